@@ -1,0 +1,72 @@
+#include <gtest/gtest.h>
+
+#include "base/check.h"
+#include "base/hash.h"
+#include "base/json.h"
+#include "base/result.h"
+#include "base/text.h"
+
+namespace kw {
+namespace {
+
+Result<int> half(int x) {
+  if (x % 2 != 0) return input_error("odd");
+  return x / 2;
+}
+
+Result<int> quarter(int x) {
+  const int once = KW_TRY(half(x));
+  return half(once);
+}
+
+TEST(Result, TryPassesValuesAndErrors) {
+  EXPECT_EQ(*quarter(12), 3);
+  EXPECT_EQ(quarter(6).error().message, "odd");
+  EXPECT_EQ(input_error("b").context("a").message, "a: b");
+}
+
+TEST(Check, ThrowsABugWithPlaceAndReason) {
+  try {
+    KW_CHECK(1 == 2, "numbers work");
+    FAIL() << "must throw";
+  } catch (const Bug& bug) {
+    EXPECT_NE(std::string(bug.what()).find("numbers work (1 == 2)"), std::string::npos);
+  }
+}
+
+TEST(Text, SplitsTrimsSuggests) {
+  EXPECT_EQ(trim("  a b\n"), "a b");
+  EXPECT_EQ(split("a,,b", ',').size(), 3u);
+  EXPECT_EQ(split_lines("a\r\n\nb\n").size(), 3u);
+  EXPECT_EQ(closest("fp61", {"fp16", "bf16", "int8"}), "fp16");
+  EXPECT_EQ(closest("zzzz", {"fp16"}), "");
+  EXPECT_EQ(parse_int("12x"), std::nullopt);
+  EXPECT_EQ(parse_int("-12"), -12);
+  EXPECT_EQ(human_bytes(1536), "1.5 KiB");
+  EXPECT_EQ(shell_quote("a b'c"), "'a b'\\''c'");
+}
+
+TEST(Json, RoundTripsAndKeepsOrder) {
+  Json json = Json::object();
+  json.set("z", 1).set("a", Json::array().push(2.5).push(nullptr)).set("s", "\xff");
+  EXPECT_EQ(json.dump(), "{\"z\":1,\"a\":[2.5,null],\"s\":\"\xEF\xBF\xBD\"}");
+  const auto back = Json::parse(R"({"k": [1, -2, 1e3, true, "x"], "big": 18446744073709551615})");
+  ASSERT_TRUE(back);
+  EXPECT_EQ((*back)["k"].items()[1].as_int(), -2);
+  EXPECT_EQ((*back)["nope"].is_null(), true);
+  EXPECT_DOUBLE_EQ((*back)["big"].as_double(), 18446744073709551615.0);
+}
+
+TEST(Json, RefusesBadAndDeepText) {
+  EXPECT_FALSE(Json::parse("{"));
+  EXPECT_FALSE(Json::parse(std::string(100000, '[')));
+}
+
+TEST(Hash, IsStable) {
+  EXPECT_EQ(hash_hex("").size(), 32u);
+  EXPECT_NE(hash_hex("a"), hash_hex("b"));
+  EXPECT_EQ(hash64("kernelwright"), hash64("kernelwright"));
+}
+
+}  // namespace
+}  // namespace kw

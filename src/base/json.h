@@ -1,0 +1,73 @@
+// JSON values, read and written. Objects keep the order in which keys were set, so output is stable.
+// The library behind it appears in json.cpp only.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "base/result.h"
+
+namespace kw {
+
+class Json {
+ public:
+  using Array = std::vector<Json>;
+  using Object = std::vector<std::pair<std::string, Json>>;
+
+  Json() = default;  // null
+  Json(std::nullptr_t) {}
+  Json(bool value) : v_(value) {}
+  Json(int value) : v_(int64_t{value}) {}
+  Json(int64_t value) : v_(value) {}
+  Json(uint32_t value) : v_(int64_t{value}) {}
+  Json(uint64_t value) : v_(static_cast<int64_t>(value)) {}
+  Json(double value) : v_(value) {}
+  Json(const char* value) : v_(std::string(value)) {}
+  Json(std::string value) : v_(std::move(value)) {}
+  Json(std::string_view value) : v_(std::string(value)) {}
+  Json(Array value) : v_(std::move(value)) {}
+  Json(Object value) : v_(std::move(value)) {}
+
+  static Json array() { return Json(Array{}); }
+  static Json object() { return Json(Object{}); }
+
+  bool is_null() const { return v_.index() == 0; }
+  bool is_bool() const { return std::holds_alternative<bool>(v_); }
+  bool is_int() const { return std::holds_alternative<int64_t>(v_); }
+  bool is_number() const { return is_int() || std::holds_alternative<double>(v_); }
+  bool is_string() const { return std::holds_alternative<std::string>(v_); }
+  bool is_array() const { return std::holds_alternative<Array>(v_); }
+  bool is_object() const { return std::holds_alternative<Object>(v_); }
+
+  /// The value, or the given fallback when it is of another type.
+  bool as_bool(bool fallback = false) const;
+  int64_t as_int(int64_t fallback = 0) const;
+  double as_double(double fallback = 0) const;
+  const std::string& as_string() const;  // "" when not a string
+  const Array& items() const;            // empty when not an array
+  const Object& members() const;         // empty when not an object
+
+  /// Member of an object; null when absent or not an object.
+  const Json& operator[](std::string_view key) const;
+  bool contains(std::string_view key) const;
+  /// Sets a member (this becomes an object if it was null).
+  Json& set(std::string_view key, Json value);
+  /// Appends an item (this becomes an array if it was null).
+  Json& push(Json value);
+
+  /// Compact on one line, or indented by two. Strings that are not UTF-8 are written with replacement characters;
+  /// infinities and NaN become null.
+  std::string dump(bool indented = false) const;
+  /// Numbers outside int64 become doubles. Nesting deeper than 200 is refused.
+  static Result<Json> parse(std::string_view text);
+
+ private:
+  std::variant<std::monostate, bool, int64_t, double, std::string, Array, Object> v_;
+};
+
+}  // namespace kw

@@ -1,0 +1,34 @@
+// Small text helpers that several modules need: trimming, splitting, joining, suggesting.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace kw {
+
+std::string_view trim(std::string_view text);
+/// Every piece between separators, empty ones too; "" gives one empty piece.
+std::vector<std::string> split(std::string_view text, char separator);
+/// Lines without their '\n' (and without a '\r' before it); a final newline opens no further line.
+std::vector<std::string_view> split_lines(std::string_view text);
+std::string join(const std::vector<std::string>& pieces, std::string_view separator);
+std::string replace_all(std::string text, std::string_view from, std::string_view to);
+
+/// The whole text as a number, or nothing. Decimal only; no blanks, no sign but '-'.
+std::optional<int64_t> parse_int(std::string_view text);
+std::optional<double> parse_double(std::string_view text);
+
+/// The candidate nearest to `word` by edit distance, if near enough to be a likely typo; else "".
+std::string closest(std::string_view word, const std::vector<std::string>& candidates);
+/// " (did you mean 'x'?)" for closest(), or "".
+std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates);
+
+/// 1536 -> "1.5 KiB".
+std::string human_bytes(uint64_t bytes);
+/// "fp16" -> "fp16", "a b" -> "'a b'": safe to paste into a POSIX shell.
+std::string shell_quote(std::string_view word);
+
+}  // namespace kw

@@ -1,0 +1,83 @@
+// The port behind which NVRTC, nvcc and clang stand: device source in, PTX or cubin out.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+
+namespace kw::exec {
+
+enum class ImageKind : uint8_t { Ptx, Cubin };
+
+struct CompileRequest {
+  std::string source;       // the module's text, unchanged (its `//!` lines are comments to a compiler)
+  std::string file_name;    // shown in diagnostics, e.g. "rms_norm.cu"
+  std::string target;       // "sm_90", "sm_90a", …
+  ImageKind image = ImageKind::Ptx;
+  std::vector<std::pair<std::string, int64_t>> defines;  // tunables, injected after the last include
+  std::vector<std::string> kernels;  // name expressions to instantiate: "rms_norm<256, 2>"
+  std::vector<std::string> include_folders;              // beside the compiler's own
+  double timeout_seconds = 60;
+};
+
+/// What the compiler said about one kernel. -1: not reported.
+struct KernelResources {
+  int registers = -1;
+  int64_t static_shared = -1, local_bytes = -1, spill_store_bytes = -1, spill_load_bytes = -1, stack_bytes = -1;
+  int64_t constant_bytes = -1;
+  int max_threads = -1;  // from __launch_bounds__
+};
+
+struct CompiledKernel {
+  std::string expression;  // as asked for
+  std::string entry;       // symbol in the image
+  std::string signature;   // demangled: "void rms_norm<256, 2>(__half const*, __half*, int, float)"
+  KernelResources resources;
+};
+
+/// One line of the compiler's log, mapped to the module's own lines (line 0: not in the module).
+struct CompileMessage {
+  enum class Severity : uint8_t { Error, Warning, Note } severity = Severity::Error;
+  int line = 0;
+  int column = 0;
+  std::string text;
+};
+
+struct Compiled {
+  ImageKind kind = ImageKind::Ptx;
+  std::string image;        // PTX text or cubin bytes
+  std::string target;
+  std::string compiler;     // "NVRTC 13.0.88", "clang 19.1.7"
+  std::vector<CompiledKernel> kernels;
+  std::vector<CompileMessage> messages;  // warnings
+  double seconds = 0;
+  bool from_cache = false;
+};
+
+/// The candidate does not compile: an ordinary outcome.
+struct CompileFailed {
+  std::string compiler;
+  std::vector<CompileMessage> messages;
+  std::string log;          // whole, as printed
+  bool timed_out = false;
+  bool crashed = false;     // the compiler itself died or ran out of memory on this source
+};
+
+struct CompileOutcome {
+  std::optional<Compiled> compiled;
+  std::optional<CompileFailed> failed;  // exactly one of the two
+};
+
+class Compiler {
+ public:
+  virtual ~Compiler();
+  /// "NVRTC 13.0.88 (/usr/local/cuda/lib64/libnvrtc.so.13)".
+  virtual std::string name() const = 0;
+  /// An Error only for what is not the candidate's fault.
+  virtual Result<CompileOutcome> compile(const CompileRequest& request) = 0;
+};
+
+}  // namespace kw::exec

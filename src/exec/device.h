@@ -1,0 +1,102 @@
+// The port behind which the virtual GPU and real GPUs stand: load an image, run a program, time it, say how you are.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "exec/compiler.h"
+#include "kernel/program.h"
+#include "record/counters.h"
+#include "record/finding.h"
+#include "record/timing.h"
+#include "tensor/host_tensor.h"
+
+namespace kw::exec {
+
+struct DeviceInfo {
+  std::string name;         // "NVIDIA H200" or "virtual GPU (sm_90)"
+  std::string target;       // "sm_90"
+  bool is_virtual = false;
+  int sms = 0;
+  int64_t l2_bytes = 0, shared_per_block_optin = 0, memory_bytes = 0;
+  int sm_clock_mhz = 0, memory_clock_mhz = 0;  // 0: unknown
+  std::string uuid, driver;
+  ImageKind image = ImageKind::Ptx;            // what load() wants
+};
+
+struct RunOptions {
+  bool counters = false;        // virtual GPU only: count instead of (not beside) checking
+  bool check_order = false;     // virtual GPU only: run again with permuted blocks and warps, compare
+  int threads = 0;              // virtual GPU host threads; 0 = all cores
+  uint64_t schedule_seed = 0;   // 0: natural order
+  uint64_t max_warp_instructions = 0;  // 0: a generous default
+  double timeout_seconds = 60;
+  int misalign_bytes = 0;       // real GPU: offset every buffer from its natural base by this (multiple of its align)
+};
+
+enum class RunStatus : uint8_t {
+  Completed,    // ran to the end; findings may still condemn it
+  Stopped,      // the virtual GPU stopped it: findings say why
+  Faulted,      // illegal access, trap, misaligned address … on the device
+  Hung,         // the watchdog ended it
+  OutOfMemory,  // its buffers do not fit this device
+  WorkerLost,   // the worker process died with it
+  Refused,      // the device cannot run this (launch error, image not loadable)
+};
+const char* run_status_name(RunStatus status);
+
+struct RunOutcome {
+  RunStatus status = RunStatus::Completed;
+  std::string message;                        // why, when not Completed
+  std::vector<tensor::HostTensor> buffers;    // parallel to Program::buffers; filled for Output and Inout
+  std::vector<record::Finding> findings;
+  std::vector<record::LaunchCounters> counters;  // per launch, when asked for
+  std::string printed;                        // what the kernels' printf wrote
+  double seconds = 0;                         // wall time of the run itself
+};
+
+struct TimeProtocol {
+  int warmup_calls = 3;
+  int max_samples = 400;
+  double max_seconds = 0.5;
+  bool cold_cache = true;       // sweep L2 between samples
+  int graph_copies = 10;        // used below graph_below_us
+  double graph_below_us = 50;
+  double timeout_seconds = 60;
+};
+
+struct TimeOutcome {
+  RunStatus status = RunStatus::Completed;
+  std::string message;
+  std::vector<record::TimingSamples> samples;  // parallel to the programs
+};
+
+/// A loaded image; 0 is never valid.
+using ImageId = uint64_t;
+
+/// One program of a timing call.
+struct TimedProgram {
+  ImageId image = 0;
+  const kernel::Program* program = nullptr;
+  const std::vector<tensor::HostTensor>* inputs = nullptr;
+};
+
+class Device {
+ public:
+  virtual ~Device();
+  virtual DeviceInfo info() const = 0;
+  /// Fails with Blame::Input when the device cannot take the image (wrong kind, unsupported instruction …).
+  virtual Result<ImageId> load(const Compiled& compiled) = 0;
+  /// `inputs` is parallel to program.buffers; read for Input and Inout, ignored for others.
+  virtual Result<RunOutcome> run(ImageId image, const kernel::Program& program,
+                                 const std::vector<tensor::HostTensor>& inputs, const RunOptions& options) = 0;
+  /// Interleaved timing of one or more programs. The virtual GPU has no clock and answers with an environment Error.
+  virtual Result<TimeOutcome> time(const std::vector<TimedProgram>& programs, const TimeProtocol& protocol) = 0;
+  /// Runs a canary; an Error says what is wrong with the device.
+  virtual Status health() = 0;
+};
+
+}  // namespace kw::exec

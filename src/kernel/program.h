@@ -1,0 +1,62 @@
+// A kernel module made concrete: for given dims and tunables, exactly which buffers exist and which launches run.
+// This is all a device ever sees of a candidate. Plain values.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tensor/dtype.h"
+
+namespace kw::kernel {
+
+struct Dim3 {
+  uint32_t x = 1, y = 1, z = 1;
+  bool operator==(const Dim3&) const = default;
+  uint64_t count() const { return uint64_t{x} * y * z; }
+};
+
+enum class Role : uint8_t { Input, Output, Inout, Scratch };
+enum class Fill : uint8_t {
+  Poison,    // outputs and plain scratch: a pattern that must not survive
+  Zero,      // scratch "= 0": memset at the start of every call, inside the clock
+  ZeroKept,  // scratch "= 0 kept": zero at first, and zero again after each call (checked)
+};
+
+struct Buffer {
+  std::string name;
+  Role role = Role::Input;
+  tensor::DType dtype = tensor::DType::Fp32;
+  std::vector<int64_t> shape;
+  std::vector<int64_t> strides;  // in elements; empty = contiguous row-major
+  int64_t bytes = 0;             // storage, including what strides skip
+  int64_t align = 16;            // what the module may rely on
+  Fill fill = Fill::Poison;
+  bool present = true;           // false: an optional input that was not given (pointer is null)
+};
+
+/// One kernel parameter: a pointer to a buffer (patched by the device), or plain bytes.
+struct Param {
+  int buffer = -1;             // index into Program::buffers, or -1
+  std::vector<uint8_t> bytes;  // the value, when buffer is -1
+  std::string name;            // as written in args(...), for messages
+};
+
+struct Launch {
+  std::string kernel;  // as written: "rms_norm<256, 2>"
+  std::string entry;   // symbol in the compiled image
+  Dim3 grid, block, cluster;
+  int64_t shared_bytes = 0;  // dynamic
+  bool cooperative = false;
+  bool pdl = false;
+  int line = 0;  // of the launch line in the module
+  std::vector<Param> params;
+};
+
+struct Program {
+  std::string module_name;  // file name shown in reports
+  std::vector<Buffer> buffers;
+  std::vector<Launch> launches;
+};
+
+}  // namespace kw::kernel

@@ -1,0 +1,34 @@
+// The file system, as far as kernelwright needs it. Errors carry the path and the reason.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace kw::os {
+
+/// Whole file as bytes. Refuses directories, devices and files over `limit` bytes with a clear Error (Blame::Input).
+Result<std::string> read_file(const std::string& path, uint64_t limit = uint64_t{1} << 30);
+/// Temp file in the same folder + fsync + rename: readers see the old content or the new, never half.
+Status write_file(const std::string& path, std::string_view bytes);
+bool exists(const std::string& path);
+bool is_directory(const std::string& path);
+Status make_directories(const std::string& path);
+Status remove_file(const std::string& path);
+/// Names (not paths) in a folder, sorted; empty when it cannot be read.
+std::vector<std::string> list_directory(const std::string& path);
+/// Paths that match a shell pattern (glob(3)), sorted.
+std::vector<std::string> glob(const std::string& pattern);
+/// Environment variable, or "".
+std::string env(const char* name);
+/// Program found on PATH, or "".
+std::string find_program(const std::string& name);
+/// Path of the running binary.
+std::string self_path();
+/// XDG cache folder for us: $KERNELWRIGHT_CACHE, else $XDG_CACHE_HOME/kernelwright, else ~/.cache/kernelwright.
+std::string cache_directory();
+
+}  // namespace kw::os

@@ -1,0 +1,68 @@
+// Child processes: run one to its end, or keep one and talk to it in frames.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace kw::os {
+
+struct ProcessLimits {
+  double timeout_seconds = 60;
+  uint64_t memory_bytes = 0;       // address space; 0 = unlimited
+  uint64_t output_bytes = 64 << 20;  // more is cut off and said
+};
+
+struct ProcessResult {
+  int exit_code = 0;       // meaningful when signal is 0 and not timed_out
+  int signal = 0;
+  bool timed_out = false;  // killed by us, with its whole process group
+  std::string out, err;
+};
+
+/// Runs a program (no shell) to its end. An Error only if it could not be started.
+Result<ProcessResult> run_process(const std::vector<std::string>& argv, std::string_view input = {},
+                                  const ProcessLimits& limits = {}, const std::vector<std::string>& extra_env = {});
+
+/// Why a conversation with a child ended.
+enum class ChannelState : uint8_t { Open, TimedOut, Closed };
+
+/// A kept child that speaks length-prefixed frames (u32 little endian + payload) on a socket pair at its fd 3.
+/// Its stderr is collected (last 64 KiB). Killed with its process group by the destructor.
+class Child {
+ public:
+  static Result<std::unique_ptr<Child>> start(const std::vector<std::string>& argv,
+                                              const std::vector<std::string>& extra_env = {});
+  ~Child();
+  Child(const Child&) = delete;
+  Child& operator=(const Child&) = delete;
+
+  /// Sends one frame, with file descriptors attached (shared memory) when given.
+  ChannelState send(std::string_view frame, const std::vector<int>& fds = {});
+  /// Waits for one frame. On TimedOut or Closed the child should be dropped.
+  ChannelState receive(std::string* frame, double timeout_seconds);
+  void kill();
+  bool alive();
+  pid_t pid() const;
+  /// "exited with code 1", "killed by signal 9 (SIGKILL)", or "" while it runs.
+  std::string how_it_ended();
+  std::string stderr_tail();
+
+ private:
+  Child() = default;
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+/// The child's side: fd 3. receive() returns Closed when the parent is gone.
+ChannelState child_send(std::string_view frame);
+ChannelState child_receive(std::string* frame, std::vector<int>* fds = nullptr);
+
+}  // namespace kw::os

@@ -1,0 +1,1 @@
+// temporary; delete when the module has a source
