@@ -28,11 +28,23 @@ function(kw_module name)
     add_executable(kw_${name}_test ${tests})
     target_link_libraries(kw_${name}_test PRIVATE kw_${name} kw_flags GTest::gtest_main ${arg_PRIVATE_LIBS})
     target_compile_definitions(kw_${name}_test PRIVATE KW_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
-    gtest_discover_tests(kw_${name}_test NO_PRETTY_VALUES DISCOVERY_TIMEOUT 60
-      PROPERTIES LABELS "${name};fast" SKIP_REGULAR_EXPRESSION "\\[  SKIPPED \\]")
+    kw_discover(kw_${name}_test ${name})
   endif()
   string(REPLACE ";" " " deps "${arg_DEPENDS}")
   set_property(GLOBAL APPEND_STRING PROPERTY KW_LAYERS "${name}: ${deps}\n")
+endfunction()
+
+# Registers a GoogleTest program with ctest. Suites named Nvrtc…, Clang…, Nvcc…, Gpu… get that label; the rest is `fast`.
+function(kw_discover target label)
+  set(common NO_PRETTY_VALUES DISCOVERY_TIMEOUT 120)
+  set(skip SKIP_REGULAR_EXPRESSION "\\[  SKIPPED \\]")
+  gtest_discover_tests(${target} ${common} TEST_FILTER "-Nvrtc*:*/Nvrtc*:Clang*:*/Clang*:Nvcc*:*/Nvcc*:Gpu*:*/Gpu*"
+    PROPERTIES LABELS "${label};fast" ${skip})
+  foreach(kind Nvrtc Clang Nvcc Gpu)
+    string(TOLOWER ${kind} kind_label)
+    gtest_discover_tests(${target} ${common} TEST_FILTER "${kind}*:*/${kind}*"
+      PROPERTIES LABELS "${label};${kind_label}" ${skip})
+  endforeach()
 endfunction()
 
 # Hot sources are compiled three times, for x86-64-v2, -v3 and -v4, each inside namespace KW_SIMD_LEVEL (v2, v3, v4);

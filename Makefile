@@ -1,0 +1,37 @@
+# make         build
+# make demo    build, then show the main job on the virtual GPU
+# make test    build everything and run all tests this machine can run
+# make asan    the same tests under AddressSanitizer and UBSan
+# make bench   the benchmarks (figures, not tests)
+BUILD ?= build
+KW := $(BUILD)/kernelwright
+
+.PHONY: all demo test asan bench clean
+all: $(BUILD)/build.ninja
+	@tools/quiet "building" cmake --build $(BUILD) --target kernelwright
+
+$(BUILD)/build.ninja: CMakeLists.txt
+	@tools/setup packages
+	@tools/quiet "configuring" cmake --preset release -B $(BUILD)
+
+demo: all
+	@tools/setup compiler $(KW)
+	@$(KW) demo
+
+test: $(BUILD)/build.ninja
+	@tools/quiet "building" cmake --build $(BUILD)
+	@tools/setup test-compilers $(KW)
+	@tools/run-tests $(BUILD)
+
+asan:
+	@tools/setup packages
+	@tools/quiet "configuring" cmake --preset asan
+	@tools/quiet "building" cmake --build build-asan
+	@tools/run-tests build-asan
+
+bench: all
+	@tools/quiet "building benchmarks" cmake --build $(BUILD) --target benchmarks
+	@for program in $(BUILD)/bench/bench_*; do echo "== $$program"; $$program; done
+
+clean:
+	rm -rf $(BUILD) build-asan build-tsan build-dev
