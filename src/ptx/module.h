@@ -34,7 +34,7 @@ struct Operand {
     Immediate,  // bits (integers sign-extended to 64; 0f… as the float's 32 bits; 0d… and decimals as double bits)
     Special,    // special
     Symbol,     // a variable's or function's address as a value: symbol + offset
-    Address,    // [reg + offset], [symbol + offset] or [offset]
+    Address,    // [reg + offset], [symbol + offset] or [offset]; elements: coordinates of [reg, {…}]
     Vector,     // {a, b, …}; elements
     Label,      // branch target: label index
     Discard,    // _
@@ -43,10 +43,12 @@ struct Operand {
   Kind kind = Kind::Immediate;
   ImmediateKind immediate = ImmediateKind::Integer;
   bool negated = false;           // !%p as a source predicate
-  Special special = Special::TidX;
+  Special special = Special::TidX;  // EnvReg: its number is in bits
   int reg = -1;                   // index into Function::registers
   int symbol = -1;                // index into Function::variables when local_symbol, else Module::variables
   bool local_symbol = false;      // declared inside the function (.local, .shared, .param of a call)
+  int param = -1;                 // index into Function::params: the symbol is this function's own parameter
+  int result = -1;                // index into Function::returns: the symbol is this function's own result
   int function = -1;              // index into Module::functions, for call targets and function addresses
   int label = -1;                 // index into Function::labels
   uint64_t bits = 0;              // immediate
@@ -54,17 +56,29 @@ struct Operand {
   std::vector<Operand> elements;  // Vector
 };
 
+/// Call sites of inlined code, as a chain outwards. Reports name the innermost position that lies in the user's file.
+struct InlineFrame {
+  int file = 0;  // index into Module::files
+  int line = 0;
+  int column = 0;
+  int inlined_at = -1;  // index into Function::inline_frames of the frame around it, or -1
+};
+
+/// One instruction. `call` always has the operands {returns as Vector, target, arguments as Vector}, the target a Symbol
+/// with `function` set or a Register, then for a Register target a Label (its prototype or targets).
+/// `brx.idx` has the operands {index register, Label with branch_targets}.
 struct Instruction {
   std::string opcode;                  // root: "fma", "ld", "setp", "cp"
   std::vector<std::string> modifiers;  // in order, without dots: {"rn", "ftz", "f32"}
   std::vector<Type> types;             // those modifiers that are types, in order
-  Space space = Space::Generic;        // for memory instructions, from .global/.shared/… modifiers
+  Space space = Space::Generic;        // the first of the .global/.shared/… modifiers; Generic when there is none
   int guard = -1;                      // register index of @p, or -1
   bool guard_negated = false;
   std::vector<Operand> operands;       // destination(s) first; "p|q" gives two operands
   int ptx_line = 0;
   int file = 0;                        // .loc: index into Module::files (0: none)
-  int line = 0;                        // .loc line, 0: none
+  int line = 0;                        // .loc line, 0: none (compiler-made)
+  int inlined_at = -1;                 // index into Function::inline_frames: where this code was inlined, or -1
   bool has(const char* modifier) const;
 };
 
@@ -81,13 +95,15 @@ struct Variable {
   int align = 1;
   int64_t bytes = 0;      // whole size; 0 with is_extern for `extern .shared x[]`
   bool is_extern = false;
-  std::vector<uint8_t> init;  // empty: zero
+  std::vector<uint8_t> init;  // the bytes that are given; the rest up to `bytes` are zero
   struct Patch {          // an address inside the initialiser
     int64_t at = 0;       // byte position
     int variable = -1;    // index into Module::variables, or -1
     int function = -1;    // index into Module::functions, or -1
     int64_t offset = 0;
     bool generic = false; // generic(sym)
+    int bytes = 8;        // how many bytes of the address are written
+    int shift = 0;        // from this bit of the address on (0xFF00(sym): 8)
   };
   std::vector<Patch> patches;
   int ptx_line = 0;
@@ -97,6 +113,14 @@ struct Label {
   std::string name;
   int instruction = 0;             // index it stands before (may equal instructions.size())
   std::vector<int> branch_targets; // for a `.branchtargets` list: label indices
+  std::vector<int> call_targets;   // for a `.calltargets` list: indices into Module::functions
+  int prototype = -1;              // for a `.callprototype`: index into Function::prototypes
+};
+
+/// `.callprototype`: the shape of an indirect call.
+struct Prototype {
+  std::vector<Variable> returns;
+  std::vector<Variable> params;
 };
 
 struct Function {
@@ -105,12 +129,19 @@ struct Function {
   bool is_declaration = false;      // body elsewhere (vprintf, __assertfail, …)
   std::vector<Variable> returns;    // .param of a .func
   std::vector<Variable> params;
-  std::vector<Register> registers;
+  std::vector<Register> registers;  // those the body names; of `%r<1000>` only the used ones
   std::vector<Variable> variables;  // .local/.shared/.param declared in the body (scopes flattened)
   std::vector<Label> labels;
   std::vector<Instruction> instructions;
+  std::vector<InlineFrame> inline_frames;
+  std::vector<Prototype> prototypes;
   int max_threads[3] = {0, 0, 0};       // .maxntid
   int required_threads[3] = {0, 0, 0};  // .reqntid
+  int required_cluster[3] = {0, 0, 0};  // .reqnctapercluster
+  int min_blocks = 0;                   // .minnctapersm
+  int max_registers = 0;                // .maxnreg
+  bool explicit_cluster = false;
+  bool is_noreturn = false;
   int ptx_line = 0;
 };
 
