@@ -10,9 +10,11 @@
 
 namespace kw::os {
 
-/// Whole file as bytes. Refuses directories, devices and files over `limit` bytes with a clear Error (Blame::Input).
+/// Whole file as bytes. Refuses directories, devices and files over `limit` bytes with a clear
+/// Error (Blame::Input).
 Result<std::string> read_file(const std::string& path, uint64_t limit = uint64_t{1} << 30);
-/// Temp file in the same folder + fsync + rename: readers see the old content or the new, never half.
+/// Temp file in the same folder + fsync + rename: readers see the old content or the new, never
+/// half.
 Status write_file(const std::string& path, std::string_view bytes);
 bool exists(const std::string& path);
 bool is_directory(const std::string& path);
@@ -28,7 +30,8 @@ std::string env(const char* name);
 std::string find_program(const std::string& name);
 /// Path of the running binary.
 std::string self_path();
-/// XDG cache folder for us: $KERNELWRIGHT_CACHE, else $XDG_CACHE_HOME/kernelwright, else ~/.cache/kernelwright.
+/// XDG cache folder for us: $KERNELWRIGHT_CACHE, else $XDG_CACHE_HOME/kernelwright, else
+/// ~/.cache/kernelwright.
 std::string cache_directory();
 
 }  // namespace kw::os

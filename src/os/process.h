@@ -16,12 +16,12 @@ namespace kw::os {
 
 struct ProcessLimits {
   double timeout_seconds = 60;
-  uint64_t memory_bytes = 0;       // address space; 0 = unlimited
+  uint64_t memory_bytes = 0;         // address space; 0 = unlimited
   uint64_t output_bytes = 64 << 20;  // more is cut off and said
 };
 
 struct ProcessResult {
-  int exit_code = 0;       // meaningful when signal is 0 and not timed_out
+  int exit_code = 0;  // meaningful when signal is 0 and not timed_out
   int signal = 0;
   bool timed_out = false;  // killed by us, with its whole process group
   std::string out, err;
@@ -29,13 +29,15 @@ struct ProcessResult {
 
 /// Runs a program (no shell) to its end. An Error only if it could not be started.
 Result<ProcessResult> run_process(const std::vector<std::string>& argv, std::string_view input = {},
-                                  const ProcessLimits& limits = {}, const std::vector<std::string>& extra_env = {});
+                                  const ProcessLimits& limits = {},
+                                  const std::vector<std::string>& extra_env = {});
 
 /// Why a conversation with a child ended.
 enum class ChannelState : uint8_t { Open, TimedOut, Closed };
 
-/// A kept child that speaks length-prefixed frames (u32 little endian + payload) on a socket pair at its fd 3.
-/// Its stderr is collected (last 64 KiB). Killed with its process group by the destructor.
+/// A kept child that speaks length-prefixed frames (u32 little endian + payload) on a socket pair
+/// at its fd 3. Its stdout and stderr are collected (last 64 KiB). Killed with its process group by
+/// the destructor.
 class Child {
  public:
   static Result<std::unique_ptr<Child>> start(const std::vector<std::string>& argv,
@@ -46,7 +48,8 @@ class Child {
 
   /// Sends one frame, with file descriptors attached (shared memory) when given.
   ChannelState send(std::string_view frame, const std::vector<int>& fds = {});
-  /// Waits for one frame. On TimedOut or Closed the child should be dropped.
+  /// Waits for one frame. A frame half received at TimedOut is continued by the next call. Ctrl-C
+  /// (os/interrupt.h) kills the child and gives Closed.
   ChannelState receive(std::string* frame, double timeout_seconds);
   void kill();
   bool alive();

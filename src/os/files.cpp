@@ -1,0 +1,219 @@
+#include "os/files.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <glob.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <climits>
+#include <cstdlib>
+#include <cstring>
+
+#include "base/text.h"
+
+namespace kw::os {
+namespace {
+
+// Permission and space are the machine's business; a wrong name is the user's.
+Error file_error(const std::string& doing, const std::string& path, int code) {
+  const std::string text = fmt::format("{} {}: {}", doing, path, std::strerror(code));
+  const bool users = code == ENOENT || code == ENOTDIR || code == EISDIR || code == ENAMETOOLONG ||
+                     code == ELOOP || code == EINVAL;
+  return users ? input_error(text) : environment_error(text);
+}
+
+class Fd {
+ public:
+  explicit Fd(int fd) : fd_(fd) {}
+  ~Fd() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  Fd(const Fd&) = delete;
+  Fd& operator=(const Fd&) = delete;
+  int get() const { return fd_; }
+  int close() { return ::close(std::exchange(fd_, -1)); }
+
+ private:
+  int fd_;
+};
+
+int open_retrying(const std::string& path, int flags, mode_t mode = 0) {
+  int fd = -1;
+  do {
+    fd = ::open(path.c_str(), flags | O_CLOEXEC, mode);
+  } while (fd < 0 && errno == EINTR);
+  return fd;
+}
+
+/// 0, or the errno of the write that failed.
+int write_all(int fd, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t n = ::write(fd, bytes.data(), std::min(bytes.size(), size_t{1} << 30));
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return errno;
+    bytes.remove_prefix(static_cast<size_t>(n));
+  }
+  return 0;
+}
+
+// A symbolic link stays one: what it points to is replaced.
+std::string resolved(const std::string& path) {
+  char* real = ::realpath(path.c_str(), nullptr);
+  if (real == nullptr) return path;
+  std::string result = real;
+  std::free(real);
+  return result;
+}
+
+Status write_in_place(const std::string& path, std::string_view bytes) {
+  Fd fd(open_retrying(path, O_WRONLY | O_NOCTTY));
+  if (fd.get() < 0) return file_error("writing", path, errno);
+  if (int code = write_all(fd.get(), bytes); code != 0) return file_error("writing", path, code);
+  if (fd.close() != 0) return file_error("writing", path, errno);
+  return Done{};
+}
+
+std::string temporary_name(const std::string& path) {
+  static std::atomic<uint64_t> counter{0};
+  return fmt::format("{}.tmp-{}-{}", path, ::getpid(), counter.fetch_add(1));
+}
+
+}  // namespace
+
+Result<std::string> read_file(const std::string& path, uint64_t limit) {
+  // O_NONBLOCK: opening a pipe that nobody writes to must not hang; it is refused below.
+  Fd fd(open_retrying(path, O_RDONLY | O_NOCTTY | O_NONBLOCK));
+  if (fd.get() < 0) return file_error("reading", path, errno);
+  struct stat st {};
+  if (::fstat(fd.get(), &st) != 0) return file_error("reading", path, errno);
+  if (S_ISDIR(st.st_mode)) return input_error(fmt::format("reading {}: it is a directory", path));
+  if (!S_ISREG(st.st_mode))
+    return input_error(fmt::format("reading {}: it is not a regular file", path));
+  const auto too_big = [&](uint64_t size) {
+    return input_error(fmt::format("reading {}: it holds {}, more than the {} allowed", path,
+                                   human_bytes(size), human_bytes(limit)));
+  };
+  if (static_cast<uint64_t>(st.st_size) > limit) return too_big(static_cast<uint64_t>(st.st_size));
+  std::string bytes;
+  bytes.reserve(static_cast<size_t>(st.st_size));
+  std::string chunk(std::clamp<size_t>(static_cast<size_t>(st.st_size) + 1, 4096, 1 << 20), '\0');
+  for (;;) {
+    const ssize_t n = ::read(fd.get(), chunk.data(), chunk.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return file_error("reading", path, errno);
+    if (n == 0) return bytes;
+    bytes.append(chunk.data(), static_cast<size_t>(n));
+    if (bytes.size() > limit) return too_big(bytes.size());
+  }
+}
+
+Status write_file(const std::string& path, std::string_view bytes) {
+  const std::string target = resolved(path);
+  struct stat st {};
+  if (::stat(target.c_str(), &st) == 0) {
+    if (S_ISDIR(st.st_mode)) return input_error(fmt::format("writing {}: it is a directory", path));
+    if (!S_ISREG(st.st_mode))
+      return write_in_place(target, bytes);  // a device or pipe is not replaced
+  }
+  const std::string temporary = temporary_name(target);
+  Fd fd(open_retrying(temporary, O_WRONLY | O_CREAT | O_EXCL, 0666));
+  if (fd.get() < 0) return file_error("writing", path, errno);
+  int code = write_all(fd.get(), bytes);
+  if (code == 0 && ::fsync(fd.get()) != 0 && errno != EINVAL) code = errno;
+  if (fd.close() != 0 && code == 0) code = errno;
+  if (code == 0 && ::rename(temporary.c_str(), target.c_str()) != 0) code = errno;
+  if (code == 0) return Done{};
+  ::unlink(temporary.c_str());
+  return file_error("writing", path, code);
+}
+
+bool exists(const std::string& path) {
+  struct stat st {};
+  return ::stat(path.c_str(), &st) == 0;
+}
+
+bool is_directory(const std::string& path) {
+  struct stat st {};
+  return ::stat(path.c_str(), &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+Status make_directories(const std::string& path) {
+  if (path.empty()) return input_error("creating a folder: the name is empty");
+  for (size_t at = 0; at != std::string::npos;) {
+    at = path.find('/', at + 1);
+    const std::string part = path.substr(0, at);
+    if (::mkdir(part.c_str(), 0777) == 0 || is_directory(part)) continue;
+    const int code = exists(part) ? ENOTDIR : errno;
+    return file_error("creating folder", part, code);
+  }
+  return Done{};
+}
+
+Status remove_file(const std::string& path) {
+  if (::unlink(path.c_str()) != 0 && errno != ENOENT) return file_error("removing", path, errno);
+  return Done{};
+}
+
+std::vector<std::string> list_directory(const std::string& path) {
+  std::vector<std::string> names;
+  DIR* folder = ::opendir(path.c_str());
+  if (folder == nullptr) return names;
+  while (const dirent* entry = ::readdir(folder)) {
+    const std::string_view name = entry->d_name;
+    if (name != "." && name != "..") names.emplace_back(name);
+  }
+  ::closedir(folder);
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+std::vector<std::string> glob(const std::string& pattern) {
+  std::vector<std::string> paths;
+  glob_t found{};
+  if (::glob(pattern.c_str(), 0, nullptr, &found) == 0) {
+    paths.assign(found.gl_pathv, found.gl_pathv + found.gl_pathc);
+  }
+  ::globfree(&found);
+  return paths;
+}
+
+std::string env(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+std::string find_program(const std::string& name) {
+  const auto runnable = [](const std::string& path) {
+    return ::access(path.c_str(), X_OK) == 0 && !is_directory(path);
+  };
+  if (name.empty()) return "";
+  if (name.find('/') != std::string::npos) return runnable(name) ? name : "";
+  std::string path = env("PATH");
+  if (path.empty()) path = "/usr/local/bin:/usr/bin:/bin";
+  for (const std::string& folder : split(path, ':')) {
+    const std::string candidate = (folder.empty() ? "." : folder) + "/" + name;
+    if (runnable(candidate)) return candidate;
+  }
+  return "";
+}
+
+std::string self_path() {
+  char buffer[PATH_MAX];
+  const ssize_t n = ::readlink("/proc/self/exe", buffer, sizeof(buffer));
+  return n > 0 ? std::string(buffer, static_cast<size_t>(n)) : "";
+}
+
+std::string cache_directory() {
+  if (std::string own = env("KERNELWRIGHT_CACHE"); !own.empty()) return own;
+  if (std::string xdg = env("XDG_CACHE_HOME"); !xdg.empty()) return xdg + "/kernelwright";
+  std::string home = env("HOME");
+  if (home.empty()) home = "/tmp";
+  return home + "/.cache/kernelwright";
+}
+
+}  // namespace kw::os

@@ -1,0 +1,55 @@
+#include "os/interrupt.h"
+
+#include <signal.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstdint>
+
+namespace kw::os {
+namespace {
+
+// A signal handler has no other way to reach us than globals.
+std::atomic<bool> g_interrupted{false};
+std::atomic<int> g_event{-1};
+constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP};
+
+void on_signal(int) {
+  const int saved = errno;
+  g_interrupted.store(true);
+  const uint64_t one = 1;
+  if (g_event.load() >= 0) [[maybe_unused]]
+    const ssize_t n = ::write(g_event.load(), &one, sizeof(one));
+  errno = saved;
+}
+
+}  // namespace
+
+void install_interrupt_handler() {
+  if (g_event.load() < 0) g_event.store(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  struct sigaction action {};
+  action.sa_handler = on_signal;
+  action.sa_flags = static_cast<int>(SA_RESETHAND);
+  ::sigemptyset(&action.sa_mask);
+  for (int signal : kSignals) {
+    struct sigaction old {};
+    ::sigaction(signal, nullptr, &old);
+    if (old.sa_handler != SIG_IGN) ::sigaction(signal, &action, nullptr);  // nohup stays nohup
+  }
+}
+
+bool interrupted() { return g_interrupted.load(); }
+
+void clear_interrupt() {
+  uint64_t count = 0;
+  if (g_event.load() >= 0) [[maybe_unused]]
+    const ssize_t n = ::read(g_event.load(), &count, sizeof(count));
+  g_interrupted.store(false);
+  install_interrupt_handler();
+}
+
+int interrupt_fd() { return g_event.load(); }
+
+}  // namespace kw::os

@@ -1,0 +1,111 @@
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <poll.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "base/text.h"
+#include "os/interrupt.h"
+#include "os/process.h"
+#include "os/spawn.h"
+
+namespace kw::os {
+namespace {
+
+// A file instead of a pipe: a child that never reads its input can neither block us nor raise
+// SIGPIPE here.
+Result<UniqueFd> input_file(std::string_view bytes) {
+  UniqueFd fd = above_standard(UniqueFd(::memfd_create("kernelwright-input", MFD_CLOEXEC)));
+  if (!fd) return environment_error(fmt::format("preparing input: {}", std::strerror(errno)));
+  while (!bytes.empty()) {
+    const ssize_t n = ::write(fd.get(), bytes.data(), bytes.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return environment_error(fmt::format("preparing input: {}", std::strerror(errno)));
+    bytes.remove_prefix(static_cast<size_t>(n));
+  }
+  ::lseek(fd.get(), 0, SEEK_SET);
+  return fd;
+}
+
+/// One output stream of the child: drained to the end, kept up to a limit.
+struct Stream {
+  UniqueFd fd;
+  std::string* kept;
+  uint64_t limit;
+  bool cut = false;
+
+  void drain() {
+    char chunk[65536];
+    // More than a pipe can hold, yet bounded: a child that never stops writing must not outlive its
+    // deadline.
+    for (int round = 0; round < 64; ++round) {
+      const ssize_t n = ::read(fd.get(), chunk, sizeof(chunk));
+      if (n < 0 && errno == EINTR) continue;
+      if (n < 0 && errno == EAGAIN) return;
+      if (n <= 0) return fd.reset();
+      const size_t room = limit > kept->size() ? static_cast<size_t>(limit - kept->size()) : 0;
+      cut |= static_cast<size_t>(n) > room;
+      kept->append(chunk, std::min(room, static_cast<size_t>(n)));
+    }
+  }
+};
+
+/// Waits for output, the deadline or an interrupt, at most a moment.
+void wait_for_output(const std::vector<Stream*>& streams, double seconds) {
+  std::vector<pollfd> polled;
+  for (const Stream* stream : streams) {
+    if (stream->fd) polled.push_back({stream->fd.get(), POLLIN, 0});
+  }
+  // With no stream left only the exit is awaited, which poll() cannot see: look often.
+  const double longest = polled.empty() ? 0.002 : 0.05;
+  if (interrupt_fd() >= 0) polled.push_back({interrupt_fd(), POLLIN, 0});
+  ::poll(polled.data(), polled.size(),
+         static_cast<int>(std::clamp(seconds, 0.001, longest) * 1000));
+}
+
+}  // namespace
+
+Result<ProcessResult> run_process(const std::vector<std::string>& argv, std::string_view input,
+                                  const ProcessLimits& limits,
+                                  const std::vector<std::string>& extra_env) {
+  ProcessResult result;
+  const UniqueFd in = KW_TRY(input_file(input));
+  auto [out_reader, out_writer] = KW_TRY(make_pipe());
+  auto [err_reader, err_writer] = KW_TRY(make_pipe());
+  SpawnRequest request{argv, extra_env,          in.get(), out_writer.get(), err_writer.get(),
+                       -1,   limits.memory_bytes};
+  const pid_t pid = KW_TRY(spawn(request));
+  out_writer.reset();
+  err_writer.reset();
+  Stream out{std::move(out_reader), &result.out, limits.output_bytes};
+  Stream err{std::move(err_reader), &result.err, limits.output_bytes};
+  for (Stream* stream : {&out, &err}) ::fcntl(stream->fd.get(), F_SETFL, O_NONBLOCK);
+
+  const double deadline = monotonic_seconds() + limits.timeout_seconds;
+  for (;;) {
+    // Asked before draining: what was written before the exit is then certainly read below.
+    const bool ended = has_ended(pid);
+    for (Stream* stream : {&out, &err}) {
+      if (stream->fd) stream->drain();
+    }
+    if (ended || interrupted()) break;
+    const double left = deadline - monotonic_seconds();
+    result.timed_out = left <= 0;
+    if (result.timed_out) break;
+    wait_for_output({&out, &err}, left);
+  }
+  const ExitStatus status = kill_and_reap(pid);
+  if (interrupted()) return environment_error("interrupted");
+  result.exit_code = status.code;
+  result.signal = status.signal;
+  for (Stream* stream : {&out, &err}) {
+    if (stream->cut) *stream->kept += fmt::format("\n[cut after {}]\n", human_bytes(stream->limit));
+  }
+  return result;
+}
+
+}  // namespace kw::os
