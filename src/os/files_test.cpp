@@ -1,0 +1,193 @@
+#include "os/files.h"
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <thread>
+
+#include "os/library.h"
+#include "os/shared_memory.h"
+
+namespace kw::os {
+namespace {
+
+class Files : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    char pattern[] = "/tmp/kw_files_XXXXXX";
+    ASSERT_NE(::mkdtemp(pattern), nullptr);
+    folder_ = pattern;
+  }
+  void TearDown() override {
+    for (const std::string& name : list_directory(folder_)) {
+      const std::string path = folder_ + "/" + name;
+      if (::unlink(path.c_str()) != 0) ::rmdir(path.c_str());
+    }
+    ::rmdir(folder_.c_str());
+  }
+  std::string at(const std::string& name) const { return folder_ + "/" + name; }
+  std::string folder_;
+};
+
+TEST_F(Files, WhatIsWrittenIsRead) {
+  for (const std::string& bytes :
+       {std::string(), std::string("a\0b\r\n", 5), std::string(3 << 20, 'x')}) {
+    ASSERT_TRUE(write_file(at("f"), bytes));
+    auto read = read_file(at("f"));
+    ASSERT_TRUE(read) << read.error().message;
+    EXPECT_EQ(*read, bytes);
+  }
+  EXPECT_EQ(list_directory(folder_), std::vector<std::string>{"f"}) << "a temporary file is left";
+}
+
+TEST_F(Files, ReadRefusals) {
+  ASSERT_TRUE(write_file(at("big"), std::string(100, 'x')));
+  ASSERT_EQ(::mkfifo(at("fifo").c_str(), 0600), 0);
+  const struct {
+    std::string path;
+    const char* message;
+  } cases[] = {
+      {at("missing"), "No such file"},      {folder_, "directory"},
+      {"/dev/zero", "not a regular file"},  {at("fifo"), "not a regular file"},
+      {at("big"), "100 B, more than"},      {at("big") + "/x", "Not a directory"},
+      {std::string(5000, 'a'), "too long"},
+  };
+  for (const auto& c : cases) {
+    const auto got = read_file(c.path, 99);
+    ASSERT_FALSE(got) << c.path;
+    EXPECT_EQ(got.error().blame, Blame::Input) << got.error().message;
+    EXPECT_NE(got.error().message.find(c.message), std::string::npos) << got.error().message;
+  }
+}
+
+TEST_F(Files, FilesWithoutASizeAreReadToTheirEnd) {
+  const auto status = read_file("/proc/self/status");
+  ASSERT_TRUE(status);
+  EXPECT_NE(status->find("VmSize"), std::string::npos);
+}
+
+TEST_F(Files, WriteFailures) {
+  const struct {
+    std::string path;
+    const char* message;
+  } cases[] = {
+      {"/dev/full", "No space left"},
+      {folder_, "directory"},
+      {at("no/such/folder"), "No such file"},
+      {"/proc/kernelwright", ""},
+  };
+  for (const auto& c : cases) {
+    const auto got = write_file(c.path, "text");
+    ASSERT_FALSE(got) << c.path;
+    EXPECT_NE(got.error().message.find(c.message), std::string::npos) << got.error().message;
+  }
+  EXPECT_TRUE(exists("/dev/full")) << "the device was replaced";
+}
+
+TEST_F(Files, AFailedWriteKeepsTheOldContent) {
+  if (::geteuid() == 0) GTEST_SKIP() << "root may write everywhere";
+  ASSERT_TRUE(write_file(at("f"), "old"));
+  ASSERT_EQ(::chmod(folder_.c_str(), 0500), 0);
+  const auto got = write_file(at("f"), "new");
+  ::chmod(folder_.c_str(), 0700);
+  ASSERT_FALSE(got);
+  EXPECT_EQ(got.error().blame, Blame::Environment);
+  EXPECT_EQ(*read_file(at("f")), "old");
+}
+
+TEST_F(Files, LinksStayLinks) {
+  ASSERT_TRUE(write_file(at("real"), "old"));
+  ASSERT_EQ(::symlink("real", at("link").c_str()), 0);
+  ASSERT_TRUE(write_file(at("link"), "new"));
+  EXPECT_EQ(*read_file(at("real")), "new");
+  struct stat st {};
+  ASSERT_EQ(::lstat(at("link").c_str(), &st), 0);
+  EXPECT_TRUE(S_ISLNK(st.st_mode));
+}
+
+TEST_F(Files, ReadersSeeOldOrNewNeverHalf) {
+  const std::string old_text(100000, 'a'), new_text(100000, 'b');
+  ASSERT_TRUE(write_file(at("f"), old_text));
+  std::thread writer([&] {
+    for (int i = 0; i < 20; ++i) ASSERT_TRUE(write_file(at("f"), i % 2 != 0 ? old_text : new_text));
+  });
+  for (int i = 0; i < 200; ++i) {
+    const auto got = read_file(at("f"));
+    ASSERT_TRUE(got);
+    EXPECT_TRUE(*got == old_text || *got == new_text);
+  }
+  writer.join();
+}
+
+TEST_F(Files, Folders) {
+  ASSERT_TRUE(make_directories(at("a")));
+  ASSERT_TRUE(make_directories(at("a") + "/"));
+  EXPECT_TRUE(is_directory(at("a")));
+  ASSERT_TRUE(write_file(at("f"), ""));
+  const auto through_file = make_directories(at("f") + "/x");
+  ASSERT_FALSE(through_file);
+  EXPECT_NE(through_file.error().message.find("Not a directory"), std::string::npos);
+  EXPECT_FALSE(make_directories(""));
+  EXPECT_EQ(glob(at("*")), (std::vector<std::string>{at("a"), at("f")}));
+  EXPECT_TRUE(glob(at("none*")).empty());
+  EXPECT_TRUE(remove_file(at("f")));
+  EXPECT_TRUE(remove_file(at("f"))) << "what is gone need not be removed";
+}
+
+TEST(FindProgram, KnowsPathAndPaths) {
+  EXPECT_NE(find_program("sh"), "");
+  EXPECT_EQ(find_program("/bin/sh"), "/bin/sh");
+  EXPECT_EQ(find_program("no-such-program-here"), "");
+  EXPECT_EQ(find_program("/tmp"), "");
+  EXPECT_EQ(find_program(""), "");
+}
+
+TEST(CacheDirectory, FollowsTheEnvironment) {
+  const std::string old = env("KERNELWRIGHT_CACHE");
+  ::setenv("KERNELWRIGHT_CACHE", "/x/y", 1);
+  EXPECT_EQ(cache_directory(), "/x/y");
+  ::unsetenv("KERNELWRIGHT_CACHE");
+  ::setenv("XDG_CACHE_HOME", "/z", 1);
+  EXPECT_EQ(cache_directory(), "/z/kernelwright");
+  ::unsetenv("XDG_CACHE_HOME");
+  EXPECT_NE(cache_directory().find("/.cache/kernelwright"), std::string::npos);
+  if (!old.empty()) ::setenv("KERNELWRIGHT_CACHE", old.c_str(), 1);
+}
+
+TEST(Library, LoadsAndFindsSymbols) {
+  auto math = Library::open("libm.so.6");
+  ASSERT_TRUE(math) << math.error().message;
+  double (*cosine)(double) = nullptr;
+  ASSERT_TRUE(math->bind(cosine, "cos"));
+  EXPECT_EQ(cosine(0.0), 1.0);
+  EXPECT_FALSE(math->bind(cosine, "no_such_symbol"));
+  const auto missing = Library::open("libno-such-library.so");
+  ASSERT_FALSE(missing);
+  EXPECT_EQ(missing.error().blame, Blame::Environment);
+}
+
+TEST(SharedMemory, IsSeenThroughBothMappings) {
+  auto first = SharedMemory::create(10000);
+  ASSERT_TRUE(first);
+  auto second = SharedMemory::attach(::dup(first->fd()), 10000);
+  ASSERT_TRUE(second);
+  first->data()[9999] = std::byte{42};
+  EXPECT_EQ(second->data()[9999], std::byte{42});
+  EXPECT_EQ(second->data()[0], std::byte{0});
+  EXPECT_TRUE(SharedMemory::create(0));
+}
+
+TEST(SharedMemory, RefusesWhatCannotBeMapped) {
+  EXPECT_FALSE(SharedMemory::create(UINT64_MAX));
+  EXPECT_FALSE(SharedMemory::create(uint64_t{1} << 62));
+  auto small = SharedMemory::create(4096);
+  ASSERT_TRUE(small);
+  EXPECT_FALSE(SharedMemory::attach(::dup(small->fd()), 1 << 20))
+      << "reading past the end is SIGBUS";
+  EXPECT_FALSE(SharedMemory::attach(-1, 10));
+}
+
+}  // namespace
+}  // namespace kw::os
