@@ -14,31 +14,42 @@ uint64_t read_number(const char* path) {
   return file >> value ? value : 0;  // "max" and a missing file both read as 0
 }
 
-uint64_t machine_available() {
-  std::ifstream file("/proc/meminfo");
-  std::string key, unit;
-  uint64_t kib = 0;
-  while (file >> key >> kib) {
-    if (key == "MemAvailable:") return kib * 1024;
-    std::getline(file, unit);
+// The number behind a key in a file of "key number …" lines, or 0.
+uint64_t read_key(const char* path, const std::string& wanted) {
+  std::ifstream file(path);
+  std::string key, rest;
+  uint64_t value = 0;
+  while (file >> key >> value) {
+    if (key == wanted) return value;
+    std::getline(file, rest);
   }
   return 0;
 }
 
-// Page cache counts as used here, but the kernel gives it back before it kills.
-uint64_t group_available(const char* limit_path, const char* used_path) {
-  const uint64_t limit = read_number(limit_path), used = read_number(used_path);
-  return limit > used ? limit - used : 0;
+struct Group {
+  const char *limit, *used, *stat, *cache_key;
+};
+constexpr Group kGroups[] = {
+    {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current", "/sys/fs/cgroup/memory.stat",
+     "file"},
+    {"/sys/fs/cgroup/memory/memory.limit_in_bytes", "/sys/fs/cgroup/memory/memory.usage_in_bytes",
+     "/sys/fs/cgroup/memory/memory.stat", "total_cache"},
+};
+
+// Page cache counts as used, but the kernel gives it back before it kills.
+uint64_t group_available(const Group& group) {
+  const uint64_t limit = read_number(group.limit), used = read_number(group.used);
+  const uint64_t cache = std::min(used, read_key(group.stat, group.cache_key));
+  return limit > used - cache ? limit - (used - cache) : 0;
 }
 
 }  // namespace
 
 uint64_t available_memory() {
-  uint64_t available = machine_available();
-  for (const uint64_t group :
-       {group_available("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"),
-        group_available("/sys/fs/cgroup/memory/memory.limit_in_bytes", "/sys/fs/cgroup/memory/memory.usage_in_bytes")}) {
-    if (group > 0) available = available == 0 ? group : std::min(available, group);
+  uint64_t available = read_key("/proc/meminfo", "MemAvailable:") * 1024;
+  for (const Group& group : kGroups) {
+    const uint64_t here = group_available(group);
+    if (here > 0) available = available == 0 ? here : std::min(available, here);
   }
   return available;
 }

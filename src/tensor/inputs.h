@@ -1,0 +1,48 @@
+// Seeded test data: the same seed gives the same bytes on every host, whatever its libm. Not for
+// security.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "tensor/host_tensor.h"
+
+namespace kw::tensor {
+
+/// How the values of an input are distributed. Integers and bool follow as far as the family has a
+/// meaning for them.
+enum class Family : uint8_t {
+  Normal,    // bell-shaped, mean 0, deviation 1
+  Uniform,   // floats in [-1, 1); integers over their range
+  Heavy,     // heavy-tailed: rare values many times the usual size
+  Spikes,    // small values, one in 256 a thousand times larger
+  Offset,    // a large mean with a small deviation around it
+  Denormal,  // floats below the smallest normal of their type
+  Equal,     // one value everywhere
+  Sorted,    // ascending
+  Zeros,     // +0 and -0
+  Special,   // normal with infinities, NaN and extreme values strewn in
+  Ones,
+  Iota,  // 0, 1, 2, …; wraps before values stop being exact
+};
+
+const char* family_name(Family family);
+std::optional<Family> family_from_name(std::string_view name);
+std::vector<std::string> family_names();
+
+/// Integers are drawn from [low, high] (clipped to the type): by default [-100, 100], or [0, 200]
+/// when unsigned.
+struct IntegerRange {
+  int64_t low = 0;
+  int64_t high = 0;
+};
+
+/// A tensor filled from (family, seed). Error when the size overflows or memory cannot be had.
+Result<HostTensor> make_input(DType dtype, const std::vector<int64_t>& shape, Family family,
+                              uint64_t seed, std::optional<IntegerRange> range = std::nullopt);
+
+}  // namespace kw::tensor
