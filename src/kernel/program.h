@@ -1,5 +1,5 @@
-// A kernel module made concrete: for given dims and tunables, exactly which buffers exist and which launches run.
-// This is all a device ever sees of a candidate. Plain values.
+// A kernel module made concrete: for given dims and tunables, exactly which buffers exist and which
+// launches run. This is all a device ever sees of a candidate. Plain values.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,7 @@ struct Buffer {
   int64_t bytes = 0;             // storage, including what strides skip
   int64_t align = 16;            // what the module may rely on
   Fill fill = Fill::Poison;
-  bool present = true;           // false: an optional input that was not given (pointer is null)
+  bool present = true;  // false: an optional input that was not given (pointer is null)
 };
 
 /// One kernel parameter: a pointer to a buffer (patched by the device), or plain bytes.

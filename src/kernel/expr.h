@@ -1,0 +1,74 @@
+// Integer expressions of plan lines: what they look like, and their value for given names.
+// Total and bounded: every evaluation ends, with an int64 or with an Error that shows the values.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+
+namespace kw::kernel {
+
+enum class Op : uint8_t {
+  Number,
+  Name,
+  Negate,
+  Not,
+  Add,
+  Subtract,
+  Multiply,
+  Divide,
+  Remainder,
+  Less,
+  LessEqual,
+  Greater,
+  GreaterEqual,
+  Equal,
+  NotEqual,
+  And,
+  Or,
+  CeilDiv,
+  Min,
+  Max,
+  Pick,
+  Has,
+  BlocksPerSm,
+};
+
+struct ExprNode {
+  Op op = Op::Number;
+  int64_t value = 0;          // Number
+  std::string name;           // Name, Has: the identifier; BlocksPerSm: the kernel as written
+  std::vector<int> children;  // indices into Expr::nodes
+  int column = 0, length = 0;
+};
+
+/// A tree in a vector; the root is the last node, and children come before their parent.
+struct Expr {
+  std::string text;  // as written
+  int line = 0, column = 0;
+  std::vector<ExprNode> nodes;
+
+  const ExprNode& root() const { return nodes.back(); }
+};
+
+/// Where names get their values. Lets are evaluated when first needed and remembered.
+struct Scope {
+  std::map<std::string, int64_t> values;
+  std::map<std::string, const Expr*> lets;
+  std::set<std::string> absent;  // optional inputs that were not given
+  std::function<Result<int64_t>(const std::string& kernel)> blocks_per_sm;
+  mutable std::map<std::string, int64_t> known_lets;
+};
+
+/// The value, or an input Error: "line 7: 'D / VEC': division by zero (D = 128, VEC = 0)".
+Result<int64_t> evaluate(const Expr& expr, const Scope& scope);
+
+/// "D = 128, VEC = 0": every name in the expression that has a value.
+std::string values_of(const Expr& expr, const Scope& scope);
+
+}  // namespace kw::kernel

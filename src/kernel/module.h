@@ -1,0 +1,121 @@
+// A kernel module as parsed: the declarations of its plan lines beside its text. Plain values; see
+// docs/kernel-module.md.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kernel/expr.h"
+#include "kernel/program.h"
+#include "tensor/dtype.h"
+
+namespace kw::kernel {
+
+inline constexpr int64_t kDefaultAlign = 16;
+inline constexpr int64_t kMaxRepeat = 64;
+inline constexpr int64_t kMaxDim = int64_t{1} << 40;
+
+/// Which kind of read-only tensor an input is; all but Input matter for backward tasks only.
+enum class InputKind : uint8_t { Input, Param, Saved, GradOutput };
+
+struct TensorDecl {
+  std::string name;
+  Role role = Role::Input;
+  InputKind kind = InputKind::Input;
+  tensor::DType dtype = tensor::DType::Fp32;
+  std::vector<Expr> shape;
+  std::vector<Expr> strides;  // in elements; empty = contiguous
+  bool optional = false;
+  int64_t align = kDefaultAlign;
+  Fill fill = Fill::Poison;
+  int line = 0, column = 0;
+};
+
+/// A by-value argument. Floating types keep their default in `value`, integers and bool in
+/// `integer`.
+struct ScalarDecl {
+  std::string name;
+  tensor::DType dtype = tensor::DType::Fp32;
+  std::optional<double> value;
+  std::optional<int64_t> integer;
+  int line = 0, column = 0;
+};
+
+struct LetDecl {
+  std::string name;
+  Expr value;
+  int line = 0, column = 0;
+};
+
+struct TuneDecl {
+  std::string name;
+  std::vector<int64_t> values;
+  std::optional<Expr> where;
+  int line = 0, column = 0;
+};
+
+struct MethodDecl {
+  std::string id;
+  std::optional<Expr> when;
+  std::vector<std::pair<std::string, int64_t>> off;  // empty: cannot be ablated
+  int line = 0, column = 0;
+};
+
+struct TensormapDecl {
+  std::string name, tensor;
+  std::vector<Expr> box;
+  int swizzle_bytes = 0;
+  int line = 0, column = 0;
+};
+
+struct RepeatDecl {
+  std::string name;
+  Expr begin, end;  // half open
+  int line = 0, column = 0;
+};
+
+struct LaunchDecl {
+  std::string kernel;  // name expression as written, blanks normalised: "rms_norm<THREADS, VEC>"
+  std::vector<Expr> grid, block, cluster;
+  std::optional<Expr> shared;
+  bool cooperative = false, pdl = false;
+  std::vector<Expr> args;
+  int repeat = -1;  // index into Group::repeats
+  int line = 0, column = 0;
+};
+
+/// Launches under one `when`; without a condition they always apply.
+struct Group {
+  std::optional<Expr> when;
+  std::vector<LaunchDecl> launches;
+  std::vector<RepeatDecl> repeats;
+  int line = 0;
+};
+
+struct Module {
+  std::string file_name, text;
+  std::string task;
+  bool backward = false;
+  std::vector<TensorDecl> tensors;  // in the order written
+  std::vector<ScalarDecl> scalars;
+  std::vector<LetDecl> lets;
+  std::vector<TuneDecl> tunes;
+  std::vector<MethodDecl> methods;
+  std::vector<TensormapDecl> tensormaps;
+  std::vector<Group> groups;
+
+  /// Free symbols of the shapes and strides of inputs, outputs and inouts, in order of appearance.
+  std::vector<std::string> dims() const;
+  const TensorDecl* find_tensor(const std::string& name) const;
+  const ScalarDecl* find_scalar(const std::string& name) const;
+  const LetDecl* find_let(const std::string& name) const;
+  const TuneDecl* find_tune(const std::string& name) const;
+};
+
+/// The text the module was parsed from, byte for byte.
+std::string print(const Module& module);
+
+}  // namespace kw::kernel

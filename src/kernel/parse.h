@@ -1,0 +1,25 @@
+// Text -> kernel module. Finds every problem in one go; guesses nothing.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kernel/diagnostics.h"
+#include "kernel/module.h"
+
+namespace kw::kernel {
+
+/// Larger texts are refused.
+inline constexpr size_t kMaxModuleBytes = size_t{4} << 20;
+
+struct ParseOutcome {
+  std::optional<Module> module;  // only when there is no diagnostic
+  std::vector<Diagnostic> diagnostics;
+};
+
+/// `file_name` is only shown. Includes check_source().
+ParseOutcome parse(std::string_view text, const std::string& file_name);
+
+}  // namespace kw::kernel
