@@ -107,7 +107,7 @@ double float_value(Family family, const Draw& d, const FloatTraits& traits, uint
     case Family::Offset:
       return traits.offset_mean + bell(d);
     case Family::Denormal:
-      return (2 * unit(d.a) - 1) * traits.min_normal;
+      return (1.5 * unit(d.a) - 0.75) * traits.min_normal;  // never rounded up to a normal
     case Family::Equal:
       return 0.5 + static_cast<double>(mix(key) % 12) * 0.125;
     case Family::Sorted:
