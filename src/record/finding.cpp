@@ -1,0 +1,143 @@
+#include "record/finding.h"
+
+#include <array>
+
+namespace kw::record {
+
+namespace {
+
+struct Row {
+  FindingKind kind;
+  const char* name;
+  const char* hint;
+};
+
+constexpr std::array<Row, 27> kRows = {{
+    {FindingKind::OutOfBoundsGlobal, "out-of-bounds-global",
+     "guard the access with the real extent (if (i < n)), or fix the index arithmetic for the last "
+     "block"},
+    {FindingKind::WriteToInput, "write-to-input",
+     "write to an output or scratch buffer; declare the tensor 'inout' if it is meant to be "
+     "updated in place"},
+    {FindingKind::Misaligned, "misaligned",
+     "vector accesses need an address that is a multiple of their width: guard with 'when D % VEC "
+     "== 0' or use a narrower access"},
+    {FindingKind::NullPointer, "null-pointer",
+     "test the pointer before use, or guard the launch with has(name): an absent optional input is "
+     "a null pointer"},
+    {FindingKind::InvalidAddress, "invalid-address",
+     "the address belongs to no buffer: check for an index computed in 32 bits that overflowed, or "
+     "an uninitialised pointer"},
+    {FindingKind::OutOfBoundsShared, "out-of-bounds-shared",
+     "enlarge the __shared__ array, or pass enough bytes in shared(...) on the launch line"},
+    {FindingKind::OutOfBoundsLocal, "out-of-bounds-local",
+     "keep the index of the per-thread array inside its declared size"},
+    {FindingKind::UninitialisedUse, "uninitialised-use",
+     "initialise it first; if another thread writes it, put __syncthreads() between the write and "
+     "this read"},
+    {FindingKind::OutputNotWritten, "output-not-written",
+     "make every element of the output somebody's job: check the grid size and the tail condition"},
+    {FindingKind::ScratchNotRestored, "scratch-not-restored",
+     "write zeros back before the kernel ends, or declare the scratch '= 0' without 'kept'"},
+    {FindingKind::SharedRace, "shared-race",
+     "put __syncthreads() between the two accesses (in a loop, also before the next round's "
+     "writes)"},
+    {FindingKind::MissingSyncwarp, "missing-syncwarp",
+     "threads of one warp do not run in lock step: put __syncwarp() between the two accesses"},
+    {FindingKind::GlobalRaceInBlock, "global-race-in-block",
+     "put __syncthreads() between the two accesses, give each thread its own element, or use an "
+     "atomic"},
+    {FindingKind::GlobalRaceBetweenBlocks, "global-race-between-blocks",
+     "blocks run in any order: use an atomic, give each block its own elements, or split the work "
+     "into two launches"},
+    {FindingKind::DivergentBarrier, "divergent-barrier",
+     "let every thread of the block reach the same __syncthreads(): move it out of the branch, "
+     "return only after the last one"},
+    {FindingKind::BarrierMisuse, "barrier-misuse",
+     "the thread count of a barrier must be a multiple of 32 and match the threads that arrive; "
+     "ids are 0 to 15"},
+    {FindingKind::BadCollectiveMask, "bad-collective-mask",
+     "the mask must name exactly the lanes that call: use __activemask() only to inspect, or "
+     "compute the mask with __ballot_sync before branching"},
+    {FindingKind::CollectiveDeadlock, "collective-deadlock",
+     "lanes named in one mask must reach the same collective: hoist it out of the branch or narrow "
+     "the mask"},
+    {FindingKind::InactiveLaneRead, "inactive-lane-read",
+     "the source lane of a shuffle must take part in it: check the lane index and the width"},
+    {FindingKind::InstructionBudget, "instruction-budget",
+     "a loop probably never ends: check its exit condition and the type of its counter"},
+    {FindingKind::Deadlock, "deadlock",
+     "every running block waits for one that cannot start: wait only for lower-numbered blocks, or "
+     "use a cooperative launch that fits the GPU"},
+    {FindingKind::Trap, "trap",
+     "an assert or __trap() fired: the condition named there does not hold"},
+    {FindingKind::UnsupportedInstruction, "unsupported-instruction",
+     "the virtual GPU does not execute this instruction; run on a real GPU, or use another "
+     "formulation"},
+    {FindingKind::LaunchError, "launch-error",
+     "no device accepts this launch: check block size, grid size, shared bytes and argument types"},
+    {FindingKind::OrderDependence, "order-dependence",
+     "the result depends on the order of blocks or warps: look for unordered atomics on floats, or "
+     "a race through global memory"},
+    {FindingKind::WriteToConstant, "write-to-constant",
+     "__constant__ memory is read-only for kernels: use a buffer"},
+    {FindingKind::StateAcrossCalls, "state-across-calls",
+     "a kernel must not keep state in __device__ variables: declare a scratch buffer instead"},
+}};
+
+const Row& row(FindingKind kind) { return kRows[static_cast<size_t>(kind)]; }
+
+constexpr bool rows_in_order() {
+  for (size_t i = 0; i < kRows.size(); ++i) {
+    if (static_cast<size_t>(kRows[i].kind) != i) return false;
+  }
+  return static_cast<size_t>(FindingKind::StateAcrossCalls) + 1 == kRows.size();
+}
+static_assert(rows_in_order(), "row(kind) indexes the table");
+
+Json to_json(const kernel::Dim3& d) { return Json(Json::Array{Json(d.x), Json(d.y), Json(d.z)}); }
+
+Json to_json(const Place& place) {
+  return Json::object()
+      .set("file", place.file)
+      .set("line", place.line)
+      .set("ptx_line", place.ptx_line);
+}
+
+Json to_json(const ThreadId& id) {
+  return Json::object().set("block", to_json(id.block)).set("thread", to_json(id.thread));
+}
+
+}  // namespace
+
+const char* finding_name(FindingKind kind) { return row(kind).name; }
+
+std::optional<FindingKind> finding_from_name(const std::string& name) {
+  for (const Row& r : kRows) {
+    if (name == r.name) return r.kind;
+  }
+  return std::nullopt;
+}
+
+const char* finding_hint(FindingKind kind) { return row(kind).hint; }
+
+Json to_json(const Finding& finding) {
+  Json json = Json::object();
+  json.set("kind", finding_name(finding.kind));
+  json.set("certainty", finding.certainty == Certainty::Certain ? "certain" : "warning");
+  json.set("message", finding.message);
+  json.set("hint", finding_hint(finding.kind));
+  json.set("kernel", finding.kernel);
+  json.set("launch", finding.launch);
+  json.set("at", to_json(finding.at));
+  json.set("who", to_json(finding.who));
+  json.set("buffer", finding.buffer.empty() ? Json() : Json(finding.buffer));
+  json.set("element",
+           finding.element < 0 && finding.buffer.empty() ? Json() : Json(finding.element));
+  json.set("other_at", finding.other_at ? to_json(*finding.other_at) : Json());
+  json.set("other", finding.other ? to_json(*finding.other) : Json());
+  json.set("count", finding.count);
+  return json;
+}
+
+}  // namespace kw::record
