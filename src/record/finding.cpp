@@ -132,8 +132,9 @@ Json to_json(const Finding& finding) {
   json.set("at", to_json(finding.at));
   json.set("who", to_json(finding.who));
   json.set("buffer", finding.buffer.empty() ? Json() : Json(finding.buffer));
-  json.set("element",
-           finding.element < 0 && finding.buffer.empty() ? Json() : Json(finding.element));
+  // Only an access outside its buffer can have a negative element; elsewhere it means "none".
+  const bool outside = finding.kind == FindingKind::OutOfBoundsGlobal && !finding.buffer.empty();
+  json.set("element", finding.element < 0 && !outside ? Json() : Json(finding.element));
   json.set("other_at", finding.other_at ? to_json(*finding.other_at) : Json());
   json.set("other", finding.other ? to_json(*finding.other) : Json());
   json.set("count", finding.count);

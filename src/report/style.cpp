@@ -1,0 +1,94 @@
+#include "report/style.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+#include "base/check.h"
+
+namespace kw::report {
+
+namespace {
+
+const char* code_of(Paint paint) {
+  switch (paint) {
+    case Paint::Error:
+      return "\033[1;31m";
+    case Paint::Warning:
+      return "\033[1;33m";
+    case Paint::Good:
+      return "\033[32m";
+    case Paint::Dim:
+      return "\033[2m";
+    case Paint::Strong:
+      return "\033[1m";
+  }
+  return "";
+}
+
+// Display width: UTF-8 continuation bytes take no column.
+size_t columns_of(std::string_view text) {
+  return static_cast<size_t>(std::count_if(text.begin(), text.end(), [](char c) {
+    return (static_cast<unsigned char>(c) & 0xc0) != 0x80;
+  }));
+}
+
+std::string padded(const std::string& cell, size_t width, Table::Align align) {
+  const std::string blanks(width - std::min(width, columns_of(cell)), ' ');
+  return align == Table::Align::Right ? blanks + cell : cell + blanks;
+}
+
+void trim_end(std::string& line) { line.erase(line.find_last_not_of(' ') + 1); }
+
+}  // namespace
+
+std::string paint(const Style& style, Paint paint, std::string_view text) {
+  if (!style.colour || text.empty()) return std::string(text);
+  return code_of(paint) + std::string(text) + "\033[0m";
+}
+
+std::string with_commas(uint64_t value) {
+  std::string digits = std::to_string(value);
+  for (size_t at = digits.size(); at > 3;) {
+    at -= 3;
+    digits.insert(at, ",");
+  }
+  return digits;
+}
+
+std::string short_number(double value) {
+  if (std::isnan(value)) return "nan";
+  if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
+  return fmt::format("{:.4g}", value);
+}
+
+std::string percent(double part, double whole) {
+  return whole > 0 ? fmt::format("{:.1f} %", 100 * part / whole) : "-";
+}
+
+std::string Table::text(const Style& style, int indent) const {
+  std::vector<size_t> widths;
+  for (const Column& column : columns_) widths.push_back(columns_of(column.title));
+  for (const auto& row : rows_) {
+    KW_CHECK(row.size() == columns_.size(), "one cell per column");
+    for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], columns_of(row[i]));
+  }
+  std::string out;
+  const auto put = [&](const std::function<const std::string&(size_t)>& cell, bool title) {
+    std::string line;
+    for (size_t i = 0; i < columns_.size(); ++i) {
+      line += (i > 0 ? "  " : "") + padded(cell(i), widths[i], columns_[i].align);
+    }
+    trim_end(line);
+    if (line.empty()) return;
+    out += std::string(static_cast<size_t>(indent), ' ') +
+           (title ? paint(style, Paint::Dim, line) : line) + "\n";
+  };
+  put([&](size_t i) -> const std::string& { return columns_[i].title; }, true);
+  for (const auto& row : rows_) put([&](size_t i) -> const std::string& { return row[i]; }, false);
+  return out;
+}
+
+}  // namespace kw::report

@@ -1,0 +1,49 @@
+// How text for people is dressed: colours (terminals only), numbers, aligned tables. Returns
+// strings; never prints.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace kw::report {
+
+enum class Paint : uint8_t { Error, Warning, Good, Dim, Strong };
+
+struct Style {
+  bool colour = false;
+};
+
+/// The text in that paint, or unchanged when the style has no colour.
+std::string paint(const Style& style, Paint paint, std::string_view text);
+
+/// 1234567 -> "1,234,567".
+std::string with_commas(uint64_t value);
+/// Four significant digits at most, no exponent for everyday sizes: "0.001234", "12.5", "1.2e-09",
+/// "inf", "nan".
+std::string short_number(double value);
+/// 1.0 of 3.0 -> "33.3 %"; "-" when the whole is 0.
+std::string percent(double part, double whole);
+
+/// Columns that grow to their widest cell. Numbers align right, text left.
+class Table {
+ public:
+  enum class Align : uint8_t { Left, Right };
+  struct Column {
+    std::string title;
+    Align align = Align::Left;
+  };
+  explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
+  /// One cell per column.
+  void add(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
+  bool empty() const { return rows_.empty(); }
+  /// Every line indented, no blanks at line ends.
+  std::string text(const Style& style, int indent = 2) const;
+
+ private:
+  std::vector<Column> columns_;
+  std::vector<std::vector<std::string>> rows_;
+};
+
+}  // namespace kw::report
