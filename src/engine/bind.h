@@ -1,0 +1,29 @@
+// The user's words for a module's free names, checked against the module and turned into
+// kernel::Bindings.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+
+#include "base/result.h"
+#include "engine/inputs.h"
+#include "exec/device.h"
+#include "kernel/module.h"
+#include "kernel/select.h"
+
+namespace kw::engine {
+
+struct BindingRequest {
+  std::map<std::string, int64_t> dims;
+  std::map<std::string, int64_t> tunes;
+  std::map<std::string, std::string> scalars;  // as typed; read by the declaration's dtype
+  std::set<std::string> absent;
+};
+
+/// `files` contribute dims by their shapes; what the user says explicitly must agree with them.
+Result<kernel::Bindings> bind_names(const kernel::Module& module, const BindingRequest& request,
+                                    const NamedTensors& files, const arch::Target& target,
+                                    const exec::DeviceInfo& device);
+
+}  // namespace kw::engine

@@ -1,0 +1,179 @@
+#include "engine/check.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "arch/arch.h"
+#include "engine/probe.h"
+#include "os/interrupt.h"
+
+namespace kw::engine {
+
+namespace {
+
+constexpr size_t kWholeSpace = 100000;
+
+exec::CompileRequest request_for(const kernel::Module& module, const Probe& probe,
+                                 const CheckRequest& request, exec::ImageKind image) {
+  exec::CompileRequest out;
+  out.source = module.text;
+  out.file_name = module.file_name;
+  out.target = request.target;
+  out.image = image;
+  out.defines = probe.selection.defines;
+  out.kernels = probe.selection.kernels;
+  out.timeout_seconds = request.timeout_seconds;
+  return out;
+}
+
+const exec::KernelResources* resources_of(const exec::Compiled& compiled,
+                                          const std::string& entry) {
+  for (const exec::CompiledKernel& kernel : compiled.kernels) {
+    if (kernel.entry == entry) return &kernel.resources;
+  }
+  return nullptr;
+}
+
+LaunchCheck check_launch(const kernel::Launch& launch, const exec::Compiled& compiled,
+                         const arch::Target& target) {
+  LaunchCheck check{launch.kernel, launch.grid, launch.block, launch.shared_bytes, {}, -1, -1};
+  const exec::KernelResources* resources = resources_of(compiled, launch.entry);
+  if (resources == nullptr) return check;
+  check.resources = *resources;
+  if (resources->registers < 0) return check;
+  const auto threads = static_cast<int>(launch.block.count());
+  const int64_t shared = launch.shared_bytes + std::max<int64_t>(resources->static_shared, 0);
+  check.blocks_per_sm = arch::resident_blocks(target, threads, resources->registers, shared);
+  check.occupancy = static_cast<double>(check.blocks_per_sm) * threads / target.threads_per_sm;
+  return check;
+}
+
+// The same launch repeated (a `repeat` line) is one row.
+bool same_row(const LaunchCheck& a, const LaunchCheck& b) {
+  return a.kernel == b.kernel && a.grid == b.grid && a.block == b.block &&
+         a.dynamic_shared == b.dynamic_shared;
+}
+
+void check_plan(const kernel::Module& module, const Probe& probe, const exec::Compiled& compiled,
+                const arch::Target& target, VariantCheck* check) {
+  const auto program =
+      kernel::instantiate(module, probe.bindings, probe.selection, kernel_infos(compiled));
+  if (!program) {
+    check->plan_error = program.error().message;
+    return;
+  }
+  for (const kernel::Launch& launch : program->launches) {
+    LaunchCheck row = check_launch(launch, compiled, target);
+    const bool seen = std::any_of(check->launches.begin(), check->launches.end(),
+                                  [&](const LaunchCheck& other) { return same_row(row, other); });
+    if (!seen) check->launches.push_back(std::move(row));
+  }
+}
+
+// PTX is what the virtual GPU takes; a real GPU's resources come from the cubin.
+Status ask_virtual_gpu(const exec::CompileRequest& request, exec::Compiler& compiler,
+                       exec::Device* device, VariantCheck* check) {
+  if (device == nullptr) return Done{};
+  const exec::CompileOutcome outcome = KW_TRY(compiler.compile(request));
+  if (!outcome.compiled) {
+    check->failed = outcome.failed;
+    return Done{};
+  }
+  const auto loaded = device->load(*outcome.compiled);
+  if (!loaded) check->virtual_gpu = loaded.error().message;
+  return Done{};
+}
+
+struct Compilers {
+  exec::Compiler& compiler;
+  exec::ImageKind best;  // cubin where the compiler makes it
+};
+
+Result<VariantCheck> check_variant(const kernel::Module& module, const Probe& probe,
+                                   const CheckRequest& request, const Compilers& with,
+                                   exec::Device* virtual_gpu, const arch::Target& target) {
+  VariantCheck check;
+  check.group = probe.selection.group;
+  check.tunes = {probe.selection.defines.begin(), probe.selection.defines.end()};
+  check.dims = probe.bindings.dims;
+  const exec::CompileOutcome outcome =
+      KW_TRY(with.compiler.compile(request_for(module, probe, request, with.best)));
+  if (outcome.failed) {
+    check.compiler = outcome.failed->compiler;
+    check.failed = outcome.failed;
+    return check;
+  }
+  check.compiler = outcome.compiled->compiler;
+  check.warnings = outcome.compiled->messages;
+  check_plan(module, probe, *outcome.compiled, target, &check);
+  KW_TRY(ask_virtual_gpu(request_for(module, probe, request, exec::ImageKind::Ptx), with.compiler,
+                         virtual_gpu, &check));
+  return check;
+}
+
+std::vector<std::map<std::string, int64_t>> assignments(const kernel::Module& module,
+                                                        const CheckRequest& request,
+                                                        CheckReport* report) {
+  if (!request.all_tunes) return {request.bindings.tunes};
+  std::vector<std::map<std::string, int64_t>> all;
+  // One more than the limit tells whether there are more; with some tunables fixed, most of the
+  // space is skipped.
+  const size_t reach = request.bindings.tunes.empty() ? request.tune_limit + 1 : kWholeSpace;
+  for (std::map<std::string, int64_t>& tunes : kernel::tune_space(module, reach)) {
+    const bool agrees = std::all_of(request.bindings.tunes.begin(), request.bindings.tunes.end(),
+                                    [&](const auto& said) {
+                                      const auto it = tunes.find(said.first);
+                                      return it != tunes.end() && it->second == said.second;
+                                    });
+    if (!agrees) continue;
+    if (all.size() == request.tune_limit) {
+      report->assignments_cut = true;
+      break;
+    }
+    all.push_back(std::move(tunes));
+  }
+  return all.empty() ? std::vector<std::map<std::string, int64_t>>{request.bindings.tunes} : all;
+}
+
+}  // namespace
+
+bool CheckReport::ok() const {
+  return std::all_of(variants.begin(), variants.end(),
+                     [](const VariantCheck& v) { return v.ok(); });
+}
+
+Result<CheckReport> check_module(const kernel::Module& module, const CheckRequest& request,
+                                 exec::Compiler& compiler, exec::Device* virtual_gpu,
+                                 const Progress& progress) {
+  CheckReport report;
+  report.target = request.target;
+  report.compiler = compiler.name();
+  report.dims = module.dims();
+  for (const kernel::Group& group : module.groups) {
+    report.groups.push_back({group.when ? group.when->text : "", group.line, std::nullopt});
+  }
+  const arch::Target target = KW_TRY(arch::find_target(request.target));
+  const Compilers with{compiler, compiler.name().rfind("clang", 0) == 0 ? exec::ImageKind::Ptx
+                                                                        : exec::ImageKind::Cubin};
+  for (const std::map<std::string, int64_t>& tunes : assignments(module, request, &report)) {
+    BindingRequest names = request.bindings;
+    names.tunes = tunes;
+    const kernel::Bindings fixed = KW_TRY(bind_names(module, names, {}, target, {}));
+    const std::vector<Probe> probes = KW_TRY(probe_groups(module, fixed));
+    ++report.assignments;
+    for (const Probe& probe : probes) {
+      if (os::interrupted()) return environment_error("interrupted");
+      if (progress)
+        progress(
+            fmt::format("compiling {} (variant {})", module.file_name, report.variants.size() + 1));
+      report.variants.push_back(
+          KW_TRY(check_variant(module, probe, request, with, virtual_gpu, target)));
+      auto& group = report.groups[static_cast<size_t>(probe.selection.group)];
+      if (!group.example) group.example = probe.bindings.dims;
+    }
+  }
+  return report;
+}
+
+}  // namespace kw::engine

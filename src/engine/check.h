@@ -1,0 +1,78 @@
+// The story of `check`: which shapes the module serves, and for each launch group and tunable
+// assignment whether it compiles and what it costs. Nothing is run.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "base/result.h"
+#include "engine/bind.h"
+#include "engine/run.h"
+#include "exec/compiler.h"
+#include "exec/device.h"
+
+namespace kw::engine {
+
+struct CheckRequest {
+  BindingRequest bindings;  // dims may be incomplete: those missing are probed
+  std::string target = "sm_90";
+  bool all_tunes = false;
+  size_t tune_limit = 64;  // assignments tried with all_tunes
+  double timeout_seconds = 60;
+};
+
+/// One launch of one variant: its geometry for the dims shown, its resources, and how full an SM
+/// gets.
+struct LaunchCheck {
+  std::string kernel;
+  kernel::Dim3 grid, block;
+  int64_t dynamic_shared = 0;
+  exec::KernelResources resources;
+  int blocks_per_sm = -1;  // -1: registers are not known
+  double occupancy = -1;   // share of the SM's threads
+};
+
+/// One launch group under one assignment of the tunables.
+struct VariantCheck {
+  int group = 0;
+  std::map<std::string, int64_t> tunes;
+  std::map<std::string, int64_t> dims;  // for which it was selected
+  std::string compiler;
+  std::optional<exec::CompileFailed> failed;
+  std::vector<exec::CompileMessage> warnings;
+  std::string plan_error;   // args(…) against the kernel's parameters, limits of the target
+  std::string virtual_gpu;  // why the virtual GPU cannot take it; "" = it can
+  std::vector<LaunchCheck> launches;
+
+  bool ok() const { return !failed && plan_error.empty(); }
+};
+
+/// A guard of the module, and dims that fall under it (none found: the probes did not reach it).
+struct GroupCheck {
+  std::string guard;  // "" = always
+  int line = 0;
+  std::optional<std::map<std::string, int64_t>> example;
+};
+
+struct CheckReport {
+  std::string target;
+  std::string compiler;
+  std::vector<std::string> dims;
+  std::vector<GroupCheck> groups;
+  std::vector<VariantCheck> variants;
+  size_t assignments = 0;        // of the tunables that were tried
+  bool assignments_cut = false;  // there are more
+  bool ok() const;
+};
+
+/// `virtual_gpu` (may be null) is asked to load each image, so that unsupported instructions are
+/// known beforehand.
+Result<CheckReport> check_module(const kernel::Module& module, const CheckRequest& request,
+                                 exec::Compiler& compiler, exec::Device* virtual_gpu,
+                                 const Progress& progress = {});
+
+}  // namespace kw::engine

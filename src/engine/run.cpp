@@ -1,0 +1,190 @@
+#include "engine/run.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "arch/arch.h"
+#include "engine/layout.h"
+#include "os/files.h"
+#include "os/interrupt.h"
+#include "os/memory.h"
+#include "tensor/npy.h"
+
+namespace kw::engine {
+
+namespace {
+
+void tell(const Progress& progress, const std::string& what) {
+  if (progress) progress(what);
+}
+
+Status check_interrupt() {
+  if (os::interrupted()) return environment_error("interrupted");
+  return Done{};
+}
+
+bool is_written(const kernel::Buffer& buffer) {
+  return buffer.role == kernel::Role::Output || buffer.role == kernel::Role::Inout;
+}
+
+exec::CompileRequest compile_request(const kernel::Module& module, const RunReport& report,
+                                     double timeout) {
+  exec::CompileRequest request;
+  request.source = module.text;
+  request.file_name = module.file_name;
+  request.target = report.bindings.target.name;
+  request.image = report.device.image;
+  request.defines = report.selection.defines;
+  request.kernels = report.selection.kernels;
+  request.timeout_seconds = timeout;
+  return request;
+}
+
+// Host copies beside the device's own: the inputs, and for the virtual GPU its memory with shadow.
+Status check_fits(const RunReport& report) {
+  if (!report.device.is_virtual && report.device.memory_bytes > 0) {
+    KW_TRY(check_memory(report.program, static_cast<uint64_t>(report.device.memory_bytes), 1,
+                        report.device.name));
+  }
+  return check_memory(report.program, os::available_memory(), report.device.is_virtual ? 3 : 2,
+                      "this machine's memory");
+}
+
+exec::RunOptions run_options(const RunRequest& request) {
+  exec::RunOptions options;
+  options.check_order = request.check_order;
+  options.threads = request.threads;
+  options.timeout_seconds = request.timeout_seconds;
+  return options;
+}
+
+void collect_outputs(RunReport* report) {
+  exec::RunOutcome& outcome = *report->outcome;
+  if (outcome.buffers.size() != report->program.buffers.size()) return;
+  for (size_t i = 0; i < outcome.buffers.size(); ++i) {
+    const kernel::Buffer& buffer = report->program.buffers[i];
+    if (!is_written(buffer) || !buffer.present) continue;
+    if (static_cast<int64_t>(outcome.buffers[i].data.size()) != buffer.bytes) continue;
+    outcome.buffers[i] = from_storage(buffer, std::move(outcome.buffers[i]));
+    outcome.buffers[i].shape = buffer.shape;
+    report->outputs.push_back(summarise(buffer.name, outcome.buffers[i]));
+  }
+}
+
+Status count(exec::Device& device, exec::ImageId image,
+             const std::vector<tensor::HostTensor>& inputs, const RunRequest& request,
+             RunReport* report) {
+  exec::RunOptions options = run_options(request);
+  options.counters = true;
+  options.check_order = false;
+  exec::RunOutcome counted = KW_TRY(device.run(image, report->program, inputs, options));
+  report->counters = std::move(counted.counters);
+  return Done{};
+}
+
+Status take_time(exec::Device& device, exec::ImageId image,
+                 const std::vector<tensor::HostTensor>& inputs, const RunRequest& request,
+                 RunReport* report) {
+  exec::TimeProtocol protocol;
+  protocol.timeout_seconds = request.timeout_seconds;
+  exec::TimeOutcome timed = KW_TRY(device.time({{image, &report->program, &inputs}}, protocol));
+  if (timed.status == exec::RunStatus::Completed && !timed.samples.empty()) {
+    report->timing = std::move(timed.samples[0]);
+  } else {
+    report->timing_problem =
+        fmt::format("{}: {}", exec::run_status_name(timed.status), timed.message);
+  }
+  return Done{};
+}
+
+Status refuse_impossible(const RunRequest& request, const exec::DeviceInfo& device) {
+  if (request.time && device.is_virtual) {
+    return environment_error("--time: times come only from a real GPU, and this is the " +
+                             device.name + "; --counters says what the kernels do there");
+  }
+  if ((request.counters || request.check_order) && !device.is_virtual) {
+    return input_error(fmt::format("{}: only the virtual GPU does this; use --device vgpu",
+                                   request.counters ? "--counters" : "--check-order"));
+  }
+  return Done{};
+}
+
+// Everything up to a compiled image; false when the candidate does not compile.
+Result<bool> prepare(const kernel::Module& module, const RunRequest& request,
+                     exec::Compiler& compiler, const NamedTensors& files, const Progress& progress,
+                     RunReport* report) {
+  const std::string name = request.target.empty() ? report->device.target : request.target;
+  const arch::Target target = KW_TRY(arch::find_target(name));
+  report->bindings = KW_TRY(bind_names(module, request.bindings, files, target, report->device));
+  report->selection = KW_TRY(kernel::select(module, report->bindings));
+  tell(progress, "compiling " + module.file_name);
+  exec::CompileOutcome compiled =
+      KW_TRY(compiler.compile(compile_request(module, *report, request.timeout_seconds)));
+  report->compile_failed = std::move(compiled.failed);
+  report->compiled = std::move(compiled.compiled);
+  return report->compiled.has_value();
+}
+
+}  // namespace
+
+bool RunReport::passed() const {
+  if (!outcome || outcome->status != exec::RunStatus::Completed) return false;
+  for (const record::Finding& finding : outcome->findings) {
+    if (finding.certainty == record::Certainty::Certain) return false;
+  }
+  return timing_problem.empty();
+}
+
+std::vector<kernel::KernelInfo> kernel_infos(const exec::Compiled& compiled) {
+  std::vector<kernel::KernelInfo> infos;
+  for (const exec::CompiledKernel& k : compiled.kernels) {
+    infos.push_back({k.expression, k.entry, k.signature, k.resources.registers,
+                     std::max<int64_t>(k.resources.static_shared, 0), k.resources.max_threads});
+  }
+  return infos;
+}
+
+Result<RunReport> run_module(const kernel::Module& module, const RunRequest& request,
+                             exec::Compiler& compiler, exec::Device& device,
+                             const Progress& progress) {
+  RunReport report;
+  report.device = device.info();
+  report.compiler = compiler.name();
+  KW_TRY(refuse_impossible(request, report.device));
+  const NamedTensors files = KW_TRY(read_input_files(module, request.inputs));
+  const bool compiled = KW_TRY(prepare(module, request, compiler, files, progress, &report));
+  KW_TRY(check_interrupt());
+  if (!compiled) return report;
+  report.program = KW_TRY(kernel::instantiate(module, report.bindings, report.selection,
+                                              kernel_infos(*report.compiled)));
+  KW_TRY(check_fits(report));
+  tell(progress, "making inputs");
+  const std::vector<tensor::HostTensor> inputs =
+      KW_TRY(make_inputs(report.program, request.inputs, files, request.seed));
+  const exec::ImageId image = KW_TRY(device.load(*report.compiled));
+  report.compiled->image.clear();
+  tell(progress, "running on " + report.device.name);
+  report.outcome = KW_TRY(device.run(image, report.program, inputs, run_options(request)));
+  KW_TRY(check_interrupt());
+  collect_outputs(&report);
+  const bool healthy = report.outcome->status == exec::RunStatus::Completed;
+  if (request.counters && healthy) KW_TRY(count(device, image, inputs, request, &report));
+  if (request.time && healthy) KW_TRY(take_time(device, image, inputs, request, &report));
+  return report;
+}
+
+Result<std::vector<std::string>> write_outputs(const RunReport& report, const std::string& folder) {
+  KW_TRY(os::make_directories(folder));
+  std::vector<std::string> paths;
+  for (const TensorSummary& output : report.outputs) {
+    for (size_t i = 0; i < report.program.buffers.size(); ++i) {
+      if (report.program.buffers[i].name != output.name) continue;
+      paths.push_back(folder + "/" + output.name + ".npy");
+      KW_TRY(tensor::write_npy(paths.back(), report.outcome->buffers[i]));
+    }
+  }
+  return paths;
+}
+
+}  // namespace kw::engine

@@ -1,0 +1,26 @@
+// A tensor in a few numbers, for people and for JSON.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "tensor/host_tensor.h"
+
+namespace kw::engine {
+
+struct TensorSummary {
+  std::string name;
+  tensor::DType dtype = tensor::DType::Fp32;
+  std::vector<int64_t> shape;
+  int64_t values = 0;                 // fp4e2m1x2 counts both halves
+  double min = 0, max = 0, mean = 0;  // of the finite values; 0 when there are none
+  int64_t nans = 0, infinities = 0;
+  std::string hash;  // of the bytes
+};
+
+TensorSummary summarise(const std::string& name, const tensor::HostTensor& tensor);
+Json to_json(const TensorSummary& summary);
+
+}  // namespace kw::engine
