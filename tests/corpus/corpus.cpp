@@ -1,0 +1,40 @@
+#include "corpus.h"
+
+#include "base/text.h"
+
+namespace kw::corpus {
+
+const std::vector<Entry>& entries() {
+  static const std::vector<Entry> all = [] {
+    std::vector<Entry> list;
+    for (auto make : {elementwise_entries, reduce_entries, scan_entries, norm_entries,
+                      matmul_entries, integer_entries, math_entries, sync_entries}) {
+      for (Entry& entry : make()) list.push_back(std::move(entry));
+    }
+    return list;
+  }();
+  return all;
+}
+
+const Entry* find_entry(const std::string& name) {
+  for (const Entry& entry : entries())
+    if (entry.name == name) return &entry;
+  return nullptr;
+}
+
+std::string module_path(const Entry& entry) {
+  return std::string(KW_CORPUS_DIR) + "/" + entry.name + ".cu";
+}
+
+std::string needs_text(unsigned needs) {
+  std::vector<std::string> words;
+  if (needs & kCooperativeGroups) words.push_back("cooperative groups");
+  if (needs & kCub) words.push_back("CUB");
+  if (needs & kWmma) words.push_back("wmma");
+  if (needs & kFp8) words.push_back("fp8");
+  if (needs & kPipeline) words.push_back("the pipeline header");
+  if (needs & kLibdevice) words.push_back("NVIDIA's math library");
+  return join(words, ", ");
+}
+
+}  // namespace kw::corpus

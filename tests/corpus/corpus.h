@@ -1,0 +1,60 @@
+// The corpus: correct kernel modules of every kind, each with dims, inputs and a host reference for
+// its outputs. Shared by the test on the virtual GPU and by the comparison with a real one.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "case.h"
+
+namespace kw::corpus {
+
+/// How far an output may be from the reference: |got - want| <= abs + rel * |want|. Both zero: bit
+/// for bit.
+struct Tolerance {
+  double abs = 0, rel = 0;
+};
+
+/// What a module needs from its compiler beyond the language itself.
+enum Needs : unsigned {
+  kPlain = 0,
+  kCooperativeGroups = 1,  // NVIDIA's <cooperative_groups.h>
+  kCub = 2,
+  kWmma = 4,
+  kFp8 = 8,         // <cuda_fp8.h>
+  kPipeline = 16,   // <cuda_pipeline.h>
+  kLibdevice = 32,  // NVIDIA's own float and double functions, beyond what small headers carry
+};
+
+struct Entry {
+  std::string name;  // the module is name.cu in this folder
+  std::vector<Setting> settings;
+  std::function<void(Case&)> reference;  // writes every output and inout
+  std::function<void(Case&)> fill = {};  // replaces the default inputs where they do not fit
+  Tolerance tolerance = {};
+  std::map<std::string, Tolerance> tolerances = {};  // of single outputs, before `tolerance`
+  unsigned needs = kPlain;
+  std::string prints = {};  // what a run at the first setting prints
+  bool any_order = false;   // float atomics: bits depend on the order of arrival
+};
+
+/// All entries, ordered by kind.
+const std::vector<Entry>& entries();
+const Entry* find_entry(const std::string& name);
+/// Path of an entry's module.
+std::string module_path(const Entry& entry);
+/// "cub, wmma".
+std::string needs_text(unsigned needs);
+
+std::vector<Entry> elementwise_entries();
+std::vector<Entry> reduce_entries();
+std::vector<Entry> scan_entries();
+std::vector<Entry> norm_entries();
+std::vector<Entry> matmul_entries();
+std::vector<Entry> integer_entries();
+std::vector<Entry> math_entries();
+std::vector<Entry> sync_entries();
+
+}  // namespace kw::corpus

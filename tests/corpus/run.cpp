@@ -1,0 +1,102 @@
+#include "run.h"
+
+#include <fmt/core.h>
+
+#include "arch/arch.h"
+#include "base/text.h"
+#include "engine/layout.h"
+#include "engine/run.h"
+#include "kernel/instantiate.h"
+#include "kernel/select.h"
+
+namespace kw::corpus {
+namespace {
+
+bool is_result(const kernel::Buffer& buffer) {
+  return buffer.role == kernel::Role::Output || buffer.role == kernel::Role::Inout;
+}
+
+Error compile_error(const exec::CompileFailed& failed) {
+  return input_error("does not compile with " + failed.compiler + ":\n" + failed.log);
+}
+
+}  // namespace
+
+Result<Workbench::Image> Workbench::image_for(const kernel::Module& module,
+                                              const kernel::Selection& selection) {
+  std::string key = module.text + "\n" + join(selection.kernels, ";");
+  for (const auto& [name, value] : selection.defines) key += fmt::format(";{}={}", name, value);
+  if (const auto found = images_.find(key); found != images_.end()) return found->second;
+  exec::CompileRequest request;
+  request.source = module.text;
+  request.file_name = module.file_name;
+  request.target = target_;
+  request.image = device_.info().image;
+  request.defines = selection.defines;
+  request.kernels = selection.kernels;
+  const exec::CompileOutcome outcome = KW_TRY(compiler_.compile(request));
+  if (outcome.failed) return compile_error(*outcome.failed);
+  Image image;
+  image.id = KW_TRY(device_.load(*outcome.compiled));
+  image.kernels = engine::kernel_infos(*outcome.compiled);
+  images_.emplace(std::move(key), image);
+  return image;
+}
+
+Result<Prepared> Workbench::prepare(const kernel::Module& module, const Setting& setting) {
+  kernel::Bindings bindings;
+  bindings.dims = setting.dims;
+  bindings.tunes = setting.tunes;
+  bindings.scalars = setting.scalars;
+  bindings.integer_scalars = setting.integer_scalars;
+  bindings.absent = setting.absent;
+  bindings.target = KW_TRY(arch::find_target(target_));
+  const kernel::Selection selection = KW_TRY(kernel::select(module, bindings));
+  const Image image = KW_TRY(image_for(module, selection));
+  Prepared prepared;
+  prepared.program = KW_TRY(kernel::instantiate(module, bindings, selection, image.kernels));
+  prepared.image = image.id;
+  return prepared;
+}
+
+Result<exec::RunOutcome> Workbench::run(const Prepared& prepared,
+                                        const std::vector<tensor::HostTensor>& inputs,
+                                        const exec::RunOptions& options) {
+  std::vector<tensor::HostTensor> stored;
+  const auto& buffers = prepared.program.buffers;
+  for (size_t i = 0; i < buffers.size(); ++i) {
+    const bool read =
+        buffers[i].role == kernel::Role::Input || buffers[i].role == kernel::Role::Inout;
+    stored.push_back(read && buffers[i].present ? engine::to_storage(buffers[i], inputs[i])
+                                                : tensor::HostTensor{});
+  }
+  exec::RunOutcome outcome = KW_TRY(device_.run(prepared.image, prepared.program, stored, options));
+  for (size_t i = 0; i < outcome.buffers.size(); ++i)
+    if (is_result(buffers[i]))
+      outcome.buffers[i] = engine::from_storage(buffers[i], std::move(outcome.buffers[i]));
+  return outcome;
+}
+
+Comparison compare_outputs(const kernel::Program& program, const exec::RunOutcome& outcome,
+                           const std::vector<tensor::HostTensor>& want, const Entry& entry) {
+  Comparison total;
+  for (size_t i = 0; i < program.buffers.size() && i < outcome.buffers.size(); ++i) {
+    const kernel::Buffer& buffer = program.buffers[i];
+    if (!is_result(buffer)) continue;
+    const auto own = entry.tolerances.find(buffer.name);
+    total += compare(buffer.name, outcome.buffers[i], want[i],
+                     own != entry.tolerances.end() ? own->second : entry.tolerance);
+  }
+  return total;
+}
+
+std::string findings_text(const std::vector<record::Finding>& findings) {
+  std::string text;
+  for (const record::Finding& f : findings)
+    text += fmt::format("{}{} at {}:{} (PTX {}): {} [x{}]\n", record::finding_name(f.kind),
+                        f.certainty == record::Certainty::Warning ? " (warning)" : "", f.at.file,
+                        f.at.line, f.at.ptx_line, f.message, f.count);
+  return text;
+}
+
+}  // namespace kw::corpus

@@ -1,0 +1,58 @@
+// Takes a module of the corpus through a compiler and a device: bind, compile (once per set of
+// tunables), load, run.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "case.h"
+#include "compare.h"
+#include "exec/compiler.h"
+#include "exec/device.h"
+#include "kernel/instantiate.h"
+#include "kernel/module.h"
+#include "kernel/program.h"
+
+namespace kw::corpus {
+
+/// A module at one setting, ready to run on one device.
+struct Prepared {
+  kernel::Program program;
+  exec::ImageId image = 0;
+};
+
+class Workbench {
+ public:
+  /// Both outlive this. `target` as "sm_90".
+  Workbench(exec::Compiler& compiler, exec::Device& device, std::string target)
+      : compiler_(compiler), device_(device), target_(std::move(target)) {}
+
+  /// Compile errors become input Errors that carry the log.
+  Result<Prepared> prepare(const kernel::Module& module, const Setting& setting);
+  /// Outputs come back contiguous, parallel to the program's buffers.
+  Result<exec::RunOutcome> run(const Prepared& prepared,
+                               const std::vector<tensor::HostTensor>& inputs,
+                               const exec::RunOptions& options = {});
+
+ private:
+  struct Image {
+    exec::ImageId id = 0;
+    std::vector<kernel::KernelInfo> kernels;
+  };
+  Result<Image> image_for(const kernel::Module& module, const kernel::Selection& selection);
+
+  exec::Compiler& compiler_;
+  exec::Device& device_;
+  std::string target_;
+  std::map<std::string, Image> images_;
+};
+
+/// What the device made of a case against what the reference says, over all outputs and inouts.
+Comparison compare_outputs(const kernel::Program& program, const exec::RunOutcome& outcome,
+                           const std::vector<tensor::HostTensor>& want, const Entry& entry);
+/// "kind at file:line: message" for each finding, one per line.
+std::string findings_text(const std::vector<record::Finding>& findings);
+
+}  // namespace kw::corpus
