@@ -15,8 +15,11 @@ bool Context::fail_expected(const std::string& what) {
   const Token& token = lexer.peek();
   if (token.kind == Token::Kind::End)
     return fail(fmt::format("expected {}, found the end of the text", what));
-  if (token.kind == Token::Kind::Bad)
-    return fail(fmt::format("expected {}, found bytes that are not PTX", what));
+  if (token.kind == Token::Kind::Bad) {
+    const bool open = token.text.size() != 1;
+    return fail(fmt::format("expected {}, found {}", what,
+                            open ? "an unterminated comment or string" : "a byte that is not PTX"));
+  }
   const char* dot = token.kind == Token::Kind::Dotted ? "." : "";
   return fail(fmt::format("expected {}, found '{}{}'", what, dot, token.text.substr(0, 60)));
 }

@@ -8,6 +8,7 @@ namespace kw::ptx {
 bool BodyParser::instruction() {
   if (++context_.instruction_count > kMaxInstructions)
     return context_.over_limit("more than 4 million instructions");
+  const size_t references = references_.size();
   Instruction& instruction = function_.instructions.emplace_back();
   instruction.ptx_line = lexer_.peek().line;
   instruction.file = file_;
@@ -15,6 +16,7 @@ bool BodyParser::instruction() {
   instruction.inlined_at = inlined_at_;
   if (guard(instruction) && opcode(instruction) && operands(instruction)) return true;
   function_.instructions.pop_back();
+  references_.resize(references);
   return false;
 }
 

@@ -20,7 +20,8 @@ bool BodyParser::operand(const Instruction& instruction, Operand& operand) {
     return true;
   }
   const int line = lexer_.peek().line;
-  if (!this->operand(instruction, operand)) return false;
+  if (lexer_.peek().kind != Token::Kind::Name) return context_.fail_expected("a predicate");
+  if (!name_operand(instruction, operand)) return false;
   const bool is_predicate = operand.kind == Operand::Kind::Register && !operand.negated &&
                             function_.registers[operand.reg].type == Type::Pred;
   if (!is_predicate) return context_.fail(line, "'!' needs a predicate register");
