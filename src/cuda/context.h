@@ -1,0 +1,82 @@
+// One GPU in this process: its primary context, one stream, what it is. A fault in it is final for
+// the process; that is why only the worker process makes one.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <string>
+
+#include "base/result.h"
+#include "cuda/driver.h"
+#include "cuda/fault.h"
+#include "exec/device.h"
+
+namespace kw::cuda {
+
+/// A point in time, with the span it was given as for messages.
+struct Deadline {
+  std::chrono::steady_clock::time_point at;
+  double seconds = 0;
+  bool passed() const { return std::chrono::steady_clock::now() >= at; }
+};
+Deadline deadline_in(double seconds);
+
+class Context {
+ public:
+  /// Environment Error when the ordinal does not exist or the device cannot be used.
+  static Result<std::unique_ptr<Context>> create(const Driver& driver, int ordinal);
+  ~Context();
+  Context(const Context&) = delete;
+  Context& operator=(const Context&) = delete;
+
+  const Driver& driver() const { return driver_; }
+  const Api& api() const { return driver_.api(); }
+  CuStream stream() const { return stream_; }
+  const exec::DeviceInfo& info() const { return info_; }
+  bool can_cooperate() const { return attribute(kAttrCooperativeLaunch) != 0; }
+  bool can_cluster() const { return attribute(kAttrClusterLaunch) != 0; }
+  /// A device attribute, 0 when the driver does not know it.
+  int attribute(int id) const;
+  uint64_t free_bytes() const;
+
+  /// True once the context was lost. From then on nothing may wait for the device any more, so
+  /// owners of driver objects leave them to the end of the process.
+  bool lost() const { return lost_; }
+  /// Turns the driver's answer into a Fault unless it is success.
+  Went check(CuResult code, const std::string& doing) const;
+  /// Waits for all that was queued. Past the deadline: Hung, and the context is lost.
+  Went wait(const Deadline& deadline, const std::string& doing) const;
+
+ private:
+  explicit Context(const Driver& driver) : driver_(driver) {}
+  Status open(int ordinal);
+  void describe();
+
+  const Driver& driver_;
+  CuDevice device_ = 0;
+  CuContext context_ = nullptr;
+  CuStream stream_ = nullptr;
+  exec::DeviceInfo info_;
+  mutable bool lost_ = false;
+};
+
+/// Device memory, freed with its owner.
+class DeviceMemory {
+ public:
+  static Got<DeviceMemory> allocate(const Context& context, uint64_t bytes,
+                                    const std::string& what);
+  DeviceMemory() = default;
+  DeviceMemory(DeviceMemory&& other) noexcept;
+  DeviceMemory& operator=(DeviceMemory&& other) noexcept;
+  ~DeviceMemory();
+
+  CuDevicePtr address() const { return address_; }
+  uint64_t size() const { return size_; }
+
+ private:
+  const Context* context_ = nullptr;
+  CuDevicePtr address_ = 0;
+  uint64_t size_ = 0;
+};
+
+}  // namespace kw::cuda

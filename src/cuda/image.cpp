@@ -1,0 +1,124 @@
+#include "cuda/image.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+
+namespace kw::cuda {
+namespace {
+
+constexpr size_t kLogBytes = 16384;
+// Beyond this, comparing a module's globals after every call would cost more than it tells.
+constexpr size_t kMaxGlobalBytes = size_t{64} << 20;
+
+int function_attribute(const Context& context, int attribute, CuFunction function) {
+  int value = 0;
+  return context.api().function_attribute(&value, attribute, function) == kSuccess ? value : 0;
+}
+
+void read_parameters(const Context& context, Function& function) {
+  if (context.api().function_parameter == nullptr) return;
+  size_t offset = 0;
+  size_t bytes = 0;
+  // The driver answers "invalid value" for the first index past the last parameter.
+  while (context.api().function_parameter(function.handle, function.param_bytes.size(), &offset,
+                                          &bytes) == kSuccess) {
+    function.param_bytes.push_back(bytes);
+  }
+  function.params_known = true;
+}
+
+size_t first_difference(std::string_view a, std::string_view b) {
+  return static_cast<size_t>(std::mismatch(a.begin(), a.end(), b.begin()).first - a.begin());
+}
+
+}  // namespace
+
+Result<std::unique_ptr<LoadedImage>> LoadedImage::load(const Context& context, exec::ImageKind kind,
+                                                       std::string_view image) {
+  std::unique_ptr<LoadedImage> loaded(new LoadedImage(context));
+  std::string text(image);  // PTX must end in a NUL
+  std::string info(kLogBytes, '\0');
+  std::string errors(kLogBytes, '\0');
+  auto size_value = [](size_t value) { return reinterpret_cast<void*>(value); };
+  int options[] = {kJitInfoLog, kJitInfoLogBytes, kJitErrorLog, kJitErrorLogBytes, kJitLineInfo};
+  void* values[] = {info.data(), size_value(info.size()), errors.data(), size_value(errors.size()),
+                    size_value(1)};
+  // A cubin is not compiled: the line-info option, the last, is for PTX alone.
+  const unsigned count = kind == exec::ImageKind::Ptx ? 5 : 4;
+  CuResult code = context.api().module_load(&loaded->module_, text.c_str(), count, options, values);
+  if (code != kSuccess) {
+    loaded->module_ = nullptr;
+    Fault fault = context.check(code, "loading the image").error();
+    std::string log(trim(errors.c_str()));
+    if (!log.empty()) fault.message += "\n" + log;
+    if (fault.device_lost) return environment_error(fault.message);
+    return input_error(fault.message);
+  }
+  loaded->remember_globals(image);
+  return loaded;
+}
+
+LoadedImage::~LoadedImage() {
+  if (module_ != nullptr && !context_.lost()) context_.api().module_unload(module_);
+}
+
+Got<Function*> LoadedImage::function(const std::string& entry) {
+  if (auto known = functions_.find(entry); known != functions_.end()) return &known->second;
+  Function function;
+  function.entry = entry;
+  KW_TRY(context_.check(context_.api().module_function(&function.handle, module_, entry.c_str()),
+                        fmt::format("looking up the kernel '{}' in the image", entry)));
+  function.max_threads = function_attribute(context_, kFuncMaxThreads, function.handle);
+  function.registers = function_attribute(context_, kFuncRegisters, function.handle);
+  function.static_shared = function_attribute(context_, kFuncStaticShared, function.handle);
+  function.local_bytes = function_attribute(context_, kFuncLocalBytes, function.handle);
+  function.max_dynamic_shared =
+      function_attribute(context_, kFuncMaxDynamicShared, function.handle);
+  read_parameters(context_, function);
+  return &functions_.emplace(entry, std::move(function)).first->second;
+}
+
+void LoadedImage::remember_globals(std::string_view image) {
+  size_t total = 0;
+  for (const std::string& name : cubin_globals(image)) {
+    Global global;
+    global.name = name;
+    size_t bytes = 0;
+    // Names the driver keeps to itself (string literals, file-local symbols) are simply not found.
+    if (context_.api().module_global(&global.address, &bytes, module_, name.c_str()) != kSuccess)
+      continue;
+    total += bytes;
+    if (total > kMaxGlobalBytes) break;
+    global.initial.resize(bytes);
+    if (context_.api().copy_to_host(global.initial.data(), global.address, bytes) != kSuccess)
+      continue;
+    globals_.push_back(std::move(global));
+  }
+}
+
+Got<std::vector<record::Finding>> LoadedImage::check_globals() {
+  std::vector<record::Finding> findings;
+  std::string now;
+  for (const Global& global : globals_) {
+    now.resize(global.initial.size());
+    KW_TRY(context_.check(context_.api().copy_to_host(now.data(), global.address, now.size()),
+                          "reading back the global '" + global.name + "'"));
+    if (now == global.initial) continue;
+    record::Finding finding;
+    finding.kind = record::FindingKind::StateAcrossCalls;
+    finding.buffer = global.name;
+    finding.message = fmt::format(
+        "the module's global variable '{}' was changed by the call, first at byte {} of {}",
+        global.name, first_difference(now, global.initial), now.size());
+    findings.push_back(std::move(finding));
+    KW_TRY(context_.check(
+        context_.api().copy_to_device(global.address, global.initial.data(), global.initial.size()),
+        "restoring the global '" + global.name + "'"));
+  }
+  return findings;
+}
+
+}  // namespace kw::cuda

@@ -1,0 +1,63 @@
+// A PTX text or cubin loaded into a context: its kernels with their attributes, and its writable
+// globals.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "cuda/context.h"
+#include "record/finding.h"
+
+namespace kw::cuda {
+
+struct Function {
+  CuFunction handle = nullptr;
+  std::string entry;
+  int max_threads = 0;
+  int registers = 0;
+  int static_shared = 0;
+  int local_bytes = 0;
+  int max_dynamic_shared = 0;       // as opted in so far
+  bool params_known = false;        // older drivers do not tell
+  std::vector<size_t> param_bytes;  // of each parameter, when known
+};
+
+class LoadedImage {
+ public:
+  /// Blame::Input with the driver's log when it does not take the image.
+  static Result<std::unique_ptr<LoadedImage>> load(const Context& context, exec::ImageKind kind,
+                                                   std::string_view image);
+  ~LoadedImage();
+  LoadedImage(const LoadedImage&) = delete;
+  LoadedImage& operator=(const LoadedImage&) = delete;
+
+  /// The kernel of that name, looked up once.
+  Got<Function*> function(const std::string& entry);
+  /// Compares the module's writable globals with what they were after loading; puts back and
+  /// reports each change.
+  Got<std::vector<record::Finding>> check_globals();
+
+ private:
+  struct Global {
+    std::string name;
+    CuDevicePtr address = 0;
+    std::string initial;
+  };
+  explicit LoadedImage(const Context& context) : context_(context) {}
+  void remember_globals(std::string_view image);
+
+  const Context& context_;
+  CuModule module_ = nullptr;
+  std::map<std::string, Function> functions_;
+  std::vector<Global> globals_;
+};
+
+/// Names of the variables a cubin holds in its writable global sections. Empty for anything that is
+/// not a cubin.
+std::vector<std::string> cubin_globals(std::string_view image);
+
+}  // namespace kw::cuda

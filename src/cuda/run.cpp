@@ -1,0 +1,116 @@
+#include "cuda/run.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <chrono>
+#include <iterator>
+
+#include "cuda/launch.h"
+#include "cuda/layout.h"
+
+namespace kw::cuda {
+namespace {
+
+using record::Finding;
+
+std::string running(const kernel::Launch& launch) {
+  return fmt::format("running {} (line {})", launch.kernel, launch.line);
+}
+
+void append(std::vector<Finding>& to, std::vector<Finding> from) {
+  to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
+}
+
+/// Launch by launch with a wait after each, so that a fault or a guard hit has a name. The order on
+/// one stream makes this no different for the kernels.
+Went run_launches(const Context& context, const std::vector<ReadyLaunch>& launches,
+                  BufferSet& buffers, Deadline deadline, exec::RunOutcome& outcome) {
+  const auto started = std::chrono::steady_clock::now();
+  KW_TRY(buffers.enqueue_zero_fills());
+  std::chrono::steady_clock::duration checking{};
+  for (size_t i = 0; i < launches.size(); ++i) {
+    const kernel::Launch& launch = *launches[i].launch;
+    KW_TRY(enqueue_launch(context, *launches[i].function, launch, buffers.addresses()));
+    KW_TRY(context.wait(deadline, running(launch)));
+    const auto pause = std::chrono::steady_clock::now();
+    std::vector<Finding> hits = KW_TRY(buffers.check_guards());
+    for (Finding& hit : hits) {
+      hit.kernel = launch.kernel;
+      hit.launch = static_cast<int>(i);
+    }
+    append(outcome.findings, std::move(hits));
+    checking += std::chrono::steady_clock::now() - pause;
+  }
+  outcome.seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - started - checking).count();
+  return Done{};
+}
+
+Went run_and_check(const Context& context, LoadedImage& image, const RunRequest& request,
+                   exec::RunOutcome& outcome) {
+  const Deadline deadline = deadline_in(request.options.timeout_seconds);
+  auto launches = KW_TRY(ready_launches(context, image, *request.program));
+  BufferSet buffers = KW_TRY(
+      BufferSet::create(context, *request.program, request.options.misalign_bytes, request.seed));
+  KW_TRY(buffers.upload(request.inputs));
+  KW_TRY(run_launches(context, launches, buffers, deadline, outcome));
+  append(outcome.findings, KW_TRY(buffers.check_contents(request.inputs)));
+  append(outcome.findings, KW_TRY(image.check_globals()));
+  KW_TRY(buffers.download(request.outputs));
+  append(outcome.findings, buffers.check_written(request.outputs));
+  return Done{};
+}
+
+}  // namespace
+
+Status check_program(const kernel::Program& program, const ConstBytes& inputs) {
+  if (inputs.size() != program.buffers.size()) {
+    return input_error(
+        fmt::format("{} inputs were given for {} buffers", inputs.size(), program.buffers.size()));
+  }
+  for (size_t i = 0; i < program.buffers.size(); ++i) {
+    const kernel::Buffer& buffer = program.buffers[i];
+    if (!buffer.present) continue;
+    KW_TRY(check_layout(buffer));
+    const bool given = buffer.role == kernel::Role::Input || buffer.role == kernel::Role::Inout;
+    if (given && inputs[i].size() != dense_bytes(buffer)) {
+      return input_error(fmt::format("'{}' needs {} bytes, {} were given", buffer.name,
+                                     dense_bytes(buffer), inputs[i].size()));
+    }
+  }
+  for (const kernel::Launch& launch : program.launches) {
+    for (const kernel::Param& param : launch.params) {
+      if (param.buffer >= static_cast<int>(program.buffers.size())) {
+        return input_error(fmt::format("launch of {} names buffer {} of {}", launch.kernel,
+                                       param.buffer, program.buffers.size()));
+      }
+    }
+  }
+  return Done{};
+}
+
+Got<std::vector<ReadyLaunch>> ready_launches(const Context& context, LoadedImage& image,
+                                             const kernel::Program& program) {
+  std::vector<ReadyLaunch> ready;
+  for (const kernel::Launch& launch : program.launches) {
+    Function* function = KW_TRY(image.function(launch.entry));
+    KW_TRY(prepare_launch(context, *function, launch));
+    ready.push_back({function, &launch});
+  }
+  return ready;
+}
+
+RunReport run_program(const Context& context, LoadedImage& image, const RunRequest& request) {
+  RunReport report;
+  Went went = run_and_check(context, image, request, report.outcome);
+  if (!went) {
+    const Fault& fault = went.error();
+    report.outcome.status = fault.status;
+    report.outcome.message = fault.message;
+    report.device_lost = fault.device_lost;
+  }
+  return report;
+}
+
+}  // namespace kw::cuda

@@ -1,0 +1,44 @@
+// Runs a program once, in this process, with every check the hardware allows.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cuda/buffers.h"
+#include "cuda/image.h"
+#include "exec/device.h"
+
+namespace kw::cuda {
+
+struct RunRequest {
+  const kernel::Program* program = nullptr;
+  ConstBytes inputs;     // parallel to the program's buffers
+  MutableBytes outputs;  // likewise: where outputs and inouts are to be written
+  exec::RunOptions options;
+  uint64_t seed = 0;  // of the poison patterns
+};
+
+/// What became of it. RunOutcome::buffers stays empty: the bytes are where the request wanted them.
+/// Whether the context outlived it, the context knows.
+struct RunReport {
+  exec::RunOutcome outcome;
+  bool device_lost = false;
+};
+
+/// Checks a program's own consistency: buffer indices, layouts, sizes of what is given and taken.
+/// Blame::Input.
+Status check_program(const kernel::Program& program, const ConstBytes& inputs);
+
+/// The program must have passed check_program.
+RunReport run_program(const Context& context, LoadedImage& image, const RunRequest& request);
+
+/// One kernel of a program, ready to be launched.
+struct ReadyLaunch {
+  Function* function = nullptr;
+  const kernel::Launch* launch = nullptr;
+};
+/// Looks up and checks every launch; nothing has run yet when one is refused.
+Got<std::vector<ReadyLaunch>> ready_launches(const Context& context, LoadedImage& image,
+                                             const kernel::Program& program);
+
+}  // namespace kw::cuda

@@ -1,0 +1,48 @@
+// kernelwright's own small kernels: a canary that proves the device computes, the L2 sweeps, and
+// the gate that holds a stream until everything behind it is queued. PTX text, compiled by the
+// driver once per context.
+#pragma once
+
+#include <memory>
+
+#include "cuda/context.h"
+#include "cuda/image.h"
+
+namespace kw::cuda {
+
+class UtilityKernels {
+ public:
+  /// Environment Error when the driver does not take our own PTX.
+  static Result<std::unique_ptr<UtilityKernels>> load(const Context& context);
+  ~UtilityKernels();
+  UtilityKernels(const UtilityKernels&) = delete;
+  UtilityKernels& operator=(const UtilityKernels&) = delete;
+
+  /// Runs a kernel with a known result and compares every word of it.
+  Went canary(const Deadline& deadline);
+
+  /// Queues a write and then a read of twice the L2, so that nothing of ours is left in it and
+  /// nothing is dirty.
+  Went enqueue_sweep();
+
+  /// Queues a kernel that waits for open_gate(), at most 50 ms: a full queue must not become a
+  /// deadlock.
+  Went enqueue_gate();
+  void open_gate();
+  /// True when the last gate gave up waiting: what was measured behind it includes launch latency.
+  bool gate_gave_up() const;
+
+ private:
+  explicit UtilityKernels(const Context& context) : context_(context) {}
+  Went launch(const char* entry, unsigned blocks, unsigned threads, void** params);
+
+  const Context& context_;
+  std::unique_ptr<LoadedImage> image_;
+  DeviceMemory sweep_;
+  DeviceMemory sink_;
+  volatile uint32_t* gate_ = nullptr;  // pinned: [0] ticket let through, [1] ticket given up on
+  CuDevicePtr gate_on_device_ = 0;
+  uint32_t ticket_ = 0;
+};
+
+}  // namespace kw::cuda

@@ -1,0 +1,336 @@
+#include "gpu/gpu_device.h"
+
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <thread>
+
+#include "base/hash.h"
+#include "base/text.h"
+#include "cuda/layout.h"
+#include "cuda/run.h"
+#include "os/interrupt.h"
+
+namespace kw::gpu {
+namespace {
+
+using exec::RunStatus;
+
+constexpr double kLoadSeconds = 120;
+constexpr double kCanarySeconds = 60;
+// What a run may take beside its own time limit: copying at 100 MB/s is slow even for a busy
+// machine.
+constexpr double kSlackSeconds = 30;
+constexpr double kSlowestBytesPerSecond = 1e8;
+constexpr uint64_t kMaxImageBytes = uint64_t{1} << 30;
+
+bool is_given(const kernel::Buffer& b) {
+  return b.role == kernel::Role::Input || b.role == kernel::Role::Inout;
+}
+bool is_returned(const kernel::Buffer& b) {
+  return b.role == kernel::Role::Output || b.role == kernel::Role::Inout;
+}
+
+uint64_t all_bytes(const kernel::Program& program) {
+  uint64_t total = 0;
+  for (const kernel::Buffer& buffer : program.buffers) {
+    if (buffer.present && buffer.role != kernel::Role::Scratch)
+      total += static_cast<uint64_t>(buffer.bytes);
+  }
+  return total;
+}
+
+double patience(double limit_seconds, uint64_t bytes) {
+  return limit_seconds + kSlackSeconds + 3 * static_cast<double>(bytes) / kSlowestBytesPerSecond;
+}
+
+/// Blame::Input unless the tensors fit the program's buffers.
+Status check_inputs(const kernel::Program& program, const std::vector<tensor::HostTensor>& inputs) {
+  cuda::ConstBytes bytes;
+  for (const tensor::HostTensor& tensor : inputs) bytes.emplace_back(tensor.data);
+  KW_TRY(cuda::check_program(program, bytes));
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const kernel::Buffer& buffer = program.buffers[i];
+    if (buffer.present && is_given(buffer) && inputs[i].dtype != buffer.dtype) {
+      return input_error(fmt::format("'{}' is {}, a {} tensor was given", buffer.name,
+                                     tensor::dtype_name(buffer.dtype),
+                                     tensor::dtype_name(inputs[i].dtype)));
+    }
+  }
+  return Done{};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<GpuDevice>> GpuDevice::open(int ordinal, GpuOptions options) {
+  std::unique_ptr<GpuDevice> device(new GpuDevice(ordinal, std::move(options)));
+  KW_TRY(device->ensure_worker());
+  return device;
+}
+
+GpuDevice::~GpuDevice() = default;
+
+Status GpuDevice::ensure_worker() {
+  if (worker_ != nullptr) return Done{};
+  worker_ = KW_TRY(WorkerLink::start(ordinal_));
+  worker_pid_ = worker_->pid();
+  info_ = worker_->info();
+  return Done{};
+}
+
+void GpuDevice::drop_worker(const std::string& why) {
+  worker_.reset();
+  worker_pid_ = 0;
+  suspicion_ = why;
+}
+
+Status GpuDevice::canary() {
+  KW_TRY(ensure_worker());
+  Request request;
+  request.verb = Verb::Canary;
+  const Answer answer = worker_->ask(request, kCanarySeconds);
+  if (answer.state == Answer::State::Replied && answer.reply.error.empty()) return Done{};
+  const std::string why = answer.state == Answer::State::Replied ? answer.reply.error
+                          : answer.state == Answer::State::TimedOut
+                              ? "the canary kernel never ended"
+                              : "the worker died: " + answer.how_died;
+  worker_.reset();
+  worker_pid_ = 0;
+  return environment_error(why);
+}
+
+Status GpuDevice::ensure_healthy() {
+  if (suspicion_.empty()) return ensure_worker();
+  Status status = canary();
+  if (!status && !os::interrupted()) {
+    // A device that was just reset may need a moment.
+    std::this_thread::sleep_for(std::chrono::seconds(1));
+    status = canary();
+  }
+  if (!status) {
+    return environment_error(fmt::format("{} ({}) is not healthy after \"{}\": {}", info_.name,
+                                         info_.uuid, suspicion_, status.error().message));
+  }
+  suspicion_.clear();
+  return Done{};
+}
+
+Status GpuDevice::health() {
+  const std::lock_guard guard(mutex_);
+  const GpuLock lock =
+      KW_TRY(GpuLock::take(info_.uuid, options_.lock_timeout_seconds, options_.notice));
+  if (suspicion_.empty()) suspicion_ = "a question about its health";
+  return ensure_healthy();
+}
+
+Result<exec::ImageId> GpuDevice::load(const exec::Compiled& compiled) {
+  const std::lock_guard guard(mutex_);
+  const std::string hash = hash_hex(compiled.image);
+  exec::ImageId id = 0;
+  for (auto& [known, image] : images_) {
+    if (image.hash == hash && image.kind == compiled.kind) id = known;
+  }
+  const bool fresh = id == 0;
+  if (fresh) {
+    id = next_image_++;
+    images_[id] = {compiled.kind, compiled.image, hash, 0};
+  }
+  Status status = ensure_image(id);
+  if (!status) {
+    if (fresh) images_.erase(id);
+    return std::move(status).error();
+  }
+  forget_old_images(id);
+  return id;
+}
+
+Status GpuDevice::ensure_image(exec::ImageId id) {
+  auto found = images_.find(id);
+  if (found == images_.end()) {
+    return input_error(fmt::format(
+        "image {} is not loaded (too many others were loaded since, or it never was)", id));
+  }
+  found->second.last_used = ++clock_;
+  KW_TRY(ensure_worker());
+  if (worker_->holds(id)) return Done{};
+  Request request;
+  request.verb = Verb::Load;
+  request.image = id;
+  request.kind = found->second.kind;
+  request.bytes = found->second.bytes;
+  Answer answer = worker_->ask(request, kLoadSeconds);
+  if (answer.state != Answer::State::Replied) {
+    const std::string how =
+        answer.state == Answer::State::TimedOut ? "never ended" : answer.how_died;
+    drop_worker("loading an image");
+    if (os::interrupted()) return environment_error("interrupted");
+    return input_error("the driver did not survive loading this image: " + how);
+  }
+  if (answer.reply.context_lost) drop_worker("loading an image");
+  if (!answer.reply.error.empty()) return Error{answer.reply.blame, answer.reply.error};
+  if (auto oldest = worker_->note_loaded(id)) {
+    request = {};
+    request.verb = Verb::Unload;
+    request.image = *oldest;
+    answer = worker_->ask(request, kLoadSeconds);
+    if (answer.state != Answer::State::Replied) drop_worker("unloading an image");
+  }
+  return Done{};
+}
+
+void GpuDevice::forget_old_images(exec::ImageId keep) {
+  uint64_t total = 0;
+  for (const auto& [id, image] : images_) total += image.bytes.size();
+  while (total > kMaxImageBytes && images_.size() > 1) {
+    auto oldest = images_.end();
+    for (auto it = images_.begin(); it != images_.end(); ++it) {
+      if (it->first == keep) continue;
+      if (oldest == images_.end() || it->second.last_used < oldest->second.last_used) oldest = it;
+    }
+    total -= oldest->second.bytes.size();
+    images_.erase(oldest);
+  }
+}
+
+Result<ProgramMessage> GpuDevice::pack(exec::ImageId image, const kernel::Program& program,
+                                       const std::vector<tensor::HostTensor>& inputs) {
+  KW_TRY(check_inputs(program, inputs));
+  ProgramMessage message;
+  message.image = image;
+  message.program = program;
+  for (const kernel::Buffer& buffer : program.buffers) {
+    const uint64_t bytes = buffer.present ? cuda::dense_bytes(buffer) : 0;
+    message.inputs.push_back(arena_.reserve(is_given(buffer) ? bytes : 0));
+    message.outputs.push_back(arena_.reserve(is_returned(buffer) ? bytes : 0));
+  }
+  return message;
+}
+
+Status GpuDevice::share_arena() {
+  const auto failed = worker_->share(arena_.memory(), arena_.generation());
+  if (!failed) return Done{};
+  const std::string why =
+      failed->state == Answer::State::Replied ? failed->reply.error : failed->how_died;
+  drop_worker("sharing memory");
+  return environment_error("the GPU worker could not map the shared memory: " + why);
+}
+
+Result<RunStatus> GpuDevice::converse(const Request& request, double limit_seconds, Reply& reply,
+                                      std::string& message) {
+  Answer answer = worker_->ask(request, limit_seconds);
+  if (os::interrupted()) {
+    drop_worker("an interrupted run");
+    return environment_error("interrupted");
+  }
+  const std::string& name = request.programs[0].program.module_name;
+  if (answer.state == Answer::State::TimedOut) {
+    drop_worker("a hang of " + name);
+    message = fmt::format("the worker did not answer within {:.0f} s and was ended", limit_seconds);
+    return RunStatus::Hung;
+  }
+  if (answer.state == Answer::State::Died) {
+    drop_worker("the loss of the worker that ran " + name);
+    message = "the worker process " + answer.how_died;
+    return RunStatus::WorkerLost;
+  }
+  reply = std::move(answer.reply);
+  if (reply.context_lost) drop_worker("a fault of " + name);
+  if (!reply.error.empty()) return Error{reply.blame, reply.error};
+  return RunStatus::Completed;
+}
+
+Result<exec::RunOutcome> GpuDevice::run(exec::ImageId image, const kernel::Program& program,
+                                        const std::vector<tensor::HostTensor>& inputs,
+                                        const exec::RunOptions& options) {
+  const std::lock_guard guard(mutex_);
+  arena_.clear();
+  Request request;
+  request.verb = Verb::Run;
+  request.options = options;
+  request.programs.push_back(KW_TRY(pack(image, program, inputs)));
+  const ProgramMessage& message = request.programs[0];
+  // What cannot fit the device is not worth making room for on the host.
+  exec::RunOutcome outcome;
+  if (all_bytes(program) > static_cast<uint64_t>(info_.memory_bytes)) {
+    outcome.status = RunStatus::OutOfMemory;
+    outcome.message =
+        fmt::format("the tensors need {}, {} has {}", human_bytes(all_bytes(program)), info_.name,
+                    human_bytes(static_cast<uint64_t>(info_.memory_bytes)));
+    return outcome;
+  }
+  KW_TRY(arena_.commit());
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (message.inputs[i].bytes > 0) {
+      std::memcpy(arena_.at(message.inputs[i]), inputs[i].data.data(), message.inputs[i].bytes);
+    }
+  }
+  const GpuLock lock =
+      KW_TRY(GpuLock::take(info_.uuid, options_.lock_timeout_seconds, options_.notice));
+  KW_TRY(ensure_healthy());
+  KW_TRY(ensure_image(image));
+  KW_TRY(share_arena());
+  request.seed = hash64(fmt::format("{} {}", ::getpid(), ++clock_));
+  Reply reply;
+  const RunStatus met = KW_TRY(converse(
+      request, patience(options.timeout_seconds, all_bytes(program)), reply, outcome.message));
+  if (met != RunStatus::Completed) {
+    outcome.status = met;
+    return outcome;
+  }
+  outcome = std::move(reply.run);
+  if (outcome.status == RunStatus::OutOfMemory) suspicion_ = "running out of memory";
+  if (outcome.status != RunStatus::Completed) return outcome;
+  outcome.buffers.resize(program.buffers.size());
+  for (size_t i = 0; i < program.buffers.size(); ++i) {
+    const kernel::Buffer& buffer = program.buffers[i];
+    if (!buffer.present || !is_returned(buffer)) continue;
+    outcome.buffers[i] = KW_TRY(tensor::make_tensor(buffer.dtype, buffer.shape));
+    if (message.outputs[i].bytes == 0) continue;
+    std::memcpy(outcome.buffers[i].data.data(), arena_.at(message.outputs[i]),
+                message.outputs[i].bytes);
+  }
+  return outcome;
+}
+
+Result<exec::TimeOutcome> GpuDevice::time(const std::vector<exec::TimedProgram>& programs,
+                                          const exec::TimeProtocol& protocol) {
+  const std::lock_guard guard(mutex_);
+  if (programs.empty()) return exec::TimeOutcome{};
+  arena_.clear();
+  Request request;
+  request.verb = Verb::Time;
+  request.protocol_options = protocol;
+  uint64_t bytes = 0;
+  for (const exec::TimedProgram& timed : programs) {
+    request.programs.push_back(KW_TRY(pack(timed.image, *timed.program, *timed.inputs)));
+    bytes += all_bytes(*timed.program);
+  }
+  KW_TRY(arena_.commit());
+  for (size_t p = 0; p < programs.size(); ++p) {
+    const std::vector<tensor::HostTensor>& inputs = *programs[p].inputs;
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      const Range& range = request.programs[p].inputs[i];
+      if (range.bytes > 0) std::memcpy(arena_.at(range), inputs[i].data.data(), range.bytes);
+    }
+  }
+  const GpuLock lock =
+      KW_TRY(GpuLock::take(info_.uuid, options_.lock_timeout_seconds, options_.notice));
+  KW_TRY(ensure_healthy());
+  for (const exec::TimedProgram& timed : programs) KW_TRY(ensure_image(timed.image));
+  KW_TRY(share_arena());
+  exec::TimeOutcome outcome;
+  Reply reply;
+  const RunStatus met =
+      KW_TRY(converse(request, patience(protocol.timeout_seconds, bytes), reply, outcome.message));
+  if (met != RunStatus::Completed) {
+    outcome.status = met;
+    return outcome;
+  }
+  if (reply.time.status == RunStatus::OutOfMemory) suspicion_ = "running out of memory";
+  return std::move(reply.time);
+}
+
+}  // namespace kw::gpu

@@ -1,0 +1,87 @@
+// A real GPU behind the Device port. All device work happens in a worker process that is kept from
+// candidate to candidate and replaced when one has ruined it; a canary kernel proves the device
+// sound before the next one runs.
+#pragma once
+
+#include <sys/types.h>
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "exec/device.h"
+#include "gpu/arena.h"
+#include "gpu/lock.h"
+#include "gpu/worker_link.h"
+
+namespace kw::gpu {
+
+struct GpuOptions {
+  double lock_timeout_seconds =
+      600;        // how long to wait for another process to be done with this GPU
+  Notice notice;  // told when we wait for it
+};
+
+/// Safe to use from several threads; calls are served one after another.
+class GpuDevice : public exec::Device {
+ public:
+  /// Environment Error when there is no driver or no such GPU; it says what was tried.
+  static Result<std::unique_ptr<GpuDevice>> open(int ordinal, GpuOptions options = {});
+  ~GpuDevice() override;
+
+  exec::DeviceInfo info() const override { return info_; }
+  Result<exec::ImageId> load(const exec::Compiled& compiled) override;
+  Result<exec::RunOutcome> run(exec::ImageId image, const kernel::Program& program,
+                               const std::vector<tensor::HostTensor>& inputs,
+                               const exec::RunOptions& options) override;
+  Result<exec::TimeOutcome> time(const std::vector<exec::TimedProgram>& programs,
+                                 const exec::TimeProtocol& protocol) override;
+  Status health() override;
+
+  /// The worker's process id, 0 when there is none at the moment.
+  pid_t worker_pid() const { return worker_pid_; }
+
+ private:
+  struct Image {
+    exec::ImageKind kind = exec::ImageKind::Ptx;
+    std::string bytes;
+    std::string hash;
+    uint64_t last_used = 0;
+  };
+
+  GpuDevice(int ordinal, GpuOptions options) : ordinal_(ordinal), options_(std::move(options)) {}
+  /// A worker that is there; a new one if need be.
+  Status ensure_worker();
+  /// The same, proven healthy. The GPU's lock must be held.
+  Status ensure_healthy();
+  Status canary();
+  /// Drops the worker; the next one must show that the device is well.
+  void drop_worker(const std::string& why);
+  Status ensure_image(exec::ImageId id);
+  Status share_arena();
+  void forget_old_images(exec::ImageId keep);
+  Result<ProgramMessage> pack(exec::ImageId image, const kernel::Program& program,
+                              const std::vector<tensor::HostTensor>& inputs);
+  /// Sends the request; what went wrong with the worker itself is told as a status.
+  Result<exec::RunStatus> converse(const Request& request, double limit_seconds, Reply& reply,
+                                   std::string& message);
+
+  const int ordinal_;
+  const GpuOptions options_;
+  std::mutex mutex_;
+  exec::DeviceInfo info_;
+  std::unique_ptr<WorkerLink> worker_;
+  std::atomic<pid_t> worker_pid_ = 0;  // for those who watch a run from another thread
+  std::string
+      suspicion_;  // why the device must prove itself before the next candidate; "" = no reason
+  std::map<exec::ImageId, Image> images_;
+  exec::ImageId next_image_ = 1;
+  uint64_t clock_ = 0;
+  Arena arena_;
+};
+
+}  // namespace kw::gpu

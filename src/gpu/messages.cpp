@@ -1,0 +1,317 @@
+#include "gpu/messages.h"
+
+#include "gpu/wire.h"
+
+namespace kw::gpu {
+namespace {
+
+using exec::RunOutcome;
+using exec::TimeOutcome;
+using kernel::Dim3;
+using record::Finding;
+
+// Every type has its put() and its get…(), one below the other, in the same order of fields.
+
+void put(Writer& w, const Dim3& d) {
+  w.number(d.x);
+  w.number(d.y);
+  w.number(d.z);
+}
+Dim3 get_dim(Reader& r) {
+  Dim3 d;
+  d.x = r.number<uint32_t>();
+  d.y = r.number<uint32_t>();
+  d.z = r.number<uint32_t>();
+  return d;
+}
+
+void put(Writer& w, const kernel::Buffer& b) {
+  w.text(b.name);
+  w.number(b.role);
+  w.number(b.dtype);
+  w.numbers(b.shape);
+  w.numbers(b.strides);
+  w.number(b.bytes);
+  w.number(b.align);
+  w.number(b.fill);
+  w.number<uint8_t>(b.present);
+}
+kernel::Buffer get_buffer(Reader& r) {
+  kernel::Buffer b;
+  b.name = r.text();
+  b.role = r.choice(kernel::Role::Scratch);
+  b.dtype = r.choice(tensor::DType::Bool);
+  b.shape = r.numbers<int64_t>();
+  b.strides = r.numbers<int64_t>();
+  b.bytes = r.number<int64_t>();
+  b.align = r.number<int64_t>();
+  b.fill = r.choice(kernel::Fill::ZeroKept);
+  b.present = r.flag();
+  return b;
+}
+
+void put(Writer& w, const kernel::Launch& l) {
+  w.text(l.kernel);
+  w.text(l.entry);
+  put(w, l.grid);
+  put(w, l.block);
+  put(w, l.cluster);
+  w.number(l.shared_bytes);
+  w.number<uint8_t>(l.cooperative);
+  w.number<uint8_t>(l.pdl);
+  w.number<int32_t>(l.line);
+  w.list(l.params, [&](const kernel::Param& p) {
+    w.number<int32_t>(p.buffer);
+    w.numbers(p.bytes);
+    w.text(p.name);
+  });
+}
+kernel::Launch get_launch(Reader& r) {
+  kernel::Launch l;
+  l.kernel = r.text();
+  l.entry = r.text();
+  l.grid = get_dim(r);
+  l.block = get_dim(r);
+  l.cluster = get_dim(r);
+  l.shared_bytes = r.number<int64_t>();
+  l.cooperative = r.flag();
+  l.pdl = r.flag();
+  l.line = r.number<int32_t>();
+  l.params = r.list([&] {
+    kernel::Param p;
+    p.buffer = r.number<int32_t>();
+    p.bytes = r.numbers<uint8_t>();
+    p.name = r.text();
+    return p;
+  });
+  return l;
+}
+
+void put(Writer& w, const std::vector<Range>& ranges) {
+  w.list(ranges, [&](const Range& range) {
+    w.number(range.offset);
+    w.number(range.bytes);
+  });
+}
+std::vector<Range> get_ranges(Reader& r) {
+  return r.list([&] {
+    Range range;
+    range.offset = r.number<uint64_t>();
+    range.bytes = r.number<uint64_t>();
+    return range;
+  });
+}
+
+void put(Writer& w, const ProgramMessage& m) {
+  w.number(m.image);
+  w.text(m.program.module_name);
+  w.list(m.program.buffers, [&](const kernel::Buffer& b) { put(w, b); });
+  w.list(m.program.launches, [&](const kernel::Launch& l) { put(w, l); });
+  put(w, m.inputs);
+  put(w, m.outputs);
+}
+ProgramMessage get_program(Reader& r) {
+  ProgramMessage m;
+  m.image = r.number<exec::ImageId>();
+  m.program.module_name = r.text();
+  m.program.buffers = r.list([&] { return get_buffer(r); });
+  m.program.launches = r.list([&] { return get_launch(r); });
+  m.inputs = get_ranges(r);
+  m.outputs = get_ranges(r);
+  return m;
+}
+
+// Of the run options only what a real GPU heeds travels.
+void put(Writer& w, const exec::RunOptions& o) {
+  w.number(o.timeout_seconds);
+  w.number<int32_t>(o.misalign_bytes);
+}
+exec::RunOptions get_run_options(Reader& r) {
+  exec::RunOptions o;
+  o.timeout_seconds = r.number<double>();
+  o.misalign_bytes = r.number<int32_t>();
+  return o;
+}
+
+void put(Writer& w, const exec::TimeProtocol& p) {
+  w.number<int32_t>(p.warmup_calls);
+  w.number<int32_t>(p.max_samples);
+  w.number(p.max_seconds);
+  w.number<uint8_t>(p.cold_cache);
+  w.number<int32_t>(p.graph_copies);
+  w.number(p.graph_below_us);
+  w.number(p.timeout_seconds);
+}
+exec::TimeProtocol get_protocol(Reader& r) {
+  exec::TimeProtocol p;
+  p.warmup_calls = r.number<int32_t>();
+  p.max_samples = r.number<int32_t>();
+  p.max_seconds = r.number<double>();
+  p.cold_cache = r.flag();
+  p.graph_copies = r.number<int32_t>();
+  p.graph_below_us = r.number<double>();
+  p.timeout_seconds = r.number<double>();
+  return p;
+}
+
+void put(Writer& w, const exec::DeviceInfo& i) {
+  w.text(i.name);
+  w.text(i.target);
+  w.number<int32_t>(i.sms);
+  w.number(i.l2_bytes);
+  w.number(i.shared_per_block_optin);
+  w.number(i.memory_bytes);
+  w.number<int32_t>(i.sm_clock_mhz);
+  w.number<int32_t>(i.memory_clock_mhz);
+  w.text(i.uuid);
+  w.text(i.driver);
+  w.number(i.image);
+}
+exec::DeviceInfo get_info(Reader& r) {
+  exec::DeviceInfo i;
+  i.name = r.text();
+  i.target = r.text();
+  i.sms = r.number<int32_t>();
+  i.l2_bytes = r.number<int64_t>();
+  i.shared_per_block_optin = r.number<int64_t>();
+  i.memory_bytes = r.number<int64_t>();
+  i.sm_clock_mhz = r.number<int32_t>();
+  i.memory_clock_mhz = r.number<int32_t>();
+  i.uuid = r.text();
+  i.driver = r.text();
+  i.image = r.choice(exec::ImageKind::Cubin);
+  return i;
+}
+
+// Of a finding only what a real GPU can know travels: no threads, no second place.
+void put(Writer& w, const Finding& f) {
+  w.number(f.kind);
+  w.number(f.certainty);
+  w.text(f.message);
+  w.text(f.kernel);
+  w.number<int32_t>(f.launch);
+  w.text(f.at.file);
+  w.number<int32_t>(f.at.line);
+  w.text(f.buffer);
+  w.number(f.element);
+  w.number(f.count);
+}
+Finding get_finding(Reader& r) {
+  Finding f;
+  f.kind = r.choice(record::FindingKind::StateAcrossCalls);
+  f.certainty = r.choice(record::Certainty::Warning);
+  f.message = r.text();
+  f.kernel = r.text();
+  f.launch = r.number<int32_t>();
+  f.at.file = r.text();
+  f.at.line = r.number<int32_t>();
+  f.buffer = r.text();
+  f.element = r.number<int64_t>();
+  f.count = r.number<int64_t>();
+  return f;
+}
+
+void put(Writer& w, const RunOutcome& o) {
+  w.number(o.status);
+  w.text(o.message);
+  w.list(o.findings, [&](const Finding& f) { put(w, f); });
+  w.text(o.printed);
+  w.number(o.seconds);
+}
+RunOutcome get_run(Reader& r) {
+  RunOutcome o;
+  o.status = r.choice(exec::RunStatus::Refused);
+  o.message = r.text();
+  o.findings = r.list([&] { return get_finding(r); });
+  o.printed = r.text();
+  o.seconds = r.number<double>();
+  return o;
+}
+
+void put(Writer& w, const TimeOutcome& o) {
+  w.number(o.status);
+  w.text(o.message);
+  w.list(o.samples, [&](const record::TimingSamples& s) {
+    w.text(s.method);
+    w.numbers(s.microseconds);
+    w.number<int32_t>(s.sm_clock_mhz);
+    w.number<int32_t>(s.temperature_c);
+  });
+}
+TimeOutcome get_time(Reader& r) {
+  TimeOutcome o;
+  o.status = r.choice(exec::RunStatus::Refused);
+  o.message = r.text();
+  o.samples = r.list([&] {
+    record::TimingSamples s;
+    s.method = r.text();
+    s.microseconds = r.numbers<double>();
+    s.sm_clock_mhz = r.number<int32_t>();
+    s.temperature_c = r.number<int32_t>();
+    return s;
+  });
+  return o;
+}
+
+}  // namespace
+
+std::string encode(const Request& request) {
+  Writer w;
+  w.number(request.verb);
+  w.number(request.protocol);
+  w.number(request.ordinal);
+  w.number(request.arena_bytes);
+  w.number(request.image);
+  w.number(request.kind);
+  w.text(request.bytes);
+  w.list(request.programs, [&](const ProgramMessage& m) { put(w, m); });
+  put(w, request.options);
+  w.number(request.seed);
+  put(w, request.protocol_options);
+  return w.take();
+}
+
+Result<Request> decode_request(std::string_view frame) {
+  Reader r(frame);
+  Request request;
+  request.verb = r.choice(Verb::Canary);
+  request.protocol = r.number<uint32_t>();
+  request.ordinal = r.number<int32_t>();
+  request.arena_bytes = r.number<uint64_t>();
+  request.image = r.number<exec::ImageId>();
+  request.kind = r.choice(exec::ImageKind::Cubin);
+  request.bytes = r.text();
+  request.programs = r.list([&] { return get_program(r); });
+  request.options = get_run_options(r);
+  request.seed = r.number<uint64_t>();
+  request.protocol_options = get_protocol(r);
+  if (!r.finished()) return Error{Blame::Bug, "a request to the GPU worker could not be read"};
+  return request;
+}
+
+std::string encode(const Reply& reply) {
+  Writer w;
+  w.text(reply.error);
+  w.number<uint8_t>(static_cast<uint8_t>(reply.blame));
+  w.number<uint8_t>(reply.context_lost);
+  put(w, reply.info);
+  put(w, reply.run);
+  put(w, reply.time);
+  return w.take();
+}
+
+Result<Reply> decode_reply(std::string_view frame) {
+  Reader r(frame);
+  Reply reply;
+  reply.error = r.text();
+  const auto blame = r.number<uint8_t>();
+  reply.blame = blame == 0 ? Blame::Input : blame == 1 ? Blame::Environment : Blame::Bug;
+  reply.context_lost = r.flag();
+  reply.info = get_info(r);
+  reply.run = get_run(r);
+  reply.time = get_time(r);
+  if (!r.finished()) return Error{Blame::Bug, "a reply of the GPU worker could not be read"};
+  return reply;
+}
+
+}  // namespace kw::gpu

@@ -1,0 +1,105 @@
+#include "gpu/worker_link.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "os/files.h"
+
+namespace kw::gpu {
+namespace {
+
+// Creating a context takes 0.1 s on one GPU, but many seconds on a machine full of them.
+constexpr double kHelloSeconds = 120;
+constexpr double kQuickSeconds = 30;
+constexpr size_t kMaxLoadedImages = 256;
+
+std::string last_words(os::Child& child) {
+  const std::string tail = child.stderr_tail();
+  const auto lines = split_lines(trim(tail));
+  return lines.empty() || lines.back().empty() ? ""
+                                               : fmt::format("; it last said: {}", lines.back());
+}
+
+}  // namespace
+
+Result<std::unique_ptr<WorkerLink>> WorkerLink::start(int ordinal) {
+  std::string program = os::env("KERNELWRIGHT_WORKER");
+  if (program.empty()) program = os::self_path();
+  std::unique_ptr<WorkerLink> link(new WorkerLink());
+  link->child_ = KW_TRY(os::Child::start({program, "worker-gpu"}));
+  Request hello;
+  hello.ordinal = ordinal;
+  Answer answer = link->ask(hello, kHelloSeconds);
+  switch (answer.state) {
+    case Answer::State::TimedOut:
+      return environment_error(
+          fmt::format("the GPU worker {} did not answer within {} s", program, kHelloSeconds));
+    case Answer::State::Died:
+      return environment_error(
+          fmt::format("the GPU worker {} did not start: {}", program, answer.how_died));
+    case Answer::State::Replied:
+      break;
+  }
+  if (!answer.reply.error.empty()) return Error{answer.reply.blame, answer.reply.error};
+  link->info_ = answer.reply.info;
+  return link;
+}
+
+Answer WorkerLink::ask(const Request& request, double timeout_seconds) {
+  return exchange(request, {}, timeout_seconds);
+}
+
+std::optional<Answer> WorkerLink::share(const os::SharedMemory& arena, uint64_t generation) {
+  if (shared_generation_ == generation) return std::nullopt;
+  Request request;
+  request.verb = Verb::Arena;
+  request.arena_bytes = arena.size();
+  Answer answer = exchange(request, {arena.fd()}, kQuickSeconds);
+  if (answer.state != Answer::State::Replied || !answer.reply.error.empty()) return answer;
+  shared_generation_ = generation;
+  return std::nullopt;
+}
+
+Answer WorkerLink::exchange(const Request& request, const std::vector<int>& fds,
+                            double timeout_seconds) {
+  Answer answer;
+  std::string frame;
+  os::ChannelState state = child_->send(encode(request), fds);
+  if (state == os::ChannelState::Open) state = child_->receive(&frame, timeout_seconds);
+  if (state == os::ChannelState::TimedOut) {
+    answer.state = Answer::State::TimedOut;
+    child_->kill();
+    return answer;
+  }
+  if (state == os::ChannelState::Closed) {
+    child_->kill();
+    answer.state = Answer::State::Died;
+    answer.how_died = child_->how_it_ended() + last_words(*child_);
+    return answer;
+  }
+  auto reply = decode_reply(frame);
+  if (reply) {
+    answer.reply = std::move(reply).value();
+  } else {
+    answer.state = Answer::State::Died;
+    answer.how_died = reply.error().message;
+    child_->kill();
+  }
+  return answer;
+}
+
+bool WorkerLink::holds(exec::ImageId image) const {
+  return std::find(images_.begin(), images_.end(), image) != images_.end();
+}
+
+std::optional<exec::ImageId> WorkerLink::note_loaded(exec::ImageId image) {
+  images_.push_back(image);
+  if (images_.size() <= kMaxLoadedImages) return std::nullopt;
+  const exec::ImageId oldest = images_.front();
+  images_.pop_front();
+  return oldest;
+}
+
+}  // namespace kw::gpu

@@ -1,0 +1,55 @@
+// The engine's end of the conversation with one worker process: start it, ask it, notice when it
+// dies. Knows which images that worker holds; replacing a worker is the device's decision.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "gpu/messages.h"
+#include "os/process.h"
+#include "os/shared_memory.h"
+
+namespace kw::gpu {
+
+/// What came of asking.
+struct Answer {
+  enum class State : uint8_t { Replied, TimedOut, Died } state = State::Replied;
+  Reply reply;           // when Replied
+  std::string how_died;  // when Died: "killed by signal 9 (SIGKILL)" and its last words
+};
+
+class WorkerLink {
+ public:
+  /// Starts $KERNELWRIGHT_WORKER, else this very binary, with the subcommand "worker-gpu", and
+  /// greets it.
+  static Result<std::unique_ptr<WorkerLink>> start(int ordinal);
+
+  const exec::DeviceInfo& info() const { return info_; }
+  pid_t pid() const { return child_->pid(); }
+
+  /// One request, one reply. After TimedOut, Died or a reply with context_lost the link is of no
+  /// more use.
+  Answer ask(const Request& request, double timeout_seconds);
+
+  /// Shares the arena with the worker unless the one of this generation was shared before. An
+  /// Answer only when that failed.
+  std::optional<Answer> share(const os::SharedMemory& arena, uint64_t generation);
+
+  bool holds(exec::ImageId image) const;
+  /// Notes that the worker holds the image; names one it should forget when it holds very many.
+  std::optional<exec::ImageId> note_loaded(exec::ImageId image);
+
+ private:
+  WorkerLink() = default;
+  Answer exchange(const Request& request, const std::vector<int>& fds, double timeout_seconds);
+
+  std::unique_ptr<os::Child> child_;
+  exec::DeviceInfo info_;
+  std::deque<exec::ImageId> images_;  // oldest first
+  uint64_t shared_generation_ = 0;
+};
+
+}  // namespace kw::gpu
