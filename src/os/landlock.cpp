@@ -35,14 +35,20 @@ Confinement inactive(const char* what) {
   return {false, fmt::format("{}: {}", what, std::strerror(errno))};
 }
 
-bool allow_reading(int ruleset, const std::string& path) {
+constexpr uint64_t kReading = LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR;
+constexpr uint64_t kWriting = LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_MAKE_REG |
+                              LANDLOCK_ACCESS_FS_MAKE_DIR | LANDLOCK_ACCESS_FS_REMOVE_FILE |
+                              LANDLOCK_ACCESS_FS_REMOVE_DIR | kTruncate;
+constexpr uint64_t kForFiles =
+    LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE | kTruncate;
+
+bool allow(int ruleset, const std::string& path, uint64_t rights) {
   const UniqueFd fd(::open(path.c_str(), O_PATH | O_CLOEXEC));
   struct stat st {};
   if (!fd || ::fstat(fd.get(), &st) != 0) return true;  // what is not there needs no rule
   landlock_path_beneath_attr rule{};
   rule.parent_fd = fd.get();
-  rule.allowed_access = LANDLOCK_ACCESS_FS_READ_FILE;
-  if (S_ISDIR(st.st_mode)) rule.allowed_access |= LANDLOCK_ACCESS_FS_READ_DIR;
+  rule.allowed_access = S_ISDIR(st.st_mode) ? rights : rights & kForFiles;
   return ::syscall(SYS_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH, &rule, 0) == 0;
 }
 
@@ -56,7 +62,8 @@ void lower_limit(__rlimit_resource_t resource, uint64_t value) {
 
 }  // namespace
 
-Confinement confine_to_reading(const std::vector<std::string>& paths) {
+Confinement confine_to_reading(const std::vector<std::string>& paths,
+                               const std::vector<std::string>& writable) {
   const long version =
       ::syscall(SYS_landlock_create_ruleset, nullptr, 0, LANDLOCK_CREATE_RULESET_VERSION);
   if (version < 1) return inactive("this kernel has no Landlock");
@@ -65,8 +72,14 @@ Confinement confine_to_reading(const std::vector<std::string>& paths) {
   const UniqueFd ruleset(
       static_cast<int>(::syscall(SYS_landlock_create_ruleset, &attributes, sizeof(attributes), 0)));
   if (!ruleset) return inactive("creating a Landlock ruleset");
+  const uint64_t known = known_rights(version);
   for (const std::string& path : paths) {
-    if (!allow_reading(ruleset.get(), path)) return inactive("adding a Landlock rule");
+    if (!allow(ruleset.get(), path, kReading)) return inactive("adding a Landlock rule");
+  }
+  for (const std::string& path : writable) {
+    if (!allow(ruleset.get(), path, (kReading | kWriting) & known)) {
+      return inactive("adding a Landlock rule");
+    }
   }
   if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return inactive("giving up privileges");
   if (::syscall(SYS_landlock_restrict_self, ruleset.get(), 0) != 0)

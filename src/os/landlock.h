@@ -14,9 +14,11 @@ struct Confinement {
   std::string reason;  // why not, when it is not
 };
 
-/// From now on this process (calling thread and what it starts) may only read, and only beneath the given files and
-/// folders; those that do not exist are left out. Descriptors already open stay usable.
-Confinement confine_to_reading(const std::vector<std::string>& paths);
+/// From now on the calling thread, and all it starts, may only read, and only beneath the given
+/// files and folders; beneath the writable folders it may also create, write and remove. Paths that
+/// do not exist are left out. Descriptors already open stay usable.
+Confinement confine_to_reading(const std::vector<std::string>& paths,
+                               const std::vector<std::string>& writable = {});
 
 struct ResourceLimits {
   uint64_t memory_bytes = 0;         // address space; 0 = leave

@@ -1,0 +1,272 @@
+// Workers are started when needed and chosen most-recently-used first, preferring one that has
+// already precompiled the same headers: one thread that compiles variants of one module stays on
+// one warm worker. A worker's precompiled headers live in a folder of ours (NVRTC removes them only
+// on a clean exit), named by our process so that what a killed engine left behind can be swept by
+// the next.
+#include "compile/nvrtc_compiler.h"
+
+#include <fmt/core.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+#include <thread>
+
+#include "base/hash.h"
+#include "base/text.h"
+#include "compile/wire.h"
+#include "compile/worker.h"
+#include "kernel/inject.h"
+#include "os/files.h"
+#include "os/interrupt.h"
+
+namespace kw::compile {
+namespace {
+
+constexpr double kStartSeconds = 60;
+constexpr const char* kFolderPrefix = "kernelwright-compile-";
+
+std::string temporary_root() {
+  const std::string named = os::env("TMPDIR");
+  return named.empty() ? "/tmp" : named;
+}
+
+/// A folder that vanishes with its owner.
+class ScratchFolder {
+ public:
+  ScratchFolder() {
+    std::string pattern =
+        fmt::format("{}/{}{}-XXXXXX", temporary_root(), kFolderPrefix, ::getpid());
+    if (::mkdtemp(pattern.data()) != nullptr) path_ = pattern;
+  }
+  ~ScratchFolder() { remove(path_); }
+  ScratchFolder(const ScratchFolder&) = delete;
+  ScratchFolder& operator=(const ScratchFolder&) = delete;
+  const std::string& path() const { return path_; }  // "" when it could not be made
+
+  static void remove(const std::string& path) {
+    std::error_code ignored;
+    if (!path.empty()) std::filesystem::remove_all(path, ignored);
+  }
+  /// Removes what engines that were killed left behind.
+  static void sweep() {
+    const std::string start = temporary_root() + "/" + kFolderPrefix;
+    for (const std::string& path : os::glob(start + "*")) {
+      const auto pid = parse_int(split(path.substr(start.size()), '-').front());
+      if (pid && *pid > 0 && ::kill(static_cast<pid_t>(*pid), 0) != 0 && errno == ESRCH)
+        remove(path);
+    }
+  }
+
+ private:
+  std::string path_;
+};
+
+std::string headers_key(const exec::CompileRequest& request) {
+  const std::string_view source = request.source;
+  std::string key = request.target;
+  for (std::string_view line :
+       split_lines(source.substr(0, kernel::find_injection(source).offset))) {
+    if (trim(line).starts_with('#')) key += std::string(line);
+  }
+  return hash_hex(key);
+}
+
+std::string absolute(const std::string& folder) {
+  std::error_code failed;
+  const std::filesystem::path path = std::filesystem::absolute(folder, failed);
+  return failed ? folder : path.lexically_normal().string();
+}
+
+}  // namespace
+
+struct NvrtcCompiler::Worker {
+  std::unique_ptr<os::Child> child;
+  std::unique_ptr<ScratchFolder> scratch;
+  std::vector<std::string> extra_folders;  // it may read these too
+  std::set<std::string> precompiled;       // header sets it has seen
+  int compiles = 0;
+  bool wants_rest = false;
+
+  ~Worker() {
+    if (child) child->kill();  // before its folder is removed
+  }
+};
+
+NvrtcCompiler::NvrtcCompiler(FoundNvrtc nvrtc, FoundHeaders headers, NvrtcOptions options)
+    : nvrtc_(std::move(nvrtc)), headers_(std::move(headers)), options_(std::move(options)) {
+  if (options_.workers <= 0) {
+    options_.workers = static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1U, 4U));
+  }
+  if (options_.worker_argv.empty()) {
+    const std::string named = os::env("KERNELWRIGHT_WORKER");
+    options_.worker_argv = {named.empty() ? os::self_path() : named, kWorkerCommand};
+  }
+  ScratchFolder::sweep();
+}
+
+NvrtcCompiler::~NvrtcCompiler() = default;
+
+std::string NvrtcCompiler::name() const {
+  return fmt::format("NVRTC {} ({})", nvrtc_.version, nvrtc_.library);
+}
+
+std::vector<std::string> NvrtcCompiler::notes() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return notes_;
+}
+
+Result<std::unique_ptr<NvrtcCompiler::Worker>> NvrtcCompiler::start_worker(
+    const std::vector<std::string>& extra_folders) {
+  auto worker = std::make_unique<Worker>();
+  worker->extra_folders = extra_folders;
+  worker->scratch = std::make_unique<ScratchFolder>();
+  const std::string& scratch = worker->scratch->path();
+  if (scratch.empty()) {
+    return environment_error(
+        fmt::format("no temporary folder can be made in {}; set TMPDIR to one that is writable",
+                    temporary_root()));
+  }
+  WorkerSetup setup{nvrtc_.library,      nvrtc_.builtins,      "NVRTC " + nvrtc_.version,
+                    headers_.folders,    headers_.folders,     scratch,
+                    options_.precompile, options_.memory_bytes};
+  setup.readable.insert(setup.readable.end(), extra_folders.begin(), extra_folders.end());
+  for (const std::string& library : {nvrtc_.library, nvrtc_.builtins}) {
+    setup.readable.push_back(std::filesystem::path(library).parent_path().string());
+  }
+  worker->child = KW_TRY(os::Child::start(options_.worker_argv, {"TMPDIR=" + scratch}));
+  std::string frame;
+  WorkerHello hello;
+  if (worker->child->send(encode(setup)) != os::ChannelState::Open ||
+      worker->child->receive(&frame, kStartSeconds) != os::ChannelState::Open ||
+      !decode(frame, &hello)) {
+    if (os::interrupted()) return environment_error("interrupted");
+    worker->child->kill();
+    return environment_error(fmt::format(
+        "the compile worker ({}) did not start: {}\n{}", join(options_.worker_argv, " "),
+        worker->child->how_it_ended(), worker->child->stderr_tail()));
+  }
+  if (!hello.error.empty()) return environment_error(hello.error);
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (!hello.confined && notes_.empty()) {
+    notes_.push_back("compile workers can read every file this user can: " +
+                     hello.unconfined_reason);
+  }
+  return worker;
+}
+
+Result<std::unique_ptr<NvrtcCompiler::Worker>> NvrtcCompiler::acquire(
+    const exec::CompileRequest& request) {
+  const std::string key = headers_key(request);
+  std::unique_ptr<Worker> unfit;  // destroyed after the lock is gone
+  {
+    std::unique_lock<std::mutex> lock(mutex_);
+    freed_.wait(lock, [&] { return !idle_.empty() || started_ < options_.workers; });
+    const auto fits = [&](const std::unique_ptr<Worker>& worker) {
+      return worker->extra_folders == request.include_folders;
+    };
+    auto chosen =
+        std::find_if(idle_.begin(), idle_.end(), [&](const std::unique_ptr<Worker>& worker) {
+          return fits(worker) && worker->precompiled.contains(key);
+        });
+    if (chosen == idle_.end()) chosen = std::find_if(idle_.begin(), idle_.end(), fits);
+    if (chosen != idle_.end()) {
+      std::unique_ptr<Worker> worker = std::move(*chosen);
+      idle_.erase(chosen);
+      worker->precompiled.insert(key);
+      return worker;
+    }
+    if (started_ < options_.workers) {
+      ++started_;
+    } else {
+      unfit = std::move(idle_.back());
+      idle_.pop_back();
+    }
+  }
+  unfit.reset();
+  auto worker = start_worker(request.include_folders);
+  if (!worker) {
+    forget();
+    return std::move(worker).error();
+  }
+  (*worker)->precompiled.insert(key);
+  return worker;
+}
+
+void NvrtcCompiler::forget() {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    --started_;
+  }
+  freed_.notify_one();
+}
+
+void NvrtcCompiler::release(std::unique_ptr<Worker> worker) {
+  if (worker->wants_rest || worker->compiles >= options_.recycle_after) {
+    worker.reset();
+    return forget();
+  }
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    idle_.push_front(std::move(worker));
+  }
+  freed_.notify_one();
+}
+
+exec::CompileOutcome NvrtcCompiler::lost(Worker& worker, os::ChannelState state,
+                                         const exec::CompileRequest& request) const {
+  exec::CompileFailed failed;
+  failed.compiler = "NVRTC " + nvrtc_.version;
+  failed.timed_out = state == os::ChannelState::TimedOut;
+  failed.crashed = !failed.timed_out;
+  std::string text;
+  if (failed.timed_out) {
+    text = fmt::format("compiling took more than {} s and was stopped", request.timeout_seconds);
+  } else {
+    // Its channel is closed, so it is at its end; the kill only hurries it.
+    for (int i = 0; i < 100 && worker.child->alive(); ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    const bool alive = worker.child->alive();
+    text = fmt::format("the compiler died on this source: {}",
+                       alive ? "it closed its channel" : worker.child->how_it_ended());
+  }
+  worker.child->kill();
+  failed.log = worker.child->stderr_tail();
+  failed.messages.push_back({exec::CompileMessage::Severity::Error, 0, 0, text});
+  exec::CompileOutcome outcome;
+  outcome.failed = std::move(failed);
+  return outcome;
+}
+
+Result<exec::CompileOutcome> NvrtcCompiler::compile(const exec::CompileRequest& given) {
+  exec::CompileRequest request = given;
+  for (std::string& folder : request.include_folders) folder = absolute(folder);
+  const std::string frame = encode(request);
+  for (;;) {
+    std::unique_ptr<Worker> worker = KW_TRY(acquire(request));
+    const bool fresh = worker->compiles++ == 0;
+    std::string answer;
+    os::ChannelState state = worker->child->send(frame);
+    if (state == os::ChannelState::Open)
+      state = worker->child->receive(&answer, request.timeout_seconds);
+    WorkerReply reply;
+    if (state == os::ChannelState::Open && decode(answer, &reply)) {
+      worker->wants_rest = reply.wants_rest;
+      release(std::move(worker));
+      if (!reply.error.empty()) return environment_error(reply.error);
+      return std::move(reply.outcome);
+    }
+    exec::CompileOutcome outcome = lost(*worker, state, request);
+    worker.reset();
+    forget();
+    if (os::interrupted()) return environment_error("interrupted");
+    // A worker that served others before may have died of them; only a fresh one convicts the
+    // source.
+    if (fresh || state == os::ChannelState::TimedOut) return outcome;
+  }
+}
+
+}  // namespace kw::compile

@@ -1,0 +1,58 @@
+// The Compiler port over NVRTC, in worker processes: a compile that hangs, eats memory or kills the
+// compiler costs one worker, never us. Safe to use from several threads, which then compile in
+// parallel.
+#pragma once
+
+#include <condition_variable>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "compile/search.h"
+#include "exec/compiler.h"
+#include "os/process.h"
+
+namespace kw::compile {
+
+struct NvrtcOptions {
+  int workers = 0;                            // at most this many; 0 = as many as cores, 4 at most
+  int recycle_after = 1000;                   // compiles of one worker
+  uint64_t memory_bytes = uint64_t{8} << 30;  // of one worker's address space
+  bool precompile = true;
+  std::vector<std::string> worker_argv =
+      {};  // empty: $KERNELWRIGHT_WORKER or the running binary, with kWorkerCommand
+};
+
+class NvrtcCompiler : public exec::Compiler {
+ public:
+  NvrtcCompiler(FoundNvrtc nvrtc, FoundHeaders headers, NvrtcOptions options = {});
+  ~NvrtcCompiler() override;
+
+  std::string name() const override;
+  Result<exec::CompileOutcome> compile(const exec::CompileRequest& request) override;
+  /// What a person should know, once: for instance that this kernel cannot confine the workers.
+  std::vector<std::string> notes() const;
+
+ private:
+  struct Worker;
+
+  Result<std::unique_ptr<Worker>> start_worker(const std::vector<std::string>& extra_folders);
+  Result<std::unique_ptr<Worker>> acquire(const exec::CompileRequest& request);
+  void release(std::unique_ptr<Worker> worker);
+  void forget();
+  exec::CompileOutcome lost(Worker& worker, os::ChannelState state,
+                            const exec::CompileRequest& request) const;
+
+  const FoundNvrtc nvrtc_;
+  const FoundHeaders headers_;
+  NvrtcOptions options_;
+  mutable std::mutex mutex_;
+  std::condition_variable freed_;
+  std::list<std::unique_ptr<Worker>> idle_;  // most recently used first
+  int started_ = 0;                          // idle and busy
+  std::vector<std::string> notes_;
+};
+
+}  // namespace kw::compile

@@ -1,0 +1,50 @@
+// NVRTC in this process: one source in, PTX or cubin out. Runs inside a compile worker, which
+// bounds its time, memory and reading; use NvrtcCompiler elsewhere.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "exec/compiler.h"
+
+namespace kw::compile {
+
+struct NvrtcApi;  // the library's entry points
+
+class NvrtcCore {
+ public:
+  struct Options {
+    std::string library, builtins;  // paths of libnvrtc.so and libnvrtc-builtins.so
+    std::string shown_as;           // "NVRTC 13.0.88"
+    std::vector<std::string> header_folders;
+    std::string pch_folder;  // "" = no precompiled headers
+  };
+  /// Loads the two libraries; environment Error when they do not work.
+  static Result<std::unique_ptr<NvrtcCore>> load(Options options);
+  ~NvrtcCore();
+
+  Result<exec::CompileOutcome> compile(const exec::CompileRequest& request);
+  /// How many different header sets have been precompiled into the folder.
+  int precompiled() const { return static_cast<int>(pch_folders_.size()); }
+
+ private:
+  NvrtcCore() = default;
+  struct Run;  // one call of the compiler
+
+  std::vector<std::string> arguments(const exec::CompileRequest& request, bool precompile);
+  std::string pch_folder_for(const exec::CompileRequest& request,
+                             const std::vector<std::string>& arguments);
+  Result<Run> run(const exec::CompileRequest& request, bool precompile = true);
+  Error option_error(const exec::CompileRequest& request, const std::string& log) const;
+  exec::CompileFailed failure(const exec::CompileRequest& request, const Run& run);
+  exec::Compiled success(const exec::CompileRequest& request, Run run) const;
+
+  Options options_;
+  std::unique_ptr<NvrtcApi> api_;
+  std::map<std::string, std::string> pch_folders_;  // header lines and options -> folder
+};
+
+}  // namespace kw::compile

@@ -1,0 +1,381 @@
+#include "compile/search.h"
+
+#include <dlfcn.h>
+#include <fmt/core.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <set>
+
+#include "base/hash.h"
+#include "base/text.h"
+#include "os/files.h"
+#include "os/process.h"
+
+namespace kw::compile {
+namespace {
+
+constexpr int kOldestNvrtc = 12;
+
+std::string folder_of(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  return slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
+}
+
+std::string file_of(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
+std::string real_path(const std::string& path) {
+  char* real = ::realpath(path.c_str(), nullptr);
+  std::string result = real != nullptr ? real : path;
+  std::free(real);
+  return result;
+}
+
+/// The first number in a text like "13.0.88" or "libnvrtc.so.12"; 0 when there is none.
+int leading_number(std::string_view text) {
+  const size_t begin = text.find_first_of("0123456789");
+  if (begin == std::string_view::npos) return 0;
+  const size_t end = std::min(text.find_first_not_of("0123456789", begin), text.size());
+  return static_cast<int>(
+      parse_int(text.substr(begin, std::min<size_t>(end - begin, 9))).value_or(0));
+}
+
+class Finder {
+ public:
+  explicit Finder(const SearchOptions& options) : options_(options) {
+    for (const char* name : {"CUDA_HOME", "CUDA_PATH"}) {
+      if (const std::string value = os::env(name); !value.empty()) add_toolkit(value);
+    }
+    for (const std::string& folder : system_glob("/usr/local/cuda*")) add_toolkit(folder);
+    for (const std::string& folder : system_glob("/opt/cuda*")) add_toolkit(folder);
+    if (const std::string prefix = os::env("CONDA_PREFIX"); !prefix.empty()) add_toolkit(prefix);
+    site_packages_ = all_site_packages();
+  }
+
+  Toolbox find() {
+    find_nvrtc();
+    find_headers();
+    if (options_.programs || !box_.nvrtc) find_programs();
+    return std::move(box_);
+  }
+
+ private:
+  std::vector<std::string> system_glob(const std::string& pattern) const {
+    return os::glob(options_.root + pattern);
+  }
+  void add_toolkit(const std::string& folder) {
+    if (std::find(toolkits_.begin(), toolkits_.end(), folder) == toolkits_.end())
+      toolkits_.push_back(folder);
+  }
+  void looked(const std::string& what, const std::string& where, const std::string& result) {
+    box_.looked_at.push_back(fmt::format("{}: {}: {}", what, where, result));
+  }
+
+  std::vector<std::string> all_site_packages() const;
+  std::vector<std::string> loader_folders() const;
+  std::vector<std::string> python_folders() const;
+  bool try_nvrtc_folder(const std::string& folder);
+  bool try_nvrtc_loader();
+  void find_nvrtc();
+  std::string nvrtc_version(const std::string& library, const std::string& builtins) const;
+  bool add_headers(const std::string& folder);
+  void add_wheel_headers(const std::string& packages);
+  bool headers_complete() const {
+    return box_.headers.runtime && box_.headers.crt && box_.headers.cccl;
+  }
+  void find_headers();
+  void find_programs();
+  void find_clang();
+
+  SearchOptions options_;
+  std::vector<std::string> toolkits_, site_packages_;
+  Toolbox box_;
+};
+
+std::vector<std::string> Finder::all_site_packages() const {
+  std::vector<std::string> patterns;
+  const auto venv = [&](const std::string& folder) {
+    patterns.push_back(folder + "/lib/python3*/site-packages");
+  };
+  for (const char* name : {"VIRTUAL_ENV", "CONDA_PREFIX"}) {
+    if (const std::string value = os::env(name); !value.empty()) venv(value);
+  }
+  venv(os::cache_directory() + "/venv");
+  venv(".venv");
+  std::string folder = folder_of(os::self_path());
+  for (int level = 0; level < 4 && folder.size() > 1; ++level, folder = folder_of(folder)) {
+    venv(options_.root + folder + "/.venv");
+  }
+  if (const std::string home = os::env("HOME"); !home.empty()) venv(home + "/.local");
+  for (const char* pattern :
+       {"/usr/lib/python3*/site-packages", "/usr/lib/python3*/dist-packages",
+        "/usr/local/lib/python3*/site-packages", "/usr/local/lib/python3*/dist-packages",
+        "/opt/*/lib/python3*/site-packages", "/opt/*/*venv*/lib/python3*/site-packages"}) {
+    patterns.push_back(options_.root + pattern);
+  }
+  std::vector<std::string> folders;
+  for (const std::string& pattern : patterns) {
+    for (const std::string& found : os::glob(pattern)) {
+      const std::string real = real_path(found);
+      if (std::find(folders.begin(), folders.end(), real) == folders.end()) folders.push_back(real);
+    }
+  }
+  return folders;
+}
+
+std::vector<std::string> Finder::loader_folders() const {
+  std::vector<std::string> folders;
+  for (const std::string& folder : split(os::env("LD_LIBRARY_PATH"), ':')) {
+    if (!folder.empty()) folders.push_back(folder);
+  }
+  for (const char* folder :
+       {"/usr/lib/x86_64-linux-gnu", "/usr/lib64", "/usr/local/lib", "/usr/local/lib64"}) {
+    folders.push_back(options_.root + folder);
+  }
+  return folders;
+}
+
+std::vector<std::string> Finder::python_folders() const {
+  if (!options_.ask_python || os::find_program("python3").empty()) return {};
+  os::ProcessLimits limits;
+  limits.timeout_seconds = 10;
+  const auto answer =
+      os::run_process({"python3", "-c", "import sys; print('\\n'.join(sys.path))"}, {}, limits);
+  std::vector<std::string> folders;
+  if (!answer || answer->exit_code != 0) return folders;
+  for (std::string_view line : split_lines(answer->out)) {
+    if (line.find("packages") != std::string_view::npos) folders.emplace_back(line);
+  }
+  return folders;
+}
+
+std::string Finder::nvrtc_version(const std::string& library, const std::string& builtins) const {
+  // A toolkit's file says it all: libnvrtc.so.13.0.88. A wheel says it in the folder beside
+  // nvidia/.
+  const std::string real = file_of(real_path(library));
+  const std::string suffix = real.substr(std::min(real.size(), real.find(".so.") + 4));
+  if (std::count(suffix.begin(), suffix.end(), '.') >= 2) return suffix;
+  const std::string from_builtins = [&] {
+    const std::string name = file_of(real_path(builtins));
+    const size_t at = name.find(".so.");
+    return at == std::string::npos ? suffix : name.substr(at + 4);
+  }();
+  const std::string packages = folder_of(folder_of(folder_of(folder_of(library))));
+  for (const std::string& info : os::glob(packages + "/nvidia_cuda_nvrtc*.dist-info")) {
+    std::string name = file_of(info);
+    name = name.substr(0, name.size() - 10);
+    const std::string version = name.substr(name.rfind('-') + 1);
+    if (version.starts_with(from_builtins)) return version;
+  }
+  return from_builtins;
+}
+
+bool Finder::try_nvrtc_folder(const std::string& folder) {
+  std::vector<std::string> candidates = os::glob(folder + "/libnvrtc.so*");
+  // Newest major first; among the same the name with a version, which needs no development package.
+  std::sort(candidates.begin(), candidates.end(), [](const std::string& a, const std::string& b) {
+    return std::pair(leading_number(file_of(a)), b.size()) >
+           std::pair(leading_number(file_of(b)), a.size());
+  });
+  for (const std::string& library : candidates) {
+    const std::vector<std::string> builtins =
+        os::glob(folder_of(real_path(library)) + "/libnvrtc-builtins.so.*");
+    const std::string version = nvrtc_version(library, builtins.empty() ? "" : builtins.front());
+    if (leading_number(version) < kOldestNvrtc) {
+      looked("NVRTC", library, fmt::format("version {}, older than {}", version, kOldestNvrtc));
+    } else if (builtins.empty()) {
+      looked("NVRTC", library, "libnvrtc-builtins.so is missing beside it");
+    } else {
+      looked("NVRTC", library, "found, version " + version);
+      box_.nvrtc = FoundNvrtc{library, builtins.front(), version};
+      return true;
+    }
+  }
+  if (candidates.empty())
+    looked("NVRTC", folder, os::is_directory(folder) ? "nothing" : "no such folder");
+  return false;
+}
+
+bool Finder::try_nvrtc_loader() {
+  if (!options_.root.empty()) return false;
+  for (const char* name : {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"}) {
+    void* handle = ::dlopen(name, RTLD_LAZY | RTLD_LOCAL);
+    if (handle == nullptr) continue;
+    Dl_info info{};
+    void* symbol = ::dlsym(handle, "nvrtcVersion");
+    std::string folder;
+    if (symbol != nullptr && ::dladdr(symbol, &info) != 0) folder = folder_of(info.dli_fname);
+    ::dlclose(handle);
+    if (!folder.empty() && try_nvrtc_folder(folder)) return true;
+  }
+  looked("NVRTC", "loader path (ldconfig)", "nothing");
+  return false;
+}
+
+void Finder::find_nvrtc() {
+  if (const std::string named = os::env("KERNELWRIGHT_NVRTC"); !named.empty()) {
+    try_nvrtc_folder(os::is_directory(named) ? named : folder_of(named));
+    return;  // a wrong override must not be papered over
+  }
+  for (const std::string& toolkit : toolkits_) {
+    for (const char* part : {"/lib64", "/lib", "/targets/x86_64-linux/lib"}) {
+      if (os::is_directory(toolkit + part) && try_nvrtc_folder(toolkit + part)) return;
+    }
+  }
+  for (const std::string& folder : loader_folders()) {
+    if (try_nvrtc_folder(folder)) return;
+  }
+  const auto try_wheels = [&](const std::string& packages) {
+    const std::vector<std::string> folders = os::glob(packages + "/nvidia/*/lib");
+    if (folders.empty()) looked("NVRTC", packages + "/nvidia/*/lib", "no such folder");
+    return std::any_of(folders.rbegin(), folders.rend(), [&](const std::string& folder) {
+      return !os::glob(folder + "/libnvrtc.so*").empty() && try_nvrtc_folder(folder);
+    });
+  };
+  for (const std::string& packages : site_packages_) {
+    if (try_wheels(packages)) return;
+  }
+  if (try_nvrtc_loader()) return;
+  for (const std::string& packages : python_folders()) {
+    if (std::find(site_packages_.begin(), site_packages_.end(), packages) != site_packages_.end())
+      continue;
+    site_packages_.push_back(packages);
+    if (try_wheels(packages)) return;
+  }
+}
+
+bool Finder::add_headers(const std::string& folder) {
+  FoundHeaders& headers = box_.headers;
+  const bool runtime = !headers.runtime && os::exists(folder + "/cuda_fp16.h");
+  const bool crt = !headers.crt && os::exists(folder + "/crt/host_defines.h");
+  const bool cccl =
+      !headers.cccl && os::is_directory(folder + "/cuda/std") && os::is_directory(folder + "/cub");
+  headers.runtime |= runtime;
+  headers.crt |= crt;
+  headers.cccl |= cccl;
+  if (!(runtime || crt || cccl)) return false;
+  headers.folders.push_back(folder);
+  looked("CUDA headers", folder, "found");
+  return true;
+}
+
+void Finder::add_wheel_headers(const std::string& packages) {
+  std::vector<std::string> folders = os::glob(packages + "/nvidia/*/include");
+  // Wheels of CUDA 13 (nvidia/cu13) before those of 12 beside them.
+  std::reverse(folders.begin(), folders.end());
+  for (const std::string& folder : folders) {
+    add_headers(folder);
+    add_headers(folder + "/cccl");
+  }
+}
+
+void Finder::find_headers() {
+  // What belongs to the NVRTC that was found fits it best.
+  if (box_.nvrtc) {
+    const std::string lib = folder_of(box_.nvrtc->library);
+    const std::string packages = folder_of(folder_of(folder_of(lib)));
+    if (os::is_directory(packages + "/nvidia")) add_wheel_headers(packages);
+    for (const std::string& root : {folder_of(lib), folder_of(folder_of(folder_of(lib)))}) {
+      add_headers(root + "/include");
+      add_headers(root + "/include/cccl");
+    }
+  }
+  for (const std::string& toolkit : toolkits_) {
+    for (const char* part : {"/include", "/include/cccl", "/targets/x86_64-linux/include",
+                             "/targets/x86_64-linux/include/cccl"}) {
+      if (!headers_complete()) add_headers(toolkit + part);
+    }
+  }
+  for (const std::string& packages : site_packages_) {
+    if (!headers_complete()) add_wheel_headers(packages);
+  }
+  if (!headers_complete()) add_headers(options_.root + "/usr/include");
+  const FoundHeaders& headers = box_.headers;
+  if (!headers.runtime)
+    looked("CUDA headers", "cuda_fp16.h", "nowhere (pip install nvidia-cuda-runtime)");
+  if (!headers.crt)
+    looked("CUDA headers", "crt/host_defines.h", "nowhere (pip install nvidia-cuda-crt)");
+  if (!headers.cccl)
+    looked("CUDA headers", "cub, cuda/std", "nowhere (pip install nvidia-cuda-cccl)");
+}
+
+/// What follows `before` in the program's answer to --version, up to a blank or comma.
+std::string version_of(const std::string& program, std::string_view before) {
+  os::ProcessLimits limits;
+  limits.timeout_seconds = 20;
+  const auto answer = os::run_process({program, "--version"}, {}, limits);
+  if (!answer || answer->exit_code != 0) return "";
+  const size_t at = answer->out.find(before);
+  if (at == std::string::npos) return "";
+  const std::string_view rest = std::string_view(answer->out).substr(at + before.size());
+  return std::string(rest.substr(0, rest.find_first_of(" ,\n-~+")));
+}
+
+void Finder::find_programs() {
+  const auto find_in_toolkits = [&](const char* name) {
+    for (const std::string& toolkit : toolkits_) {
+      const std::string path = os::find_program(toolkit + "/bin/" + name);
+      if (!path.empty()) return path;
+    }
+    return options_.root.empty() ? os::find_program(name) : std::string();
+  };
+  for (auto [name, found] : {std::pair{"nvcc", &box_.nvcc}, std::pair{"ptxas", &box_.ptxas}}) {
+    const std::string path = find_in_toolkits(name);
+    const std::string version = path.empty() ? "" : version_of(path, ", V");
+    if (!version.empty()) *found = FoundProgram{path, version};
+    looked(name, path.empty() ? "toolkit folders and PATH" : path,
+           version.empty() ? (path.empty() ? "nothing" : "does not run")
+                           : "found, version " + version);
+  }
+  find_clang();
+}
+
+void Finder::find_clang() {
+  std::vector<std::string> names;
+  for (int major = 30; major >= kOldestClang; --major)
+    names.push_back(fmt::format("clang-{}", major));
+  // The oldest that will do is the one all is tested with.
+  std::reverse(names.begin(), names.end());
+  names.emplace_back("clang");
+  for (const std::string& name : names) {
+    const std::string path = options_.root.empty()
+                                 ? os::find_program(name)
+                                 : os::find_program(options_.root + "/usr/bin/" + name);
+    if (path.empty()) continue;
+    const std::string version = version_of(path, "clang version ");
+    const bool good = leading_number(version) >= kOldestClang;
+    looked("clang", path,
+           good ? "found, version " + version
+                : fmt::format("version {}, {} or newer is needed",
+                              version.empty() ? "unknown" : version, kOldestClang));
+    if (!good) continue;
+    box_.clang = FoundProgram{path, version};
+    return;
+  }
+  looked("clang", fmt::format("clang-{} to clang-30 and clang on PATH", kOldestClang), "nothing");
+}
+
+}  // namespace
+
+Toolbox find_tools(const SearchOptions& options) { return Finder(options).find(); }
+
+std::string fingerprint(const std::vector<std::string>& files_and_folders) {
+  std::string text;
+  const auto add = [&](const std::string& path) {
+    struct stat st {};
+    if (::stat(path.c_str(), &st) != 0) return false;
+    const int64_t nanoseconds = int64_t{st.st_mtim.tv_sec} * 1000000000 + st.st_mtim.tv_nsec;
+    text +=
+        fmt::format("{} {} {}\n", path, S_ISDIR(st.st_mode) ? 0 : int64_t{st.st_size}, nanoseconds);
+    return S_ISDIR(st.st_mode);
+  };
+  // A toolkit's folders do not change file by file: their own time and that of the files everything
+  // includes do.
+  for (const std::string& path : files_and_folders) {
+    if (!add(path)) continue;
+    for (const std::string& name : os::list_directory(path)) add(path + "/" + name);
+  }
+  return hash_hex(text);
+}
+
+}  // namespace kw::compile

@@ -1,0 +1,14 @@
+// The test program serves as its own compile worker, like the real binary does.
+#include <gtest/gtest.h>
+
+#include <string_view>
+
+#include "compile/worker.h"
+
+int main(int argc, char** argv) {
+  if (argc > 1 && std::string_view(argv[1]) == kw::compile::kWorkerCommand) {
+    return kw::compile::compile_worker_main();
+  }
+  ::testing::InitGoogleTest(&argc, argv);
+  return RUN_ALL_TESTS();
+}
