@@ -68,6 +68,9 @@ struct Scope {
 /// The value, or an input Error: "line 7: 'D / VEC': division by zero (D = 128, VEC = 0)".
 Result<int64_t> evaluate(const Expr& expr, const Scope& scope);
 
+/// The value of one name, as an expression in line `line` would see it.
+Result<int64_t> evaluate_name(const std::string& name, const Scope& scope, int line);
+
 /// "D = 128, VEC = 0": every name in the expression that has a value.
 std::string values_of(const Expr& expr, const Scope& scope);
 

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -107,8 +108,9 @@ struct Module {
   std::vector<TensormapDecl> tensormaps;
   std::vector<Group> groups;
 
-  /// Free symbols of the shapes and strides of inputs, outputs and inouts, in order of appearance.
-  std::vector<std::string> dims() const;
+  /// Free symbols of the shapes and strides of inputs, outputs and inouts, in order of appearance;
+  /// the inputs named in `absent` do not count.
+  std::vector<std::string> dims(const std::set<std::string>& absent = {}) const;
   const TensorDecl* find_tensor(const std::string& name) const;
   const ScalarDecl* find_scalar(const std::string& name) const;
   const LetDecl* find_let(const std::string& name) const;

@@ -1,0 +1,15 @@
+// Tensor declarations with values: shapes, strides, bytes. Internal.
+#pragma once
+
+#include <vector>
+
+#include "base/result.h"
+#include "kernel/module.h"
+#include "kernel/program.h"
+
+namespace kw::kernel {
+
+/// One buffer, its extents and size checked.
+Result<Buffer> make_buffer(const TensorDecl& decl, const Scope& scope);
+
+}  // namespace kw::kernel

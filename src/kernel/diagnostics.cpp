@@ -1,0 +1,71 @@
+#include "kernel/diagnostics.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+
+namespace kw::kernel {
+
+namespace {
+
+constexpr int kWidth = 160;  // of the part of a source line that is shown
+
+bool continues_character(char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; }
+
+// Blanks as wide as `text` looks: tabs stay tabs, a multi-byte character takes one column.
+std::string padding(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (!continues_character(c)) out += c == '\t' ? '\t' : ' ';
+  }
+  return out;
+}
+
+std::string printable(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) {
+    if (static_cast<unsigned char>(c) < 0x20 && c != '\t') c = '?';
+  }
+  return out;
+}
+
+// The source line with a caret under the place, cut to a window around it when the line is very
+// long.
+std::string snippet(std::string_view line, const Diagnostic& diagnostic) {
+  const size_t at = std::min(static_cast<size_t>(std::max(diagnostic.column - 1, 0)), line.size());
+  size_t begin = at > static_cast<size_t>(kWidth - 40) ? at - static_cast<size_t>(kWidth - 60) : 0;
+  while (begin > 0 && continues_character(line[begin])) --begin;
+  size_t end = std::min(line.size(), begin + kWidth);
+  while (end < line.size() && continues_character(line[end])) ++end;
+  const std::string_view shown = line.substr(begin, end - begin);
+  const size_t length = std::clamp<size_t>(static_cast<size_t>(std::max(diagnostic.length, 1)), 1,
+                                           std::max<size_t>(end - at, 1));
+  const std::string underline(padding(line.substr(at, length)).size(), '~');
+  return fmt::format("  {}\n  {}^{}\n", printable(shown), padding(line.substr(begin, at - begin)),
+                     underline.empty() ? "" : underline.substr(1));
+}
+
+}  // namespace
+
+std::string render_diagnostics(const std::vector<Diagnostic>& diagnostics, std::string_view text,
+                               const std::string& file_name) {
+  const std::vector<std::string_view> lines = split_lines(text);
+  std::string out;
+  for (const Diagnostic& diagnostic : diagnostics) {
+    if (diagnostic.line == 0) {
+      out += fmt::format("{}: error: {}\n", file_name, diagnostic.message);
+    } else {
+      out += fmt::format("{}:{}:{}: error: {}\n", file_name, diagnostic.line, diagnostic.column,
+                         diagnostic.message);
+    }
+    if (diagnostic.line >= 1 && static_cast<size_t>(diagnostic.line) <= lines.size()) {
+      out += snippet(lines[static_cast<size_t>(diagnostic.line) - 1], diagnostic);
+    }
+    if (!diagnostic.hint.empty()) out += fmt::format("  hint: {}\n", diagnostic.hint);
+  }
+  return out;
+}
+
+}  // namespace kw::kernel

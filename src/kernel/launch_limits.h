@@ -1,0 +1,32 @@
+// Launch geometry with values, checked against what any device, and then the target, can launch.
+// Internal.
+#pragma once
+
+#include <cstdint>
+
+#include "arch/arch.h"
+#include "base/result.h"
+#include "kernel/instantiate.h"
+#include "kernel/module.h"
+#include "kernel/program.h"
+
+namespace kw::kernel {
+
+struct LaunchShape {
+  Dim3 grid, block, cluster;
+  int64_t shared_bytes = 0;  // dynamic
+};
+
+/// Block, cluster and dynamic shared memory; the grid is left at 1.
+Result<LaunchShape> block_shape(const LaunchDecl& launch, const Scope& scope);
+
+/// Fills in the grid. True when an extent is 0 and may be, because some dim is 0: there is nothing
+/// to launch.
+Result<bool> grid_shape(const LaunchDecl& launch, const Scope& scope, bool may_be_empty,
+                        LaunchShape& shape);
+
+/// Shared memory, registers, launch bounds and clusters against the target.
+Status check_resources(const LaunchDecl& launch, const KernelInfo& info, const arch::Target& target,
+                       const LaunchShape& shape);
+
+}  // namespace kw::kernel

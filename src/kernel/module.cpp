@@ -1,0 +1,53 @@
+#include "kernel/module.h"
+
+#include <algorithm>
+
+#include "kernel/names.h"
+
+namespace kw::kernel {
+
+namespace {
+
+template <typename Decl>
+const Decl* find_named(const std::vector<Decl>& decls, const std::string& name) {
+  const auto at = std::ranges::find(decls, name, &Decl::name);
+  return at == decls.end() ? nullptr : &*at;
+}
+
+}  // namespace
+
+const TensorDecl* Module::find_tensor(const std::string& name) const {
+  return find_named(tensors, name);
+}
+const ScalarDecl* Module::find_scalar(const std::string& name) const {
+  return find_named(scalars, name);
+}
+const LetDecl* Module::find_let(const std::string& name) const { return find_named(lets, name); }
+const TuneDecl* Module::find_tune(const std::string& name) const { return find_named(tunes, name); }
+
+std::vector<std::string> Module::dims(const std::set<std::string>& absent) const {
+  std::vector<std::string> out;
+  const auto visit = [&](const Expr& expr) {
+    for (const ExprNode& node : expr.nodes) {
+      if (node.op != Op::Name) continue;
+      const std::string& name = node.name;
+      if (find_tensor(name) != nullptr || find_scalar(name) != nullptr ||
+          find_let(name) != nullptr || find_tune(name) != nullptr ||
+          std::ranges::find(builtin_names(), name) != builtin_names().end() ||
+          std::ranges::find(out, name) != out.end()) {
+        continue;
+      }
+      out.push_back(name);
+    }
+  };
+  for (const TensorDecl& decl : tensors) {
+    if (decl.role == Role::Scratch || absent.count(decl.name) != 0) continue;
+    std::ranges::for_each(decl.shape, visit);
+    std::ranges::for_each(decl.strides, visit);
+  }
+  return out;
+}
+
+std::string print(const Module& module) { return module.text; }
+
+}  // namespace kw::kernel

@@ -1,0 +1,292 @@
+#include "kernel/parse_expr.h"
+
+#include <array>
+#include <limits>
+
+#include "base/text.h"
+
+namespace kw::kernel {
+
+namespace {
+
+constexpr int kMaxDepth = 60;
+constexpr size_t kMaxNodes = 500;
+
+struct BinaryOperator {
+  std::string_view text;
+  Op op;
+  int level;  // binds tighter when larger
+};
+
+// Longer spellings first, so that "<=" is not read as "<".
+constexpr std::array<BinaryOperator, 13> kBinary = {{
+    {"||", Op::Or, 1},
+    {"&&", Op::And, 2},
+    {"==", Op::Equal, 3},
+    {"!=", Op::NotEqual, 3},
+    {"<=", Op::LessEqual, 3},
+    {">=", Op::GreaterEqual, 3},
+    {"<", Op::Less, 3},
+    {">", Op::Greater, 3},
+    {"+", Op::Add, 4},
+    {"-", Op::Subtract, 4},
+    {"*", Op::Multiply, 5},
+    {"/", Op::Divide, 5},
+    {"%", Op::Remainder, 5},
+}};
+constexpr int kComparison = 3;
+
+struct Function {
+  std::string_view name;
+  Op op;
+  size_t least, most;
+  std::string_view form;
+};
+
+constexpr size_t kAny = std::numeric_limits<size_t>::max();
+constexpr std::array<Function, 4> kFunctions = {{
+    {"ceil_div", Op::CeilDiv, 2, 2, "ceil_div(a, b)"},
+    {"min", Op::Min, 2, kAny, "min(a, b, …)"},
+    {"max", Op::Max, 2, kAny, "max(a, b, …)"},
+    {"pick", Op::Pick, 2, kAny, "pick(index, value0, value1, …)"},
+}};
+
+class ExprParser {
+ public:
+  explicit ExprParser(Cursor& cursor) : cursor_(cursor) {}
+
+  std::optional<Expr> run() {
+    const size_t begin = cursor_.position();
+    const std::optional<int> root = binary(1);
+    if (!root) return std::nullopt;
+    expr_.text = std::string(trim(cursor_.text(begin, end_)));
+    expr_.line = cursor_.line();
+    expr_.column = static_cast<int>(begin) + 1;
+    return std::move(expr_);
+  }
+
+ private:
+  std::optional<int> add(ExprNode node, size_t begin) {
+    if (expr_.nodes.size() >= kMaxNodes) {
+      cursor_.fail_at(begin, begin + 1, "this expression is too long");
+      return std::nullopt;
+    }
+    node.column = static_cast<int>(begin) + 1;
+    node.length = static_cast<int>(end_ - begin);
+    expr_.nodes.push_back(std::move(node));
+    return static_cast<int>(expr_.nodes.size()) - 1;
+  }
+
+  const BinaryOperator* peek_operator() {
+    for (const BinaryOperator& candidate : kBinary) {
+      const size_t at = cursor_.position();
+      if (!cursor_.accept(candidate.text)) continue;
+      cursor_.move_to(at);
+      return &candidate;
+    }
+    return nullptr;
+  }
+
+  std::optional<int> binary(int level) {
+    if (level > 5) return unary();
+    const size_t begin = cursor_.position();
+    std::optional<int> left = binary(level + 1);
+    while (left) {
+      const BinaryOperator* found = peek_operator();
+      if (found == nullptr || found->level != level) return left;
+      const size_t at = cursor_.position();
+      if (level == kComparison && is_comparison(*left)) {
+        cursor_.fail_at(at, at + found->text.size(), "comparisons do not chain",
+                        "write 'a < b && b < c', or put one comparison in parentheses");
+        return std::nullopt;
+      }
+      cursor_.accept(found->text);
+      const std::optional<int> right = binary(level + 1);
+      if (!right) return std::nullopt;
+      left = add({found->op, 0, "", {*left, *right}, 0, 0}, begin);
+    }
+    return left;
+  }
+
+  // A comparison in parentheses has consumed them, so its node ends before the cursor does.
+  bool is_comparison(int node) const {
+    const Op op = expr_.nodes[static_cast<size_t>(node)].op;
+    return op >= Op::Less && op <= Op::NotEqual && node != parenthesised_;
+  }
+
+  std::optional<int> unary() {
+    if (depth_ >= kMaxDepth) {
+      cursor_.fail("this expression is nested too deeply");
+      return std::nullopt;
+    }
+    ++depth_;
+    const std::optional<int> node = unary_inside();
+    --depth_;
+    return node;
+  }
+
+  std::optional<int> unary_inside() {
+    const size_t begin = cursor_.position();
+    for (const auto& [text, op] : {std::pair{"-", Op::Negate}, std::pair{"!", Op::Not}}) {
+      if (!cursor_.accept(text)) continue;
+      const std::optional<int> operand = unary();
+      if (!operand) return std::nullopt;
+      return add({op, 0, "", {*operand}, 0, 0}, begin);
+    }
+    if (cursor_.accept("(")) {
+      const std::optional<int> inner = binary(1);
+      if (!inner || !cursor_.expect(")", "the expression")) return std::nullopt;
+      end_ = cursor_.position_after();
+      parenthesised_ = *inner;
+      return inner;
+    }
+    if (cursor_.peek() >= '0' && cursor_.peek() <= '9') return number(begin);
+    if (!cursor_.peek_word().empty()) return name(begin);
+    cursor_.fail("expected a number, a name or '(', found " + cursor_.found(), operator_hint());
+    return std::nullopt;
+  }
+
+  std::string operator_hint() {
+    if (cursor_.peek() == '=') return "compare with '=='";
+    if (cursor_.peek() == '?') return "write pick(condition, if_false, if_true)";
+    return "";
+  }
+
+  std::optional<int> number(size_t begin) {
+    const std::optional<int64_t> value = cursor_.take_integer("a number");
+    if (!value) return std::nullopt;
+    end_ = cursor_.position_after();
+    return add({Op::Number, *value, "", {}, 0, 0}, begin);
+  }
+
+  std::optional<int> name(size_t begin) {
+    const std::string word(cursor_.take_word());
+    end_ = cursor_.position_after();
+    if (word == "true" || word == "false") {
+      return add({Op::Number, word == "true" ? 1 : 0, "", {}, 0, 0}, begin);
+    }
+    if (cursor_.peek() != '(') return add({Op::Name, 0, word, {}, 0, 0}, begin);
+    if (word == "has") return has(begin);
+    if (word == "blocks_per_sm") return blocks_per_sm(begin);
+    for (const Function& function : kFunctions) {
+      if (word == function.name) return call(function, begin);
+    }
+    cursor_.fail_at(begin, end_,
+                    "unknown function '" + word + "'" + did_you_mean(word, functions()),
+                    "functions are ceil_div, min, max, pick, has and blocks_per_sm");
+    return std::nullopt;
+  }
+
+  static std::vector<std::string> functions() {
+    std::vector<std::string> names = {"has", "blocks_per_sm"};
+    for (const Function& function : kFunctions) names.emplace_back(function.name);
+    return names;
+  }
+
+  std::optional<int> call(const Function& function, size_t begin) {
+    ExprNode node;
+    node.op = function.op;
+    cursor_.accept("(");
+    do {
+      const std::optional<int> argument = binary(1);
+      if (!argument) return std::nullopt;
+      node.children.push_back(*argument);
+    } while (cursor_.accept(","));
+    if (!cursor_.expect(")", "the arguments of " + std::string(function.name))) return std::nullopt;
+    end_ = cursor_.position_after();
+    if (node.children.size() < function.least || node.children.size() > function.most) {
+      cursor_.fail_at(begin, end_,
+                      std::string(function.name) + " does not take " +
+                          std::to_string(node.children.size()) + " argument" +
+                          (node.children.size() == 1 ? "" : "s"),
+                      "its form is " + std::string(function.form));
+      return std::nullopt;
+    }
+    return add(std::move(node), begin);
+  }
+
+  std::optional<int> has(size_t begin) {
+    cursor_.accept("(");
+    const std::string input(cursor_.take_word());
+    if (input.empty()) {
+      cursor_.fail("has() takes the name of an optional input, found " + cursor_.found());
+      return std::nullopt;
+    }
+    if (!cursor_.expect(")", "the input's name")) return std::nullopt;
+    end_ = cursor_.position_after();
+    return add({Op::Has, 0, input, {}, 0, 0}, begin);
+  }
+
+  std::optional<int> blocks_per_sm(size_t begin) {
+    cursor_.accept("(");
+    const std::optional<std::string> kernel = parse_kernel_name(cursor_);
+    if (!kernel || !cursor_.expect(")", "the kernel's name")) return std::nullopt;
+    end_ = cursor_.position_after();
+    return add({Op::BlocksPerSm, 0, *kernel, {}, 0, 0}, begin);
+  }
+
+  Cursor& cursor_;
+  Expr expr_;
+  size_t end_ = 0;  // just behind the last thing taken
+  int depth_ = 0;
+  int parenthesised_ = -1;
+};
+
+// Blanks inside template arguments: one after each comma, one between words, none elsewhere.
+std::string normalise(std::string_view text) {
+  std::string out;
+  bool blank = false;
+  for (const char c : text) {
+    if (c == ' ' || c == '\t') {
+      blank = true;
+      continue;
+    }
+    const bool words = !out.empty() && is_identifier_part(out.back()) && is_identifier_part(c);
+    if ((blank && words) || (!out.empty() && out.back() == ',')) out += ' ';
+    blank = false;
+    out += c;
+  }
+  return out;
+}
+
+}  // namespace
+
+std::optional<Expr> parse_expression(Cursor& cursor) { return ExprParser(cursor).run(); }
+
+std::optional<std::string> parse_kernel_name(Cursor& cursor) {
+  const size_t begin = cursor.position();
+  cursor.accept("::");
+  do {
+    if (cursor.take_word().empty()) {
+      cursor.fail("expected a kernel's name, found " + cursor.found());
+      return std::nullopt;
+    }
+  } while (cursor.accept("::"));
+  size_t end = cursor.position_after();
+  if (cursor.peek() == '<') {
+    int angles = 0, parentheses = 0;
+    size_t at = cursor.position();
+    const std::string_view rest = cursor.rest();
+    for (size_t i = 0; i < rest.size(); ++i) {
+      const char c = rest[i];
+      if (c == '(') ++parentheses;
+      if (c == ')') --parentheses;
+      if (parentheses == 0 && c == '<') ++angles;
+      if (parentheses == 0 && c == '>') --angles;
+      if (parentheses < 0) break;
+      if (angles == 0) {
+        end = at + i + 1;
+        break;
+      }
+    }
+    if (angles != 0) {
+      cursor.fail_at(at, at + 1, "the '<' of the template arguments is never closed",
+                     "put comparisons inside template arguments in parentheses");
+      return std::nullopt;
+    }
+    cursor.move_to(end);
+  }
+  return normalise(cursor.text(begin, end));
+}
+
+}  // namespace kw::kernel

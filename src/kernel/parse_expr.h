@@ -1,0 +1,20 @@
+// Expressions out of plan lines. Used by the parser only.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "kernel/cursor.h"
+#include "kernel/expr.h"
+
+namespace kw::kernel {
+
+/// Parses as far as an expression goes; reports and gives nothing when there is none or it is
+/// malformed. Names are not resolved here.
+std::optional<Expr> parse_expression(Cursor& cursor);
+
+/// Takes a kernel name with its template arguments, blanks normalised: "ns::rms_norm<THREADS,
+/// VEC>".
+std::optional<std::string> parse_kernel_name(Cursor& cursor);
+
+}  // namespace kw::kernel

@@ -1,0 +1,38 @@
+#include "kernel/plan_lines.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+
+namespace kw::kernel {
+
+std::vector<PlanLine> find_plan_lines(std::string_view text, const SourceText& source,
+                                      std::vector<Diagnostic>& diagnostics) {
+  const std::vector<std::string_view> lines = split_lines(text);
+  std::vector<PlanLine> out;
+  for (const SourceToken& comment : source.comments) {
+    if (!comment.text.starts_with("//!")) continue;
+    const auto at = static_cast<size_t>(comment.column - 1);
+    const std::string_view line = lines[static_cast<size_t>(comment.line) - 1];
+    if (!comment.alone_before) {
+      diagnostics.push_back({comment.line, comment.column, 3,
+                             "a '//!' line must stand alone on its line",
+                             "use '//' or '///' for other comments"});
+      continue;
+    }
+    if (comment.end > comment.begin + (line.size() - at)) {
+      diagnostics.push_back({comment.line, static_cast<int>(line.size()), 1,
+                             "a '//!' line may not be continued with a backslash",
+                             "write it on one line; lines may be long"});
+    }
+    PlanLine plan;
+    plan.number = comment.line;
+    plan.text = line;
+    plan.begin = at + 3;
+    plan.end = std::min(line.find("//", plan.begin), line.size());
+    out.push_back(plan);
+  }
+  return out;
+}
+
+}  // namespace kw::kernel

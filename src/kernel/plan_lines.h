@@ -1,0 +1,23 @@
+// Finds the `//!` lines of a module. Used by the parser only.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "kernel/diagnostics.h"
+#include "kernel/source_lexer.h"
+
+namespace kw::kernel {
+
+struct PlanLine {
+  int number = 0;             // in the file, from 1
+  std::string_view text;      // the whole physical line
+  size_t begin = 0, end = 0;  // what stands behind `//!`, up to a trailing `//` comment
+};
+
+/// Comments that start with `//!` at the start of their line. Reports those that stand elsewhere or
+/// are continued.
+std::vector<PlanLine> find_plan_lines(std::string_view text, const SourceText& source,
+                                      std::vector<Diagnostic>& diagnostics);
+
+}  // namespace kw::kernel

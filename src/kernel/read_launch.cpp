@@ -1,0 +1,147 @@
+// The lines about what runs and how it may vary: launch, tune, method.
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "catalog/catalog.h"
+#include "kernel/line_reader.h"
+#include "kernel/names.h"
+#include "kernel/parse_expr.h"
+
+namespace kw::kernel {
+
+bool LineReader::tune() {
+  TuneDecl decl;
+  decl.line = cursor_.line();
+  decl.column = cursor_.column();
+  const size_t begin = cursor_.position();
+  if (!new_name("tunable", decl.name)) return false;
+  if (const std::string problem = bad_tunable_name(decl.name); !problem.empty()) {
+    return cursor_.fail_at(begin, begin + decl.name.size(), "'" + decl.name + "' " + problem,
+                           "a tunable becomes a macro; use capitals, as in THREADS or VEC");
+  }
+  if (!cursor_.accept_word("in")) {
+    return cursor_.fail("expected 'in' after the tunable's name, found " + cursor_.found(),
+                        "the form is 'tune NAME in 1, 2, 4 [where CONDITION]'");
+  }
+  if (!tune_values(decl)) return false;
+  if (cursor_.accept_word("where")) {
+    Expr condition;
+    if (!expression(condition)) return false;
+    decl.where = std::move(condition);
+  }
+  draft_.module.tunes.push_back(std::move(decl));
+  return cursor_.expect_end("the form is 'tune NAME in 1, 2, 4 [where CONDITION]'");
+}
+
+bool LineReader::tune_values(TuneDecl& decl) {
+  do {
+    const size_t begin = cursor_.position();
+    const std::optional<int64_t> value = cursor_.take_integer("a value");
+    if (!value) return false;
+    if (std::ranges::find(decl.values, *value) != decl.values.end()) {
+      cursor_.fail_at(begin, cursor_.position_after(), fmt::format("{} stands twice", *value));
+    }
+    decl.values.push_back(*value);
+  } while (cursor_.accept(","));
+  return true;
+}
+
+bool LineReader::method() {
+  MethodDecl decl;
+  decl.line = cursor_.line();
+  decl.column = cursor_.column();
+  const std::string form = "the form is 'method ID [when CONDITION][, off NAME=VALUE[, …]]'";
+  const size_t begin = cursor_.position();
+  decl.id = std::string(
+      cursor_.take_run("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_."));
+  if (decl.id.empty())
+    return cursor_.fail("expected a method's id, found " + cursor_.found(), form);
+  if (catalog::find(decl.id) == nullptr) {
+    cursor_.fail_at(begin, begin + decl.id.size(),
+                    "unknown method '" + decl.id + "'" + did_you_mean(decl.id, catalog::ids()),
+                    "ids are listed in catalog/methods.txt");
+  }
+  if (cursor_.accept_word("when")) {
+    Expr condition;
+    if (!expression(condition)) return false;
+    decl.when = std::move(condition);
+  }
+  if (cursor_.accept(",") && !method_off(decl)) return false;
+  draft_.module.methods.push_back(std::move(decl));
+  return cursor_.expect_end(form);
+}
+
+bool LineReader::method_off(MethodDecl& decl) {
+  if (!cursor_.accept_word("off")) {
+    return cursor_.fail("expected 'off' after the comma, found " + cursor_.found(),
+                        "'off NAME=VALUE' says how to switch the method off");
+  }
+  do {
+    const std::string name(cursor_.take_word());
+    if (name.empty()) return cursor_.fail("expected a tunable's name, found " + cursor_.found());
+    if (!cursor_.expect("=", "'" + name + "'")) return false;
+    const std::optional<int64_t> value = cursor_.take_integer("a value");
+    if (!value) return false;
+    decl.off.emplace_back(name, *value);
+  } while (cursor_.accept(","));
+  return true;
+}
+
+bool LineReader::launch() {
+  LaunchDecl decl;
+  decl.line = cursor_.line();
+  decl.column = cursor_.column();
+  decl.repeat = draft_.open_repeat;
+  const size_t begin = cursor_.position();
+  Group& group = open_group();
+  const std::optional<std::string> kernel = parse_kernel_name(cursor_);
+  if (!kernel) return false;
+  decl.kernel = *kernel;
+  const size_t end = cursor_.position_after();
+  std::vector<std::string> seen;
+  while (!cursor_.at_end()) {
+    if (!launch_clause(decl, seen)) return false;
+  }
+  for (const char* clause : {"grid", "block", "args"}) {
+    if (std::ranges::find(seen, clause) != seen.end()) continue;
+    cursor_.fail_at(begin, end, fmt::format("this launch has no {}(…)", clause),
+                    "the form is 'launch NAME grid(…) block(…) [shared(…)] args(…)'");
+  }
+  group.launches.push_back(std::move(decl));
+  return true;
+}
+
+bool LineReader::launch_clause(LaunchDecl& decl, std::vector<std::string>& seen) {
+  static const std::vector<std::string> kClauses = {"grid",        "block", "shared", "cluster",
+                                                    "cooperative", "pdl",   "args"};
+  const size_t begin = cursor_.position();
+  const std::string word(cursor_.take_word());
+  const size_t end = begin + std::max<size_t>(word.size(), 1);
+  if (std::ranges::find(kClauses, word) == kClauses.end()) {
+    return cursor_.fail_at(
+        begin, end,
+        word.empty() ? "unexpected " + (cursor_.move_to(begin), cursor_.found()) + " in the launch"
+                     : "unknown launch clause '" + word + "'" + did_you_mean(word, kClauses),
+        "a launch takes grid, block, shared, cluster, cooperative, pdl and args");
+  }
+  if (std::ranges::find(seen, word) != seen.end()) {
+    return cursor_.fail_at(begin, end, "'" + word + "' stands twice in this launch");
+  }
+  seen.push_back(word);
+  if (word == "grid") return expressions(word, 1, 3, decl.grid);
+  if (word == "block") return expressions(word, 1, 3, decl.block);
+  if (word == "cluster") return expressions(word, 1, 3, decl.cluster);
+  if (word == "args") return expressions(word, 0, 1000, decl.args);
+  if (word == "cooperative") decl.cooperative = true;
+  if (word == "pdl") decl.pdl = true;
+  if (word == "shared") {
+    std::vector<Expr> bytes;
+    if (!expressions(word, 1, 1, bytes)) return false;
+    decl.shared = std::move(bytes.front());
+  }
+  return true;
+}
+
+}  // namespace kw::kernel

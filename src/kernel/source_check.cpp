@@ -1,0 +1,232 @@
+// A compiler prints the first line of any file it is told to include, and a launch plan is only as
+// honest as the code that cannot step around it. So the text is judged before any compiler sees it:
+// which headers, which pragmas, no host code, no state hidden in inline assembly, no clocks. What
+// macros could still hide is judged later, on the PTX.
+#include "kernel/source_check.h"
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <string>
+
+#include "base/text.h"
+#include "kernel/source_lexer.h"
+#include "kernel/source_rules.h"
+
+namespace kw::kernel {
+
+namespace {
+
+class Checker {
+ public:
+  explicit Checker(std::string_view text) : text_(text), source_(lex_source(text)) {}
+
+  std::vector<Diagnostic> run() {
+    check_line_ends();
+    for (const Directive& directive : source_.directives) check_directive(directive);
+    for (size_t i = 0; i < source_.tokens.size(); ++i) check_token(i);
+    std::ranges::stable_sort(out_, [](const Diagnostic& a, const Diagnostic& b) {
+      return std::pair(a.line, a.column) < std::pair(b.line, b.column);
+    });
+    return std::move(out_);
+  }
+
+ private:
+  void report(const SourceToken& token, std::string message, std::string hint) {
+    out_.push_back({token.line, token.column, static_cast<int>(token.end - token.begin),
+                    std::move(message), std::move(hint)});
+  }
+
+  // Compilers disagree about what these mean, so a line could be a comment to one and a directive
+  // to another.
+  void check_line_ends() {
+    int line = 1;
+    size_t line_start = 0;
+    for (size_t i = 0; i < text_.size(); ++i) {
+      const int column = static_cast<int>(i - line_start) + 1;
+      if (text_[i] == '\r' && (i + 1 == text_.size() || text_[i + 1] != '\n')) {
+        out_.push_back({line, column, 1, "a carriage return stands alone",
+                        "end lines with a line feed (or carriage return and line feed)"});
+      }
+      if (text_[i] == '\\') {
+        const size_t next = text_.find_first_not_of(" \t\r\v\f", i + 1);
+        if (next != std::string_view::npos && text_[next] == '\n' && next != i + 1) {
+          out_.push_back(
+              {line, column, 1, "a backslash is followed by blanks at the end of the line",
+               "to continue a line, put the backslash directly before a plain line feed"});
+        }
+      }
+      if (text_[i] == '\n') {
+        ++line;
+        line_start = i + 1;
+      }
+    }
+  }
+
+  void check_directive(const Directive& directive) {
+    const SourceToken& hash = source_.tokens[directive.first];
+    if (directive.name == "include") return check_include(directive);
+    if (directive.name == "pragma") return check_pragma(directive);
+    if (directive.name.empty()) {
+      if (directive.count > 1) {
+        report(hash, "a line marker is not allowed", "the engine keeps the line table itself");
+      }
+      return;
+    }
+    const std::string_view why = refused_directive(directive.name);
+    if (!why.empty()) {
+      report(source_.tokens[directive.first + 1], "'#" + directive.name + "' is not allowed",
+             std::string(why));
+    }
+  }
+
+  void check_include(const Directive& directive) {
+    const SourceToken& word = source_.tokens[directive.first + 1];
+    if (directive.count < 3) return report(word, "'#include' names no header", "");
+    const SourceToken& operand = source_.tokens[directive.first + 2];
+    if (operand.kind == SourceKind::String) {
+      return report(operand, "a module may not include " + operand.text + " in quotes",
+                    "a module is one file; write its helpers into it, or use a <…> header");
+    }
+    if (operand.text != "<") {
+      return report(operand, "'#include' must name a header literally",
+                    "write '#include <header>'; macros are not expanded here");
+    }
+    const size_t line_end = std::min(text_.find('\n', operand.begin), text_.size());
+    const std::string_view rest = text_.substr(operand.begin, line_end - operand.begin);
+    const size_t close = rest.find('>');
+    if (close == std::string_view::npos) {
+      return report(operand, "'#include <' has no closing '>' on its line", "");
+    }
+    const std::string_view header = rest.substr(1, close - 1);
+    SourceToken place = operand;
+    place.end = operand.begin + close + 1;
+    if (header_allowed(header)) return;
+    if (header.starts_with("/") || header.find("..") != std::string_view::npos ||
+        header.find('\\') != std::string_view::npos) {
+      return report(place, "'<" + std::string(header) + ">' is a path, not a header",
+                    "only headers from the allowed list can be included");
+    }
+    const std::string near = closest(header, allowed_headers());
+    report(place, "header <" + std::string(header) + "> is not on the allowed list",
+           near.empty()
+               ? "allowed are the CUDA device headers, cub/, cuda/, cooperative_groups/ and "
+                 "a few C++ headers; see docs/kernel-module.md"
+               : "did you mean <" + near + ">?");
+  }
+
+  void check_pragma(const Directive& directive) {
+    if (directive.count < 3) return;
+    check_pragma_name(source_.tokens[directive.first + 2],
+                      source_.tokens[directive.first + 2].text);
+  }
+
+  void check_pragma_name(const SourceToken& place, const std::string& name) {
+    if (pragma_allowed(name)) return;
+    report(place, "pragma '" + name + "' is not allowed",
+           name == "nv_hdrstop" ? "the engine puts it behind the last include itself"
+                                : "allowed: " + join(allowed_pragmas(), ", "));
+  }
+
+  const SourceToken* next(size_t at, size_t ahead = 1) const {
+    return at + ahead < source_.tokens.size() ? &source_.tokens[at + ahead] : nullptr;
+  }
+  const SourceToken* previous(size_t at) const {
+    return at > 0 ? &source_.tokens[at - 1] : nullptr;
+  }
+  bool next_is(size_t at, std::string_view text, size_t ahead = 1) const {
+    const SourceToken* token = next(at, ahead);
+    return token != nullptr && token->text == text;
+  }
+
+  void check_token(size_t at) {
+    const SourceToken& token = source_.tokens[at];
+    if (token.kind == SourceKind::Punctuator) check_launch(at);
+    if (token.kind == SourceKind::Identifier) check_identifier(at);
+  }
+
+  void check_launch(size_t at) {
+    const SourceToken& token = source_.tokens[at];
+    if (token.text != "<" || !next_is(at, "<") || !next_is(at, "<", 2)) return;
+    if (next(at, 2)->end != token.begin + 3) return;
+    if (at > 0 && source_.tokens[at - 1].text == "<" && source_.tokens[at - 1].end == token.begin)
+      return;
+    SourceToken place = token;
+    place.end = token.begin + 3;
+    report(place, "a module does not launch kernels itself",
+           "say '//! launch kernel grid(…) block(…) args(…)' instead");
+  }
+
+  void check_identifier(size_t at) {
+    const SourceToken& token = source_.tokens[at];
+    const std::string_view why = refused_identifier(token.text);
+    if (!why.empty())
+      report(token, "'" + token.text + "' is not allowed in a module", std::string(why));
+    if (token.text == "_Pragma") return check_pragma_operator(at);
+    if (token.text == "extern" && next(at) != nullptr && next(at)->text == "\"C\"") {
+      report(token, "'extern \"C\"' is not allowed",
+             "kernels have C++ linkage: their parameter types are read from their names");
+    }
+    if (token.text == "__host__") check_host(at);
+    if (token.text == "main" && next_is(at, "(") && previous(at) != nullptr &&
+        previous(at)->text == "int") {
+      report(token, "a module has no main()", "it holds device code only; the engine is the host");
+    }
+    if (token.text == "asm" || token.text == "__asm__" || token.text == "__asm") check_assembly(at);
+    if (is_clock_function(token.text) && next_is(at, "(") && !is_member(at)) {
+      report(token, "'" + token.text + "()' reads a clock",
+             "a result may not depend on time or place; the engine does the timing");
+    }
+  }
+
+  bool is_member(size_t at) const {
+    const SourceToken* before = previous(at);
+    if (before == nullptr) return false;
+    return before->text == "." ||
+           (before->text == ">" && at > 1 && source_.tokens[at - 2].text == "-");
+  }
+
+  void check_host(size_t at) {
+    const bool with_device =
+        (at > 0 && source_.tokens[at - 1].text == "__device__") || next_is(at, "__device__");
+    if (!with_device) {
+      report(source_.tokens[at], "a module has no host functions",
+             "use '__device__' or '__host__ __device__'; launches are said in '//! launch' lines");
+    }
+  }
+
+  void check_pragma_operator(size_t at) {
+    const SourceToken* text = next(at, 2);
+    if (!next_is(at, "(") || text == nullptr || text->kind != SourceKind::String) {
+      return report(source_.tokens[at], "'_Pragma' needs a literal string here", "");
+    }
+    const std::string body = string_body(text->text);
+    const size_t end =
+        body.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789");
+    check_pragma_name(*text, body.substr(0, end));
+  }
+
+  // The template of an asm statement is a run of adjacent string literals.
+  void check_assembly(size_t at) {
+    size_t i = at + 1;
+    while (i < source_.tokens.size() && source_.tokens[i].kind == SourceKind::Identifier) ++i;
+    if (i >= source_.tokens.size() || source_.tokens[i].text != "(") return;
+    std::string assembly;
+    for (++i; i < source_.tokens.size() && source_.tokens[i].kind == SourceKind::String; ++i) {
+      assembly += string_body(source_.tokens[i].text);
+    }
+    const AssemblyFault fault = find_assembly_fault(assembly);
+    if (fault.what.empty()) return;
+    report(source_.tokens[at], "inline assembly " + fault.what, fault.hint);
+  }
+
+  std::string_view text_;
+  SourceText source_;
+  std::vector<Diagnostic> out_;
+};
+
+}  // namespace
+
+std::vector<Diagnostic> check_source(std::string_view text) { return Checker(text).run(); }
+
+}  // namespace kw::kernel

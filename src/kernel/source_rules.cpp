@@ -1,0 +1,209 @@
+#include "kernel/source_rules.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace kw::kernel {
+
+namespace {
+
+constexpr std::array<std::string_view, 52> kHeaders = {"cuda_fp16.h",
+                                                       "cuda_bf16.h",
+                                                       "cuda_fp8.h",
+                                                       "cuda_fp6.h",
+                                                       "cuda_fp4.h",
+                                                       "cuda_runtime.h",
+                                                       "cuda_runtime_api.h",
+                                                       "cuda_pipeline.h",
+                                                       "cuda_pipeline_primitives.h",
+                                                       "cuda_pipeline_helpers.h",
+                                                       "cuda_awbarrier.h",
+                                                       "cuda_awbarrier_primitives.h",
+                                                       "cuda_awbarrier_helpers.h",
+                                                       "cuComplex.h",
+                                                       "device_functions.h",
+                                                       "device_launch_parameters.h",
+                                                       "vector_types.h",
+                                                       "vector_functions.h",
+                                                       "math_constants.h",
+                                                       "math_functions.h",
+                                                       "sm_60_atomic_functions.h",
+                                                       "mma.h",
+                                                       "crt/mma.h",
+                                                       "cooperative_groups.h",
+                                                       "curand_kernel.h",
+                                                       "curand_philox4x32_x.h",
+                                                       "nv/target",
+                                                       "cuda.h",
+                                                       "stdint.h",
+                                                       "stddef.h",
+                                                       "math.h",
+                                                       "float.h",
+                                                       "limits.h",
+                                                       "assert.h",
+                                                       "stdio.h",
+                                                       "cstdint",
+                                                       "cstddef",
+                                                       "cmath",
+                                                       "cfloat",
+                                                       "climits",
+                                                       "cassert",
+                                                       "cstdio",
+                                                       "cstring",
+                                                       "string.h",
+                                                       "type_traits",
+                                                       "limits",
+                                                       "utility",
+                                                       "algorithm",
+                                                       "functional",
+                                                       "array",
+                                                       "tuple",
+                                                       "initializer_list"};
+
+constexpr std::array<std::string_view, 5> kHeaderFolders = {"cub/", "cuda/", "cooperative_groups/",
+                                                            "thrust/", "nv/"};
+
+constexpr std::array<std::string_view, 12> kPragmas = {
+    "unroll",          "nounroll",        "once",          "nv_diag_suppress",
+    "nv_diag_default", "nv_diag_warning", "nv_diag_error", "nv_diag_remark",
+    "nv_diagnostic",   "diag_suppress",   "GCC",           "clang"};
+
+using Row = std::pair<std::string_view, std::string_view>;
+
+constexpr std::string_view kOnlyInclude = "only '#include <header>' with an allowed header is";
+constexpr std::array kDirectives = {
+    Row{"include_next", kOnlyInclude},
+    Row{"import", kOnlyInclude},
+    Row{"embed", kOnlyInclude},
+    Row{"line", "the engine keeps the line table itself"},
+    Row{"ident", "it leaves a mark in the image"},
+    Row{"sccs", "it leaves a mark in the image"},
+};
+
+constexpr std::string_view kProbe = "a module may not look at the file system";
+constexpr std::string_view kDate = "the same module must always compile to the same code";
+constexpr std::string_view kEngine =
+    "there is no host code: the engine allocates, copies, launches and synchronises";
+constexpr std::array kIdentifiers = {
+    Row{"__has_include", kProbe},
+    Row{"__has_include_next", kProbe},
+    Row{"__has_embed", kProbe},
+    Row{"__DATE__", kDate},
+    Row{"__TIME__", kDate},
+    Row{"__TIMESTAMP__", kDate},
+    Row{"__managed__", "memory comes from tensors and scratch buffers"},
+};
+constexpr std::array<std::string_view, 14> kHostPrefixes = {
+    "cudaMalloc", "cudaFree",   "cudaMemcpy", "cudaMemset", "cudaLaunch",
+    "cudaDevice", "cudaStream", "cudaEvent",  "cudaGraph",  "cudaFuncSet",
+    "cudaHost",   "cuLaunch",   "cuMem",      "cublas"};
+
+constexpr std::array<std::string_view, 5> kClocks = {"clock", "clock64", "__clock", "__clock64",
+                                                     "__globaltimer"};
+constexpr std::array<std::string_view, 3> kClockIntrinsics = {
+    "__nvvm_read_ptx_sreg_clock", "__nvvm_read_ptx_sreg_globaltimer", "__nvvm_read_ptx_sreg_smid"};
+
+template <typename Table>
+bool contains(const Table& table, std::string_view name) {
+  return std::ranges::find(table, name) != table.end();
+}
+
+template <typename Table>
+std::string_view lookup(const Table& table, std::string_view name) {
+  for (const Row& row : table) {
+    if (row.first == name) return row.second;
+  }
+  return {};
+}
+
+bool is_word(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+// A whole word of the assembly, not a part of a longer one: ".global" declares, "st.global" does
+// not.
+size_t find_word(std::string_view text, std::string_view word, bool after_blank) {
+  for (size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1)) {
+    const bool ends = at + word.size() >= text.size() || !is_word(text[at + word.size()]);
+    const bool starts = !after_blank || at == 0 ||
+                        !(is_word(text[at - 1]) || text[at - 1] == '.' || text[at - 1] == ':');
+    if (starts && ends) return at;
+  }
+  return std::string_view::npos;
+}
+
+}  // namespace
+
+bool header_allowed(std::string_view header) {
+  if (contains(kHeaders, header)) return true;
+  for (const std::string_view folder : kHeaderFolders) {
+    if (!header.starts_with(folder) || header.size() == folder.size()) continue;
+    const bool plain = std::ranges::all_of(
+        header, [](char c) { return is_word(c) || c == '/' || c == '.' || c == '-'; });
+    return plain && header.find("..") == std::string_view::npos;
+  }
+  return false;
+}
+
+std::vector<std::string> allowed_headers() { return {kHeaders.begin(), kHeaders.end()}; }
+
+bool pragma_allowed(std::string_view name) { return contains(kPragmas, name); }
+std::vector<std::string> allowed_pragmas() { return {kPragmas.begin(), kPragmas.end()}; }
+
+std::string_view refused_directive(std::string_view name) { return lookup(kDirectives, name); }
+
+std::string_view refused_identifier(std::string_view name) {
+  if (const std::string_view why = lookup(kIdentifiers, name); !why.empty()) return why;
+  for (const std::string_view prefix : kHostPrefixes) {
+    // "cudaMallocAsync" is a host call, "cudaDevice_t" or "cudaMemcpyKind" would be types nobody
+    // needs here.
+    if (name.starts_with(prefix)) return kEngine;
+  }
+  return {};
+}
+
+bool is_clock_function(std::string_view name) {
+  if (contains(kClocks, name)) return true;
+  return std::ranges::any_of(kClockIntrinsics,
+                             [&](std::string_view prefix) { return name.starts_with(prefix); });
+}
+
+AssemblyFault find_assembly_fault(std::string_view assembly) {
+  for (const std::string_view space : {".global", ".const"}) {
+    if (find_word(assembly, space, true) != std::string_view::npos) {
+      return {"declares a '" + std::string(space) + "' variable",
+              "state must not outlive a launch; use a tensor or a scratch buffer"};
+    }
+  }
+  for (const std::string_view name : {"%clock", "%clock_hi", "%clock64", "%globaltimer",
+                                      "%globaltimer_lo", "%globaltimer_hi", "%smid"}) {
+    if (find_word(assembly, name, false) != std::string_view::npos) {
+      return {"reads " + std::string(name),
+              "a result may not depend on time or place; the engine does the timing"};
+    }
+  }
+  return {};
+}
+
+std::string string_body(std::string_view literal) {
+  const size_t open = literal.find('"');
+  if (open == std::string_view::npos) return "";
+  if (open > 0 && literal[open - 1] == 'R') {
+    const size_t begin = literal.find('('), end = literal.rfind(')');
+    if (begin == std::string_view::npos || end == std::string_view::npos || end < begin) return "";
+    return std::string(literal.substr(begin + 1, end - begin - 1));
+  }
+  std::string out;
+  for (size_t i = open + 1; i < literal.size() && literal[i] != '"'; ++i) {
+    if (literal[i] == '\\' && i + 1 < literal.size()) {
+      ++i;
+      out += literal[i] == 'n' || literal[i] == 't' || literal[i] == 'r' ? ' ' : literal[i];
+    } else {
+      out += literal[i];
+    }
+  }
+  return out;
+}
+
+}  // namespace kw::kernel
