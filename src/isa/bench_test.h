@@ -1,0 +1,33 @@
+// Test bench for one instruction: PTX text in, 32 lanes of source bits in, 32 lanes of result bits
+// out, run on every x86-64 level this CPU has and required to agree bit for bit, with the full mask
+// and with a partial one. Tests only.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "isa/table.h"
+
+namespace kw::isa {
+
+using Lanes = std::array<uint64_t, 32>;
+
+struct BenchResult {
+  std::string error;       // empty when it ran
+  std::vector<Lanes> dst;  // predicates as 0 or 1
+  uint32_t carry = 0;
+  Alu alu;
+};
+
+/// `text`: one instruction whose operands are %h (16-bit), %r (32), %d (64), %p (predicate) or %b
+/// (8-bit) registers numbered from 0, e.g. "add.s32 %r0, %r1, %r2;". Sources get `sources` in
+/// operand order.
+BenchResult run_instruction(const std::string& text, const std::vector<Lanes>& sources,
+                            uint32_t carry_in = 0);
+
+/// The decoded instruction alone, or the error text.
+Result<Alu> decode_instruction(const std::string& text);
+
+}  // namespace kw::isa

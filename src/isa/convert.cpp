@@ -1,0 +1,194 @@
+// cvt among integers, f16, bf16, f32 and f64, one value per register. Registers have the natural
+// width of their type here (8-bit types in 16 bits); isa/widths.cpp adapts wider ones.
+#include <limits>
+
+#include "isa/convert_lanes.h"
+#include "isa/rows.h"
+
+namespace kw::isa::KW_SIMD_LEVEL {
+namespace {
+
+using numeric::Round;
+
+/// The register lane of an integer type.
+template <class T>
+using LaneOf = std::conditional_t<sizeof(T) == 1,
+                                  std::conditional_t<std::is_signed_v<T>, int16_t, uint16_t>, T>;
+
+template <class D, class S>
+KW_LANE D clamp_integer(S x) {
+  using DLimits = std::numeric_limits<D>;
+  using SLimits = std::numeric_limits<S>;
+  S result = x;
+  if constexpr (std::is_signed_v<S> && std::is_unsigned_v<D>) {
+    result = result < 0 ? S(0) : result;
+  } else if constexpr (std::is_signed_v<S> && sizeof(D) < sizeof(S)) {
+    result = result < S(DLimits::min()) ? S(DLimits::min()) : result;
+  }
+  if constexpr (static_cast<uint64_t>(DLimits::max()) < static_cast<uint64_t>(SLimits::max()))
+    result = result > S(DLimits::max()) ? S(DLimits::max()) : result;
+  return static_cast<D>(result);
+}
+template <class D, class S>
+KW_LANE LaneOf<D> integer(LaneOf<S> x) {
+  return static_cast<LaneOf<D>>(static_cast<D>(static_cast<S>(x)));
+}
+template <class D, class S>
+KW_LANE LaneOf<D> integer_sat(LaneOf<S> x) {
+  return static_cast<LaneOf<D>>(clamp_integer<D, S>(static_cast<S>(x)));
+}
+
+/// Out of range saturates. NaN gives 0, or the integer with only the top bit set where f64 or 64
+/// bits are involved.
+template <class D, class S>
+void float_to_integer(std::byte* file, const AluArgs& args, uint32_t mask) {
+  using V = typename S::Value;
+  using L = LaneOf<D>;
+  using Limits = std::numeric_limits<D>;
+  alignas(64) V x[kLanes];
+  read_values<S>(file, args.src[0], args.aux, x);
+  make_integral(x, args.aux);
+  constexpr bool kTopBit = std::is_same_v<V, double> || sizeof(D) == 8;
+  constexpr D kNan =
+      kTopBit ? static_cast<D>(std::make_unsigned_t<D>(1) << (8 * sizeof(D) - 1)) : D(0);
+  constexpr V kLow = static_cast<V>(Limits::min());
+  constexpr V kBeyond = static_cast<V>(uint64_t(1) << (Limits::digits - 1)) * V(2);  // max + 1
+  using Step = std::conditional_t<sizeof(D) < 4, int32_t, D>;
+  store_lanes<L>(lanes<L>(file, args.dst[0]), mask, [&](int i) {
+    const V v = x[i];
+    const bool inside = (v >= kLow) & (v < kBeyond);
+    const D number = static_cast<D>(static_cast<Step>(inside ? v : V(0)));
+    const D limited = v >= kBeyond ? Limits::max() : (v < kLow ? Limits::min() : number);
+    return static_cast<L>(v != v ? kNan : limited);
+  });
+}
+
+template <class F, Round kRound>
+KW_LANE void integer_to_bits(const uint64_t* magnitude, const uint64_t* negative, uint64_t* out) {
+  for (int i = 0; i < kLanes; ++i) {
+    if constexpr (std::is_same_v<F, TypeF64>) {
+      out[i] = numeric::round_integer_to_double<kRound>(magnitude[i], negative[i] != 0);
+    } else {
+      out[i] = numeric::round_integer<typename F::Format, kRound>(magnitude[i], negative[i] != 0);
+    }
+  }
+}
+template <class F>
+__attribute__((noinline)) void round_integers(const uint64_t* magnitude, const uint64_t* negative,
+                                              uint32_t aux, uint64_t* out) {
+  switch (static_cast<Round>(aux & kCvtRoundMask)) {
+    case Round::Zero:
+      return integer_to_bits<F, Round::Zero>(magnitude, negative, out);
+    case Round::Down:
+      return integer_to_bits<F, Round::Down>(magnitude, negative, out);
+    case Round::Up:
+      return integer_to_bits<F, Round::Up>(magnitude, negative, out);
+    default:
+      return integer_to_bits<F, Round::Nearest>(magnitude, negative, out);
+  }
+}
+template <class F, class S>
+void integer_to_float(std::byte* file, const AluArgs& args, uint32_t mask) {
+  const auto* a = lanes<LaneOf<S>>(file, args.src[0]);
+  const bool nearest = (args.aux & ~kCvtFtz) == static_cast<uint32_t>(Round::Nearest);
+  if constexpr (sizeof(typename F::Lane) >= 4) {
+    using L = typename F::Lane;
+    if (nearest) {
+      store_lanes<L>(lanes<L>(file, args.dst[0]), mask,
+                     [=](int i) { return static_cast<L>(static_cast<S>(a[i])); });
+      return;
+    }
+  }
+  alignas(64) uint64_t magnitude[kLanes], negative[kLanes], out[kLanes];
+  for (int i = 0; i < kLanes; ++i) {
+    const S x = static_cast<S>(a[i]);
+    const uint64_t extended = static_cast<uint64_t>(
+        static_cast<std::conditional_t<std::is_signed_v<S>, int64_t, uint64_t>>(x));
+    negative[i] = std::is_signed_v<S> ? extended >> 63 : 0;
+    magnitude[i] = negative[i] != 0 ? 0 - extended : extended;
+  }
+  if (args.aux & kCvtSat) {  // into [0, 1]: negative numbers are 0, positive ones 1
+    for (int i = 0; i < kLanes; ++i) magnitude[i] = magnitude[i] != 0 && negative[i] == 0 ? 1 : 0;
+    for (int i = 0; i < kLanes; ++i) negative[i] = 0;
+  }
+  round_integers<F>(magnitude, negative, args.aux, out);
+  using U = std::conditional_t<std::is_same_v<F, TypeF64>, uint64_t,
+                               std::conditional_t<std::is_same_v<F, TypeF32>, uint32_t, uint16_t>>;
+  store_lanes<U>(lanes<U>(file, args.dst[0]), mask, [&](int i) { return static_cast<U>(out[i]); });
+}
+
+template <class D, class S>
+void float_to_float(std::byte* file, const AluArgs& args, uint32_t mask) {
+  using V = typename S::Value;
+  alignas(64) V x[kLanes];
+  read_values<S>(file, args.src[0], args.aux, x);
+  modify_values(x, args.aux);
+  if constexpr (std::is_same_v<D, TypeF64>) {
+    store_lanes<double>(lanes<double>(file, args.dst[0]), mask,
+                        [&](int i) { return static_cast<double>(x[i]); });
+  } else if constexpr (std::is_same_v<D, TypeF32> && std::is_same_v<V, float>) {
+    store_lanes<float>(lanes<float>(file, args.dst[0]), mask,
+                       [&](int i) { return canonical(x[i]); });
+  } else {
+    using L = std::conditional_t<std::is_same_v<D, TypeF32>, uint32_t, uint16_t>;
+    alignas(64) uint32_t out[kLanes];
+    narrow_values<typename D::Format>(x, args.aux, out);
+    if constexpr (std::is_same_v<D, TypeF32>) {
+      if (args.aux & kCvtFtz)
+        for (int i = 0; i < kLanes; ++i) out[i] = bits(flush(as_float(out[i])));
+    }
+    store_lanes<L>(lanes<L>(file, args.dst[0]), mask,
+                   [&](int i) { return static_cast<L>(out[i]); });
+  }
+}
+
+#define KW_ROWS_TO_INT(name, D)                                                                \
+  {"cvt." name ".u8", map<integer<D, uint8_t>>}, {"cvt." name ".s8", map<integer<D, int8_t>>}, \
+      {"cvt." name ".u16", map<integer<D, uint16_t>>},                                         \
+      {"cvt." name ".s16", map<integer<D, int16_t>>},                                          \
+      {"cvt." name ".u32", map<integer<D, uint32_t>>},                                         \
+      {"cvt." name ".s32", map<integer<D, int32_t>>},                                          \
+      {"cvt." name ".u64", map<integer<D, uint64_t>>},                                         \
+      {"cvt." name ".s64", map<integer<D, int64_t>>},                                          \
+      {"cvt.sat." name ".u8", map<integer_sat<D, uint8_t>>},                                   \
+      {"cvt.sat." name ".s8", map<integer_sat<D, int8_t>>},                                    \
+      {"cvt.sat." name ".u16", map<integer_sat<D, uint16_t>>},                                 \
+      {"cvt.sat." name ".s16", map<integer_sat<D, int16_t>>},                                  \
+      {"cvt.sat." name ".u32", map<integer_sat<D, uint32_t>>},                                 \
+      {"cvt.sat." name ".s32", map<integer_sat<D, int32_t>>},                                  \
+      {"cvt.sat." name ".u64", map<integer_sat<D, uint64_t>>},                                 \
+      {"cvt.sat." name ".s64", map<integer_sat<D, int64_t>>},                                  \
+      {"cvt." name ".f16", float_to_integer<D, TypeF16>},                                      \
+      {"cvt." name ".bf16", float_to_integer<D, TypeBf16>},                                    \
+      {"cvt." name ".f32", float_to_integer<D, TypeF32>}, {                                    \
+    "cvt." name ".f64", float_to_integer<D, TypeF64>                                           \
+  }
+#define KW_ROWS_TO_FLOAT(name, D)                          \
+  {"cvt." name ".u8", integer_to_float<D, uint8_t>},       \
+      {"cvt." name ".s8", integer_to_float<D, int8_t>},    \
+      {"cvt." name ".u16", integer_to_float<D, uint16_t>}, \
+      {"cvt." name ".s16", integer_to_float<D, int16_t>},  \
+      {"cvt." name ".u32", integer_to_float<D, uint32_t>}, \
+      {"cvt." name ".s32", integer_to_float<D, int32_t>},  \
+      {"cvt." name ".u64", integer_to_float<D, uint64_t>}, \
+      {"cvt." name ".s64", integer_to_float<D, int64_t>},  \
+      {"cvt." name ".f16", float_to_float<D, TypeF16>},    \
+      {"cvt." name ".bf16", float_to_float<D, TypeBf16>},  \
+      {"cvt." name ".f32", float_to_float<D, TypeF32>}, {  \
+    "cvt." name ".f64", float_to_float<D, TypeF64>         \
+  }
+
+constexpr Row kRows[] = {
+    KW_ROWS_TO_INT("u8", uint8_t),    KW_ROWS_TO_INT("s8", int8_t),
+    KW_ROWS_TO_INT("u16", uint16_t),  KW_ROWS_TO_INT("s16", int16_t),
+    KW_ROWS_TO_INT("u32", uint32_t),  KW_ROWS_TO_INT("s32", int32_t),
+    KW_ROWS_TO_INT("u64", uint64_t),  KW_ROWS_TO_INT("s64", int64_t),
+    KW_ROWS_TO_FLOAT("f16", TypeF16), KW_ROWS_TO_FLOAT("bf16", TypeBf16),
+    KW_ROWS_TO_FLOAT("f32", TypeF32), KW_ROWS_TO_FLOAT("f64", TypeF64),
+};
+
+}  // namespace
+
+std::span<const Row> convert_rows() { return kRows; }
+
+}  // namespace kw::isa::KW_SIMD_LEVEL
