@@ -52,8 +52,7 @@ int compile_worker_main() {
     return 0;
   }
   os::limit_resources({setup.memory_bytes, 0, UINT64_MAX});
-  const os::Confinement confinement =
-      os::confine_to_reading(setup.readable, {setup.scratch_folder});
+  const os::Confinement confinement = os::confine({setup.readable, {}, {setup.scratch_folder}});
   hello.confined = confinement.active;
   hello.unconfined_reason = confinement.reason;
   if (os::child_send(encode(hello)) != os::ChannelState::Open) return 0;

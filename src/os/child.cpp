@@ -160,8 +160,7 @@ Result<std::unique_ptr<Child>> Child::start(const std::vector<std::string>& argv
   UniqueFd theirs = above_standard(UniqueFd(ends[1]));
   auto [err_reader, err_writer] = KW_TRY(make_pipe());
   if (!ours || !theirs) return environment_error("creating a socket pair: no descriptor is free");
-  const SpawnRequest request{argv,         extra_env, -1, err_writer.get(), err_writer.get(),
-                             theirs.get(), 0};
+  const SpawnRequest request{argv, extra_env, -1, err_writer.get(), err_writer.get(), theirs.get()};
   std::unique_ptr<Child> child(new Child);
   child->impl_ = std::make_unique<Impl>();
   child->impl_->reaped = true;  // until there is something to reap

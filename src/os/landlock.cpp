@@ -13,8 +13,6 @@
 #include <cerrno>
 #include <cstring>
 
-#include "os/spawn.h"
-
 namespace kw::os {
 namespace {
 
@@ -31,16 +29,18 @@ uint64_t known_rights(long version) {
   return rights;
 }
 
-Confinement inactive(const char* what) {
-  return {false, fmt::format("{}: {}", what, std::strerror(errno))};
+Error refused(const char* what) {
+  return environment_error(fmt::format("{}: {}", what, std::strerror(errno)));
 }
 
 constexpr uint64_t kReading = LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR;
 constexpr uint64_t kWriting = LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_MAKE_REG |
                               LANDLOCK_ACCESS_FS_MAKE_DIR | LANDLOCK_ACCESS_FS_REMOVE_FILE |
                               LANDLOCK_ACCESS_FS_REMOVE_DIR | kTruncate;
-constexpr uint64_t kForFiles =
-    LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE | kTruncate;
+constexpr uint64_t kForFiles = LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE |
+                               LANDLOCK_ACCESS_FS_EXECUTE | kTruncate;
+
+constexpr uint64_t kExecuting = LANDLOCK_ACCESS_FS_EXECUTE;
 
 bool allow(int ruleset, const std::string& path, uint64_t rights) {
   const UniqueFd fd(::open(path.c_str(), O_PATH | O_CLOEXEC));
@@ -62,28 +62,38 @@ void lower_limit(__rlimit_resource_t resource, uint64_t value) {
 
 }  // namespace
 
-Confinement confine_to_reading(const std::vector<std::string>& paths,
-                               const std::vector<std::string>& writable) {
+Result<UniqueFd> make_ruleset(const Allowed& allowed) {
   const long version =
       ::syscall(SYS_landlock_create_ruleset, nullptr, 0, LANDLOCK_CREATE_RULESET_VERSION);
-  if (version < 1) return inactive("this kernel has no Landlock");
-  landlock_ruleset_attr attributes{};
-  attributes.handled_access_fs = known_rights(version);
-  const UniqueFd ruleset(
-      static_cast<int>(::syscall(SYS_landlock_create_ruleset, &attributes, sizeof(attributes), 0)));
-  if (!ruleset) return inactive("creating a Landlock ruleset");
+  if (version < 1) return refused("this kernel has no Landlock");
   const uint64_t known = known_rights(version);
-  for (const std::string& path : paths) {
-    if (!allow(ruleset.get(), path, kReading)) return inactive("adding a Landlock rule");
-  }
-  for (const std::string& path : writable) {
-    if (!allow(ruleset.get(), path, (kReading | kWriting) & known)) {
-      return inactive("adding a Landlock rule");
+  landlock_ruleset_attr attributes{};
+  attributes.handled_access_fs = known;
+  UniqueFd ruleset = above_standard(UniqueFd(static_cast<int>(
+      ::syscall(SYS_landlock_create_ruleset, &attributes, sizeof(attributes), 0))));
+  if (!ruleset) return refused("creating a Landlock ruleset");
+  const std::pair<const std::vector<std::string>*, uint64_t> grants[] = {
+      {&allowed.reading, kReading},
+      {&allowed.running, kReading | kExecuting},
+      {&allowed.writing, kReading | kWriting},
+  };
+  for (const auto& [paths, rights] : grants) {
+    for (const std::string& path : *paths) {
+      if (!allow(ruleset.get(), path, rights & known)) return refused("adding a Landlock rule");
     }
   }
-  if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return inactive("giving up privileges");
-  if (::syscall(SYS_landlock_restrict_self, ruleset.get(), 0) != 0)
-    return inactive("entering Landlock");
+  return ruleset;
+}
+
+bool enter_ruleset(int ruleset) {
+  return ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+         ::syscall(SYS_landlock_restrict_self, ruleset, 0) == 0;
+}
+
+Confinement confine(const Allowed& allowed) {
+  const auto ruleset = make_ruleset(allowed);
+  if (!ruleset) return {false, ruleset.error().message};
+  if (!enter_ruleset(ruleset->get())) return {false, refused("entering Landlock").message};
   return {true, ""};
 }
 

@@ -7,18 +7,31 @@
 #include <string>
 #include <vector>
 
+#include "os/spawn.h"
+
 namespace kw::os {
+
+/// What a confined process may still do, each with everything beneath. Paths that do not exist are
+/// left out.
+struct Allowed {
+  std::vector<std::string> reading;
+  std::vector<std::string> running;  // reading, and starting as a program
+  std::vector<std::string> writing;  // reading, creating, writing, removing
+};
 
 struct Confinement {
   bool active = false;
   std::string reason;  // why not, when it is not
 };
 
-/// From now on the calling thread, and all it starts, may only read, and only beneath the given
-/// files and folders; beneath the writable folders it may also create, write and remove. Paths that
-/// do not exist are left out. Descriptors already open stay usable.
-Confinement confine_to_reading(const std::vector<std::string>& paths,
-                               const std::vector<std::string>& writable = {});
+/// From now on the calling thread, and all it starts, may touch only these files. Descriptors
+/// already open stay usable.
+Confinement confine(const Allowed& allowed);
+
+/// The two halves of confine(), for a process that forks in between: the second is
+/// async-signal-safe.
+Result<UniqueFd> make_ruleset(const Allowed& allowed);
+bool enter_ruleset(int ruleset);
 
 struct ResourceLimits {
   uint64_t memory_bytes = 0;         // address space; 0 = leave

@@ -14,10 +14,14 @@
 
 namespace kw::os {
 
+struct Allowed;
+
 struct ProcessLimits {
   double timeout_seconds = 60;
   uint64_t memory_bytes = 0;         // address space; 0 = unlimited
   uint64_t output_bytes = 64 << 20;  // more is cut off and said
+  const Allowed* allowed =
+      nullptr;  // files it may touch (os/landlock.h), where the kernel can enforce it
 };
 
 struct ProcessResult {

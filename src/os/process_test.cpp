@@ -32,7 +32,7 @@ void sum_shared_memory() {
   child_send(std::to_string(sum));
 }
 void read_confined() {
-  const Confinement confinement = confine_to_reading({"/usr", "/no/such/folder"});
+  const Confinement confinement = confine({{"/usr", "/no/such/folder"}, {}, {}});
   std::string verdict = confinement.active ? "active" : "inactive: " + confinement.reason;
   if (confinement.active) {
     verdict +=
@@ -270,6 +270,16 @@ TEST(Interrupt, EndsWaitsCleanly) {
   clear_interrupt();
   EXPECT_FALSE(interrupted());
   EXPECT_TRUE(run_process({"true"}));
+}
+
+TEST(Landlock, ConfinesAProgramFromItsStart) {
+  const Allowed allowed{{"/etc/ld.so.cache"}, {"/usr", "/bin", "/lib", "/lib64"}, {}};
+  if (auto ruleset = make_ruleset(allowed); !ruleset) GTEST_SKIP() << ruleset.error().message;
+  ProcessLimits limits;
+  limits.allowed = &allowed;
+  EXPECT_NE(shell("cat /etc/passwd", {}, limits).exit_code, 0);
+  EXPECT_NE(shell("echo x > /tmp/kw_confined", {}, limits).exit_code, 0);
+  EXPECT_EQ(shell("echo fine", {}, limits).out, "fine\n");
 }
 
 TEST(Landlock, ConfinesReading) {

@@ -10,6 +10,7 @@
 
 #include "base/text.h"
 #include "os/interrupt.h"
+#include "os/landlock.h"
 #include "os/process.h"
 #include "os/spawn.h"
 
@@ -76,8 +77,12 @@ Result<ProcessResult> run_process(const std::vector<std::string>& argv, std::str
   const UniqueFd in = KW_TRY(input_file(input));
   auto [out_reader, out_writer] = KW_TRY(make_pipe());
   auto [err_reader, err_writer] = KW_TRY(make_pipe());
-  SpawnRequest request{argv, extra_env,          in.get(), out_writer.get(), err_writer.get(),
-                       -1,   limits.memory_bytes};
+  UniqueFd ruleset;
+  if (limits.allowed != nullptr) {
+    if (auto made = make_ruleset(*limits.allowed)) ruleset = std::move(made).value();
+  }
+  SpawnRequest request{argv, extra_env,           in.get(),     out_writer.get(), err_writer.get(),
+                       -1,   limits.memory_bytes, ruleset.get()};
   const pid_t pid = KW_TRY(spawn(request));
   out_writer.reset();
   err_writer.reset();

@@ -24,6 +24,7 @@
 
 #include "os/files.h"
 #include "os/interrupt.h"
+#include "os/landlock.h"
 
 extern char** environ;
 
@@ -40,6 +41,7 @@ struct Prepared {
   std::vector<char*> argv, envp;
   int fds[4] = {-1, -1, -1, -1};
   uint64_t memory_bytes = 0;
+  int ruleset = -1;
   int report = -1;
   pid_t parent = 0;
 };
@@ -81,6 +83,7 @@ void limit(int resource, uint64_t value) {
 #endif
   limit(RLIMIT_CORE, 0);
   if (prepared.memory_bytes != 0) limit(RLIMIT_AS, prepared.memory_bytes);
+  if (prepared.ruleset >= 0 && !enter_ruleset(prepared.ruleset)) fail(prepared.report);
   ::execve(prepared.program.c_str(), prepared.argv.data(), prepared.envp.data());
   fail(prepared.report);
 }
@@ -207,6 +210,7 @@ Result<pid_t> spawn(const SpawnRequest& request) {
   for (int i = 0; i < 3; ++i) prepared.fds[i] = given[i] >= 0 ? given[i] : null.get();
   prepared.fds[3] = request.channel;
   prepared.memory_bytes = request.memory_bytes;
+  prepared.ruleset = request.ruleset;
   prepared.parent = ::getpid();
   auto [reader, writer] = KW_TRY(make_pipe());
   prepared.report = writer.get();

@@ -38,6 +38,7 @@ struct SpawnRequest {
   int in = -1, out = -1, err = -1;     // become 0, 1, 2; -1 = /dev/null
   int channel = -1;                    // becomes 3 when given
   uint64_t memory_bytes = 0;           // RLIMIT_AS; 0 = as we are
+  int ruleset = -1;                    // Landlock ruleset to enter before the program starts
 };
 
 /// Starts the program; an Error says why it could not be started (not found, not executable …).
