@@ -1,1 +1,4 @@
-int main() { return 0; }
+// The program. Everything it does is in src/cli.
+#include "cli/main.h"
+
+int main(int argc, char** argv) { return kw::cli::main(argc, argv); }

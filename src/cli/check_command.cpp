@@ -1,0 +1,47 @@
+#include "cli/command.h"
+#include "cli/text.h"
+#include "cli/values.h"
+#include "engine/check.h"
+#include "engine/devices.h"
+#include "engine/json.h"
+#include "engine/load.h"
+
+namespace kw::cli {
+
+namespace {
+
+constexpr int64_t kMostAssignments = 100000;
+
+struct Checked {
+  kernel::Module module;
+  engine::CheckReport report;
+};
+
+Result<Checked> check(const Args& args, Io& io) {
+  engine::CheckRequest request;
+  request.bindings = KW_TRY(binding_options(args));
+  request.target = args.one("--target", request.target);
+  request.all_tunes = args.has("--all-tunes");
+  request.tune_limit = static_cast<size_t>(KW_TRY(integer_option(
+      args, "--limit", static_cast<int64_t>(request.tune_limit), 1, kMostAssignments)));
+  request.timeout_seconds = KW_TRY(timeout_option(args));
+  kernel::Module module = KW_TRY(engine::load_module(args.positionals.front()));
+  const auto compiler = KW_TRY(engine::open_compiler(args.one("--compiler")));
+  const auto virtual_gpu = KW_TRY(engine::open_device("vgpu", request.target));
+  const auto progress = [&io](const std::string& what) { io.progress(what); };
+  engine::CheckReport report =
+      KW_TRY(engine::check_module(module, request, *compiler, virtual_gpu.get(), progress));
+  return Checked{std::move(module), std::move(report)};
+}
+
+}  // namespace
+
+int check_command(const Args& args, Io& io) {
+  const Result<Checked> checked = check(args, io);
+  if (!checked) return io.fail(checked.error());
+  io.print(check_text(checked->report, checked->module, io.style()));
+  return io.finish(checked->report.ok() ? kOk : kCandidateFailed,
+                   engine::to_json(checked->report, checked->module));
+}
+
+}  // namespace kw::cli

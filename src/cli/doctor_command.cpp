@@ -1,0 +1,86 @@
+#include <fmt/core.h>
+
+#include "base/text.h"
+#include "cli/command.h"
+#include "engine/doctor.h"
+
+namespace kw::cli {
+
+namespace {
+
+using engine::DoctorReport;
+using engine::Tool;
+using engine::ToolState;
+
+std::string state_text(const Tool& tool, const report::Style& style) {
+  switch (tool.state) {
+    case ToolState::Found:
+      return report::paint(style, report::Paint::Good, "yes");
+    case ToolState::Limited:
+      return report::paint(style, report::Paint::Warning, "part");
+    case ToolState::Missing:
+      return report::paint(style, report::Paint::Warning, "no ");
+  }
+  return "";
+}
+
+std::string tool_text(const Tool& tool, const report::Style& style) {
+  std::string out = fmt::format("  {}{} {:<18} ", state_text(tool, style),
+                                tool.state == ToolState::Limited ? "" : " ", tool.title);
+  if (tool.state != ToolState::Missing)
+    out += tool.version + (tool.version.empty() ? "" : "  ") + tool.path;
+  if (!tool.note.empty()) out += (tool.state == ToolState::Missing ? "" : "  ") + tool.note;
+  out = out.substr(0, out.find_last_not_of(' ') + 1) + "\n";
+  if (tool.state == ToolState::Found) return out;
+  const std::string indent(26, ' ');
+  return out + indent + "costs: " + tool.cost + "\n" + indent + "get:   " + tool.remedy + "\n";
+}
+
+std::string report_text(const DoctorReport& report, bool looked, const report::Style& style) {
+  std::string out = fmt::format("{}, {} cores, {} of memory free\n", report.kernel, report.cores,
+                                human_bytes(report.memory_bytes));
+  out += "cache: " + report.cache_folder + "\n\n";
+  for (const Tool& tool : report.tools) out += tool_text(tool, style);
+  out += "\n";
+  if (looked) {
+    out += "looked at:\n";
+    for (const std::string& place : report.looked_at) out += "  " + place + "\n";
+    out += "\n";
+  }
+  const std::string device = report.gpu ? report.gpu->name : "the virtual GPU";
+  if (report.compiler.empty()) {
+    out +=
+        report::paint(style, report::Paint::Error, "not ready") + ": no compiler for device code\n";
+  } else {
+    out += report::paint(style, report::Paint::Good, "ready") + ": kernels are compiled by " +
+           report.compiler + " and run on " + device + "\n";
+  }
+  return out;
+}
+
+int has_tool(const std::string& name, Io& io) {
+  const auto tool = engine::examine_one(name);
+  if (!tool) {
+    return io.fail(input_error(fmt::format("--has: doctor knows no '{}'{}; it knows {}", name,
+                                           did_you_mean(name, engine::tool_names()),
+                                           join(engine::tool_names(), ", "))));
+  }
+  const bool there = tool->state != ToolState::Missing;
+  io.print(fmt::format("{}: {}\n", name, there ? tool->version + " " + tool->path : "missing"));
+  Json json = Json::object();
+  json.set("name", name).set("state", engine::tool_state_name(tool->state));
+  json.set("version", tool->version).set("path", tool->path).set("note", tool->note);
+  return io.finish(there ? kOk : kCandidateFailed, json);
+}
+
+}  // namespace
+
+int doctor_command(const Args& args, Io& io) {
+  if (!args.all("--has").empty()) return has_tool(args.one("--has"), io);
+  io.progress("looking");
+  const DoctorReport report = engine::examine();
+  io.print(report_text(report, args.has("--looked") || report.compiler.empty(), io.style()));
+  return io.finish(report.compiler.empty() ? kEnvironment : kOk, engine::to_json(report));
+}
+
+}  // namespace kw::cli

@@ -1,0 +1,90 @@
+#include "cli/io.h"
+
+#include <unistd.h>
+
+#include <cstdio>
+
+#include "os/files.h"
+#include "os/interrupt.h"
+
+namespace kw::cli {
+
+namespace {
+
+// NO_COLOR (any value but empty) and TERM=dumb are respected everywhere they are known.
+bool wants_colour(int fd) {
+  return ::isatty(fd) != 0 && os::env("NO_COLOR").empty() && os::env("TERM") != "dumb";
+}
+
+void write(FILE* stream, std::string_view text) {
+  std::fwrite(text.data(), 1, text.size(), stream);
+}
+
+}  // namespace
+
+const char* version() { return KW_VERSION; }
+
+int exit_code(Blame blame) {
+  switch (blame) {
+    case Blame::Input:
+      return kBadInput;
+    case Blame::Environment:
+      return kEnvironment;
+    case Blame::Bug:
+      return kBug;
+  }
+  return kBug;
+}
+
+Io::Io(std::string command, bool json)
+    : command_(std::move(command)),
+      json_(json),
+      live_(!json && ::isatty(STDERR_FILENO) != 0),
+      style_{!json && wants_colour(STDOUT_FILENO)},
+      error_style_{wants_colour(STDERR_FILENO)} {}
+
+void Io::print(std::string_view text) {
+  progress("");
+  if (!json_) write(stdout, text);
+}
+
+void Io::progress(const std::string& what) {
+  if (!live_ || (what.empty() && !status_shown_)) return;
+  write(stderr, "\r\033[K" + (what.empty() ? "" : what + "…"));
+  std::fflush(stderr);
+  status_shown_ = !what.empty();
+}
+
+Json Io::envelope(int code) const {
+  Json json = Json::object();
+  json.set("kernelwright", version());
+  if (!command_.empty()) json.set("command", command_);
+  return json.set("ok", code == kOk).set("exit_code", code);
+}
+
+int Io::fail(const Error& error) {
+  progress("");
+  const bool stopped = os::interrupted();
+  const int code = stopped ? kInterrupted : exit_code(error.blame);
+  const std::string message = stopped ? "interrupted" : error.message;
+  if (json_) {
+    Json details = Json::object();
+    details.set("blame", stopped ? "user" : blame_name(error.blame)).set("message", message);
+    write(stdout, envelope(code).set("error", details).dump(true) + "\n");
+  } else {
+    write(stderr, report::paint(error_style_, report::Paint::Error, "kernelwright:") + " " +
+                      message + "\n");
+  }
+  return code;
+}
+
+int Io::finish(int code, Json document) {
+  progress("");
+  if (!json_) return code;
+  Json json = envelope(code);
+  for (const auto& [key, value] : document.members()) json.set(key, value);
+  write(stdout, json.dump(true) + "\n");
+  return code;
+}
+
+}  // namespace kw::cli

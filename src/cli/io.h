@@ -1,0 +1,54 @@
+// Where a command's words go: results to standard output, errors and progress to standard error.
+// Colour and progress appear on terminals only.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/json.h"
+#include "base/result.h"
+#include "report/style.h"
+
+namespace kw::cli {
+
+enum Exit : int {
+  kOk = 0,
+  kCandidateFailed = 1,
+  kBadInput = 2,
+  kEnvironment = 3,
+  kBug = 70,
+  kInterrupted = 130
+};
+
+/// The exit code for an Error of this blame.
+int exit_code(Blame blame);
+
+class Io {
+ public:
+  Io(std::string command, bool json);
+
+  bool json() const { return json_; }
+  const report::Style& style() const { return style_; }
+  void print(std::string_view text);
+  /// Replaces the terminal's status line; "" removes it.
+  void progress(const std::string& what);
+  /// An Error for people or, in JSON mode, as the document. Returns the exit code.
+  int fail(const Error& error);
+  /// Ends a command: in JSON mode prints {kernelwright, command, ok, exit_code, …document}. Returns
+  /// the code.
+  int finish(int code, Json document);
+
+ private:
+  Json envelope(int code) const;
+
+  std::string command_;
+  bool json_;
+  bool live_;  // standard error is a terminal
+  report::Style style_, error_style_;
+  bool status_shown_ = false;
+};
+
+/// The version of this program, "0.1.0".
+const char* version();
+
+}  // namespace kw::cli

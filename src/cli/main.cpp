@@ -1,0 +1,147 @@
+#include "cli/main.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <new>
+
+#include "base/check.h"
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/watch.h"
+#include "engine/workers.h"
+#include "os/interrupt.h"
+
+namespace kw::cli {
+
+namespace {
+
+constexpr OptionRow kRunOptions[] = {
+    {"--dim", Takes::Many},
+    {"--dims", Takes::One},
+    {"--tune", Takes::Many},
+    {"--scalar", Takes::Many},
+    {"--absent", Takes::Many},
+    {"--input", Takes::Many},
+    {"--seed", Takes::One},
+    {"--output", Takes::One},
+    {"--device", Takes::One},
+    {"--target", Takes::One},
+    {"--compiler", Takes::One},
+    {"--counters", Takes::Nothing},
+    {"--check-order", Takes::Nothing},
+    {"--threads", Takes::One},
+    {"--time", Takes::Nothing},
+    {"--timeout", Takes::One},
+};
+constexpr OptionRow kCheckOptions[] = {
+    {"--target", Takes::One},  {"--compiler", Takes::One}, {"--dim", Takes::Many},
+    {"--dims", Takes::One},    {"--tune", Takes::Many},    {"--all-tunes", Takes::Nothing},
+    {"--limit", Takes::One},   {"--scalar", Takes::Many},  {"--absent", Takes::Many},
+    {"--timeout", Takes::One},
+};
+constexpr OptionRow kDemoOptions[] = {{"--compiler", Takes::One}};
+constexpr OptionRow kDoctorOptions[] = {{"--has", Takes::One}, {"--looked", Takes::Nothing}};
+
+int compile_worker(const Args&, Io&) { return engine::compile_worker(); }
+int gpu_worker(const Args&, Io&) { return engine::gpu_worker(); }
+int gpu_canary(const Args&, Io& io) {
+  const Status healthy = engine::gpu_canary();
+  return healthy ? kOk : io.fail(healthy.error());
+}
+
+constexpr Command kCommands[] = {
+    {"run", "MODULE", true, false, kRunOptions, run_command},
+    {"check", "MODULE", true, false, kCheckOptions, check_command},
+    {"demo", "", false, false, kDemoOptions, demo_command},
+    {"doctor", "", false, false, kDoctorOptions, doctor_command},
+    {"version", "", false, false, {}, version_command},
+    {"help", "COMMAND", false, false, {}, help_command},
+    {"worker-compile", "", false, true, {}, compile_worker},
+    {"worker-gpu", "", false, true, {}, gpu_worker},
+    {"gpu-canary", "", false, true, {}, gpu_canary},
+};
+
+bool contains(const std::vector<std::string>& words, const char* word) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+int unknown_command(const std::string& name, bool json) {
+  std::vector<std::string> names;
+  for (const Command& command : kCommands) {
+    if (!command.hidden) names.emplace_back(command.name);
+  }
+  Io io("", json);
+  return io.fail(input_error(fmt::format("there is no command '{}'{}; see 'kernelwright help'",
+                                         name, did_you_mean(name, names))));
+}
+
+int dispatch(const Command& command, const std::vector<std::string>& words) {
+  Io io(command.name, contains(words, "--json"));
+  if (contains(words, "--help") || contains(words, "-h")) {
+    io.print(help_text(command.name));
+    return io.finish(kOk, Json::object().set("text", help_text(command.name)));
+  }
+  const Result<Args> args = parse_args(command, words);
+  if (!args) return io.fail(args.error());
+  if (command.hidden) return command.run(*args, io);  // workers leave Ctrl-C to their parent
+  const InterruptWatch watch;
+  const int code = command.run(*args, io);
+  return os::interrupted() ? kInterrupted : code;
+}
+
+int start(int argc, char** argv) {
+  std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
+  if (words.empty()) {
+    const std::string text = help_text("main");
+    std::fwrite(text.data(), 1, text.size(), stderr);
+    return kBadInput;
+  }
+  std::string name = words.front();
+  if (name == "--help" || name == "-h") name = "help";
+  if (name == "--version") name = "version";
+  words.erase(words.begin());
+  const Command* command = find_command(name);
+  if (command == nullptr) return unknown_command(name, contains(words, "--json"));
+  return dispatch(*command, words);
+}
+
+int report_bug(const char* what) {
+  std::fprintf(stderr,
+               "kernelwright: a bug in kernelwright itself: %s\n"
+               "Please report it with the command and the files that led here.\n",
+               what);
+  return kBug;
+}
+
+}  // namespace
+
+std::span<const Command> commands() { return kCommands; }
+
+const Command* find_command(const std::string& name) {
+  for (const Command& command : kCommands) {
+    if (name == command.name) return &command;
+  }
+  return nullptr;
+}
+
+int main(int argc, char** argv) {
+  int code = kBug;
+  try {
+    code = start(argc, argv);
+  } catch (const std::bad_alloc&) {
+    std::fputs("kernelwright: out of memory\n", stderr);
+    return kEnvironment;
+  } catch (const std::exception& bug) {
+    return report_bug(bug.what());
+  }
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
+    std::fputs("kernelwright: cannot write to standard output\n", stderr);
+    return kEnvironment;
+  }
+  return code;
+}
+
+}  // namespace kw::cli

@@ -1,0 +1,75 @@
+#include "cli/command.h"
+#include "cli/text.h"
+#include "cli/values.h"
+#include "engine/devices.h"
+#include "engine/json.h"
+#include "engine/load.h"
+#include "engine/run.h"
+
+namespace kw::cli {
+
+namespace {
+
+Result<engine::RunRequest> run_request(const Args& args) {
+  engine::RunRequest request;
+  request.bindings = KW_TRY(binding_options(args));
+  request.inputs = KW_TRY(input_options(args));
+  request.seed = static_cast<uint64_t>(KW_TRY(integer_option(args, "--seed", 0, 0, INT64_MAX)));
+  request.target = args.one("--target");
+  request.counters = args.has("--counters");
+  request.check_order = args.has("--check-order");
+  request.time = args.has("--time");
+  request.threads = static_cast<int>(KW_TRY(integer_option(args, "--threads", 0, 1, 1024)));
+  request.timeout_seconds = KW_TRY(timeout_option(args));
+  return request;
+}
+
+struct Ran {
+  kernel::Module module;
+  engine::RunReport report;
+};
+
+// Everything the user typed is checked before anything slow begins.
+Result<Ran> run(const Args& args, Io& io) {
+  const engine::RunRequest request = KW_TRY(run_request(args));
+  kernel::Module module = KW_TRY(engine::load_module(args.positionals.front()));
+  const auto notice = [&io](const std::string& what) { io.progress(what); };
+  const auto device =
+      KW_TRY(engine::open_device(args.one("--device", "auto"), request.target, notice));
+  const auto compiler = KW_TRY(engine::open_compiler(args.one("--compiler")));
+  engine::RunReport report =
+      KW_TRY(engine::run_module(module, request, *compiler, *device, notice));
+  return Ran{std::move(module), std::move(report)};
+}
+
+int outcome_code(const engine::RunReport& report) {
+  if (report.passed()) return kOk;
+  if (!report.outcome) return kCandidateFailed;
+  const exec::RunStatus status = report.outcome->status;
+  const bool machine =
+      status == exec::RunStatus::OutOfMemory || status == exec::RunStatus::WorkerLost;
+  return machine ? kEnvironment : kCandidateFailed;
+}
+
+}  // namespace
+
+int run_command(const Args& args, Io& io) {
+  const Result<Ran> ran = run(args, io);
+  if (!ran) return io.fail(ran.error());
+  io.print(run_text(ran->report, ran->module, io.style()));
+  Json json = engine::to_json(ran->report, ran->module);
+  if (const std::string folder = args.one("--output"); !folder.empty()) {
+    const auto written = engine::write_outputs(ran->report, folder);
+    if (!written) return io.fail(written.error());
+    Json files = Json::array();
+    for (const std::string& path : *written) {
+      io.print("wrote " + path + "\n");
+      files.push(path);
+    }
+    if (written->empty()) io.print("nothing written to " + folder + ": the run has no outputs\n");
+    json.set("files", files);
+  }
+  return io.finish(outcome_code(ran->report), json);
+}
+
+}  // namespace kw::cli

@@ -1,0 +1,110 @@
+#include "cli/values.h"
+
+#include <fmt/core.h>
+
+#include "base/json.h"
+#include "base/text.h"
+
+namespace kw::cli {
+
+namespace {
+
+constexpr double kLongestTimeout = 7 * 24 * 3600;
+
+Status put(const std::string& option, const std::string& name, int64_t value,
+           std::map<std::string, int64_t>* into) {
+  const auto [old, fresh] = into->emplace(name, value);
+  if (fresh || old->second == value) return Done{};
+  return input_error(
+      fmt::format("{} {} is given as {} and as {}", option, name, old->second, value));
+}
+
+Status integers(const Args& args, const std::string& option, std::map<std::string, int64_t>* into) {
+  for (const std::string& text : args.all(option)) {
+    const auto [name, value] = KW_TRY(parse_assignment(option, text));
+    const auto number = parse_int(value);
+    if (!number)
+      return input_error(
+          fmt::format("{} {}: '{}' is no whole number of 64 bits", option, name, value));
+    KW_TRY(put(option, name, *number, into));
+  }
+  return Done{};
+}
+
+Status dims_object(const Args& args, std::map<std::string, int64_t>* into) {
+  const std::string text = args.one("--dims");
+  if (text.empty()) return Done{};
+  Result<Json> json = Json::parse(text);
+  if (!json) return std::move(json).error().context("--dims");
+  if (!json->is_object())
+    return input_error("--dims wants a JSON object such as {\"B\": 4096, \"D\": 1024}");
+  for (const auto& [name, value] : json->members()) {
+    if (!value.is_int()) {
+      return input_error(
+          fmt::format("--dims: \"{}\" is {}, not a whole number of 64 bits", name, value.dump()));
+    }
+    KW_TRY(put("--dim", name, value.as_int(), into));
+  }
+  return Done{};
+}
+
+}  // namespace
+
+Result<std::pair<std::string, std::string>> parse_assignment(const std::string& option,
+                                                             const std::string& text) {
+  const auto equals = text.find('=');
+  if (equals == std::string::npos || equals == 0 || equals + 1 == text.size()) {
+    return input_error(fmt::format("{} wants NAME=VALUE, not '{}'", option, text));
+  }
+  return std::pair(text.substr(0, equals), text.substr(equals + 1));
+}
+
+Result<int64_t> integer_option(const Args& args, const std::string& option, int64_t fallback,
+                               int64_t low, int64_t high) {
+  const std::string text = args.one(option);
+  if (text.empty()) return fallback;
+  const auto value = parse_int(text);
+  if (!value || *value < low || *value > high) {
+    return input_error(
+        fmt::format("{}: '{}' is no whole number from {} to {}", option, text, low, high));
+  }
+  return *value;
+}
+
+Result<double> timeout_option(const Args& args) {
+  const std::string text = args.one("--timeout", "60");
+  const auto value = parse_double(text);
+  if (!value || !(*value > 0) || *value > kLongestTimeout) {
+    return input_error(
+        fmt::format("--timeout: '{}' is no number of seconds above 0 (at most a week)", text));
+  }
+  return *value;
+}
+
+Result<engine::BindingRequest> binding_options(const Args& args) {
+  engine::BindingRequest request;
+  KW_TRY(dims_object(args, &request.dims));
+  KW_TRY(integers(args, "--dim", &request.dims));
+  KW_TRY(integers(args, "--tune", &request.tunes));
+  for (const std::string& text : args.all("--scalar")) {
+    const auto [name, value] = KW_TRY(parse_assignment("--scalar", text));
+    request.scalars[name] = value;
+  }
+  for (const std::string& name : args.all("--absent")) request.absent.insert(name);
+  return request;
+}
+
+Result<engine::InputSources> input_options(const Args& args) {
+  engine::InputSources sources;
+  for (const std::string& text : args.all("--input")) {
+    const auto [name, value] = KW_TRY(parse_assignment("--input", text));
+    Result<engine::InputSource> source = engine::parse_input_source(value);
+    if (!source) return std::move(source).error().context("--input " + name);
+    if (!sources.emplace(name, std::move(source).value()).second) {
+      return input_error("--input " + name + " is given twice");
+    }
+  }
+  return sources;
+}
+
+}  // namespace kw::cli

@@ -1,0 +1,28 @@
+// The values behind options, read from text: NAME=VALUE pairs, numbers, JSON objects of numbers.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "base/result.h"
+#include "cli/command.h"
+#include "engine/bind.h"
+#include "engine/inputs.h"
+
+namespace kw::cli {
+
+/// "B=4096" -> {"B", "4096"}; the Error names the option.
+Result<std::pair<std::string, std::string>> parse_assignment(const std::string& option,
+                                                             const std::string& text);
+/// A whole number from `low` to `high` that an option was given, or `fallback`.
+Result<int64_t> integer_option(const Args& args, const std::string& option, int64_t fallback,
+                               int64_t low, int64_t high);
+/// --timeout: seconds, more than 0.
+Result<double> timeout_option(const Args& args);
+/// --dim, --dims, --tune, --scalar, --absent.
+Result<engine::BindingRequest> binding_options(const Args& args);
+/// --input.
+Result<engine::InputSources> input_options(const Args& args);
+
+}  // namespace kw::cli

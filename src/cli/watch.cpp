@@ -1,0 +1,45 @@
+#include "cli/watch.h"
+
+#include <poll.h>
+#include <unistd.h>
+
+#include <chrono>
+
+#include "cli/io.h"
+#include "os/interrupt.h"
+
+namespace kw::cli {
+
+namespace {
+
+constexpr int kPollMs = 100;
+constexpr int kGraceMs =
+    1000;  // compilers and workers stop at once; this is for what computes in this process
+
+}  // namespace
+
+InterruptWatch::InterruptWatch() {
+  os::install_interrupt_handler();
+  thread_ = std::thread([this] { wait(); });
+}
+
+InterruptWatch::~InterruptWatch() {
+  done_ = true;
+  thread_.join();
+}
+
+void InterruptWatch::wait() {
+  while (!done_ && !os::interrupted()) {
+    pollfd fd{os::interrupt_fd(), POLLIN, 0};
+    ::poll(&fd, fd.fd < 0 ? 0 : 1, kPollMs);
+  }
+  for (int waited = 0; !done_ && waited < kGraceMs; waited += 10) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  if (done_) return;
+  constexpr char kMessage[] = "\nkernelwright: interrupted\n";
+  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, kMessage, sizeof(kMessage) - 1);
+  ::_exit(kInterrupted);
+}
+
+}  // namespace kw::cli

@@ -1,0 +1,27 @@
+// Ctrl-C while nothing polls for it: a thread that ends the process when the work has not stopped
+// by itself in time.
+#pragma once
+
+#include <atomic>
+#include <thread>
+
+namespace kw::cli {
+
+/// Installs the handler of os/interrupt.h for its lifetime's work. After an interrupt the work has
+/// a moment to end cleanly; then the process leaves with code 130. Workers die with it, files are
+/// written by rename, so nothing is left.
+class InterruptWatch {
+ public:
+  InterruptWatch();
+  ~InterruptWatch();
+  InterruptWatch(const InterruptWatch&) = delete;
+  InterruptWatch& operator=(const InterruptWatch&) = delete;
+
+ private:
+  void wait();
+
+  std::atomic<bool> done_{false};
+  std::thread thread_;
+};
+
+}  // namespace kw::cli

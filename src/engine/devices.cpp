@@ -1,0 +1,47 @@
+#include "engine/devices.h"
+
+#include <fmt/core.h>
+
+#include "base/text.h"
+#include "compile/nvrtc_compiler.h"
+#include "compile/search.h"
+#include "gpu/gpu_device.h"
+
+namespace kw::engine {
+
+Result<std::unique_ptr<exec::Compiler>> open_compiler(const std::string& name) {
+  const compile::Toolbox tools = compile::find_tools();
+  if ((name.empty() || name == "nvrtc") && tools.nvrtc) {
+    return std::unique_ptr<exec::Compiler>(
+        std::make_unique<compile::NvrtcCompiler>(*tools.nvrtc, tools.headers));
+  }
+  return environment_error("no compiler for device code was found; looked at:\n  " +
+                           join(tools.looked_at, "\n  "));
+}
+
+Result<std::unique_ptr<exec::Device>> open_device(
+    const std::string& kind, const std::string&,
+    const std::function<void(const std::string&)>& notice) {
+  if (kind != "auto" && kind != "gpu" && kind != "vgpu") {
+    return input_error(fmt::format("--device: '{}' is none of auto, gpu, vgpu", kind));
+  }
+  gpu::GpuOptions options;
+  options.notice = notice;
+  return std::unique_ptr<exec::Device>(KW_TRY(gpu::GpuDevice::open(0, options)));
+}
+
+Json to_json(const exec::DeviceInfo& info) {
+  Json json = Json::object();
+  json.set("name", info.name)
+      .set("target", info.target)
+      .set("virtual", info.is_virtual)
+      .set("sms", info.sms);
+  json.set("l2_bytes", info.l2_bytes).set("shared_per_block_optin", info.shared_per_block_optin);
+  json.set("memory_bytes", info.memory_bytes).set("sm_clock_mhz", info.sm_clock_mhz);
+  json.set("memory_clock_mhz", info.memory_clock_mhz)
+      .set("uuid", info.uuid)
+      .set("driver", info.driver);
+  return json;
+}
+
+}  // namespace kw::engine

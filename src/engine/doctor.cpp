@@ -1,0 +1,99 @@
+#include "engine/doctor.h"
+
+#include <sys/utsname.h>
+
+#include <thread>
+
+#include "engine/devices.h"
+#include "engine/probes.h"
+#include "os/files.h"
+#include "os/memory.h"
+
+namespace kw::engine {
+
+namespace {
+
+Tool examine_row(const ToolRow& row, Examination& examination) {
+  Tool tool{row.name, row.title, ToolState::Missing, "", "", "", row.cost, row.remedy};
+  row.probe(examination, tool);
+  return tool;
+}
+
+}  // namespace
+
+const Tool* DoctorReport::find(const std::string& name) const {
+  for (const Tool& tool : tools) {
+    if (tool.name == name) return &tool;
+  }
+  return nullptr;
+}
+
+DoctorReport examine() {
+  DoctorReport report;
+  Examination examination;
+  for (const ToolRow& row : tool_rows()) report.tools.push_back(examine_row(row, examination));
+  if (const Result<exec::DeviceInfo>& gpu = examination.gpu(); gpu) report.gpu = *gpu;
+  report.looked_at = examination.compilers().looked_at;
+  if (const auto compiler = open_compiler(""); compiler) report.compiler = (*compiler)->name();
+  utsname system{};
+  if (::uname(&system) == 0)
+    report.kernel = std::string(system.sysname) + " " + system.release + " " + system.machine;
+  report.cores = static_cast<int>(std::thread::hardware_concurrency());
+  report.memory_bytes = os::available_memory();
+  report.cache_folder = os::cache_directory();
+  return report;
+}
+
+std::optional<Tool> examine_one(const std::string& name) {
+  Examination examination;
+  for (const ToolRow& row : tool_rows()) {
+    if (name == row.name) return examine_row(row, examination);
+  }
+  return std::nullopt;
+}
+
+std::vector<std::string> tool_names() {
+  std::vector<std::string> names;
+  for (const ToolRow& row : tool_rows()) names.emplace_back(row.name);
+  return names;
+}
+
+const char* tool_state_name(ToolState state) {
+  switch (state) {
+    case ToolState::Found:
+      return "found";
+    case ToolState::Limited:
+      return "limited";
+    case ToolState::Missing:
+      return "missing";
+  }
+  return "missing";
+}
+
+Json to_json(const DoctorReport& report) {
+  Json tools = Json::object();
+  for (const Tool& tool : report.tools) {
+    Json json = Json::object();
+    json.set("title", tool.title)
+        .set("state", tool_state_name(tool.state))
+        .set("version", tool.version);
+    json.set("path", tool.path).set("note", tool.note);
+    if (tool.state != ToolState::Found) json.set("cost", tool.cost).set("remedy", tool.remedy);
+    tools.set(tool.name, json);
+  }
+  Json looked = Json::array();
+  for (const std::string& place : report.looked_at) looked.push(place);
+  Json host = Json::object();
+  host.set("system", report.kernel)
+      .set("cores", report.cores)
+      .set("available_bytes", report.memory_bytes);
+  host.set("cache_folder", report.cache_folder);
+  Json json = Json::object();
+  json.set("host", host).set("compiler", report.compiler.empty() ? Json() : Json(report.compiler));
+  json.set("gpu", report.gpu ? to_json(*report.gpu) : Json())
+      .set("tools", tools)
+      .set("looked_at", looked);
+  return json;
+}
+
+}  // namespace kw::engine

@@ -1,0 +1,49 @@
+// The story of `doctor`: what this machine has of all that kernelwright can use, what each missing
+// thing costs, and how to get it. Looks and asks; changes nothing.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "exec/device.h"
+
+namespace kw::engine {
+
+enum class ToolState : uint8_t { Found, Limited, Missing };
+
+struct Tool {
+  std::string name;   // stable: "nvrtc", "ncu-counters", …
+  std::string title;  // for people
+  ToolState state = ToolState::Missing;
+  std::string version, path;
+  std::string note;    // what limits it, or why it was not found
+  std::string cost;    // what its absence costs
+  std::string remedy;  // how to get it
+};
+
+struct DoctorReport {
+  std::vector<Tool> tools;
+  std::optional<exec::DeviceInfo> gpu;
+  std::string compiler;                // the one `run` will use; "" = none
+  std::vector<std::string> looked_at;  // where compilers were looked for
+  std::string kernel;                  // of the operating system
+  int cores = 0;
+  uint64_t memory_bytes = 0;  // available now
+  std::string cache_folder;
+
+  const Tool* find(const std::string& name) const;
+};
+
+/// Asks everything; takes a second or two where there is a GPU.
+DoctorReport examine();
+/// Only the named tool; nullopt when no tool has this name.
+std::optional<Tool> examine_one(const std::string& name);
+/// The names examine_one() knows.
+std::vector<std::string> tool_names();
+
+const char* tool_state_name(ToolState state);
+Json to_json(const DoctorReport& report);
+
+}  // namespace kw::engine

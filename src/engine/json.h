@@ -1,0 +1,13 @@
+// Reports as JSON, the same for every door. The schema is in docs/cli.md; keys are only ever added.
+#pragma once
+
+#include "base/json.h"
+#include "engine/check.h"
+#include "engine/run.h"
+
+namespace kw::engine {
+
+Json to_json(const RunReport& report, const kernel::Module& module);
+Json to_json(const CheckReport& report, const kernel::Module& module);
+
+}  // namespace kw::engine

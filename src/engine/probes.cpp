@@ -1,0 +1,322 @@
+// Each probe is short and honest: a program counts as found when it answers, not when a file of its
+// name exists.
+#include "engine/probes.h"
+
+#include <fmt/core.h>
+
+#include <cctype>
+
+#include "base/json.h"
+#include "base/text.h"
+#include "cuda/driver.h"
+#include "gpu/gpu_device.h"
+#include "os/files.h"
+#include "os/process.h"
+
+namespace kw::engine {
+
+namespace {
+
+constexpr double kAskSeconds = 20;
+constexpr double kProfileSeconds = 60;
+
+// Standard output and error of a program, or nullopt when it did not run or answered with a
+// failure.
+std::optional<std::string> ask(const std::vector<std::string>& argv, double seconds = kAskSeconds) {
+  os::ProcessLimits limits;
+  limits.timeout_seconds = seconds;
+  limits.output_bytes = 1 << 20;
+  const auto result = os::run_process(argv, {}, limits);
+  if (!result || result->timed_out || result->signal != 0 || result->exit_code != 0)
+    return std::nullopt;
+  return result->out + result->err;
+}
+
+void found(Tool& tool, const std::string& version, const std::string& path) {
+  tool.state = ToolState::Found;
+  tool.version = version;
+  tool.path = path;
+}
+
+void probe_program(Examination& examination, Tool& tool, const std::string& program) {
+  const std::string path = examination.cuda_program(program);
+  if (path.empty()) return;
+  const auto answer = ask({path, "--version"});
+  if (answer) {
+    found(tool, find_version(*answer), path);
+  } else {
+    tool.note = path + " is there but does not answer --version";
+  }
+}
+
+void probe_nvrtc(Examination& examination, Tool& tool) {
+  const auto& nvrtc = examination.compilers().nvrtc;
+  if (nvrtc) found(tool, nvrtc->version, nvrtc->library);
+}
+
+void probe_nvcc(Examination& examination, Tool& tool) {
+  const auto& nvcc = examination.compilers().nvcc;
+  if (nvcc) found(tool, nvcc->version, nvcc->path);
+}
+
+void probe_clang(Examination& examination, Tool& tool) {
+  const auto& clang = examination.compilers().clang;
+  if (!clang) return;
+  found(tool, clang->version, clang->path);
+  const auto major = parse_int(clang->version.substr(0, clang->version.find('.')));
+  if (major && *major < compile::kOldestClang) {
+    tool.state = ToolState::Missing;
+    tool.note = fmt::format("clang {} is too old; {} or newer is needed", clang->version,
+                            compile::kOldestClang);
+  }
+}
+
+void probe_headers(Examination& examination, Tool& tool) {
+  const compile::FoundHeaders& headers = examination.compilers().headers;
+  if (!headers.runtime) return;
+  found(tool, "", join(headers.folders, ":"));
+  std::vector<std::string> missing;
+  if (!headers.crt) missing.emplace_back("crt");
+  if (!headers.cccl) missing.emplace_back("cccl (cub, cuda/std)");
+  if (missing.empty()) return;
+  tool.state = ToolState::Limited;
+  tool.note = "without " + join(missing, " and ");
+}
+
+void probe_driver(Examination&, Tool& tool) {
+  const auto driver = cuda::Driver::open();
+  if (driver) {
+    found(tool, "CUDA " + (*driver)->version_text(), (*driver)->path());
+  } else {
+    tool.note = driver.error().message;
+  }
+}
+
+void probe_gpu(Examination& examination, Tool& tool) {
+  const Result<exec::DeviceInfo>& gpu = examination.gpu();
+  if (gpu) {
+    found(tool, gpu->target, gpu->uuid);
+    tool.note = fmt::format("{}, {} SMs, {}", gpu->name, gpu->sms,
+                            human_bytes(static_cast<uint64_t>(gpu->memory_bytes)));
+  } else {
+    tool.note = gpu.error().message;
+  }
+}
+
+void probe_smi(Examination& examination, Tool& tool) {
+  const std::string path = examination.cuda_program("nvidia-smi");
+  if (path.empty()) return;
+  const auto answer = ask({path, "--query-gpu=driver_version", "--format=csv,noheader"});
+  if (answer) {
+    found(tool, find_version(*answer), path);
+  } else {
+    tool.note = path + " is there but cannot talk to a driver";
+  }
+}
+
+void probe_ncu(Examination& examination, Tool& tool) { probe_program(examination, tool, "ncu"); }
+void probe_cuobjdump(Examination& examination, Tool& tool) {
+  probe_program(examination, tool, "cuobjdump");
+}
+void probe_nvdisasm(Examination& examination, Tool& tool) {
+  probe_program(examination, tool, "nvdisasm");
+}
+void probe_sanitizer(Examination& examination, Tool& tool) {
+  probe_program(examination, tool, "compute-sanitizer");
+}
+
+// Counters are often forbidden although ncu is installed, so one real kernel is profiled.
+void probe_counters(Examination& examination, Tool& tool) {
+  const std::string ncu = examination.cuda_program("ncu");
+  if (ncu.empty() || !examination.gpu()) {
+    tool.note = ncu.empty() ? "ncu is missing" : "there is no GPU";
+    return;
+  }
+  os::ProcessLimits limits;
+  limits.timeout_seconds = kProfileSeconds;
+  const auto run =
+      os::run_process({ncu, "--metrics", "sm__cycles_elapsed.max", "--launch-count", "1",
+                       "--target-processes", "all", os::self_path(), "gpu-canary"},
+                      {}, limits);
+  if (!run || run->timed_out) {
+    tool.note = run ? "ncu did not finish within a minute" : run.error().message;
+    return;
+  }
+  const std::string said = run->out + run->err;
+  if (said.find("ERR_NVGPUCTRPERM") != std::string::npos) {
+    tool.note = "the driver forbids them to this user (ERR_NVGPUCTRPERM)";
+  } else if (said.find("sm__cycles_elapsed.max") != std::string::npos) {
+    found(tool, "", ncu);
+  } else {
+    const auto at = said.find("==ERROR==");
+    const std::string line = at == std::string::npos ? "it profiled no kernel"
+                                                     : said.substr(at, said.find('\n', at) - at);
+    tool.note = "a trial profile failed: " + line;
+  }
+}
+
+void probe_python(Examination&, Tool& tool) {
+  const std::string path = os::find_program("python3");
+  if (path.empty()) return;
+  if (const auto answer = ask({path, "--version"})) found(tool, find_version(*answer), path);
+}
+
+void probe_package(Examination& examination, Tool& tool, const char* name) {
+  const auto& packages = examination.packages();
+  const auto it = packages.find(name);
+  if (it != packages.end()) found(tool, it->second, os::find_program("python3"));
+}
+
+void probe_torch(Examination& examination, Tool& tool) {
+  probe_package(examination, tool, "torch");
+}
+void probe_triton(Examination& examination, Tool& tool) {
+  probe_package(examination, tool, "triton");
+}
+
+std::string defined_number(const std::string& text, const std::string& name) {
+  const auto at = text.find("#define " + name);
+  if (at == std::string::npos) return "?";
+  const auto first = text.find_first_of("0123456789", at + 8 + name.size());
+  const auto last = text.find_first_not_of("0123456789", first);
+  return first == std::string::npos ? "?" : text.substr(first, last - first);
+}
+
+void probe_cutlass(Examination&, Tool& tool) {
+  const std::string path = os::env("CUTLASS_PATH"), include = os::env("CUTLASS_INCLUDE_DIR");
+  std::vector<std::string> tried;
+  for (const std::string& folder : {include, path.empty() ? "" : path + "/include", path}) {
+    if (folder.empty()) continue;
+    tried.push_back(folder);
+    if (!os::exists(folder + "/cutlass/cutlass.h")) continue;
+    const auto text = os::read_file(folder + "/cutlass/version.h");
+    const std::string version = text ? defined_number(*text, "CUTLASS_MAJOR") + "." +
+                                           defined_number(*text, "CUTLASS_MINOR") + "." +
+                                           defined_number(*text, "CUTLASS_PATCH")
+                                     : "";
+    return found(tool, version, folder);
+  }
+  tool.note = tried.empty() ? "neither $CUTLASS_PATH nor $CUTLASS_INCLUDE_DIR is set"
+                            : "no cutlass/cutlass.h in " + join(tried, ", ");
+}
+
+constexpr ToolRow kRows[] = {
+    {"nvrtc", "NVRTC", probe_nvrtc,
+     "the fastest compiler (30-60 ms per kernel), and cubins without nvcc",
+     "pip install nvidia-cuda-nvrtc nvidia-cuda-runtime nvidia-cuda-cccl, or a CUDA toolkit; "
+     "$KERNELWRIGHT_NVRTC names one elsewhere"},
+    {"nvcc", "nvcc", probe_nvcc,
+     "nothing while NVRTC is there; foreign sources with host code later",
+     "install a CUDA toolkit and set $CUDA_HOME"},
+    {"clang", "clang", probe_clang,
+     "nothing while NVRTC is there; it serves the virtual GPU where no CUDA is installed",
+     "apt-get install clang-19 (19 or newer)"},
+    {"cuda-headers", "CUDA headers", probe_headers,
+     "modules that include CUB or cooperative_groups; with clang our own device header serves the "
+     "rest",
+     "pip install nvidia-cuda-runtime nvidia-cuda-cccl nvidia-cuda-crt, or a CUDA toolkit"},
+    {"driver", "CUDA driver", probe_driver, "running on a GPU; the virtual GPU works without it",
+     "install NVIDIA's driver (in a container: --gpus all)"},
+    {"gpu", "GPU", probe_gpu,
+     "times, and the last word on results; everything else works on the virtual GPU",
+     "run on a machine with an NVIDIA GPU of compute capability 7.5 or newer"},
+    {"nvidia-smi", "nvidia-smi", probe_smi,
+     "a second opinion on clocks and on who else uses the GPU", "it comes with NVIDIA's driver"},
+    {"ncu", "Nsight Compute", probe_ncu, "hardware counters beside the virtual GPU's",
+     "install nsight-compute, or a CUDA toolkit"},
+    {"ncu-counters", "hardware counters", probe_counters,
+     "measured counters; the virtual GPU's exact counts remain",
+     "any one of: run as root or with CAP_SYS_ADMIN; load the driver with 'options nvidia "
+     "NVreg_RestrictProfilingToAdminUsers=0' "
+     "in /etc/modprobe.d and reboot; in a container add --cap-add SYS_ADMIN"},
+    {"cuobjdump", "cuobjdump", probe_cuobjdump, "reading what is inside a cubin",
+     "install a CUDA toolkit"},
+    {"nvdisasm", "nvdisasm", probe_nvdisasm, "machine code (SASS) listings",
+     "install a CUDA toolkit"},
+    {"compute-sanitizer", "compute-sanitizer", probe_sanitizer,
+     "a second opinion on memory errors on the GPU", "install a CUDA toolkit"},
+    {"python3", "Python", probe_python, "references written in Python", "apt-get install python3"},
+    {"torch", "PyTorch", probe_torch, "cross-checks against PyTorch and its times as baselines",
+     "pip install torch"},
+    {"triton", "Triton", probe_triton, "Triton kernels as candidates",
+     "pip install triton (it comes with torch)"},
+    {"cutlass", "CUTLASS", probe_cutlass, "modules that include CUTLASS or CuTe",
+     "git clone https://github.com/NVIDIA/cutlass and set $CUTLASS_PATH to it"},
+};
+
+}  // namespace
+
+std::span<const ToolRow> tool_rows() { return kRows; }
+
+std::string find_version(const std::string& text) {
+  std::string first;
+  for (size_t at = 0; at < text.size(); ++at) {
+    if (std::isdigit(static_cast<unsigned char>(text[at])) == 0) continue;
+    const size_t end = std::min(text.find_first_not_of("0123456789.", at), text.size());
+    std::string number = text.substr(at, end - at);
+    while (number.back() == '.') number.pop_back();
+    const bool dotted = number.find('.') != std::string::npos;
+    if (dotted && at > 0 && text[at - 1] == 'V') return number;
+    if (dotted && first.empty()) first = number;
+    at = end;
+  }
+  return first;
+}
+
+const compile::Toolbox& Examination::compilers() {
+  if (!compilers_) compilers_ = compile::find_tools();
+  return *compilers_;
+}
+
+const Result<exec::DeviceInfo>& Examination::gpu() {
+  if (!gpu_) {
+    auto device = gpu::GpuDevice::open(0);
+    if (device) {
+      gpu_.emplace((*device)->info());
+    } else {
+      gpu_.emplace(device.error());
+    }
+  }
+  return *gpu_;
+}
+
+const std::map<std::string, std::string>& Examination::packages() {
+  if (packages_) return *packages_;
+  packages_.emplace();
+  // The metadata answers in milliseconds; importing torch takes seconds.
+  constexpr char kScript[] =
+      "import json, importlib.metadata as m\n"
+      "found = {}\n"
+      "for name in ('torch', 'triton'):\n"
+      "    try: found[name] = m.version(name)\n"
+      "    except Exception: pass\n"
+      "print(json.dumps(found))\n";
+  const std::string python = os::find_program("python3");
+  if (python.empty()) return *packages_;
+  const auto answer = ask({python, "-c", kScript});
+  if (!answer) return *packages_;
+  if (const auto json = Json::parse(*answer)) {
+    for (const auto& [name, version] : json->members()) (*packages_)[name] = version.as_string();
+  }
+  return *packages_;
+}
+
+std::string Examination::cuda_program(const std::string& name) {
+  if (std::string path = os::find_program(name); !path.empty()) return path;
+  std::vector<std::string> folders;
+  for (const char* variable : {"CUDA_HOME", "CUDA_PATH"}) {
+    if (const std::string home = os::env(variable); !home.empty()) folders.push_back(home + "/bin");
+  }
+  for (const char* pattern :
+       {"/usr/local/cuda*/bin", "/opt/cuda*/bin", "/opt/nvidia/nsight-compute/*"}) {
+    const std::vector<std::string> matches = os::glob(pattern);
+    folders.insert(folders.end(), matches.rbegin(), matches.rend());
+  }
+  for (const std::string& folder : folders) {
+    if (os::exists(folder + "/" + name) && !os::is_directory(folder + "/" + name))
+      return folder + "/" + name;
+  }
+  return "";
+}
+
+}  // namespace kw::engine

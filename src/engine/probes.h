@@ -1,0 +1,46 @@
+// How doctor looks for each tool: one row per tool, one function per way of looking. Internal to
+// engine.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "compile/search.h"
+#include "engine/doctor.h"
+
+namespace kw::engine {
+
+/// What several probes share, looked up when first needed.
+class Examination {
+ public:
+  const compile::Toolbox& compilers();
+  /// The first GPU's description, or why there is none.
+  const Result<exec::DeviceInfo>& gpu();
+  /// Versions of Python packages by distribution name; absent ones are left out.
+  const std::map<std::string, std::string>& packages();
+  /// A program on PATH or in a CUDA toolkit's bin folder; "" when there is none.
+  std::string cuda_program(const std::string& name);
+
+ private:
+  std::optional<compile::Toolbox> compilers_;
+  std::optional<Result<exec::DeviceInfo>> gpu_;
+  std::optional<std::map<std::string, std::string>> packages_;
+};
+
+struct ToolRow {
+  const char* name;
+  const char* title;
+  void (*probe)(Examination& examination, Tool& tool);
+  const char* cost;
+  const char* remedy;
+};
+std::span<const ToolRow> tool_rows();
+
+/// The version in what a tool prints for --version: "V13.0.88" before any other dotted number; ""
+/// when there is none.
+std::string find_version(const std::string& text);
+
+}  // namespace kw::engine

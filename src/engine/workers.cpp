@@ -1,0 +1,17 @@
+#include "engine/workers.h"
+
+#include "compile/worker.h"
+#include "gpu/gpu_device.h"
+#include "gpu/worker.h"
+
+namespace kw::engine {
+
+int compile_worker() { return compile::compile_worker_main(); }
+int gpu_worker() { return gpu::gpu_worker_main(); }
+
+Status gpu_canary() {
+  const auto device = KW_TRY(gpu::GpuDevice::open(0));
+  return device->health();
+}
+
+}  // namespace kw::engine
