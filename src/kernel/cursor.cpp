@@ -132,7 +132,7 @@ bool Cursor::expect(std::string_view punctuation, std::string_view after) {
 
 bool Cursor::expect_end(std::string_view hint) {
   if (at_end()) return true;
-  return fail("unexpected " + found() + " at the end of the line", std::string(hint));
+  return fail("unexpected " + found() + "; the line should end here", std::string(hint));
 }
 
 }  // namespace kw::kernel

@@ -108,12 +108,14 @@ bool LineReader::scalar() {
   decl.line = cursor_.line();
   decl.column = cursor_.column();
   if (!new_name("scalar", decl.name)) return false;
-  if (!cursor_.expect(":", "the scalar's name") || !dtype(decl.dtype)) return false;
+  if (!cursor_.expect(":", "the scalar's name")) return false;
+  const size_t begin = cursor_.position();
+  if (!dtype(decl.dtype)) return false;
   using tensor::DType;
   const bool small = decl.dtype == DType::Fp8e4m3 || decl.dtype == DType::Fp8e5m2 ||
                      decl.dtype == DType::Fp4e2m1x2 || decl.dtype == DType::E8m0;
   if (small) {
-    return cursor_.fail_at(cursor_.position_after() - 1, cursor_.position_after(),
+    return cursor_.fail_at(begin, cursor_.position_after(),
                            fmt::format("a scalar cannot be {}", tensor::dtype_name(decl.dtype)),
                            "pass it as fp32 and convert it in the kernel");
   }

@@ -1,5 +1,7 @@
 #include "kernel/parse_expr.h"
 
+#include <fmt/core.h>
+
 #include <array>
 #include <limits>
 
@@ -58,7 +60,7 @@ class ExprParser {
   std::optional<Expr> run() {
     const size_t begin = cursor_.position();
     const std::optional<int> root = binary(1);
-    if (!root) return std::nullopt;
+    if (!root || !check_what_follows()) return std::nullopt;
     expr_.text = std::string(trim(cursor_.text(begin, end_)));
     expr_.line = cursor_.line();
     expr_.column = static_cast<int>(begin) + 1;
@@ -146,10 +148,32 @@ class ExprParser {
     return std::nullopt;
   }
 
+  // Operators of other languages get a better answer than "unexpected".
+  bool check_what_follows() {
+    const char next = cursor_.peek();
+    if (next == '.' && cursor_.peek(1) == '.') return true;
+    const std::string hint = operator_hint();
+    return hint.empty() || cursor_.fail(fmt::format("'{}' is no operator here", next), hint);
+  }
+
   std::string operator_hint() {
-    if (cursor_.peek() == '=') return "compare with '=='";
-    if (cursor_.peek() == '?') return "write pick(condition, if_false, if_true)";
-    return "";
+    switch (cursor_.peek()) {
+      case '=':
+        return "compare with '=='";
+      case '?':
+        return "write pick(condition, if_false, if_true)";
+      case '.':
+        return "expressions hold integers only";
+      case '&':
+        return "and is '&&'";
+      case '|':
+        return "or is '||'";
+      case '^':
+      case '~':
+        return "operators are + - * / % == != < <= > >= && || !";
+      default:
+        return "";
+    }
   }
 
   std::optional<int> number(size_t begin) {

@@ -20,16 +20,17 @@ std::vector<PlanLine> find_plan_lines(std::string_view text, const SourceText& s
                              "use '//' or '///' for other comments"});
       continue;
     }
-    if (comment.end > comment.begin + (line.size() - at)) {
-      diagnostics.push_back({comment.line, static_cast<int>(line.size()), 1,
-                             "a '//!' line may not be continued with a backslash",
-                             "write it on one line; lines may be long"});
-    }
     PlanLine plan;
     plan.number = comment.line;
     plan.text = line;
     plan.begin = at + 3;
     plan.end = std::min(line.find("//", plan.begin), line.size());
+    if (comment.end > comment.begin + (line.size() - at)) {
+      diagnostics.push_back({comment.line, static_cast<int>(line.size()), 1,
+                             "a '//!' line may not be continued with a backslash",
+                             "write it on one line; lines may be long"});
+      plan.end = std::min(plan.end, line.size() - 1);
+    }
     out.push_back(plan);
   }
   return out;

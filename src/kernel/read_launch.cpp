@@ -11,6 +11,17 @@
 
 namespace kw::kernel {
 
+// The methods of the axis that was meant, or the axes.
+static std::string methods_hint(std::string_view id) {
+  const std::string_view axis = id.substr(0, id.find('.'));
+  std::vector<std::string> names;
+  for (const catalog::Method& method : catalog::methods()) {
+    if (method.axis == axis) names.push_back(method.id.substr(method.id.find('.') + 1));
+  }
+  if (names.empty()) return "ids start with compute., memory. or latency.; see catalog/methods.txt";
+  return "known under " + std::string(axis) + ".: " + join(names, ", ");
+}
+
 bool LineReader::tune() {
   TuneDecl decl;
   decl.line = cursor_.line();
@@ -61,7 +72,7 @@ bool LineReader::method() {
   if (catalog::find(decl.id) == nullptr) {
     cursor_.fail_at(begin, begin + decl.id.size(),
                     "unknown method '" + decl.id + "'" + did_you_mean(decl.id, catalog::ids()),
-                    "ids are listed in catalog/methods.txt");
+                    methods_hint(decl.id));
   }
   if (cursor_.accept_word("when")) {
     Expr condition;

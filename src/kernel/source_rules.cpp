@@ -61,8 +61,8 @@ constexpr std::array<std::string_view, 52> kHeaders = {"cuda_fp16.h",
                                                        "tuple",
                                                        "initializer_list"};
 
-constexpr std::array<std::string_view, 5> kHeaderFolders = {"cub/", "cuda/", "cooperative_groups/",
-                                                            "thrust/", "nv/"};
+constexpr std::array<std::string_view, 4> kHeaderFolders = {"cub/", "cuda/", "cooperative_groups/",
+                                                            "nv/"};
 
 constexpr std::array<std::string_view, 12> kPragmas = {
     "unroll",          "nounroll",        "once",          "nv_diag_suppress",
@@ -156,8 +156,6 @@ std::string_view refused_directive(std::string_view name) { return lookup(kDirec
 std::string_view refused_identifier(std::string_view name) {
   if (const std::string_view why = lookup(kIdentifiers, name); !why.empty()) return why;
   for (const std::string_view prefix : kHostPrefixes) {
-    // "cudaMallocAsync" is a host call, "cudaDevice_t" or "cudaMemcpyKind" would be types nobody
-    // needs here.
     if (name.starts_with(prefix)) return kEngine;
   }
   return {};

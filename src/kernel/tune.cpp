@@ -105,8 +105,8 @@ Result<std::map<std::string, int64_t>> resolve_tunes(const Module& module,
                                      names.empty() ? "none" : join(names, ", ")));
     }
     if (std::ranges::find(tune->values, value) == tune->values.end()) {
-      return input_error(
-          fmt::format("{} = {} is not among its values: {}", name, value, list_values(*tune)));
+      return input_error(fmt::format("tunable {} = {} is not among its values: {}", name, value,
+                                     list_values(*tune)));
     }
     shown.push_back(fmt::format("{} = {}", name, value));
   }
