@@ -57,7 +57,8 @@ Result<std::unique_ptr<LoadedImage>> LoadedImage::load(const Context& context, e
     if (fault.device_lost) return environment_error(fault.message);
     return input_error(fault.message);
   }
-  loaded->remember_globals(image);
+  loaded->remember_globals(kind == exec::ImageKind::Ptx ? ptx_globals(image)
+                                                        : cubin_globals(image));
   return loaded;
 }
 
@@ -81,9 +82,9 @@ Got<Function*> LoadedImage::function(const std::string& entry) {
   return &functions_.emplace(entry, std::move(function)).first->second;
 }
 
-void LoadedImage::remember_globals(std::string_view image) {
+void LoadedImage::remember_globals(const std::vector<std::string>& names) {
   size_t total = 0;
-  for (const std::string& name : cubin_globals(image)) {
+  for (const std::string& name : names) {
     Global global;
     global.name = name;
     size_t bytes = 0;

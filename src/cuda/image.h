@@ -48,7 +48,7 @@ class LoadedImage {
     std::string initial;
   };
   explicit LoadedImage(const Context& context) : context_(context) {}
-  void remember_globals(std::string_view image);
+  void remember_globals(const std::vector<std::string>& names);
 
   const Context& context_;
   CuModule module_ = nullptr;
@@ -59,5 +59,7 @@ class LoadedImage {
 /// Names of the variables a cubin holds in its writable global sections. Empty for anything that is
 /// not a cubin.
 std::vector<std::string> cubin_globals(std::string_view image);
+/// Names of the variables a PTX text declares in the global state space.
+std::vector<std::string> ptx_globals(std::string_view text);
 
 }  // namespace kw::cuda

@@ -3,6 +3,8 @@
 // followed.
 #include <elf.h>
 
+#include <algorithm>
+#include <cctype>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -63,6 +65,23 @@ bool in_writable_section(const Elf& elf, const Elf64_Sym& symbol) {
   return name == ".nv.global" || name == ".nv.global.init";
 }
 
+bool is_name_char(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '$' || c == '%';
+}
+
+/// The variable declared by one statement at module level, "" when it declares none that is
+/// writable and ours.
+std::string declared_global(std::string_view statement) {
+  if (statement.find(".global") == std::string_view::npos ||
+      statement.find(".extern") != std::string_view::npos)
+    return "";
+  statement = statement.substr(0, statement.find_first_of("[="));
+  while (!statement.empty() && !is_name_char(statement.back())) statement.remove_suffix(1);
+  size_t start = statement.size();
+  while (start > 0 && is_name_char(statement[start - 1])) --start;
+  return std::string(statement.substr(start));
+}
+
 }  // namespace
 
 std::vector<std::string> cubin_globals(std::string_view image) {
@@ -83,6 +102,32 @@ std::vector<std::string> cubin_globals(std::string_view image) {
         continue;
       if (std::string name = elf.text(strings, symbol.st_name); !name.empty())
         names.push_back(std::move(name));
+    }
+  }
+  return names;
+}
+
+std::vector<std::string> ptx_globals(std::string_view text) {
+  std::vector<std::string> names;
+  std::string statement;  // of the module level only
+  int depth = 0;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const std::string_view rest = text.substr(i);
+    if (rest.starts_with("//")) {
+      i += std::min(rest.find('\n'), rest.size()) - 1;
+    } else if (rest.starts_with("/*")) {
+      i += std::min(rest.find("*/", 2), rest.size() - 2) + 1;
+    } else if (text[i] == '{') {
+      ++depth;
+    } else if (text[i] == '}') {
+      // A body ends its function; an initialiser's braces end nothing.
+      if (--depth <= 0 && statement.find('=') == std::string::npos) statement.clear();
+    } else if (depth <= 0 && text[i] == ';') {
+      if (std::string name = declared_global(statement); !name.empty())
+        names.push_back(std::move(name));
+      statement.clear();
+    } else if (depth <= 0) {
+      statement += text[i];
     }
   }
   return names;
