@@ -10,3 +10,21 @@ function(kw_embed module file variable)
     "static constexpr char ${variable}[] = R\"kw_embed(@text@)kw_embed\";\n")
   target_include_directories(kw_${module} PRIVATE ${folder})
 endfunction()
+
+# kw_embed_folder(module folder kVariable): every file beneath `folder`, with its path seen from there, as
+#   #include "kVariable.inc"  gives  static constexpr struct { const char* name; const char* text; } kVariable[] = {…};
+# whose last row is empty.
+function(kw_embed_folder module folder variable)
+  file(GLOB_RECURSE files CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/${folder} ${PROJECT_SOURCE_DIR}/${folder}/*)
+  list(SORT files)
+  set(rows "")
+  foreach(file IN LISTS files)
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/${file})
+    file(READ ${PROJECT_SOURCE_DIR}/${folder}/${file} text)
+    string(APPEND rows "    {\"${file}\", R\"kw_embed(${text})kw_embed\"},\n")
+  endforeach()
+  set(output ${CMAKE_CURRENT_BINARY_DIR}/embed/${module})
+  file(CONFIGURE OUTPUT ${output}/${variable}.inc @ONLY CONTENT
+    "static constexpr struct {\n  const char* name;\n  const char* text;\n} ${variable}[] = {\n@rows@    {nullptr, nullptr},\n};\n")
+  target_include_directories(kw_${module} PRIVATE ${output})
+endfunction()

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "base/text.h"
+#include "compile/entries.h"
 
 namespace kw::compile {
 namespace {
@@ -170,11 +171,20 @@ std::string name_map_text(const Head& head, const std::vector<std::string_view>&
                      not_global ? "it is not a __global__ function" : head.text);
 }
 
+/// What a compiler that is a program says about such a name.
+std::string entry_text(const Head& head, const std::vector<std::string>& kernels) {
+  const auto index = static_cast<size_t>(head.line) - 1;
+  const std::string& name = index < kernels.size() ? kernels[index] : head.file;
+  return fmt::format("launched kernel '{}': {}", name, head.text);
+}
+
 CompileMessage message_from(const Head& head, const std::vector<std::string_view>& tail,
-                            std::string_view file_name) {
+                            std::string_view file_name, const std::vector<std::string>& kernels) {
   CompileMessage message{head.severity, 0, 0, with_hint(head.text)};
   if (head.file == "__nv_name_map") {
     message.text = name_map_text(head, tail);
+  } else if (base_name(head.file) == kEntriesFile) {
+    message.text = entry_text(head, kernels);
   } else if (head.file == "ptxas") {
     message.text = demangle_all(message.text);
     if (head.line != 0) message.text += fmt::format(" (PTX line {})", head.line);
@@ -201,7 +211,8 @@ bool same(const CompileMessage& a, const CompileMessage& b) {
 
 }  // namespace
 
-std::vector<CompileMessage> parse_log(std::string_view log, std::string_view file_name) {
+std::vector<CompileMessage> parse_log(std::string_view log, std::string_view file_name,
+                                      const std::vector<std::string>& kernels) {
   constexpr size_t kMaxMessages = 200;
   const std::vector<std::string_view> lines = split_lines(log);
   std::vector<CompileMessage> messages;
@@ -212,7 +223,7 @@ std::vector<CompileMessage> parse_log(std::string_view log, std::string_view fil
     for (size_t j = i + 1; j < lines.size() && !lines[j].empty() && !head_of(lines[j]); ++j) {
       tail.push_back(lines[j]);
     }
-    CompileMessage message = message_from(*head, tail, file_name);
+    CompileMessage message = message_from(*head, tail, file_name, kernels);
     const bool repeated =
         std::any_of(messages.begin(), messages.end(),
                     [&](const CompileMessage& other) { return same(message, other); });

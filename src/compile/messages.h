@@ -13,7 +13,9 @@ namespace kw::compile {
 /// Errors first come as the compiler printed them; remarks, repetitions and our own helper lines
 /// are dropped. What a header complains about has line 0 unless the log says which module line led
 /// there. `file_name` is the module's.
-std::vector<exec::CompileMessage> parse_log(std::string_view log, std::string_view file_name);
+/// Complaints about the lines with_entries() added speak of `kernels`.
+std::vector<exec::CompileMessage> parse_log(std::string_view log, std::string_view file_name,
+                                            const std::vector<std::string>& kernels = {});
 
 /// " (it comes with …: pip install …)" for a header that could not be opened, or "".
 std::string header_hint(std::string_view header);

@@ -6,17 +6,17 @@
 #include "compile/nvrtc_compiler.h"
 
 #include <fmt/core.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
+#include <optional>
 #include <set>
 #include <thread>
 
 #include "base/hash.h"
 #include "base/text.h"
+#include "compile/scratch.h"
 #include "compile/wire.h"
 #include "compile/worker.h"
 #include "kernel/inject.h"
@@ -27,43 +27,6 @@ namespace kw::compile {
 namespace {
 
 constexpr double kStartSeconds = 60;
-constexpr const char* kFolderPrefix = "kernelwright-compile-";
-
-std::string temporary_root() {
-  const std::string named = os::env("TMPDIR");
-  return named.empty() ? "/tmp" : named;
-}
-
-/// A folder that vanishes with its owner.
-class ScratchFolder {
- public:
-  ScratchFolder() {
-    std::string pattern =
-        fmt::format("{}/{}{}-XXXXXX", temporary_root(), kFolderPrefix, ::getpid());
-    if (::mkdtemp(pattern.data()) != nullptr) path_ = pattern;
-  }
-  ~ScratchFolder() { remove(path_); }
-  ScratchFolder(const ScratchFolder&) = delete;
-  ScratchFolder& operator=(const ScratchFolder&) = delete;
-  const std::string& path() const { return path_; }  // "" when it could not be made
-
-  static void remove(const std::string& path) {
-    std::error_code ignored;
-    if (!path.empty()) std::filesystem::remove_all(path, ignored);
-  }
-  /// Removes what engines that were killed left behind.
-  static void sweep() {
-    const std::string start = temporary_root() + "/" + kFolderPrefix;
-    for (const std::string& path : os::glob(start + "*")) {
-      const auto pid = parse_int(split(path.substr(start.size()), '-').front());
-      if (pid && *pid > 0 && ::kill(static_cast<pid_t>(*pid), 0) != 0 && errno == ESRCH)
-        remove(path);
-    }
-  }
-
- private:
-  std::string path_;
-};
 
 std::string headers_key(const exec::CompileRequest& request) {
   const std::string_view source = request.source;
@@ -85,7 +48,7 @@ std::string absolute(const std::string& folder) {
 
 struct NvrtcCompiler::Worker {
   std::unique_ptr<os::Child> child;
-  std::unique_ptr<ScratchFolder> scratch;
+  std::optional<ScratchFolder> scratch;
   std::vector<std::string> extra_folders;  // it may read these too
   std::set<std::string> precompiled;       // header sets it has seen
   int compiles = 0;
@@ -123,13 +86,8 @@ Result<std::unique_ptr<NvrtcCompiler::Worker>> NvrtcCompiler::start_worker(
     const std::vector<std::string>& extra_folders) {
   auto worker = std::make_unique<Worker>();
   worker->extra_folders = extra_folders;
-  worker->scratch = std::make_unique<ScratchFolder>();
+  worker->scratch = KW_TRY(ScratchFolder::make());
   const std::string& scratch = worker->scratch->path();
-  if (scratch.empty()) {
-    return environment_error(
-        fmt::format("no temporary folder can be made in {}; set TMPDIR to one that is writable",
-                    temporary_root()));
-  }
   WorkerSetup setup{nvrtc_.library,      nvrtc_.builtins,      "NVRTC " + nvrtc_.version,
                     headers_.folders,    headers_.folders,     scratch,
                     options_.precompile, options_.memory_bytes};

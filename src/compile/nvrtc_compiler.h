@@ -32,8 +32,7 @@ class NvrtcCompiler : public exec::Compiler {
 
   std::string name() const override;
   Result<exec::CompileOutcome> compile(const exec::CompileRequest& request) override;
-  /// What a person should know, once: for instance that this kernel cannot confine the workers.
-  std::vector<std::string> notes() const;
+  std::vector<std::string> notes() const override;
 
  private:
   struct Worker;

@@ -195,6 +195,23 @@ std::set<size_t> reachable(const std::vector<PtxFunction>& functions, size_t sta
   return seen;
 }
 
+/// .file lines that name the module's file in some folder, without the folder.
+std::string plain_file_names(std::string_view ptx, std::string_view file_name) {
+  const std::string ending = "/" + std::string(file_name) + "\"";
+  std::string result;
+  result.reserve(ptx.size());
+  for (std::string_view line : split_lines(ptx)) {
+    const size_t open = line.find('"');
+    const size_t end = line.find(ending);
+    if (trim(line).starts_with(".file") && open < end && end != std::string_view::npos) {
+      result.append(line.substr(0, open + 1)).append(line.substr(end + 1)).append("\n");
+    } else {
+      result.append(line).append("\n");
+    }
+  }
+  return result;
+}
+
 }  // namespace
 
 std::map<std::string, KernelResources> parse_ptxas_report(std::string_view log) {
@@ -251,8 +268,7 @@ std::map<std::string, KernelResources> scan_ptx(std::string_view ptx) {
 
 std::string normalise_ptx(std::string ptx, std::string_view file_name,
                           std::vector<std::string>* names) {
-  ptx = replace_all(std::move(ptx), "\"/" + std::string(file_name) + "\"",
-                    "\"" + std::string(file_name) + "\"");
+  ptx = plain_file_names(ptx, file_name);
   std::set<std::string> internal;  // "42_GLOBAL__N__00000000_4_m_cu_e6b0a624_20430"
   for (std::string_view mark : {"_GLOBAL__N__", "_INTERNAL_"}) {
     for (size_t at = ptx.find(mark); at != std::string::npos; at = ptx.find(mark, at + 1)) {

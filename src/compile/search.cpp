@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <set>
+#include <functional>
 
 #include "base/hash.h"
 #include "base/text.h"
@@ -359,22 +359,21 @@ void Finder::find_clang() {
 
 Toolbox find_tools(const SearchOptions& options) { return Finder(options).find(); }
 
-std::string fingerprint(const std::vector<std::string>& files_and_folders) {
+std::string fingerprint(const std::vector<std::string>& files_and_folders, int depth) {
+  constexpr int kMostFiles = 50000;
   std::string text;
-  const auto add = [&](const std::string& path) {
+  int files = 0;
+  const std::function<void(const std::string&, int)> add = [&](const std::string& path,
+                                                               int levels) {
     struct stat st {};
-    if (::stat(path.c_str(), &st) != 0) return false;
+    if (++files > kMostFiles || ::stat(path.c_str(), &st) != 0) return;
+    const bool folder = S_ISDIR(st.st_mode);
     const int64_t nanoseconds = int64_t{st.st_mtim.tv_sec} * 1000000000 + st.st_mtim.tv_nsec;
-    text +=
-        fmt::format("{} {} {}\n", path, S_ISDIR(st.st_mode) ? 0 : int64_t{st.st_size}, nanoseconds);
-    return S_ISDIR(st.st_mode);
+    text += fmt::format("{} {} {}\n", path, folder ? 0 : int64_t{st.st_size}, nanoseconds);
+    if (!folder || levels == 0) return;
+    for (const std::string& name : os::list_directory(path)) add(path + "/" + name, levels - 1);
   };
-  // A toolkit's folders do not change file by file: their own time and that of the files everything
-  // includes do.
-  for (const std::string& path : files_and_folders) {
-    if (!add(path)) continue;
-    for (const std::string& name : os::list_directory(path)) add(path + "/" + name);
-  }
+  for (const std::string& path : files_and_folders) add(path, depth);
   return hash_hex(text);
 }
 

@@ -45,9 +45,9 @@ struct Toolbox {
 /// first.
 Toolbox find_tools(const SearchOptions& options = {});
 
-/// Files whose size or time change when one of the folders gets other content; goes into cache
-/// keys.
-std::string fingerprint(const std::vector<std::string>& files_and_folders);
+/// Changes when files beneath the folders do: names, sizes and times, down to `depth` levels of
+/// folders (a toolkit does not change file by file, a user's folder does). Goes into cache keys.
+std::string fingerprint(const std::vector<std::string>& files_and_folders, int depth = 1);
 
 /// clang older than this knows too little of CUDA.
 inline constexpr int kOldestClang = 19;

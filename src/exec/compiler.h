@@ -78,6 +78,8 @@ class Compiler {
   virtual std::string name() const = 0;
   /// An Error only for what is not the candidate's fault.
   virtual Result<CompileOutcome> compile(const CompileRequest& request) = 0;
+  /// What a person should know about how it works here, e.g. that nothing can be cached; grows with use.
+  virtual std::vector<std::string> notes() const { return {}; }
 };
 
 }  // namespace kw::exec

@@ -112,7 +112,7 @@ Result<std::string> read_file(const std::string& path, uint64_t limit) {
   }
 }
 
-Status write_file(const std::string& path, std::string_view bytes) {
+Status write_file(const std::string& path, std::string_view bytes, Sync sync) {
   const std::string target = resolved(path);
   struct stat st {};
   if (::stat(target.c_str(), &st) == 0) {
@@ -124,7 +124,7 @@ Status write_file(const std::string& path, std::string_view bytes) {
   Fd fd(open_retrying(temporary, O_WRONLY | O_CREAT | O_EXCL, 0666));
   if (fd.get() < 0) return file_error("writing", path, errno);
   int code = write_all(fd.get(), bytes);
-  if (code == 0 && ::fsync(fd.get()) != 0 && errno != EINVAL) code = errno;
+  if (code == 0 && sync == Sync::Yes && ::fsync(fd.get()) != 0 && errno != EINVAL) code = errno;
   if (fd.close() != 0 && code == 0) code = errno;
   if (code == 0 && ::rename(temporary.c_str(), target.c_str()) != 0) code = errno;
   if (code == 0) return Done{};

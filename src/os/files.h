@@ -13,9 +13,11 @@ namespace kw::os {
 /// Whole file as bytes. Refuses directories, devices and files over `limit` bytes with a clear
 /// Error (Blame::Input).
 Result<std::string> read_file(const std::string& path, uint64_t limit = uint64_t{1} << 30);
+/// Whether a file must survive a power cut right after it was written; caches need not.
+enum class Sync : uint8_t { Yes, No };
 /// Temp file in the same folder + fsync + rename: readers see the old content or the new, never
 /// half.
-Status write_file(const std::string& path, std::string_view bytes);
+Status write_file(const std::string& path, std::string_view bytes, Sync sync = Sync::Yes);
 bool exists(const std::string& path);
 bool is_directory(const std::string& path);
 Status make_directories(const std::string& path);

@@ -1,0 +1,154 @@
+#include "compile/cache.h"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <ctime>
+
+#include "base/hash.h"
+#include "compile/search.h"
+#include "compile/wire.h"
+#include "os/files.h"
+
+namespace kw::compile {
+namespace {
+
+// Changes with the layout of entries and with anything that makes the same request give another
+// result.
+constexpr std::string_view kFormat = "kernelwright compile cache 1\n";
+constexpr int kUserFolderDepth = 8;
+// Other processes write too: look at the folder again now and then.
+constexpr int kWritesBetweenLooks = 256;
+constexpr time_t kStaleTemporarySeconds = 3600;
+
+struct Entry {
+  std::string path;
+  int64_t bytes = 0;
+  timespec used{};
+};
+
+std::string checksum(std::string_view payload) { return fmt::format("{:016x}", hash64(payload)); }
+
+std::vector<Entry> entries_in(const std::string& folder) {
+  std::vector<Entry> entries;
+  for (const std::string& shelf : os::list_directory(folder)) {
+    for (const std::string& name : os::list_directory(folder + "/" + shelf)) {
+      Entry entry{folder + "/" + shelf + "/" + name, 0, {}};
+      struct stat st {};
+      if (::stat(entry.path.c_str(), &st) != 0 || !S_ISREG(st.st_mode)) continue;
+      if (name.find(".tmp-") != std::string::npos) {  // of a process that was killed while writing
+        if (::time(nullptr) - st.st_mtim.tv_sec > kStaleTemporarySeconds)
+          ::unlink(entry.path.c_str());
+        continue;
+      }
+      entry.bytes = st.st_size;
+      entry.used = st.st_mtim;
+      entries.push_back(std::move(entry));
+    }
+  }
+  return entries;
+}
+
+}  // namespace
+
+CachingCompiler::CachingCompiler(std::unique_ptr<exec::Compiler> inner, CacheOptions options)
+    : inner_(std::move(inner)), options_(std::move(options)) {}
+
+CacheStats CachingCompiler::stats() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return stats_;
+}
+
+std::vector<std::string> CachingCompiler::notes() const {
+  std::vector<std::string> all = inner_->notes();
+  const std::lock_guard<std::mutex> lock(mutex_);
+  all.insert(all.end(), notes_.begin(), notes_.end());
+  return all;
+}
+
+std::string CachingCompiler::path_for(const exec::CompileRequest& request) const {
+  exec::CompileRequest key = request;
+  key.timeout_seconds = 0;
+  std::string text =
+      std::string(kFormat) + inner_->name() + "\n" + options_.salt + "\n" + encode(key);
+  if (!request.include_folders.empty())
+    text += fingerprint(request.include_folders, kUserFolderDepth);
+  const std::string hash = hash_hex(text);
+  return fmt::format("{}/{}/{}", options_.folder, hash.substr(0, 2), hash.substr(2));
+}
+
+bool CachingCompiler::load(const std::string& path, exec::CompileOutcome* outcome) {
+  const auto bytes = os::read_file(path);
+  if (!bytes) return false;
+  std::string_view rest = *bytes;
+  bool good = rest.starts_with(kFormat) && rest.size() >= kFormat.size() + 16;
+  if (good) {
+    const std::string_view sum = rest.substr(kFormat.size(), 16);
+    rest.remove_prefix(kFormat.size() + 16);
+    good = sum == checksum(rest) && decode(rest, outcome) && outcome->compiled && !outcome->failed;
+  }
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (!good) ++stats_.damaged;
+  return good;
+}
+
+void CachingCompiler::make_room(uint64_t added) {
+  const bool look = known_bytes_ < 0 || ++writes_ % kWritesBetweenLooks == 0;
+  known_bytes_ = std::max<int64_t>(known_bytes_, 0) + static_cast<int64_t>(added);
+  if (!look && known_bytes_ <= static_cast<int64_t>(options_.max_bytes)) return;
+  std::vector<Entry> entries = entries_in(options_.folder);
+  int64_t total = 0;
+  for (const Entry& entry : entries) total += entry.bytes;
+  known_bytes_ = total;
+  if (total <= static_cast<int64_t>(options_.max_bytes)) return;
+  std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
+    return std::pair(a.used.tv_sec, a.used.tv_nsec) < std::pair(b.used.tv_sec, b.used.tv_nsec);
+  });
+  // Down to four fifths, so that the next write does not look again.
+  const auto goal = static_cast<int64_t>(options_.max_bytes / 5 * 4);
+  for (const Entry& entry : entries) {
+    if (known_bytes_ <= goal) break;
+    if (::unlink(entry.path.c_str()) == 0) known_bytes_ -= entry.bytes;
+  }
+}
+
+void CachingCompiler::store(const std::string& path, const exec::CompileOutcome& outcome) {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (!writable_) return;
+  }
+  const std::string payload = encode(outcome);
+  const std::string bytes = std::string(kFormat) + checksum(payload) + payload;
+  Status written = os::make_directories(path.substr(0, path.rfind('/')));
+  if (written) written = os::write_file(path, bytes, os::Sync::No);
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (written) return make_room(bytes.size());
+  if (writable_) notes_.push_back("compiled images are not cached: " + written.error().message);
+  writable_ = false;
+}
+
+Result<exec::CompileOutcome> CachingCompiler::compile(const exec::CompileRequest& request) {
+  const auto start = std::chrono::steady_clock::now();
+  const std::string path = path_for(request);
+  exec::CompileOutcome outcome;
+  if (load(path, &outcome)) {
+    ::utimensat(AT_FDCWD, path.c_str(), nullptr, 0);  // used just now
+    outcome.compiled->from_cache = true;
+    outcome.compiled->seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    const std::lock_guard<std::mutex> lock(mutex_);
+    ++stats_.hits;
+    return outcome;
+  }
+  outcome = KW_TRY(inner_->compile(request));
+  if (outcome.compiled) store(path, outcome);
+  const std::lock_guard<std::mutex> lock(mutex_);
+  ++stats_.misses;
+  return outcome;
+}
+
+}  // namespace kw::compile

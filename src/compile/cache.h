@@ -1,0 +1,52 @@
+// A Compiler that remembers: what was compiled once, by anyone on this machine with the same
+// compiler and headers, is read from disk. Entries are checked when read; a damaged one is made
+// again. Failures are not remembered. When the folder cannot be written the compiler works without
+// it and says so.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "exec/compiler.h"
+
+namespace kw::compile {
+
+struct CacheOptions {
+  std::string folder;                      // entries go into sub-folders of it
+  std::string salt = {};                   // what else results depend on: compiler file, headers
+  uint64_t max_bytes = uint64_t{1} << 30;  // oldest entries go when there is more
+};
+
+struct CacheStats {
+  int hits = 0, misses = 0, damaged = 0;
+};
+
+class CachingCompiler : public exec::Compiler {
+ public:
+  CachingCompiler(std::unique_ptr<exec::Compiler> inner, CacheOptions options);
+
+  std::string name() const override { return inner_->name(); }
+  Result<exec::CompileOutcome> compile(const exec::CompileRequest& request) override;
+  std::vector<std::string> notes() const override;
+  CacheStats stats() const;
+
+ private:
+  std::string path_for(const exec::CompileRequest& request) const;
+  bool load(const std::string& path, exec::CompileOutcome* outcome);
+  void store(const std::string& path, const exec::CompileOutcome& outcome);
+  void make_room(uint64_t added);
+
+  const std::unique_ptr<exec::Compiler> inner_;
+  const CacheOptions options_;
+  mutable std::mutex mutex_;
+  CacheStats stats_;
+  std::vector<std::string> notes_;
+  bool writable_ = true;
+  int64_t known_bytes_ = -1;  // in the folder, as far as we know; -1: not looked yet
+  int writes_ = 0;
+};
+
+}  // namespace kw::compile

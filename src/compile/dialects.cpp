@@ -1,0 +1,105 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+
+#include "base/text.h"
+#include "compile/device_headers.h"
+#include "compile/program_compiler.h"
+
+namespace kw::compile {
+namespace {
+
+/// The folder a toolkit's program lives in, links followed, as far up as the toolkit's root.
+std::string toolkit_of(const std::string& program) {
+  std::error_code failed;
+  const std::filesystem::path real = std::filesystem::canonical(program, failed);
+  return failed ? "" : real.parent_path().parent_path().string();
+}
+
+/// The PTX version a target needs at least; older drivers and our interpreter like it low.
+int ptx_version_for(const std::string& target) {
+  const int sm = std::atoi(target.c_str() + std::min<size_t>(3, target.size()));
+  return sm >= 103 && sm < 110 ? 88 : sm >= 120 ? 87 : sm >= 100 ? 86 : 83;
+}
+
+void add_includes(const exec::CompileRequest& request, std::vector<std::string>* command) {
+  for (const std::string& folder : request.include_folders) command->push_back("-I" + folder);
+}
+
+}  // namespace
+
+std::unique_ptr<exec::Compiler> make_nvcc_compiler(const FoundProgram& nvcc,
+                                                   std::optional<FoundProgram> ptxas) {
+  Dialect dialect;
+  dialect.shown_as = "nvcc " + nvcc.version;
+  dialect.path = nvcc.path;
+  dialect.ptxas = std::move(ptxas);
+  dialect.allowed.running = {toolkit_of(nvcc.path)};
+  if (dialect.ptxas) dialect.allowed.running.push_back(toolkit_of(dialect.ptxas->path));
+  dialect.command = [path = nvcc.path](const exec::CompileRequest& request,
+                                       const std::string& input, const std::string& output) {
+    std::vector<std::string> command = {path,
+                                        "-ptx",
+                                        "-arch=" + replace_all(request.target, "sm_", "compute_"),
+                                        "-std=c++17",
+                                        "-lineinfo",
+                                        "-Wno-deprecated-gpu-targets",
+                                        "-allow-unsupported-compiler",
+                                        "-o",
+                                        output,
+                                        input};
+    add_includes(request, &command);
+    return command;
+  };
+  return std::make_unique<ProgramCompiler>(std::move(dialect));
+}
+
+Result<std::unique_ptr<exec::Compiler>> make_clang_compiler(const FoundProgram& clang,
+                                                            std::optional<FoundProgram> ptxas) {
+  const std::string headers = KW_TRY(device_header_folder());
+  Dialect dialect;
+  dialect.shown_as = "clang " + clang.version;
+  dialect.path = clang.path;
+  dialect.ptxas = std::move(ptxas);
+  dialect.allowed.reading = {headers};
+  dialect.allowed.running = {toolkit_of(clang.path)};
+  if (dialect.ptxas) dialect.allowed.running.push_back(toolkit_of(dialect.ptxas->path));
+  dialect.command = [path = clang.path, headers](const exec::CompileRequest& request,
+                                                 const std::string& input,
+                                                 const std::string& output) {
+    // Neither an installed CUDA toolkit nor the host's headers may show through.
+    std::vector<std::string> command = {
+        path,
+        "-x",
+        "cuda",
+        "--cuda-device-only",
+        "--cuda-gpu-arch=" + request.target,
+        "--cuda-path=/nonexistent",
+        "-nocudainc",
+        "-nocudalib",
+        "-nostdinc",
+        "-nostdinc++",
+        "-std=c++20",
+        fmt::format("--cuda-feature=+ptx{}", ptx_version_for(request.target)),
+        "-O3",
+        "-gline-tables-only",
+        "-Wno-unknown-cuda-version",
+        "-fno-caret-diagnostics",
+        "-fno-color-diagnostics",
+        "-isystem",
+        headers,
+        "-include",
+        "kernelwright_device.h",
+        "-S",
+        input,
+        "-o",
+        output};
+    add_includes(request, &command);
+    return command;
+  };
+  return std::unique_ptr<exec::Compiler>(std::make_unique<ProgramCompiler>(std::move(dialect)));
+}
+
+}  // namespace kw::compile

@@ -1,0 +1,196 @@
+#include "compile/program_compiler.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "base/text.h"
+#include "compile/entries.h"
+#include "compile/messages.h"
+#include "compile/resources.h"
+#include "compile/scratch.h"
+#include "kernel/inject.h"
+#include "os/files.h"
+#include "os/process.h"
+#include "os/spawn.h"
+
+namespace kw::compile {
+namespace {
+
+constexpr uint64_t kMemoryBytes = uint64_t{8} << 30;
+
+/// What any program on this machine needs to start and to find its libraries.
+void add_system(os::Allowed* allowed) {
+  for (const char* folder : {"/usr", "/bin", "/lib", "/lib64"})
+    allowed->running.emplace_back(folder);
+  for (const char* file : {"/etc/ld.so.cache", "/etc/alternatives", "/dev/urandom", "/proc/meminfo",
+                           "/proc/cpuinfo", "/sys/devices/system/cpu"}) {
+    allowed->reading.emplace_back(file);
+  }
+  allowed->writing.emplace_back("/dev/null");
+}
+
+}  // namespace
+
+struct ProgramCompiler::Step {
+  os::ProcessResult process;
+  std::string log() const { return process.out + process.err; }
+  bool good() const { return process.exit_code == 0 && process.signal == 0 && !process.timed_out; }
+};
+
+std::string ProgramCompiler::name() const {
+  return fmt::format("{} ({})", dialect_.shown_as, dialect_.path);
+}
+
+Result<ProgramCompiler::Step> ProgramCompiler::run(const std::vector<std::string>& command,
+                                                   const exec::CompileRequest& request,
+                                                   const std::string& scratch,
+                                                   double deadline) const {
+  os::Allowed allowed = dialect_.allowed;
+  add_system(&allowed);
+  allowed.reading.insert(allowed.reading.end(), request.include_folders.begin(),
+                         request.include_folders.end());
+  allowed.writing.push_back(scratch);
+  os::ProcessLimits limits;
+  limits.timeout_seconds = std::max(0.01, deadline - os::monotonic_seconds());
+#ifndef __SANITIZE_ADDRESS__
+  limits.memory_bytes = kMemoryBytes;
+#endif
+  limits.output_bytes = 4 << 20;
+  limits.allowed = &allowed;
+  return Step{KW_TRY(
+      os::run_process(command, {}, limits, {"TMPDIR=" + scratch, "LC_ALL=C", "CCACHE_DISABLE=1"}))};
+}
+
+std::optional<Error> ProgramCompiler::target_error(const exec::CompileRequest& request,
+                                                   const std::string& log) const {
+  for (const char* sign : {"Unsupported gpu architecture", "unsupported CUDA gpu architecture",
+                           "is not defined for option 'gpu-",
+                           "is not a recognized feature for this target", "unknown target CPU"}) {
+    if (log.find(sign) != std::string::npos) {
+      return environment_error(fmt::format("{} does not know {}: a newer compiler is needed",
+                                           dialect_.shown_as, request.target));
+    }
+  }
+  return std::nullopt;
+}
+
+exec::CompileFailed ProgramCompiler::failure(const exec::CompileRequest& request, const Step& step,
+                                             const std::string& ptx) const {
+  exec::CompileFailed failed;
+  failed.compiler = dialect_.shown_as;
+  failed.log = step.log();
+  failed.timed_out = step.process.timed_out;
+  failed.messages = parse_log(failed.log, request.file_name, request.kernels);
+  const bool explained =
+      std::any_of(failed.messages.begin(), failed.messages.end(), [](const auto& message) {
+        return message.severity == exec::CompileMessage::Severity::Error;
+      });
+  failed.crashed = !failed.timed_out &&
+                   (step.process.signal != 0 || step.process.exit_code >= 128 || !explained);
+  std::string verdict;
+  if (failed.timed_out) {
+    verdict = fmt::format("compiling took more than {} s and was stopped", request.timeout_seconds);
+  } else if (failed.crashed) {
+    verdict = step.process.signal != 0
+                  ? fmt::format("the compiler died on this source (signal {})", step.process.signal)
+                  : fmt::format("the compiler failed on this source (exit code {})",
+                                step.process.exit_code);
+  }
+  if (!verdict.empty()) failed.messages.insert(failed.messages.begin(), {{}, 0, 0, verdict});
+  for (exec::CompileMessage& message : failed.messages) {
+    const size_t at = message.text.find(" (PTX line ");
+    if (at == std::string::npos) continue;
+    message.line = module_line(ptx, std::atoi(message.text.c_str() + at + 11), request.file_name);
+  }
+  return failed;
+}
+
+Result<exec::CompileOutcome> ProgramCompiler::assemble(const exec::CompileRequest& request,
+                                                       exec::Compiled compiled,
+                                                       const std::string& scratch,
+                                                       double deadline) const {
+  if (!dialect_.ptxas) {
+    return environment_error(
+        fmt::format("{} makes PTX only; a cubin for {} needs NVRTC, or ptxas from a CUDA toolkit",
+                    dialect_.shown_as, request.target));
+  }
+  const std::string input = scratch + "/module.ptx", output = scratch + "/module.cubin";
+  if (auto written = os::write_file(input, compiled.image); !written)
+    return std::move(written).error();
+  const Step step = KW_TRY(
+      run({dialect_.ptxas->path, "-arch=" + request.target, "-lineinfo", "-v", "-o", output, input},
+          request, scratch, deadline));
+  if (auto error = target_error(request, step.log())) return *error;
+  exec::CompileOutcome outcome;
+  if (!step.good()) {
+    outcome.failed = failure(request, step, compiled.image);
+    return outcome;
+  }
+  const auto bounds = scan_ptx(compiled.image);
+  const auto report = parse_ptxas_report(step.log());
+  compiled.image = KW_TRY(os::read_file(output));
+  for (exec::CompiledKernel& kernel : compiled.kernels) {
+    const auto found = report.find(kernel.entry);
+    if (found == report.end()) continue;
+    const int max_threads = kernel.resources.max_threads;
+    kernel.resources = found->second;
+    kernel.resources.max_threads = max_threads;
+  }
+  for (exec::CompileMessage& message : parse_log(step.log(), request.file_name)) {
+    compiled.messages.push_back(std::move(message));
+  }
+  outcome.compiled = std::move(compiled);
+  return outcome;
+}
+
+Result<exec::CompileOutcome> ProgramCompiler::compile(const exec::CompileRequest& request) {
+  const double start = os::monotonic_seconds(), deadline = start + request.timeout_seconds;
+  const ScratchFolder scratch = KW_TRY(ScratchFolder::make());
+  const std::string input = scratch.path() + "/input.cu", output = scratch.path() + "/output.ptx";
+  const std::string text =
+      fmt::format("#line 1 \"{}\"\n", request.file_name) +
+      kernel::inject_defines(request.source, request.defines, false, request.file_name);
+  if (auto written = os::write_file(input, with_entries(text, request.kernels)); !written) {
+    return std::move(written).error();
+  }
+  const Step step =
+      KW_TRY(run(dialect_.command(request, input, output), request, scratch.path(), deadline));
+  if (auto error = target_error(request, step.log())) return *error;
+  exec::CompileOutcome outcome;
+  if (!step.good()) {
+    // nvcc lets ptxas read the PTX it made and leaves it there: ptxas' lines can be looked up.
+    const auto ptx = os::read_file(output);
+    outcome.failed = failure(request, step, ptx ? *ptx : "");
+    return outcome;
+  }
+  exec::Compiled compiled;
+  compiled.kind = request.image;
+  compiled.target = request.target;
+  compiled.compiler = dialect_.shown_as;
+  compiled.messages = parse_log(step.log(), request.file_name, request.kernels);
+  std::string ptx = KW_TRY(os::read_file(output));
+  std::vector<std::string> entries;
+  if (!take_entries(&ptx, request.kernels.size(), &entries)) {
+    return environment_error(
+        fmt::format("{} did not say which symbols it gave the kernels", dialect_.shown_as));
+  }
+  compiled.image = normalise_ptx(std::move(ptx), request.file_name, &entries);
+  const auto resources = scan_ptx(compiled.image);
+  for (size_t i = 0; i < entries.size(); ++i) {
+    exec::CompiledKernel kernel{request.kernels[i], entries[i], demangle(entries[i]), {}};
+    if (const auto found = resources.find(kernel.entry); found != resources.end())
+      kernel.resources = found->second;
+    compiled.kernels.push_back(std::move(kernel));
+  }
+  if (request.image == exec::ImageKind::Cubin) {
+    outcome = KW_TRY(assemble(request, std::move(compiled), scratch.path(), deadline));
+  } else {
+    outcome.compiled = std::move(compiled);
+  }
+  if (outcome.compiled) outcome.compiled->seconds = os::monotonic_seconds() - start;
+  return outcome;
+}
+
+}  // namespace kw::compile

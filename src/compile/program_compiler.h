@@ -1,0 +1,60 @@
+// The Compiler port over a compiler that is a program: nvcc or clang makes PTX, ptxas makes a cubin
+// of it. Every run has a time and a memory limit and, where the kernel has Landlock, sees only its
+// own folders.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compile/search.h"
+#include "exec/compiler.h"
+#include "os/landlock.h"
+
+namespace kw::compile {
+
+/// What differs between the programs.
+struct Dialect {
+  std::string shown_as;  // "clang 19.1.7"
+  std::string path;
+  std::optional<FoundProgram> ptxas;
+  os::Allowed allowed;  // beside the scratch folder and the request's include folders
+  /// The command that turns `input` into PTX at `output`.
+  std::function<std::vector<std::string>(const exec::CompileRequest&, const std::string& input,
+                                         const std::string& output)>
+      command;
+};
+
+class ProgramCompiler : public exec::Compiler {
+ public:
+  explicit ProgramCompiler(Dialect dialect) : dialect_(std::move(dialect)) {}
+  std::string name() const override;
+  Result<exec::CompileOutcome> compile(const exec::CompileRequest& request) override;
+
+ private:
+  struct Step;  // one program run
+
+  Result<Step> run(const std::vector<std::string>& command, const exec::CompileRequest& request,
+                   const std::string& scratch, double deadline) const;
+  std::optional<Error> target_error(const exec::CompileRequest& request,
+                                    const std::string& log) const;
+  exec::CompileFailed failure(const exec::CompileRequest& request, const Step& step,
+                              const std::string& ptx) const;
+  Result<exec::CompileOutcome> assemble(const exec::CompileRequest& request,
+                                        exec::Compiled compiled, const std::string& scratch,
+                                        double deadline) const;
+
+  Dialect dialect_;
+};
+
+/// nvcc, with the toolkit it belongs to.
+std::unique_ptr<exec::Compiler> make_nvcc_compiler(const FoundProgram& nvcc,
+                                                   std::optional<FoundProgram> ptxas);
+/// clang with our own device headers and no CUDA toolkit. Fails when those headers can be written
+/// nowhere.
+Result<std::unique_ptr<exec::Compiler>> make_clang_compiler(const FoundProgram& clang,
+                                                            std::optional<FoundProgram> ptxas);
+
+}  // namespace kw::compile

@@ -1,0 +1,207 @@
+#include "compile/program_compiler.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "compile/entries.h"
+#include "os/files.h"
+
+namespace kw::compile {
+namespace {
+
+using exec::CompileOutcome;
+using exec::CompileRequest;
+using exec::ImageKind;
+
+const Toolbox& tools() {
+  static const Toolbox box = find_tools();
+  return box;
+}
+
+CompileRequest request(std::string source, std::vector<std::string> kernels, ImageKind image) {
+  CompileRequest request;
+  request.source = std::move(source);
+  request.file_name = "module.cu";
+  request.target = "sm_90";
+  request.image = image;
+  request.kernels = std::move(kernels);
+  return request;
+}
+
+std::string text_of(const Result<CompileOutcome>& outcome) {
+  if (!outcome) return "Error: " + outcome.error().message;
+  if (outcome->compiled) return "compiled";
+  std::string text = outcome->failed->timed_out ? "timed out\n"
+                     : outcome->failed->crashed ? "crashed\n"
+                                                : "";
+  for (const auto& m : outcome->failed->messages)
+    text += std::to_string(m.line) + ": " + m.text + "\n";
+  return text;
+}
+
+TEST(Entries, AreAppendedAndTakenOut) {
+  EXPECT_EQ(with_entries("x", {"k<1>", "n::f"}),
+            "x\n#line 1 \"kw_entries\"\n"
+            "__device__ __attribute__((used)) auto kw_entry_0 = &k<1>;\n"
+            "__device__ __attribute__((used)) auto kw_entry_1 = &n::f;\n");
+  std::string ptx =
+      ".visible .global .align 8 .u64 kw_entry_1 = _ZN1n1fEv;\nkeep\n"
+      ".global .align 8 .u64 kw_entry_0 = _Z1kILi1EEvv;\n";
+  std::vector<std::string> entries;
+  ASSERT_TRUE(take_entries(&ptx, 2, &entries));
+  EXPECT_EQ(entries, (std::vector<std::string>{"_Z1kILi1EEvv", "_ZN1n1fEv"}));
+  EXPECT_EQ(ptx, "keep\n");
+  EXPECT_FALSE(take_entries(&ptx, 1, &entries));
+}
+
+constexpr const char* kSource = R"(//! kernelwright 1
+namespace inner {
+template <int N, typename T>
+__global__ void __launch_bounds__(64) add(const T* x, T* y, int n) {
+  __shared__ T tile[N];
+  tile[threadIdx.x % N] = x[threadIdx.x];
+  __syncthreads();
+  if (threadIdx.x < n) y[threadIdx.x] = tile[(threadIdx.x + 1) % N] + AMOUNT;
+}
+}
+__global__ void plain(int* p) { *p = AMOUNT; }
+)";
+
+/// What both programs must do; each test below runs it with one of them.
+void check_compiler(exec::Compiler& compiler, bool cubins) {
+  CompileRequest asked = request(kSource, {"inner::add<32, float>", "plain"}, ImageKind::Ptx);
+  asked.defines = {{"AMOUNT", 3}};
+  const auto ptx = compiler.compile(asked);
+  ASSERT_EQ(text_of(ptx), "compiled");
+  const auto& kernels = ptx->compiled->kernels;
+  ASSERT_EQ(kernels.size(), 2U);
+  EXPECT_EQ(kernels[0].signature, "void inner::add<32, float>(float const*, float*, int)");
+  EXPECT_EQ(kernels[0].resources.static_shared, 128);
+  EXPECT_EQ(kernels[0].resources.max_threads, 64);
+  EXPECT_EQ(kernels[1].entry, "_Z5plainPi");
+  const std::string& text = ptx->compiled->image;
+  EXPECT_NE(text.find(".entry " + kernels[0].entry), std::string::npos);
+  EXPECT_NE(text.find("\"module.cu\""), std::string::npos) << "lines must lead to the module";
+  EXPECT_EQ(text.find("kw_entry"), std::string::npos);
+  EXPECT_EQ(text.find("/tmp/"), std::string::npos) << "PTX names a temporary folder";
+  EXPECT_EQ(compiler.compile(asked)->compiled->image, text) << "two runs must agree";
+  if (cubins) {
+    asked.image = ImageKind::Cubin;
+    const auto cubin = compiler.compile(asked);
+    ASSERT_EQ(text_of(cubin), "compiled");
+    EXPECT_EQ(cubin->compiled->image.substr(1, 3), "ELF");
+    EXPECT_GT(cubin->compiled->kernels[0].resources.registers, 0);
+    EXPECT_EQ(cubin->compiled->kernels[0].resources.max_threads, 64);
+  }
+}
+
+void check_messages(exec::Compiler& compiler, const char* undefined) {
+  const auto failing = [&](const char* source, std::vector<std::string> kernels) {
+    CompileRequest asked = request(source, std::move(kernels), ImageKind::Ptx);
+    asked.defines = {{"ONE", 1}};
+    return text_of(compiler.compile(asked));
+  };
+  EXPECT_NE(failing("//! x\n__global__ void k(int* p) {\n  *p = nope;\n}\n", {"k"}).find(undefined),
+            std::string::npos)
+      << failing("//! x\n__global__ void k(int* p) {\n  *p = nope;\n}\n", {"k"});
+  EXPECT_NE(failing("__global__ void k() {}\n", {"k", "other<3>"})
+                .find("0: launched kernel 'other<3>': "),
+            std::string::npos);
+  EXPECT_NE(failing("#include <no_such_header.h>\n", {}).find("1: "), std::string::npos);
+}
+
+void check_limits(exec::Compiler& compiler) {
+  CompileRequest slow = request(R"(
+constexpr long f(long n) { long s = 0; for (long i = 0; i < n; ++i) s += i % 7; return s; }
+template <long N> struct V { static constexpr long v = f(100000 + N) + V<N - 1>::v; };
+template <> struct V<0> { static constexpr long v = 0; };
+__global__ void k(long* p) { *p = V<400>::v; })",
+                                {"k"}, ImageKind::Ptx);
+  slow.timeout_seconds = 0.05;
+  EXPECT_TRUE(text_of(compiler.compile(slow)).starts_with("timed out\n0: compiling took more than"))
+      << text_of(compiler.compile(slow));
+}
+
+void check_secrets(exec::Compiler& compiler) {
+  if (auto ruleset = os::make_ruleset({}); !ruleset) return;
+  const std::string secret = "/tmp/kw_secret_" + std::to_string(::getpid()) + ".h";
+  ASSERT_TRUE(os::write_file(secret, "the secret word is xyzzy\n"));
+  ASSERT_EQ(text_of(compiler.compile(request("__global__ void k() {}\n", {"k"}, ImageKind::Ptx))),
+            "compiled");
+  for (const std::string& form :
+       {"#include <" + secret + ">", "#include \"" + secret + "\"",
+        "#include \"/proc/self/root" + secret + "\"", "#define F <" + secret + ">\n#include F"}) {
+    const auto outcome =
+        compiler.compile(request(form + "\n__global__ void k() {}\n", {"k"}, ImageKind::Ptx));
+    ASSERT_TRUE(outcome) << outcome.error().message;
+    ASSERT_TRUE(outcome->failed) << form;
+    EXPECT_EQ((outcome->failed->log + text_of(outcome)).find("xyzzy"), std::string::npos) << form;
+  }
+  ::unlink(secret.c_str());
+}
+
+class Nvcc : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (!tools().nvcc) GTEST_SKIP() << "no nvcc on this machine";
+    compiler_ = make_nvcc_compiler(*tools().nvcc, tools().ptxas);
+  }
+  std::unique_ptr<exec::Compiler> compiler_;
+};
+
+TEST_F(Nvcc, Compiles) { check_compiler(*compiler_, tools().ptxas.has_value()); }
+TEST_F(Nvcc, SaysWhatIsWrong) { check_messages(*compiler_, "3: identifier \"nope\" is undefined"); }
+TEST_F(Nvcc, IsStoppedInTime) { check_limits(*compiler_); }
+TEST_F(Nvcc, ReadsNoSecrets) { check_secrets(*compiler_); }
+TEST_F(Nvcc, BadAssemblyIsFoundInTheModule) {
+  if (!tools().ptxas) GTEST_SKIP() << "no ptxas on this machine";
+  EXPECT_NE(text_of(compiler_->compile(request("__global__ void k() {\n  asm(\"bogus;\");\n}\n",
+                                               {"k"}, ImageKind::Cubin)))
+                .find("2: Not a name of any known instruction: 'bogus'"),
+            std::string::npos);
+}
+TEST_F(Nvcc, UnknownTargetIsTheMachinesFault) {
+  CompileRequest asked = request("__global__ void k() {}", {"k"}, ImageKind::Ptx);
+  asked.target = "sm_999";
+  const auto outcome = compiler_->compile(asked);
+  ASSERT_FALSE(outcome);
+  EXPECT_NE(outcome.error().message.find("does not know sm_999"), std::string::npos)
+      << outcome.error().message;
+}
+
+class Clang : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (!tools().clang) GTEST_SKIP() << "no clang of version 19 or newer on this machine";
+    auto made = make_clang_compiler(*tools().clang, tools().ptxas);
+    ASSERT_TRUE(made) << made.error().message;
+    compiler_ = std::move(made).value();
+  }
+  std::unique_ptr<exec::Compiler> compiler_;
+};
+
+TEST_F(Clang, Compiles) { check_compiler(*compiler_, tools().ptxas.has_value()); }
+TEST_F(Clang, SaysWhatIsWrong) {
+  check_messages(*compiler_, "3: use of undeclared identifier 'nope'");
+}
+TEST_F(Clang, IsStoppedInTime) { check_limits(*compiler_); }
+TEST_F(Clang, ReadsNoSecrets) { check_secrets(*compiler_); }
+TEST_F(Clang, MakesNoCubinsWithoutPtxas) {
+  auto alone = make_clang_compiler(*tools().clang, std::nullopt);
+  ASSERT_TRUE(alone);
+  const auto outcome =
+      (*alone)->compile(request("__global__ void k() {}", {"k"}, ImageKind::Cubin));
+  ASSERT_FALSE(outcome);
+  EXPECT_EQ(outcome.error().blame, Blame::Environment);
+}
+TEST_F(Clang, UnknownTargetIsTheMachinesFault) {
+  CompileRequest asked = request("__global__ void k() {}", {"k"}, ImageKind::Ptx);
+  asked.target = "sm_999";
+  const auto outcome = compiler_->compile(asked);
+  ASSERT_FALSE(outcome);
+  EXPECT_NE(outcome.error().message.find("does not know sm_999"), std::string::npos)
+      << outcome.error().message;
+}
+
+}  // namespace
+}  // namespace kw::compile

@@ -1,0 +1,64 @@
+#include "compile/scratch.h"
+
+#include <fmt/core.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <utility>
+
+#include "base/text.h"
+#include "os/files.h"
+
+namespace kw::compile {
+namespace {
+
+constexpr const char* kPrefix = "kernelwright-compile-";
+
+std::string temporary_root() {
+  const std::string named = os::env("TMPDIR");
+  return named.empty() ? "/tmp" : named;
+}
+
+void remove_folder(const std::string& path) {
+  std::error_code ignored;
+  if (!path.empty()) std::filesystem::remove_all(path, ignored);
+}
+
+}  // namespace
+
+Result<ScratchFolder> ScratchFolder::make() {
+  std::string pattern = fmt::format("{}/{}{}-XXXXXX", temporary_root(), kPrefix, ::getpid());
+  if (::mkdtemp(pattern.data()) == nullptr) {
+    return environment_error(
+        fmt::format("no temporary folder can be made in {}: {}; set TMPDIR to a writable one",
+                    temporary_root(), std::strerror(errno)));
+  }
+  ScratchFolder folder;
+  folder.path_ = pattern;
+  return folder;
+}
+
+ScratchFolder::ScratchFolder(ScratchFolder&& other) noexcept
+    : path_(std::exchange(other.path_, "")) {}
+
+ScratchFolder& ScratchFolder::operator=(ScratchFolder&& other) noexcept {
+  std::swap(path_, other.path_);
+  return *this;
+}
+
+ScratchFolder::~ScratchFolder() { remove_folder(path_); }
+
+void ScratchFolder::sweep() {
+  const std::string start = temporary_root() + "/" + kPrefix;
+  for (const std::string& path : os::glob(start + "*")) {
+    const auto pid = parse_int(split(path.substr(start.size()), '-').front());
+    const bool dead = pid && *pid > 0 && ::kill(static_cast<pid_t>(*pid), 0) != 0 && errno == ESRCH;
+    if (dead) remove_folder(path);
+  }
+}
+
+}  // namespace kw::compile
