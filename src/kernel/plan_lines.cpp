@@ -20,6 +20,11 @@ std::vector<PlanLine> find_plan_lines(std::string_view text, const SourceText& s
                              "use '//' or '///' for other comments"});
       continue;
     }
+    if (!line.substr(at).starts_with("//!")) {
+      diagnostics.push_back({comment.line, comment.column, 2, "a '//!' is split by a backslash",
+                             "write '//!' in one piece"});
+      continue;
+    }
     PlanLine plan;
     plan.number = comment.line;
     plan.text = line;
