@@ -126,7 +126,8 @@ KW_LANE constexpr uint64_t round_integer_to_double(uint64_t magnitude, bool nega
   const int shift = std::countl_zero(magnitude | 1);
   const uint64_t normal = magnitude << shift;
   const uint64_t kept = normal >> 11, rest = normal & 0x7ff;
-  const bool up = rounds_up<kRound>((kept & 1) != 0, rest != 0, rest > 0x400, rest == 0x400, negative);
+  const bool up =
+      rounds_up<kRound>((kept & 1) != 0, rest != 0, rest > 0x400, rest == 0x400, negative);
   const uint64_t base = static_cast<uint64_t>(63 - shift + 1023 - 1) << 52;
   const uint64_t result = kept + static_cast<uint64_t>(up) + base;
   return magnitude == 0 ? 0 : result | static_cast<uint64_t>(negative) << 63;
