@@ -220,6 +220,8 @@ std::string check_text(const engine::CheckReport& report, const kernel::Module& 
   }
   out += fmt::format("resources on {} by {}\n", report.target, report.compiler);
   if (!table.empty()) out += table.text(style);
+  if (!report.resources_note.empty())
+    out += "  registers and spills are not known: " + report.resources_note + "\n";
   if (report.assignments_cut) {
     out += fmt::format("  only the first {} assignments of the tunables; --limit raises this\n",
                        report.assignments);

@@ -15,12 +15,11 @@ namespace {
 constexpr size_t kWholeSpace = 100000;
 
 exec::CompileRequest request_for(const kernel::Module& module, const Probe& probe,
-                                 const CheckRequest& request, exec::ImageKind image) {
+                                 const CheckRequest& request) {
   exec::CompileRequest out;
   out.source = module.text;
   out.file_name = module.file_name;
   out.target = request.target;
-  out.image = image;
   out.defines = probe.selection.defines;
   out.kernels = probe.selection.kernels;
   out.timeout_seconds = request.timeout_seconds;
@@ -85,20 +84,34 @@ Status ask_virtual_gpu(const exec::CompileRequest& request, exec::Compiler& comp
   return Done{};
 }
 
-struct Compilers {
+// Only a cubin tells registers and spills; where nothing can make one (clang without ptxas), PTX
+// has to do.
+struct BestImage {
   exec::Compiler& compiler;
-  exec::ImageKind best;  // cubin where the compiler makes it
+  exec::ImageKind kind = exec::ImageKind::Cubin;
+  std::string note;
+
+  Result<exec::CompileOutcome> compile(exec::CompileRequest request) {
+    request.image = kind;
+    Result<exec::CompileOutcome> outcome = compiler.compile(request);
+    if (outcome || kind == exec::ImageKind::Ptx || os::interrupted()) return outcome;
+    request.image = exec::ImageKind::Ptx;
+    Result<exec::CompileOutcome> second = compiler.compile(request);
+    if (!second) return outcome;
+    kind = exec::ImageKind::Ptx;
+    note = outcome.error().message;
+    return second;
+  }
 };
 
 Result<VariantCheck> check_variant(const kernel::Module& module, const Probe& probe,
-                                   const CheckRequest& request, const Compilers& with,
+                                   const CheckRequest& request, BestImage& best,
                                    exec::Device* virtual_gpu, const arch::Target& target) {
   VariantCheck check;
   check.group = probe.selection.group;
   check.tunes = {probe.selection.defines.begin(), probe.selection.defines.end()};
   check.dims = probe.bindings.dims;
-  const exec::CompileOutcome outcome =
-      KW_TRY(with.compiler.compile(request_for(module, probe, request, with.best)));
+  const exec::CompileOutcome outcome = KW_TRY(best.compile(request_for(module, probe, request)));
   if (outcome.failed) {
     check.compiler = outcome.failed->compiler;
     check.failed = outcome.failed;
@@ -107,8 +120,7 @@ Result<VariantCheck> check_variant(const kernel::Module& module, const Probe& pr
   check.compiler = outcome.compiled->compiler;
   check.warnings = outcome.compiled->messages;
   check_plan(module, probe, *outcome.compiled, target, &check);
-  KW_TRY(ask_virtual_gpu(request_for(module, probe, request, exec::ImageKind::Ptx), with.compiler,
-                         virtual_gpu, &check));
+  KW_TRY(ask_virtual_gpu(request_for(module, probe, request), best.compiler, virtual_gpu, &check));
   return check;
 }
 
@@ -154,8 +166,7 @@ Result<CheckReport> check_module(const kernel::Module& module, const CheckReques
     report.groups.push_back({group.when ? group.when->text : "", group.line, std::nullopt});
   }
   const arch::Target target = KW_TRY(arch::find_target(request.target));
-  const Compilers with{compiler, compiler.name().rfind("clang", 0) == 0 ? exec::ImageKind::Ptx
-                                                                        : exec::ImageKind::Cubin};
+  BestImage best{compiler, exec::ImageKind::Cubin, ""};
   for (const std::map<std::string, int64_t>& tunes : assignments(module, request, &report)) {
     BindingRequest names = request.bindings;
     names.tunes = tunes;
@@ -168,11 +179,12 @@ Result<CheckReport> check_module(const kernel::Module& module, const CheckReques
         progress(
             fmt::format("compiling {} (variant {})", module.file_name, report.variants.size() + 1));
       report.variants.push_back(
-          KW_TRY(check_variant(module, probe, request, with, virtual_gpu, target)));
+          KW_TRY(check_variant(module, probe, request, best, virtual_gpu, target)));
       auto& group = report.groups[static_cast<size_t>(probe.selection.group)];
       if (!group.example) group.example = probe.bindings.dims;
     }
   }
+  report.resources_note = best.note;
   return report;
 }
 

@@ -2,21 +2,15 @@
 
 #include <fmt/core.h>
 
-#include "base/text.h"
-#include "compile/nvrtc_compiler.h"
-#include "compile/search.h"
+#include "compile/select.h"
 #include "gpu/gpu_device.h"
 
 namespace kw::engine {
 
 Result<std::unique_ptr<exec::Compiler>> open_compiler(const std::string& name) {
-  const compile::Toolbox tools = compile::find_tools();
-  if ((name.empty() || name == "nvrtc") && tools.nvrtc) {
-    return std::unique_ptr<exec::Compiler>(
-        std::make_unique<compile::NvrtcCompiler>(*tools.nvrtc, tools.headers));
-  }
-  return environment_error("no compiler for device code was found; looked at:\n  " +
-                           join(tools.looked_at, "\n  "));
+  compile::SelectOptions options;
+  options.name = name;
+  return compile::select_compiler(options);
 }
 
 Result<std::unique_ptr<exec::Device>> open_device(

@@ -131,6 +131,7 @@ Json to_json(const CheckReport& report, const kernel::Module& module) {
   json.set("module", module_json(module))
       .set("target", report.target)
       .set("compiler", report.compiler);
+  json.set("resources_note", report.resources_note);
   Json dims = Json::array(), groups = Json::array(), variants = Json::array();
   for (const std::string& dim : report.dims) dims.push(dim);
   for (const GroupCheck& group : report.groups) {
