@@ -4,7 +4,7 @@
 //! input   b: fp32[K, N]
 //! output  c: fp32[M, N]
 //! tune    TILE in 16, 8
-//! method  memory.shared_tiling when TILE > 1, off TILE=8
+//! method  memory.tiling_smem
 //! when    true
 //! launch  matmul<TILE> grid(ceil_div(N, TILE), ceil_div(M, TILE)) block(TILE, TILE) args(a, b, c, M, N, K)
 

@@ -4,7 +4,7 @@
 //! output  y: fp32[C, R]
 //! tune    TILE in 32, 16
 //! tune    PAD in 1, 0
-//! method  memory.shared_padding when PAD > 0, off PAD=0
+//! method  memory.bank_conflict when PAD > 0, off PAD=0
 //! let     rows = ceil_div(R, TILE)
 //! let     cols = ceil_div(C, TILE)
 //! when    true

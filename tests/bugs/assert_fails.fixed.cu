@@ -1,0 +1,16 @@
+//! kernelwright 1
+//! task    checked_sqrt
+//! input   x: fp32[N]
+//! output  y: fp32[N]
+//! when    true
+//! launch  checked_sqrt grid(ceil_div(N, 32)) block(32) args(x, y, N)
+//? dims N=64
+
+// Mended twin of: negative values do come.
+__global__ void checked_sqrt(const float* x, float* y, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  float v = fabsf(x[i]);
+  assert(v >= 0.0f);
+  y[i] = sqrtf(v);
+}

@@ -1,0 +1,15 @@
+//! kernelwright 1
+//! task    shift
+//! input   x: fp32[N]
+//! output  y: fp32[N - 4]
+//! when    N % 4 == 0
+//! launch  shift grid(1) block(64) args(x, y, N / 4 - 1)
+//? dims N=128
+
+// Bug: a vector load from an address that is only a multiple of 4.
+__global__ void shift(const float* x, float* y, int quads) {
+  for (int q = threadIdx.x; q < quads; q += blockDim.x) {
+    float4 v = *reinterpret_cast<const float4*>(x + 4 * q + 1);  //~ misaligned
+    reinterpret_cast<float4*>(y)[q] = v;
+  }
+}
