@@ -1,0 +1,127 @@
+#include "bench/statistics.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "base/check.h"
+
+namespace kw::bench {
+namespace {
+
+constexpr int kResamples = 1000;
+// Bootstrapping more samples than this narrows the interval no further, but takes its time.
+constexpr size_t kMaxBootstrap = 2000;
+constexpr double kNormalScale = 1.4826;
+constexpr double kOutlierDeviations = 5;
+
+/// splitmix64: small, fixed for ever, good enough to draw indices.
+class Random {
+ public:
+  explicit Random(uint64_t seed) : state_(seed) {}
+  /// Uniform in [0, n), n below 2^32.
+  size_t below(size_t n) {
+    state_ += 0x9e3779b97f4a7c15u;
+    uint64_t x = state_;
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+    x ^= x >> 31;
+    return static_cast<size_t>(((x >> 32) * n) >> 32);
+  }
+
+ private:
+  uint64_t state_;
+};
+
+double median_of(std::vector<double>& values) {
+  std::sort(values.begin(), values.end());
+  return quantile(values, 0.5);
+}
+
+/// Evenly thinned to at most kMaxBootstrap; thinning a sorted set keeps its shape.
+std::vector<double> thinned(std::span<const double> sorted) {
+  if (sorted.size() <= kMaxBootstrap) return {sorted.begin(), sorted.end()};
+  std::vector<double> out(kMaxBootstrap);
+  for (size_t i = 0; i < kMaxBootstrap; ++i) out[i] = sorted[i * sorted.size() / kMaxBootstrap];
+  return out;
+}
+
+void bootstrap(std::span<const double> sorted, uint64_t seed, Summary& summary) {
+  const std::vector<double> pool = thinned(sorted);
+  Random random(seed);
+  std::vector<size_t> drawn(pool.size());
+  std::vector<double> medians(kResamples);
+  for (double& median : medians) {
+    for (size_t& index : drawn) index = random.below(pool.size());
+    // The pool is sorted, so ranks of indices are ranks of values.
+    const size_t middle = drawn.size() / 2;
+    std::nth_element(drawn.begin(), drawn.begin() + static_cast<ptrdiff_t>(middle), drawn.end());
+    median = pool[drawn[middle]];
+    if (drawn.size() % 2 == 0) {
+      const size_t below =
+          *std::max_element(drawn.begin(), drawn.begin() + static_cast<ptrdiff_t>(middle));
+      median = (median + pool[below]) / 2;
+    }
+  }
+  std::sort(medians.begin(), medians.end());
+  summary.low = quantile(medians, 0.025);
+  summary.high = quantile(medians, 0.975);
+}
+
+}  // namespace
+
+double quantile(std::span<const double> sorted, double q) {
+  KW_CHECK(!sorted.empty() && q >= 0 && q <= 1,
+           "a quantile is asked of a set with something in it");
+  const double at = q * static_cast<double>(sorted.size() - 1);
+  const auto below = static_cast<size_t>(at);
+  const size_t above = std::min(below + 1, sorted.size() - 1);
+  const double part = at - static_cast<double>(below);
+  return sorted[below] + part * (sorted[above] - sorted[below]);
+}
+
+Summary summarise(std::span<const double> samples, uint64_t seed) {
+  std::vector<double> sorted;
+  std::copy_if(samples.begin(), samples.end(), std::back_inserter(sorted),
+               [](double x) { return std::isfinite(x); });
+  Summary summary;
+  summary.count = static_cast<int64_t>(sorted.size());
+  if (sorted.empty()) return summary;
+  std::sort(sorted.begin(), sorted.end());
+  summary.min = sorted.front();
+  summary.max = sorted.back();
+  summary.median = quantile(sorted, 0.5);
+  summary.p5 = quantile(sorted, 0.05);
+  summary.p95 = quantile(sorted, 0.95);
+  std::vector<double> deviations;
+  for (double x : sorted) deviations.push_back(std::abs(x - summary.median));
+  summary.mad = median_of(deviations);
+  const double deviation = kNormalScale * summary.mad;
+  summary.relative_noise = summary.median > 0 ? deviation / summary.median : 0;
+  // Equal samples have no spread to measure distance with.
+  if (deviation > 0) {
+    summary.outliers = std::count_if(sorted.begin(), sorted.end(), [&](double x) {
+      return std::abs(x - summary.median) > kOutlierDeviations * deviation;
+    });
+  }
+  bootstrap(sorted, seed, summary);
+  return summary;
+}
+
+Json to_json(const Summary& summary) {
+  Json json = Json::object();
+  json.set("count", summary.count);
+  json.set("median_us", summary.median);
+  json.set("low_us", summary.low);
+  json.set("high_us", summary.high);
+  json.set("min_us", summary.min);
+  json.set("p5_us", summary.p5);
+  json.set("p95_us", summary.p95);
+  json.set("max_us", summary.max);
+  json.set("mad_us", summary.mad);
+  json.set("relative_noise", summary.relative_noise);
+  json.set("outliers", summary.outliers);
+  return json;
+}
+
+}  // namespace kw::bench
