@@ -121,12 +121,13 @@ std::vector<std::string> ptx_globals(std::string_view text) {
       ++depth;
     } else if (text[i] == '}') {
       // A body ends its function; an initialiser's braces end nothing.
-      if (--depth <= 0 && statement.find('=') == std::string::npos) statement.clear();
-    } else if (depth <= 0 && text[i] == ';') {
+      depth = std::max(0, depth - 1);
+      if (depth == 0 && statement.find('=') == std::string::npos) statement.clear();
+    } else if (depth == 0 && text[i] == ';') {
       if (std::string name = declared_global(statement); !name.empty())
         names.push_back(std::move(name));
       statement.clear();
-    } else if (depth <= 0) {
+    } else if (depth == 0) {
       statement += text[i];
     }
   }
