@@ -35,10 +35,29 @@ uint32_t width_code(uint32_t bytes) {
 }  // 2, 4, 8, 16
 uint32_t code_width(uint32_t code) { return 2u << (code & 3); }
 
-uint64_t read_low(const std::byte* lane, uint32_t width) {
-  uint64_t value = 0;
-  std::memcpy(&value, lane, width < 8 ? width : 8);
-  return value;
+template <class T>
+void load_lanes(const std::byte* slot, uint64_t* out) {
+  T raw[32];
+  std::memcpy(raw, slot, sizeof(raw));
+  for (int i = 0; i < 32; ++i) out[i] = raw[i];
+}
+/// The low `width` bytes of each lane.
+void load_lanes(const std::byte* slot, uint32_t width, uint64_t* out) {
+  if (width == 2) return load_lanes<uint16_t>(slot, out);
+  if (width == 4) return load_lanes<uint32_t>(slot, out);
+  load_lanes<uint64_t>(slot, out);
+}
+template <class T>
+void store_lanes(std::byte* slot, const uint64_t* in, uint32_t mask) {
+  T raw[32];
+  std::memcpy(raw, slot, sizeof(raw));
+  for (int i = 0; i < 32; ++i) raw[i] = (mask >> i & 1) != 0 ? static_cast<T>(in[i]) : raw[i];
+  std::memcpy(slot, raw, sizeof(raw));
+}
+void store_lanes(std::byte* slot, uint32_t width, const uint64_t* in, uint32_t mask) {
+  if (width == 2) return store_lanes<uint16_t>(slot, in, mask);
+  if (width == 4) return store_lanes<uint32_t>(slot, in, mask);
+  store_lanes<uint64_t>(slot, in, mask);
 }
 
 }  // namespace
@@ -65,26 +84,21 @@ void resize(std::byte* file, const AluArgs& args, uint32_t mask) {
   const uint32_t src = code_width(args.aux >> kSrcAt), dst = code_width(args.aux >> kDstAt);
   const uint32_t natural_src = code_width(args.aux >> kNaturalSrcAt);
   const uint32_t natural_dst = code_width(args.aux >> kNaturalDstAt);
-  constexpr uint32_t kSlot = 512;
-  alignas(64) std::byte local[2 * kSlot];
-  for (uint32_t i = 0; i < 32; ++i) {
-    const uint64_t value = read_low(file + args.src[0] + i * src, src);
-    std::memcpy(local + i * natural_src, &value, natural_src < 8 ? natural_src : 8);
-  }
+  constexpr uint32_t kSlot = 256;
+  alignas(64) std::byte local[2 * kSlot] = {};
+  uint64_t values[32];
+  load_lanes(file + args.src[0], src, values);
+  store_lanes(local, natural_src, values, ~0u);
   AluArgs inner;
   inner.src[0] = 0;
   inner.dst[0] = kSlot;
   inner.aux = (args.aux >> kAuxAt) & ((1u << kCvtAuxBits) - 1);
   row_at(args.aux & ((1u << kRowIndexBits) - 1)).fn(local, inner, ~0u);
-  const uint32_t spare = 64 - 8 * (natural_dst < 8 ? natural_dst : 8);
-  for (uint32_t i = 0; i < 32; ++i) {
-    if ((mask >> i & 1) == 0) continue;
-    const uint64_t top = read_low(local + kSlot + i * natural_dst, natural_dst) << spare;
-    const uint64_t value = (args.aux >> kSignAt & 1) != 0
-                               ? static_cast<uint64_t>(static_cast<int64_t>(top) >> spare)
-                               : top >> spare;
-    std::memcpy(file + args.dst[0] + i * dst, &value, dst < 8 ? dst : 8);
-  }
+  load_lanes(local + kSlot, natural_dst, values);
+  const uint32_t spare = 64 - 8 * natural_dst;
+  if ((args.aux >> kSignAt & 1) != 0)
+    for (uint64_t& v : values) v = static_cast<uint64_t>(static_cast<int64_t>(v << spare) >> spare);
+  store_lanes(file + args.dst[0], dst, values, mask);
 }
 
 }  // namespace kw::isa

@@ -2,7 +2,7 @@
 // width of their type here (8-bit types in 16 bits); isa/widths.cpp adapts wider ones.
 #include <limits>
 
-#include "isa/convert_lanes.h"
+#include "isa/half_lanes.h"
 #include "isa/rows.h"
 
 namespace kw::isa::KW_SIMD_LEVEL {
@@ -36,6 +36,30 @@ KW_LANE LaneOf<D> integer(LaneOf<S> x) {
 template <class D, class S>
 KW_LANE LaneOf<D> integer_sat(LaneOf<S> x) {
   return static_cast<LaneOf<D>>(clamp_integer<D, S>(static_cast<S>(x)));
+}
+
+/// Integer to integer without saturation between registers of any width: aux says how many low bits
+/// count, and their sign, first for the source and then for the result.
+template <class W, class R>
+void fit(std::byte* file, const AluArgs& args, uint32_t mask) {
+  const uint32_t source = args.aux & 63,
+                 result = args.aux >> 8 & 63;  // how far to shift up and down again
+  const bool source_signed = (args.aux & 64) != 0, result_signed = (args.aux >> 8 & 64) != 0;
+  const auto* a = lanes<R>(file, args.src[0]);
+  alignas(64) int64_t x[kLanes];
+  const auto extend = [&x](uint32_t shift, bool is_signed) {
+    if (is_signed) {
+      for (int i = 0; i < kLanes; ++i)
+        x[i] = static_cast<int64_t>(static_cast<uint64_t>(x[i]) << shift) >> shift;
+    } else {
+      for (int i = 0; i < kLanes; ++i)
+        x[i] = static_cast<int64_t>(static_cast<uint64_t>(x[i]) << shift >> shift);
+    }
+  };
+  for (int i = 0; i < kLanes; ++i) x[i] = static_cast<int64_t>(static_cast<uint64_t>(a[i]));
+  extend(source, source_signed);
+  extend(result, result_signed);
+  store_lanes<W>(lanes<W>(file, args.dst[0]), mask, [&](int i) { return static_cast<W>(x[i]); });
 }
 
 /// Out of range saturates. NaN gives 0, or the integer with only the top bit set where f64 or 64
@@ -132,7 +156,19 @@ void float_to_float(std::byte* file, const AluArgs& args, uint32_t mask) {
   } else {
     using L = std::conditional_t<std::is_same_v<D, TypeF32>, uint32_t, uint16_t>;
     alignas(64) uint32_t out[kLanes];
-    narrow_values<typename D::Format>(x, args.aux, out);
+    const bool plain =
+        (args.aux & (kCvtRoundMask | kCvtSatfinite)) == static_cast<uint32_t>(Round::Nearest);
+    if (plain && std::is_same_v<D, TypeF32>) {
+      for (int i = 0; i < kLanes; ++i) out[i] = bits(canonical(static_cast<float>(x[i])));
+    } else if (plain && std::is_same_v<V, float>) {
+      if constexpr (std::is_same_v<V, float> && !std::is_same_v<D, TypeF32>) {
+        alignas(64) uint16_t half[kLanes];
+        narrow_all<typename D::Format, kLanes>(x, half);
+        for (int i = 0; i < kLanes; ++i) out[i] = half[i];
+      }
+    } else {
+      narrow_values<typename D::Format>(x, args.aux, out);
+    }
     if constexpr (std::is_same_v<D, TypeF32>) {
       if (args.aux & kCvtFtz)
         for (int i = 0; i < kLanes; ++i) out[i] = bits(flush(as_float(out[i])));
@@ -179,12 +215,17 @@ void float_to_float(std::byte* file, const AluArgs& args, uint32_t mask) {
   }
 
 constexpr Row kRows[] = {
-    KW_ROWS_TO_INT("u8", uint8_t),    KW_ROWS_TO_INT("s8", int8_t),
-    KW_ROWS_TO_INT("u16", uint16_t),  KW_ROWS_TO_INT("s16", int16_t),
-    KW_ROWS_TO_INT("u32", uint32_t),  KW_ROWS_TO_INT("s32", int32_t),
-    KW_ROWS_TO_INT("u64", uint64_t),  KW_ROWS_TO_INT("s64", int64_t),
-    KW_ROWS_TO_FLOAT("f16", TypeF16), KW_ROWS_TO_FLOAT("bf16", TypeBf16),
-    KW_ROWS_TO_FLOAT("f32", TypeF32), KW_ROWS_TO_FLOAT("f64", TypeF64),
+    {"fit.16.16", fit<uint16_t, uint16_t>}, {"fit.16.32", fit<uint16_t, uint32_t>},
+    {"fit.16.64", fit<uint16_t, uint64_t>}, {"fit.32.16", fit<uint32_t, uint16_t>},
+    {"fit.32.32", fit<uint32_t, uint32_t>}, {"fit.32.64", fit<uint32_t, uint64_t>},
+    {"fit.64.16", fit<uint64_t, uint16_t>}, {"fit.64.32", fit<uint64_t, uint32_t>},
+    {"fit.64.64", fit<uint64_t, uint64_t>}, KW_ROWS_TO_INT("u8", uint8_t),
+    KW_ROWS_TO_INT("s8", int8_t),           KW_ROWS_TO_INT("u16", uint16_t),
+    KW_ROWS_TO_INT("s16", int16_t),         KW_ROWS_TO_INT("u32", uint32_t),
+    KW_ROWS_TO_INT("s32", int32_t),         KW_ROWS_TO_INT("u64", uint64_t),
+    KW_ROWS_TO_INT("s64", int64_t),         KW_ROWS_TO_FLOAT("f16", TypeF16),
+    KW_ROWS_TO_FLOAT("bf16", TypeBf16),     KW_ROWS_TO_FLOAT("f32", TypeF32),
+    KW_ROWS_TO_FLOAT("f64", TypeF64),
 };
 
 }  // namespace

@@ -48,6 +48,11 @@ bool narrows(Type to, Type from) {
   return to == Type::F32 && from == Type::F64;
 }
 
+/// The low bits that count in a 64-bit value, as `fit` rows take them.
+uint32_t fit_field(Type t) {
+  return static_cast<uint32_t>(64 - 8 * ptx::type_size(t)) | (is_signed(t) ? 64u : 0u);
+}
+
 /// Builds the Alu for the row `name`, adapting registers wider than the types.
 Result<Alu> finish_scalar(Decoder& d, const std::string& name, uint32_t aux, TaintRule taint) {
   const Type to = d.type(0), from = d.type(1);
@@ -64,6 +69,11 @@ Result<Alu> finish_scalar(Decoder& d, const std::string& name, uint32_t aux, Tai
   if (!fits) return d.unsupported("register narrower than its type");
   d.dst_width(widths.dst, to);
   d.src_width(widths.src, from);
+  if (!natural && taint == TaintRule::Copy) {  // integer to integer: one loop does any widths
+    d.alu().aux = fit_field(from) | fit_field(to) << 8;
+    return d.finish(fmt::format("fit.{}.{}", 8 * widths.dst, 8 * widths.src), AluClass::Convert,
+                    taint);
+  }
   Alu alu = KW_TRY(d.finish(name, AluClass::Convert, taint));
   alu.aux = aux;
   if (natural) return alu;

@@ -66,13 +66,32 @@ void binary(std::byte* file, const AluArgs& args, uint32_t mask) {
   for (int i = 0; i < kCount; ++i) a[i] = kFn(a[i], b[i]);
   store_halves<F, kCount, kFtz, kClamp>(file, args.dst[0], a, mask);
 }
+/// A single fused operation in binary32, rounded again to bf16, is right unless it landed on a tie:
+/// then do it exactly.
+template <int kCount>
+KW_LANE void fma_bf16_all(float* a, const float* b, const float* c) {
+  alignas(64) float sum[kCount];
+  for (int i = 0; i < kCount; ++i) sum[i] = __builtin_fmaf(a[i], b[i], c[i]);
+  int32_t ties = 0;
+  for (int i = 0; i < kCount; ++i) ties |= (bits(sum[i]) & 0xffffu) == 0x8000u ? -1 : 0;
+  if (ties != 0) {
+    for (int i = 0; i < kCount; ++i) a[i] = fma_bf16(a[i], b[i], c[i]);
+  } else {
+    for (int i = 0; i < kCount; ++i) a[i] = sum[i];
+  }
+}
+
 template <class F, int kCount, bool kFtz, Clamp kClamp, float (*kFn)(float, float, float)>
 void ternary(std::byte* file, const AluArgs& args, uint32_t mask) {
   alignas(64) float a[kCount], b[kCount], c[kCount];
   load_halves<F, kCount, kFtz>(file, args.src[0], a);
   load_halves<F, kCount, kFtz>(file, args.src[1], b);
   load_halves<F, kCount, kFtz>(file, args.src[2], c);
-  for (int i = 0; i < kCount; ++i) a[i] = kFn(a[i], b[i], c[i]);
+  if constexpr (kFn == fma_bf16) {
+    fma_bf16_all<kCount>(a, b, c);
+  } else {
+    for (int i = 0; i < kCount; ++i) a[i] = kFn(a[i], b[i], c[i]);
+  }
   store_halves<F, kCount, kFtz, kClamp>(file, args.dst[0], a, mask);
 }
 

@@ -131,23 +131,28 @@ KW_LANE T sad(T a, T b, T c) {
 // Division by zero is undefined in PTX; the hardware's software routines give all ones (and the
 // dividend for rem).
 template <class T>
-KW_LANE T div(T a, T b) {
-  if constexpr (std::is_signed_v<T>) {
-    const bool overflows = a == std::numeric_limits<T>::min() && b == T(-1);
-    const T divisor = b == 0 || overflows ? T(1) : b;
-    return b == 0 ? T(-1) : static_cast<T>(a / divisor);
+KW_LANE T quotient(T a, T b) {
+  if constexpr (sizeof(T) == 4) {
+    // Exact in binary64: a quotient that is no integer is at least 2^-32 away from one, relatively.
+    // The shifted sum holds the integer in its low bits, also for INT_MIN / -1.
+    const double q = __builtin_trunc(static_cast<double>(a) / static_cast<double>(b));
+    return static_cast<T>(std::bit_cast<uint64_t>(q + 0x1.8p52));
+  } else if constexpr (std::is_signed_v<T>) {
+    return b == T(-1) ? static_cast<T>(Unsigned<T>(0) - Unsigned<T>(a)) : static_cast<T>(a / b);
   } else {
-    return b == 0 ? std::numeric_limits<T>::max() : static_cast<T>(a / (b == 0 ? T(1) : b));
+    return static_cast<T>(a / b);
   }
 }
 template <class T>
+KW_LANE T div(T a, T b) {
+  const T result = quotient<T>(a, b == 0 ? T(1) : b);
+  return b == 0 ? static_cast<T>(-1) : result;
+}
+template <class T>
 KW_LANE T rem(T a, T b) {
-  if constexpr (std::is_signed_v<T>) {
-    const bool trivial = b == 0 || b == T(-1);
-    return b == 0 ? a : static_cast<T>(a % (trivial ? T(1) : b));
-  } else {
-    return b == 0 ? a : static_cast<T>(a % (b == 0 ? T(1) : b));
-  }
+  const T divisor = b == 0 ? T(1) : b;
+  const T result = sub<T>(a, mul_lo<T>(quotient<T>(a, divisor), divisor));
+  return b == 0 ? a : result;
 }
 
 template <class T>

@@ -82,15 +82,19 @@ void small_from_pair(std::byte* file, const AluArgs& args, uint32_t mask) {
 template <class F, int kBits>
 void pair_from_small(std::byte* file, const AluArgs& args, uint32_t mask) {
   const auto* a = lanes<uint16_t>(file, args.src[0]);
-  alignas(64) float x[kPairLanes];
-  for (int i = 0; i < kPairLanes; ++i)
-    x[i] = numeric::widen<F>(static_cast<uint32_t>(a[i / 2] >> (kBits * (i & 1))) &
-                             ((1u << kBits) - 1));
-  if (args.aux & kCvtRelu) {
-    store_halves<numeric::Fp16, kPairLanes, false, Clamp::Relu>(file, args.dst[0], x, mask);
-  } else {
-    store_halves<numeric::Fp16, kPairLanes, false, Clamp::None>(file, args.dst[0], x, mask);
+  alignas(64) float part[2][kLanes];
+  alignas(64) uint16_t half[2][kLanes];
+  for (int k = 0; k < 2; ++k) {
+    for (int i = 0; i < kLanes; ++i)
+      part[k][i] =
+          numeric::widen<F>(static_cast<uint32_t>(a[i] >> (kBits * k)) & ((1u << kBits) - 1));
+    if (args.aux & kCvtRelu)
+      for (int i = 0; i < kLanes; ++i) part[k][i] = part[k][i] <= 0.0f ? 0.0f : part[k][i];
+    narrow_all<numeric::Fp16, kLanes>(part[k], half[k]);
   }
+  store_lanes<uint32_t>(lanes<uint32_t>(file, args.dst[0]), mask, [&](int i) {
+    return static_cast<uint32_t>(half[1][i]) << 16 | half[0][i];
+  });
 }
 
 template <Round kRound, Overflow kOverflow>

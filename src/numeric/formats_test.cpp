@@ -127,6 +127,25 @@ TEST(Formats, Bf16FastPathEqualsGeneral) {
     }
 }
 
+TEST(Formats, NearestFastPathEqualsGeneral) {
+  std::mt19937 random(13);
+  for (int i = 0; i < 2000000; ++i) {
+    const uint32_t u = static_cast<uint32_t>(random());
+    const uint32_t spread =
+        i % 2 == 0 ? u : (u & 0x8fffffffu) + 0x30000000u;  // more of them near the formats' ranges
+    const float x = std::bit_cast<float>(spread);
+    ASSERT_EQ((narrow_nearest<Fp16, Overflow::Infinity>(x)),
+              (round_bits<Fp16, Round::Nearest, Overflow::Infinity>(spread)))
+        << std::hexfloat << x;
+    ASSERT_EQ((narrow_nearest<E4m3, Overflow::Saturate>(x)),
+              (round_bits<E4m3, Round::Nearest, Overflow::Saturate>(spread)))
+        << std::hexfloat << x;
+    ASSERT_EQ((narrow_nearest<E2m1, Overflow::Saturate>(x)),
+              (round_bits<E2m1, Round::Nearest, Overflow::Saturate>(spread)))
+        << std::hexfloat << x;
+  }
+}
+
 TEST(Formats, DoubleToFloatMatchesHardware) {
   std::mt19937_64 random(5);
   for (int i = 0; i < 200000; ++i) {

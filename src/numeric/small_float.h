@@ -11,9 +11,37 @@
 namespace kw::numeric {
 inline namespace KW_NUMERIC_LEVEL {
 
+/// Round to nearest even without variable shifts, for formats with a smaller exponent range than
+/// binary32: vectorises on every level. The host must be in its default rounding mode.
+template <class To, Overflow kOverflow>
+KW_LANE constexpr uint32_t narrow_nearest(float x) {
+  static_assert(To::exponent < 8);
+  constexpr int kDrop = 23 - To::mantissa;
+  constexpr uint32_t kSmallestNormal = static_cast<uint32_t>(128 - To::bias) << 23;
+  // A float whose last bit weighs as much as the format's: adding it rounds subnormals in place.
+  constexpr uint32_t kMagic = static_cast<uint32_t>(128 - To::bias + kDrop) << 23;
+  const uint32_t source = std::bit_cast<uint32_t>(x);
+  const uint32_t magnitude = source & 0x7fffffffu;
+  const float shifted = std::bit_cast<float>(magnitude) + std::bit_cast<float>(kMagic);
+  const uint32_t subnormal = std::bit_cast<uint32_t>(shifted) - kMagic;
+  const uint32_t tie = (magnitude >> kDrop) & 1u;
+  const uint32_t rebased = magnitude - (static_cast<uint32_t>(127 - To::bias) << 23);
+  const uint32_t normal = (rebased + ((1u << (kDrop - 1)) - 1u) + tie) >> kDrop;
+  // Beyond the range by value, so that a huge exponent cannot wrap around.
+  constexpr uint32_t kTop = static_cast<uint32_t>(128 + (1 << To::exponent) - To::bias) << 23;
+  const bool too_large = (magnitude >= kTop) | (normal > To::max_finite);
+  constexpr uint32_t kBeyond = kOverflow == Overflow::Saturate ? To::max_finite : To::infinity;
+  const uint32_t large = too_large ? kBeyond : normal;
+  const uint32_t finite = magnitude < kSmallestNormal ? subnormal : large;
+  const uint32_t sign = source >> 31 << (To::bits - 1);
+  return magnitude > 0x7f800000u ? To::nan : finite | sign;
+}
+
 /// `x` rounded once to `To`'s bits.
 template <class To, Round kRound = Round::Nearest, Overflow kOverflow = Overflow::Infinity>
 KW_LANE constexpr uint32_t narrow(float x) {
+  if constexpr (kRound == Round::Nearest && To::exponent < 8)
+    return narrow_nearest<To, kOverflow>(x);
   return round_bits<To, kRound, kOverflow>(std::bit_cast<uint32_t>(x));
 }
 template <class To, Round kRound = Round::Nearest, Overflow kOverflow = Overflow::Infinity>
