@@ -121,11 +121,6 @@ bool may_point_to(const CudaType& pointee, DType dtype) {
   return pointee.lanes >= 2 && pointee.size >= 4 && (bytes == 8 || bytes == 16);
 }
 
-bool is_value_of(const CudaType& type, DType dtype) {
-  return type.lanes == 1 && type.kind != Kind::Void && type.kind != Kind::Byte &&
-         type.dtype == dtype;
-}
-
 const char* cuda_name(DType dtype) {
   switch (dtype) {
     case DType::Fp64:

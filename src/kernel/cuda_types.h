@@ -27,9 +27,6 @@ std::optional<CudaType> find_cuda_type(std::string_view name);
 /// may carry anything.
 bool may_point_to(const CudaType& pointee, tensor::DType dtype);
 
-/// True when a by-value parameter of this type takes a scalar of that dtype.
-bool is_value_of(const CudaType& type, tensor::DType dtype);
-
 /// What a dtype is called in CUDA code: "__half".
 const char* cuda_name(tensor::DType dtype);
 

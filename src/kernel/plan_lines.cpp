@@ -30,7 +30,8 @@ std::vector<PlanLine> find_plan_lines(std::string_view text, const SourceText& s
     plan.text = line;
     plan.begin = at + 3;
     plan.end = std::min(line.find("//", plan.begin), line.size());
-    if (comment.end > comment.begin + (line.size() - at)) {
+    if (text.substr(comment.begin, comment.end - comment.begin).find('\n') !=
+        std::string_view::npos) {
       diagnostics.push_back({comment.line, static_cast<int>(line.size()), 1,
                              "a '//!' line may not be continued with a backslash",
                              "write it on one line; lines may be long"});

@@ -85,6 +85,14 @@ std::vector<uint8_t> little_endian(uint64_t value, int bytes) {
   return out;
 }
 
+// The type of a parameter that takes one plain number, or nothing.
+std::optional<CudaType> value_type(const ParamType& type) {
+  const std::optional<CudaType> found = type.pointer ? std::nullopt : find_cuda_type(type.base);
+  const bool number = found && found->lanes == 1 && found->kind != CudaType::Kind::Void &&
+                      found->kind != CudaType::Kind::Byte;
+  return number ? found : std::nullopt;
+}
+
 Error not_a_value(const ParamType& type) {
   if (type.pointer)
     return input_error(fmt::format("is a number, but the parameter is '{}'", type.text));
@@ -146,8 +154,8 @@ std::string pointer_mismatch(const ParamType& type, const Buffer& buffer) {
 }
 
 Result<std::vector<uint8_t>> encode_integer(const ParamType& type, int64_t value) {
-  const std::optional<CudaType> target = type.pointer ? std::nullopt : find_cuda_type(type.base);
-  if (!target || target->lanes != 1) return not_a_value(type);
+  const std::optional<CudaType> target = value_type(type);
+  if (!target) return not_a_value(type);
   if (target->kind == CudaType::Kind::Float) {
     return input_error(
         fmt::format("is an integer, but the parameter is '{}'; declare a scalar of that "
@@ -172,9 +180,9 @@ Result<std::vector<uint8_t>> encode_integer(const ParamType& type, int64_t value
 
 Result<std::vector<uint8_t>> encode_scalar(const ParamType& type, const ScalarDecl& scalar,
                                            double value, int64_t integer) {
-  const std::optional<CudaType> target = type.pointer ? std::nullopt : find_cuda_type(type.base);
-  if (!target || target->lanes != 1) return not_a_value(type);
-  if (!is_value_of(*target, scalar.dtype)) {
+  const std::optional<CudaType> target = value_type(type);
+  if (!target) return not_a_value(type);
+  if (target->dtype != scalar.dtype) {
     return input_error(fmt::format("is {}, but the parameter is '{}'",
                                    tensor::dtype_name(scalar.dtype), type.text));
   }

@@ -4,10 +4,9 @@
 #include <fstream>
 #include <sstream>
 
-#include "arch/arch.h"
 #include "kernel/instantiate.h"
-#include "kernel/parse.h"
 #include "kernel/select.h"
+#include "kernel/test_module.h"
 
 namespace kw::kernel {
 namespace {
@@ -17,19 +16,6 @@ std::string read(const std::string& path) {
   std::ostringstream out;
   out << in.rdbuf();
   return out.str();
-}
-
-Module parse_or_fail(const std::string& text) {
-  ParseOutcome outcome = parse(text, "test.cu");
-  EXPECT_TRUE(outcome.module) << render_diagnostics(outcome.diagnostics, text, "test.cu");
-  return outcome.module.value_or(Module{});
-}
-
-Bindings bind(std::map<std::string, int64_t> dims) {
-  Bindings bindings;
-  bindings.dims = std::move(dims);
-  bindings.target = *arch::find_target("sm_90");
-  return bindings;
 }
 
 TEST(RmsNorm, RoundTripsAndBecomesAProgram) {
