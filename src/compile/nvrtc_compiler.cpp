@@ -27,6 +27,8 @@ namespace kw::compile {
 namespace {
 
 constexpr double kStartSeconds = 60;
+// NVRTC maps the files it precompiles into: a full disk is a bus error, not an error code.
+constexpr uint64_t kSpaceToPrecompile = uint64_t{1} << 30;
 
 std::string headers_key(const exec::CompileRequest& request) {
   const std::string_view source = request.source;
@@ -53,6 +55,7 @@ struct NvrtcCompiler::Worker {
   std::set<std::string> precompiled;       // header sets it has seen
   int compiles = 0;
   bool wants_rest = false;
+  bool precompiles = false;
 
   ~Worker() {
     if (child) child->kill();  // before its folder is removed
@@ -61,6 +64,7 @@ struct NvrtcCompiler::Worker {
 
 NvrtcCompiler::NvrtcCompiler(FoundNvrtc nvrtc, FoundHeaders headers, NvrtcOptions options)
     : nvrtc_(std::move(nvrtc)), headers_(std::move(headers)), options_(std::move(options)) {
+  precompile_ = options_.precompile;
   if (options_.workers <= 0) {
     options_.workers = static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1U, 4U));
   }
@@ -82,15 +86,25 @@ std::vector<std::string> NvrtcCompiler::notes() const {
   return notes_;
 }
 
+void NvrtcCompiler::note(const std::string& text) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (std::find(notes_.begin(), notes_.end(), text) == notes_.end()) notes_.push_back(text);
+}
+
 Result<std::unique_ptr<NvrtcCompiler::Worker>> NvrtcCompiler::start_worker(
     const std::vector<std::string>& extra_folders) {
   auto worker = std::make_unique<Worker>();
   worker->extra_folders = extra_folders;
   worker->scratch = KW_TRY(ScratchFolder::make());
   const std::string& scratch = worker->scratch->path();
+  const bool room = os::free_space(scratch) >= kSpaceToPrecompile;
+  worker->precompiles = precompile_ && room;
+  if (precompile_ && !room) {
+    note("headers are not precompiled: less than 1 GiB is free in the temporary folder");
+  }
   WorkerSetup setup{nvrtc_.library,      nvrtc_.builtins,      "NVRTC " + nvrtc_.version,
                     headers_.folders,    headers_.folders,     scratch,
-                    options_.precompile, options_.memory_bytes};
+                    worker->precompiles, options_.memory_bytes};
   setup.readable.insert(setup.readable.end(), extra_folders.begin(), extra_folders.end());
   for (const std::string& library : {nvrtc_.library, nvrtc_.builtins}) {
     setup.readable.push_back(std::filesystem::path(library).parent_path().string());
@@ -108,11 +122,8 @@ Result<std::unique_ptr<NvrtcCompiler::Worker>> NvrtcCompiler::start_worker(
         worker->child->how_it_ended(), worker->child->stderr_tail()));
   }
   if (!hello.error.empty()) return environment_error(hello.error);
-  const std::lock_guard<std::mutex> lock(mutex_);
-  if (!hello.confined && notes_.empty()) {
-    notes_.push_back("compile workers can read every file this user can: " +
-                     hello.unconfined_reason);
-  }
+  if (!hello.confined)
+    note("compile workers can read every file this user can: " + hello.unconfined_reason);
   return worker;
 }
 
@@ -218,9 +229,16 @@ Result<exec::CompileOutcome> NvrtcCompiler::compile(const exec::CompileRequest& 
       return std::move(reply.outcome);
     }
     exec::CompileOutcome outcome = lost(*worker, state, request);
+    const bool disk_full =
+        worker->precompiles && worker->child->how_it_ended().find("SIGBUS") != std::string::npos;
     worker.reset();
     forget();
     if (os::interrupted()) return environment_error("interrupted");
+    if (disk_full) {
+      note("headers are no longer precompiled: the temporary folder is full");
+      precompile_ = false;
+      continue;
+    }
     // A worker that served others before may have died of them; only a fresh one convicts the
     // source.
     if (fresh || state == os::ChannelState::TimedOut) return outcome;

@@ -3,6 +3,7 @@
 // parallel.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <list>
 #include <memory>
@@ -41,6 +42,7 @@ class NvrtcCompiler : public exec::Compiler {
   Result<std::unique_ptr<Worker>> acquire(const exec::CompileRequest& request);
   void release(std::unique_ptr<Worker> worker);
   void forget();
+  void note(const std::string& text);
   exec::CompileOutcome lost(Worker& worker, os::ChannelState state,
                             const exec::CompileRequest& request) const;
 
@@ -52,6 +54,7 @@ class NvrtcCompiler : public exec::Compiler {
   std::list<std::unique_ptr<Worker>> idle_;  // most recently used first
   int started_ = 0;                          // idle and busy
   std::vector<std::string> notes_;
+  std::atomic<bool> precompile_{true};
 };
 
 }  // namespace kw::compile

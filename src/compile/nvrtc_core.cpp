@@ -90,6 +90,16 @@ std::string header_lines(std::string_view source) {
   return lines;
 }
 
+/// What NVRTC gets: tunables behind the headers, and behind a mark that ends the part to
+/// precompile. A module without headers has the mark too, or its tunables would become part of
+/// that.
+std::string source_text(const exec::CompileRequest& request) {
+  std::string text =
+      kernel::inject_defines(request.source, request.defines, true, request.file_name);
+  if (kernel::find_injection(request.source).has_include) return text;
+  return fmt::format("#pragma nv_hdrstop\n#line 1 \"{}\"\n", request.file_name) + text;
+}
+
 }  // namespace
 
 struct NvrtcCore::Run {
@@ -152,8 +162,7 @@ std::string NvrtcCore::pch_folder_for(const exec::CompileRequest& request,
 }
 
 Result<NvrtcCore::Run> NvrtcCore::run(const exec::CompileRequest& request, bool precompile) {
-  const std::string source =
-      kernel::inject_defines(request.source, request.defines, true, request.file_name);
+  const std::string source = source_text(request);
   if (source.find('\0') != std::string::npos) return input_error("the source contains a zero byte");
   const std::vector<std::string> texts = arguments(request, precompile);
   std::vector<const char*> options;
@@ -257,6 +266,15 @@ exec::Compiled NvrtcCore::success(const exec::CompileRequest& request, Run run) 
     compiled.kernels.push_back(std::move(kernel));
   }
   return compiled;
+}
+
+uint64_t NvrtcCore::precompiled_bytes() const {
+  uint64_t total = 0;
+  for (const auto& [key, folder] : pch_folders_) {
+    for (const std::string& name : os::list_directory(folder))
+      total += os::file_size(folder + "/" + name);
+  }
+  return total;
 }
 
 Result<exec::CompileOutcome> NvrtcCore::compile(const exec::CompileRequest& request) {

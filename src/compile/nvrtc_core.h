@@ -27,8 +27,8 @@ class NvrtcCore {
   ~NvrtcCore();
 
   Result<exec::CompileOutcome> compile(const exec::CompileRequest& request);
-  /// How many different header sets have been precompiled into the folder.
-  int precompiled() const { return static_cast<int>(pch_folders_.size()); }
+  /// Size of all precompiled headers it has written.
+  uint64_t precompiled_bytes() const;
 
  private:
   NvrtcCore() = default;

@@ -202,18 +202,20 @@ TEST_F(Nvrtc, HeadersCompileAndPrecompile) {
   const char* source =
       "#include <cuda_fp16.h>\n#include <cooperative_groups.h>\n"
       "__global__ void k(__half* x) { x[0] = __hadd(x[1], __float2half(NUMBER)); }\n";
-  double seconds[2];
-  for (int i = 0; i < 2; ++i) {
+  double first = 0, best_later = 1e9;
+  for (int i = 0; i < 4; ++i) {
     CompileRequest asked = request(source, {"k"});
     asked.defines = {{"NUMBER", i}};
     const CompileOutcome outcome = must_run(nvrtc, asked);
     ASSERT_TRUE(outcome.compiled) << text_of(outcome);
     EXPECT_TRUE(outcome.compiled->messages.empty()) << outcome.compiled->messages[0].text;
-    seconds[i] = outcome.compiled->seconds;
+    if (i == 0) first = outcome.compiled->seconds;
+    if (i > 0) best_later = std::min(best_later, outcome.compiled->seconds);
   }
-  if (box_->nvrtc->version >= "12.8") {
-    EXPECT_LT(seconds[1], 0.6 * seconds[0]);
-  }
+  if (box_->nvrtc->version < "12.8")
+    GTEST_SKIP() << "NVRTC " << box_->nvrtc->version << " cannot precompile";
+  if (!nvrtc.notes().empty()) GTEST_SKIP() << nvrtc.notes()[0];
+  EXPECT_LT(best_later, 0.6 * first);
 }
 
 TEST_F(Nvrtc, IncludeFoldersAreReadAndOnlyThose) {

@@ -12,9 +12,9 @@
 namespace kw::compile {
 namespace {
 
-// Precompiled headers are up to 100 MB each; a worker that has made this many is replaced by a
-// fresh one.
-constexpr int kMaxPrecompiled = 12;
+// cooperative_groups alone is 100 MB precompiled; a worker that has written more than this is
+// replaced.
+constexpr uint64_t kMaxPrecompiled = uint64_t{500} << 20;
 
 WorkerReply serve(NvrtcCore& core, const std::string& frame) {
   WorkerReply reply;
@@ -31,7 +31,7 @@ WorkerReply serve(NvrtcCore& core, const std::string& frame) {
   }
   // After running out of memory the library is in a state nobody has described.
   const bool shaken = reply.outcome.failed && reply.outcome.failed->crashed;
-  reply.wants_rest = shaken || core.precompiled() >= kMaxPrecompiled;
+  reply.wants_rest = shaken || core.precompiled_bytes() >= kMaxPrecompiled;
   return reply;
 }
 

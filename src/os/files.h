@@ -20,6 +20,10 @@ enum class Sync : uint8_t { Yes, No };
 Status write_file(const std::string& path, std::string_view bytes, Sync sync = Sync::Yes);
 bool exists(const std::string& path);
 bool is_directory(const std::string& path);
+/// Bytes of a file; 0 when there is none.
+uint64_t file_size(const std::string& path);
+/// What may still be written to the file system a path is on; 0 when that cannot be told.
+uint64_t free_space(const std::string& path);
 Status make_directories(const std::string& path);
 Status remove_file(const std::string& path);
 /// Names (not paths) in a folder, sorted; empty when it cannot be read.
