@@ -39,6 +39,7 @@ Result<Checked> check(const Args& args, Io& io) {
 int check_command(const Args& args, Io& io) {
   const Result<Checked> checked = check(args, io);
   if (!checked) return io.fail(checked.error());
+  for (const std::string& note : checked->report.notes) io.note(note);
   io.print(check_text(checked->report, checked->module, io.style()));
   return io.finish(checked->report.ok() ? kOk : kCandidateFailed,
                    engine::to_json(checked->report, checked->module));

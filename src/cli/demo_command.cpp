@@ -122,6 +122,7 @@ std::string good_text(const Demo& demo, const report::Style& style) {
 int demo_command(const Args& args, Io& io) {
   const Result<Demo> demo = play(args, io);
   if (!demo) return io.fail(demo.error());
+  for (const std::string& note : demo->good_report.notes) io.note(note);
   io.print(good_text(*demo, io.style()));
   io.print("\n" +
            report::paint(io.style(), report::Paint::Strong, "2. The same kernel with a bug in it") +

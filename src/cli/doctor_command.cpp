@@ -24,12 +24,19 @@ std::string state_text(const Tool& tool, const report::Style& style) {
   return "";
 }
 
+// The whole note is in the JSON; a table wants one line.
+std::string short_note(const std::string& note) {
+  constexpr size_t kWidest = 90;
+  return note.size() <= kWidest ? note : note.substr(0, kWidest) + "…";
+}
+
 std::string tool_text(const Tool& tool, const report::Style& style) {
   std::string out = fmt::format("  {}{} {:<18} ", state_text(tool, style),
                                 tool.state == ToolState::Limited ? "" : " ", tool.title);
   if (tool.state != ToolState::Missing)
     out += tool.version + (tool.version.empty() ? "" : "  ") + tool.path;
-  if (!tool.note.empty()) out += (tool.state == ToolState::Missing ? "" : "  ") + tool.note;
+  if (!tool.note.empty())
+    out += (tool.state == ToolState::Missing ? "" : "  ") + short_note(tool.note);
   out = out.substr(0, out.find_last_not_of(' ') + 1) + "\n";
   if (tool.state == ToolState::Found) return out;
   const std::string indent(26, ' ');

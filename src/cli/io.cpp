@@ -55,6 +55,13 @@ void Io::progress(const std::string& what) {
   status_shown_ = !what.empty();
 }
 
+void Io::note(const std::string& what) {
+  progress("");
+  if (!json_)
+    write(stderr, report::paint(error_style_, report::Paint::Warning, "kernelwright: note:") + " " +
+                      what + "\n");
+}
+
 Json Io::envelope(int code) const {
   Json json = Json::object();
   json.set("kernelwright", version());

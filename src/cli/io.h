@@ -32,6 +32,8 @@ class Io {
   void print(std::string_view text);
   /// Replaces the terminal's status line; "" removes it.
   void progress(const std::string& what);
+  /// Something worth knowing that changes no result, on standard error; nothing in JSON mode.
+  void note(const std::string& what);
   /// An Error for people or, in JSON mode, as the document. Returns the exit code.
   int fail(const Error& error);
   /// Ends a command: in JSON mode prints {kernelwright, command, ok, exit_code, …document}. Returns

@@ -22,14 +22,30 @@ Error usage_error(const Command& command, const std::string& what) {
   return input_error(fmt::format("{}; see 'kernelwright help {}'", what, command.name));
 }
 
-Error unexpected(const Command& command, const std::vector<std::string>& words) {
-  const std::string word = words.empty() ? "" : words.front();
-  if (word.rfind('-', 0) != 0) {
-    return usage_error(command, fmt::format("'{}' was not expected here", word));
+// CLI11 takes the word behind an unknown option for a positional and then complains about that; so
+// options are looked at first.
+Status check_names(const Command& command, const std::vector<std::string>& words) {
+  const std::vector<std::string> known = option_names(command);
+  for (const std::string& word : words) {
+    if (word == "--") break;
+    if (word.size() < 2 || word[0] != '-' || parse_double(word)) continue;
+    const std::string name = word.substr(0, word.find('='));
+    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+    return usage_error(command, fmt::format("{} has no option {}{}", command.name, name,
+                                            did_you_mean(name, known)));
   }
-  const std::string name = word.substr(0, word.find('='));
-  return usage_error(command, fmt::format("{} has no option {}{}", command.name, name,
-                                          did_you_mean(name, option_names(command))));
+  return Done{};
+}
+
+Status check_positionals(const Command& command, const std::vector<std::string>& given) {
+  if (given.empty() && command.positional_required) {
+    return usage_error(command, fmt::format("{} needs a {}", command.name, command.positional));
+  }
+  const size_t most = command.positional[0] == '\0' ? 0 : 1;
+  if (given.size() > most) {
+    return usage_error(command, fmt::format("'{}' was not expected", given[most]));
+  }
+  return Done{};
 }
 
 }  // namespace
@@ -46,6 +62,7 @@ std::string Args::one(const std::string& option, const std::string& fallback) co
 }
 
 Result<Args> parse_args(const Command& command, const std::vector<std::string>& words) {
+  KW_TRY(check_names(command, words));
   CLI::App app;
   app.set_help_flag();
   bool json = false;
@@ -62,12 +79,9 @@ Result<Args> parse_args(const Command& command, const std::vector<std::string>& 
     if (row.takes == Takes::Many) option->expected(1, 1 << 20)->allow_extra_args(false);
   }
   Args args;
-  if (command.positional[0] != '\0')
-    app.add_option(command.positional, args.positionals)->expected(0, 1);
+  app.add_option("positional", args.positionals);
   try {
     app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
-  } catch (const CLI::ExtrasError&) {
-    return unexpected(command, app.remaining(true));
   } catch (const CLI::ParseError& error) {
     return usage_error(command, error.what());
   }
@@ -77,9 +91,7 @@ Result<Args> parse_args(const Command& command, const std::vector<std::string>& 
   for (auto& [name, given] : values) {
     if (!given.empty()) args.values[name] = std::move(given);
   }
-  if (command.positional_required && args.positionals.empty()) {
-    return usage_error(command, fmt::format("{} needs a {}", command.name, command.positional));
-  }
+  KW_TRY(check_positionals(command, args.positionals));
   return args;
 }
 

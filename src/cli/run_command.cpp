@@ -56,6 +56,7 @@ int outcome_code(const engine::RunReport& report) {
 int run_command(const Args& args, Io& io) {
   const Result<Ran> ran = run(args, io);
   if (!ran) return io.fail(ran.error());
+  for (const std::string& note : ran->report.notes) io.note(note);
   io.print(run_text(ran->report, ran->module, io.style()));
   Json json = engine::to_json(ran->report, ran->module);
   if (const std::string folder = args.one("--output"); !folder.empty()) {

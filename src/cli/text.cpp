@@ -92,6 +92,17 @@ std::string printed_text(const std::string& printed) {
   return out;
 }
 
+std::string timing_text(const engine::RunReport& report, const Style& style) {
+  if (!report.timing_problem.empty()) return "not timed: " + report.timing_problem + "\n";
+  if (!report.timing) return "";
+  const bench::Summary& s = report.timing->summary;
+  return report::paint(style, Paint::Strong, fmt::format("{:.2f} µs", s.median)) +
+         fmt::format(
+             " on {} (median of {} by {}, 95 % sure of {:.2f} to {:.2f}; min {:.2f}, p95 {:.2f})\n",
+             report.device.name, s.count, report.timing->samples.method, s.low, s.high, s.min,
+             s.p95);
+}
+
 std::string resource(int64_t value) { return value < 0 ? "-" : std::to_string(value); }
 
 std::string dim3_text(const kernel::Dim3& d) {
@@ -195,8 +206,7 @@ std::string run_text(const engine::RunReport& report, const kernel::Module& modu
     out += report::paint(style, Paint::Good, "no findings") + "\n";
   }
   out += report::counters_text(report.counters, module.file_name, module.text, style);
-  if (!report.timing_problem.empty()) out += "not timed: " + report.timing_problem + "\n";
-  return out;
+  return out + timing_text(report, style);
 }
 
 std::string check_text(const engine::CheckReport& report, const kernel::Module& module,

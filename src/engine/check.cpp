@@ -185,6 +185,7 @@ Result<CheckReport> check_module(const kernel::Module& module, const CheckReques
     }
   }
   report.resources_note = best.note;
+  report.notes = compiler.notes();
   return report;
 }
 

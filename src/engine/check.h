@@ -61,7 +61,8 @@ struct GroupCheck {
 struct CheckReport {
   std::string target;
   std::string compiler;
-  std::string resources_note;  // why registers and spills are not known; "" = they are
+  std::string resources_note;      // why registers and spills are not known; "" = they are
+  std::vector<std::string> notes;  // what a person should know about how it was done
   std::vector<std::string> dims;
   std::vector<GroupCheck> groups;
   std::vector<VariantCheck> variants;

@@ -71,10 +71,10 @@ Json compiled_json(const exec::Compiled& compiled) {
   return json.set("messages", messages_json(compiled.messages)).set("kernels", kernels);
 }
 
-Json timing_json(const record::TimingSamples& timing) {
-  Json samples = Json::array();
-  for (const double sample : timing.microseconds) samples.push(sample);
-  return Json::object().set("method", timing.method).set("microseconds", samples);
+Json notes_json(const std::vector<std::string>& notes) {
+  Json json = Json::array();
+  for (const std::string& note : notes) json.push(note);
+  return json;
 }
 
 Json launch_json(const LaunchCheck& launch) {
@@ -111,6 +111,7 @@ void set_outcome(const exec::RunOutcome& outcome, Json* json) {
 Json to_json(const RunReport& report, const kernel::Module& module) {
   Json json = Json::object();
   json.set("module", module_json(module)).set("device", to_json(report.device));
+  json.set("notes", notes_json(report.notes));
   json.set("dims", map_json(report.bindings.dims)).set("group", report.selection.group);
   json.set("tunes", map_json({report.selection.defines.begin(), report.selection.defines.end()}));
   if (report.compile_failed) return json.set("compile", failed_json(*report.compile_failed));
@@ -121,7 +122,7 @@ Json to_json(const RunReport& report, const kernel::Module& module) {
   for (const record::LaunchCounters& launch : report.counters)
     counters.push(record::to_json(launch));
   json.set("outputs", outputs).set("counters", counters);
-  json.set("timing", report.timing ? timing_json(*report.timing) : Json());
+  json.set("timing", report.timing ? bench::to_json(*report.timing) : Json());
   if (!report.timing_problem.empty()) json.set("timing_problem", report.timing_problem);
   return json;
 }
@@ -131,7 +132,7 @@ Json to_json(const CheckReport& report, const kernel::Module& module) {
   json.set("module", module_json(module))
       .set("target", report.target)
       .set("compiler", report.compiler);
-  json.set("resources_note", report.resources_note);
+  json.set("notes", notes_json(report.notes)).set("resources_note", report.resources_note);
   Json dims = Json::array(), groups = Json::array(), variants = Json::array();
   for (const std::string& dim : report.dims) dims.push(dim);
   for (const GroupCheck& group : report.groups) {

@@ -83,10 +83,10 @@ void probe_headers(Examination& examination, Tool& tool) {
   tool.note = "without " + join(missing, " and ");
 }
 
-void probe_driver(Examination&, Tool& tool) {
-  const auto driver = cuda::Driver::open();
+void probe_driver(Examination& examination, Tool& tool) {
+  const Result<DriverFacts>& driver = examination.driver();
   if (driver) {
-    found(tool, "CUDA " + (*driver)->version_text(), (*driver)->path());
+    found(tool, driver->version, driver->path);
   } else {
     tool.note = driver.error().message;
   }
@@ -268,14 +268,28 @@ const compile::Toolbox& Examination::compilers() {
   return *compilers_;
 }
 
+const Result<DriverFacts>& Examination::driver() {
+  if (driver_) return *driver_;
+  const auto opened = cuda::Driver::open();
+  if (opened) {
+    driver_.emplace(DriverFacts{"CUDA " + (*opened)->version_text(), (*opened)->path()});
+  } else {
+    driver_.emplace(opened.error());
+  }
+  return *driver_;
+}
+
 const Result<exec::DeviceInfo>& Examination::gpu() {
-  if (!gpu_) {
-    auto device = gpu::GpuDevice::open(0);
-    if (device) {
-      gpu_.emplace((*device)->info());
-    } else {
-      gpu_.emplace(device.error());
-    }
+  if (gpu_) return *gpu_;
+  if (!driver()) {
+    gpu_.emplace(environment_error("there is no driver"));
+    return *gpu_;
+  }
+  const auto device = gpu::GpuDevice::open(0);
+  if (device) {
+    gpu_.emplace((*device)->info());
+  } else {
+    gpu_.emplace(device.error());
   }
   return *gpu_;
 }

@@ -13,10 +13,15 @@
 
 namespace kw::engine {
 
+struct DriverFacts {
+  std::string version, path;
+};
+
 /// What several probes share, looked up when first needed.
 class Examination {
  public:
   const compile::Toolbox& compilers();
+  const Result<DriverFacts>& driver();
   /// The first GPU's description, or why there is none.
   const Result<exec::DeviceInfo>& gpu();
   /// Versions of Python packages by distribution name; absent ones are left out.
@@ -26,6 +31,7 @@ class Examination {
 
  private:
   std::optional<compile::Toolbox> compilers_;
+  std::optional<Result<DriverFacts>> driver_;
   std::optional<Result<exec::DeviceInfo>> gpu_;
   std::optional<std::map<std::string, std::string>> packages_;
 };

@@ -86,11 +86,12 @@ Status count(exec::Device& device, exec::ImageId image,
 Status take_time(exec::Device& device, exec::ImageId image,
                  const std::vector<tensor::HostTensor>& inputs, const RunRequest& request,
                  RunReport* report) {
-  exec::TimeProtocol protocol;
-  protocol.timeout_seconds = request.timeout_seconds;
-  exec::TimeOutcome timed = KW_TRY(device.time({{image, &report->program, &inputs}}, protocol));
-  if (timed.status == exec::RunStatus::Completed && !timed.samples.empty()) {
-    report->timing = std::move(timed.samples[0]);
+  bench::MeasureOptions options;
+  options.protocol.timeout_seconds = request.timeout_seconds;
+  bench::MeasureOutcome timed =
+      KW_TRY(bench::measure(device, {{image, &report->program, &inputs}}, options));
+  if (timed.status == exec::RunStatus::Completed && !timed.measurements.empty()) {
+    report->timing = std::move(timed.measurements[0]);
   } else {
     report->timing_problem =
         fmt::format("{}: {}", exec::run_status_name(timed.status), timed.message);
@@ -123,6 +124,7 @@ Result<bool> prepare(const kernel::Module& module, const RunRequest& request,
       KW_TRY(compiler.compile(compile_request(module, *report, request.timeout_seconds)));
   report->compile_failed = std::move(compiled.failed);
   report->compiled = std::move(compiled.compiled);
+  report->notes = compiler.notes();
   return report->compiled.has_value();
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "bench/measure.h"
 #include "engine/bind.h"
 #include "engine/inputs.h"
 #include "engine/summary.h"
@@ -43,8 +44,9 @@ struct RunReport {
   std::optional<exec::RunOutcome> outcome;  // its buffers hold logical (contiguous) tensors
   std::vector<TensorSummary> outputs;
   std::vector<record::LaunchCounters> counters;
-  std::optional<record::TimingSamples> timing;
-  std::string timing_problem;  // why there is no timing although it was asked for
+  std::optional<bench::Measurement> timing;
+  std::vector<std::string> notes;  // what a person should know about how it was done
+  std::string timing_problem;      // why there is no timing although it was asked for
 
   /// Compiled, ran to its end, and no certain finding.
   bool passed() const;
