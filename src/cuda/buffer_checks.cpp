@@ -30,8 +30,7 @@ Went read_in_chunks(const Context& context, CuDevicePtr address, uint64_t bytes,
   std::vector<std::byte> chunk(std::min(bytes, kChunkBytes));
   for (uint64_t offset = 0; offset < bytes; offset += chunk.size()) {
     chunk.resize(std::min(bytes - offset, kChunkBytes));
-    KW_TRY(context.check(context.api().copy_to_host(chunk.data(), address + offset, chunk.size()),
-                         doing));
+    KW_TRY(context.download(chunk.data(), address + offset, chunk.size(), doing));
     if (look(offset, std::span<const std::byte>(chunk))) break;
   }
   return Done{};
@@ -73,8 +72,8 @@ Went BufferSet::check_zone(size_t index, uint64_t offset, uint64_t bytes,
   const Slot& slot = slots_[index];
   std::vector<std::byte> zone(bytes);
   const CuDevicePtr address = slot.memory.address() + offset;
-  KW_TRY(context_->check(context_->api().copy_to_host(zone.data(), address, bytes),
-                         "reading the guard of '" + buffer.name + "'"));
+  KW_TRY(context_->download(zone.data(), address, bytes,
+                            "reading the guard of '" + buffer.name + "'"));
   const auto phase = static_cast<unsigned>(offset % 4);
   if (first_unlike(zone, slot.pattern, phase) == bytes) return Done{};
 
@@ -104,8 +103,8 @@ Went BufferSet::check_zone(size_t index, uint64_t offset, uint64_t bytes,
                    buffer.name, hit, bytes, buffer.bytes + nearest, found.element, buffer.bytes);
   found.count = hit;
   findings.push_back(std::move(found));
-  return context_->check(context_->api().copy_to_device(address, zone.data(), bytes),
-                         "restoring the guard of '" + buffer.name + "'");
+  return context_->upload(address, zone.data(), bytes,
+                          "restoring the guard of '" + buffer.name + "'");
 }
 
 Got<std::vector<Finding>> BufferSet::check_contents(const ConstBytes& inputs) {

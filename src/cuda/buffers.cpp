@@ -92,22 +92,16 @@ std::vector<std::byte> BufferSet::storage_image(size_t index,
 }
 
 Went BufferSet::upload(const ConstBytes& inputs) {
-  // The fills were queued on our stream, the copies below are not: order them.
-  KW_TRY(context_->check(context_->api().stream_synchronize(context_->stream()),
-                         "filling the buffers"));
   for (size_t i = 0; i < slots_.size(); ++i) {
     const Buffer& buffer = program_->buffers[i];
     if (!buffer.present || !is_given(buffer) || buffer.bytes == 0) continue;
     KW_CHECK(inputs[i].size() == dense_bytes(buffer), "input sizes were checked");
     const std::string doing = "uploading '" + buffer.name + "'";
     if (is_plain(buffer)) {
-      KW_TRY(context_->check(
-          context_->api().copy_to_device(addresses_[i], inputs[i].data(), inputs[i].size()),
-          doing));
+      KW_TRY(context_->upload(addresses_[i], inputs[i].data(), inputs[i].size(), doing));
     } else {
       const std::vector<std::byte> image = storage_image(i, inputs[i]);
-      KW_TRY(context_->check(
-          context_->api().copy_to_device(addresses_[i], image.data(), image.size()), doing));
+      KW_TRY(context_->upload(addresses_[i], image.data(), image.size(), doing));
     }
   }
   return Done{};
@@ -170,13 +164,10 @@ Went BufferSet::download(const MutableBytes& outputs) {
     KW_CHECK(outputs[i].size() == dense_bytes(buffer), "output sizes were checked");
     const std::string doing = "downloading '" + buffer.name + "'";
     if (is_plain(buffer)) {
-      KW_TRY(context_->check(
-          context_->api().copy_to_host(outputs[i].data(), addresses_[i], outputs[i].size()),
-          doing));
+      KW_TRY(context_->download(outputs[i].data(), addresses_[i], outputs[i].size(), doing));
     } else {
       std::vector<std::byte> image(static_cast<size_t>(buffer.bytes));
-      KW_TRY(context_->check(
-          context_->api().copy_to_host(image.data(), addresses_[i], image.size()), doing));
+      KW_TRY(context_->download(image.data(), addresses_[i], image.size(), doing));
       gather(buffer, image, outputs[i]);
     }
   }

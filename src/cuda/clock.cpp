@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <memory>
 
-#include "cuda/nvml.h"
 #include "cuda/timed_program.h"
 
 namespace kw::cuda {
@@ -45,7 +44,7 @@ Went time_all(const Context& context, UtilityKernels& utilities,
       return named(*lanes.back(), std::move(went).error());
   }
   KW_TRY(run_rounds(lanes));
-  const NvmlReading reading = read_nvml(context.info().uuid);
+  const NvmlReading reading = context.telemetry();
   for (const auto& lane : lanes) {
     samples.push_back(lane->samples());
     samples.back().sm_clock_mhz = reading.sm_clock_mhz;

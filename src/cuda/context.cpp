@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "base/text.h"
-#include "cuda/nvml.h"
 
 namespace kw::cuda {
 namespace {
@@ -80,11 +79,14 @@ void Context::describe() {
   info_.memory_clock_mhz = attribute(kAttrMemoryClockKhz) / 1000;
   info_.driver = "CUDA " + driver_.version_text();
   info_.image = exec::ImageKind::Cubin;
-  if (NvmlReading reading = read_nvml(info_.uuid); reading.available) {
-    info_.driver = fmt::format("{} (CUDA {})", reading.driver_version, driver_.version_text());
-    if (reading.max_sm_clock_mhz > 0) info_.sm_clock_mhz = reading.max_sm_clock_mhz;
-    if (reading.max_memory_clock_mhz > 0) info_.memory_clock_mhz = reading.max_memory_clock_mhz;
+  nvml_ = Nvml::open(info_.uuid);
+  if (nvml_ == nullptr) return;
+  const NvmlReading reading = nvml_->read();
+  if (const std::string version = nvml_->driver_version(); !version.empty()) {
+    info_.driver = fmt::format("{} (CUDA {})", version, driver_.version_text());
   }
+  if (reading.max_sm_clock_mhz > 0) info_.sm_clock_mhz = reading.max_sm_clock_mhz;
+  if (reading.max_memory_clock_mhz > 0) info_.memory_clock_mhz = reading.max_memory_clock_mhz;
 }
 
 int Context::attribute(int id) const {
@@ -126,6 +128,17 @@ Went Context::wait(const Deadline& deadline, const std::string& doing) const {
   }
   KW_TRY(check(code, doing));
   // Only a real synchronisation makes the driver print what kernels wrote with printf.
+  return check(api().stream_synchronize(stream_), doing);
+}
+
+Went Context::upload(CuDevicePtr to, const void* from, uint64_t bytes,
+                     const std::string& doing) const {
+  KW_TRY(check(api().copy_to_device(to, from, bytes, stream_), doing));
+  return check(api().stream_synchronize(stream_), doing);
+}
+
+Went Context::download(void* to, CuDevicePtr from, uint64_t bytes, const std::string& doing) const {
+  KW_TRY(check(api().copy_to_host(to, from, bytes, stream_), doing));
   return check(api().stream_synchronize(stream_), doing);
 }
 

@@ -9,6 +9,7 @@
 #include "base/result.h"
 #include "cuda/driver.h"
 #include "cuda/fault.h"
+#include "cuda/nvml.h"
 #include "exec/device.h"
 
 namespace kw::cuda {
@@ -38,12 +39,19 @@ class Context {
   /// A device attribute, 0 when the driver does not know it.
   int attribute(int id) const;
   uint64_t free_bytes() const;
+  /// Clocks and temperature now; zeros without the management library.
+  NvmlReading telemetry() const { return nvml_ == nullptr ? NvmlReading{} : nvml_->read(); }
 
   /// True once the context was lost. From then on nothing may wait for the device any more, so
   /// owners of driver objects leave them to the end of the process.
   bool lost() const { return lost_; }
   /// Turns the driver's answer into a Fault unless it is success.
   Went check(CuResult code, const std::string& doing) const;
+  /// Copies on our stream, so behind all that is queued there, and waits. (The driver's synchronous
+  /// copies would be ordered with no stream but their own, and may return before the bytes are on
+  /// the device.)
+  Went upload(CuDevicePtr to, const void* from, uint64_t bytes, const std::string& doing) const;
+  Went download(void* to, CuDevicePtr from, uint64_t bytes, const std::string& doing) const;
   /// Waits for all that was queued. Past the deadline: Hung, and the context is lost.
   Went wait(const Deadline& deadline, const std::string& doing) const;
 
@@ -57,6 +65,7 @@ class Context {
   CuContext context_ = nullptr;
   CuStream stream_ = nullptr;
   exec::DeviceInfo info_;
+  std::unique_ptr<Nvml> nvml_;
   mutable bool lost_ = false;
 };
 

@@ -23,7 +23,9 @@ Result<std::unique_ptr<Driver>> Driver::open() {
   for (const std::string& path : candidates()) {
     auto library = os::Library::open(path);
     if (!library) {
-      tried.push_back(library.error().message);
+      // A file that is not there is named; one that is there but broken is explained.
+      const bool absent = library.error().message.find("No such file") != std::string::npos;
+      tried.push_back(absent ? path : library.error().message);
       continue;
     }
     std::unique_ptr<Driver> driver(new Driver(std::move(library).value()));
@@ -31,7 +33,8 @@ Result<std::unique_ptr<Driver>> Driver::open() {
     KW_TRY(driver->initialise());
     return driver;
   }
-  return environment_error("no CUDA driver: " + join(tried, "; "));
+  return environment_error("no CUDA driver (libcuda.so.1 comes with NVIDIA's driver); tried " +
+                           join(tried, ", "));
 }
 
 Status Driver::bind() {

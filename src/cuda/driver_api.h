@@ -132,8 +132,10 @@ static_assert(sizeof(CuLaunchConfig) == 56);
   X(host_free, "cuMemFreeHost", (void* address))                                                   \
   X(host_device_pointer, "cuMemHostGetDevicePointer_v2",                                           \
     (CuDevicePtr * device, void* host, unsigned flags))                                            \
-  X(copy_to_device, "cuMemcpyHtoD_v2", (CuDevicePtr to, const void* from, size_t bytes))           \
-  X(copy_to_host, "cuMemcpyDtoH_v2", (void* to, CuDevicePtr from, size_t bytes))                   \
+  X(copy_to_device, "cuMemcpyHtoDAsync_v2",                                                        \
+    (CuDevicePtr to, const void* from, size_t bytes, CuStream stream))                             \
+  X(copy_to_host, "cuMemcpyDtoHAsync_v2",                                                          \
+    (void* to, CuDevicePtr from, size_t bytes, CuStream stream))                                   \
   X(copy_on_device, "cuMemcpyDtoDAsync_v2",                                                        \
     (CuDevicePtr to, CuDevicePtr from, size_t bytes, CuStream stream))                             \
   X(fill_bytes, "cuMemsetD8Async",                                                                 \
@@ -155,7 +157,6 @@ static_assert(sizeof(CuLaunchConfig) == 56);
   X(graph_launch, "cuGraphLaunch", (CuGraphExec exec, CuStream stream))                            \
   X(graph_exec_destroy, "cuGraphExecDestroy", (CuGraphExec exec))                                  \
   X(graph_destroy, "cuGraphDestroy", (CuGraph graph))
-
 #define KW_CUDA_OPTIONAL(X)                   \
   X(function_parameter, "cuFuncGetParamInfo", \
     (CuFunction function, size_t index, size_t * offset, size_t * bytes))

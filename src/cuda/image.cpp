@@ -94,7 +94,7 @@ void LoadedImage::remember_globals(const std::vector<std::string>& names) {
     total += bytes;
     if (total > kMaxGlobalBytes) break;
     global.initial.resize(bytes);
-    if (context_.api().copy_to_host(global.initial.data(), global.address, bytes) != kSuccess)
+    if (!context_.download(global.initial.data(), global.address, bytes, "reading a global"))
       continue;
     globals_.push_back(std::move(global));
   }
@@ -105,8 +105,8 @@ Got<std::vector<record::Finding>> LoadedImage::check_globals() {
   std::string now;
   for (const Global& global : globals_) {
     now.resize(global.initial.size());
-    KW_TRY(context_.check(context_.api().copy_to_host(now.data(), global.address, now.size()),
-                          "reading back the global '" + global.name + "'"));
+    KW_TRY(context_.download(now.data(), global.address, now.size(),
+                             "reading back the global '" + global.name + "'"));
     if (now == global.initial) continue;
     record::Finding finding;
     finding.kind = record::FindingKind::StateAcrossCalls;
@@ -115,9 +115,8 @@ Got<std::vector<record::Finding>> LoadedImage::check_globals() {
         "the module's global variable '{}' was changed by the call, first at byte {} of {}",
         global.name, first_difference(now, global.initial), now.size());
     findings.push_back(std::move(finding));
-    KW_TRY(context_.check(
-        context_.api().copy_to_device(global.address, global.initial.data(), global.initial.size()),
-        "restoring the global '" + global.name + "'"));
+    KW_TRY(context_.upload(global.address, global.initial.data(), global.initial.size(),
+                           "restoring the global '" + global.name + "'"));
   }
   return findings;
 }

@@ -36,31 +36,46 @@ int ask(int (*function)(Handle, unsigned, unsigned*), Handle device, unsigned wh
   return function(device, what, &value) == kOk ? static_cast<int>(value) : 0;
 }
 
-NvmlReading read(const Functions& f, const std::string& uuid) {
-  NvmlReading reading;
-  Handle device = nullptr;
-  if (f.by_uuid(uuid.c_str(), &device) != kOk) return reading;
-  char version[96] = {};
-  if (f.driver_version(version, sizeof(version) - 1) == kOk) reading.driver_version = version;
-  reading.available = true;
-  reading.sm_clock_mhz = ask(f.clock, device, kClockSm);
-  reading.memory_clock_mhz = ask(f.clock, device, kClockMemory);
-  reading.max_sm_clock_mhz = ask(f.max_clock, device, kClockSm);
-  reading.max_memory_clock_mhz = ask(f.max_clock, device, kClockMemory);
-  reading.temperature_c = ask(f.temperature, device, kSensorGpu);
-  return reading;
-}
-
 }  // namespace
 
-NvmlReading read_nvml(const std::string& uuid) {
+struct Nvml::Impl {
+  os::Library library;
+  Functions functions;
+  Handle device = nullptr;
+};
+
+Nvml::Nvml(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+
+Nvml::~Nvml() { impl_->functions.shutdown(); }
+
+std::unique_ptr<Nvml> Nvml::open(const std::string& uuid) {
   // A driver chosen by name has no matching management library we could know of.
-  if (!os::env("KERNELWRIGHT_LIBCUDA").empty()) return {};
+  if (!os::env("KERNELWRIGHT_LIBCUDA").empty()) return nullptr;
   auto library = os::Library::open("libnvidia-ml.so.1");
   Functions functions;
-  if (!library || !bind(*library, functions) || functions.init() != kOk) return {};
-  NvmlReading reading = read(functions, uuid);
-  functions.shutdown();
+  if (!library || !bind(*library, functions) || functions.init() != kOk) return nullptr;
+  Handle device = nullptr;
+  if (functions.by_uuid(uuid.c_str(), &device) != kOk) {
+    functions.shutdown();
+    return nullptr;
+  }
+  return std::unique_ptr<Nvml>(
+      new Nvml(std::make_unique<Impl>(Impl{std::move(library).value(), functions, device})));
+}
+
+std::string Nvml::driver_version() const {
+  char version[96] = {};
+  return impl_->functions.driver_version(version, sizeof(version) - 1) == kOk ? version : "";
+}
+
+NvmlReading Nvml::read() const {
+  const Functions& f = impl_->functions;
+  NvmlReading reading;
+  reading.sm_clock_mhz = ask(f.clock, impl_->device, kClockSm);
+  reading.memory_clock_mhz = ask(f.clock, impl_->device, kClockMemory);
+  reading.max_sm_clock_mhz = ask(f.max_clock, impl_->device, kClockSm);
+  reading.max_memory_clock_mhz = ask(f.max_clock, impl_->device, kClockMemory);
+  reading.temperature_c = ask(f.temperature, impl_->device, kSensorGpu);
   return reading;
 }
 

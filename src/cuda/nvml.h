@@ -2,21 +2,34 @@
 // Optional everywhere.
 #pragma once
 
+#include <memory>
 #include <string>
 
 namespace kw::cuda {
 
 /// Numbers are 0 where the library does not tell.
 struct NvmlReading {
-  bool available = false;
-  std::string driver_version;                  // "580.159.04"
   int sm_clock_mhz = 0, memory_clock_mhz = 0;  // now
   int max_sm_clock_mhz = 0, max_memory_clock_mhz = 0;
   int temperature_c = 0;
 };
 
-/// Reads the GPU with this UUID ("GPU-…"); `available` is false when there is no such library or
-/// GPU.
-NvmlReading read_nvml(const std::string& uuid);
+/// One GPU as the library sees it.
+class Nvml {
+ public:
+  /// The GPU with this UUID ("GPU-…"); nullptr when there is no such library or GPU.
+  static std::unique_ptr<Nvml> open(const std::string& uuid);
+  ~Nvml();
+  Nvml(const Nvml&) = delete;
+  Nvml& operator=(const Nvml&) = delete;
+
+  std::string driver_version() const;  // "580.159.04", "" when not told
+  NvmlReading read() const;
+
+ private:
+  struct Impl;
+  explicit Nvml(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
 
 }  // namespace kw::cuda

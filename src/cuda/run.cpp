@@ -22,6 +22,30 @@ void append(std::vector<Finding>& to, std::vector<Finding> from) {
   to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
 }
 
+/// Faults whose name alone says which rule was broken become findings, as on the virtual GPU.
+void note_fault(const Fault& fault, const kernel::Launch& launch, int index,
+                exec::RunOutcome& outcome) {
+  struct Row {
+    CuResult code;
+    record::FindingKind kind;
+  };
+  static constexpr Row kRows[] = {
+      {700, record::FindingKind::InvalidAddress},  // ILLEGAL_ADDRESS
+      {710, record::FindingKind::Trap},            // ASSERT
+      {716, record::FindingKind::Misaligned},      // MISALIGNED_ADDRESS
+      {717, record::FindingKind::InvalidAddress},  // INVALID_ADDRESS_SPACE
+  };
+  for (const Row& row : kRows) {
+    if (row.code != fault.code) continue;
+    Finding finding;
+    finding.kind = row.kind;
+    finding.message = fault.message;
+    finding.kernel = launch.kernel;
+    finding.launch = index;
+    outcome.findings.push_back(std::move(finding));
+  }
+}
+
 /// Launch by launch with a wait after each, so that a fault or a guard hit has a name. The order on
 /// one stream makes this no different for the kernels.
 Went run_launches(const Context& context, const std::vector<ReadyLaunch>& launches,
@@ -32,7 +56,10 @@ Went run_launches(const Context& context, const std::vector<ReadyLaunch>& launch
   for (size_t i = 0; i < launches.size(); ++i) {
     const kernel::Launch& launch = *launches[i].launch;
     KW_TRY(enqueue_launch(context, *launches[i].function, launch, buffers.addresses()));
-    KW_TRY(context.wait(deadline, running(launch)));
+    if (Went went = context.wait(deadline, running(launch)); !went) {
+      note_fault(went.error(), launch, static_cast<int>(i), outcome);
+      return went;
+    }
     const auto pause = std::chrono::steady_clock::now();
     std::vector<Finding> hits = KW_TRY(buffers.check_guards());
     for (Finding& hit : hits) {
@@ -49,11 +76,12 @@ Went run_launches(const Context& context, const std::vector<ReadyLaunch>& launch
 
 Went run_and_check(const Context& context, LoadedImage& image, const RunRequest& request,
                    exec::RunOutcome& outcome) {
-  const Deadline deadline = deadline_in(request.options.timeout_seconds);
   auto launches = KW_TRY(ready_launches(context, image, *request.program));
   BufferSet buffers = KW_TRY(
       BufferSet::create(context, *request.program, request.options.misalign_bytes, request.seed));
   KW_TRY(buffers.upload(request.inputs));
+  // Only now: copying a large input must not eat the kernel's time.
+  const Deadline deadline = deadline_in(request.options.timeout_seconds);
   KW_TRY(run_launches(context, launches, buffers, deadline, outcome));
   append(outcome.findings, KW_TRY(buffers.check_contents(request.inputs)));
   append(outcome.findings, KW_TRY(image.check_globals()));

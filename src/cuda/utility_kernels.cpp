@@ -184,8 +184,7 @@ Went UtilityKernels::canary(const Deadline& deadline) {
   KW_TRY(launch("kw_canary", kCanaryWords / 256, 256, params));
   KW_TRY(context_.wait(deadline, "running the canary kernel"));
   std::vector<uint32_t> words(kCanaryWords);
-  KW_TRY(context_.check(context_.api().copy_to_host(words.data(), out, kCanaryWords * 4),
-                        "reading the canary's result"));
+  KW_TRY(context_.download(words.data(), out, kCanaryWords * 4, "reading the canary's result"));
   for (uint32_t i = 0; i < kCanaryWords; ++i) {
     const uint32_t expected = (i * 2654435761u) ^ key;
     if (words[i] == expected) continue;

@@ -25,7 +25,8 @@ constexpr double kCanarySeconds = 60;
 // machine.
 constexpr double kSlackSeconds = 30;
 constexpr double kSlowestBytesPerSecond = 1e8;
-constexpr uint64_t kMaxImageBytes = uint64_t{1} << 30;
+constexpr uint64_t kMaxOneImage = uint64_t{256} << 20;
+constexpr uint64_t kMaxImageBytes = uint64_t{1} << 30;  // of all images together
 
 bool is_given(const kernel::Buffer& b) {
   return b.role == kernel::Role::Input || b.role == kernel::Role::Inout;
@@ -37,8 +38,9 @@ bool is_returned(const kernel::Buffer& b) {
 uint64_t all_bytes(const kernel::Program& program) {
   uint64_t total = 0;
   for (const kernel::Buffer& buffer : program.buffers) {
-    if (buffer.present && buffer.role != kernel::Role::Scratch)
-      total += static_cast<uint64_t>(buffer.bytes);
+    if (!buffer.present || buffer.role == kernel::Role::Scratch) continue;
+    if (__builtin_add_overflow(total, static_cast<uint64_t>(buffer.bytes), &total))
+      return UINT64_MAX;
   }
   return total;
 }
@@ -74,6 +76,8 @@ Result<std::unique_ptr<GpuDevice>> GpuDevice::open(int ordinal, GpuOptions optio
 GpuDevice::~GpuDevice() = default;
 
 Status GpuDevice::ensure_worker() {
+  // Who killed it while it did nothing was not the next candidate.
+  if (worker_ != nullptr && !worker_->alive()) drop_worker("the loss of an idle worker");
   if (worker_ != nullptr) return Done{};
   worker_ = KW_TRY(WorkerLink::start(ordinal_));
   worker_pid_ = worker_->pid();
@@ -103,7 +107,8 @@ Status GpuDevice::canary() {
 }
 
 Status GpuDevice::ensure_healthy() {
-  if (suspicion_.empty()) return ensure_worker();
+  KW_TRY(ensure_worker());
+  if (suspicion_.empty()) return Done{};
   Status status = canary();
   if (!status && !os::interrupted()) {
     // A device that was just reset may need a moment.
@@ -128,6 +133,10 @@ Status GpuDevice::health() {
 
 Result<exec::ImageId> GpuDevice::load(const exec::Compiled& compiled) {
   const std::lock_guard guard(mutex_);
+  if (compiled.image.size() > kMaxOneImage) {
+    return input_error(fmt::format("the image has {}; {} is the most a GPU worker takes",
+                                   human_bytes(compiled.image.size()), human_bytes(kMaxOneImage)));
+  }
   const std::string hash = hash_hex(compiled.image);
   exec::ImageId id = 0;
   for (auto& [known, image] : images_) {

@@ -29,6 +29,7 @@ class WorkerLink {
 
   const exec::DeviceInfo& info() const { return info_; }
   pid_t pid() const { return child_->pid(); }
+  bool alive() { return child_->alive(); }
 
   /// One request, one reply. After TimedOut, Died or a reply with context_lost the link is of no
   /// more use.

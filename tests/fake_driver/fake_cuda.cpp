@@ -301,17 +301,17 @@ CuResult cuMemHostGetDevicePointer_v2(CuDevicePtr* device, void* host, unsigned)
   *device = reinterpret_cast<CuDevicePtr>(host);
   return kSuccess;
 }
-// Copies do not wait for other streams, as on a real device: who forgets to order them gets wrong
-// bytes here too.
-CuResult cuMemcpyHtoD_v2(CuDevicePtr to, const void* from, size_t bytes) {
-  if (fake::device().sticky != 0) return fake::device().sticky;
-  std::memcpy(reinterpret_cast<void*>(to), from, bytes);
-  return kSuccess;
+CuResult cuMemcpyHtoDAsync_v2(CuDevicePtr to, const void* from, size_t bytes, CuStream stream) {
+  return enqueue(stream, [=] {
+    std::memcpy(reinterpret_cast<void*>(to), from, bytes);
+    return kSuccess;
+  });
 }
-CuResult cuMemcpyDtoH_v2(void* to, CuDevicePtr from, size_t bytes) {
-  if (fake::device().sticky != 0) return fake::device().sticky;
-  std::memcpy(to, reinterpret_cast<void*>(from), bytes);
-  return kSuccess;
+CuResult cuMemcpyDtoHAsync_v2(void* to, CuDevicePtr from, size_t bytes, CuStream stream) {
+  return enqueue(stream, [=] {
+    std::memcpy(to, reinterpret_cast<void*>(from), bytes);
+    return kSuccess;
+  });
 }
 CuResult cuMemcpyDtoDAsync_v2(CuDevicePtr to, CuDevicePtr from, size_t bytes, CuStream stream) {
   return enqueue(stream, [=] {
