@@ -127,6 +127,20 @@ TEST(Doctor, FindsVersionsInWhatToolsPrint) {
   }
 }
 
+TEST(Doctor, KnowsWhetherAProfileReadCounters) {
+  EXPECT_EQ(counters_problem("==PROF== Connected\n    sm__cycles_elapsed.max  cycle  4,102\n"), "");
+  EXPECT_NE(counters_problem("==ERROR== ERR_NVGPUCTRPERM - The user does not have permission")
+                .find("ERR_NVGPUCTRPERM"),
+            std::string::npos);
+  EXPECT_NE(counters_problem("==ERROR== Unknown Error on device 0.\nmore")
+                .find("Unknown Error on device 0."),
+            std::string::npos);
+  EXPECT_NE(counters_problem("==WARNING== No kernels were profiled.").find("no kernel"),
+            std::string::npos);
+  EXPECT_NE(counters_problem("    sm__cycles_elapsed.max  cycle  n/a\n").find("no value"),
+            std::string::npos);
+}
+
 TEST(Doctor, EveryToolSaysWhatItsAbsenceCostsAndHowToGetIt) {
   for (const ToolRow& row : tool_rows()) {
     EXPECT_GT(std::string(row.cost).size(), 10U) << row.name;

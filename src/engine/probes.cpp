@@ -19,6 +19,7 @@ namespace {
 
 constexpr double kAskSeconds = 20;
 constexpr double kProfileSeconds = 60;
+constexpr char kTrialMetric[] = "sm__cycles_elapsed.max";
 
 // Standard output and error of a program, or nullopt when it did not run or answered with a
 // failure.
@@ -134,25 +135,15 @@ void probe_counters(Examination& examination, Tool& tool) {
   }
   os::ProcessLimits limits;
   limits.timeout_seconds = kProfileSeconds;
-  const auto run =
-      os::run_process({ncu, "--metrics", "sm__cycles_elapsed.max", "--launch-count", "1",
-                       "--target-processes", "all", os::self_path(), "gpu-canary"},
-                      {}, limits);
+  const auto run = os::run_process({ncu, "--metrics", kTrialMetric, "--launch-count", "1",
+                                    "--target-processes", "all", os::self_path(), "gpu-canary"},
+                                   {}, limits);
   if (!run || run->timed_out) {
     tool.note = run ? "ncu did not finish within a minute" : run.error().message;
     return;
   }
-  const std::string said = run->out + run->err;
-  if (said.find("ERR_NVGPUCTRPERM") != std::string::npos) {
-    tool.note = "the driver forbids them to this user (ERR_NVGPUCTRPERM)";
-  } else if (said.find("sm__cycles_elapsed.max") != std::string::npos) {
-    found(tool, "", ncu);
-  } else {
-    const auto at = said.find("==ERROR==");
-    const std::string line = at == std::string::npos ? "it profiled no kernel"
-                                                     : said.substr(at, said.find('\n', at) - at);
-    tool.note = "a trial profile failed: " + line;
-  }
+  tool.note = counters_problem(run->out + run->err);
+  if (tool.note.empty()) found(tool, "", ncu);
 }
 
 void probe_python(Examination&, Tool& tool) {
@@ -261,6 +252,19 @@ std::string find_version(const std::string& text) {
     at = end;
   }
   return first;
+}
+
+std::string counters_problem(const std::string& said) {
+  if (said.find("ERR_NVGPUCTRPERM") != std::string::npos) {
+    return "the driver forbids them to this user (ERR_NVGPUCTRPERM)";
+  }
+  const auto error = said.find("==ERROR==");
+  if (error != std::string::npos)
+    return "a trial profile failed: " + said.substr(error, said.find('\n', error) - error);
+  if (said.find(kTrialMetric) == std::string::npos) return "a trial profile saw no kernel";
+  return said.find("n/a", said.find(kTrialMetric)) == std::string::npos
+             ? ""
+             : "a trial profile read no value";
 }
 
 const compile::Toolbox& Examination::compilers() {

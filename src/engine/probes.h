@@ -49,4 +49,7 @@ std::span<const ToolRow> tool_rows();
 /// when there is none.
 std::string find_version(const std::string& text);
 
+/// Why a trial profile by ncu could not read the counters, from what it printed; "" when it could.
+std::string counters_problem(const std::string& said);
+
 }  // namespace kw::engine
