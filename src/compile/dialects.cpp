@@ -37,6 +37,10 @@ std::unique_ptr<exec::Compiler> make_nvcc_compiler(const FoundProgram& nvcc,
   dialect.path = nvcc.path;
   dialect.ptxas = std::move(ptxas);
   dialect.allowed.running = {toolkit_of(nvcc.path)};
+  for (const char* part : {"/include", "/include/cccl", "/targets/x86_64-linux/include",
+                           "/targets/x86_64-linux/include/cccl"}) {
+    dialect.header_folders.push_back(toolkit_of(nvcc.path) + part);
+  }
   if (dialect.ptxas) dialect.allowed.running.push_back(toolkit_of(dialect.ptxas->path));
   dialect.command = [path = nvcc.path](const exec::CompileRequest& request,
                                        const std::string& input, const std::string& output) {
@@ -64,6 +68,7 @@ Result<std::unique_ptr<exec::Compiler>> make_clang_compiler(const FoundProgram& 
   dialect.path = clang.path;
   dialect.ptxas = std::move(ptxas);
   dialect.allowed.reading = {headers};
+  dialect.header_folders = {headers};
   dialect.allowed.running = {toolkit_of(clang.path)};
   if (dialect.ptxas) dialect.allowed.running.push_back(toolkit_of(dialect.ptxas->path));
   dialect.command = [path = clang.path, headers](const exec::CompileRequest& request,

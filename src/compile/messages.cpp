@@ -151,9 +151,10 @@ std::string with_hint(std::string text) {
   if (open != std::string::npos) {
     const size_t begin = open + 18;
     text += header_hint(std::string_view(text).substr(begin, text.find('"', begin) - begin));
-  } else if (missing != std::string::npos && text.rfind('\'', missing - 1) != std::string::npos) {
-    const size_t begin = text.rfind('\'', missing - 1) + 1;
-    text += header_hint(std::string_view(text).substr(begin, missing - begin));
+  } else if (missing != std::string::npos) {  // clang's words
+    text +=
+        " (clang compiles with kernelwright's own headers, which lack this one; NVRTC or nvcc may "
+        "have it)";
   }
   return text;
 }
@@ -230,6 +231,13 @@ std::vector<CompileMessage> parse_log(std::string_view log, std::string_view fil
     if (!repeated) messages.push_back(std::move(message));
   }
   return messages;
+}
+
+std::string quotable(std::string file_name) {
+  for (char& c : file_name) {
+    if (static_cast<unsigned char>(c) < 0x20 || c == '"' || c == '\\' || c == 0x7f) c = '_';
+  }
+  return file_name.empty() ? "module.cu" : file_name;
 }
 
 std::string header_hint(std::string_view header) {

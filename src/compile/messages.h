@@ -17,6 +17,9 @@ namespace kw::compile {
 std::vector<exec::CompileMessage> parse_log(std::string_view log, std::string_view file_name,
                                             const std::vector<std::string>& kernels = {});
 
+/// A name that can stand between quotes in `#line` and in PTX: what cannot is replaced by '_'.
+std::string quotable(std::string file_name);
+
 /// " (it comes with …: pip install …)" for a header that could not be opened, or "".
 std::string header_hint(std::string_view header);
 

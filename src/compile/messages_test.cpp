@@ -33,6 +33,10 @@ TEST(ParseLog, KnowsEveryDialect) {
        "E1:0 cannot open source file \"cub/cub.cuh\" (this header comes with the CUDA toolkit, or: "
        "pip install "
        "nvidia-cuda-cccl)\n"},
+      {"m.cu:1:10: fatal error: 'cub/cub.cuh' file not found\n",
+       "E1:10 'cub/cub.cuh' file not found (clang compiles with kernelwright's own headers, which "
+       "lack "
+       "this one; NVRTC or nvcc may have it)\n"},
       {"/x/include/cuda_fp16.hpp(42): error: no instance\n          detected during:\n"
        "            instantiation of \"f\" at line 7 of m.cu\n",
        "E7:0 cuda_fp16.hpp:42: no instance\n"},
@@ -164,11 +168,11 @@ TEST(NormalisePtx, ForgetsFoldersAndProcesses) {
   const std::string ptx = normalise_ptx(
       ".entry _ZN42_GLOBAL__N__00000000_4_m_cu_e6b0a624_204301kEPf\n\t.file\t1 "
       "\"/some/where/m.cu\"\n"
-      "\t.file 2 \"/usr/include/other.h\"\n",
-      "m.cu", &names);
-  EXPECT_EQ(
-      ptx,
-      ".entry _ZN12_GLOBAL__N_11kEPf\n\t.file\t1 \"m.cu\"\n\t.file 2 \"/usr/include/other.h\"\n");
+      "\t.file 2 \"/usr/include/cccl/cub/x.h\", 17, 3\n\t.file 3 \"/opt/y.h\"\n",
+      "m.cu", {"/usr/include", "/usr/include/cccl"}, &names);
+  EXPECT_EQ(ptx,
+            ".entry _ZN12_GLOBAL__N_11kEPf\n\t.file\t1 \"m.cu\"\n\t.file 2 \"cub/x.h\", 17, "
+            "3\n\t.file 3 \"/opt/y.h\"\n");
   EXPECT_EQ(names[0], "_ZN12_GLOBAL__N_11kEPf");
   EXPECT_EQ(demangle(names[0]), "(anonymous namespace)::k(float*)");
   EXPECT_EQ(names[1], "plain");

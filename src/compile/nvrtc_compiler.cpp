@@ -16,6 +16,7 @@
 
 #include "base/hash.h"
 #include "base/text.h"
+#include "compile/messages.h"
 #include "compile/scratch.h"
 #include "compile/wire.h"
 #include "compile/worker.h"
@@ -212,6 +213,7 @@ exec::CompileOutcome NvrtcCompiler::lost(Worker& worker, os::ChannelState state,
 
 Result<exec::CompileOutcome> NvrtcCompiler::compile(const exec::CompileRequest& given) {
   exec::CompileRequest request = given;
+  request.file_name = quotable(request.file_name);
   for (std::string& folder : request.include_folders) folder = absolute(folder);
   const std::string frame = encode(request);
   for (;;) {

@@ -13,6 +13,7 @@
 
 #include "base/hash.h"
 #include "base/text.h"
+#include "compile/cubin.h"
 #include "compile/messages.h"
 #include "compile/resources.h"
 #include "kernel/inject.h"
@@ -97,7 +98,7 @@ std::string source_text(const exec::CompileRequest& request) {
   std::string text =
       kernel::inject_defines(request.source, request.defines, true, request.file_name);
   if (kernel::find_injection(request.source).has_include) return text;
-  return fmt::format("#pragma nv_hdrstop\n#line 1 \"{}\"\n", request.file_name) + text;
+  return "#pragma nv_hdrstop\n" + text;  // its lines are counted by the #line that opens it
 }
 
 }  // namespace
@@ -163,7 +164,6 @@ std::string NvrtcCore::pch_folder_for(const exec::CompileRequest& request,
 
 Result<NvrtcCore::Run> NvrtcCore::run(const exec::CompileRequest& request, bool precompile) {
   const std::string source = source_text(request);
-  if (source.find('\0') != std::string::npos) return input_error("the source contains a zero byte");
   const std::vector<std::string> texts = arguments(request, precompile);
   std::vector<const char*> options;
   for (const std::string& text : texts) options.push_back(text.c_str());
@@ -256,13 +256,18 @@ exec::Compiled NvrtcCore::success(const exec::CompileRequest& request, Run run) 
   compiled.seconds = run.seconds;
   compiled.messages = parse_log(run.log, request.file_name);
   const bool cubin = request.image == exec::ImageKind::Cubin;
-  if (!cubin) run.image = normalise_ptx(std::move(run.image), request.file_name, &run.entries);
+  if (!cubin)
+    run.image = normalise_ptx(std::move(run.image), request.file_name, options_.header_folders,
+                              &run.entries);
   compiled.image = std::move(run.image);
   const auto resources = cubin ? parse_ptxas_report(run.log) : scan_ptx(compiled.image);
+  const auto bounds = cubin ? launch_bounds_of(compiled.image) : std::map<std::string, int>{};
   for (size_t i = 0; i < request.kernels.size(); ++i) {
     exec::CompiledKernel kernel{request.kernels[i], run.entries[i], demangle(run.entries[i]), {}};
     if (const auto found = resources.find(kernel.entry); found != resources.end())
       kernel.resources = found->second;
+    if (const auto found = bounds.find(kernel.entry); found != bounds.end())
+      kernel.resources.max_threads = found->second;
     compiled.kernels.push_back(std::move(kernel));
   }
   return compiled;
@@ -278,6 +283,13 @@ uint64_t NvrtcCore::precompiled_bytes() const {
 }
 
 Result<exec::CompileOutcome> NvrtcCore::compile(const exec::CompileRequest& request) {
+  if (request.source.find('\0') !=
+      std::string::npos) {  // NVRTC would compile only what is before it
+    exec::CompileOutcome refused;
+    refused.failed = exec::CompileFailed{
+        options_.shown_as, {{{}, 0, 0, "the source contains a zero byte"}}, "", false, false};
+    return refused;
+  }
   Run done = KW_TRY(run(request));
   // Precompiled headers live in a heap of fixed size; a source too big for it still compiles
   // without.

@@ -5,6 +5,7 @@
 
 #include <thread>
 
+#include "compile/cubin.h"
 #include "compile/nvrtc_compiler.h"
 #include "os/files.h"
 
@@ -102,6 +103,16 @@ TEST_F(Nvrtc, CompilesToCubinForEveryTarget) {
     EXPECT_GT(resources.registers, 0);
     EXPECT_EQ(resources.static_shared, 256 + (resources.static_shared > 1024 ? 1024 : 0)) << target;
     EXPECT_EQ(resources.spill_store_bytes, 0);
+    EXPECT_EQ(resources.max_threads, 128) << target;
+    // Any damage is survived.
+    std::string image = outcome.compiled->image;
+    for (size_t cut = 0; cut < image.size(); cut += 97) launch_bounds_of(image.substr(0, cut));
+    for (size_t i = 0; i < image.size(); i += 3) {
+      std::string bad = image.substr(0, 4096);
+      if (i >= bad.size()) break;
+      bad[i] ^= '\x5a';
+      launch_bounds_of(bad);
+    }
     EXPECT_EQ(resources.stack_bytes, 0);
   }
 }

@@ -128,7 +128,6 @@ Result<exec::CompileOutcome> ProgramCompiler::assemble(const exec::CompileReques
     outcome.failed = failure(request, step, compiled.image);
     return outcome;
   }
-  const auto bounds = scan_ptx(compiled.image);
   const auto report = parse_ptxas_report(step.log());
   compiled.image = KW_TRY(os::read_file(output));
   for (exec::CompiledKernel& kernel : compiled.kernels) {
@@ -145,7 +144,9 @@ Result<exec::CompileOutcome> ProgramCompiler::assemble(const exec::CompileReques
   return outcome;
 }
 
-Result<exec::CompileOutcome> ProgramCompiler::compile(const exec::CompileRequest& request) {
+Result<exec::CompileOutcome> ProgramCompiler::compile(const exec::CompileRequest& given) {
+  exec::CompileRequest request = given;
+  request.file_name = quotable(request.file_name);
   const double start = os::monotonic_seconds(), deadline = start + request.timeout_seconds;
   const ScratchFolder scratch = KW_TRY(ScratchFolder::make());
   const std::string input = scratch.path() + "/input.cu", output = scratch.path() + "/output.ptx";
@@ -176,7 +177,8 @@ Result<exec::CompileOutcome> ProgramCompiler::compile(const exec::CompileRequest
     return environment_error(
         fmt::format("{} did not say which symbols it gave the kernels", dialect_.shown_as));
   }
-  compiled.image = normalise_ptx(std::move(ptx), request.file_name, &entries);
+  compiled.image =
+      normalise_ptx(std::move(ptx), request.file_name, dialect_.header_folders, &entries);
   const auto resources = scan_ptx(compiled.image);
   for (size_t i = 0; i < entries.size(); ++i) {
     exec::CompiledKernel kernel{request.kernels[i], entries[i], demangle(entries[i]), {}};

@@ -20,6 +20,7 @@ struct Dialect {
   std::string shown_as;  // "clang 19.1.7"
   std::string path;
   std::optional<FoundProgram> ptxas;
+  std::vector<std::string> header_folders;  // its own: left out of file names in PTX
   os::Allowed allowed;  // beside the scratch folder and the request's include folders
   /// The command that turns `input` into PTX at `output`.
   std::function<std::vector<std::string>(const exec::CompileRequest&, const std::string& input,

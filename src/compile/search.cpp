@@ -40,6 +40,15 @@ int leading_number(std::string_view text) {
       parse_int(text.substr(begin, std::min<size_t>(end - begin, 9))).value_or(0));
 }
 
+/// Folders of wheels, newest CUDA first: nvidia/cu13 before nvidia/cu12 before nvidia/cuda_nvrtc.
+std::vector<std::string> wheel_folders(const std::string& packages, const char* part) {
+  std::vector<std::string> folders = os::glob(packages + "/nvidia/*/" + part);
+  std::stable_sort(folders.begin(), folders.end(), [](const std::string& a, const std::string& b) {
+    return leading_number(file_of(folder_of(a))) > leading_number(file_of(folder_of(b)));
+  });
+  return folders;
+}
+
 class Finder {
  public:
   explicit Finder(const SearchOptions& options) : options_(options) {
@@ -226,9 +235,9 @@ void Finder::find_nvrtc() {
     if (try_nvrtc_folder(folder)) return;
   }
   const auto try_wheels = [&](const std::string& packages) {
-    const std::vector<std::string> folders = os::glob(packages + "/nvidia/*/lib");
+    const std::vector<std::string> folders = wheel_folders(packages, "lib");
     if (folders.empty()) looked("NVRTC", packages + "/nvidia/*/lib", "no such folder");
-    return std::any_of(folders.rbegin(), folders.rend(), [&](const std::string& folder) {
+    return std::any_of(folders.begin(), folders.end(), [&](const std::string& folder) {
       return !os::glob(folder + "/libnvrtc.so*").empty() && try_nvrtc_folder(folder);
     });
   };
@@ -260,10 +269,7 @@ bool Finder::add_headers(const std::string& folder) {
 }
 
 void Finder::add_wheel_headers(const std::string& packages) {
-  std::vector<std::string> folders = os::glob(packages + "/nvidia/*/include");
-  // Wheels of CUDA 13 (nvidia/cu13) before those of 12 beside them.
-  std::reverse(folders.begin(), folders.end());
-  for (const std::string& folder : folders) {
+  for (const std::string& folder : wheel_folders(packages, "include")) {
     add_headers(folder);
     add_headers(folder + "/cccl");
   }
