@@ -3,7 +3,9 @@
 #include <fmt/core.h>
 
 #include "compile/select.h"
+#include "cuda/driver.h"
 #include "gpu/gpu_device.h"
+#include "vgpu/virtual_gpu.h"
 
 namespace kw::engine {
 
@@ -14,14 +16,17 @@ Result<std::unique_ptr<exec::Compiler>> open_compiler(const std::string& name) {
 }
 
 Result<std::unique_ptr<exec::Device>> open_device(
-    const std::string& kind, const std::string&,
+    const std::string& kind, const std::string& target,
     const std::function<void(const std::string&)>& notice) {
   if (kind != "auto" && kind != "gpu" && kind != "vgpu") {
     return input_error(fmt::format("--device: '{}' is none of auto, gpu, vgpu", kind));
   }
-  gpu::GpuOptions options;
-  options.notice = notice;
-  return std::unique_ptr<exec::Device>(KW_TRY(gpu::GpuDevice::open(0, options)));
+  if (kind == "gpu" || (kind == "auto" && cuda::Driver::open())) {
+    gpu::GpuOptions options;
+    options.notice = notice;
+    return std::unique_ptr<exec::Device>(KW_TRY(gpu::GpuDevice::open(0, options)));
+  }
+  return std::unique_ptr<exec::Device>(KW_TRY(vgpu::VirtualGpu::open(target)));
 }
 
 Json to_json(const exec::DeviceInfo& info) {
