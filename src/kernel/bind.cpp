@@ -157,7 +157,7 @@ Result<std::string> kernel_expression(const LaunchDecl& launch, const Module& mo
           failure = std::move(value).error();
           return std::nullopt;
         }
-        return std::to_string(*value);
+        return *value < 0 ? fmt::format("({})", *value) : std::to_string(*value);
       });
   if (failure) return *failure;
   return text;

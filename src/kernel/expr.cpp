@@ -187,6 +187,10 @@ std::string values_of(const Expr& expr, const Scope& scope) {
     if (n.op == Op::Has && seen.insert("has " + n.name).second) {
       shown = fmt::format("has({}) = {}", n.name, scope.absent.count(n.name) == 0 ? 1 : 0);
     }
+    if (n.op == Op::BlocksPerSm && scope.blocks_per_sm && seen.insert("blocks " + n.name).second) {
+      const Result<int64_t> blocks = scope.blocks_per_sm(n.name);
+      if (blocks) shown = fmt::format("blocks_per_sm({}) = {}", n.name, *blocks);
+    }
     if (shown.empty()) continue;
     if (!out.empty()) out += ", ";
     out += shown;

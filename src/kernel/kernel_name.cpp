@@ -28,6 +28,14 @@ std::vector<Word> argument_words(std::string_view kernel) {
   return words;
 }
 
+std::string without_blanks(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (c != ' ') out += c;
+  }
+  return out;
+}
+
 }  // namespace
 
 std::string base_name(std::string_view kernel) {
@@ -37,9 +45,9 @@ std::string base_name(std::string_view kernel) {
 }
 
 bool same_kernel(std::string_view asked, std::string_view launched) {
-  if (asked == launched) return true;
+  if (without_blanks(asked) == without_blanks(launched)) return true;
   if (asked.find('<') != std::string_view::npos) return false;
-  return asked == launched.substr(0, launched.find('<'));
+  return without_blanks(asked) == without_blanks(launched.substr(0, launched.find('<')));
 }
 
 std::vector<std::string> template_argument_names(std::string_view kernel) {

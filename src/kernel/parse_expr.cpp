@@ -256,7 +256,7 @@ class ExprParser {
   int parenthesised_ = -1;
 };
 
-// Blanks inside template arguments: one after each comma, one between words, none elsewhere.
+// Runs of blanks become one; none before a comma and one behind it.
 std::string normalise(std::string_view text) {
   std::string out;
   bool blank = false;
@@ -265,8 +265,8 @@ std::string normalise(std::string_view text) {
       blank = true;
       continue;
     }
-    const bool words = !out.empty() && is_identifier_part(out.back()) && is_identifier_part(c);
-    if ((blank && words) || (!out.empty() && out.back() == ',')) out += ' ';
+    const bool behind_comma = !out.empty() && out.back() == ',';
+    if (behind_comma || (blank && c != ',')) out += ' ';
     blank = false;
     out += c;
   }

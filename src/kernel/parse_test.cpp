@@ -45,7 +45,7 @@ TEST(Parse, KeepsEverythingALineSays) {
   EXPECT_EQ(m.dims(), (std::vector<std::string>{"B", "D", "S0"}));
   ASSERT_EQ(m.groups.size(), 2u);
   const LaunchDecl& launch = m.groups[0].launches[0];
-  EXPECT_EQ(launch.kernel, "ns::k<VEC, (B>2), float>");
+  EXPECT_EQ(launch.kernel, "ns::k<VEC, (B > 2), float>");
   EXPECT_EQ(launch.block.size(), 3u);
   EXPECT_TRUE(launch.cooperative && launch.pdl);
   EXPECT_EQ(launch.cluster.size(), 2u);

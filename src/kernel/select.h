@@ -22,7 +22,7 @@ struct Bindings {
   std::map<std::string, int64_t>
       integer_scalars;           // integer and bool scalars; missing: their default
   std::set<std::string> absent;  // optional inputs that are not given
-  arch::Target target;
+  arch::Target target{};
   int sms = 0;           // 0: the target's default
   int64_t l2_bytes = 0;  // 0: the target's default
 };

@@ -71,8 +71,14 @@ TEST(Select, SubstitutesValuesInTemplateArguments) {
   const auto selection = select(m, bind({{"N", 8}}));
   ASSERT_TRUE(selection) << selection.error().message;
   EXPECT_EQ(selection->kernels,
-            (std::vector<std::string>{"ns::k<4, 4, 5, float, ns::N, x::VEC, 0x10u, 132, (8>3)>",
-                                      "k<8/2>"}));
+            (std::vector<std::string>{"ns::k<4, 4, 5, float, ns::N, x::VEC, 0x10u, 132, (8 > 3)>",
+                                      "k<8 / 2>"}));
+}
+
+TEST(Select, NegativeValuesStayOneOperand) {
+  const Module m =
+      plan("output y: fp32[N]\ntune LOW in -3\nlaunch k<4-LOW,LOW> grid(1) block(1) args(y)");
+  EXPECT_EQ(select(m, bind({{"N", 8}}))->kernels, std::vector<std::string>{"k<4-(-3), (-3)>"});
 }
 
 TEST(Select, UnrollsRepeatsForTheKernelsTheyName) {

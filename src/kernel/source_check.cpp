@@ -117,8 +117,14 @@ class Checker {
 
   void check_pragma(const Directive& directive) {
     if (directive.count < 3) return;
-    check_pragma_name(source_.tokens[directive.first + 2],
-                      source_.tokens[directive.first + 2].text);
+    const SourceToken& first = source_.tokens[directive.first + 2];
+    const std::string second = directive.count > 3 ? source_.tokens[directive.first + 3].text : "";
+    check_pragma_name(first, pragma_name(first.text, second));
+  }
+
+  // Compilers' own pragmas are told apart by their second word.
+  static std::string pragma_name(const std::string& first, const std::string& second) {
+    return first == "GCC" || first == "clang" ? first + " " + second : first;
   }
 
   void check_pragma_name(const SourceToken& place, const std::string& name) {
@@ -200,10 +206,9 @@ class Checker {
     if (!next_is(at, "(") || text == nullptr || text->kind != SourceKind::String) {
       return report(source_.tokens[at], "'_Pragma' needs a literal string here", "");
     }
-    const std::string body = string_body(text->text);
-    const size_t end =
-        body.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789");
-    check_pragma_name(*text, body.substr(0, end));
+    const SourceText body = lex_source(string_body(text->text));
+    const auto word = [&](size_t i) { return i < body.tokens.size() ? body.tokens[i].text : ""; };
+    check_pragma_name(*text, pragma_name(word(0), word(1)));
   }
 
   // The template of an asm statement is a run of adjacent string literals.

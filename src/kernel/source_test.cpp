@@ -87,7 +87,8 @@ INSTANTIATE_TEST_SUITE_P(
         Source{"asm_cluster", "asm(\"ld.shared::cluster.u32 %0, [%1]; mov.u32 %0, %%laneid;\");\n"},
         Source{"asm_cvta", "asm(\"cvta.to.global.u64 %0, %1; prefetch.global.L2 [%0];\");\n"},
         Source{"pragmas",
-               "#pragma unroll 4\n#pragma nv_diag_suppress 177\n_Pragma(\"unroll\")\n#pragma\n"},
+               "#pragma unroll 4\n#pragma nv_diag_suppress 177\n_Pragma(\"unroll\")\n#pragma\n"
+               "#pragma GCC diagnostic ignored \"-Wall\"\n_Pragma(\"clang diagnostic push\")\n"},
         Source{"host_device", "__host__ __device__ int f(); __device__ __host__ int g();\n"},
         Source{"member_clock", "int t = object.clock(); int u = pointer->clock();\n"},
         Source{"nothing", "#\n"}, Source{"crlf", "int a;\r\nint b;\r\n"},
@@ -119,7 +120,10 @@ INSTANTIATE_TEST_SUITE_P(
         Source{"asm_other_spelling",
                "__asm__ __volatile__(\"mov.u32 %0, \" \"%%smid;\" : \"=r\"(s));\n"},
         Source{"clock_function", "int t = clock();\n"},
-        Source{"pragma_operator", "_Pragma(MACRO)\n"}, Source{"managed", "__managed__ int x;\n"},
+        Source{"pragma_operator", "_Pragma(MACRO)\n"},
+        Source{"gcc_dependency", "#pragma GCC dependency \"/etc/passwd\"\n"},
+        Source{"clang_module", "_Pragma(\"clang module load\")\n"},
+        Source{"managed", "__managed__ int x;\n"},
         Source{"has_include_in_code", "int x = __has_include;\n"}),
     [](const auto& c) { return c.param.name; });
 
