@@ -8,7 +8,7 @@ const std::vector<Entry>& entries() {
   static const std::vector<Entry> all = [] {
     std::vector<Entry> list;
     for (auto make : {elementwise_entries, reduce_entries, scan_entries, norm_entries,
-                      matmul_entries, integer_entries, math_entries, sync_entries}) {
+                      matmul_entries, integer_entries, math_entries, sync_entries, edge_entries}) {
       for (Entry& entry : make()) list.push_back(std::move(entry));
     }
     return list;
@@ -33,6 +33,7 @@ std::string needs_text(unsigned needs) {
   if (needs & kWmma) words.push_back("wmma");
   if (needs & kFp8) words.push_back("fp8");
   if (needs & kPipeline) words.push_back("the pipeline header");
+  if (needs & kLibcudacxx) words.push_back("libcu++");
   if (needs & kLibdevice) words.push_back("NVIDIA's math library");
   return join(words, ", ");
 }

@@ -23,9 +23,10 @@ enum Needs : unsigned {
   kCooperativeGroups = 1,  // NVIDIA's <cooperative_groups.h>
   kCub = 2,
   kWmma = 4,
-  kFp8 = 8,         // <cuda_fp8.h>
-  kPipeline = 16,   // <cuda_pipeline.h>
-  kLibdevice = 32,  // NVIDIA's own float and double functions, beyond what small headers carry
+  kFp8 = 8,          // <cuda_fp8.h>
+  kPipeline = 16,    // <cuda_pipeline.h>
+  kLibcudacxx = 64,  // <cuda/atomic>
+  kLibdevice = 32,   // NVIDIA's own float and double functions, beyond what small headers carry
 };
 
 struct Entry {
@@ -56,5 +57,9 @@ std::vector<Entry> matmul_entries();
 std::vector<Entry> integer_entries();
 std::vector<Entry> math_entries();
 std::vector<Entry> sync_entries();
+std::vector<Entry> edge_entries();
+
+/// Declared here because it shares its helpers with the other bit tricks.
+void rare_instructions(Case& c);
 
 }  // namespace kw::corpus

@@ -298,7 +298,72 @@ void atomics_all(Case& c) {
   c.set("halves", 1, n * 0.5);
 }
 
+uint64_t extracted64(uint64_t v, uint32_t start, uint32_t count) {
+  const uint32_t last = std::min(start + count - 1, 63u);
+  const bool fill = count > 0 && (v >> last & 1);
+  uint64_t result = 0;
+  for (uint32_t k = 0; k < 64; ++k) {
+    const bool bit = k < count && start + k < 64 ? (v >> (start + k) & 1) : fill;
+    result |= uint64_t{bit} << k;
+  }
+  return result;
+}
+
+uint64_t inserted64(uint64_t field, uint64_t into, uint32_t start, uint32_t count) {
+  for (uint32_t k = 0; k < count && start + k < 64; ++k) {
+    into &= ~(uint64_t{1} << (start + k));
+    into |= (field >> k & 1) << (start + k);
+  }
+  return into;
+}
+
+/// The n-th set bit from `base` on.
+uint32_t nth_set(uint32_t mask, uint32_t base, uint32_t n) {
+  for (uint32_t k = base; k < 32; ++k)
+    if ((mask >> k & 1) && --n == 0) return k;
+  return ~0u;
+}
+
 }  // namespace
+
+void rare_instructions(Case& c) {
+  const int64_t n = c.dim("N");
+  for (int64_t i = 0; i < n; ++i) {
+    const uint32_t u = c.in<uint32_t>("a")[i], v = c.in<uint32_t>("b")[i];
+    const uint64_t p = uint64_t{v} << 32 | u, q = uint64_t{u} << 32 | (v ^ 0xffffu);
+    const auto su = static_cast<int32_t>(u), sv = static_cast<int32_t>(v);
+    const uint64_t ones = v % 64 >= 32 ? 0xffffffffu : (uint64_t{1} << v % 64) - 1;
+    const uint32_t width = std::min(v & 63, 32u);
+    const uint32_t magnitude = su < 0 ? ~u : u;
+    const int64_t product24 = int64_t{su << 8 >> 8} * (sv << 8 >> 8);
+    const uint32_t half = (u & 1) ? 0x3232 : 0x1010;
+    const uint32_t less = (u & 15) < (v & 15), nonzero = (v & 15) != 0;
+    const uint32_t y[14] = {
+        static_cast<uint32_t>(ones << (u & 31)),
+        width == 0 ? 0
+                   : static_cast<uint32_t>(static_cast<int32_t>(u << (32 - width)) >> (32 - width)),
+        static_cast<uint32_t>(static_cast<int16_t>(u) * static_cast<int>(v & 255) +
+                              static_cast<int16_t>(u >> 16) * static_cast<int>(v >> 8 & 255) + 7),
+        nth_set(u, v & 31, 1 + (v >> 29)),
+        (u & 1) == 0,
+        static_cast<int32_t>(u ^ v) >= 0 ? u : v,
+        su > sv ? ~0u : 0,
+        static_cast<uint32_t>(product24 >> 16),
+        magnitude ? static_cast<uint32_t>(std::countl_zero(magnitude)) : ~0u,
+        permuted(u, v, 0x3210 + 0x1111 * (u & 3)),
+        permuted(u, v, half),
+        (less && nonzero ? 5u : 9u) + (!less && nonzero ? 100u : 0u),
+        u << 16 | u >> 16,
+        ((u >> 1) > (v >> 1) ? (u >> 1) - (v >> 1) : (v >> 1) - (u >> 1)) + u};
+    const uint64_t w[5] = {
+        extracted64(p, u & 63, u >> 6 & 63), inserted64(p, q, v & 63, v >> 6 & 63),
+        static_cast<uint64_t>(SignedWide{static_cast<int64_t>(p)} * static_cast<int64_t>(q) >> 64),
+        static_cast<uint64_t>(Wide{p} * q >> 64) + p,
+        static_cast<uint64_t>(static_cast<int64_t>(p) >> std::min(u & 127, 63u))};
+    for (int64_t k = 0; k < 14; ++k) c.out<uint32_t>("y")[k * n + i] = y[k];
+    for (int64_t k = 0; k < 5; ++k) c.out<uint64_t>("w")[k * n + i] = w[k];
+  }
+}
 
 std::vector<Entry> integer_entries() {
   return {
