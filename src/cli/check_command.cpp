@@ -27,7 +27,7 @@ Result<Checked> check(const Args& args, Io& io) {
   request.timeout_seconds = KW_TRY(timeout_option(args));
   kernel::Module module = KW_TRY(engine::load_module(args.positionals.front()));
   const auto compiler = KW_TRY(engine::open_compiler(args.one("--compiler")));
-  const auto virtual_gpu = KW_TRY(engine::open_device("vgpu", request.target));
+  const auto virtual_gpu = KW_TRY(engine::open_device({"vgpu", request.target, 0, {}}));
   const auto progress = [&io](const std::string& what) { io.progress(what); };
   engine::CheckReport report =
       KW_TRY(engine::check_module(module, request, *compiler, virtual_gpu.get(), progress));

@@ -84,7 +84,7 @@ Result<double> compare(const RunReport& report, const engine::RunRequest& asked)
 
 Result<Demo> play(const Args& args, Io& io) {
   const auto compiler = KW_TRY(engine::open_compiler(args.one("--compiler")));
-  const auto device = KW_TRY(engine::open_device("vgpu", ""));
+  const auto device = KW_TRY(engine::open_device({"vgpu", "", 0, {}}));
   const auto progress = [&io](const std::string& what) { io.progress(what); };
   const engine::RunRequest asked = request();
   Demo demo{KW_TRY(engine::parse_module(kExampleText, "rms_norm.cu")), {}, {}, {}, 0};

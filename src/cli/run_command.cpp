@@ -33,12 +33,13 @@ struct Ran {
 Result<Ran> run(const Args& args, Io& io) {
   const engine::RunRequest request = KW_TRY(run_request(args));
   kernel::Module module = KW_TRY(engine::load_module(args.positionals.front()));
-  const auto notice = [&io](const std::string& what) { io.progress(what); };
-  const auto device =
-      KW_TRY(engine::open_device(args.one("--device", "auto"), request.target, notice));
+  const auto progress = [&io](const std::string& what) { io.progress(what); };
+  const auto device = KW_TRY(
+      engine::open_device({args.one("--device", "auto"), request.target, request.timeout_seconds,
+                           [&io](const std::string& what) { io.note(what); }}));
   const auto compiler = KW_TRY(engine::open_compiler(args.one("--compiler")));
   engine::RunReport report =
-      KW_TRY(engine::run_module(module, request, *compiler, *device, notice));
+      KW_TRY(engine::run_module(module, request, *compiler, *device, progress));
   return Ran{std::move(module), std::move(report)};
 }
 

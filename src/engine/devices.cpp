@@ -15,18 +15,18 @@ Result<std::unique_ptr<exec::Compiler>> open_compiler(const std::string& name) {
   return compile::select_compiler(options);
 }
 
-Result<std::unique_ptr<exec::Device>> open_device(
-    const std::string& kind, const std::string& target,
-    const std::function<void(const std::string&)>& notice) {
+Result<std::unique_ptr<exec::Device>> open_device(const DeviceRequest& request) {
+  const std::string& kind = request.kind;
   if (kind != "auto" && kind != "gpu" && kind != "vgpu") {
     return input_error(fmt::format("--device: '{}' is none of auto, gpu, vgpu", kind));
   }
   if (kind == "gpu" || (kind == "auto" && cuda::Driver::open())) {
     gpu::GpuOptions options;
-    options.notice = notice;
+    options.lock_timeout_seconds = request.patience_seconds;
+    options.notice = request.notice;
     return std::unique_ptr<exec::Device>(KW_TRY(gpu::GpuDevice::open(0, options)));
   }
-  return std::unique_ptr<exec::Device>(KW_TRY(vgpu::VirtualGpu::open(target)));
+  return std::unique_ptr<exec::Device>(KW_TRY(vgpu::VirtualGpu::open(request.target)));
 }
 
 Json to_json(const exec::DeviceInfo& info) {

@@ -16,11 +16,13 @@ namespace kw::engine {
 /// "nvrtc", "nvcc", "clang", or "" for the first of these that is found. Cached on disk.
 Result<std::unique_ptr<exec::Compiler>> open_compiler(const std::string& name);
 
-/// "gpu", "vgpu", or "auto": a GPU when there is one. `target` ("" = sm_90) is what the virtual GPU
-/// pretends to be.
-Result<std::unique_ptr<exec::Device>> open_device(
-    const std::string& kind, const std::string& target,
-    const std::function<void(const std::string&)>& notice = {});
+struct DeviceRequest {
+  std::string kind = "auto";     // "gpu", "vgpu", or "auto": a GPU when there is one
+  std::string target;            // what the virtual GPU pretends to be; "" = sm_90
+  double patience_seconds = 60;  // how long to wait for a GPU that another process uses
+  std::function<void(const std::string&)> notice;  // told when we wait for it; may be empty
+};
+Result<std::unique_ptr<exec::Device>> open_device(const DeviceRequest& request);
 
 Json to_json(const exec::DeviceInfo& info);
 

@@ -9,7 +9,9 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <functional>
 #include <limits>
+#include <thread>
 
 #include "tensor/convert.h"
 
@@ -201,28 +203,48 @@ int64_t int_value(Family family, const Draw& d, const IntLimits& r, const IntLim
   }
 }
 
+// Elements do not depend on each other, so large tensors are made by several threads with the same
+// bytes as by one.
+void in_parts(int64_t count, const std::function<void(int64_t, int64_t)>& fill) {
+  constexpr int64_t kWorthAThread = 1 << 20;
+  const int64_t cores = std::max<int64_t>(std::thread::hardware_concurrency(), 1);
+  const int64_t parts = std::clamp<int64_t>(count / kWorthAThread, 1, std::min<int64_t>(cores, 16));
+  const int64_t size =
+      (count / parts + 1) / 2 * 2;  // even: fp4e2m1x2 shares bytes between neighbours
+  std::vector<std::thread> threads;
+  for (int64_t part = 1; part < parts; ++part) {
+    threads.emplace_back(fill, part * size, part + 1 == parts ? count : (part + 1) * size);
+  }
+  fill(0, parts == 1 ? count : size);
+  for (std::thread& thread : threads) thread.join();
+}
+
 void fill_ints(HostTensor& tensor, Family family, uint64_t key, const IntLimits& range,
                int64_t count) {
   const IntLimits type = limits_of(tensor.dtype);
-  for (int64_t i = 0; i < count; ++i) {
-    const Draw d = draw(key, static_cast<uint64_t>(i));
-    store_int(tensor, i, int_value(family, d, range, type, key, i, count));
-  }
+  in_parts(count, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const Draw d = draw(key, static_cast<uint64_t>(i));
+      store_int(tensor, i, int_value(family, d, range, type, key, i, count));
+    }
+  });
 }
 
 void fill_floats(HostTensor& tensor, Family family, uint64_t key, int64_t count) {
   const FloatTraits& traits = traits_of(tensor.dtype);
   const int64_t values = tensor.dtype == DType::Fp4e2m1x2 ? count * 2 : count;
-  constexpr int64_t kChunk = 1024;
-  std::array<double, kChunk> chunk;
-  for (int64_t start = 0; start < values; start += kChunk) {
-    const int64_t n = std::min(kChunk, values - start);
-    for (int64_t i = 0; i < n; ++i) {
-      const Draw d = draw(key, static_cast<uint64_t>(start + i));
-      chunk[static_cast<size_t>(i)] = float_value(family, d, traits, key, start + i, values);
+  in_parts(values, [&](int64_t begin, int64_t end) {
+    constexpr int64_t kChunk = 1024;
+    std::array<double, kChunk> chunk;
+    for (int64_t start = begin; start < end; start += kChunk) {
+      const int64_t n = std::min(kChunk, end - start);
+      for (int64_t i = 0; i < n; ++i) {
+        const Draw d = draw(key, static_cast<uint64_t>(start + i));
+        chunk[static_cast<size_t>(i)] = float_value(family, d, traits, key, start + i, values);
+      }
+      store_floats(tensor, start, {chunk.data(), static_cast<size_t>(n)});
     }
-    store_floats(tensor, start, {chunk.data(), static_cast<size_t>(n)});
-  }
+  });
 }
 
 }  // namespace

@@ -122,6 +122,18 @@ TEST(Inputs, SeedsAndFamiliesDiffer) {
             values_of(DType::Fp32, Family::Normal, 64, 1));
 }
 
+TEST(Inputs, LargeTensorsBeginLikeSmallOnes) {
+  for (const DType type : {DType::Fp16, DType::Fp4e2m1x2, DType::Int32}) {
+    const HostTensor large = make_input(type, {(int64_t{5} << 20) + 3}, Family::Normal, 9).value();
+    for (const int64_t at : {int64_t{0}, int64_t{1} << 20, (int64_t{5} << 20) + 2}) {
+      const HostTensor upto = make_input(type, {at + 1}, Family::Normal, 9).value();
+      EXPECT_EQ(get_element(large, at), get_element(upto, at)) << dtype_name(type) << ' ' << at;
+    }
+    const HostTensor small = make_input(type, {100000}, Family::Normal, 9).value();
+    EXPECT_TRUE(std::equal(small.data.begin(), small.data.end(), large.data.begin()));
+  }
+}
+
 // The bytes are a promise: stored results refer to inputs by family and seed.
 TEST(Inputs, BytesNeverChange) {
   EXPECT_EQ(digest(DType::Fp32, Family::Normal), "271a95cb");
