@@ -22,6 +22,16 @@
 #else
 #define __grid_constant__
 #endif
+// CUDA takes `__shared__ alignas(16) float x[4]`; clang takes only the GNU spelling in that place.
+template <typename T>
+constexpr __SIZE_TYPE__ kw_alignment() {
+  return __alignof__(T);
+}
+template <__SIZE_TYPE__ kBytes>
+constexpr __SIZE_TYPE__ kw_alignment() {
+  return kBytes;
+}
+#define alignas(...) __attribute__((aligned(kw_alignment<__VA_ARGS__>())))
 #define __CUDA_ALIGN__(n) __attribute__((aligned(n)))
 #define __nv_pure__ __attribute__((pure))
 #define __inline_hint__

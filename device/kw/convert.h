@@ -10,31 +10,31 @@
     asm(OP " %0, %1;" : "=" TO_C(r) : FROM_C(a));       \
     return r;                                           \
   }
-#define KW_FLOAT_TO_INTEGER(MODE)                                                              \
-  KW_CAST(__float2int_##MODE, int, "r", float, "f", "cvt." #MODE "i.s32.f32")                  \
-  KW_CAST(__float2uint_##MODE, unsigned, "r", float, "f", "cvt." #MODE "i.u32.f32")            \
-  KW_CAST(__float2ll_##MODE, long long, "l", float, "f", "cvt." #MODE "i.s64.f32")             \
-  KW_CAST(__float2ull_##MODE, unsigned long long, "l", float, "f", "cvt." #MODE "i.u64.f32")   \
-  KW_CAST(__double2int_##MODE, int, "r", double, "d", "cvt." #MODE "i.s32.f64")                \
-  KW_CAST(__double2uint_##MODE, unsigned, "r", double, "d", "cvt." #MODE "i.u32.f64")          \
-  KW_CAST(__double2ll_##MODE, long long, "l", double, "d", "cvt." #MODE "i.s64.f64")           \
-  KW_CAST(__double2ull_##MODE, unsigned long long, "l", double, "d", "cvt." #MODE "i.u64.f64")
-#define KW_INTEGER_TO_FLOAT(MODE)                                                              \
-  KW_CAST(__int2float_##MODE, float, "f", int, "r", "cvt." #MODE ".f32.s32")                   \
-  KW_CAST(__uint2float_##MODE, float, "f", unsigned, "r", "cvt." #MODE ".f32.u32")             \
-  KW_CAST(__ll2float_##MODE, float, "f", long long, "l", "cvt." #MODE ".f32.s64")              \
-  KW_CAST(__ull2float_##MODE, float, "f", unsigned long long, "l", "cvt." #MODE ".f32.u64")    \
-  KW_CAST(__ll2double_##MODE, double, "d", long long, "l", "cvt." #MODE ".f64.s64")            \
-  KW_CAST(__ull2double_##MODE, double, "d", unsigned long long, "l", "cvt." #MODE ".f64.u64")  \
-  KW_CAST(__double2float_##MODE, float, "f", double, "d", "cvt." #MODE ".f32.f64")
-KW_FLOAT_TO_INTEGER(rn)
-KW_FLOAT_TO_INTEGER(rz)
-KW_FLOAT_TO_INTEGER(ru)
-KW_FLOAT_TO_INTEGER(rd)
-KW_INTEGER_TO_FLOAT(rn)
-KW_INTEGER_TO_FLOAT(rz)
-KW_INTEGER_TO_FLOAT(ru)
-KW_INTEGER_TO_FLOAT(rd)
+#define KW_FLOAT_TO_INTEGER(MODE, PTX)                                                              \
+  KW_CAST(__float2int_##MODE, int, "r", float, "f", "cvt." PTX "i.s32.f32")                  \
+  KW_CAST(__float2uint_##MODE, unsigned, "r", float, "f", "cvt." PTX "i.u32.f32")            \
+  KW_CAST(__float2ll_##MODE, long long, "l", float, "f", "cvt." PTX "i.s64.f32")             \
+  KW_CAST(__float2ull_##MODE, unsigned long long, "l", float, "f", "cvt." PTX "i.u64.f32")   \
+  KW_CAST(__double2int_##MODE, int, "r", double, "d", "cvt." PTX "i.s32.f64")                \
+  KW_CAST(__double2uint_##MODE, unsigned, "r", double, "d", "cvt." PTX "i.u32.f64")          \
+  KW_CAST(__double2ll_##MODE, long long, "l", double, "d", "cvt." PTX "i.s64.f64")           \
+  KW_CAST(__double2ull_##MODE, unsigned long long, "l", double, "d", "cvt." PTX "i.u64.f64")
+#define KW_INTEGER_TO_FLOAT(MODE, PTX)                                                              \
+  KW_CAST(__int2float_##MODE, float, "f", int, "r", "cvt." PTX ".f32.s32")                   \
+  KW_CAST(__uint2float_##MODE, float, "f", unsigned, "r", "cvt." PTX ".f32.u32")             \
+  KW_CAST(__ll2float_##MODE, float, "f", long long, "l", "cvt." PTX ".f32.s64")              \
+  KW_CAST(__ull2float_##MODE, float, "f", unsigned long long, "l", "cvt." PTX ".f32.u64")    \
+  KW_CAST(__ll2double_##MODE, double, "d", long long, "l", "cvt." PTX ".f64.s64")            \
+  KW_CAST(__ull2double_##MODE, double, "d", unsigned long long, "l", "cvt." PTX ".f64.u64")  \
+  KW_CAST(__double2float_##MODE, float, "f", double, "d", "cvt." PTX ".f32.f64")
+KW_FLOAT_TO_INTEGER(rn, "rn")
+KW_FLOAT_TO_INTEGER(rz, "rz")
+KW_FLOAT_TO_INTEGER(ru, "rp")
+KW_FLOAT_TO_INTEGER(rd, "rm")
+KW_INTEGER_TO_FLOAT(rn, "rn")
+KW_INTEGER_TO_FLOAT(rz, "rz")
+KW_INTEGER_TO_FLOAT(ru, "rp")
+KW_INTEGER_TO_FLOAT(rd, "rm")
 #undef KW_FLOAT_TO_INTEGER
 #undef KW_INTEGER_TO_FLOAT
 #undef KW_CAST

@@ -21,34 +21,26 @@
     asm(OP " %0, %1, %2, %3;" : "=" C(r) : C(a), C(b), C(c));       \
     return r;                                                       \
   }
-#define KW_ROUNDED(MODE)                                 \
-  KW_F2(__fadd_##MODE, float, "f", "add." #MODE ".f32")  \
-  KW_F2(__fsub_##MODE, float, "f", "sub." #MODE ".f32")  \
-  KW_F2(__fmul_##MODE, float, "f", "mul." #MODE ".f32")  \
-  KW_F2(__fdiv_##MODE, float, "f", "div." #MODE ".f32")  \
-  KW_F3(__fmaf_##MODE, float, "f", "fma." #MODE ".f32")  \
-  KW_F1(__frcp_##MODE, float, "f", "rcp." #MODE ".f32")  \
-  KW_F1(__fsqrt_##MODE, float, "f", "sqrt." #MODE ".f32") \
-  KW_F2(__dadd_##MODE, double, "d", "add." #MODE ".f64") \
-  KW_F2(__dsub_##MODE, double, "d", "sub." #MODE ".f64") \
-  KW_F2(__dmul_##MODE, double, "d", "mul." #MODE ".f64") \
-  KW_F2(__ddiv_##MODE, double, "d", "div." #MODE ".f64") \
-  KW_F3(__fma_##MODE, double, "d", "fma." #MODE ".f64")  \
-  KW_F1(__drcp_##MODE, double, "d", "rcp." #MODE ".f64") \
-  KW_F1(__dsqrt_##MODE, double, "d", "sqrt." #MODE ".f64")
-KW_ROUNDED(rn)
-KW_ROUNDED(rz)
-KW_ROUNDED(ru)
-KW_ROUNDED(rd)
+#define KW_ROUNDED(MODE, PTX)                                 \
+  KW_F2(__fadd_##MODE, float, "f", "add." PTX ".f32")  \
+  KW_F2(__fsub_##MODE, float, "f", "sub." PTX ".f32")  \
+  KW_F2(__fmul_##MODE, float, "f", "mul." PTX ".f32")  \
+  KW_F2(__fdiv_##MODE, float, "f", "div." PTX ".f32")  \
+  KW_F3(__fmaf_##MODE, float, "f", "fma." PTX ".f32")  \
+  KW_F1(__frcp_##MODE, float, "f", "rcp." PTX ".f32")  \
+  KW_F1(__fsqrt_##MODE, float, "f", "sqrt." PTX ".f32") \
+  KW_F2(__dadd_##MODE, double, "d", "add." PTX ".f64") \
+  KW_F2(__dsub_##MODE, double, "d", "sub." PTX ".f64") \
+  KW_F2(__dmul_##MODE, double, "d", "mul." PTX ".f64") \
+  KW_F2(__ddiv_##MODE, double, "d", "div." PTX ".f64") \
+  KW_F3(__fma_##MODE, double, "d", "fma." PTX ".f64")  \
+  KW_F1(__drcp_##MODE, double, "d", "rcp." PTX ".f64") \
+  KW_F1(__dsqrt_##MODE, double, "d", "sqrt." PTX ".f64")
+KW_ROUNDED(rn, "rn")
+KW_ROUNDED(rz, "rz")
+KW_ROUNDED(ru, "rp")
+KW_ROUNDED(rd, "rm")
 #undef KW_ROUNDED
-#define KW_FLUSHED(MODE)                                                    \
-  KW_F3(__fmaf_ieee_##MODE, float, "f", "fma." #MODE ".f32")
-KW_FLUSHED(rn)
-KW_FLUSHED(rz)
-KW_FLUSHED(ru)
-KW_FLUSHED(rd)
-#undef KW_FLUSHED
-
 KW_F1(kw_ex2, float, "f", "ex2.approx.f32")
 KW_F1(kw_lg2, float, "f", "lg2.approx.f32")
 KW_F1(kw_rcp, float, "f", "rcp.approx.f32")

@@ -180,8 +180,8 @@ KW_FN float tgammaf(float x) { return static_cast<float>(tgamma(static_cast<doub
 KW_MATH double cbrt(double x) {
   double a = fabs(x);
   if (!(a > 0.0 && a < __builtin_inf())) return x;
-  const bool tiny = a < 2.2250738585072014e-308;
-  if (tiny) a *= 18014398509481984.0;
+  const double scale = a < 2.2250738585072014e-308 ? 262144.0 : a > 1e307 ? 3.814697265625e-06 : 1.0;
+  a *= scale * scale * scale;
   double t = __longlong_as_double(__double_as_longlong(a) / 3 + 0x2a9f7893782da1cell);
 #pragma unroll
   for (int i = 0; i < 3; ++i) {
@@ -190,7 +190,7 @@ KW_MATH double cbrt(double x) {
   }
   const double square = t * t, lost = kw_fma(t, t, -square);
   t = t - kw_fma(t, square, kw_fma(t, lost, -a)) / (3.0 * square);
-  return copysign(tiny ? t * 3.814697265625e-06 : t, x);
+  return copysign(t / scale, x);
 }
 KW_FN double rcbrt(double x) { return 1.0 / cbrt(x); }
 KW_MATH double hypot(double x, double y) {

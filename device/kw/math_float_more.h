@@ -79,8 +79,9 @@ KW_MATH float normcdff(float x) { return 0.5f * erfcf(x * -0.707106769f); }
 KW_MATH float cbrtf(float x) {
   float a = fabsf(x);
   if (!(a > 0.0f && a < __builtin_inff())) return x;
-  const bool tiny = a < 1.17549435e-38f;
-  if (tiny) a *= 16777216.0f;
+  // Away from both ends of the range, by a cube of a power of two.
+  const float scale = a < 1.17549435e-38f ? 256.0f : a > 1e37f ? 0.00390625f : 1.0f;
+  a *= scale * scale * scale;
   float t = __int_as_float(__float_as_int(a) / 3 + 709958130);
 #pragma unroll
   for (int i = 0; i < 2; ++i) {
@@ -89,7 +90,7 @@ KW_MATH float cbrtf(float x) {
   }
   const float square = t * t, lost = kw_fma(t, t, -square);
   t = t - kw_fma(t, square, kw_fma(t, lost, -a)) / (3.0f * square);
-  return copysignf(tiny ? t * 0.00390625f : t, x);
+  return copysignf(t / scale, x);
 }
 KW_FN float rcbrtf(float x) { return 1.0f / cbrtf(x); }
 KW_MATH float hypotf(float x, float y) {

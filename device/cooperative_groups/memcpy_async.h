@@ -1,0 +1,2 @@
+// Present so that the message is clear.
+#error "<cooperative_groups/memcpy_async.h> needs NVRTC and NVIDIA headers; clang with the device headers of kernelwright cannot serve it"

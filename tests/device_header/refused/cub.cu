@@ -1,0 +1,2 @@
+// expect: <cub/cub.cuh> needs NVRTC
+#include <cub/cub.cuh>

@@ -1,0 +1,2 @@
+// expect: <mma.h> needs NVRTC
+#include <mma.h>
