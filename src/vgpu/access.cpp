@@ -1,0 +1,140 @@
+// The exact version of every load and store: one lane after the other, all checks, undefined bits
+// followed.
+#include <cstring>
+
+#include <fmt/core.h>
+
+#include "vgpu/address.h"
+#include "vgpu/ordering.h"
+#include "vgpu/polling.h"
+#include "vgpu/pool.h"
+#include "vgpu/races.h"
+#include "vgpu/report.h"
+#include "vgpu/resolve.h"
+#include "vgpu/slow_ops.h"
+#include "vgpu/taint.h"
+
+namespace kw::vgpu {
+namespace {
+
+constexpr uint32_t kLaneBytes = 32;  // widest access of one lane
+
+struct LaneData {
+  alignas(64) std::byte bytes[kLanes * kLaneBytes] = {};
+  alignas(64) std::byte undefined[kLanes * kLaneBytes] = {};
+  alignas(64) uint32_t offsets[kLanes];
+  LaneData() {
+    for (int lane = 0; lane < kLanes; ++lane)
+      offsets[lane] = static_cast<uint32_t>(lane) * kLaneBytes;
+  }
+  std::byte* value(int lane) { return bytes + lane * kLaneBytes; }
+  std::byte* bits(int lane) { return undefined + lane * kLaneBytes; }
+};
+
+bool any(const std::byte* bits, uint32_t bytes) {
+  for (uint32_t i = 0; i < bytes; ++i) {
+    if (bits[i] != std::byte{0}) return true;
+  }
+  return false;
+}
+
+// True when the lane's data has undefined bits, which are then in `bits`.
+bool load_lane(Machine& m, const LaneAccess& access, const Target& target, std::byte* value,
+               std::byte* bits) {
+  const uint32_t bytes = access.bytes;
+  std::memcpy(value, target.data, bytes);
+  if (m.counters != nullptr) return false;
+  switch (target.kind) {
+    case Target::Kind::Global: {
+      Region& region = m.regions[target.region];
+      if (!region.tracked || !check_global(m, access, target.region, target.offset)) return false;
+      undefined_global_bits(region, target.offset, bytes, bits);
+      return any(bits, bytes);
+    }
+    case Target::Kind::Shared:
+      if (!check_shared(m, access, static_cast<uint32_t>(target.offset))) return false;
+      undefined_shared_bits(*m.block, static_cast<uint32_t>(target.offset), bytes, bits);
+      return any(bits, bytes);
+    case Target::Kind::Local:
+      std::memcpy(bits, access.warp->local_undefined + target.offset, bytes);
+      return any(bits, bytes);
+    default:
+      return false;
+  }
+}
+
+void store_lane(Machine& m, const LaneAccess& access, const Target& target, const std::byte* bits) {
+  const uint32_t bytes = access.bytes;
+  if (m.counters == nullptr) {
+    const bool undefined = any(bits, bytes);
+    if (target.kind == Target::Kind::Global && m.regions[target.region].tracked) {
+      check_global(m, access, target.region, target.offset);
+      mark_global(m, access, target.region, target.offset, undefined ? bits : nullptr);
+    } else if (target.kind == Target::Kind::Shared) {
+      check_shared(m, access, static_cast<uint32_t>(target.offset));
+      mark_shared(m, static_cast<uint32_t>(target.offset), bytes, undefined ? bits : nullptr);
+    } else if (target.kind == Target::Kind::Local) {
+      std::memcpy(access.warp->local_undefined + target.offset, bits, bytes);
+    }
+  }
+  std::memcpy(target.data, access.value, bytes);
+}
+
+// A load that keeps seeing the same value waits for somebody else to change it.
+void note_poll(Machine& m, Warp& w, uint32_t pc, const Target& target, const std::byte* value) {
+  uint64_t seen = 0;
+  std::memcpy(&seen, value, 8);
+  poll(m, w, pc, (uint64_t{target.region} << 32) ^ target.offset, seen);
+}
+
+void load_exact(Machine& m, Warp& w, uint32_t pc, const MemOp& op, uint32_t mask) {
+  LaneData data;
+  bool undefined = false;
+  for (uint32_t rest = mask; rest != 0; rest &= rest - 1) {
+    const int lane = __builtin_ctz(rest);
+    if (w.tainted && undefined_address(m, w, pc, op, lane)) continue;
+    const Target target =
+        resolve(m, w, lane, pc, op.space, lane_address(w, op, lane), op.total, false);
+    if (target.kind == Target::Kind::None) continue;
+    LaneAccess access{&w,      lane,    pc,      AccessKind::Read, op.order != Order::Weak,
+                      nullptr, nullptr, op.total};
+    if (op.order != Order::Weak && m.counters == nullptr) acquire(m, w);
+    if (load_lane(m, access, target, data.value(lane), data.bits(lane))) {
+      if (!undefined && !w.tainted) begin_taint(m, w, pc, target.region, target.offset);
+      undefined = true;
+    }
+    if (op.order != Order::Weak && rest == mask) note_poll(m, w, pc, target, data.value(lane));
+  }
+  op.lanes(w.regs, op, data.bytes, data.offsets, mask);
+  if (w.tainted) op.lanes(w.shadow, op, data.undefined, data.offsets, mask);
+}
+
+void store_exact(Machine& m, Warp& w, uint32_t pc, const MemOp& op, uint32_t mask) {
+  LaneData data;
+  op.lanes(w.regs, op, data.bytes, data.offsets, mask);
+  if (w.tainted) op.lanes(w.shadow, op, data.undefined, data.offsets, mask);
+  for (uint32_t rest = mask; rest != 0; rest &= rest - 1) {
+    const int lane = __builtin_ctz(rest);
+    if (w.tainted && undefined_address(m, w, pc, op, lane)) continue;
+    const Target target =
+        resolve(m, w, lane, pc, op.space, lane_address(w, op, lane), op.total, true);
+    if (target.kind == Target::Kind::None) continue;
+    LaneAccess access{
+        &w,          lane,    pc, AccessKind::Write, op.order != Order::Weak, data.value(lane),
+        target.data, op.total};
+    if (op.order != Order::Weak && m.counters == nullptr)
+      publish(m, w, op.order == Order::Release || op.order == Order::AcquireRelease);
+    store_lane(m, access, target, data.bits(lane));
+  }
+}
+
+}  // namespace
+
+void access_exact(Machine& m, Warp& w, uint32_t pc, const MemOp& op, uint32_t mask) {
+  if (op.is_store)
+    store_exact(m, w, pc, op, mask);
+  else
+    load_exact(m, w, pc, op, mask);
+}
+
+}  // namespace kw::vgpu

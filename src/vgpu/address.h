@@ -1,0 +1,41 @@
+// Addresses a kernel sees. They are never host pointers: the upper 24 bits name a region (a tensor,
+// a module variable, or one of the shared/local/param/code windows), so that the owner of an
+// address is known even far out of bounds.
+#pragma once
+
+#include <cstdint>
+
+namespace kw::vgpu {
+
+inline constexpr int kRegionShift = 40;
+/// An object starts in the middle of its region: negative indices stay inside it.
+inline constexpr uint64_t kRegionBase = uint64_t{1} << 39;
+/// Region 0 is never an object, so null and small integers point nowhere.
+inline constexpr uint32_t kFirstRegion = 1;
+inline constexpr uint32_t kMaxRegions = 1u << 20;
+
+inline constexpr uint32_t kSharedRegion = 0xE00001;
+inline constexpr uint32_t kLocalRegion = 0xE00002;
+inline constexpr uint32_t kParamRegion = 0xE00003;
+inline constexpr uint32_t kCodeRegion = 0xE00004;
+
+constexpr uint64_t region_address(uint32_t region) {
+  return (uint64_t{region} << kRegionShift) + kRegionBase;
+}
+constexpr uint32_t region_of(uint64_t address) {
+  return static_cast<uint32_t>(address >> kRegionShift);
+}
+
+/// What cvta adds to an address of that space to make it generic. Global and constant addresses
+/// already are.
+inline constexpr uint64_t kSharedWindow = region_address(kSharedRegion);
+inline constexpr uint64_t kLocalWindow = region_address(kLocalRegion);
+inline constexpr uint64_t kParamWindow = region_address(kParamRegion);
+inline constexpr uint64_t kCodeWindow = region_address(kCodeRegion);
+
+/// Shared, local and param addresses start here, so that 0 is outside every variable.
+inline constexpr uint32_t kWindowStart = 128;
+/// Guard bytes between two variables of a shared or local layout.
+inline constexpr uint32_t kRedZone = 128;
+
+}  // namespace kw::vgpu

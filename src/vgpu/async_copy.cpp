@@ -1,0 +1,121 @@
+#include "vgpu/async_copy.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "vgpu/machine.h"
+#include "vgpu/pool.h"
+#include "vgpu/races.h"
+#include "vgpu/resolve.h"
+#include "vgpu/taint.h"
+
+namespace kw::vgpu {
+namespace {
+
+AsyncQueue& queue(Machine& m, const Warp& w) {
+  return static_cast<ResidentBlock&>(*m.block).async[w.index];
+}
+
+// How many bytes really come from memory; the rest is filled with zeros.
+uint32_t bytes_read(const AsyncCopyInst& copy, const Warp& w, int lane) {
+  const uint32_t total = copy.source.total;
+  if (copy.ignore != 0) {
+    uint32_t mask = 0;
+    std::memcpy(&mask, w.regs + copy.ignore, 4);
+    const bool ignored = ((mask >> lane & 1) != 0) != copy.ignore_negate;
+    return ignored ? 0 : total;
+  }
+  if (copy.source_bytes == 0) return total;
+  uint32_t bytes = 0;
+  std::memcpy(&bytes, w.regs + copy.source_bytes + lane * 4, 4);
+  return std::min(bytes, total);
+}
+
+// Power-of-two pieces, so that each is an access the checks know.
+void read_source(Machine& m, Warp& w, int lane, uint32_t pc, const Target& source, uint32_t bytes,
+                 PendingCopy& pending) {
+  std::memcpy(pending.data, source.data, bytes);
+  if (m.counters != nullptr || !m.regions[source.region].tracked) return;
+  for (uint32_t at = 0; at < bytes;) {
+    uint32_t piece = 16;
+    while (at % piece != 0 || at + piece > bytes) piece /= 2;
+    const LaneAccess access{&w, lane, pc, AccessKind::Read, false, nullptr, nullptr, piece};
+    if (check_global(m, access, source.region, source.offset + at)) {
+      undefined_global_bits(m.regions[source.region], source.offset + at, piece,
+                            pending.undefined + at);
+      pending.has_undefined = true;
+    }
+    at += piece;
+  }
+}
+
+void land(Machine& m, Warp& w, const PendingCopy& copy) {
+  Block& block = *m.block;
+  if (m.counters == nullptr) {
+    LaneAccess access{&w,        static_cast<int>(copy.lane), copy.pc,   AccessKind::Write, false,
+                      copy.data, block.shared + copy.shared,  copy.bytes};
+    check_shared(m, access, copy.shared);
+    mark_shared(m, copy.shared, copy.bytes, copy.has_undefined ? copy.undefined : nullptr);
+  }
+  std::memcpy(block.shared + copy.shared, copy.data, copy.bytes);
+  ++m.progress;
+}
+
+}  // namespace
+
+void async_copy(Machine& m, Warp& w, uint32_t pc, uint32_t mask) {
+  const AsyncCopyInst& copy = m.launch.code->async_copies[m.code[pc].target];
+  for (uint32_t rest = mask; rest != 0; rest &= rest - 1) {
+    const int lane = __builtin_ctz(rest);
+    if (w.tainted && (undefined_address(m, w, pc, copy.shared, lane) ||
+                      undefined_address(m, w, pc, copy.source, lane)))
+      continue;
+    const uint32_t bytes = copy.source.total;
+    const Target to = resolve(m, w, lane, pc, ptx::Space::Shared,
+                              lane_address(w, copy.shared, lane), bytes, true);
+    if (to.kind == Target::Kind::None) continue;
+    PendingCopy pending;
+    pending.lane = static_cast<uint32_t>(lane);
+    pending.shared = static_cast<uint32_t>(to.offset);
+    pending.bytes = bytes;
+    pending.pc = pc;
+    pending.group = queue(m, w).group[lane];
+    const uint32_t wanted = bytes_read(copy, w, lane);
+    if (wanted != 0) {
+      // Bounds hold for the bytes read, alignment for the whole copy.
+      const uint64_t address = lane_address(w, copy.source, lane);
+      const Target from =
+          resolve(m, w, lane, pc, ptx::Space::Global, address, wanted == bytes ? bytes : 1, false);
+      if (from.kind == Target::Kind::None) continue;
+      if (wanted != bytes &&
+          resolve(m, w, lane, pc, ptx::Space::Global, address + wanted - 1, 1, false).kind ==
+              Target::Kind::None)
+        continue;
+      read_source(m, w, lane, pc, from, wanted, pending);
+    }
+    queue(m, w).pending.push_back(pending);
+  }
+}
+
+void async_commit(Machine& m, Warp& w, uint32_t mask) {
+  for (uint32_t rest = mask; rest != 0; rest &= rest - 1) ++queue(m, w).group[__builtin_ctz(rest)];
+}
+
+void async_wait(Machine& m, Warp& w, uint32_t pc, uint32_t mask) {
+  const Inst& in = m.code[pc];
+  AsyncQueue& own = queue(m, w);
+  const bool everything = in.flags == 1;
+  size_t kept = 0;
+  for (size_t i = 0; i < own.pending.size(); ++i) {
+    const PendingCopy& copy = own.pending[i];
+    const uint32_t committed = own.group[copy.lane];
+    const bool ready = everything || (copy.group < committed && committed - copy.group > in.target);
+    if ((mask >> copy.lane & 1) != 0 && ready)
+      land(m, w, copy);
+    else
+      own.pending[kept++] = copy;
+  }
+  own.pending.resize(kept);
+}
+
+}  // namespace kw::vgpu

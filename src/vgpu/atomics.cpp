@@ -1,0 +1,230 @@
+// atom and red: lane after lane in lane order, so that results are the same on every run.
+#include <bit>
+#include <cstring>
+
+#include "numeric/small_float.h"
+#include "vgpu/address.h"
+#include "vgpu/move.h"
+#include "vgpu/ordering.h"
+#include "vgpu/polling.h"
+#include "vgpu/races.h"
+#include "vgpu/report.h"
+#include "vgpu/resolve.h"
+#include "vgpu/slow_ops.h"
+#include "vgpu/taint.h"
+
+namespace kw::vgpu {
+namespace {
+
+using ptx::Type;
+
+template <class Signed, class Unsigned>
+uint64_t integer_result(AtomicOp op, bool is_signed, uint64_t old_bits, uint64_t b_bits,
+                        uint64_t c_bits) {
+  const auto old = static_cast<Unsigned>(old_bits), b = static_cast<Unsigned>(b_bits),
+             c = static_cast<Unsigned>(c_bits);
+  const bool less = is_signed ? static_cast<Signed>(b) < static_cast<Signed>(old) : b < old;
+  switch (op) {
+    case AtomicOp::Add:
+      return static_cast<Unsigned>(old + b);
+    case AtomicOp::Min:
+      return less ? b : old;
+    case AtomicOp::Max:
+      return less ? old : b;
+    case AtomicOp::And:
+      return old & b;
+    case AtomicOp::Or:
+      return old | b;
+    case AtomicOp::Xor:
+      return old ^ b;
+    case AtomicOp::Inc:
+      return old >= b ? 0 : old + 1;
+    case AtomicOp::Dec:
+      return old == 0 || old > b ? b : old - 1;
+    case AtomicOp::Exchange:
+      return b;
+    case AtomicOp::Cas:
+      return old == b ? c : old;
+  }
+  return old;
+}
+
+uint16_t half_result(AtomicOp op, uint16_t old, uint16_t b, bool bf16) {
+  const float x = bf16 ? numeric::bf16_to_float(old) : numeric::fp16_to_float(old);
+  const float y = bf16 ? numeric::bf16_to_float(b) : numeric::fp16_to_float(b);
+  if (op == AtomicOp::Min || op == AtomicOp::Max) {
+    if (x != x) return b;
+    if (y != y) return old;
+    return (op == AtomicOp::Min) == (y < x) ? b : old;
+  }
+  // The double sum of two halves is exact, so this rounds once.
+  const double sum = static_cast<double>(x) + static_cast<double>(y);
+  return bf16 ? numeric::double_to_bf16(sum) : numeric::double_to_fp16(sum);
+}
+
+// atom.add.f32 on global memory keeps denormals; shared memory flushes nothing either on current
+// hardware.
+uint64_t float_result(Type type, AtomicOp op, uint64_t old, uint64_t b) {
+  switch (type) {
+    case Type::F32: {
+      const float sum = std::bit_cast<float>(static_cast<uint32_t>(old)) +
+                        std::bit_cast<float>(static_cast<uint32_t>(b));
+      return sum != sum ? 0x7fffffffu : std::bit_cast<uint32_t>(sum);
+    }
+    case Type::F64: {
+      const double sum = std::bit_cast<double>(old) + std::bit_cast<double>(b);
+      return sum != sum ? 0x7ff8000000000000u : std::bit_cast<uint64_t>(sum);
+    }
+    case Type::F16:
+    case Type::Bf16:
+      return half_result(op, static_cast<uint16_t>(old), static_cast<uint16_t>(b),
+                         type == Type::Bf16);
+    default: {
+      const bool bf16 = type == Type::Bf16x2;
+      const uint32_t low =
+          half_result(op, static_cast<uint16_t>(old), static_cast<uint16_t>(b), bf16);
+      const uint32_t high =
+          half_result(op, static_cast<uint16_t>(old >> 16), static_cast<uint16_t>(b >> 16), bf16);
+      return low | (high << 16);
+    }
+  }
+}
+
+bool is_float(Type type) {
+  return type == Type::F32 || type == Type::F64 || type == Type::F16 || type == Type::Bf16 ||
+         type == Type::F16x2 || type == Type::Bf16x2;
+}
+
+uint64_t combine(const AtomicInst& atom, uint64_t old, uint64_t b, uint64_t c) {
+  const bool moves = atom.op == AtomicOp::Exchange || atom.op == AtomicOp::Cas;
+  if (is_float(atom.type) && !moves) return float_result(atom.type, atom.op, old, b);
+  const bool is_signed = atom.type == Type::S32 || atom.type == Type::S64;
+  if (atom.mem.width == 8) return integer_result<int64_t, uint64_t>(atom.op, is_signed, old, b, c);
+  if (atom.mem.width == 4) return integer_result<int32_t, uint32_t>(atom.op, is_signed, old, b, c);
+  return integer_result<int16_t, uint16_t>(atom.op, is_signed, old, b, c);
+}
+
+uint64_t read_slot(const std::byte* file, uint32_t slot, int width, int lane) {
+  uint64_t value = 0;
+  std::memcpy(&value, file + slot + lane * width, static_cast<size_t>(width));
+  return value;
+}
+
+// Whether the content after the operation has undefined bits: all of it, or none.
+bool undefined_after(const AtomicInst& atom, const Warp& w, int lane, int k, bool old_undefined) {
+  bool operand = false;
+  if (w.tainted) {
+    operand = read_slot(w.shadow, atom.operand[k], atom.mem.width, lane) != 0;
+    if (atom.op == AtomicOp::Cas)
+      operand = operand || read_slot(w.shadow, atom.swap, atom.mem.width, lane) != 0;
+  }
+  return operand || (old_undefined && atom.op != AtomicOp::Exchange);
+}
+
+void order_atomic(Machine& m, Warp& w, const AtomicInst& atom) {
+  if (m.counters != nullptr) return;
+  const Order order = atom.mem.order;
+  publish(m, w, order == Order::Release || order == Order::AcquireRelease);
+  acquire(m, w);
+}
+
+struct LaneResult {
+  bool changed = false;
+  bool undefined = false;
+  uint64_t first = 0;  // old value of the first element
+};
+
+LaneResult update_lane(Machine& m, Warp& w, uint32_t pc, const AtomicInst& atom, int lane,
+                       const Target& target) {
+  const int width = atom.mem.width;
+  LaneResult result;
+  LaneAccess access{&w, lane, pc, AccessKind::Atomic, true, nullptr, target.data, atom.mem.total};
+  const bool tracked = m.counters == nullptr &&
+                       (target.kind == Target::Kind::Shared ||
+                        (target.kind == Target::Kind::Global && m.regions[target.region].tracked));
+  const bool shared = target.kind == Target::Kind::Shared;
+  if (tracked)
+    result.undefined = shared ? check_shared(m, access, static_cast<uint32_t>(target.offset))
+                              : check_global(m, access, target.region, target.offset);
+  if (result.undefined && !w.tainted) begin_taint(m, w, pc, target.region, target.offset);
+  std::byte bits[32] = {};
+  bool any_bits = false;
+  for (int k = 0; k < atom.mem.count; ++k) {
+    uint64_t old = 0;
+    std::memcpy(&old, target.data + k * width, static_cast<size_t>(width));
+    if (k == 0) result.first = old;
+    const uint64_t b = read_slot(w.regs, atom.operand[k], width, lane);
+    const uint64_t c = atom.op == AtomicOp::Cas ? read_slot(w.regs, atom.swap, width, lane) : 0;
+    const uint64_t now = combine(atom, old, b, c);
+    result.changed = result.changed || std::memcmp(&now, &old, static_cast<size_t>(width)) != 0;
+    std::memcpy(target.data + k * width, &now, static_cast<size_t>(width));
+    if (undefined_after(atom, w, lane, k, result.undefined)) {
+      any_bits = true;
+      std::memset(bits + k * width, 0xff, static_cast<size_t>(width));
+    }
+    if (!atom.has_result) continue;
+    std::memcpy(w.regs + atom.mem.data[k] + lane * width, &old, static_cast<size_t>(width));
+    if (w.tainted)
+      std::memset(w.shadow + atom.mem.data[k] + lane * width, result.undefined ? 0xff : 0,
+                  static_cast<size_t>(width));
+  }
+  if (tracked && shared)
+    mark_shared(m, static_cast<uint32_t>(target.offset), atom.mem.total, any_bits ? bits : nullptr);
+  if (tracked && !shared)
+    mark_global(m, access, target.region, target.offset, any_bits ? bits : nullptr);
+  return result;
+}
+
+}  // namespace
+
+bool atomic_supported(AtomicOp op, Type type) {
+  switch (type) {
+    case Type::B16:
+    case Type::U16:
+      return op == AtomicOp::Cas || op == AtomicOp::Exchange;
+    case Type::B32:
+    case Type::U32:
+    case Type::S32:
+    case Type::B64:
+    case Type::U64:
+    case Type::S64:
+      return true;
+    case Type::F32:
+    case Type::F64:
+      return op == AtomicOp::Add || op == AtomicOp::Exchange;
+    case Type::F16:
+    case Type::F16x2:
+    case Type::Bf16:
+    case Type::Bf16x2:
+      return op == AtomicOp::Add || op == AtomicOp::Min || op == AtomicOp::Max;
+    default:
+      return false;
+  }
+}
+
+void run_atomic(Machine& m, Warp& w, uint32_t pc, uint32_t mask) {
+  const AtomicInst& atom = m.atomics[m.code[pc].target];
+  const bool was_tainted = w.tainted;
+  order_atomic(m, w, atom);
+  for (uint32_t rest = mask; rest != 0; rest &= rest - 1) {
+    const int lane = __builtin_ctz(rest);
+    const bool bad_address =
+        w.tainted && was_tainted && undefined_address(m, w, pc, atom.mem, lane);
+    Target target;
+    if (!bad_address)
+      target = resolve(m, w, lane, pc, atom.mem.space, lane_address(w, atom.mem, lane),
+                       atom.mem.total, true);
+    if (target.kind == Target::Kind::None || target.kind == Target::Kind::Param) {
+      for (int k = 0; atom.has_result && k < atom.mem.count; ++k)
+        std::memset(w.regs + atom.mem.data[k] + lane * atom.mem.width, 0, atom.mem.width);
+      continue;
+    }
+    const LaneResult result = update_lane(m, w, pc, atom, lane, target);
+    if (result.changed)
+      ++m.progress;
+    else if (rest == mask)
+      poll(m, w, pc, (uint64_t{target.region} << 32) ^ target.offset, result.first);
+  }
+}
+
+}  // namespace kw::vgpu

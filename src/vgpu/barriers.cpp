@@ -1,0 +1,300 @@
+#include "vgpu/barriers.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include <fmt/core.h>
+
+#include "vgpu/collectives.h"
+#include "vgpu/ordering.h"
+#include "vgpu/report.h"
+#include "vgpu/slow_ops.h"
+
+namespace kw::vgpu {
+namespace {
+
+using record::Certainty;
+using record::FindingKind;
+using Kind = BarrierInst::Kind;
+
+ResidentBlock& running(Machine& m) { return static_cast<ResidentBlock&>(*m.block); }
+
+uint32_t lane_value(const Warp& w, uint32_t slot, int lane) {
+  uint32_t value = 0;
+  std::memcpy(&value, w.regs + slot + lane * 4, 4);
+  return value;
+}
+
+const BarrierInst& barrier_at(const Machine& m, uint32_t pc) {
+  return m.launch.code->barriers[m.code[pc].target];
+}
+
+void misuse(Machine& m, const Warp& w, uint32_t pc, int lane, const std::string& what) {
+  report(m, FindingKind::BarrierMisuse, Certainty::Certain, actor(m, w, lane, pc), {}, std::nullopt,
+         [&] { return what; });
+}
+
+// The operands as the first lane sees them; all lanes must agree. False: nothing a barrier could be
+// made of.
+bool read_operands(Machine& m, const Warp& w, uint32_t pc, uint32_t mask, uint32_t& id,
+                   uint32_t& count) {
+  const BarrierInst& barrier = barrier_at(m, pc);
+  const int first = __builtin_ctz(mask);
+  id = lane_value(w, barrier.id, first);
+  count = barrier.has_count ? lane_value(w, barrier.count, first) : 0;
+  for (uint32_t rest = mask; rest != 0; rest &= rest - 1) {
+    const int lane = __builtin_ctz(rest);
+    const bool same = lane_value(w, barrier.id, lane) == id &&
+                      (!barrier.has_count || lane_value(w, barrier.count, lane) == count);
+    if (!same)
+      misuse(m, w, pc, lane, "threads of one warp name different barriers in one instruction");
+  }
+  if (id > 15) {
+    misuse(m, w, pc, first, fmt::format("barrier {} does not exist (ids are 0 to 15)", id));
+    return false;
+  }
+  if (barrier.has_count && (count == 0 || count % kLanes != 0)) {
+    misuse(m, w, pc, first,
+           fmt::format("a barrier for {} threads: the count must be a multiple of 32", count));
+    count = (count + kLanes - 1) / kLanes * kLanes;
+    if (count == 0) return false;
+  }
+  return true;
+}
+
+// Threads that count as arrived. A warp whose live lanes are all here counts whole, as on hardware.
+uint32_t arrivals(const ResidentBlock& block, const NamedBarrier& barrier) {
+  uint32_t threads = 0;
+  for (uint32_t v = 0; v < block.warp_count; ++v) {
+    const uint32_t here = barrier.waiting[v] | barrier.passed[v];
+    if (here == 0) continue;
+    const bool whole = (block.warps[v].live & ~here) == 0;
+    threads += whole ? kLanes : static_cast<uint32_t>(__builtin_popcount(here));
+  }
+  return threads;
+}
+
+bool complete(const ResidentBlock& block, const NamedBarrier& barrier) {
+  if (barrier.warps == 0) return false;
+  if (barrier.expected != 0) return arrivals(block, barrier) >= barrier.expected;
+  for (uint32_t v = 0; v < block.warp_count; ++v) {
+    if ((block.warps[v].live & ~(barrier.waiting[v] | barrier.passed[v])) != 0) return false;
+  }
+  return true;
+}
+
+// Everything each participant did before it arrived is ordered before everything the waiting ones
+// do next.
+void order_participants(Machine& m, ResidentBlock& block, const NamedBarrier& barrier) {
+  bool everyone = true;
+  for (uint32_t v = 0; v < block.warp_count; ++v)
+    everyone = everyone && (block.warps[v].live & ~barrier.waiting[v]) == 0;
+  if (everyone) {
+    sync_block(m);
+    return;
+  }
+  block.dirty = true;
+  const uint32_t now = advance_time(m);
+  uint32_t joined[kLanes] = {};
+  for (uint32_t v = 0; v < block.warp_count; ++v) {
+    if ((barrier.warps >> v & 1) == 0) continue;
+    joined[v] = std::max(joined[v], barrier.waiting[v] != 0 ? now : barrier.passed_time[v]);
+    for (uint32_t x = 0; x < block.warp_count; ++x)
+      joined[x] = std::max(joined[x], block.clocks[v][x]);
+  }
+  for (uint32_t v = 0; v < block.warp_count; ++v) {
+    if (barrier.waiting[v] == 0) continue;
+    for (uint32_t x = 0; x < block.warp_count; ++x)
+      block.clocks[v][x] = std::max(block.clocks[v][x], joined[x]);
+  }
+}
+
+void write_result(Warp& w, const BarrierInst& inst, const NamedBarrier& barrier, uint32_t mask) {
+  const bool truth =
+      inst.kind == Kind::RedAnd ? barrier.votes == barrier.voters : barrier.votes != 0;
+  if (inst.kind == Kind::RedPopc) {
+    for (uint32_t rest = mask; rest != 0; rest &= rest - 1)
+      std::memcpy(w.regs + inst.dst + __builtin_ctz(rest) * 4, &barrier.votes, 4);
+  } else if (inst.kind != Kind::Sync) {
+    uint32_t value = 0;
+    std::memcpy(&value, w.regs + inst.dst, 4);
+    value = truth ? value | mask : value & ~mask;
+    std::memcpy(w.regs + inst.dst, &value, 4);
+  }
+}
+
+void report_different_places(Machine& m, const Warp& w, const Group& group,
+                             const NamedBarrier& barrier) {
+  const Actor other{m.block->linear, barrier.first_thread, barrier.first_pc};
+  const record::Place there = place_of(*m.launch.code, barrier.first_pc);
+  report(m, FindingKind::DivergentBarrier, Certainty::Certain,
+         actor(m, w, __builtin_ctz(group.mask), group.pc), {}, other, [&] {
+           return fmt::format(
+               "waits at this barrier while other threads of the block wait at the one in line {}",
+               there.line);
+         });
+}
+
+void open(Machine& m, uint32_t id) {
+  ResidentBlock& block = running(m);
+  const NamedBarrier barrier = block.barriers[id];
+  block.barriers[id] = NamedBarrier();
+  if (m.counters == nullptr) order_participants(m, block, barrier);
+  ++m.progress;
+  for (uint32_t v = 0; v < block.warp_count; ++v) {
+    Warp& w = block.warps[v];
+    if (barrier.waiting[v] == 0) continue;
+    for (uint32_t g = 0; g < w.group_count; ++g) {
+      Group& group = w.groups[g];
+      if (group.state != GroupState::Arrived || (group.mask & ~barrier.waiting[v]) != 0) continue;
+      const BarrierInst& inst = barrier_at(m, group.pc);
+      if (group.pc != barrier.first_pc && barrier.expected == 0 && inst.aligned)
+        report_different_places(m, w, group, barrier);
+      write_result(w, inst, barrier, group.mask);
+      group.state = GroupState::Runnable;
+      ++group.pc;
+    }
+  }
+}
+
+bool open_if_complete(Machine& m, uint32_t id) {
+  if (!complete(running(m), running(m).barriers[id])) return false;
+  open(m, id);
+  return true;
+}
+
+// Adds the lanes to the barrier. The caller has put them into a group (or lets them pass).
+void join(Machine& m, Warp& w, uint32_t pc, uint32_t mask, uint32_t id, uint32_t count) {
+  ResidentBlock& block = running(m);
+  const BarrierInst& inst = barrier_at(m, pc);
+  NamedBarrier& barrier = block.barriers[id];
+  const int first = __builtin_ctz(mask);
+  if (barrier.warps == 0) {
+    barrier.expected = count;
+    barrier.first_pc = pc;
+    barrier.first_thread = w.index * kLanes + static_cast<uint32_t>(first);
+  } else if (barrier.expected != count) {
+    misuse(m, w, pc, first,
+           fmt::format("waits for {} threads at barrier {}, others of its block for {} (0: all)",
+                       count, id, barrier.expected));
+  }
+  barrier.warps |= 1u << w.index;
+  if (inst.kind == Kind::Arrive) {
+    barrier.passed[w.index] |= mask;
+    if (m.counters == nullptr) {
+      barrier.passed_time[w.index] = advance_time(m);
+      block.clocks[w.index][w.index] = std::max(block.clocks[w.index][w.index], block.barrier_time);
+    }
+  } else {
+    barrier.waiting[w.index] |= mask;
+  }
+  if (inst.kind == Kind::Sync || inst.kind == Kind::Arrive) return;
+  uint32_t truth = 0;
+  std::memcpy(&truth, w.regs + inst.predicate, 4);
+  if (inst.negate) truth = ~truth;
+  barrier.votes += static_cast<uint32_t>(__builtin_popcount(truth & mask));
+  barrier.voters += static_cast<uint32_t>(__builtin_popcount(mask));
+}
+
+// Lanes of one warp that wait for the rest of it at an aligned barrier, while the rest waits
+// elsewhere.
+bool settle_divergence(Machine& m) {
+  ResidentBlock& block = running(m);
+  bool moved = false;
+  for (uint32_t v = 0; v < block.warp_count; ++v) {
+    Warp& w = block.warps[v];
+    for (uint32_t g = 0; g < w.group_count; ++g) {
+      Group& group = w.groups[g];
+      if (group.state != GroupState::Barrier) continue;
+      const uint32_t elsewhere = w.live & ~group.mask;
+      for (uint32_t h = 0; h < w.group_count && elsewhere != 0; ++h) {
+        if (h == g) continue;
+        const Group& rest = w.groups[h];
+        const record::Place there = place_of(*m.launch.code, rest.pc);
+        report(m, FindingKind::DivergentBarrier, Certainty::Certain,
+               actor(m, w, __builtin_ctz(group.mask), group.pc), {},
+               actor(m, w, __builtin_ctz(rest.mask), rest.pc), [&] {
+                 return fmt::format(
+                     "waits at a barrier that {} of the {} threads of its warp do not reach (they "
+                     "are at line {})",
+                     __builtin_popcount(elsewhere), __builtin_popcount(w.live), there.line);
+               });
+        break;
+      }
+      uint32_t id = 0, count = 0;
+      group.state = GroupState::Arrived;
+      if (read_operands(m, w, group.pc, group.mask, id, count))
+        join(m, w, group.pc, group.mask, id, count);
+      moved = true;
+    }
+  }
+  return moved;
+}
+
+void report_stuck(Machine& m) {
+  ResidentBlock& block = running(m);
+  const Group* waiting = nullptr;
+  const Warp* waiter = nullptr;
+  uint32_t waiting_threads = 0, live = 0;
+  for (uint32_t v = 0; v < block.warp_count; ++v) {
+    const Warp& w = block.warps[v];
+    live += static_cast<uint32_t>(__builtin_popcount(w.live));
+    for (uint32_t g = 0; g < w.group_count; ++g) {
+      if (w.groups[g].state == GroupState::Collective) {
+        report_collective_deadlock(m, w, w.groups[g]);
+        return;
+      }
+      waiting_threads += static_cast<uint32_t>(__builtin_popcount(w.groups[g].mask));
+      if (waiting == nullptr) waiting = &w.groups[g], waiter = &w;
+    }
+  }
+  if (waiting == nullptr) return;
+  std::optional<Actor> other;
+  for (uint32_t v = 0; v < block.warp_count && !other; ++v) {
+    for (uint32_t g = 0; g < block.warps[v].group_count; ++g) {
+      const Group& group = block.warps[v].groups[g];
+      if (group.pc != waiting->pc)
+        other = actor(m, block.warps[v], __builtin_ctz(group.mask), group.pc);
+    }
+  }
+  report_fatal(m, FindingKind::DivergentBarrier,
+               actor(m, *waiter, __builtin_ctz(waiting->mask), waiting->pc), other, [&] {
+                 return fmt::format(
+                     "the barrier never opens: {} of the {} live threads of the block wait, at {}",
+                     waiting_threads, live,
+                     other ? "different barriers" : "a barrier that expects more threads");
+               });
+}
+
+}  // namespace
+
+GroupState arrive(Machine& m, Warp& w, uint32_t pc, uint32_t mask) {
+  uint32_t id = 0, count = 0;
+  const BarrierInst& inst = barrier_at(m, pc);
+  if (inst.aligned && mask != w.live) return GroupState::Barrier;
+  if (!read_operands(m, w, pc, mask, id, count)) return GroupState::Runnable;
+  join(m, w, pc, mask, id, count);
+  if (inst.kind == Kind::Arrive) {
+    open_if_complete(m, id);
+    return GroupState::Runnable;
+  }
+  return GroupState::Arrived;
+}
+
+void exit_lanes(Machine& m, Warp&) { open_ready(m); }
+
+bool open_ready(Machine& m) {
+  bool opened = false;
+  for (uint32_t id = 0; id < 16; ++id) opened = open_if_complete(m, id) || opened;
+  return opened;
+}
+
+bool settle(Machine& m) {
+  if (open_ready(m)) return true;
+  if (settle_divergence(m) && open_ready(m)) return true;
+  if (!m.stop) report_stuck(m);
+  m.stop = true;
+  return false;
+}
+
+}  // namespace kw::vgpu

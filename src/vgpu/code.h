@@ -1,0 +1,117 @@
+// One kernel entry, decoded: its instructions (with all functions it can call), the layout of its
+// register file, shared and local memory, and where each instruction stands in the source. Made
+// once per image, never changed by a run.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "ptx/module.h"
+#include "vgpu/inst.h"
+
+namespace kw::vgpu {
+
+/// A special register's slot, filled when a launch, block or warp starts.
+struct SpecialSlot {
+  ptx::Special special = ptx::Special::TidX;
+  uint32_t number = 0;  // of %envreg
+  uint8_t width = 4;
+  uint32_t offset = 0;
+};
+
+/// A variable inside the shared or local window.
+struct WindowVariable {
+  std::string name;
+  uint32_t offset = 0;
+  uint32_t bytes = 0;
+  uint8_t element = 1;  // bytes of one element
+};
+
+struct ParamSlot {
+  std::string name;
+  uint32_t offset = 0;
+  uint32_t bytes = 0;
+};
+
+struct CallInst {
+  int function = -1;              // index into Module::functions
+  uint32_t pc = 0;                // of its first instruction
+  uint32_t return_slot = 0;       // per-lane return pc of the callee
+  std::vector<FrameCopy> copies;  // arguments
+};
+
+struct IndirectTarget {
+  uint64_t address = 0;
+  CallInst call;
+  std::vector<FrameCopy> returns;  // copied when the lane is back
+};
+struct IndirectCall {
+  uint32_t address = 0;  // slot
+  uint32_t chosen = 0;   // slot: which target each lane took, for copying results back
+  std::vector<IndirectTarget> targets;
+};
+
+/// Where an instruction stands; file is an index into Code::files.
+struct SourcePlace {
+  int32_t file = 0;
+  int32_t line = 0;
+  int32_t ptx_line = 0;
+};
+
+struct ByteRange {
+  uint32_t offset = 0;
+  uint32_t bytes = 0;
+};
+
+struct AsyncCopyInst {
+  MemOp shared, source;       // both sides; total = bytes copied
+  uint32_t source_bytes = 0;  // slot of src-size, 0: all of them
+  uint32_t ignore = 0;        // slot of the ignore-src predicate, 0: none
+  bool ignore_negate = false;
+};
+
+struct Code {
+  std::string entry;
+  int function = -1;
+  std::vector<std::string> files;  // Module::files
+  std::vector<Inst> insts;
+  std::vector<SourcePlace> places;  // parallel to insts
+  std::vector<std::string>
+      names;  // opcode with modifiers, parallel to insts; for messages and counters
+  std::vector<MemOp> mems;
+  std::vector<AtomicInst> atomics;
+  std::vector<BarrierInst> barriers;
+  std::vector<CallInst> calls;
+  std::vector<IndirectCall> indirect_calls;
+  std::vector<std::vector<FrameCopy>> frame_copies;
+  std::vector<std::vector<uint32_t>> branch_tables;
+  std::vector<isa::Alu> alus;  // Inst::target of an Alu
+  std::vector<AsyncCopyInst> async_copies;
+
+  uint32_t file_bytes = 0;         // register file of one warp
+  std::vector<std::byte> initial;  // the file at the start: immediates in place, all else zero
+  std::vector<SpecialSlot> specials;
+  std::vector<ByteRange> zeroed;  // registers that may be read before they are written
+
+  std::vector<WindowVariable> shared;  // static variables in address order
+  uint32_t shared_static_bytes = 0;    // without guards, what the hardware would count
+  uint32_t shared_static_end = 0;  // with guards: the dynamic part starts here (already aligned)
+  bool uses_dynamic_shared = false;
+  std::vector<WindowVariable> local;
+  uint32_t local_bytes = 0;
+  std::vector<ParamSlot> params;
+  uint32_t param_bytes = 0;
+  uint8_t shared_unit_log2 = 4;  // narrowest access that may touch shared memory
+
+  bool serial = false;  // has global atomics, strong accesses, device-wide fences or prints: blocks
+                        // run in order
+  bool has_sync = false;  // the same without prints: blocks may order each other
+  bool has_float_atomics = false;
+  std::vector<int> variables_used;  // indices into Module::variables (.global, .const)
+  int max_threads[3] = {0, 0, 0};
+  int required_threads[3] = {0, 0, 0};
+  int max_registers = 0;
+};
+
+}  // namespace kw::vgpu

@@ -1,0 +1,266 @@
+// Calls, returns, indexed branches, and the odd instructions that only continue.
+#include <algorithm>
+#include <cstring>
+
+#include <fmt/core.h>
+
+#include "vgpu/address.h"
+#include "vgpu/async_copy.h"
+#include "vgpu/ordering.h"
+#include "vgpu/polling.h"
+#include "vgpu/print.h"
+#include "vgpu/report.h"
+#include "vgpu/slow_ops.h"
+#include "vgpu/taint.h"
+
+namespace kw::vgpu {
+namespace {
+
+using record::Certainty;
+using record::FindingKind;
+
+constexpr uint32_t kSpinAfter = 8;  // equal looks before a warp counts as waiting
+
+template <class T>
+T get(const std::byte* file, uint32_t slot, int lane) {
+  T value;
+  std::memcpy(&value, file + slot + lane * static_cast<int>(sizeof(T)), sizeof value);
+  return value;
+}
+
+template <typename Visit>
+void each_lane(uint32_t mask, const Visit& visit) {
+  for (; mask != 0; mask &= mask - 1) visit(__builtin_ctz(mask));
+}
+
+void put_group(Warp& w, uint32_t pc, uint32_t mask) {
+  if (mask != 0) w.groups[w.group_count++] = {pc, mask, w.turn, GroupState::Runnable};
+}
+
+// Lanes that go to the same place become one group.
+void scatter(Warp& w, const uint32_t* places, uint32_t mask) {
+  while (mask != 0) {
+    const uint32_t place = places[__builtin_ctz(mask)];
+    uint32_t same = 0;
+    each_lane(mask, [&](int lane) { same |= places[lane] == place ? 1u << lane : 0; });
+    put_group(w, place, same);
+    mask &= ~same;
+  }
+}
+
+void copy_frames(Warp& w, const std::vector<FrameCopy>& copies, uint32_t mask) {
+  for (const FrameCopy& copy : copies) {
+    const uint32_t bytes = std::min(copy.from_bytes, copy.to_bytes);
+    each_lane(mask, [&](int lane) {
+      const uint32_t from = copy.from + static_cast<uint32_t>(lane) * copy.from_bytes;
+      const uint32_t to = copy.to + static_cast<uint32_t>(lane) * copy.to_bytes;
+      std::memcpy(w.regs + to, w.regs + from, bytes);
+      if (w.tainted) std::memcpy(w.shadow + to, w.shadow + from, bytes);
+    });
+  }
+}
+
+void enter(Warp& w, uint32_t pc, const CallInst& call, uint32_t mask) {
+  copy_frames(w, call.copies, mask);
+  each_lane(mask, [&](int lane) {
+    const uint32_t back = pc + 1;
+    std::memcpy(w.regs + call.return_slot + lane * 4, &back, 4);
+  });
+  put_group(w, call.pc, mask);
+}
+
+void call_indirect(Machine& m, Warp& w, uint32_t pc, uint32_t mask) {
+  const IndirectCall& call = m.launch.code->indirect_calls[m.code[pc].target];
+  for (uint32_t t = 0; t < call.targets.size(); ++t) {
+    uint32_t chosen = 0;
+    each_lane(mask, [&](int lane) {
+      if (get<uint64_t>(w.regs, call.address, lane) != call.targets[t].address) return;
+      chosen |= 1u << lane;
+      std::memcpy(w.regs + call.chosen + lane * 4, &t, 4);
+    });
+    if (chosen != 0) enter(w, pc, call.targets[t].call, chosen);
+    mask &= ~chosen;
+  }
+  if (mask == 0) return;
+  const int lane = __builtin_ctz(mask);
+  report_fatal(m, FindingKind::InvalidAddress, actor(m, w, lane, pc), std::nullopt, [&] {
+    return fmt::format("calls through {:#x}, which is no function of that type",
+                       get<uint64_t>(w.regs, call.address, lane));
+  });
+  put_group(w, pc + 1, mask);
+}
+
+void copy_indirect_results(Machine& m, Warp& w, uint32_t pc, uint32_t mask) {
+  const IndirectCall& call = m.launch.code->indirect_calls[m.code[pc].target];
+  for (uint32_t t = 0; t < call.targets.size(); ++t) {
+    uint32_t chosen = 0;
+    each_lane(mask, [&](int lane) {
+      chosen |= get<uint32_t>(w.regs, call.chosen, lane) == t ? 1u << lane : 0;
+    });
+    copy_frames(w, call.targets[t].returns, chosen);
+  }
+}
+
+void branch_indexed(Machine& m, Warp& w, uint32_t pc, uint32_t mask) {
+  const Inst& in = m.code[pc];
+  const std::vector<uint32_t>& table = m.launch.code->branch_tables[in.target];
+  uint32_t places[kLanes] = {};
+  each_lane(mask, [&](int lane) {
+    const uint32_t index = get<uint32_t>(w.regs, in.args.src[0], lane);
+    places[lane] = index < table.size() ? table[index] : table.front();
+    if (w.tainted && get<uint32_t>(w.shadow, in.args.src[0], lane) != 0)
+      report_undefined(m, w, pc, lane, "branches on an undefined value");
+    if (index >= table.size()) {
+      report_fatal(m, FindingKind::InvalidAddress, actor(m, w, lane, pc), std::nullopt, [&] {
+        return fmt::format("branches to entry {} of a table of {}", index, table.size());
+      });
+    }
+  });
+  scatter(w, places, mask);
+}
+
+void return_lanes(Machine& m, Warp& w, uint32_t pc, uint32_t mask) {
+  uint32_t places[kLanes] = {};
+  each_lane(mask,
+            [&](int lane) { places[lane] = get<uint32_t>(w.regs, m.code[pc].args.src[0], lane); });
+  scatter(w, places, mask);
+}
+
+// Time is counted in instructions: deterministic, and it never stands still.
+void read_clock(Machine& m, Warp& w, const Inst& in, uint32_t mask) {
+  const uint64_t ticks = m.executed + w.executed + ++m.clock;
+  uint64_t value = ticks;
+  const auto special = static_cast<ptx::Special>(in.sub);
+  if (special == ptx::Special::ClockHi || special == ptx::Special::GlobalTimerHi)
+    value = ticks >> 32;
+  each_lane(mask, [&](int lane) {
+    std::memcpy(w.regs + in.args.dst[0] + lane * in.flags, &value, in.flags);
+  });
+}
+
+void is_space(Machine& m, Warp& w, const Inst& in, uint32_t mask) {
+  uint32_t truth = 0;
+  each_lane(mask, [&](int lane) {
+    const uint32_t region = region_of(get<uint64_t>(w.regs, in.args.src[0], lane));
+    const bool object = region < m.region_count && m.regions[region].data != nullptr;
+    bool yes = false;
+    switch (static_cast<ptx::Space>(in.sub)) {
+      case ptx::Space::Shared:
+        yes = region == kSharedRegion;
+        break;
+      case ptx::Space::Local:
+        yes = region == kLocalRegion;
+        break;
+      case ptx::Space::Param:
+        yes = region == kParamRegion;
+        break;
+      case ptx::Space::Const:
+        yes = object && m.regions[region].constant;
+        break;
+      default:
+        yes = object && !m.regions[region].constant;
+        break;
+    }
+    truth |= yes ? 1u << lane : 0;
+  });
+  uint32_t value = get<uint32_t>(w.regs, in.args.dst[0], 0);
+  value = (value & ~mask) | truth;
+  std::memcpy(w.regs + in.args.dst[0], &value, 4);
+  if (!w.tainted) return;
+  uint32_t bits = get<uint32_t>(w.shadow, in.args.dst[0], 0) & ~mask;
+  each_lane(mask, [&](int lane) {
+    bits |= get<uint64_t>(w.shadow, in.args.src[0], lane) != 0 ? 1u << lane : 0;
+  });
+  std::memcpy(w.shadow + in.args.dst[0], &bits, 4);
+}
+
+void active_mask(Warp& w, const Inst& in, uint32_t mask) {
+  each_lane(mask, [&](int lane) {
+    std::memcpy(w.regs + in.args.dst[0] + lane * 4, &mask, 4);
+    if (w.tainted) std::memset(w.shadow + in.args.dst[0] + lane * 4, 0, 4);
+  });
+}
+
+}  // namespace
+
+void poll(Machine& m, Warp& w, uint32_t pc, uint64_t address, uint64_t value) {
+  const bool same = w.poll_pc == pc && w.poll_address == address && w.poll_value == value &&
+                    w.poll_progress == m.progress;
+  w.poll_count = same ? w.poll_count + 1 : 0;
+  w.poll_pc = pc;
+  w.poll_address = address;
+  w.poll_value = value;
+  w.poll_progress = m.progress;
+  if (w.poll_count < kSpinAfter) return;
+  w.spinning = true;
+  w.poll_count = kSpinAfter / 2;
+}
+
+void move_lanes(Machine& m, Warp& w, uint32_t pc, uint32_t mask) {
+  const Inst& in = m.code[pc];
+  switch (in.op) {
+    case Op::Call:
+      enter(w, pc, m.launch.code->calls[in.target], mask);
+      break;
+    case Op::CallIndirect:
+      call_indirect(m, w, pc, mask);
+      break;
+    case Op::Return:
+      return_lanes(m, w, pc, mask);
+      break;
+    default:
+      branch_indexed(m, w, pc, mask);
+      break;
+  }
+}
+
+void slow_op(Machine& m, Warp& w, uint32_t pc, uint32_t mask) {
+  const Inst& in = m.code[pc];
+  const Code& code = *m.launch.code;
+  switch (in.op) {
+    case Op::CopyFrames:
+      copy_frames(w, code.frame_copies[in.target], mask);
+      break;
+    case Op::CopyIndirectFrames:
+      copy_indirect_results(m, w, pc, mask);
+      break;
+    case Op::IsSpace:
+      is_space(m, w, in, mask);
+      break;
+    case Op::Fence:
+      if (m.counters == nullptr) fence(m, w, in.sub != 0);
+      break;
+    case Op::Nanosleep:
+      poll(m, w, pc, 0, 0);
+      break;
+    case Op::ActiveMask:
+      active_mask(w, in, mask);
+      break;
+    case Op::ReadClock:
+      read_clock(m, w, in, mask);
+      break;
+    case Op::Print:
+      print_lanes(m, w, pc, mask);
+      break;
+    case Op::AssertFail:
+      assert_fail(m, w, pc, mask);
+      break;
+    case Op::Trap:
+      report_fatal(m, FindingKind::Trap, actor(m, w, __builtin_ctz(mask), pc), std::nullopt,
+                   [] { return std::string("executes a trap"); });
+      break;
+    case Op::AsyncCopy:
+      async_copy(m, w, pc, mask);
+      break;
+    case Op::AsyncCommit:
+      async_commit(m, w, mask);
+      break;
+    case Op::AsyncWait:
+      async_wait(m, w, pc, mask);
+      break;
+    default:
+      break;
+  }
+}
+
+}  // namespace kw::vgpu

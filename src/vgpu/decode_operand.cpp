@@ -1,0 +1,160 @@
+#include <bit>
+#include <cstring>
+
+#include "vgpu/address.h"
+#include "vgpu/decoder.h"
+#include "vgpu/registers.h"
+
+namespace kw::vgpu {
+namespace {
+
+using ptx::Operand;
+using ptx::Type;
+
+// An immediate as the operand's type sees it. Decimal floats arrive as doubles, 0f… as a float's
+// bits.
+uint64_t immediate_bits(const Operand& operand, int width, Type type) {
+  const bool as_float = type == Type::F32 || type == Type::Tf32;
+  if (operand.immediate == Operand::ImmediateKind::Float64) {
+    const double value = std::bit_cast<double>(operand.bits);
+    if (as_float) return std::bit_cast<uint32_t>(static_cast<float>(value));
+    if (width == 4 && type != Type::F64) return std::bit_cast<uint32_t>(static_cast<float>(value));
+    return operand.bits;
+  }
+  if (operand.immediate == Operand::ImmediateKind::Float32 && type == Type::F64) {
+    const float value = std::bit_cast<float>(static_cast<uint32_t>(operand.bits));
+    return std::bit_cast<uint64_t>(static_cast<double>(value));
+  }
+  if (type == Type::S8 || type == Type::B8 || type == Type::U8) return operand.bits & 0xff;
+  return operand.bits;
+}
+
+}  // namespace
+
+const ptx::Variable* Decoder::variable_of(const Operand& operand) const {
+  const ptx::Function& f = function();
+  if (operand.param >= 0) return &f.params[operand.param];
+  if (operand.result >= 0) return &f.returns[operand.result];
+  if (operand.symbol < 0) return nullptr;
+  return operand.local_symbol ? &f.variables[operand.symbol] : &module_.variables[operand.symbol];
+}
+
+uint32_t Decoder::new_slot(int width) {
+  const uint32_t at = next_;
+  next_ += (slot_bytes(width) + 63) & ~63u;
+  return at;
+}
+
+uint32_t Decoder::carry_slot() {
+  if (layout().carry_slot == 0) layout().carry_slot = new_slot(0);
+  return layout().carry_slot;
+}
+
+uint32_t Decoder::constant(int width, uint64_t bits) {
+  if (width > 0 && width < 8) bits &= (uint64_t{1} << (8 * width)) - 1;
+  const auto [row, is_new] = constants_.try_emplace({width, bits}, 0);
+  if (is_new) row->second = new_slot(width);
+  return row->second;
+}
+
+uint32_t Decoder::special(const Operand& operand, int width) {
+  const uint64_t number = operand.special == ptx::Special::EnvReg ? operand.bits : 0;
+  const auto [row, is_new] =
+      specials_.try_emplace({static_cast<int>(operand.special), number, width}, 0);
+  if (is_new) {
+    row->second = new_slot(width);
+    code_.specials.push_back(
+        {operand.special, static_cast<uint32_t>(number), static_cast<uint8_t>(width), row->second});
+  }
+  return row->second;
+}
+
+std::optional<uint64_t> Decoder::symbol_value(const Operand& operand) const {
+  const uint64_t offset = static_cast<uint64_t>(operand.offset);
+  if (operand.function >= 0) return function_address(operand.function) + offset;
+  if (operand.param >= 0) {
+    if (!function().is_entry) return std::nullopt;
+    return kWindowStart + code_.params[operand.param].offset + offset;
+  }
+  const ptx::Variable* variable = variable_of(operand);
+  if (variable == nullptr || operand.result >= 0) return std::nullopt;
+  switch (variable->space) {
+    case ptx::Space::Global:
+    case ptx::Space::Const:
+      return variable_address(operand.symbol) + offset;
+    case ptx::Space::Shared: {
+      if (variable->is_extern || variable->bytes == 0) return code_.shared_static_end + offset;
+      if (operand.local_symbol) return layouts_.at(current_).variables[operand.symbol] + offset;
+      return module_shared_.at(operand.symbol) + offset;
+    }
+    case ptx::Space::Local:
+      if (!operand.local_symbol) return std::nullopt;
+      return layouts_.at(current_).variables[operand.symbol] + offset;
+    default:
+      return std::nullopt;
+  }
+}
+
+std::optional<uint32_t> Decoder::source(const Operand& operand, int width, Type type) {
+  switch (operand.kind) {
+    case Operand::Kind::Register: {
+      if (register_width(function().registers[operand.reg].type) != width) return std::nullopt;
+      return layout().registers[operand.reg];
+    }
+    case Operand::Kind::Immediate:
+      if (width > 8) return std::nullopt;
+      return constant(width, immediate_bits(operand, width, type));
+    case Operand::Kind::Special:
+      if (width != 2 && width != 4 && width != 8) return std::nullopt;
+      return special(operand, width);
+    case Operand::Kind::Symbol: {
+      const auto value = symbol_value(operand);
+      if (!value || (width != 4 && width != 8)) return std::nullopt;
+      return constant(width, *value);
+    }
+    default:
+      return std::nullopt;
+  }
+}
+
+std::optional<uint32_t> Decoder::destination(const Operand& operand, int width) {
+  if (operand.kind == Operand::Kind::Discard) return discard_;
+  if (operand.kind != Operand::Kind::Register || operand.negated) return std::nullopt;
+  if (register_width(function().registers[operand.reg].type) != width) return std::nullopt;
+  return layout().registers[operand.reg];
+}
+
+std::optional<uint32_t> Decoder::predicate(const Operand& operand, bool& negate) {
+  negate = operand.negated;
+  return source(operand, 0, Type::Pred);
+}
+
+// [reg + offset], [symbol + offset] or [offset]: always a slot and an offset.
+bool Decoder::address(const Operand& operand, MemOp& mem) {
+  if (operand.kind != Operand::Kind::Address || !operand.elements.empty()) return false;
+  mem.offset = operand.offset;
+  if (operand.reg >= 0) {
+    const int width = register_width(function().registers[operand.reg].type);
+    if (width != 4 && width != 8) return false;
+    mem.address64 = width == 8;
+    mem.address = layout().registers[operand.reg];
+    return true;
+  }
+  uint64_t value = static_cast<uint64_t>(operand.offset);
+  mem.address64 = true;
+  mem.offset = 0;
+  const ptx::Variable* variable = variable_of(operand);
+  if (variable != nullptr) {
+    const auto at = symbol_value(operand);
+    if (!at) return false;
+    value = *at;
+    const bool generic = mem.space == ptx::Space::Generic;
+    if (generic && variable->space == ptx::Space::Shared) value += kSharedWindow;
+    if (generic && variable->space == ptx::Space::Local) value += kLocalWindow;
+    if (generic && variable->space == ptx::Space::Param) value += kParamWindow;
+  }
+  mem.address = constant(8, value);
+  return true;
+}
+
+}  // namespace kw::vgpu

@@ -1,0 +1,135 @@
+// The decoder's working state, shared by the decode_*.cpp files. Internal to this module.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "ptx/module.h"
+#include "vgpu/code.h"
+#include "vgpu/decode.h"
+
+namespace kw::vgpu {
+
+/// Where one function's things lie.
+struct FunctionLayout {
+  std::vector<uint32_t> registers;  // offsets
+  std::vector<uint32_t> params, returns,
+      variables;  // frames (.param), window offsets (.shared, .local)
+  uint32_t return_slot = 0;
+  uint32_t carry_slot = 0;
+  uint32_t pc = 0;
+  std::vector<uint32_t> label_pcs;  // per label, once emitted
+};
+
+/// What is known of an instruction before its operands are placed.
+struct Shape {
+  int destinations = 0;  // leading operands it writes
+  std::optional<isa::Alu> alu;
+};
+
+class Decoder {
+ public:
+  Decoder(const ptx::Module& module, int entry);
+  Decoded run();
+
+ private:
+  using Handler = bool (Decoder::*)(const ptx::Instruction&);
+
+  // decode.cpp: the order of things
+  bool collect(int function, std::vector<int>& stack);
+  void collect_operand(const ptx::Operand& operand, std::set<int>& callees);
+  void lay_out(int function);
+  void shape_instructions(int function);
+  void emit_function(int function);
+  void emit_instruction(const ptx::Instruction& instruction, const Shape& shape);
+  void link();
+
+  // decode_layout.cpp: memory and places
+  void lay_out_params();
+  uint32_t add_shared(const ptx::Variable& variable);
+  uint32_t add_local(const ptx::Variable& variable);
+  uint32_t frame(uint32_t bytes_per_lane);
+  SourcePlace place_of(const ptx::Function& function, const ptx::Instruction& instruction);
+  void choose_user_file();
+
+  // decode_operand.cpp: operands -> slots
+  std::optional<uint32_t> source(const ptx::Operand& operand, int width, ptx::Type type);
+  std::optional<uint32_t> destination(const ptx::Operand& operand, int width);
+  std::optional<uint32_t> predicate(const ptx::Operand& operand, bool& negate);
+  std::optional<uint64_t> symbol_value(const ptx::Operand& operand) const;
+  uint32_t constant(int width, uint64_t bits);
+  uint32_t special(const ptx::Operand& operand, int width);
+  uint32_t new_slot(int width);
+  uint32_t carry_slot();  // the condition code of the current function
+  bool address(const ptx::Operand& operand, MemOp& mem);
+  const ptx::Variable* variable_of(const ptx::Operand& operand) const;
+
+  // decode_memory.cpp
+  bool memory_shape(const ptx::Instruction& instruction, MemOp& mem, bool allow_vector);
+  bool data_slots(const ptx::Operand& operand, MemOp& mem);
+  bool load(const ptx::Instruction& instruction);
+  bool store(const ptx::Instruction& instruction);
+  bool frame_access(const ptx::Instruction& instruction, const ptx::Operand& where, MemOp mem);
+  bool atomic(const ptx::Instruction& instruction);
+  bool cvta(const ptx::Instruction& instruction);
+  bool is_space(const ptx::Instruction& instruction);
+  bool async_copy(const ptx::Instruction& instruction);
+  bool no_operation(const ptx::Instruction& instruction);
+  void note_access(const MemOp& mem, bool orders);
+
+  // decode_control.cpp
+  bool branch(const ptx::Instruction& instruction);
+  bool branch_indexed(const ptx::Instruction& instruction);
+  bool call(const ptx::Instruction& instruction);
+  bool call_builtin(const ptx::Instruction& instruction, const ptx::Function& callee);
+  bool call_indirect(const ptx::Instruction& instruction);
+  bool copies(const std::vector<ptx::Operand>& list, const std::vector<ptx::Variable>& formals,
+              const std::vector<uint32_t>& frames, bool to_callee, std::vector<FrameCopy>& out);
+  bool leave(const ptx::Instruction& instruction);
+  bool trap(const ptx::Instruction& instruction);
+  bool fence(const ptx::Instruction& instruction);
+  bool nanosleep(const ptx::Instruction& instruction);
+  bool barrier(const ptx::Instruction& instruction);
+  bool read_clock(const ptx::Instruction& instruction);
+
+  // decode_collective.cpp
+  bool shuffle(const ptx::Instruction& instruction);
+  bool vote(const ptx::Instruction& instruction);
+  bool match(const ptx::Instruction& instruction);
+  bool redux(const ptx::Instruction& instruction);
+  bool active_mask(const ptx::Instruction& instruction);
+  bool elect(const ptx::Instruction& instruction);
+  bool warp_sync(const ptx::Instruction& instruction);
+
+  Inst& emit(Op op);
+  bool refuse(std::string why);  // always false
+  bool emit_alu(const ptx::Instruction& instruction, const isa::Alu& alu);
+  const ptx::Function& function() const { return module_.functions[current_]; }
+  FunctionLayout& layout() { return layouts_[current_]; }
+
+  const ptx::Module& module_;
+  int entry_;
+  Decoded result_;
+  Code& code_;
+  std::vector<int> order_;  // functions, entry first
+  std::map<int, FunctionLayout> layouts_;
+  std::map<int, std::vector<Shape>> shapes_;
+  std::map<std::pair<int, uint64_t>, uint32_t> constants_;  // width, bits
+  std::map<std::tuple<int, uint64_t, int>, uint32_t> specials_;
+  std::map<int, uint32_t> module_shared_;  // module variable -> shared offset
+  std::set<int> address_taken_;
+  std::set<int> variables_used_;
+  std::vector<std::pair<uint32_t, int>> branch_fixups_;  // inst, label of the current function
+  uint32_t next_ = 0;                                    // end of the register file so far
+  uint32_t discard_ = 0;
+  int user_file_ = 0;
+  int current_ = -1;
+  const ptx::Instruction* instruction_ = nullptr;
+  SourcePlace place_;
+};
+
+}  // namespace kw::vgpu

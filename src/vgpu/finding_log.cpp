@@ -1,0 +1,42 @@
+#include "vgpu/finding_log.h"
+
+#include <algorithm>
+
+namespace kw::vgpu {
+
+bool FindingLog::wants(record::FindingKind kind, int launch, uint32_t pc) {
+  const auto found = index_.find({kind, launch, pc});
+  if (found == index_.end()) return !full();
+  ++rows_[found->second].finding.count;
+  return false;
+}
+
+void FindingLog::add(record::Finding finding, uint32_t pc, uint32_t origin_pc) {
+  index_[{finding.kind, finding.launch, pc}] = rows_.size();
+  rows_.push_back({std::move(finding), origin_pc});
+}
+
+void FindingLog::note_race(int launch, uint32_t pc, uint32_t other_pc) {
+  raced_.emplace_back(launch, pc);
+  raced_.emplace_back(launch, other_pc);
+}
+
+void FindingLog::prefer_races() {
+  const auto explained = [this](const Row& row) {
+    return row.finding.kind == record::FindingKind::UninitialisedUse && row.origin_pc != ~0u &&
+           std::find(raced_.begin(), raced_.end(), std::pair(row.finding.launch, row.origin_pc)) !=
+               raced_.end();
+  };
+  rows_.erase(std::remove_if(rows_.begin(), rows_.end(), explained), rows_.end());
+  index_.clear();
+}
+
+std::vector<record::Finding> FindingLog::take() {
+  std::vector<record::Finding> all;
+  for (Row& row : rows_) all.push_back(std::move(row.finding));
+  rows_.clear();
+  index_.clear();
+  return all;
+}
+
+}  // namespace kw::vgpu

@@ -1,0 +1,40 @@
+// Collects findings of a run: the same kind at the same instruction is one finding with a count.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "record/finding.h"
+
+namespace kw::vgpu {
+
+class FindingLog {
+ public:
+  /// True when the caller should build the finding and add() it; else it was counted.
+  bool wants(record::FindingKind kind, int launch, uint32_t pc);
+  /// `origin_pc`: the load that brought an undefined value, for prefer_races().
+  void add(record::Finding finding, uint32_t pc, uint32_t origin_pc = ~0u);
+  /// Notes that the instructions at both places took part in a race.
+  void note_race(int launch, uint32_t pc, uint32_t other_pc);
+  /// An undefined value read because its writer came later is told as the race it is, not twice.
+  void prefer_races();
+
+  bool empty() const { return rows_.empty(); }
+  bool full() const { return rows_.size() >= kMaxDistinct; }
+  std::vector<record::Finding> take();
+
+ private:
+  static constexpr size_t kMaxDistinct = 64;
+  struct Row {
+    record::Finding finding;
+    uint32_t origin_pc = ~0u;
+  };
+  std::vector<Row> rows_;
+  std::map<std::tuple<record::FindingKind, int, uint32_t>, size_t> index_;
+  std::vector<std::pair<int, uint32_t>> raced_;
+};
+
+}  // namespace kw::vgpu

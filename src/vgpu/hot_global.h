@@ -1,0 +1,174 @@
+// Fast path of loads and stores to tensors: all lanes inside one region, no conflict with any
+// stamp. Whatever is not plainly right returns false and is done again, exactly, by access_exact().
+#pragma once
+
+#include "vgpu/address.h"
+#include "vgpu/hot.h"
+#include "vgpu/machine.h"
+#include "vgpu/ordering.h"
+
+namespace kw::vgpu::KW_SIMD_LEVEL {
+
+/// Bounds in stamp form: what lies below `old`, or in [low, low + span), is ordered before this
+/// access.
+struct GlobalOrder {
+  uint64_t old, low, span, mine;
+};
+
+KW_LANE GlobalOrder global_order(Machine& m, const Warp& w, uint32_t pc) {
+  namespace st = global_stamp;
+  Block& block = *m.block;
+  if (block.segment == 0) open_segment(m);
+  block.dirty = true;
+  GlobalOrder order;
+  order.old = uint64_t{m.launch_segment} << st::kSegmentShift;
+  order.low = uint64_t{block.ordered_low} << st::kSegmentShift;
+  order.span = block.ordered_high > block.ordered_low
+                   ? uint64_t{block.ordered_high - block.ordered_low} << st::kSegmentShift
+                   : 0;
+  order.mine = st::make(block.segment, w.index * kLanes, pc, 0);
+  return order;
+}
+
+KW_LANE bool is_ordered(uint64_t stamp, const GlobalOrder& o) {
+  return (stamp < o.old) | (stamp - o.low < o.span);
+}
+
+/// `units` stamps of neighbouring lanes beginning with `lane`; each lane covers 2^per_lane of them.
+KW_LANE bool read_units(Region& region, uint64_t unit, uint32_t units, int per_lane, int lane,
+                        const GlobalOrder& o) {
+  const uint64_t undefined = region.defined ? 0 : 1;
+  uint64_t bad = 0;
+  if (region.writes != nullptr) {
+    const uint64_t* w = region.writes + unit;
+    for (uint32_t i = 0; i < units; ++i)
+      bad |= static_cast<uint64_t>(!is_ordered(w[i], o)) | (undefined & (w[i] == 0));
+  } else if (undefined != 0) {
+    return false;
+  }
+  uint64_t* r = region.reads + unit;
+  const uint64_t mine = o.mine + (static_cast<uint64_t>(lane) << 25);
+  for (uint32_t i = 0; i < units; ++i) {
+    const uint64_t now = mine + (static_cast<uint64_t>(i >> per_lane) << 25);
+    const uint64_t old = r[i];
+    const bool fresh = is_ordered(old, o);
+    bad |= static_cast<uint64_t>(!fresh & (((old ^ now) >> 25) != 0));
+    r[i] = fresh ? now : old;
+  }
+  return bad == 0;
+}
+
+KW_LANE bool write_units(Region& region, uint64_t unit, uint32_t units, int per_lane, int lane,
+                         const GlobalOrder& o) {
+  const uint64_t mine = o.mine + (static_cast<uint64_t>(lane) << 25);
+  uint64_t* w = region.writes + unit;
+  uint64_t bad = 0;
+  for (uint32_t i = 0; i < units; ++i) {
+    const uint64_t now = mine + (static_cast<uint64_t>(i >> per_lane) << 25);
+    bad |= static_cast<uint64_t>(!is_ordered(w[i], o) & (((w[i] ^ now) >> 25) != 0));
+  }
+  if (region.reads != nullptr) {
+    const uint64_t* r = region.reads + unit;
+    for (uint32_t i = 0; i < units; ++i) {
+      const uint64_t now = mine + (static_cast<uint64_t>(i >> per_lane) << 25);
+      const bool other = (((r[i] ^ now) >> 25) != 0) | ((r[i] & global_stamp::kSpread) != 0);
+      bad |= static_cast<uint64_t>(!is_ordered(r[i], o) & other);
+    }
+  }
+  if (bad != 0) return false;
+  for (uint32_t i = 0; i < units; ++i) w[i] = mine + (static_cast<uint64_t>(i >> per_lane) << 25);
+  return true;
+}
+
+template <bool kStore>
+KW_LANE bool stamp_units(Region& region, uint64_t offset, uint32_t bytes, int total_log2, int lane,
+                         const GlobalOrder& o) {
+  const uint64_t unit = offset >> region.unit_log2;
+  const uint32_t units = bytes >> region.unit_log2;
+  const int per_lane = total_log2 - region.unit_log2;
+  return kStore ? write_units(region, unit, units, per_lane, lane, o)
+                : read_units(region, unit, units, per_lane, lane, o);
+}
+
+/// Whether the region's stamp arrays are ready for accesses of this width.
+template <bool kStore>
+KW_LANE bool ready(const Region& region, int total) {
+  if ((1 << region.unit_log2) > total) return false;
+  return kStore ? region.writes != nullptr : region.reads != nullptr;
+}
+
+template <bool kStore, bool kTrack>
+KW_LANE bool global_row(Machine& m, Warp& w, uint32_t pc, const MemOp& op, Region& region,
+                        uint64_t start, uint32_t mask) {
+  const int first = first_lane(mask), last = last_lane(mask);
+  const uint64_t low = start + static_cast<uint64_t>(first) * op.total;
+  const uint64_t bytes = static_cast<uint64_t>(last - first + 1) * op.total;
+  if (low >= region.size || low + bytes > region.size || (low & (op.total - 1)) != 0) return false;
+  if (kTrack && region.tracked) {
+    if (!ready<kStore>(region, op.total)) return false;
+    const GlobalOrder order = global_order(m, w, pc);
+    const int log2 = __builtin_ctz(op.total);
+    if (is_range(mask)) {
+      if (!stamp_units<kStore>(region, low, static_cast<uint32_t>(bytes), log2, first, order))
+        return false;
+    } else {
+      for (uint32_t rest = mask; rest != 0; rest &= rest - 1) {
+        const int lane = first_lane(rest);
+        const uint64_t at = start + static_cast<uint64_t>(lane) * op.total;
+        if (!stamp_units<kStore>(region, at, op.total, log2, lane, order)) return false;
+      }
+    }
+  }
+  op.row(w.regs, op, region.data + static_cast<int64_t>(start), mask);
+  return true;
+}
+
+template <bool kStore, bool kTrack>
+KW_LANE bool global_lanes(Machine& m, Warp& w, uint32_t pc, const MemOp& op, Region& region,
+                          const uint64_t* offsets, uint32_t mask) {
+  if (region.size < op.total || region.size >> 31 != 0) return false;
+  const uint64_t limit = region.size - op.total, low_bits = op.total - 1u;
+  alignas(64) uint32_t narrow[kLanes];
+  uint64_t bad = 0;
+  for (int i = 0; i < kLanes; ++i) {
+    const uint64_t wrong = static_cast<uint64_t>(offsets[i] > limit) | (offsets[i] & low_bits);
+    bad |= (mask & kLaneBit64[i]) != 0 ? wrong : 0;
+    narrow[i] = static_cast<uint32_t>(offsets[i]);
+  }
+  if (bad != 0) return false;
+  if (kTrack && region.tracked) {
+    if (!ready<kStore>(region, op.total)) return false;
+    const GlobalOrder order = global_order(m, w, pc);
+    const int log2 = __builtin_ctz(op.total);
+    for (uint32_t rest = mask; rest != 0; rest &= rest - 1) {
+      const int lane = first_lane(rest);
+      if (!stamp_units<kStore>(region, narrow[lane], op.total, log2, lane, order)) return false;
+    }
+  }
+  op.lanes(w.regs, op, region.data, narrow, mask);
+  return true;
+}
+
+template <bool kStore, bool kTrack>
+KW_LANE bool access_global(Machine& m, Warp& w, uint32_t pc, const MemOp& op, uint32_t mask) {
+  if (!op.address64 || op.order != Order::Weak) return false;
+  const U64* address = lanes64(w.regs, op.address);
+  const uint64_t at = address[first_lane(mask)] + static_cast<uint64_t>(op.offset);
+  const uint32_t number = region_of(at);
+  if (number >= m.region_count) return false;
+  Region& region = m.regions[number];
+  if (kStore ? !region.writable : region.data == nullptr) return false;
+  const uint64_t shift = static_cast<uint64_t>(op.offset) - region.base;
+  alignas(64) uint64_t offsets[kLanes];
+  const uint64_t start = at - region.base - static_cast<uint64_t>(first_lane(mask)) * op.total;
+  uint64_t uneven = 0;
+  for (int i = 0; i < kLanes; ++i) {
+    offsets[i] = address[i] + shift;
+    const uint64_t difference = offsets[i] - (start + static_cast<uint64_t>(i) * op.total);
+    uneven |= (mask & kLaneBit64[i]) != 0 ? difference : 0;
+  }
+  if (uneven == 0) return global_row<kStore, kTrack>(m, w, pc, op, region, start, mask);
+  return global_lanes<kStore, kTrack>(m, w, pc, op, region, offsets, mask);
+}
+
+}  // namespace kw::vgpu::KW_SIMD_LEVEL

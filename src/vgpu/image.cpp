@@ -1,0 +1,104 @@
+#include "vgpu/image.h"
+
+#include <cstring>
+#include <set>
+
+#include <fmt/core.h>
+
+#include "ptx/parse.h"
+#include "vgpu/address.h"
+#include "vgpu/decode.h"
+
+namespace kw::vgpu {
+namespace {
+
+constexpr size_t kMaxListed = 20;
+
+std::string problem_text(const DecodeProblem& problem) {
+  if (problem.place.line > 0)
+    return fmt::format("{} at {}:{} (ptx line {})", problem.message, problem.file,
+                       problem.place.line, problem.place.ptx_line);
+  return fmt::format("{} (ptx line {})", problem.message, problem.place.ptx_line);
+}
+
+// Addresses inside an initialiser; those of shared variables would depend on the kernel and are
+// left zero.
+void patch(const ptx::Module& module, const ptx::Variable& variable, std::byte* data) {
+  for (const ptx::Variable::Patch& p : variable.patches) {
+    uint64_t address = static_cast<uint64_t>(p.offset);
+    if (p.function >= 0) address += function_address(p.function);
+    if (p.variable >= 0) {
+      const ptx::Space space = module.variables[p.variable].space;
+      if (space != ptx::Space::Global && space != ptx::Space::Const) continue;
+      address += variable_address(p.variable);
+    }
+    address = p.shift < 64 ? address >> p.shift : 0;
+    if (p.at < 0 || p.bytes < 1 || p.bytes > 8 || p.at + p.bytes > variable.bytes) continue;
+    std::memcpy(data + p.at, &address, static_cast<size_t>(p.bytes));
+  }
+}
+
+}  // namespace
+
+Result<Image> load_image(std::string_view text) {
+  Image image;
+  image.module = KW_TRY(ptx::parse(text));
+  if (image.module.variables.size() >= kMaxRegions / 2)
+    return input_error("the PTX has too many variables");
+  std::vector<std::string> problems;
+  std::set<std::string> known;
+  bool any_entry = false;
+  for (size_t f = 0; f < image.module.functions.size(); ++f) {
+    const ptx::Function& function = image.module.functions[f];
+    if (!function.is_entry || function.is_declaration) continue;
+    any_entry = true;
+    Decoded decoded = decode(image.module, static_cast<int>(f));
+    for (const DecodeProblem& problem : decoded.problems) {
+      std::string line = problem_text(problem);
+      if (known.insert(line).second) problems.push_back(std::move(line));
+    }
+    image.kernels.emplace(function.name, std::move(decoded.code));
+  }
+  if (!any_entry) return input_error("the PTX holds no kernel (.entry)");
+  if (problems.empty()) return image;
+  std::string message = "the virtual GPU cannot run this image:";
+  for (size_t i = 0; i < problems.size() && i < kMaxListed; ++i) message += "\n  " + problems[i];
+  if (problems.size() > kMaxListed)
+    message += fmt::format("\n  … and {} more", problems.size() - kMaxListed);
+  return input_error(message);
+}
+
+int Image::registers_of(const std::string& entry) const {
+  const auto found = registers.find(entry);
+  return found == registers.end() ? -1 : found->second;
+}
+
+uint32_t first_buffer_region(const Image& image) {
+  return kFirstRegion + static_cast<uint32_t>(image.module.variables.size());
+}
+
+bool add_variables(const Image& image, Regions& regions) {
+  std::set<int> used;
+  for (const auto& [name, code] : image.kernels)
+    used.insert(code.variables_used.begin(), code.variables_used.end());
+  for (const int index : used) {
+    const ptx::Variable& variable = image.module.variables[index];
+    regions.skip_to(kFirstRegion + static_cast<uint32_t>(index));
+    RegionInfo info;
+    info.name = variable.name;
+    info.variable = index;
+    info.element_bytes = std::max(1, ptx::type_size(variable.type));
+    info.elements = variable.bytes / info.element_bytes;
+    if (!regions.add(std::move(info), static_cast<uint64_t>(variable.bytes))) return false;
+    Region& region = regions.row(kFirstRegion + static_cast<uint32_t>(index));
+    const size_t given = std::min(variable.init.size(), static_cast<size_t>(variable.bytes));
+    if (given != 0) std::memcpy(region.data, variable.init.data(), given);
+    patch(image.module, variable, region.data);
+    region.constant = variable.space == ptx::Space::Const;
+    region.writable = region.tracked = !region.constant;
+  }
+  regions.skip_to(first_buffer_region(image));
+  return true;
+}
+
+}  // namespace kw::vgpu

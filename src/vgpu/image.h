@@ -1,0 +1,30 @@
+// A PTX module, ready to run: all its kernels decoded.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "base/result.h"
+#include "ptx/module.h"
+#include "vgpu/code.h"
+#include "vgpu/regions.h"
+
+namespace kw::vgpu {
+
+struct Image {
+  ptx::Module module;
+  std::map<std::string, Code> kernels;   // by entry name
+  std::map<std::string, int> registers;  // per thread, as the compiler said; by entry name
+  int registers_of(const std::string& entry) const;
+};
+
+/// Blame::Input when the text is not PTX or holds instructions the virtual GPU does not execute
+/// (all are listed).
+Result<Image> load_image(std::string_view ptx);
+
+/// The first region number behind those of the module's variables.
+uint32_t first_buffer_region(const Image& image);
+/// Adds the module variables some kernel uses, with their initial content.
+bool add_variables(const Image& image, Regions& regions);
+
+}  // namespace kw::vgpu

@@ -1,0 +1,138 @@
+// The decoded form a warp executes: flat instructions whose operands are byte offsets into the
+// warp's register file. Written by the decoder, read by the warp loop. Plain structs: this header
+// is also seen by sources built per CPU level.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "isa/alu.h"
+#include "ptx/module.h"
+
+namespace kw::vgpu {
+
+inline constexpr int kLanes = 32;
+
+enum class Op : uint8_t {
+  Alu,
+  LoadGlobal,
+  StoreGlobal,
+  LoadShared,
+  StoreShared,  // .const counts as global
+  LoadOther,
+  StoreOther,  // generic, local, and param by register
+  LoadParam,   // kernel parameter at a fixed place
+  LoadFrame,
+  StoreFrame,  // .param of calls: per-lane bytes inside the register file
+  Atomic,
+  AddressToWindow,
+  AddressFromWindow,  // cvta
+  IsSpace,
+  Branch,
+  BranchIndexed,
+  Call,
+  CallIndirect,
+  CopyFrames,
+  CopyIndirectFrames,
+  Return,
+  Exit,
+  Trap,
+  Barrier,
+  WarpSync,
+  Fence,
+  Nanosleep,
+  Shuffle,
+  Vote,
+  Match,
+  Redux,
+  ActiveMask,
+  Elect,
+  ReadClock,
+  Print,
+  AssertFail,
+  AsyncCopy,
+  AsyncCommit,
+  AsyncWait,
+  Nop,
+};
+
+struct Inst {
+  Op op = Op::Nop;
+  uint8_t sub = 0;  // meaning depends on op
+  uint16_t flags = 0;
+  uint32_t guard = 0;  // offset of the guard's mask; offset 0 holds the mask that is always true
+  uint32_t guard_flip = 0;  // ~0 for @!p
+  uint32_t target = 0;      // branch target, or index into the side table of this op
+  isa::AluFn fn = nullptr;
+  isa::AluArgs args;
+};
+
+/// How strongly an access orders others. Strong: volatile, relaxed, mmio and all atomics.
+enum class Order : uint8_t { Weak, Strong, Acquire, Release, AcquireRelease };
+
+struct MemOp;
+/// Moves data between registers and lane0 + lane * total, or base + offset[lane], for the lanes in
+/// `mask`.
+using RowMove = void (*)(std::byte* file, const MemOp& op, std::byte* lane0, uint32_t mask);
+using LaneMove = void (*)(std::byte* file, const MemOp& op, std::byte* base,
+                          const uint32_t* offsets, uint32_t mask);
+
+struct MemOp {
+  ptx::Space space = ptx::Space::Generic;
+  Order order = Order::Weak;
+  uint8_t width = 4;      // bytes of one element in memory
+  uint8_t count = 1;      // elements per lane
+  uint8_t total = 4;      // width * count: the required alignment
+  uint8_t reg_width = 4;  // bytes per lane of each data register
+  bool sign = false;      // sign-extend into a wider register
+  bool is_store = false;
+  bool address64 = true;
+  uint32_t address = 0;   // slot
+  int64_t offset = 0;     // added to the address
+  uint32_t data[8] = {};  // slots, `count` of them
+  RowMove row = nullptr;
+  LaneMove lanes = nullptr;
+};
+
+enum class AtomicOp : uint8_t { Add, Min, Max, And, Or, Xor, Inc, Dec, Exchange, Cas };
+
+struct AtomicInst {
+  MemOp mem;  // data: destinations, when has_result
+  AtomicOp op = AtomicOp::Add;
+  ptx::Type type = ptx::Type::U32;
+  bool has_result = false;
+  uint32_t operand[4] = {};  // slots of b (vectors: several)
+  uint32_t swap = 0;         // slot of c for cas
+};
+
+/// A call copies argument bytes between frames lane by lane.
+struct FrameCopy {
+  uint32_t from = 0, to = 0;              // offsets of lane 0
+  uint32_t from_bytes = 0, to_bytes = 0;  // per lane, also the distance between lanes
+};
+
+enum class ShuffleMode : uint8_t { Up, Down, Butterfly, Index };
+enum class VoteMode : uint8_t { All, Any, Uni, Ballot };
+enum class MatchMode : uint8_t { Any, All };
+enum class ReduxOp : uint8_t { Add, Min, Max, And, Or, Xor };
+
+/// Collectives: args.src[0] value, src[1] lane or predicate, src[2] clamp; mask_slot names the
+/// lanes.
+inline constexpr uint16_t kFlagHasMask = 1;    // args.src[3] is a membermask
+inline constexpr uint16_t kFlagSecondDst = 2;  // args.dst[1] is a predicate
+inline constexpr uint16_t kFlagWide = 4;       // 64-bit value
+inline constexpr uint16_t kFlagSigned = 8;
+inline constexpr uint16_t kFlagNegate = 16;  // source predicate is negated
+
+struct BarrierInst {
+  enum class Kind : uint8_t { Sync, Arrive, RedPopc, RedAnd, RedOr } kind = Kind::Sync;
+  bool aligned = true;
+  bool has_count = false;
+  bool negate = false;     // of the predicate
+  uint32_t id = 0;         // slot
+  uint32_t count = 0;      // slot
+  uint32_t predicate = 0;  // slot
+  uint32_t dst = 0;        // slot: 32-bit for popc, mask for and/or
+};
+
+}  // namespace kw::vgpu

@@ -1,0 +1,23 @@
+// Between dense host tensors and a buffer's storage, which strides may spread out.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "kernel/program.h"
+#include "tensor/host_tensor.h"
+
+namespace kw::vgpu {
+
+/// Why the buffer's description cannot be used, or "".
+std::string layout_problem(const kernel::Buffer& buffer);
+/// Calls visit(dense index, storage index) for every element in row-major order.
+void for_each_element(const kernel::Buffer& buffer,
+                      const std::function<void(int64_t, int64_t)>& visit);
+/// Fills `storage` (buffer.bytes) from a dense tensor, or from one that already is storage. False:
+/// wrong size.
+bool spread(const kernel::Buffer& buffer, const tensor::HostTensor& from, std::byte* storage);
+/// The dense tensor in `storage`.
+tensor::HostTensor collect(const kernel::Buffer& buffer, const std::byte* storage);
+
+}  // namespace kw::vgpu

@@ -1,0 +1,39 @@
+#include "vgpu/levels.h"
+
+#include "vgpu/move.h"
+
+namespace kw::vgpu {
+namespace {
+
+enum class Level { V2, V3, V4 };
+
+Level detect() {
+  __builtin_cpu_init();
+  if (__builtin_cpu_supports("x86-64-v4")) return Level::V4;
+  if (__builtin_cpu_supports("x86-64-v3")) return Level::V3;
+  return Level::V2;
+}
+
+Level level() {
+  static const Level kLevel = detect();
+  return kLevel;
+}
+
+}  // namespace
+
+const WarpLoops& warp_loops() {
+  static const WarpLoops kLoops[] = {
+      {&v2::run_checked, &v2::run_tainted, &v2::run_counted},
+      {&v3::run_checked, &v3::run_tainted, &v3::run_counted},
+      {&v4::run_checked, &v4::run_tainted, &v4::run_counted},
+  };
+  return kLoops[static_cast<int>(level())];
+}
+
+bool choose_moves(MemOp& mem) {
+  if (level() == Level::V4) return v4::choose_moves(mem);
+  if (level() == Level::V3) return v3::choose_moves(mem);
+  return v2::choose_moves(mem);
+}
+
+}  // namespace kw::vgpu

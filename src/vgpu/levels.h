@@ -1,0 +1,33 @@
+// The functions that are compiled once per x86-64 level, and the choice between them. Internal to
+// this module.
+#pragma once
+
+#include "vgpu/inst.h"
+#include "vgpu/state.h"
+
+namespace kw::vgpu {
+
+struct Machine;
+
+#define KW_VGPU_DECLARE_LEVEL(level)         \
+  namespace level {                          \
+  bool choose_moves(MemOp& mem);             \
+  Leave run_checked(Machine& m, Warp& warp); \
+  Leave run_tainted(Machine& m, Warp& warp); \
+  Leave run_counted(Machine& m, Warp& warp); \
+  }
+KW_VGPU_DECLARE_LEVEL(v2)
+KW_VGPU_DECLARE_LEVEL(v3)
+KW_VGPU_DECLARE_LEVEL(v4)
+#undef KW_VGPU_DECLARE_LEVEL
+
+/// Runs a warp until it waits, ends, spins or has used its slice.
+struct WarpLoops {
+  Leave (*checked)(Machine&, Warp&);
+  Leave (*tainted)(Machine&, Warp&);  // with a shadow of undefined bits
+  Leave (*counted)(Machine&, Warp&);  // counters instead of checks
+};
+/// The best version this CPU can run.
+const WarpLoops& warp_loops();
+
+}  // namespace kw::vgpu

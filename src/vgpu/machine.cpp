@@ -1,0 +1,23 @@
+#include "vgpu/machine.h"
+
+#include "vgpu/pool.h"
+
+namespace kw::vgpu {
+
+Machine::Machine(const LaunchContext& context, Regions& regions_in, FindingLog& findings,
+                 uint32_t first_segment)
+    : launch(context), memory(regions_in), log(findings) {
+  code = context.code->insts.data();
+  mems = context.code->mems.data();
+  atomics = context.code->atomics.data();
+  alus = context.code->alus.data();
+  regions = regions_in.rows();
+  region_count = regions_in.count();
+  params = context.params.data();
+  launch_segment = next_segment = first_segment;
+  pool = std::make_unique<BlockPool>(context);
+}
+
+Machine::~Machine() = default;
+
+}  // namespace kw::vgpu

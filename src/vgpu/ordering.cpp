@@ -1,0 +1,110 @@
+#include "vgpu/ordering.h"
+
+#include <algorithm>
+
+#include "vgpu/machine.h"
+#include "vgpu/pool.h"
+
+namespace kw::vgpu {
+namespace {
+
+constexpr size_t kMaxSegments = size_t{1} << 26;
+
+ResidentBlock& running(Machine& m) { return static_cast<ResidentBlock&>(*m.block); }
+
+// The block's clock ran out between two of its barriers: forget who did what, keep what is
+// initialised.
+void restart_clock(ResidentBlock& block) {
+  namespace st = shared_stamp;
+  const uint32_t units = block.shared_bytes >> block.unit_log2;
+  for (uint32_t u = 0; u < units; ++u) {
+    uint64_t& stamp = block.shared_writes[u];
+    if (stamp == st::kRedZone) continue;
+    const uint64_t undefined = stamp & st::kSpecial;
+    stamp = st::time(stamp) >= block.start_time ? undefined | st::make(1, 0, 0, 0) : 0;
+  }
+  std::fill(block.shared_reads, block.shared_reads + size_t{units}, 0);
+  std::fill(&block.clocks[0][0], &block.clocks[0][0] + kLanes * kLanes, 0);
+  block.start_time = 1;
+  block.time = block.barrier_time = 2;
+  block.fence_time = block.released_time = 0;
+}
+
+}  // namespace
+
+void open_segment(Machine& m) {
+  Block& block = *m.block;
+  if (m.segments.size() < kMaxSegments && m.next_segment < global_stamp::kMaxSegment) {
+    m.segments.push_back({static_cast<uint32_t>(block.linear), block.time});
+    block.segment = m.next_segment++;
+  } else {
+    // More history than can be kept: from here on this block's accesses look ordered.
+    block.segment = m.launch_segment > 1 ? m.launch_segment - 1 : 1;
+  }
+}
+
+uint32_t advance_time(Machine& m) {
+  ResidentBlock& block = running(m);
+  if (!block.dirty) return block.time;
+  block.dirty = false;
+  block.segment = 0;
+  if (++block.time >= shared_stamp::kMaxTime) restart_clock(block);
+  return block.time;
+}
+
+void sync_warp(Machine& m, Warp& warp) {
+  const uint32_t now = advance_time(m);
+  m.block->clocks[warp.index][warp.index] = now;
+}
+
+void sync_block(Machine& m) {
+  Block& block = *m.block;
+  block.dirty = true;  // a barrier always starts a new interval
+  block.barrier_time = advance_time(m);
+  block.ordered_high = m.next_segment;
+}
+
+void fence(Machine& m, Warp&, bool) { running(m).fence_time = advance_time(m); }
+
+void publish(Machine& m, Warp& warp, bool releases) {
+  ResidentBlock& block = running(m);
+  if (releases) fence(m, warp, true);
+  if (block.fence_time <= block.released_time) return;
+  block.released_time = block.fence_time;
+  BlockSync& sync = m.syncs[static_cast<uint32_t>(block.linear)];
+  sync.releases.push_back({block.fence_time, m.sync_time++});
+}
+
+void acquire(Machine& m, Warp& warp) {
+  ResidentBlock& block = running(m);
+  m.syncs[static_cast<uint32_t>(block.linear)].acquired = m.sync_time;
+  for (uint32_t v = 0; v < block.warp_count; ++v) {
+    uint32_t& clock = block.clocks[warp.index][v];
+    if (v != warp.index) clock = std::max(clock, block.released_time);
+  }
+}
+
+bool ordered_in_block(const Block& block, const Warp& by, uint32_t warp, uint32_t time) {
+  return time < std::max(block.barrier_time, block.clocks[by.index][warp]);
+}
+
+bool ordered_between_blocks(const Machine& m, uint32_t segment) {
+  const Segment& other = m.segments[segment - m.launch_segment];
+  const auto theirs = m.syncs.find(other.block);
+  const auto ours = m.syncs.find(static_cast<uint32_t>(m.block->linear));
+  if (theirs == m.syncs.end() || ours == m.syncs.end()) return false;
+  const auto& releases = theirs->second.releases;  // both fields grow along the list
+  const auto first = std::upper_bound(
+      releases.begin(), releases.end(), other.time,
+      [](uint32_t time, const BlockSync::Release& release) { return time < release.covers; });
+  return first != releases.end() && first->at < ours->second.acquired;
+}
+
+bool published(const Machine& m, uint32_t segment) {
+  const Segment& other = m.segments[segment - m.launch_segment];
+  const auto theirs = m.syncs.find(other.block);
+  return theirs != m.syncs.end() && !theirs->second.releases.empty() &&
+         theirs->second.releases.back().covers > other.time;
+}
+
+}  // namespace kw::vgpu

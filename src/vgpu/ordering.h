@@ -1,0 +1,39 @@
+// What is ordered before what inside a block and between blocks: block time, vector clocks of
+// warps, and the releases and acquires blocks make through memory.
+#pragma once
+
+#include <cstdint>
+
+namespace kw::vgpu {
+
+struct Machine;
+struct Block;
+struct Warp;
+
+/// Gives the running block a number for the stamps it makes from now on.
+void open_segment(Machine& m);
+
+/// Starts a new block time if anything was stamped with the current one; returns it.
+uint32_t advance_time(Machine& m);
+
+/// A collective or __syncwarp: the lanes of this warp are ordered.
+void sync_warp(Machine& m, Warp& warp);
+/// A barrier all live threads of the block took part in.
+void sync_block(Machine& m);
+/// __threadfence and relatives; publishes nothing by itself, but makes the next strong write a
+/// release.
+void fence(Machine& m, Warp& warp, bool device_wide);
+/// A strong write or atomic of this warp (`releases`: with release semantics of its own).
+void publish(Machine& m, Warp& warp, bool releases);
+/// A strong read or atomic of this warp.
+void acquire(Machine& m, Warp& warp);
+
+/// Whether accesses of `warp` stamped with `time` in the running block are ordered before `by`.
+bool ordered_in_block(const Block& block, const Warp& by, uint32_t warp, uint32_t time);
+/// Whether an access of another block, in `segment`, was published and seen by the running block.
+bool ordered_between_blocks(const Machine& m, uint32_t segment);
+/// Whether that block has published anything at all after that access (then a race is only
+/// suspected).
+bool published(const Machine& m, uint32_t segment);
+
+}  // namespace kw::vgpu

@@ -1,0 +1,132 @@
+#include "vgpu/parallel.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <memory>
+#include <thread>
+
+#include "vgpu/scheduler.h"
+
+namespace kw::vgpu {
+namespace {
+
+struct Worker {
+  Regions memory;
+  FindingLog log;
+  std::unique_ptr<Machine> machine;
+  bool done = false;
+};
+
+// Blocks are handed out in small runs; which thread gets which does not matter when the result is
+// clean.
+void work(Worker& worker, const std::vector<uint32_t>& order, std::atomic<size_t>& next,
+          size_t step, std::atomic<bool>& failed) {
+  try {
+    for (;;) {
+      const size_t begin = next.fetch_add(step);
+      if (begin >= order.size()) break;
+      const size_t end = std::min(order.size(), begin + step);
+      if (failed.load(std::memory_order_relaxed) ||
+          !run_blocks(*worker.machine, order, begin, end) || !worker.log.empty()) {
+        failed = true;
+        return;
+      }
+    }
+    worker.done = true;
+  } catch (const std::bad_alloc&) {
+    failed = true;
+  }
+}
+
+bool same_unit(Regions& into, std::vector<Worker>& workers, uint32_t r) {
+  int finest = into.row(r).unit_log2;
+  for (Worker& worker : workers) finest = std::min<int>(finest, worker.memory.row(r).unit_log2);
+  into.refine(into.row(r), finest);
+  for (Worker& worker : workers) worker.memory.refine(worker.memory.row(r), finest);
+  return true;
+}
+
+// Two threads touched one unit and at least one wrote: only a serial run can say whether that is a
+// race.
+bool merge_region(Regions& memory, std::vector<Worker>& workers, uint32_t r,
+                  uint32_t first_segment) {
+  Region& region = memory.row(r);
+  same_unit(memory, workers, r);
+  const uint64_t fresh = uint64_t{first_segment} << global_stamp::kSegmentShift;
+  const uint64_t units = unit_count(region);
+  bool anyone_wrote = false;
+  for (Worker& worker : workers)
+    anyone_wrote = anyone_wrote || worker.memory.row(r).writes != nullptr;
+  if (!anyone_wrote) return true;
+  memory.ensure_writes(region);
+  for (size_t a = 0; a < workers.size(); ++a) {
+    const Region& mine = workers[a].memory.row(r);
+    if (mine.writes == nullptr) continue;
+    for (size_t b = 0; b < workers.size(); ++b) {
+      const Region& theirs = workers[b].memory.row(r);
+      if (a == b) continue;
+      uint64_t conflict = 0;
+      for (uint64_t u = 0; theirs.reads != nullptr && u < units; ++u)
+        conflict |= static_cast<uint64_t>((mine.writes[u] >= fresh) & (theirs.reads[u] != 0));
+      for (uint64_t u = 0; b > a && theirs.writes != nullptr && u < units; ++u)
+        conflict |= static_cast<uint64_t>((mine.writes[u] >= fresh) & (theirs.writes[u] >= fresh));
+      if (conflict != 0) return false;
+    }
+    for (uint64_t u = 0; u < units; ++u)
+      region.writes[u] = std::max(region.writes[u], mine.writes[u]);
+  }
+  return true;
+}
+
+// What earlier launches wrote must look written to this one.
+void inherit(Regions& memory, Worker& worker) {
+  for (uint32_t r = 0; r < memory.count(); ++r) {
+    Region& from = memory.row(r);
+    Region& to = worker.memory.row(r);
+    if (!from.tracked || from.defined || from.writes == nullptr) continue;
+    worker.memory.refine(to, from.unit_log2);
+    worker.memory.ensure_writes(to);
+    std::memcpy(to.writes, from.writes, 8 * unit_count(from));
+  }
+}
+
+}  // namespace
+
+ParallelResult run_parallel(const LaunchContext& context, Regions& memory,
+                            const std::vector<uint32_t>& order, int threads, uint64_t budget,
+                            uint32_t first_segment) {
+  const size_t count = std::min<size_t>(static_cast<size_t>(threads), order.size());
+  std::vector<Worker> workers(count);
+  for (Worker& worker : workers) {
+    worker.memory = memory.fork();
+    inherit(memory, worker);
+    worker.machine = std::make_unique<Machine>(context, worker.memory, worker.log, first_segment);
+    worker.machine->budget = budget;
+    worker.machine->must_be_clean = true;
+  }
+  std::atomic<size_t> next{0};
+  std::atomic<bool> failed{false};
+  for (Worker& worker : workers) worker.machine->cancelled = &failed;
+  const size_t step = std::max<size_t>(1, order.size() / (count * 8));
+  std::vector<std::thread> host;
+  for (size_t t = 1; t < count; ++t)
+    host.emplace_back([&, t] { work(workers[t], order, next, step, failed); });
+  work(workers[0], order, next, step, failed);
+  for (std::thread& thread : host) thread.join();
+
+  ParallelResult result;
+  result.next_segment = first_segment;
+  result.clean = !failed;
+  for (const Worker& worker : workers) {
+    result.executed += worker.machine->executed;
+    result.next_segment = std::max(result.next_segment, worker.machine->next_segment);
+    result.clean = result.clean && worker.done && worker.log.empty();
+  }
+  for (uint32_t r = 0; r < memory.count() && result.clean; ++r) {
+    if (memory.row(r).tracked) result.clean = merge_region(memory, workers, r, first_segment);
+  }
+  return result;
+}
+
+}  // namespace kw::vgpu

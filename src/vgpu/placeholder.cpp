@@ -1,1 +1,0 @@
-// temporary; delete when the module has a source

@@ -1,0 +1,178 @@
+#include "vgpu/print.h"
+
+#include <cstdio>
+#include <cstring>
+
+#include <fmt/core.h>
+
+#include "vgpu/report.h"
+#include "vgpu/resolve.h"
+
+namespace kw::vgpu {
+namespace {
+
+constexpr size_t kMaxPrinted = 1 << 20;
+constexpr int kMaxText = 4096;  // of one format or string
+
+struct Reader {
+  Machine& m;
+  Warp& w;
+  int lane;
+  uint32_t pc;
+
+  bool bytes(uint64_t address, uint32_t count, void* out) const {
+    const Target target = resolve(m, w, lane, pc, ptx::Space::Generic, address, count, false);
+    if (target.kind == Target::Kind::None) return false;
+    std::memcpy(out, target.data, count);
+    return true;
+  }
+  std::string text(uint64_t address) const {
+    std::string result;
+    char c = 0;
+    while (result.size() < kMaxText && bytes(address + result.size(), 1, &c) && c != 0) result += c;
+    return result;
+  }
+};
+
+uint64_t argument(const Machine& m, const Warp& w, const Inst& in, size_t index, int lane) {
+  const FrameCopy& frame = m.launch.code->frame_copies[in.target][index];
+  uint64_t value = 0;
+  std::memcpy(&value, w.regs + frame.from + static_cast<uint32_t>(lane) * frame.from_bytes,
+              std::min<uint32_t>(8, frame.from_bytes));
+  return value;
+}
+
+/// One conversion of a format: flags and width kept, length rewritten for the host.
+struct Conversion {
+  std::string flags;
+  bool wide = false;  // ll, l, z, j, t
+  char letter = 0;
+};
+
+// Reads "%-8.3lld" from `at` (behind the '%'); stars take an int from the argument buffer.
+class Formatter {
+ public:
+  Formatter(const Reader& reader, uint64_t arguments) : reader_(reader), at_(arguments) {}
+
+  std::string run(const std::string& format) {
+    std::string out;
+    for (size_t i = 0; i < format.size(); ++i) {
+      if (format[i] != '%') {
+        out += format[i];
+      } else if (i + 1 < format.size() && format[i + 1] == '%') {
+        out += '%';
+        ++i;
+      } else {
+        out += convert(format, i);
+      }
+    }
+    return out;
+  }
+
+ private:
+  template <class T>
+  T next() {
+    T value{};
+    at_ = (at_ + sizeof(T) - 1) / sizeof(T) * sizeof(T);
+    reader_.bytes(at_, sizeof(T), &value);
+    at_ += sizeof(T);
+    return value;
+  }
+
+  std::string convert(const std::string& format, size_t& i) {
+    Conversion c;
+    size_t j = i + 1;
+    for (; j < format.size() && std::strchr("-+ #0123456789.*", format[j]) != nullptr; ++j) {
+      if (format[j] == '*')
+        c.flags += std::to_string(std::clamp(next<int32_t>(), -200, 200));
+      else if (c.flags.size() < 16)
+        c.flags += format[j];
+    }
+    for (; j < format.size() && std::strchr("hlzjtLq", format[j]) != nullptr; ++j)
+      c.wide = c.wide || format[j] != 'h';
+    if (j >= format.size()) return format.substr(i);
+    c.letter = format[j];
+    const size_t start = i;
+    i = j;
+    return value(c, format.substr(start, j - start + 1));
+  }
+
+  std::string value(const Conversion& c, const std::string& original) {
+    switch (c.letter) {
+      case 'd':
+      case 'i':
+        return print(c.flags + "lld",
+                     c.wide ? static_cast<long long>(next<int64_t>()) : next<int32_t>());
+      case 'u':
+      case 'x':
+      case 'X':
+      case 'o':
+        return print(c.flags + "ll" + c.letter,
+                     c.wide ? static_cast<unsigned long long>(next<uint64_t>()) : next<uint32_t>());
+      case 'c':
+        return print(c.flags + "c", next<int32_t>());
+      case 'p':
+        return fmt::format("{:#x}", next<uint64_t>());
+      case 's':
+        return print(c.flags + "s", reader_.text(next<uint64_t>()).c_str());
+      case 'e':
+      case 'E':
+      case 'f':
+      case 'F':
+      case 'g':
+      case 'G':
+      case 'a':
+      case 'A':
+        return print(c.flags + c.letter, next<double>());
+      default:
+        return original;
+    }
+  }
+
+  // The format is rebuilt from checked pieces above, never taken from the kernel as it stands.
+  template <class T>
+  static std::string print(const std::string& conversion, T value) {
+    char buffer[kMaxText + 512];
+    const std::string format = "%" + conversion;
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+    const int n = std::snprintf(buffer, sizeof buffer, format.c_str(), value);
+#pragma GCC diagnostic pop
+    return std::string(buffer,
+                       static_cast<size_t>(std::clamp(n, 0, static_cast<int>(sizeof buffer) - 1)));
+  }
+
+  Reader reader_;
+  uint64_t at_;
+};
+
+}  // namespace
+
+void print_lanes(Machine& m, Warp& w, uint32_t pc, uint32_t mask) {
+  const Inst& in = m.code[pc];
+  ++m.progress;
+  for (uint32_t rest = mask; rest != 0; rest &= rest - 1) {
+    const int lane = __builtin_ctz(rest);
+    const uint64_t arguments = argument(m, w, in, 1, lane);
+    uint32_t count = 0;
+    for (const char c : Reader{m, w, lane, pc}.text(argument(m, w, in, 0, lane))) count += c == '%';
+    if (m.printed.size() < kMaxPrinted) {
+      const Reader reader{m, w, lane, pc};
+      m.printed += Formatter(reader, arguments).run(reader.text(argument(m, w, in, 0, lane)));
+      if (m.printed.size() >= kMaxPrinted) m.printed += "\n… (printf output over 1 MiB is cut)\n";
+    }
+    std::memcpy(w.regs + in.args.dst[0] + lane * 4, &count, 4);
+  }
+}
+
+void assert_fail(Machine& m, Warp& w, uint32_t pc, uint32_t mask) {
+  const int lane = __builtin_ctz(mask);
+  const Reader reader{m, w, lane, pc};
+  const Inst& in = m.code[pc];
+  report_fatal(m, record::FindingKind::Trap, actor(m, w, lane, pc), std::nullopt, [&] {
+    return fmt::format("assertion '{}' fails in {}", reader.text(argument(m, w, in, 0, lane)),
+                       reader.text(argument(m, w, in, 3, lane)));
+  });
+}
+
+}  // namespace kw::vgpu

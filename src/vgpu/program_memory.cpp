@@ -1,0 +1,208 @@
+#include "vgpu/program_memory.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include <fmt/core.h>
+
+#include "vgpu/address.h"
+#include "vgpu/layout.h"
+
+namespace kw::vgpu {
+namespace {
+
+using kernel::Fill;
+using kernel::Role;
+
+constexpr uint64_t kWorkspaceBytes = 1024;
+constexpr int kPoison = 0xff;  // NaN in every float format
+
+record::Finding finding_after(record::FindingKind kind, const LaunchSegments& last,
+                              const kernel::Program& program, const std::string& buffer,
+                              int64_t element) {
+  record::Finding finding;
+  finding.kind = kind;
+  finding.buffer = buffer;
+  finding.element = element;
+  finding.launch = static_cast<int>(program.launches.size()) - 1;
+  if (last.launch != nullptr) {
+    finding.kernel = last.launch->kernel;
+    finding.at = {program.module_name, last.launch->line, 0};
+  }
+  return finding;
+}
+
+}  // namespace
+
+uint64_t physical_bytes() {
+  return static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) *
+         static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+}
+
+uint64_t needed_bytes(const kernel::Program& program) {
+  uint64_t total = 0;
+  for (const kernel::Buffer& buffer : program.buffers) {
+    const auto bytes = static_cast<uint64_t>(std::max<int64_t>(0, buffer.bytes));
+    const uint64_t stamps = bytes / static_cast<uint64_t>(tensor::dtype_size(buffer.dtype)) * 8;
+    const uint64_t need = buffer.role == Role::Input ? bytes : bytes + stamps;
+    if (__builtin_add_overflow(total, need, &total)) return ~uint64_t{0};
+  }
+  return total;
+}
+
+ProgramMemory::ProgramMemory(const Image& image, const kernel::Program& program)
+    : image_(image), program_(program), first_(first_buffer_region(image)) {}
+
+Result<bool> ProgramMemory::fill(const std::vector<tensor::HostTensor>& inputs) {
+  if (inputs.size() != program_.buffers.size())
+    return input_error(
+        fmt::format("{} inputs for {} buffers", inputs.size(), program_.buffers.size()));
+  if (!add_variables(image_, regions_)) return false;
+  for (uint32_t r = 0; r < regions_.count(); ++r) {
+    const Region& region = regions_.row(r);
+    variables_.emplace_back(region.data, region.data + region.size);
+  }
+  for (size_t i = 0; i < program_.buffers.size(); ++i) {
+    const kernel::Buffer& buffer = program_.buffers[i];
+    regions_.skip_to(first_ + static_cast<uint32_t>(i));
+    if (const std::string problem = layout_problem(buffer); !problem.empty())
+      return input_error(fmt::format("buffer '{}': {}", buffer.name, problem));
+    if (!buffer.present) {
+      regions_.skip_to(first_ + static_cast<uint32_t>(i) + 1);
+      continue;
+    }
+    RegionInfo info;
+    info.name = buffer.name;
+    info.buffer = static_cast<int>(i);
+    info.element_bytes = tensor::dtype_size(buffer.dtype);
+    info.elements = buffer.bytes / info.element_bytes;
+    if (!regions_.add(std::move(info), static_cast<uint64_t>(buffer.bytes))) return false;
+    Region& region = region_of_buffer(i);
+    const bool given = buffer.role == Role::Input || buffer.role == Role::Inout;
+    region.writable = region.tracked = buffer.role != Role::Input;
+    region.defined = given || (buffer.role == Role::Scratch && buffer.fill != Fill::Poison);
+    region.reports_undefined = buffer.role == Role::Output || buffer.role == Role::Inout;
+    if (!region.defined || !buffer.strides.empty()) std::memset(region.data, kPoison, region.size);
+    if (given && !spread(buffer, inputs[i], region.data)) {
+      return input_error(fmt::format("input '{}' has {} bytes, its buffer {}", buffer.name,
+                                     inputs[i].data.size(), buffer.bytes));
+    }
+    if (buffer.role == Role::Scratch && region.defined) std::memset(region.data, 0, region.size);
+  }
+  workspace_ = regions_.count();
+  RegionInfo info;
+  info.name = "the grid barrier";
+  info.element_bytes = 4;
+  info.elements = kWorkspaceBytes / 4;
+  if (!regions_.add(std::move(info), kWorkspaceBytes)) return false;
+  regions_.row(workspace_).writable = regions_.row(workspace_).tracked = true;
+  return true;
+}
+
+uint64_t ProgramMemory::buffer_address(int buffer) const {
+  return program_.buffers[static_cast<size_t>(buffer)].present
+             ? region_address(first_ + static_cast<uint32_t>(buffer))
+             : 0;
+}
+
+uint64_t ProgramMemory::reset_workspace() {
+  std::memset(regions_.row(workspace_).data, 0, kWorkspaceBytes);
+  return region_address(workspace_);
+}
+
+void ProgramMemory::judge(const std::vector<LaunchSegments>& launches, FindingLog& log) {
+  if (launches.empty()) return;
+  for (size_t i = 0; i < program_.buffers.size(); ++i) {
+    const kernel::Buffer& buffer = program_.buffers[i];
+    if (!buffer.present) continue;
+    if (buffer.role == Role::Output) judge_output(i, launches.back(), log);
+    if (buffer.role == Role::Scratch && buffer.fill == Fill::ZeroKept)
+      judge_scratch(i, launches.back(), log);
+  }
+  for (uint32_t r = kFirstRegion; r < first_; ++r) judge_variable(r, launches, log);
+}
+
+void ProgramMemory::judge_output(size_t i, const LaunchSegments& last, FindingLog& log) {
+  const kernel::Buffer& buffer = program_.buffers[i];
+  const Region& region = region_of_buffer(i);
+  const uint64_t size = static_cast<uint64_t>(tensor::dtype_size(buffer.dtype));
+  int64_t missing = 0, first = -1, total = 0;
+  for_each_element(buffer, [&](int64_t logical, int64_t at) {
+    ++total;
+    bool written = region.writes != nullptr;
+    const uint64_t begin = static_cast<uint64_t>(at) * size, end = begin + size;
+    for (uint64_t u = begin >> region.unit_log2; written && u <= (end - 1) >> region.unit_log2; ++u)
+      written = region.writes[u] != 0;
+    if (written) return;
+    if (missing++ == 0) first = logical;
+  });
+  if (missing == 0 || !log.wants(record::FindingKind::OutputNotWritten, static_cast<int>(i), ~0u))
+    return;
+  record::Finding finding =
+      finding_after(record::FindingKind::OutputNotWritten, last, program_, buffer.name, first);
+  finding.message =
+      fmt::format("{} of the {} elements of output {} are never written, the first is {}[{}]",
+                  missing, total, buffer.name, buffer.name, first);
+  finding.count = missing;
+  log.add(std::move(finding), ~0u - static_cast<uint32_t>(i));
+}
+
+void ProgramMemory::judge_scratch(size_t i, const LaunchSegments& last, FindingLog& log) {
+  const kernel::Buffer& buffer = program_.buffers[i];
+  const Region& region = region_of_buffer(i);
+  const auto dirty = [](std::byte b) { return b != std::byte{0}; };
+  const std::byte* end = region.data + region.size;
+  const std::byte* first = std::find_if(static_cast<const std::byte*>(region.data), end, dirty);
+  if (first == end) return;
+  const int64_t element = (first - region.data) / tensor::dtype_size(buffer.dtype);
+  record::Finding finding =
+      finding_after(record::FindingKind::ScratchNotRestored, last, program_, buffer.name, element);
+  finding.message =
+      fmt::format("scratch {} is declared '= 0 kept' but {}[{}] is not zero after the call",
+                  buffer.name, buffer.name, element);
+  log.add(std::move(finding), ~0u - static_cast<uint32_t>(i));
+}
+
+void ProgramMemory::judge_variable(uint32_t number, const std::vector<LaunchSegments>& launches,
+                                   FindingLog& log) {
+  const Region& region = regions_.row(number);
+  if (region.data == nullptr || region.constant || region.writes == nullptr) return;
+  const std::vector<std::byte>& before = variables_[number];
+  const auto changed = std::mismatch(before.begin(), before.end(), region.data);
+  if (changed.first == before.end()) return;
+  const uint64_t offset = static_cast<uint64_t>(changed.first - before.begin());
+  const uint64_t stamp = region.writes[offset >> region.unit_log2];
+  const LaunchSegments* by = &launches.front();
+  for (const LaunchSegments& launch : launches) {
+    if (launch.first <= global_stamp::segment(stamp)) by = &launch;
+  }
+  const RegionInfo& info = regions_.info(number);
+  record::Finding finding;
+  finding.kind = record::FindingKind::StateAcrossCalls;
+  finding.buffer = info.name;
+  finding.element = static_cast<int64_t>(offset) / info.element_bytes;
+  finding.kernel = by->launch->kernel;
+  finding.launch = static_cast<int>(by - launches.data());
+  const uint32_t pc = global_stamp::pc(stamp);
+  const SourcePlace& place = by->code->places[std::min<size_t>(pc, by->code->places.size() - 1)];
+  finding.at = {by->code->files[static_cast<size_t>(place.file)], place.line, place.ptx_line};
+  finding.message = fmt::format(
+      "changes the module variable {}, which would carry state into the next call", info.name);
+  log.add(std::move(finding), pc);
+}
+
+std::vector<tensor::HostTensor> ProgramMemory::collect_outputs() const {
+  std::vector<tensor::HostTensor> result(program_.buffers.size());
+  auto& regions = const_cast<Regions&>(regions_);
+  for (size_t i = 0; i < program_.buffers.size(); ++i) {
+    const kernel::Buffer& buffer = program_.buffers[i];
+    const bool wanted = buffer.role == Role::Output || buffer.role == Role::Inout;
+    if (wanted && buffer.present)
+      result[i] = collect(buffer, regions.row(first_ + static_cast<uint32_t>(i)).data);
+  }
+  return result;
+}
+
+}  // namespace kw::vgpu

@@ -1,0 +1,59 @@
+// The memory of one call of a program: built from the inputs before the first launch, judged and
+// collected after the last one.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "exec/device.h"
+#include "vgpu/finding_log.h"
+#include "vgpu/image.h"
+
+namespace kw::vgpu {
+
+/// Which launch used which segments, to find the instruction behind a stamp after the run.
+struct LaunchSegments {
+  uint32_t first = 1;
+  const Code* code = nullptr;
+  const kernel::Launch* launch = nullptr;
+};
+
+class ProgramMemory {
+ public:
+  ProgramMemory(const Image& image, const kernel::Program& program);
+
+  /// False when memory cannot be had. An Error for inputs that do not fit their buffers.
+  Result<bool> fill(const std::vector<tensor::HostTensor>& inputs);
+  Regions& regions() { return regions_; }
+  /// The address a kernel gets for a buffer; 0 for an absent one.
+  uint64_t buffer_address(int buffer) const;
+  /// A zeroed barrier for the grid of a cooperative launch.
+  uint64_t reset_workspace();
+
+  /// Outputs nobody wrote, scratch that is not zero again, module variables that changed.
+  void judge(const std::vector<LaunchSegments>& launches, FindingLog& log);
+  std::vector<tensor::HostTensor> collect_outputs() const;
+
+ private:
+  Region& region_of_buffer(size_t buffer) {
+    return regions_.row(first_ + static_cast<uint32_t>(buffer));
+  }
+  void judge_output(size_t buffer, const LaunchSegments& last, FindingLog& log);
+  void judge_scratch(size_t buffer, const LaunchSegments& last, FindingLog& log);
+  void judge_variable(uint32_t number, const std::vector<LaunchSegments>& launches,
+                      FindingLog& log);
+
+  const Image& image_;
+  const kernel::Program& program_;
+  Regions regions_;
+  uint32_t first_ = 1;                             // region of buffer 0
+  uint32_t workspace_ = 0;                         // region
+  std::vector<std::vector<std::byte>> variables_;  // initial content, by region number
+};
+
+/// Bytes of host memory the program's buffers need with their stamps, for the check before
+/// allocating.
+uint64_t needed_bytes(const kernel::Program& program);
+uint64_t physical_bytes();
+
+}  // namespace kw::vgpu

@@ -1,0 +1,223 @@
+#include "vgpu/program_run.h"
+
+#include <chrono>
+#include <cstring>
+#include <new>
+#include <thread>
+
+#include <fmt/core.h>
+
+#include "vgpu/counters.h"
+#include "vgpu/launch_check.h"
+#include "vgpu/machine.h"
+#include "vgpu/parallel.h"
+#include "vgpu/pool.h"
+#include "vgpu/program_memory.h"
+#include "vgpu/scheduler.h"
+
+namespace kw::vgpu {
+namespace {
+
+using exec::RunOutcome;
+using exec::RunStatus;
+
+constexpr uint64_t kDefaultBudget = 8'000'000'000;
+constexpr uint64_t kDefaultWarpBudget = uint64_t{1} << 27;
+constexpr uint64_t kMaxResidentBytes = uint64_t{4} << 30;
+
+double now_seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+/// One pass over all launches, serial or with several host threads.
+class Attempt {
+ public:
+  Attempt(const RunRequest& request, int threads, uint64_t seed, double deadline)
+      : request_(request),
+        program_(*request.program),
+        memory_(*request.image, program_),
+        threads_(threads),
+        seed_(seed),
+        deadline_(deadline) {}
+
+  Result<RunOutcome> run() {
+    RunOutcome outcome;
+    if (!KW_TRY(memory_.fill(*request_.inputs)))
+      return out_of_memory("its buffers do not fit in host memory");
+    const uint64_t wanted = request_.options.max_warp_instructions;
+    budget_ = wanted != 0 ? wanted : kDefaultBudget;
+    bool completed = true;
+    for (size_t i = 0; i < program_.launches.size() && completed; ++i)
+      completed = launch(i, outcome);
+    if (dirty_parallel_) return outcome;
+    if (completed && !request_.options.counters) memory_.judge(segments_, log_);
+    log_.prefer_races();
+    outcome.status = completed ? RunStatus::Completed : RunStatus::Stopped;
+    outcome.buffers = memory_.collect_outputs();
+    outcome.findings = log_.take();
+    if (!completed)
+      outcome.message = outcome.findings.empty() ? "stopped" : outcome.findings.back().message;
+    return outcome;
+  }
+  /// The parallel pass met something that only a serial pass can tell about reproducibly.
+  bool must_run_serially() const { return dirty_parallel_; }
+
+  static RunOutcome out_of_memory(const std::string& why) {
+    RunOutcome outcome;
+    outcome.status = RunStatus::OutOfMemory;
+    outcome.message = why;
+    return outcome;
+  }
+
+ private:
+  LaunchContext context(size_t index, const Code& code) {
+    const kernel::Launch& launch = program_.launches[index];
+    LaunchContext c;
+    c.code = &code;
+    c.launch = &launch;
+    c.launch_index = static_cast<int>(index);
+    c.params.resize(code.param_bytes + 16);
+    for (size_t p = 0; p < launch.params.size(); ++p) {
+      const kernel::Param& param = launch.params[p];
+      const uint64_t address = param.buffer >= 0 ? memory_.buffer_address(param.buffer) : 0;
+      if (param.buffer >= 0)
+        std::memcpy(&c.params[code.params[p].offset], &address, 8);
+      else if (!param.bytes.empty())
+        std::memcpy(&c.params[code.params[p].offset], param.bytes.data(), param.bytes.size());
+    }
+    c.dynamic_shared = static_cast<uint32_t>(launch.shared_bytes);
+    c.resident_blocks =
+        resident_blocks(*request_.target, launch, code, request_.image->registers_of(launch.entry));
+    c.schedule_seed = seed_;
+    c.sms = request_.target->default_sms;
+    if (launch.cooperative) c.workspace = memory_.reset_workspace();
+    const uint64_t wanted = request_.options.max_warp_instructions;
+    c.warp_budget = wanted != 0 ? wanted : kDefaultWarpBudget;
+    c.deadline = deadline_;
+    const uint64_t fit =
+        std::max<uint64_t>(1, kMaxResidentBytes / std::max<uint64_t>(1, resident_bytes(c)));
+    if (!launch.cooperative) c.resident_blocks = std::min(c.resident_blocks, fit);
+    return c;
+  }
+
+  bool launch(size_t index, RunOutcome& outcome) {
+    const Code& code = request_.image->kernels.at(program_.launches[index].entry);
+    const LaunchContext c = context(index, code);
+    const std::vector<uint32_t> order =
+        block_order(program_.launches[index].grid.count(), c.resident_blocks, seed_);
+    segments_.push_back({next_segment_, &code, &program_.launches[index]});
+    const bool parallel = threads_ > 1 && !code.serial && !program_.launches[index].cooperative &&
+                          !request_.options.counters && order.size() > 1;
+    return parallel ? launch_parallel(c, order) : launch_serial(c, order, outcome);
+  }
+
+  bool launch_parallel(const LaunchContext& c, const std::vector<uint32_t>& order) {
+    ParallelResult result =
+        run_parallel(c, memory_.regions(), order, threads_, budget_, next_segment_);
+    dirty_parallel_ = !result.clean;
+    next_segment_ = result.next_segment;
+    budget_ -= std::min(budget_, result.executed);
+    return result.clean;
+  }
+
+  bool launch_serial(const LaunchContext& c, const std::vector<uint32_t>& order,
+                     RunOutcome& outcome) {
+    Machine m(c, memory_.regions(), log_, next_segment_);
+    m.budget = budget_;
+    CounterTable table;
+    if (request_.options.counters) {
+      table.rows.resize(c.code->insts.size());
+      m.counters = &table;
+    }
+    const bool done = run_blocks(m, order, 0, order.size());
+    next_segment_ = m.next_segment;
+    budget_ = m.budget;
+    outcome.printed += m.printed;
+    if (request_.options.counters) {
+      record::LaunchCounters counters = summarise(*c.code, table);
+      counters.kernel = c.launch->kernel;
+      counters.blocks = c.launch->grid.count();
+      counters.threads_per_block = c.launch->block.count();
+      outcome.counters.push_back(std::move(counters));
+    }
+    return done;
+  }
+
+  const RunRequest& request_;
+  const kernel::Program& program_;
+  ProgramMemory memory_;
+  FindingLog log_;
+  std::vector<LaunchSegments> segments_;
+  int threads_;
+  uint64_t seed_;
+  double deadline_;
+  uint64_t budget_ = 0;
+  uint32_t next_segment_ = 1;
+  bool dirty_parallel_ = false;
+};
+
+// All launches are judged before the first one runs.
+std::vector<record::Finding> launch_findings(const RunRequest& request) {
+  std::vector<record::Finding> findings;
+  const kernel::Program& program = *request.program;
+  for (size_t i = 0; i < program.launches.size(); ++i) {
+    const kernel::Launch& launch = program.launches[i];
+    const auto found = request.image->kernels.find(launch.entry);
+    const Code* code = found == request.image->kernels.end() ? nullptr : &found->second;
+    for (std::string& problem : launch_problems(*request.target, program, launch, code,
+                                                request.image->registers_of(launch.entry))) {
+      record::Finding finding;
+      finding.kind = record::FindingKind::LaunchError;
+      finding.message = std::move(problem);
+      finding.kernel = launch.kernel;
+      finding.launch = static_cast<int>(i);
+      finding.at = {program.module_name, launch.line, 0};
+      findings.push_back(std::move(finding));
+    }
+  }
+  return findings;
+}
+
+int host_threads(const exec::RunOptions& options) {
+  if (options.threads > 0) return std::min(options.threads, 256);
+  return static_cast<int>(std::max(1u, std::min(64u, std::thread::hardware_concurrency())));
+}
+
+Result<RunOutcome> run_once(const RunRequest& request, uint64_t seed, double deadline) {
+  const int threads = host_threads(request.options);
+  if (threads > 1) {
+    Attempt attempt(request, threads, seed, deadline);
+    RunOutcome outcome = KW_TRY(attempt.run());
+    if (!attempt.must_run_serially()) return outcome;
+  }
+  return Attempt(request, 1, seed, deadline).run();
+}
+
+}  // namespace
+
+Result<exec::RunOutcome> run_program(const RunRequest& request) {
+  RunOutcome outcome;
+  outcome.findings = launch_findings(request);
+  if (!outcome.findings.empty()) {
+    outcome.status = RunStatus::Refused;
+    outcome.message = outcome.findings.front().message;
+    return outcome;
+  }
+  if (needed_bytes(*request.program) > physical_bytes()) {
+    return Attempt::out_of_memory(
+        fmt::format("its buffers need {} bytes with their checks, this machine has {}",
+                    needed_bytes(*request.program), physical_bytes()));
+  }
+  const double start = now_seconds();
+  const double deadline =
+      request.options.timeout_seconds > 0 ? start + request.options.timeout_seconds : 0;
+  try {
+    outcome = KW_TRY(run_once(request, request.options.schedule_seed, deadline));
+    outcome.seconds = now_seconds() - start;
+  } catch (const std::bad_alloc&) {
+    return Attempt::out_of_memory("host memory ran out while the program ran");
+  }
+  return outcome;
+}
+
+}  // namespace kw::vgpu

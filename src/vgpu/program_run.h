@@ -1,0 +1,26 @@
+// One call of a program on the virtual GPU: buffers in, launches in order, checks of what is left
+// behind, buffers out.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "arch/arch.h"
+#include "exec/device.h"
+#include "vgpu/image.h"
+
+namespace kw::vgpu {
+
+struct RunRequest {
+  const arch::Target* target = nullptr;
+  const Image* image = nullptr;
+  const kernel::Program* program = nullptr;
+  const std::vector<tensor::HostTensor>* inputs = nullptr;
+  exec::RunOptions options;
+};
+
+/// An Error only for what is not the candidate's fault.
+Result<exec::RunOutcome> run_program(const RunRequest& request);
+
+}  // namespace kw::vgpu

@@ -1,0 +1,258 @@
+#include "vgpu/races.h"
+
+#include <cstring>
+
+#include <fmt/core.h>
+
+#include "vgpu/ordering.h"
+#include "vgpu/pool.h"
+#include "vgpu/report.h"
+
+namespace kw::vgpu {
+namespace {
+
+using record::Certainty;
+using record::FindingKind;
+
+const char* verb(AccessKind kind) {
+  return kind == AccessKind::Read    ? "reads"
+         : kind == AccessKind::Write ? "writes"
+                                     : "updates atomically";
+}
+const char* past(bool read, bool strong) {
+  return read ? "read" : strong ? "updated atomically" : "written";
+}
+
+struct Conflict {
+  Actor other;
+  bool other_read = false;
+  bool other_strong = false;
+};
+
+// Storing the value that is already there, by the same instruction: harmless, and common for flags.
+bool same_value(const LaneAccess& a, uint32_t other_pc) {
+  return a.kind == AccessKind::Write && a.pc == other_pc && a.value != nullptr &&
+         std::memcmp(a.value, a.present, a.bytes) == 0;
+}
+
+std::string race_sentence(Machine& m, const LaneAccess& a, const Subject& subject,
+                          const Conflict& c, const char* missing) {
+  const record::ThreadId id = thread_id(m.launch, c.other.block, c.other.thread);
+  const record::Place at = place_of(*m.launch.code, c.other.pc);
+  return fmt::format("{} {}, which {} {} at line {} with {}", verb(a.kind), subject_text(subject),
+                     thread_name(id), past(c.other_read, c.other_strong), at.line, missing);
+}
+
+void report_shared(Machine& m, const LaneAccess& a, uint32_t offset, const Conflict& c) {
+  const bool same_warp = c.other.thread / kLanes == a.warp->index;
+  const bool same_instruction = c.other.pc == a.pc && a.kind == AccessKind::Write;
+  const FindingKind kind =
+      same_warp && !same_instruction ? FindingKind::MissingSyncwarp : FindingKind::SharedRace;
+  const Actor who = actor(m, *a.warp, a.lane, a.pc);
+  const Subject subject = shared_subject(m, offset);
+  m.log.note_race(m.launch.launch_index, a.pc, c.other.pc);
+  report(m, kind, Certainty::Certain, who, subject, c.other, [&] {
+    return race_sentence(m, a, subject, c,
+                         same_warp ? "no __syncwarp() in between" : "no barrier in between");
+  });
+}
+
+// Whether the earlier access in `stamp` races with this one. Reads do not race with reads, strong
+// not with strong.
+bool shared_conflict(const Block& block, const LaneAccess& a, uint64_t stamp) {
+  namespace st = shared_stamp;
+  if (st::time(stamp) < block.start_time) return false;
+  const uint32_t me = a.warp->index * kLanes + static_cast<uint32_t>(a.lane);
+  if (st::thread(stamp) == me) return false;
+  return !ordered_in_block(block, *a.warp, st::warp(stamp), st::time(stamp));
+}
+
+Conflict shared_other(const Machine& m, uint64_t stamp, bool read) {
+  namespace st = shared_stamp;
+  return {{m.block->linear, st::thread(stamp), st::pc(stamp)}, read, (stamp & st::kStrong) != 0};
+}
+
+void note_shared_read(Block& block, const LaneAccess& a, uint32_t unit, uint64_t mine) {
+  namespace st = shared_stamp;
+  uint64_t& first = block.shared_reads[unit];
+  const bool current = st::time(first) >= block.start_time &&
+                       !ordered_in_block(block, *a.warp, st::warp(first), st::time(first));
+  const bool same_interval = st::time(first) >= block.barrier_time && first != 0;
+  if (!same_interval ||
+      (!current && st::warp(first) == a.warp->index && (first & st::kManyWarps) == 0)) {
+    first = mine;
+  } else if ((first & st::kManyWarps) == 0 && st::warp(first) != a.warp->index) {
+    block.shared_readers[unit] = mine;
+    first |= st::kManyWarps;
+  } else if ((first & st::kManyWarps) == 0 && st::thread(first) != st::thread(mine)) {
+    block.shared_readers[unit] = mine;
+    first |= st::kManyLanes;
+  }
+  if ((mine & st::kStrong) == 0) first &= ~st::kStrong;  // one weak reader makes the group weak
+}
+
+void check_shared_write(Machine& m, const LaneAccess& a, uint32_t unit, uint32_t offset,
+                        bool strong) {
+  namespace st = shared_stamp;
+  Block& block = *m.block;
+  const uint64_t written = block.shared_writes[unit];
+  const bool both_strong = strong && (written & st::kStrong) != 0;
+  if (!both_strong && shared_conflict(block, a, written) && !same_value(a, st::pc(written)))
+    report_shared(m, a, offset, shared_other(m, written, false));
+  const uint64_t read = block.shared_reads[unit];
+  if (st::time(read) < block.start_time || read == 0) return;
+  if (strong && (read & st::kStrong) != 0) return;
+  if (shared_conflict(block, a, read)) {
+    report_shared(m, a, offset, shared_other(m, read, true));
+  } else if ((read & (st::kManyLanes | st::kManyWarps)) != 0 &&
+             shared_conflict(block, a, block.shared_readers[unit])) {
+    report_shared(m, a, offset, shared_other(m, block.shared_readers[unit], true));
+  }
+}
+
+void report_global(Machine& m, const LaneAccess& a, uint32_t region, uint64_t offset,
+                   uint64_t stamp, bool read) {
+  namespace st = global_stamp;
+  const Segment& segment_info = m.segments[st::segment(stamp) - m.launch_segment];
+  const Conflict c{
+      {segment_info.block, st::thread(stamp), st::pc(stamp)}, read, (stamp & st::kStrong) != 0};
+  const bool same_block = segment_info.block == m.block->linear;
+  const bool suspicion = m.launch.code->has_sync &&
+                         (m.memory.row(region).saw_strong || published(m, st::segment(stamp)));
+  const Subject subject = region_subject(m, region, static_cast<int64_t>(offset));
+  m.log.note_race(m.launch.launch_index, a.pc, c.other.pc);
+  report(m, same_block ? FindingKind::GlobalRaceInBlock : FindingKind::GlobalRaceBetweenBlocks,
+         suspicion ? Certainty::Warning : Certainty::Certain, actor(m, *a.warp, a.lane, a.pc),
+         subject, c.other, [&] {
+           return race_sentence(
+               m, a, subject, c,
+               same_block ? "no barrier in between" : "nothing to order the two blocks");
+         });
+}
+
+bool global_ordered(const Machine& m, const LaneAccess& a, uint64_t stamp) {
+  namespace st = global_stamp;
+  const uint32_t number = st::segment(stamp);
+  if (number < m.launch_segment) return true;
+  const Segment& other = m.segments[number - m.launch_segment];
+  if (other.block != m.block->linear) return ordered_between_blocks(m, number);
+  const uint32_t me = a.warp->index * kLanes + static_cast<uint32_t>(a.lane);
+  return st::thread(stamp) == me ||
+         ordered_in_block(*m.block, *a.warp, st::warp(stamp), other.time);
+}
+
+void note_global_read(Machine& m, const LaneAccess& a, Region& region, uint64_t unit,
+                      uint64_t mine) {
+  namespace st = global_stamp;
+  uint64_t& first = region.reads[unit];
+  const uint64_t weak = mine & st::kStrong;
+  const uint32_t number = st::segment(first);
+  if (number < m.launch_segment || global_ordered(m, a, first)) {
+    if ((first & st::kSpread) == 0 || number < m.launch_segment) {
+      first = mine;
+      return;
+    }
+  }
+  const Segment& other = m.segments[number - m.launch_segment];
+  const uint64_t spread = first & st::kSpread;
+  uint64_t wanted = spread;
+  if (other.block != m.block->linear)
+    wanted = st::kManyBlocks;
+  else if (st::warp(first) != a.warp->index)
+    wanted = std::max<uint64_t>(spread, st::kManyWarps);
+  else if (st::thread(first) != st::thread(mine))
+    wanted = std::max<uint64_t>(spread, st::kManyLanes);
+  if (wanted > spread) {
+    region.readers[unit] = mine;
+    first = (first & ~st::kSpread) | wanted;
+  }
+  if (weak == 0) first &= ~st::kStrong;
+}
+
+void check_global_write(Machine& m, const LaneAccess& a, uint32_t number, uint64_t unit,
+                        uint64_t offset, bool strong) {
+  namespace st = global_stamp;
+  Region& region = m.memory.row(number);
+  const uint64_t written = region.writes[unit];
+  const bool both_strong = strong && (written & st::kStrong) != 0;
+  if (written != 0 && !both_strong && !global_ordered(m, a, written) &&
+      !same_value(a, st::pc(written)))
+    report_global(m, a, number, offset, written, false);
+  if (region.reads == nullptr || region.reads[unit] == 0) return;
+  const uint64_t read = region.reads[unit];
+  if (strong && (read & st::kStrong) != 0) return;
+  if (!global_ordered(m, a, read)) {
+    report_global(m, a, number, offset, read, true);
+  } else if ((read & st::kSpread) != 0 && st::segment(read) >= m.launch_segment &&
+             !global_ordered(m, a, region.readers[unit])) {
+    report_global(m, a, number, offset, region.readers[unit], true);
+  }
+}
+
+}  // namespace
+
+bool check_shared(Machine& m, const LaneAccess& a, uint32_t offset) {
+  namespace st = shared_stamp;
+  Block& block = *m.block;
+  block.dirty = true;
+  const bool strong = a.strong || a.kind == AccessKind::Atomic;
+  const uint64_t mine = st::make(block.time, a.warp->index * kLanes + static_cast<uint32_t>(a.lane),
+                                 a.pc, strong ? st::kStrong : 0);
+  const uint32_t first = offset >> block.unit_log2, count = a.bytes >> block.unit_log2;
+  bool undefined = false;
+  for (uint32_t unit = first; unit < first + count; ++unit) {
+    const uint64_t written = block.shared_writes[unit];
+    const uint32_t at = unit << block.unit_log2;
+    const bool never = st::time(written) < block.start_time;
+    if (a.kind != AccessKind::Write)
+      undefined = undefined || never || (written & st::kSpecial) != 0;
+    if (a.kind == AccessKind::Read) {
+      const bool both_strong = strong && (written & st::kStrong) != 0;
+      if (!never && !both_strong && shared_conflict(block, a, written))
+        report_shared(m, a, at, shared_other(m, written, false));
+      note_shared_read(block, a, unit, mine);
+    } else {
+      check_shared_write(m, a, unit, at, strong);
+      block.shared_writes[unit] = mine;
+    }
+  }
+  return undefined;
+}
+
+bool check_global(Machine& m, const LaneAccess& a, uint32_t number, uint64_t offset) {
+  namespace st = global_stamp;
+  Region& region = m.memory.row(number);
+  Block& block = *m.block;
+  if (block.segment == 0) open_segment(m);
+  block.dirty = true;
+  const bool strong = a.strong || a.kind == AccessKind::Atomic;
+  if (strong) region.saw_strong = true;
+  int unit_log2 = 0;
+  while ((2u << unit_log2) <= a.bytes && unit_log2 < 4) ++unit_log2;
+  if (region.unit_log2 > unit_log2) m.memory.refine(region, unit_log2);
+  if (a.kind == AccessKind::Read) m.memory.ensure_reads(region);
+  if (a.kind != AccessKind::Read) m.memory.ensure_writes(region);
+  const uint64_t mine =
+      st::make(block.segment, a.warp->index * kLanes + static_cast<uint32_t>(a.lane), a.pc,
+               strong ? st::kStrong : 0);
+  const uint64_t first = offset >> region.unit_log2, count = a.bytes >> region.unit_log2;
+  bool undefined = false;
+  for (uint64_t unit = first; unit < first + count; ++unit) {
+    const uint64_t written = region.writes != nullptr ? region.writes[unit] : 0;
+    const uint64_t at = unit << region.unit_log2;
+    if (a.kind != AccessKind::Write)
+      undefined = undefined || (written == 0 && !region.defined) || (written & st::kUndefined) != 0;
+    if (a.kind == AccessKind::Read) {
+      const bool both_strong = strong && (written & st::kStrong) != 0;
+      if (written != 0 && !both_strong && !global_ordered(m, a, written))
+        report_global(m, a, number, at, written, false);
+      note_global_read(m, a, region, unit, mine);
+    } else {
+      check_global_write(m, a, number, unit, at, strong);
+      region.writes[unit] = mine;
+    }
+  }
+  return undefined;
+}
+
+}  // namespace kw::vgpu

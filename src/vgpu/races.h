@@ -1,0 +1,31 @@
+// Exact stamp checks of one lane's access to shared or global memory: undefined content, and
+// conflicts with accesses of other threads that no barrier, fence or collective orders. Updates the
+// stamps and reports conflicts.
+#pragma once
+
+#include <cstdint>
+
+#include "vgpu/machine.h"
+
+namespace kw::vgpu {
+
+enum class AccessKind : uint8_t { Read, Write, Atomic };
+
+/// One lane's access as the checks see it.
+struct LaneAccess {
+  Warp* warp = nullptr;
+  int lane = 0;
+  uint32_t pc = 0;
+  AccessKind kind = AccessKind::Read;
+  bool strong = false;                 // volatile, relaxed …; atomics always are
+  const std::byte* value = nullptr;    // what a write is about to store
+  const std::byte* present = nullptr;  // what the memory holds now
+  uint32_t bytes = 0;
+};
+
+/// True when some byte that is read was never written in this block.
+bool check_shared(Machine& m, const LaneAccess& access, uint32_t offset);
+/// True when some byte that is read was never written in this program.
+bool check_global(Machine& m, const LaneAccess& access, uint32_t region, uint64_t offset);
+
+}  // namespace kw::vgpu

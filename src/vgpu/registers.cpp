@@ -1,0 +1,218 @@
+#include "vgpu/registers.h"
+
+#include <algorithm>
+
+namespace kw::vgpu {
+namespace {
+
+// Beyond these a text is not a compiler's: every register then gets bytes of its own.
+constexpr uint64_t kMaxLivenessBits = uint64_t{1} << 28;
+constexpr int kMaxRounds = 100;
+
+struct BasicBlock {
+  int first = 0, end = 0;
+  std::vector<int> next;
+};
+
+using Bits = std::vector<uint64_t>;
+void set(Bits& bits, int index) { bits[index / 64] |= uint64_t{1} << (index % 64); }
+void clear(Bits& bits, int index) { bits[index / 64] &= ~(uint64_t{1} << (index % 64)); }
+bool test(const Bits& bits, int index) { return (bits[index / 64] >> (index % 64)) & 1; }
+
+template <typename Visit>
+void each_register(const ptx::Operand& operand, const Visit& visit) {
+  if (operand.reg >= 0) visit(operand.reg);
+  for (const ptx::Operand& element : operand.elements) each_register(element, visit);
+}
+
+template <typename Visit>
+void each_use(const ptx::Instruction& instruction, int destinations, const Visit& visit) {
+  if (instruction.guard >= 0) visit(instruction.guard);
+  for (size_t i = destinations; i < instruction.operands.size(); ++i)
+    each_register(instruction.operands[i], visit);
+}
+
+template <typename Visit>
+void each_definition(const ptx::Instruction& instruction, int destinations, const Visit& visit) {
+  for (int i = 0; i < destinations && i < static_cast<int>(instruction.operands.size()); ++i)
+    each_register(instruction.operands[i], visit);
+}
+
+std::vector<int> targets_of(const ptx::Function& function, const ptx::Instruction& instruction) {
+  std::vector<int> targets;
+  for (const ptx::Operand& operand : instruction.operands) {
+    if (operand.label < 0) continue;
+    const ptx::Label& label = function.labels[operand.label];
+    if (label.branch_targets.empty()) targets.push_back(label.instruction);
+    for (const int target : label.branch_targets)
+      targets.push_back(function.labels[target].instruction);
+  }
+  return targets;
+}
+
+bool ends_block(const ptx::Instruction& instruction) {
+  const std::string& op = instruction.opcode;
+  return op == "bra" || op == "brx" || op == "ret" || op == "exit" || op == "trap";
+}
+
+std::vector<BasicBlock> split_blocks(const ptx::Function& function) {
+  const int count = static_cast<int>(function.instructions.size());
+  std::vector<bool> leader(count + 1, false);
+  leader[0] = true;
+  for (const ptx::Label& label : function.labels) leader[label.instruction] = true;
+  for (int i = 0; i < count; ++i) {
+    if (ends_block(function.instructions[i])) leader[i + 1] = true;
+  }
+  std::vector<int> block_of(count + 1, -1);
+  std::vector<BasicBlock> blocks;
+  for (int i = 0; i < count; ++i) {
+    if (leader[i]) blocks.push_back({i, i, {}});
+    block_of[i] = static_cast<int>(blocks.size()) - 1;
+    blocks.back().end = i + 1;
+  }
+  for (BasicBlock& block : blocks) {
+    const ptx::Instruction& last = function.instructions[block.end - 1];
+    const bool leaves = ends_block(last) && last.guard < 0;
+    if (!leaves && block.end < count) block.next.push_back(block_of[block.end]);
+    if (last.opcode != "bra" && last.opcode != "brx") continue;
+    for (const int target : targets_of(function, last)) {
+      if (target < count) block.next.push_back(block_of[target]);
+    }
+  }
+  return blocks;
+}
+
+struct Lifetime {
+  int first = -1, last = -1;
+  void cover(int at) {
+    if (first < 0 || at < first) first = at;
+    if (at > last) last = at;
+  }
+};
+
+struct Liveness {
+  bool known = false;
+  std::vector<Lifetime> lifetimes;
+  Bits live_at_entry;
+};
+
+void transfer(const ptx::Function& function, std::span<const int> destinations,
+              const BasicBlock& block, Bits& live) {
+  for (int i = block.end - 1; i >= block.first; --i) {
+    const ptx::Instruction& instruction = function.instructions[i];
+    // A guarded write may leave the old value: it ends no lifetime.
+    if (instruction.guard < 0)
+      each_definition(instruction, destinations[i], [&](int r) { clear(live, r); });
+    each_use(instruction, destinations[i], [&](int r) { set(live, r); });
+  }
+}
+
+Liveness analyse(const ptx::Function& function, std::span<const int> destinations) {
+  const std::vector<BasicBlock> blocks = split_blocks(function);
+  const size_t words = (function.registers.size() + 63) / 64;
+  std::vector<Bits> in(blocks.size(), Bits(words)), out(blocks.size(), Bits(words));
+  int rounds = 0;
+  for (bool changed = true; changed;) {
+    if (++rounds > kMaxRounds) return {};
+    changed = false;
+    for (size_t b = blocks.size(); b-- > 0;) {
+      Bits live(words);
+      for (const int next : blocks[b].next) {
+        for (size_t w = 0; w < words; ++w) live[w] |= in[next][w];
+      }
+      out[b] = live;
+      transfer(function, destinations, blocks[b], live);
+      if (live != in[b]) {
+        in[b] = std::move(live);
+        changed = true;
+      }
+    }
+  }
+  Liveness result{true, std::vector<Lifetime>(function.registers.size()), Bits(words)};
+  for (size_t b = 0; b < blocks.size(); ++b) {
+    for (size_t r = 0; r < function.registers.size(); ++r) {
+      if (test(in[b], r)) result.lifetimes[r].cover(blocks[b].first);
+      if (test(out[b], r)) result.lifetimes[r].cover(blocks[b].end - 1);
+    }
+  }
+  if (!blocks.empty()) result.live_at_entry = in[0];
+  return result;
+}
+
+void cover_mentions(const ptx::Function& function, std::vector<Lifetime>& lifetimes) {
+  for (size_t i = 0; i < function.instructions.size(); ++i) {
+    const ptx::Instruction& instruction = function.instructions[i];
+    if (instruction.guard >= 0) lifetimes[instruction.guard].cover(i);
+    for (const ptx::Operand& operand : instruction.operands)
+      each_register(operand, [&](int r) { lifetimes[r].cover(i); });
+  }
+}
+
+// Registers of one width, in order of birth: each takes the slot that became free longest ago, or a
+// new one.
+void place_width(const ptx::Function& function, const std::vector<Lifetime>& lifetimes, int width,
+                 RegisterPlan& plan) {
+  std::vector<int> order;
+  for (size_t r = 0; r < function.registers.size(); ++r) {
+    if (register_width(function.registers[r].type) == width && lifetimes[r].first >= 0)
+      order.push_back(static_cast<int>(r));
+  }
+  std::stable_sort(order.begin(), order.end(),
+                   [&](int a, int b) { return lifetimes[a].first < lifetimes[b].first; });
+  struct Busy {
+    int last;
+    uint32_t offset;
+    bool operator>(const Busy& other) const { return last > other.last; }
+  };
+  std::vector<Busy> heap;  // the slot that is free first on top
+  for (const int r : order) {
+    uint32_t offset = plan.end;
+    if (!heap.empty() && heap.front().last < lifetimes[r].first) {
+      std::pop_heap(heap.begin(), heap.end(), std::greater<>());
+      offset = heap.back().offset;
+      heap.pop_back();
+    } else {
+      plan.end += slot_bytes(width);
+    }
+    plan.offsets[r] = offset;
+    heap.push_back({lifetimes[r].last, offset});
+    std::push_heap(heap.begin(), heap.end(), std::greater<>());
+  }
+}
+
+}  // namespace
+
+int register_width(ptx::Type type) {
+  const int size = ptx::type_size(type);
+  return size == 1 ? 2 : size;
+}
+
+uint32_t slot_bytes(int width) { return width == 0 ? 4 : 32 * width; }
+
+RegisterPlan plan_registers(const ptx::Function& function, std::span<const int> destinations,
+                            uint32_t begin) {
+  RegisterPlan plan;
+  plan.offsets.assign(function.registers.size(), 0);
+  plan.end = begin;
+  Liveness liveness;
+  const uint64_t cost = uint64_t{function.registers.size()} *
+                        (function.labels.size() + function.instructions.size() / 4 + 1);
+  if (cost < kMaxLivenessBits) liveness = analyse(function, destinations);
+  if (liveness.known) {
+    cover_mentions(function, liveness.lifetimes);
+  } else {
+    const int all = static_cast<int>(function.instructions.size());
+    liveness.lifetimes.assign(function.registers.size(), Lifetime{0, all});
+  }
+  for (const int width : {16, 8, 4, 2, 0}) place_width(function, liveness.lifetimes, width, plan);
+  plan.end = (plan.end + 63) & ~63u;
+  for (size_t r = 0; r < function.registers.size(); ++r) {
+    if (liveness.lifetimes[r].first < 0) continue;
+    if (!liveness.known || test(liveness.live_at_entry, r))
+      plan.zeroed.push_back(
+          {plan.offsets[r], slot_bytes(register_width(function.registers[r].type))});
+  }
+  return plan;
+}
+
+}  // namespace kw::vgpu

@@ -1,0 +1,101 @@
+#include "vgpu/report.h"
+
+#include <fmt/core.h>
+
+namespace kw::vgpu {
+namespace {
+
+// The last variable that starts at or before `offset`; the first one when none does.
+Subject window_subject(const std::vector<WindowVariable>& variables, int64_t offset) {
+  const WindowVariable* found = nullptr;
+  for (const WindowVariable& variable : variables) {
+    if (found == nullptr || static_cast<int64_t>(variable.offset) <= offset) found = &variable;
+  }
+  if (found == nullptr) return {};
+  const int64_t bytes = offset - found->offset;
+  const int64_t size = found->element;
+  return {found->name, bytes >= 0 ? bytes / size : (bytes - size + 1) / size};
+}
+
+}  // namespace
+
+record::Place place_of(const Code& code, uint32_t pc) {
+  if (pc >= code.places.size()) return {};
+  const SourcePlace& place = code.places[pc];
+  const size_t file = static_cast<size_t>(place.file);
+  return {file < code.files.size() ? code.files[file] : "", place.line, place.ptx_line};
+}
+
+record::ThreadId thread_id(const LaunchContext& launch, uint64_t block, uint32_t thread) {
+  const kernel::Dim3& g = launch.launch->grid;
+  const kernel::Dim3& b = launch.launch->block;
+  record::ThreadId id;
+  id.block = {static_cast<uint32_t>(block % g.x), static_cast<uint32_t>(block / g.x % g.y),
+              static_cast<uint32_t>(block / g.x / g.y)};
+  id.thread = {thread % b.x, thread / b.x % b.y, thread / b.x / b.y};
+  return id;
+}
+
+std::string thread_name(const record::ThreadId& id) {
+  return fmt::format("block ({},{},{}) thread ({},{},{})", id.block.x, id.block.y, id.block.z,
+                     id.thread.x, id.thread.y, id.thread.z);
+}
+
+Actor actor(const Machine& m, const Warp& w, int lane, uint32_t pc) {
+  return {m.block->linear, w.index * kLanes + static_cast<uint32_t>(lane), pc};
+}
+
+void report(Machine& m, record::FindingKind kind, record::Certainty certainty, const Actor& who,
+            const Subject& subject, const std::optional<Actor>& other,
+            const std::function<std::string()>& message, uint32_t origin_pc) {
+  if (!m.log.wants(kind, m.launch.launch_index, who.pc)) {
+    if (m.log.full()) m.stop = true;
+    return;
+  }
+  record::Finding finding;
+  finding.kind = kind;
+  finding.certainty = certainty;
+  finding.message = message();
+  finding.kernel = m.launch.launch->kernel;
+  finding.launch = m.launch.launch_index;
+  finding.at = place_of(*m.launch.code, who.pc);
+  finding.who = thread_id(m.launch, who.block, who.thread);
+  finding.buffer = subject.name;
+  finding.element = subject.element;
+  if (other) {
+    finding.other_at = place_of(*m.launch.code, other->pc);
+    finding.other = thread_id(m.launch, other->block, other->thread);
+  }
+  m.log.add(std::move(finding), who.pc, origin_pc);
+  if (m.must_be_clean) m.stop = true;
+}
+
+void report_fatal(Machine& m, record::FindingKind kind, const Actor& who,
+                  const std::optional<Actor>& other, const std::function<std::string()>& message) {
+  report(m, kind, record::Certainty::Certain, who, {}, other, message);
+  m.stop = true;
+}
+
+Subject region_subject(const Machine& m, uint32_t region, int64_t offset) {
+  const RegionInfo& info = m.memory.info(region);
+  const int64_t size = info.element_bytes;
+  return {info.name, offset >= 0 ? offset / size : (offset - size + 1) / size};
+}
+
+Subject shared_subject(const Machine& m, int64_t offset) {
+  const Code& code = *m.launch.code;
+  if (m.launch.dynamic_shared > 0 && offset >= static_cast<int64_t>(code.shared_static_end))
+    return {"dynamic shared memory", offset - static_cast<int64_t>(code.shared_static_end)};
+  return window_subject(code.shared, offset);
+}
+
+Subject local_subject(const Machine& m, int64_t offset) {
+  return window_subject(m.launch.code->local, offset);
+}
+
+std::string subject_text(const Subject& subject) {
+  if (subject.name.empty()) return "memory";
+  return fmt::format("{}[{}]", subject.name, subject.element);
+}
+
+}  // namespace kw::vgpu

@@ -1,0 +1,25 @@
+// From an address to the bytes behind it, or to the finding that says why there are none.
+#pragma once
+
+#include <cstdint>
+
+#include "vgpu/machine.h"
+
+namespace kw::vgpu {
+
+struct Target {
+  enum class Kind : uint8_t { None, Global, Shared, Local, Param } kind = Kind::None;
+  std::byte* data = nullptr;
+  uint64_t offset = 0;  // inside the region or window
+  uint32_t region = 0;  // Global: its number
+};
+
+/// Bounds, alignment and permission of one lane's access; reports and answers None when it must not
+/// happen.
+Target resolve(Machine& m, Warp& w, int lane, uint32_t pc, ptx::Space space, uint64_t address,
+               uint32_t bytes, bool store);
+
+/// The address a lane forms for this operation.
+uint64_t lane_address(const Warp& w, const MemOp& op, int lane);
+
+}  // namespace kw::vgpu

@@ -1,0 +1,102 @@
+// The running state of blocks and warps, as plain structs: the warp loop reads and writes them
+// directly, everything slower is a member function of Machine. Seen by sources built per CPU level.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "vgpu/inst.h"
+#include "vgpu/stamps.h"
+
+namespace kw::vgpu {
+
+/// One addressable object: a tensor of the program, or a .global/.const variable of the module.
+struct Region {
+  std::byte* data = nullptr;
+  uint64_t base = 0;  // its address in the kernel
+  uint64_t size = 0;
+  uint64_t* writes = nullptr;      // stamps per unit; null until the first tracked write
+  uint64_t* reads = nullptr;       // first reader; null until the first tracked read
+  uint64_t* readers = nullptr;     // another reader, where several met
+  std::byte* undefined = nullptr;  // undefined bits of the content; null: none but unwritten units
+  uint8_t unit_log2 = 4;
+  bool writable = false;
+  bool tracked = false;            // may change or be undefined during the program: needs stamps
+  bool defined = true;             // has content before anything is written
+  bool reports_undefined = false;  // storing undefined bits here is a finding (outputs)
+  bool constant = false;
+  bool saw_strong = false;  // was accessed by atomics, volatile or ordered accesses
+};
+
+enum class GroupState : uint8_t {
+  Runnable,
+  Collective,  // waits at `pc` for the other lanes named in its mask
+  Barrier,     // waits at `pc` for the rest of its warp to reach the same aligned barrier
+  Arrived,     // waits at `pc` for a barrier to open
+};
+
+/// Lanes of one warp that stand at the same instruction.
+struct Group {
+  uint32_t pc = 0;
+  uint32_t mask = 0;
+  uint32_t last_run = 0;
+  GroupState state = GroupState::Runnable;
+};
+
+/// Where an undefined value was first met by a warp, for the report.
+struct UndefinedOrigin {
+  uint32_t pc = ~0u;
+  uint32_t region = 0;  // or kSharedRegion, kLocalRegion
+  uint64_t offset = 0;
+};
+
+struct Warp {
+  std::byte* regs = nullptr;
+  std::byte* shadow =
+      nullptr;  // undefined bits of every register, same layout; valid while `tainted`
+  std::byte* local = nullptr;  // 32 x local_bytes
+  std::byte* local_undefined = nullptr;
+  uint32_t index = 0;
+  uint32_t present = 0;  // lanes that exist
+  uint32_t live = 0;     // lanes that have not exited
+  uint32_t group_count = 0;
+  Group groups[kLanes];
+  uint32_t turn = 0;
+  bool rotate = false;  // let another group run: this one spins or had its share
+  bool tainted = false;
+  bool spinning = false;
+  UndefinedOrigin origin;
+  uint64_t executed = 0;
+  uint32_t poll_pc = 0, poll_count = 0;
+  uint64_t poll_address = 0, poll_value = 0, poll_progress = 0;
+};
+
+/// Why a warp stopped running.
+enum class Leave : uint8_t { Slice, Blocked, Done, Spin, Stop, Tainted };
+
+struct Block {
+  Warp* warps = nullptr;
+  uint32_t warp_count = 0, thread_count = 0;
+  uint64_t linear = 0;
+  uint32_t index[3] = {0, 0, 0};
+
+  std::byte* shared = nullptr;
+  uint32_t shared_bytes = 0;  // addresses at or above are outside
+  uint8_t unit_log2 = 2;
+  uint64_t* shared_writes = nullptr;
+  uint64_t* shared_reads = nullptr;
+  uint64_t* shared_readers = nullptr;
+  std::byte* shared_undefined = nullptr;
+
+  uint32_t time = 1;          // grows with every synchronisation
+  uint32_t start_time = 1;    // earlier stamps belong to other blocks
+  uint32_t barrier_time = 1;  // everything stamped earlier is ordered before everyone
+  bool dirty = false;         // something was stamped with the current time
+  uint32_t clocks[kLanes][kLanes] =
+      {};                // [w][v]: accesses of warp v stamped earlier are ordered before warp w
+  uint32_t segment = 0;  // current segment of this block, 0: none yet at this time
+  uint32_t ordered_low = 1,
+           ordered_high = 0;  // segments [low, high) are this block's and before its last barrier
+};
+
+}  // namespace kw::vgpu

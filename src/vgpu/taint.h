@@ -1,0 +1,29 @@
+// Undefined data: bits of outputs, scratch, shared and local memory nobody has written. A warp that
+// loads some carries a shadow of its register file with one bit per undefined bit, and reports only
+// where it matters: a store to an output, a branch, an address.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "vgpu/races.h"
+
+namespace kw::vgpu {
+
+/// The warp meets its first undefined value, at this place of a region or window.
+void begin_taint(Machine& m, Warp& w, uint32_t pc, uint32_t region, uint64_t offset);
+/// Back to the fast loop when no register holds undefined bits any more.
+void end_taint_if_clean(const Machine& m, Warp& w);
+
+void undefined_global_bits(const Region& region, uint64_t offset, uint32_t bytes, std::byte* bits);
+void undefined_shared_bits(const Block& block, uint32_t offset, uint32_t bytes, std::byte* bits);
+/// After a store (whose stamps are made already): `bits` of it are undefined; null: none.
+void mark_global(Machine& m, const LaneAccess& access, uint32_t region, uint64_t offset,
+                 const std::byte* bits);
+void mark_shared(Machine& m, uint32_t offset, uint32_t bytes, const std::byte* bits);
+
+/// Whether the lane's address register is undefined; reported.
+bool undefined_address(Machine& m, Warp& w, uint32_t pc, const MemOp& op, int lane);
+void report_undefined(Machine& m, Warp& w, uint32_t pc, int lane, const std::string& what);
+
+}  // namespace kw::vgpu

@@ -1,0 +1,194 @@
+// How undefined bits go through register instructions (isa::TaintRule), lane by lane. Only warps
+// that have met undefined data come here, so clarity wins over speed.
+#include <cstring>
+
+#include "vgpu/machine.h"
+#include "vgpu/slow_ops.h"
+#include "vgpu/taint.h"
+
+namespace kw::vgpu {
+namespace {
+
+struct Wide {
+  uint64_t part[2] = {0, 0};
+  bool any() const { return (part[0] | part[1]) != 0; }
+};
+
+Wide get(const std::byte* file, uint32_t slot, int width, int lane) {
+  Wide value;
+  if (width == 0) {
+    uint32_t mask = 0;
+    std::memcpy(&mask, file + slot, 4);
+    value.part[0] = (mask >> lane & 1) != 0 ? ~uint64_t{0} : 0;
+  } else {
+    std::memcpy(&value, file + slot + lane * width, static_cast<size_t>(width));
+  }
+  return value;
+}
+
+void put(std::byte* file, uint32_t slot, int width, int lane, const Wide& value) {
+  if (width == 0) {
+    uint32_t mask = 0;
+    std::memcpy(&mask, file + slot, 4);
+    const uint32_t bit = 1u << lane;
+    mask = value.part[0] != 0 ? mask | bit : mask & ~bit;
+    std::memcpy(file + slot, &mask, 4);
+  } else {
+    std::memcpy(file + slot + lane * width, &value, static_cast<size_t>(width));
+  }
+}
+
+const Wide kUndefined{{~uint64_t{0}, ~uint64_t{0}}};
+
+struct AluCall {
+  Warp& w;
+  const Inst& in;
+  const isa::Alu& alu;
+  Wide shadow(int source, int lane) const {
+    return get(w.shadow, in.args.src[source], alu.src[source].width, lane);
+  }
+  Wide value(int source, int lane) const {
+    Wide v = get(w.regs, in.args.src[source], alu.src[source].width, lane);
+    if ((in.args.negate >> source & 1) != 0) v.part[0] = ~v.part[0];
+    return v;
+  }
+  void set_all(int lane, const Wide& bits) const {
+    for (int d = 0; d < alu.dsts; ++d) put(w.shadow, in.args.dst[d], alu.dst[d].width, lane, bits);
+    if (alu.writes_carry) put(w.shadow, in.args.carry, 0, lane, bits);
+  }
+  bool any_source(int lane) const {
+    bool any = alu.reads_carry && get(w.shadow, in.args.carry, 0, lane).any();
+    for (int s = 0; s < alu.srcs; ++s) any = any || shadow(s, lane).any();
+    return any;
+  }
+};
+
+void bitwise(const AluCall& c, int lane, isa::TaintRule rule) {
+  const Wide ua = c.shadow(0, lane), ub = c.shadow(1, lane), a = c.value(0, lane),
+             b = c.value(1, lane);
+  Wide bits;
+  for (int i = 0; i < 2; ++i) {
+    const uint64_t flip = rule == isa::TaintRule::BitOr ? ~uint64_t{0} : 0;
+    bits.part[i] = rule == isa::TaintRule::BitXor
+                       ? ua.part[i] | ub.part[i]
+                       : (ua.part[i] & ub.part[i]) | (ua.part[i] & (b.part[i] ^ flip)) |
+                             (ub.part[i] & (a.part[i] ^ flip));
+  }
+  c.set_all(lane, bits);
+}
+
+// Runs the instruction itself on the shadow, with one operand (shift amount, selector) taken from
+// the real registers.
+void through_function(const AluCall& c, uint32_t lanes, int real_source) {
+  isa::AluArgs args = c.in.args;
+  const uint32_t slot = real_source >= 0 ? args.src[real_source] : 0;
+  const int width = real_source >= 0 ? c.alu.src[real_source].width : 0;
+  const size_t bytes = width == 0 ? 4 : static_cast<size_t>(width) * kLanes;
+  alignas(64) std::byte saved[512];
+  if (real_source >= 0) {
+    std::memcpy(saved, c.w.shadow + slot, bytes);
+    std::memcpy(c.w.shadow + slot, c.w.regs + slot, bytes);
+    args.negate &= 1u << real_source;
+  } else {
+    args.negate = 0;
+  }
+  bool overwritten = false;  // the destination is the borrowed register itself
+  for (int d = 0; d < c.alu.dsts; ++d) overwritten = overwritten || args.dst[d] == slot;
+  c.in.fn(c.w.shadow, args, lanes);
+  if (real_source < 0) return;
+  if (!overwritten) {
+    std::memcpy(c.w.shadow + slot, saved, bytes);
+    return;
+  }
+  for (int lane = 0; lane < kLanes; ++lane) {
+    if ((lanes >> lane & 1) != 0) continue;
+    if (width == 0) continue;
+    std::memcpy(c.w.shadow + slot + lane * width, saved + lane * width, static_cast<size_t>(width));
+  }
+}
+
+uint32_t lanes_where(uint32_t mask, const AluCall& c, int source) {
+  uint32_t result = 0;
+  for (uint32_t rest = mask; rest != 0; rest &= rest - 1) {
+    const int lane = __builtin_ctz(rest);
+    if (c.shadow(source, lane).any()) result |= 1u << lane;
+  }
+  return result;
+}
+
+// Predicates select one bit each; run on whole masks.
+bool selects(const isa::Alu& alu) { return alu.taint == isa::TaintRule::Select && alu.srcs == 3; }
+
+}  // namespace
+
+void taint_alu(Machine& m, Warp& w, uint32_t pc, uint32_t mask, uint32_t group) {
+  const Inst& in = m.code[pc];
+  const isa::Alu& alu = m.alus[in.target];
+  const AluCall c{w, in, alu};
+  uint32_t unsure = 0;
+  if (in.guard != 0) {
+    std::memcpy(&unsure, w.shadow + in.guard, 4);
+    unsure &= group;
+  }
+  uint32_t per_lane = mask;
+  const int real = alu.taint == isa::TaintRule::Shift ? 1 : selects(alu) ? 2 : -1;
+  if (alu.taint == isa::TaintRule::Copy) {
+    through_function(c, mask, -1);
+    per_lane = 0;
+  } else if (real >= 0) {
+    per_lane = lanes_where(mask, c, real);  // an undefined amount or selector spoils the lane
+    through_function(c, mask & ~per_lane, real);
+  }
+  for (uint32_t rest = per_lane; rest != 0; rest &= rest - 1) {
+    const int lane = __builtin_ctz(rest);
+    const bool two = alu.srcs == 2 && alu.dsts == 1 && alu.src[0].width == alu.src[1].width;
+    const bool bits = alu.taint == isa::TaintRule::BitAnd || alu.taint == isa::TaintRule::BitOr ||
+                      alu.taint == isa::TaintRule::BitXor;
+    if (bits && two)
+      bitwise(c, lane, alu.taint);
+    else
+      c.set_all(lane, c.any_source(lane) ? kUndefined : Wide());
+  }
+  // Whether the instruction happened is undefined itself.
+  for (uint32_t rest = unsure; rest != 0; rest &= rest - 1)
+    c.set_all(__builtin_ctz(rest), kUndefined);
+}
+
+void check_guard(Machine& m, Warp& w, uint32_t pc, uint32_t group) {
+  const Inst& in = m.code[pc];
+  uint32_t unsure = 0;
+  std::memcpy(&unsure, w.shadow + in.guard, 4);
+  unsure &= group;
+  if (unsure == 0) return;
+  switch (in.op) {
+    case Op::Alu:
+    case Op::LoadGlobal:
+    case Op::LoadShared:
+    case Op::LoadOther:
+    case Op::LoadParam:
+    case Op::LoadFrame:
+    case Op::StoreFrame:
+    case Op::Nop:
+      return;
+    default:
+      report_undefined(m, w, pc, __builtin_ctz(unsure),
+                       in.op == Op::Branch ? "branches on an undefined value"
+                                           : "decides by an undefined value whether to act");
+  }
+}
+
+void clear_shadow(Warp& w, const MemOp& op, uint32_t mask) {
+  for (int k = 0; k < op.count; ++k) {
+    for (uint32_t rest = mask; rest != 0; rest &= rest - 1)
+      std::memset(w.shadow + op.data[k] + __builtin_ctz(rest) * op.reg_width, 0, op.reg_width);
+  }
+}
+
+void copy_shadow64(Warp& w, const Inst& in, uint32_t mask) {
+  for (uint32_t rest = mask; rest != 0; rest &= rest - 1) {
+    const int lane = __builtin_ctz(rest);
+    std::memcpy(w.shadow + in.args.dst[0] + lane * 8, w.shadow + in.args.src[0] + lane * 8, 8);
+  }
+}
+
+}  // namespace kw::vgpu

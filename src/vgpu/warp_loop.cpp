@@ -1,0 +1,367 @@
+// The interpreter's inner loop, compiled once per x86-64 level and for three ways of running.
+//
+// A warp is a set of groups: lanes at the same instruction. The group with the lowest pc runs until
+// it branches, waits, or meets another group, which it then joins; so lanes that part at a branch
+// meet again where their paths do, without any analysis of the control flow. A group that spins or
+// has run very long lets another one go first.
+#include "vgpu/collectives.h"
+#include "vgpu/hot_global.h"
+#include "vgpu/hot_shared.h"
+#include "vgpu/levels.h"
+#include "vgpu/slow_ops.h"
+
+namespace kw::vgpu::KW_SIMD_LEVEL {
+namespace {
+
+enum class Mode { Checked, Tainted, Counted };
+
+constexpr uint32_t kGroupShare = 20000;  // instructions before another group may run
+constexpr uint32_t kNoLimit = ~0u;
+
+/// The group that runs now, taken out of the warp's list.
+struct Running {
+  uint32_t pc = 0, mask = 0;
+  uint32_t limit = kNoLimit;  // nearest pc above at which another group waits
+};
+
+// Takes the next group to run together with all groups at the same place; false when all wait.
+bool take_group(Warp& w, Running& run) {
+  int best = -1;
+  for (uint32_t g = 0; g < w.group_count; ++g) {
+    if (w.groups[g].state != GroupState::Runnable) continue;
+    const bool better = best < 0 || (w.rotate ? w.groups[g].last_run < w.groups[best].last_run
+                                              : w.groups[g].pc < w.groups[best].pc);
+    if (better) best = static_cast<int>(g);
+  }
+  if (best < 0) return false;
+  w.rotate = false;
+  run.pc = w.groups[best].pc;
+  run.mask = 0;
+  run.limit = kNoLimit;
+  uint32_t kept = 0;
+  for (uint32_t g = 0; g < w.group_count; ++g) {
+    const Group& group = w.groups[g];
+    if (group.pc == run.pc && group.state != GroupState::Arrived) {
+      run.mask |= group.mask;
+      continue;
+    }
+    if (group.pc > run.pc && group.pc < run.limit && group.state != GroupState::Arrived)
+      run.limit = group.pc;
+    w.groups[kept++] = group;
+  }
+  w.group_count = kept;
+  ++w.turn;
+  return true;
+}
+
+KW_LANE void put_back(Warp& w, uint32_t pc, uint32_t mask, GroupState state) {
+  if (mask == 0) return;
+  w.groups[w.group_count++] = {pc, mask, w.turn, state};
+}
+
+/// Changes that make waiting groups look again.
+KW_LANE void wake_waiting(Warp& w) {
+  for (uint32_t g = 0; g < w.group_count; ++g) {
+    if (w.groups[g].state != GroupState::Arrived) w.groups[g].state = GroupState::Runnable;
+  }
+}
+
+KW_LANE void address_shift(std::byte* regs, const Inst& in, uint32_t mask, bool subtract) {
+  const uint64_t window = (uint64_t{in.args.src[1]} << 32) | in.args.src[2];
+  const uint64_t shift = subtract ? 0 - window : window;
+  U64* d = lanes64(regs, in.args.dst[0]);
+  const U64* s = lanes64(regs, in.args.src[0]);
+  for (int i = 0; i < kLanes; ++i) d[i] = (mask & kLaneBit64[i]) != 0 ? s[i] + shift : d[i];
+}
+
+/// Generic accesses whose first lane points into shared memory go through its window.
+template <bool kStore, bool kTrack>
+KW_LANE bool access_generic(Machine& m, Warp& w, uint32_t pc, const MemOp& op, uint32_t mask) {
+  if (op.space != ptx::Space::Generic || !op.address64) return false;
+  const uint64_t at =
+      lanes64(w.regs, op.address)[first_lane(mask)] + static_cast<uint64_t>(op.offset);
+  if (region_of(at) == kSharedRegion)
+    return access_shared<kStore, kTrack>(m, w, pc, op, mask, kSharedWindow);
+  return access_global<kStore, kTrack>(m, w, pc, op, mask);
+}
+
+template <Mode kMode>
+KW_LANE void memory(Machine& m, Warp& w, uint32_t pc, const Inst& in, uint32_t mask) {
+  const MemOp& op = m.mems[in.target];
+  constexpr bool kTrack = kMode == Mode::Checked;
+  if (kMode == Mode::Counted) count_access(m, w, pc, op, mask);
+  bool done = false;
+  if (kMode != Mode::Tainted) {
+    switch (in.op) {
+      case Op::LoadGlobal:
+        done = access_global<false, kTrack>(m, w, pc, op, mask);
+        break;
+      case Op::StoreGlobal:
+        done = access_global<true, kTrack>(m, w, pc, op, mask);
+        break;
+      case Op::LoadShared:
+        done = access_shared<false, kTrack>(m, w, pc, op, mask, 0);
+        break;
+      case Op::StoreShared:
+        done = access_shared<true, kTrack>(m, w, pc, op, mask, 0);
+        break;
+      case Op::LoadOther:
+        done = access_generic<false, kTrack>(m, w, pc, op, mask);
+        break;
+      default:
+        done = access_generic<true, kTrack>(m, w, pc, op, mask);
+        break;
+    }
+  }
+  if (!done) access_exact(m, w, pc, op, mask);
+  if (op.is_store) ++m.progress;
+}
+
+KW_LANE void load_param(Machine& m, Warp& w, const MemOp& op, uint32_t mask) {
+  alignas(64) uint32_t zero[kLanes] = {};
+  op.lanes(w.regs, op, const_cast<std::byte*>(m.params) + op.offset, zero, mask);
+}
+
+KW_LANE void frame_access(Warp& w, const MemOp& op, uint32_t mask, bool tainted) {
+  alignas(64) uint32_t offsets[kLanes];
+  for (int i = 0; i < kLanes; ++i) offsets[i] = static_cast<uint32_t>(i * op.offset);
+  op.lanes(w.regs, op, w.regs + op.address, offsets, mask);
+  if (tainted) op.lanes(w.shadow, op, w.shadow + op.address, offsets, mask);
+}
+
+/// A shuffle all 32 lanes take part in, each reading a lane of its own segment.
+KW_LANE bool shuffle_whole_warp(Machine& m, Warp& w, const Inst& in) {
+  std::byte* regs = w.regs;
+  const U32* members = lanes32(regs, in.args.src[3]);
+  const U32* b = lanes32(regs, in.args.src[1]);
+  const U32* c = lanes32(regs, in.args.src[2]);
+  uint32_t partial = 0;
+  for (int i = 0; i < kLanes; ++i) partial |= ~members[i];
+  if (partial != 0) return false;
+  const auto mode = static_cast<ShuffleMode>(in.sub);
+  alignas(64) uint32_t from[kLanes], value[kLanes];
+  uint32_t inside = 0;
+  for (int i = 0; i < kLanes; ++i) {
+    const int clamp = c[i] & 31, segment = (c[i] >> 8) & 31, lane = b[i] & 31;
+    const int top = (i & segment) | (clamp & ~segment);
+    const int bottom = i & segment;
+    int j = i;
+    bool ok = false;
+    switch (mode) {
+      case ShuffleMode::Up:
+        j = i - lane;
+        ok = j >= top;
+        break;
+      case ShuffleMode::Down:
+        j = i + lane;
+        ok = j <= top;
+        break;
+      case ShuffleMode::Butterfly:
+        j = i ^ lane;
+        ok = j <= top;
+        break;
+      case ShuffleMode::Index:
+        j = bottom | (lane & ~segment);
+        ok = j <= top;
+        break;
+    }
+    from[i] = static_cast<uint32_t>(ok ? j : i);
+    inside |= ok ? kLaneBit[i] : 0;
+  }
+  const U32* a = lanes32(regs, in.args.src[0]);
+  for (int i = 0; i < kLanes; ++i) value[i] = a[from[i]];
+  U32* d = lanes32(regs, in.args.dst[0]);
+  for (int i = 0; i < kLanes; ++i) d[i] = value[i];
+  if ((in.flags & kFlagSecondDst) != 0) mask_at(regs, in.args.dst[1]) = inside;
+  if (m.block->dirty) sync_warp(m, w);
+  return true;
+}
+
+template <Mode kMode>
+class Loop {
+ public:
+  Loop(Machine& m, Warp& w) : m_(m), w_(w) {}
+
+  Leave run() {
+    if (!take_group(w_, run_)) return idle();
+    share_ = kGroupShare;
+    for (;;) {
+      if (run_.pc >= run_.limit || m_.fuel == 0) {
+        if (m_.fuel == 0) return leave(Leave::Slice);
+        if (!regroup()) return idle();
+      }
+      --m_.fuel;
+      const Inst& in = m_.code[run_.pc];
+      const uint32_t mask = run_.mask & (mask_at(w_.regs, in.guard) ^ in.guard_flip);
+      if (kMode == Mode::Counted) count_instruction(m_, run_.pc, run_.mask, mask);
+      if (kMode == Mode::Tainted && in.guard != 0) check_guard(m_, w_, run_.pc, run_.mask);
+      if (in.op == Op::Alu) {
+        if (kMode == Mode::Tainted) taint_alu(m_, w_, run_.pc, mask, run_.mask);
+        in.fn(w_.regs, in.args, mask);
+        ++run_.pc;
+        continue;
+      }
+      const Step step = other(in, mask);
+      if (step == Step::Next) {
+        ++run_.pc;
+      } else if (step == Step::Regroup) {
+        if (!regroup()) return idle();
+      } else if (step == Step::Leave) {
+        return leave(Leave::Slice);
+      } else if (step == Step::Gone) {
+        if (!take_group(w_, run_)) return idle();
+      }
+      if (m_.stop) return leave(Leave::Stop);
+      if (kMode == Mode::Checked && w_.tainted) return leave(Leave::Tainted);
+      if (w_.spinning) return spin();
+    }
+  }
+
+ private:
+  enum class Step {
+    Next,     // go on with the instruction after
+    Stay,     // pc is set
+    Regroup,  // pc and mask are set, groups may have changed
+    Gone,     // the running group has no lanes left to run
+    Leave,
+  };
+
+  Leave leave(Leave why) {
+    put_back(w_, run_.pc, run_.mask, GroupState::Runnable);
+    return why;
+  }
+  Leave idle() { return w_.live == 0 ? Leave::Done : Leave::Blocked; }
+
+  // Other lanes of this warp may hold what it waits for.
+  Leave spin() {
+    w_.rotate = true;
+    return leave(Leave::Spin);
+  }
+
+  bool regroup() {
+    put_back(w_, run_.pc, run_.mask, GroupState::Runnable);
+    if (w_.group_count > 1 && --share_ == 0) {
+      w_.rotate = true;
+      share_ = kGroupShare;
+    }
+    return take_group(w_, run_);
+  }
+
+  Step branch(const Inst& in, uint32_t taken) {
+    if (taken == run_.mask) {
+      run_.pc = in.target;
+      return w_.group_count == 0 ? Step::Stay : Step::Regroup;
+    }
+    if (taken == 0) return Step::Next;
+    put_back(w_, in.target, taken, GroupState::Runnable);
+    run_.mask &= ~taken;
+    ++run_.pc;
+    return Step::Regroup;
+  }
+
+  // `mask` went away (exited, called, returned); the others go on.
+  Step without(uint32_t mask) {
+    run_.mask &= ~mask;
+    if (run_.mask == 0) return Step::Gone;
+    ++run_.pc;
+    return Step::Regroup;
+  }
+
+  Step collective(const Inst& in, uint32_t mask) {
+    if (mask == 0) return Step::Next;
+    if (kMode != Mode::Tainted && in.op == Op::Shuffle && mask == ~0u &&
+        (in.flags & kFlagHasMask) != 0 && shuffle_whole_warp(m_, w_, in))
+      return Step::Next;
+    const uint32_t done = run_collective(m_, w_, run_.pc, mask);
+    const uint32_t waiting = mask & ~done;
+    if (waiting == 0) return Step::Next;
+    put_back(w_, run_.pc, waiting, GroupState::Collective);
+    return without(waiting);
+  }
+
+  Step barrier(uint32_t mask) {
+    if (mask == 0) return Step::Next;
+    const GroupState state = arrive(m_, w_, run_.pc, mask);
+    if (state == GroupState::Runnable) return Step::Next;  // arrived without waiting
+    put_back(w_, run_.pc, mask, state);
+    return without(mask);
+  }
+
+  Step other(const Inst& in, uint32_t mask) {
+    switch (in.op) {
+      case Op::LoadGlobal:
+      case Op::StoreGlobal:
+      case Op::LoadShared:
+      case Op::StoreShared:
+      case Op::LoadOther:
+      case Op::StoreOther:
+        if (mask != 0) memory<kMode>(m_, w_, run_.pc, in, mask);
+        return Step::Next;
+      case Op::Branch:
+        return branch(in, mask);
+      case Op::Barrier:
+        return barrier(mask);
+      case Op::Shuffle:
+      case Op::Vote:
+      case Op::Match:
+      case Op::Redux:
+      case Op::Elect:
+      case Op::WarpSync:
+        return collective(in, mask);
+      default:
+        return mask == 0 ? Step::Next : rare(in, mask);
+    }
+  }
+
+  Step rare(const Inst& in, uint32_t mask) {
+    switch (in.op) {
+      case Op::LoadParam:
+        load_param(m_, w_, m_.mems[in.target], mask);
+        if (kMode == Mode::Tainted) clear_shadow(w_, m_.mems[in.target], mask);
+        return Step::Next;
+      case Op::LoadFrame:
+      case Op::StoreFrame:
+        frame_access(w_, m_.mems[in.target], mask, kMode == Mode::Tainted);
+        return Step::Next;
+      case Op::AddressToWindow:
+      case Op::AddressFromWindow:
+        address_shift(w_.regs, in, mask, in.op == Op::AddressFromWindow);
+        if (kMode == Mode::Tainted) copy_shadow64(w_, in, mask);
+        return Step::Next;
+      case Op::Atomic:
+        if (kMode == Mode::Counted) count_atomic(m_, w_, run_.pc, mask);
+        run_atomic(m_, w_, run_.pc, mask);
+        return Step::Next;
+      case Op::Call:
+      case Op::CallIndirect:
+      case Op::Return:
+      case Op::BranchIndexed: {
+        // These put the lanes where they go; what is left continues below.
+        move_lanes(m_, w_, run_.pc, mask);
+        return without(mask);
+      }
+      case Op::Exit:
+        w_.live &= ~mask;
+        ++m_.progress;
+        exit_lanes(m_, w_);
+        wake_waiting(w_);
+        return without(mask);
+      default:
+        slow_op(m_, w_, run_.pc, mask);
+        return Step::Next;
+    }
+  }
+
+  Machine& m_;
+  Warp& w_;
+  Running run_;
+  uint32_t share_ = 0;
+};
+
+}  // namespace
+
+Leave run_checked(Machine& m, Warp& w) { return Loop<Mode::Checked>(m, w).run(); }
+Leave run_tainted(Machine& m, Warp& w) { return Loop<Mode::Tainted>(m, w).run(); }
+Leave run_counted(Machine& m, Warp& w) { return Loop<Mode::Counted>(m, w).run(); }
+
+}  // namespace kw::vgpu::KW_SIMD_LEVEL
