@@ -8,6 +8,7 @@
 #include <cstring>
 #include <thread>
 
+#include "base/check.h"
 #include "base/hash.h"
 #include "base/text.h"
 #include "cuda/layout.h"
@@ -33,16 +34,6 @@ bool is_given(const kernel::Buffer& b) {
 }
 bool is_returned(const kernel::Buffer& b) {
   return b.role == kernel::Role::Output || b.role == kernel::Role::Inout;
-}
-
-uint64_t all_bytes(const kernel::Program& program) {
-  uint64_t total = 0;
-  for (const kernel::Buffer& buffer : program.buffers) {
-    if (!buffer.present || buffer.role == kernel::Role::Scratch) continue;
-    if (__builtin_add_overflow(total, static_cast<uint64_t>(buffer.bytes), &total))
-      return UINT64_MAX;
-  }
-  return total;
 }
 
 double patience(double limit_seconds, uint64_t bytes) {
@@ -180,12 +171,16 @@ Status GpuDevice::ensure_image(exec::ImageId id) {
   }
   if (answer.reply.context_lost) drop_worker("loading an image");
   if (!answer.reply.error.empty()) return Error{answer.reply.blame, answer.reply.error};
+  KW_CHECK(worker_ != nullptr, "a context is not lost by loading an image well");
   if (auto oldest = worker_->note_loaded(id)) {
     request = {};
     request.verb = Verb::Unload;
     request.image = *oldest;
     answer = worker_->ask(request, kLoadSeconds);
-    if (answer.state != Answer::State::Replied) drop_worker("unloading an image");
+    if (answer.state != Answer::State::Replied) {
+      drop_worker("unloading an image");
+      return environment_error("the GPU worker was lost while it unloaded an image");
+    }
   }
   return Done{};
 }
@@ -204,18 +199,37 @@ void GpuDevice::forget_old_images(exec::ImageId keep) {
   }
 }
 
-Result<ProgramMessage> GpuDevice::pack(exec::ImageId image, const kernel::Program& program,
-                                       const std::vector<tensor::HostTensor>& inputs) {
-  KW_TRY(check_inputs(program, inputs));
+Result<uint64_t> GpuDevice::pack(const exec::TimedProgram& given, Request& request) {
+  const kernel::Program& program = *given.program;
+  KW_TRY(check_inputs(program, *given.inputs));
   ProgramMessage message;
-  message.image = image;
+  message.image = given.image;
   message.program = program;
+  uint64_t total = 0;
   for (const kernel::Buffer& buffer : program.buffers) {
     const uint64_t bytes = buffer.present ? cuda::dense_bytes(buffer) : 0;
+    const bool wanted = request.verb == Verb::Run && is_returned(buffer);
     message.inputs.push_back(arena_.reserve(is_given(buffer) ? bytes : 0));
-    message.outputs.push_back(arena_.reserve(is_returned(buffer) ? bytes : 0));
+    message.outputs.push_back(arena_.reserve(wanted ? bytes : 0));
+    if (buffer.role == kernel::Role::Scratch) continue;
+    const uint64_t most = std::max(bytes, static_cast<uint64_t>(buffer.bytes));
+    if (__builtin_add_overflow(total, most, &total)) total = UINT64_MAX;
   }
-  return message;
+  request.programs.push_back(std::move(message));
+  return total;
+}
+
+Status GpuDevice::fill_arena(const std::vector<exec::TimedProgram>& programs,
+                             const Request& request) {
+  KW_TRY(arena_.commit());
+  for (size_t p = 0; p < programs.size(); ++p) {
+    const std::vector<tensor::HostTensor>& inputs = *programs[p].inputs;
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      const Range& range = request.programs[p].inputs[i];
+      if (range.bytes > 0) std::memcpy(arena_.at(range), inputs[i].data.data(), range.bytes);
+    }
+  }
+  return Done{};
 }
 
 Status GpuDevice::share_arena() {
@@ -225,6 +239,31 @@ Status GpuDevice::share_arena() {
       failed->state == Answer::State::Replied ? failed->reply.error : failed->how_died;
   drop_worker("sharing memory");
   return environment_error("the GPU worker could not map the shared memory: " + why);
+}
+
+Result<RunStatus> GpuDevice::serve(Request& request,
+                                   const std::vector<exec::TimedProgram>& programs,
+                                   double limit_seconds, Reply& reply, std::string& message) {
+  arena_.clear();
+  uint64_t bytes = 0;
+  for (const exec::TimedProgram& given : programs) {
+    const uint64_t more = KW_TRY(pack(given, request));
+    if (__builtin_add_overflow(bytes, more, &bytes)) bytes = UINT64_MAX;
+  }
+  const auto memory = static_cast<uint64_t>(info_.memory_bytes);
+  if (bytes > memory) {
+    // What cannot fit the device is not worth making room for on the host.
+    message = fmt::format("the tensors need {}, {} has {}", human_bytes(bytes), info_.name,
+                          human_bytes(memory));
+    return RunStatus::OutOfMemory;
+  }
+  KW_TRY(fill_arena(programs, request));
+  const GpuLock lock =
+      KW_TRY(GpuLock::take(info_.uuid, options_.lock_timeout_seconds, options_.notice));
+  KW_TRY(ensure_healthy());
+  for (const exec::TimedProgram& given : programs) KW_TRY(ensure_image(given.image));
+  KW_TRY(share_arena());
+  return converse(request, patience(limit_seconds, bytes), reply, message);
 }
 
 Result<RunStatus> GpuDevice::converse(const Request& request, double limit_seconds, Reply& reply,
@@ -255,36 +294,14 @@ Result<exec::RunOutcome> GpuDevice::run(exec::ImageId image, const kernel::Progr
                                         const std::vector<tensor::HostTensor>& inputs,
                                         const exec::RunOptions& options) {
   const std::lock_guard guard(mutex_);
-  arena_.clear();
   Request request;
   request.verb = Verb::Run;
   request.options = options;
-  request.programs.push_back(KW_TRY(pack(image, program, inputs)));
-  const ProgramMessage& message = request.programs[0];
-  // What cannot fit the device is not worth making room for on the host.
-  exec::RunOutcome outcome;
-  if (all_bytes(program) > static_cast<uint64_t>(info_.memory_bytes)) {
-    outcome.status = RunStatus::OutOfMemory;
-    outcome.message =
-        fmt::format("the tensors need {}, {} has {}", human_bytes(all_bytes(program)), info_.name,
-                    human_bytes(static_cast<uint64_t>(info_.memory_bytes)));
-    return outcome;
-  }
-  KW_TRY(arena_.commit());
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    if (message.inputs[i].bytes > 0) {
-      std::memcpy(arena_.at(message.inputs[i]), inputs[i].data.data(), message.inputs[i].bytes);
-    }
-  }
-  const GpuLock lock =
-      KW_TRY(GpuLock::take(info_.uuid, options_.lock_timeout_seconds, options_.notice));
-  KW_TRY(ensure_healthy());
-  KW_TRY(ensure_image(image));
-  KW_TRY(share_arena());
   request.seed = hash64(fmt::format("{} {}", ::getpid(), ++clock_));
+  exec::RunOutcome outcome;
   Reply reply;
-  const RunStatus met = KW_TRY(converse(
-      request, patience(options.timeout_seconds, all_bytes(program)), reply, outcome.message));
+  const RunStatus met = KW_TRY(serve(request, {{image, &program, &inputs}}, options.timeout_seconds,
+                                     reply, outcome.message));
   if (met != RunStatus::Completed) {
     outcome.status = met;
     return outcome;
@@ -297,9 +314,8 @@ Result<exec::RunOutcome> GpuDevice::run(exec::ImageId image, const kernel::Progr
     const kernel::Buffer& buffer = program.buffers[i];
     if (!buffer.present || !is_returned(buffer)) continue;
     outcome.buffers[i] = KW_TRY(tensor::make_tensor(buffer.dtype, buffer.shape));
-    if (message.outputs[i].bytes == 0) continue;
-    std::memcpy(outcome.buffers[i].data.data(), arena_.at(message.outputs[i]),
-                message.outputs[i].bytes);
+    const Range& range = request.programs[0].outputs[i];
+    if (range.bytes > 0) std::memcpy(outcome.buffers[i].data.data(), arena_.at(range), range.bytes);
   }
   return outcome;
 }
@@ -307,37 +323,15 @@ Result<exec::RunOutcome> GpuDevice::run(exec::ImageId image, const kernel::Progr
 Result<exec::TimeOutcome> GpuDevice::time(const std::vector<exec::TimedProgram>& programs,
                                           const exec::TimeProtocol& protocol) {
   const std::lock_guard guard(mutex_);
-  if (programs.empty()) return exec::TimeOutcome{};
-  arena_.clear();
+  exec::TimeOutcome outcome;
+  if (programs.empty()) return outcome;
   Request request;
   request.verb = Verb::Time;
   request.protocol_options = protocol;
-  uint64_t bytes = 0;
-  for (const exec::TimedProgram& timed : programs) {
-    request.programs.push_back(KW_TRY(pack(timed.image, *timed.program, *timed.inputs)));
-    bytes += all_bytes(*timed.program);
-  }
-  KW_TRY(arena_.commit());
-  for (size_t p = 0; p < programs.size(); ++p) {
-    const std::vector<tensor::HostTensor>& inputs = *programs[p].inputs;
-    for (size_t i = 0; i < inputs.size(); ++i) {
-      const Range& range = request.programs[p].inputs[i];
-      if (range.bytes > 0) std::memcpy(arena_.at(range), inputs[i].data.data(), range.bytes);
-    }
-  }
-  const GpuLock lock =
-      KW_TRY(GpuLock::take(info_.uuid, options_.lock_timeout_seconds, options_.notice));
-  KW_TRY(ensure_healthy());
-  for (const exec::TimedProgram& timed : programs) KW_TRY(ensure_image(timed.image));
-  KW_TRY(share_arena());
-  exec::TimeOutcome outcome;
   Reply reply;
-  const RunStatus met =
-      KW_TRY(converse(request, patience(protocol.timeout_seconds, bytes), reply, outcome.message));
-  if (met != RunStatus::Completed) {
-    outcome.status = met;
-    return outcome;
-  }
+  outcome.status =
+      KW_TRY(serve(request, programs, protocol.timeout_seconds, reply, outcome.message));
+  if (outcome.status != RunStatus::Completed) return outcome;
   if (reply.time.status == RunStatus::OutOfMemory) suspicion_ = "running out of memory";
   return std::move(reply.time);
 }

@@ -64,9 +64,14 @@ class GpuDevice : public exec::Device {
   Status ensure_image(exec::ImageId id);
   Status share_arena();
   void forget_old_images(exec::ImageId keep);
-  Result<ProgramMessage> pack(exec::ImageId image, const kernel::Program& program,
-                              const std::vector<tensor::HostTensor>& inputs);
-  /// Sends the request; what went wrong with the worker itself is told as a status.
+  /// Adds the program to the request with room in the arena for its tensors; the bytes of these.
+  Result<uint64_t> pack(const exec::TimedProgram& given, Request& request);
+  Status fill_arena(const std::vector<exec::TimedProgram>& programs, const Request& request);
+  /// Everything about a run or a timing but the verb: tensors there, lock taken, device healthy,
+  /// question asked. A status other than Completed says what became of the worker, and `message`
+  /// how.
+  Result<exec::RunStatus> serve(Request& request, const std::vector<exec::TimedProgram>& programs,
+                                double limit_seconds, Reply& reply, std::string& message);
   Result<exec::RunStatus> converse(const Request& request, double limit_seconds, Reply& reply,
                                    std::string& message);
 
