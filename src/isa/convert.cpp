@@ -148,9 +148,14 @@ void float_to_float(std::byte* file, const AluArgs& args, uint32_t mask) {
   read_values<S>(file, args.src[0], args.aux, x);
   modify_values(x, args.aux);
   if constexpr (std::is_same_v<D, TypeF64>) {
-    store_lanes<double>(lanes<double>(file, args.dst[0]), mask,
-                        [&](int i) { return static_cast<double>(x[i]); });
+    constexpr uint64_t kQuiet = 0x0008000000000000u;
+    store_lanes<double>(lanes<double>(file, args.dst[0]), mask, [&](int i) {
+      const double wide = static_cast<double>(x[i]);
+      return wide != wide ? as_double(bits(wide) | kQuiet) : wide;
+    });
   } else if constexpr (std::is_same_v<D, TypeF32> && std::is_same_v<V, float>) {
+    if (args.aux & kCvtFtz)
+      for (int i = 0; i < kLanes; ++i) x[i] = flush(x[i]);
     store_lanes<float>(lanes<float>(file, args.dst[0]), mask,
                        [&](int i) { return canonical(x[i]); });
   } else {

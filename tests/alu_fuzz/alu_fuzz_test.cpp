@@ -1,0 +1,43 @@
+// Every known instruction form, on random operands, against the exact reference: through isa/ on
+// every x86-64 level.
+#include <gtest/gtest.h>
+
+#include "isa_runner.h"
+
+namespace kw::alu_fuzz {
+namespace {
+
+constexpr int kThreads = 256;
+
+std::string report(const Batch& batch, const Judgement& judgement) {
+  std::string out = std::to_string(judgement.wrong) + " wrong results in " +
+                    std::to_string(judgement.first.size()) + " of " +
+                    std::to_string(batch.cases().size()) + " forms\n";
+  for (size_t i = 0; i < judgement.first.size() && i < 60; ++i)
+    out += "  " + judgement.first[i].what + "\n";
+  return out;
+}
+
+class AluFuzz : public testing::TestWithParam<uint64_t> {};
+
+TEST_P(AluFuzz, IsaMatchesReferenceOnEveryLevel) {
+  const Batch batch(all_cases(), kThreads, GetParam());
+  EXPECT_GT(batch.cases().size(), 1000u);
+  std::vector<uint64_t> first;
+  for (const isa::Level level : isa::supported_levels()) {
+    const auto outputs = run_on_isa(batch, level);
+    ASSERT_TRUE(outputs) << outputs.error().message;
+    if (first.empty()) {
+      const Judgement judgement = batch.judge(*outputs, true);
+      EXPECT_EQ(judgement.wrong, 0) << report(batch, judgement);
+      EXPECT_GT(judgement.checked, 200000);
+      first = *outputs;
+    } else {
+      EXPECT_EQ(first, *outputs) << "x86-64 levels differ";
+    }
+  }
+}
+INSTANTIATE_TEST_SUITE_P(Seeds, AluFuzz, testing::Values(1, 2, 3));
+
+}  // namespace
+}  // namespace kw::alu_fuzz

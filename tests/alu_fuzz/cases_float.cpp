@@ -1,0 +1,327 @@
+#include "cases.h"
+
+namespace kw::alu_fuzz {
+namespace {
+
+using Op = std::function<Real(const Real*, Mode)>;
+struct Row {
+  const char* name;
+  int sources;
+  Op op;
+};
+
+const Row kArithmetic[] = {
+    {"add", 2, [](const Real* x, Mode m) { return add(x[0], x[1], m); }},
+    {"sub", 2, [](const Real* x, Mode m) { return add(x[0], negated(x[1]), m); }},
+    {"mul", 2, [](const Real* x, Mode) { return mul(x[0], x[1]); }},
+    {"fma", 3, [](const Real* x, Mode m) { return add(mul(x[0], x[1]), x[2], m); }},
+};
+const Row kQuotients[] = {
+    {"div", 2, [](const Real* x, Mode) { return div(x[0], x[1]); }},
+    {"rcp", 1, [](const Real* x, Mode) { return div(from_integer(1), x[0]); }},
+    {"sqrt", 1, [](const Real* x, Mode) { return sqrt(x[0]); }},
+};
+
+/// f64 keeps the first NaN operand, made quiet; f32 and f16 have one NaN.
+uint64_t nan_result(const Format& format, const uint64_t* s, int sources) {
+  if (!(format == kF64)) return format.nan;
+  for (int i = 0; i < sources; ++i)
+    if (format.is_nan(s[i])) return s[i] | uint64_t(1) << 51;
+  return format.nan;
+}
+
+uint64_t evaluate(const FloatType& t, const Row& row, const uint64_t* s, Mode mode, bool ftz,
+                  bool sat) {
+  Real x[3];
+  uint64_t flat[3] = {};
+  for (int i = 0; i < row.sources; ++i) {
+    flat[i] = flushed(t.format, s[i], ftz);
+    x[i] = decode(t.format, flat[i]);
+  }
+  const Real exact = row.op(x, mode);
+  uint64_t result = exact.kind == Real::Kind::Nan
+                        ? nan_result(t.format, flat, row.sources)
+                        : flushed(t.format, encode(t.format, exact, mode), ftz);
+  return sat ? saturated(t.format, result) : result;
+}
+
+Case arithmetic_case(const FloatType& t, const Row& row, const RoundName& round, bool ftz,
+                     bool sat) {
+  Case c;
+  c.text = std::string(row.name) + "." + round.name + (ftz ? ".ftz" : "") + (sat ? ".sat" : "") +
+           "." + t.name + " " + operands(row.sources) + ";";
+  c.dst = {t.bits};
+  for (int i = 0; i < row.sources; ++i) c.src.push_back({t.bits, t.shape});
+  c.want = [=](Values s, uint64_t* d) { d[0] = evaluate(t, row, s, round.mode, ftz, sat); };
+  return c;
+}
+
+void add_packed(std::vector<Case>& cases, const Row& row, const RoundName& round, bool ftz) {
+  Case c;
+  c.text = std::string(row.name) + "." + round.name + (ftz ? ".ftz" : "") + ".f32x2 " +
+           operands(row.sources) + ";";
+  c.dst = {64};
+  for (int i = 0; i < row.sources; ++i) c.src.push_back({64, Shape::F32x2});
+  c.sm = 100;
+  c.ptx = 86;
+  c.want = [=](Values s, uint64_t* d) {
+    d[0] = 0;
+    for (int k = 0; k < 64; k += 32) {
+      uint64_t part[3] = {};
+      for (int i = 0; i < row.sources; ++i) part[i] = s[i] >> k & 0xffffffff;
+      d[0] |= evaluate(kFloat32, row, part, round.mode, ftz, false) << k;
+    }
+  };
+  cases.push_back(c);
+}
+
+/// min and max of one pair: -0 is below +0.
+uint64_t extreme(const Format& f, uint64_t a, uint64_t b, bool is_max, bool propagate) {
+  const bool nan_a = f.is_nan(a), nan_b = f.is_nan(b);
+  if ((nan_a && nan_b) || (propagate && (nan_a || nan_b)))
+    return f == kF64 ? a | uint64_t(1) << 51 : f.nan;
+  if (nan_a) return b;
+  if (nan_b) return a;
+  const int order = compare(decode(f, a), decode(f, b));
+  const bool a_less = order < 0 || (order == 0 && (a & f.sign()) != 0);
+  return a_less != is_max ? a : b;
+}
+
+void add_extremes(std::vector<Case>& cases, const FloatType& t, bool ftz, bool propagate,
+                  bool xorsign, int sources) {
+  for (const bool is_max : {false, true}) {
+    Case c;
+    c.text = std::string(is_max ? "max" : "min") + (ftz ? ".ftz" : "") + (propagate ? ".NaN" : "") +
+             (xorsign ? ".xorsign.abs" : "") + "." + t.name + " " + operands(sources) + ";";
+    c.dst = {t.bits};
+    for (int i = 0; i < sources; ++i) c.src.push_back({t.bits, t.shape});
+    c.sm = sources == 3 ? 100 : xorsign ? 86 : 80;
+    c.ptx = sources == 3 ? 88 : 80;
+    c.want = [=](Values s, uint64_t* d) {
+      const Format& f = t.format;
+      const uint64_t clear = xorsign ? f.sign() - 1 : ~uint64_t(0);
+      uint64_t result = flushed(f, s[0], ftz) & clear;
+      for (int i = 1; i < sources; ++i)
+        result = extreme(f, result, flushed(f, s[i], ftz) & clear, is_max, propagate);
+      if (xorsign && !f.is_nan(result)) result |= (s[0] ^ s[1]) & f.sign();
+      d[0] = result;
+    };
+    cases.push_back(c);
+  }
+}
+
+void add_signs(std::vector<Case>& cases, const FloatType& t, bool ftz) {
+  for (const bool is_abs : {false, true}) {
+    Case c;
+    c.text = std::string(is_abs ? "abs" : "neg") + (ftz ? ".ftz" : "") + "." + t.name + " " +
+             operands(1) + ";";
+    c.dst = {t.bits};
+    c.src = {{t.bits, t.shape}};
+    const Format f = t.format;
+    c.want = [=](Values s, uint64_t* d) {
+      const uint64_t x = flushed(f, s[0], ftz);
+      d[0] = is_abs ? x & (f.sign() - 1) : x ^ f.sign();
+    };
+    c.defined = [=](Values s) { return !f.is_nan(s[0]); };
+    cases.push_back(c);
+  }
+}
+
+void add_copysign(std::vector<Case>& cases, const FloatType& t) {
+  Case c;
+  c.text = std::string("copysign.") + t.name + " " + operands(2) + ";";
+  c.dst = {t.bits};
+  c.src = {{t.bits, t.shape}, {t.bits, t.shape}};
+  const Format f = t.format;
+  c.want = [=](Values s, uint64_t* d) { d[0] = (s[0] & f.sign()) | (s[1] & (f.sign() - 1)); };
+  cases.push_back(c);
+}
+
+void add_tests(std::vector<Case>& cases, const FloatType& t) {
+  const Format f = t.format;
+  const auto magnitude = [=](uint64_t x) { return x & (f.sign() - 1); };
+  const std::pair<const char*, std::function<bool(uint64_t)>> kTests[] = {
+      {"finite", [=](uint64_t x) { return magnitude(x) < f.infinity(); }},
+      {"infinite", [=](uint64_t x) { return magnitude(x) == f.infinity(); }},
+      {"number", [=](uint64_t x) { return !f.is_nan(x); }},
+      {"notanumber", [=](uint64_t x) { return f.is_nan(x); }},
+      {"normal",
+       [=](uint64_t x) {
+         return magnitude(x) >= f.smallest_normal() && magnitude(x) < f.infinity();
+       }},
+      {"subnormal", [=](uint64_t x) { return f.is_subnormal(x); }},
+  };
+  for (const auto& [name, test] : kTests) {
+    Case c;
+    c.text = std::string("testp.") + name + "." + t.name + " " + operands(1) + ";";
+    c.dst = {1};
+    c.src = {{t.bits, t.shape}};
+    c.want = [test = test](Values s, uint64_t* d) { d[0] = test(s[0]) ? 1 : 0; };
+    cases.push_back(c);
+  }
+}
+
+}  // namespace
+
+void add_float_cases(std::vector<Case>& cases) {
+  for (const RoundName& round : kRounds) {
+    for (const Row& row : kArithmetic) {
+      for (const bool ftz : {false, true}) {
+        for (const bool sat : {false, true})
+          cases.push_back(arithmetic_case(kFloat32, row, round, ftz, sat));
+        add_packed(cases, row, round, ftz);
+      }
+      cases.push_back(arithmetic_case(kFloat64, row, round, false, false));
+    }
+    for (const Row& row : kQuotients) {
+      for (const bool ftz : {false, true})
+        cases.push_back(arithmetic_case(kFloat32, row, round, ftz, false));
+      cases.push_back(arithmetic_case(kFloat64, row, round, false, false));
+    }
+  }
+  for (const bool ftz : {false, true}) {
+    for (const bool propagate : {false, true}) {
+      for (const bool xorsign : {false, true})
+        add_extremes(cases, kFloat32, ftz, propagate, xorsign, 2);
+      add_extremes(cases, kFloat32, ftz, propagate, false, 3);
+    }
+    add_signs(cases, kFloat32, ftz);
+  }
+  add_extremes(cases, kFloat64, false, false, false, 2);
+  add_signs(cases, kFloat64, false);
+  for (const FloatType& t : {kFloat32, kFloat64}) {
+    add_copysign(cases, t);
+    add_tests(cases, t);
+  }
+}
+
+// f16 and bf16: the same arithmetic on one value or on both halves of a register.
+namespace {
+
+struct HalfForm {
+  const FloatType& type;
+  bool pair;
+  std::string name() const { return std::string(type.name) + (pair ? "x2" : ""); }
+  int bits() const { return pair ? 32 : 16; }
+  Shape shape() const {
+    if (!pair) return type.shape;
+    return type.format == kF16 ? Shape::F16x2 : Shape::Bf16x2;
+  }
+};
+constexpr HalfForm kHalfForms[] = {
+    {kFloat16, false}, {kFloat16, true}, {kFloatBf16, false}, {kFloatBf16, true}};
+
+using HalfFn = std::function<uint64_t(const uint64_t*)>;
+Case half_case(const HalfForm& form, const std::string& op, int sources, const HalfFn& fn) {
+  Case c;
+  c.text = op + "." + form.name() + " " + operands(sources) + ";";
+  c.dst = {form.bits()};
+  for (int i = 0; i < sources; ++i) c.src.push_back({form.bits(), form.shape()});
+  const int parts = form.pair ? 2 : 1;
+  c.want = [=](Values s, uint64_t* d) {
+    d[0] = 0;
+    for (int k = 0; k < parts; ++k) {
+      uint64_t part[3] = {};
+      for (int i = 0; i < sources; ++i) part[i] = s[i] >> (16 * k) & 0xffff;
+      d[0] |= fn(part) << (16 * k);
+    }
+  };
+  return c;
+}
+
+void add_half_arithmetic(std::vector<Case>& cases, const HalfForm& form, const Row& row) {
+  const FloatType t = form.type;
+  const bool is_f16 = t.format == kF16, is_fma = row.sources == 3;
+  for (const bool ftz : {false, true}) {
+    for (int clamp = 0; clamp < 3; ++clamp) {  // none, sat, relu
+      if ((ftz || clamp == 1) && !is_f16) continue;
+      if (clamp == 2 && !is_fma) continue;
+      const std::string op = std::string(row.name) + (is_fma || !is_f16 ? ".rn" : "") +
+                             (ftz ? ".ftz" : "") +
+                             (clamp == 1   ? ".sat"
+                              : clamp == 2 ? ".relu"
+                                           : "");
+      Case c = half_case(form, op, row.sources, [=](const uint64_t* s) {
+        const uint64_t x = evaluate(t, row, s, Mode::Nearest, ftz, clamp == 1);
+        return clamp == 2 ? rectified(t.format, x) : x;
+      });
+      if (!is_f16 && !is_fma) c.sm = 90;
+      cases.push_back(c);
+    }
+  }
+}
+
+void add_half_extremes(std::vector<Case>& cases, const HalfForm& form, bool ftz, bool propagate,
+                       bool xorsign) {
+  const Format f = form.type.format;
+  for (const bool is_max : {false, true}) {
+    const std::string op = std::string(is_max ? "max" : "min") + (ftz ? ".ftz" : "") +
+                           (propagate ? ".NaN" : "") + (xorsign ? ".xorsign.abs" : "");
+    Case c = half_case(form, op, 2, [=](const uint64_t* s) {
+      const uint64_t clear = xorsign ? f.sign() - 1 : ~uint64_t(0);
+      const uint64_t x = extreme(f, flushed(f, s[0], ftz) & clear, flushed(f, s[1], ftz) & clear,
+                                 is_max, propagate);
+      return xorsign && !f.is_nan(x) ? x | ((s[0] ^ s[1]) & f.sign()) : x;
+    });
+    c.sm = xorsign ? 86 : 80;
+    cases.push_back(c);
+  }
+}
+
+void add_half_signs(std::vector<Case>& cases, const HalfForm& form, bool ftz) {
+  const Format f = form.type.format;
+  for (const bool is_abs : {false, true}) {
+    Case c = half_case(form, std::string(is_abs ? "abs" : "neg") + (ftz ? ".ftz" : ""), 1,
+                       [=](const uint64_t* s) {
+                         const uint64_t x = flushed(f, s[0], ftz);
+                         return is_abs ? x & (f.sign() - 1) : x ^ f.sign();
+                       });
+    c.defined = [=](Values s) {
+      return !f.is_nan(s[0] & 0xffff) && !f.is_nan(s[0] >> 16 & 0xffff);
+    };
+    cases.push_back(c);
+  }
+}
+
+/// add, sub and fma with f16 or bf16 sources and an f32 addend and result.
+void add_mixed(std::vector<Case>& cases, const FloatType& half, const Row& row,
+               const RoundName& round, bool sat) {
+  Case c;
+  c.text = std::string(row.name) + "." + round.name + (sat ? ".sat" : "") + ".f32." + half.name +
+           " " + operands(row.sources) + ";";
+  c.dst = {32};
+  for (int i = 0; i + 1 < row.sources; ++i) c.src.push_back({16, half.shape});
+  c.src.push_back({32, Shape::F32});
+  c.sm = 100;
+  c.ptx = 86;
+  c.want = [=](Values s, uint64_t* d) {
+    Real x[3];
+    for (int i = 0; i < row.sources; ++i)
+      x[i] = decode(i + 1 == row.sources ? kF32 : half.format, s[i]);
+    const uint64_t result = encode(kF32, row.op(x, round.mode), round.mode);
+    d[0] = sat ? saturated(kF32, result) : result;
+  };
+  cases.push_back(c);
+}
+
+}  // namespace
+
+void add_half_cases(std::vector<Case>& cases) {
+  for (const HalfForm& form : kHalfForms) {
+    for (const Row& row : kArithmetic) add_half_arithmetic(cases, form, row);
+    for (const bool ftz : {false, true}) {
+      if (ftz && form.type.format == kBf16) continue;
+      for (const bool propagate : {false, true})
+        for (const bool xorsign : {false, true})
+          add_half_extremes(cases, form, ftz, propagate, xorsign);
+      add_half_signs(cases, form, ftz);
+    }
+  }
+  for (const FloatType& half : {kFloat16, kFloatBf16})
+    for (const Row& row : kArithmetic)
+      for (const RoundName& round : kRounds)
+        for (const bool sat : {false, true})
+          if (std::string(row.name) != "mul") add_mixed(cases, half, row, round, sat);
+}
+
+}  // namespace kw::alu_fuzz
