@@ -279,6 +279,8 @@ bool Decoder::emit_alu(const ptx::Instruction& instruction, const isa::Alu& alu)
     if (operand.kind != ptx::Operand::Kind::Vector) flat.push_back(&operand);
     for (const ptx::Operand& element : operand.elements) flat.push_back(&element);
   }
+  const size_t folded = alu.folded < 0 ? flat.size() : alu.dsts + size_t(alu.folded);
+  if (folded < flat.size()) flat.erase(flat.begin() + static_cast<std::ptrdiff_t>(folded));
   if (flat.size() != size_t{alu.dsts} + alu.srcs || alu.dsts > 4 || alu.srcs > 4)
     return refuse(fmt::format("{}: wrong number of operands", full_name(instruction)));
   isa::AluArgs args;

@@ -1,19 +1,28 @@
-// alu_fuzz: emits the random-operand kernel, or runs it on a device and says what differs from the
-// reference.
+// alu_fuzz: random operands through every ALU instruction form, as kernels on a device, judged by
+// the exact reference. Also writes kernel, inputs and expected outputs to files. Exits with 0 when
+// all agree, 1 when not, 77 without a GPU.
+#include <fmt/core.h>
+
 #include <CLI/CLI.hpp>
-#include <cstdio>
 #include <fstream>
 
-#include "isa_runner.h"
+#include "device_runner.h"
+#include "engine/devices.h"
+#include "engine/workers.h"
 
+namespace kw::alu_fuzz {
 namespace {
 
-using kw::alu_fuzz::Batch;
+constexpr int kSkipped = 77;
+constexpr size_t kFormsPerKernel =
+    250;  // the driver compiles a kernel of this size in a second or two
 
 struct Options {
-  int sm = 90, ptx = 85, threads = 256;
+  int sm = 90, ptx = 83, threads = 256, rounds = 1;
   uint64_t seed = 1;
-  std::string emit;
+  std::string device = "vgpu", emit;
+  bool strict = false;
+  std::string target() const { return "sm_" + std::to_string(sm); }
 };
 
 bool write_file(const std::string& path, const void* data, size_t bytes) {
@@ -23,30 +32,83 @@ bool write_file(const std::string& path, const void* data, size_t bytes) {
 }
 
 /// The kernel, its inputs and the expected outputs as files beside each other.
-int emit(const Batch& batch, const Options& options) {
-  const std::string ptx = batch.ptx(options.ptx, "sm_" + std::to_string(options.sm));
+int emit(const Options& options) {
+  const Batch batch(cases_for(options.sm, options.ptx), options.threads, options.seed);
+  const std::string ptx = batch.ptx(options.ptx, options.target());
   const auto expected = batch.expected();
   const bool written =
       write_file(options.emit + "/alu_fuzz.ptx", ptx.data(), ptx.size()) &&
       write_file(options.emit + "/inputs.bin", batch.inputs().data(), 8 * batch.inputs().size()) &&
       write_file(options.emit + "/expected.bin", expected.data(), 8 * expected.size());
-  if (!written) std::fprintf(stderr, "cannot write to %s\n", options.emit.c_str());
+  if (!written) fmt::print(stderr, "cannot write to {}\n", options.emit);
   return written ? 0 : 3;
 }
 
+struct Total {
+  int64_t checked = 0, undefined = 0, wrong = 0, failed_kernels = 0;
+  size_t forms = 0;
+};
+
+void run_part(const Options& options, exec::Device& device, std::vector<Case> cases, uint64_t seed,
+              Total& total) {
+  const Batch batch(std::move(cases), options.threads, seed);
+  const auto outputs = run_on_device(batch, device, options.ptx, options.target());
+  if (!outputs) {
+    fmt::print("kernel of {} forms from {} on: {}\n", batch.cases().size(), batch.cases()[0].text,
+               outputs.error().message);
+    ++total.failed_kernels;
+    return;
+  }
+  const Judgement judgement = batch.judge(*outputs, options.strict);
+  total.checked += judgement.checked;
+  total.undefined += judgement.undefined;
+  total.wrong += judgement.wrong;
+  total.forms += batch.cases().size();
+  for (const Mismatch& mismatch : judgement.first) fmt::print("{}\n", mismatch.what);
+}
+
+int run(const Options& options) {
+  engine::DeviceRequest request;
+  request.kind = options.device;
+  request.target = options.target();
+  const auto device = engine::open_device(request);
+  if (!device) {
+    fmt::print("no device: {}\n", device.error().message);
+    return kSkipped;
+  }
+  const std::vector<Case> cases = cases_for(options.sm, options.ptx);
+  Total total;
+  for (int round = 0; round < options.rounds; ++round)
+    for (size_t at = 0; at < cases.size(); at += kFormsPerKernel) {
+      const size_t end = std::min(cases.size(), at + kFormsPerKernel);
+      const auto first = cases.begin() + static_cast<std::ptrdiff_t>(at);
+      run_part(options, **device, {first, cases.begin() + static_cast<std::ptrdiff_t>(end)},
+               options.seed + static_cast<uint64_t>(round), total);
+    }
+  fmt::print(
+      "{}: {} forms, {} results compared, {} left open by the ISA, {} wrong, {} kernels failed\n",
+      (*device)->info().name, total.forms, total.checked, total.undefined, total.wrong,
+      total.failed_kernels);
+  return total.wrong == 0 && total.failed_kernels == 0 ? 0 : 1;
+}
+
 }  // namespace
+}  // namespace kw::alu_fuzz
 
 int main(int argc, char** argv) {
-  Options options;
-  CLI::App app{"Random operands through every ALU instruction form"};
+  if (argc > 1 && std::string(argv[1]) == "worker-gpu") return kw::engine::gpu_worker();
+  kw::alu_fuzz::Options options;
+  CLI::App app{"Random operands through every ALU instruction form, judged by an exact reference"};
+  app.add_option("--device", options.device, "vgpu or gpu");
   app.add_option("--sm", options.sm, "target, e.g. 90");
-  app.add_option("--ptx", options.ptx, "PTX version times ten, e.g. 85");
+  app.add_option("--ptx", options.ptx, "PTX version times ten, e.g. 83");
   app.add_option("--threads", options.threads, "values per form")->check(CLI::Range(32, 1024));
+  app.add_option("--rounds", options.rounds, "how often, with other operands");
   app.add_option("--seed", options.seed, "of the random operands");
-  app.add_option("--emit", options.emit, "folder for alu_fuzz.ptx, inputs.bin and expected.bin");
+  app.add_flag("--strict", options.strict,
+               "also judge results the ISA leaves open, against our choice");
+  app.add_option("--emit", options.emit,
+                 "write alu_fuzz.ptx, inputs.bin and expected.bin here instead of running");
   CLI11_PARSE(app, argc, argv);
-  const Batch batch(kw::alu_fuzz::cases_for(options.sm, options.ptx), options.threads,
-                    options.seed);
-  if (!options.emit.empty()) return emit(batch, options);
-  return 0;
+  return options.emit.empty() ? kw::alu_fuzz::run(options) : kw::alu_fuzz::emit(options);
 }

@@ -2,7 +2,9 @@
 // every x86-64 level.
 #include <gtest/gtest.h>
 
+#include "device_runner.h"
 #include "isa_runner.h"
+#include "vgpu/virtual_gpu.h"
 
 namespace kw::alu_fuzz {
 namespace {
@@ -36,6 +38,16 @@ TEST_P(AluFuzz, IsaMatchesReferenceOnEveryLevel) {
       EXPECT_EQ(first, *outputs) << "x86-64 levels differ";
     }
   }
+}
+TEST_P(AluFuzz, VirtualGpuMatchesReference) {
+  auto device = vgpu::VirtualGpu::open("sm_90");
+  ASSERT_TRUE(device) << device.error().message;
+  const Batch batch(cases_for(90, 83), kThreads, GetParam());
+  const auto outputs = run_on_device(batch, **device, 83, "sm_90");
+  ASSERT_TRUE(outputs) << outputs.error().message;
+  const Judgement judgement = batch.judge(*outputs, true);
+  EXPECT_EQ(judgement.wrong, 0) << report(batch, judgement);
+  EXPECT_GT(judgement.checked, 200000);
 }
 INSTANTIATE_TEST_SUITE_P(Seeds, AluFuzz, testing::Values(1, 2, 3));
 
