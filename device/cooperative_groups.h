@@ -1,4 +1,5 @@
-// Cooperative groups: thread block, tiles of up to 32 threads, coalesced threads, the grid and its barrier.
+// Cooperative groups: thread block, tiles of up to 32 threads, coalesced threads, the grid and its
+// barrier.
 #pragma once
 
 #include <kernelwright_device.h>
@@ -28,8 +29,8 @@ class thread_block {
 };
 KW_FN thread_block this_thread_block() { return {}; }
 
-// The barrier's word lies in the workspace a cooperative launch provides (%envreg1, %envreg2). Its top bit flips when
-// all blocks have arrived: one of them adds what the others leave to 2^31.
+// The barrier's word lies in the workspace a cooperative launch provides (%envreg1, %envreg2). Its
+// top bit flips when all blocks have arrived: one of them adds what the others leave to 2^31.
 class grid_group {
  public:
   KW_METHOD static bool is_valid() { return kw_workspace() != 0; }
@@ -45,9 +46,12 @@ class grid_group {
     return static_cast<unsigned long long>(gridDim.x) * gridDim.y * gridDim.z;
   }
   KW_METHOD static unsigned long long block_rank() {
-    return (static_cast<unsigned long long>(blockIdx.z) * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x;
+    return (static_cast<unsigned long long>(blockIdx.z) * gridDim.y + blockIdx.y) * gridDim.x +
+           blockIdx.x;
   }
-  KW_METHOD static unsigned long long thread_rank() { return block_rank() * kw_block_threads() + kw_block_rank(); }
+  KW_METHOD static unsigned long long thread_rank() {
+    return block_rank() * kw_block_threads() + kw_block_rank();
+  }
   KW_METHOD static dim3 group_dim() { return dim3(gridDim.x, gridDim.y, gridDim.z); }
   KW_METHOD static dim3 dim_blocks() { return group_dim(); }
   KW_METHOD static dim3 block_index() { return dim3(blockIdx.x, blockIdx.y, blockIdx.z); }
@@ -65,7 +69,10 @@ class grid_group {
     const unsigned add = block_rank() == 0 ? 0x80000000u - others : 1u;
     unsigned before, now;
     __threadfence();
-    asm volatile("atom.add.release.gpu.u32 %0, [%1], %2;" : "=r"(before) : "l"(word), "r"(add) : "memory");
+    asm volatile("atom.add.release.gpu.u32 %0, [%1], %2;"
+                 : "=r"(before)
+                 : "l"(word), "r"(add)
+                 : "memory");
     do {
       asm volatile("ld.acquire.gpu.u32 %0, [%1];" : "=r"(now) : "l"(word) : "memory");
     } while (((before ^ now) & 0x80000000u) == 0);
@@ -76,7 +83,8 @@ KW_FN grid_group this_grid() { return {}; }
 
 template <unsigned kSize, typename Parent = void>
 class thread_block_tile {
-  static_assert(kSize <= 32 && (kSize & (kSize - 1)) == 0, "tiles of more than 32 threads " KW_NEEDS_NVRTC);
+  static_assert(kSize <= 32 && (kSize & (kSize - 1)) == 0,
+                "tiles of more than 32 threads " KW_NEEDS_NVRTC);
 
  public:
   KW_METHOD static unsigned thread_rank() { return kw_lane() & (kSize - 1); }
@@ -103,7 +111,9 @@ class thread_block_tile {
   }
   KW_METHOD static int any(int predicate) { return __any_sync(kw_mask(), predicate); }
   KW_METHOD static int all(int predicate) { return __all_sync(kw_mask(), predicate); }
-  KW_METHOD static unsigned ballot(int predicate) { return __ballot_sync(kw_mask(), predicate) >> kw_first(); }
+  KW_METHOD static unsigned ballot(int predicate) {
+    return __ballot_sync(kw_mask(), predicate) >> kw_first();
+  }
   template <typename T>
   KW_METHOD static unsigned match_any(T value) {
     return __match_any_sync(kw_mask(), value) >> kw_first();
@@ -115,7 +125,9 @@ class thread_block_tile {
 
  private:
   KW_METHOD static unsigned kw_first() { return kw_lane() & ~(kSize - 1); }
-  KW_METHOD static unsigned kw_mask() { return kSize == 32 ? 0xffffffffu : ((1u << (kSize & 31)) - 1) << kw_first(); }
+  KW_METHOD static unsigned kw_mask() {
+    return kSize == 32 ? 0xffffffffu : ((1u << (kSize & 31)) - 1) << kw_first();
+  }
 };
 template <unsigned kSize, typename Parent>
 KW_FN thread_block_tile<kSize, Parent> tiled_partition(const Parent&) {
@@ -125,7 +137,9 @@ KW_FN thread_block_tile<kSize, Parent> tiled_partition(const Parent&) {
 class coalesced_group {
  public:
   KW_METHOD explicit coalesced_group(unsigned mask) : mask_(mask) {}
-  KW_METHOD unsigned thread_rank() const { return static_cast<unsigned>(__popc(mask_ & ((1u << kw_lane()) - 1))); }
+  KW_METHOD unsigned thread_rank() const {
+    return static_cast<unsigned>(__popc(mask_ & ((1u << kw_lane()) - 1)));
+  }
   KW_METHOD unsigned size() const { return static_cast<unsigned>(__popc(mask_)); }
   KW_METHOD unsigned num_threads() const { return size(); }
   KW_METHOD unsigned meta_group_rank() const { return 0; }
@@ -147,7 +161,9 @@ class coalesced_group {
   }
   KW_METHOD int any(int predicate) const { return __any_sync(mask_, predicate); }
   KW_METHOD int all(int predicate) const { return __all_sync(mask_, predicate); }
-  KW_METHOD unsigned ballot(int predicate) const { return kw_pack(__ballot_sync(mask_, predicate)); }
+  KW_METHOD unsigned ballot(int predicate) const {
+    return kw_pack(__ballot_sync(mask_, predicate));
+  }
   template <typename T>
   KW_METHOD unsigned match_any(T value) const {
     return kw_pack(__match_any_sync(mask_, value));

@@ -1,20 +1,17 @@
 // CUDA device language for clang without a CUDA SDK: included in front of every kernel module.
-// Covers what NVRTC offers without any #include; <cuda_fp16.h> and the other headers stand beside this file.
+// Covers what NVRTC offers without any #include; <cuda_fp16.h> and the other headers stand beside
+// this file.
 #pragma once
 
-#include <kw/base.h>
-#include <kw/vector_types.h>
-#include <kw/thread.h>
-#include <kw/warp.h>
-#include <kw/integer.h>
-#include <kw/simd.h>
-#include <kw/float.h>
-#include <kw/convert.h>
-#include <kw/memory.h>
 #include <kw/atomic.h>
-#include <kw/math_float.h>
-#include <kw/math_float_more.h>
-#include <kw/math_double.h>
-#include <kw/math_double_more.h>
+#include <kw/base.h>
+#include <kw/convert.h>
+#include <kw/float.h>
+#include <kw/integer.h>
 #include <kw/math_names.h>
+#include <kw/memory.h>
 #include <kw/output.h>
+#include <kw/simd.h>
+#include <kw/thread.h>
+#include <kw/vector_types.h>
+#include <kw/warp.h>

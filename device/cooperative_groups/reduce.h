@@ -33,7 +33,8 @@ struct bit_xor {
 template <unsigned kSize, typename Parent, typename T, typename Op>
 KW_FN T reduce(const thread_block_tile<kSize, Parent>& tile, T value, Op&& op) {
 #pragma unroll
-  for (unsigned offset = kSize / 2; offset > 0; offset /= 2) value = op(value, tile.shfl_xor(value, offset));
+  for (unsigned offset = kSize / 2; offset > 0; offset /= 2)
+    value = op(value, tile.shfl_xor(value, offset));
   return value;
 }
 template <typename T, typename Op>

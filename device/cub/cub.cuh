@@ -1,2 +1,2 @@
 // Present so that the message is clear.
-#error "<cub/cub.cuh> needs NVRTC and NVIDIA headers; clang with the device headers of kernelwright cannot serve it"
+#error "<cub/cub.cuh> needs NVRTC: clang has only the headers of kernelwright"

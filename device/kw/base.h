@@ -52,7 +52,7 @@ typedef unsigned long ulong;
 #define NULL __null
 #endif
 
-#define KW_NEEDS_NVRTC "needs NVRTC and NVIDIA's headers; clang with kernelwright's own device headers cannot serve it"
+#define KW_NEEDS_NVRTC "need NVRTC: clang has only the headers of kernelwright"
 
 namespace std {
 typedef ::size_t size_t;

@@ -71,13 +71,21 @@ struct __align__(2) __nv_bfloat16 {
   KW_METHOD operator int() const { return static_cast<int>(kw_from_bfloat16(__x)); }
   KW_METHOD operator unsigned() const { return static_cast<unsigned>(kw_from_bfloat16(__x)); }
   KW_METHOD operator short() const { return static_cast<short>(kw_from_bfloat16(__x)); }
-  KW_METHOD operator unsigned short() const { return static_cast<unsigned short>(kw_from_bfloat16(__x)); }
+  KW_METHOD operator unsigned short() const {
+    return static_cast<unsigned short>(kw_from_bfloat16(__x));
+  }
   KW_METHOD operator long long() const { return static_cast<long long>(kw_from_bfloat16(__x)); }
-  KW_METHOD operator unsigned long long() const { return static_cast<unsigned long long>(kw_from_bfloat16(__x)); }
+  KW_METHOD operator unsigned long long() const {
+    return static_cast<unsigned long long>(kw_from_bfloat16(__x));
+  }
   KW_METHOD operator long() const { return static_cast<long>(kw_from_bfloat16(__x)); }
-  KW_METHOD operator unsigned long() const { return static_cast<unsigned long>(kw_from_bfloat16(__x)); }
+  KW_METHOD operator unsigned long() const {
+    return static_cast<unsigned long>(kw_from_bfloat16(__x));
+  }
   KW_METHOD operator signed char() const { return static_cast<signed char>(kw_from_bfloat16(__x)); }
-  KW_METHOD operator unsigned char() const { return static_cast<unsigned char>(kw_from_bfloat16(__x)); }
+  KW_METHOD operator unsigned char() const {
+    return static_cast<unsigned char>(kw_from_bfloat16(__x));
+  }
   KW_METHOD operator char() const { return static_cast<char>(kw_from_bfloat16(__x)); }
 };
 struct __align__(4) __nv_bfloat162 {
@@ -94,11 +102,15 @@ struct __align__(4) __nv_bfloat162 {
 typedef __nv_bfloat16 nv_bfloat16;
 typedef __nv_bfloat162 nv_bfloat162;
 
-KW_FN unsigned kw_bits(const __nv_bfloat162& a) { return __builtin_bit_cast(unsigned, __nv_bfloat162_raw(a)); }
+KW_FN unsigned kw_bits(const __nv_bfloat162& a) {
+  return __builtin_bit_cast(unsigned, __nv_bfloat162_raw(a));
+}
 KW_FN __nv_bfloat162 kw_bfloat162(unsigned bits) {
   return __nv_bfloat162(__builtin_bit_cast(__nv_bfloat162_raw, bits));
 }
-KW_FN __nv_bfloat16 kw_bfloat16(unsigned short bits) { return __nv_bfloat16(__nv_bfloat16_raw{bits}); }
+KW_FN __nv_bfloat16 kw_bfloat16(unsigned short bits) {
+  return __nv_bfloat16(__nv_bfloat16_raw{bits});
+}
 
 KW_FN float __bfloat162float(__nv_bfloat16 a) { return kw_from_bfloat16(a.__x); }
 KW_FN __nv_bfloat16 __float2bfloat16(float a) { return __nv_bfloat16(a); }
@@ -109,8 +121,12 @@ KW_FN __nv_bfloat16 __float2bfloat16_rz(float a) {
 }
 KW_FN int __bfloat162int_rn(__nv_bfloat16 a) { return __float2int_rn(kw_from_bfloat16(a.__x)); }
 KW_FN int __bfloat162int_rz(__nv_bfloat16 a) { return __float2int_rz(kw_from_bfloat16(a.__x)); }
-KW_FN unsigned __bfloat162uint_rn(__nv_bfloat16 a) { return __float2uint_rn(kw_from_bfloat16(a.__x)); }
-KW_FN unsigned __bfloat162uint_rz(__nv_bfloat16 a) { return __float2uint_rz(kw_from_bfloat16(a.__x)); }
+KW_FN unsigned __bfloat162uint_rn(__nv_bfloat16 a) {
+  return __float2uint_rn(kw_from_bfloat16(a.__x));
+}
+KW_FN unsigned __bfloat162uint_rz(__nv_bfloat16 a) {
+  return __float2uint_rz(kw_from_bfloat16(a.__x));
+}
 KW_FN long long __bfloat162ll_rn(__nv_bfloat16 a) { return __float2ll_rn(kw_from_bfloat16(a.__x)); }
 KW_FN __nv_bfloat16 __int2bfloat16_rn(int a) { return __nv_bfloat16(a); }
 KW_FN __nv_bfloat16 __uint2bfloat16_rn(unsigned a) { return __nv_bfloat16(a); }
@@ -119,7 +135,9 @@ KW_FN __nv_bfloat16 __ushort2bfloat16_rn(unsigned short a) { return __nv_bfloat1
 KW_FN __nv_bfloat16 __ll2bfloat16_rn(long long a) { return __nv_bfloat16(a); }
 KW_FN short __bfloat16_as_short(__nv_bfloat16 a) { return static_cast<short>(a.__x); }
 KW_FN unsigned short __bfloat16_as_ushort(__nv_bfloat16 a) { return a.__x; }
-KW_FN __nv_bfloat16 __short_as_bfloat16(short a) { return kw_bfloat16(static_cast<unsigned short>(a)); }
+KW_FN __nv_bfloat16 __short_as_bfloat16(short a) {
+  return kw_bfloat16(static_cast<unsigned short>(a));
+}
 KW_FN __nv_bfloat16 __ushort_as_bfloat16(unsigned short a) { return kw_bfloat16(a); }
 
 KW_FN __nv_bfloat162 __floats2bfloat162_rn(float a, float b) {
@@ -133,7 +151,9 @@ KW_FN __nv_bfloat162 __floats2bfloat162_rn(float a, float b) {
 }
 KW_FN __nv_bfloat162 __float22bfloat162_rn(float2 a) { return __floats2bfloat162_rn(a.x, a.y); }
 KW_FN __nv_bfloat162 __float2bfloat162_rn(float a) { return __floats2bfloat162_rn(a, a); }
-KW_FN float2 __bfloat1622float2(__nv_bfloat162 a) { return {__bfloat162float(a.x), __bfloat162float(a.y)}; }
+KW_FN float2 __bfloat1622float2(__nv_bfloat162 a) {
+  return {__bfloat162float(a.x), __bfloat162float(a.y)};
+}
 KW_FN float __low2float(__nv_bfloat162 a) { return __bfloat162float(a.x); }
 KW_FN float __high2float(__nv_bfloat162 a) { return __bfloat162float(a.y); }
 KW_FN __nv_bfloat16 __low2bfloat16(__nv_bfloat162 a) { return a.x; }

@@ -3,38 +3,38 @@
 
 #include <kw/base.h>
 
-#define KW_F1(NAME, T, C, OP)                      \
-  KW_FN T NAME(T a) {                              \
-    T r;                                           \
-    asm(OP " %0, %1;" : "=" C(r) : C(a));          \
-    return r;                                      \
+#define KW_F1(NAME, T, C, OP)             \
+  KW_FN T NAME(T a) {                     \
+    T r;                                  \
+    asm(OP " %0, %1;" : "=" C(r) : C(a)); \
+    return r;                             \
   }
-#define KW_F2(NAME, T, C, OP)                      \
-  KW_FN T NAME(T a, T b) {                         \
-    T r;                                           \
+#define KW_F2(NAME, T, C, OP)                       \
+  KW_FN T NAME(T a, T b) {                          \
+    T r;                                            \
     asm(OP " %0, %1, %2;" : "=" C(r) : C(a), C(b)); \
-    return r;                                      \
+    return r;                                       \
   }
-#define KW_F3(NAME, T, C, OP)                                       \
-  KW_FN T NAME(T a, T b, T c) {                                     \
-    T r;                                                            \
-    asm(OP " %0, %1, %2, %3;" : "=" C(r) : C(a), C(b), C(c));       \
-    return r;                                                       \
+#define KW_F3(NAME, T, C, OP)                                 \
+  KW_FN T NAME(T a, T b, T c) {                               \
+    T r;                                                      \
+    asm(OP " %0, %1, %2, %3;" : "=" C(r) : C(a), C(b), C(c)); \
+    return r;                                                 \
   }
-#define KW_ROUNDED(MODE, PTX)                                 \
-  KW_F2(__fadd_##MODE, float, "f", "add." PTX ".f32")  \
-  KW_F2(__fsub_##MODE, float, "f", "sub." PTX ".f32")  \
-  KW_F2(__fmul_##MODE, float, "f", "mul." PTX ".f32")  \
-  KW_F2(__fdiv_##MODE, float, "f", "div." PTX ".f32")  \
-  KW_F3(__fmaf_##MODE, float, "f", "fma." PTX ".f32")  \
-  KW_F1(__frcp_##MODE, float, "f", "rcp." PTX ".f32")  \
+#define KW_ROUNDED(MODE, PTX)                           \
+  KW_F2(__fadd_##MODE, float, "f", "add." PTX ".f32")   \
+  KW_F2(__fsub_##MODE, float, "f", "sub." PTX ".f32")   \
+  KW_F2(__fmul_##MODE, float, "f", "mul." PTX ".f32")   \
+  KW_F2(__fdiv_##MODE, float, "f", "div." PTX ".f32")   \
+  KW_F3(__fmaf_##MODE, float, "f", "fma." PTX ".f32")   \
+  KW_F1(__frcp_##MODE, float, "f", "rcp." PTX ".f32")   \
   KW_F1(__fsqrt_##MODE, float, "f", "sqrt." PTX ".f32") \
-  KW_F2(__dadd_##MODE, double, "d", "add." PTX ".f64") \
-  KW_F2(__dsub_##MODE, double, "d", "sub." PTX ".f64") \
-  KW_F2(__dmul_##MODE, double, "d", "mul." PTX ".f64") \
-  KW_F2(__ddiv_##MODE, double, "d", "div." PTX ".f64") \
-  KW_F3(__fma_##MODE, double, "d", "fma." PTX ".f64")  \
-  KW_F1(__drcp_##MODE, double, "d", "rcp." PTX ".f64") \
+  KW_F2(__dadd_##MODE, double, "d", "add." PTX ".f64")  \
+  KW_F2(__dsub_##MODE, double, "d", "sub." PTX ".f64")  \
+  KW_F2(__dmul_##MODE, double, "d", "mul." PTX ".f64")  \
+  KW_F2(__ddiv_##MODE, double, "d", "div." PTX ".f64")  \
+  KW_F3(__fma_##MODE, double, "d", "fma." PTX ".f64")   \
+  KW_F1(__drcp_##MODE, double, "d", "rcp." PTX ".f64")  \
   KW_F1(__dsqrt_##MODE, double, "d", "sqrt." PTX ".f64")
 KW_ROUNDED(rn, "rn")
 KW_ROUNDED(rz, "rz")

@@ -25,11 +25,11 @@ KW_FN float kw_from_half(unsigned short a) {
   asm("cvt.f32.f16 %0, %1;" : "=f"(r) : "h"(a));
   return r;
 }
-#define KW_HALF_INTEGER(NAME, T, R, C, P)                                       \
-  KW_FN unsigned short kw_to_half(T a) {                                        \
-    unsigned short r;                                                           \
-    asm("cvt.rn.f16." P " %0, %1;" : "=h"(r) : C(static_cast<R>(a)));           \
-    return r;                                                                   \
+#define KW_HALF_INTEGER(NAME, T, R, C, P)                             \
+  KW_FN unsigned short kw_to_half(T a) {                              \
+    unsigned short r;                                                 \
+    asm("cvt.rn.f16." P " %0, %1;" : "=h"(r) : C(static_cast<R>(a))); \
+    return r;                                                         \
   }
 KW_HALF_INTEGER(short, short, short, "h", "s16")
 KW_HALF_INTEGER(ushort, unsigned short, unsigned short, "h", "u16")
@@ -74,9 +74,13 @@ struct __align__(2) __half {
   KW_METHOD operator int() const { return static_cast<int>(kw_from_half(__x)); }
   KW_METHOD operator unsigned() const { return static_cast<unsigned>(kw_from_half(__x)); }
   KW_METHOD operator short() const { return static_cast<short>(kw_from_half(__x)); }
-  KW_METHOD operator unsigned short() const { return static_cast<unsigned short>(kw_from_half(__x)); }
+  KW_METHOD operator unsigned short() const {
+    return static_cast<unsigned short>(kw_from_half(__x));
+  }
   KW_METHOD operator long long() const { return static_cast<long long>(kw_from_half(__x)); }
-  KW_METHOD operator unsigned long long() const { return static_cast<unsigned long long>(kw_from_half(__x)); }
+  KW_METHOD operator unsigned long long() const {
+    return static_cast<unsigned long long>(kw_from_half(__x));
+  }
   KW_METHOD operator long() const { return static_cast<long>(kw_from_half(__x)); }
   KW_METHOD operator unsigned long() const { return static_cast<unsigned long>(kw_from_half(__x)); }
   KW_METHOD operator signed char() const { return static_cast<signed char>(kw_from_half(__x)); }
@@ -108,37 +112,37 @@ KW_FN float __half2float(__half a) { return kw_from_half(a.__x); }
 KW_FN __half __float2half(float a) { return __half(a); }
 KW_FN __half __float2half_rn(float a) { return __half(a); }
 KW_FN __half __double2half(double a) { return __half(a); }
-#define KW_HALF_MODE(MODE, PTX)                                                      \
-  KW_FN __half __float2half_##MODE(float a) {                                   \
-    unsigned short r;                                                           \
-    asm("cvt." PTX ".f16.f32 %0, %1;" : "=h"(r) : "f"(a));                    \
-    return kw_half(r);                                                          \
+#define KW_HALF_MODE(MODE, PTX)                            \
+  KW_FN __half __float2half_##MODE(float a) {              \
+    unsigned short r;                                      \
+    asm("cvt." PTX ".f16.f32 %0, %1;" : "=h"(r) : "f"(a)); \
+    return kw_half(r);                                     \
   }
 KW_HALF_MODE(rz, "rz")
 KW_HALF_MODE(rd, "rm")
 KW_HALF_MODE(ru, "rp")
 #undef KW_HALF_MODE
-#define KW_HALF_TO(NAME, T, C, P)                                 \
-  KW_FN T __half2##NAME##_rn(__half a) {                          \
-    T r;                                                          \
-    asm("cvt.rni." P ".f16 %0, %1;" : "=" C(r) : "h"(a.__x));     \
-    return r;                                                     \
-  }                                                               \
-  KW_FN T __half2##NAME##_rz(__half a) {                          \
-    T r;                                                          \
-    asm("cvt.rzi." P ".f16 %0, %1;" : "=" C(r) : "h"(a.__x));     \
-    return r;                                                     \
-  }                                                               \
-  KW_FN T __half2##NAME##_ru(__half a) {                          \
-    T r;                                                          \
-    asm("cvt.rpi." P ".f16 %0, %1;" : "=" C(r) : "h"(a.__x));     \
-    return r;                                                     \
-  }                                                               \
-  KW_FN T __half2##NAME##_rd(__half a) {                          \
-    T r;                                                          \
-    asm("cvt.rmi." P ".f16 %0, %1;" : "=" C(r) : "h"(a.__x));     \
-    return r;                                                     \
-  }                                                               \
+#define KW_HALF_TO(NAME, T, C, P)                             \
+  KW_FN T __half2##NAME##_rn(__half a) {                      \
+    T r;                                                      \
+    asm("cvt.rni." P ".f16 %0, %1;" : "=" C(r) : "h"(a.__x)); \
+    return r;                                                 \
+  }                                                           \
+  KW_FN T __half2##NAME##_rz(__half a) {                      \
+    T r;                                                      \
+    asm("cvt.rzi." P ".f16 %0, %1;" : "=" C(r) : "h"(a.__x)); \
+    return r;                                                 \
+  }                                                           \
+  KW_FN T __half2##NAME##_ru(__half a) {                      \
+    T r;                                                      \
+    asm("cvt.rpi." P ".f16 %0, %1;" : "=" C(r) : "h"(a.__x)); \
+    return r;                                                 \
+  }                                                           \
+  KW_FN T __half2##NAME##_rd(__half a) {                      \
+    T r;                                                      \
+    asm("cvt.rmi." P ".f16 %0, %1;" : "=" C(r) : "h"(a.__x)); \
+    return r;                                                 \
+  }                                                           \
   KW_FN __half __##NAME##2half_rn(T a) { return kw_half(kw_to_half(a)); }
 KW_HALF_TO(short, short, "h", "s16")
 KW_HALF_TO(ushort, unsigned short, "h", "u16")
@@ -154,7 +158,8 @@ KW_FN __half __ushort_as_half(unsigned short a) { return kw_half(a); }
 
 KW_FN __half2 __floats2half2_rn(float a, float b) {
   unsigned r;
-  asm("{\n\t.reg .b16 low, high;\n\tcvt.rn.f16.f32 low, %1;\n\tcvt.rn.f16.f32 high, %2;\n\tmov.b32 %0, {low, high};\n\t}"
+  asm("{\n\t.reg .b16 low, high;\n\tcvt.rn.f16.f32 low, %1;\n\tcvt.rn.f16.f32 high, %2;\n\tmov.b32 "
+      "%0, {low, high};\n\t}"
       : "=r"(r)
       : "f"(a), "f"(b));
   return kw_half2(r);

@@ -27,11 +27,11 @@ KW_FN unsigned __byte_perm(unsigned a, unsigned b, unsigned selector) {
   asm("prmt.b32 %0, %1, %2, %3;" : "=r"(result) : "r"(a), "r"(b), "r"(selector));
   return result;
 }
-#define KW_FUNNEL(NAME, OP)                                                        \
-  KW_FN unsigned NAME(unsigned low, unsigned high, unsigned shift) {               \
-    unsigned result;                                                               \
-    asm(OP " %0, %1, %2, %3;" : "=r"(result) : "r"(low), "r"(high), "r"(shift));   \
-    return result;                                                                 \
+#define KW_FUNNEL(NAME, OP)                                                      \
+  KW_FN unsigned NAME(unsigned low, unsigned high, unsigned shift) {             \
+    unsigned result;                                                             \
+    asm(OP " %0, %1, %2, %3;" : "=r"(result) : "r"(low), "r"(high), "r"(shift)); \
+    return result;                                                               \
   }
 KW_FUNNEL(__funnelshift_l, "shf.l.wrap.b32")
 KW_FUNNEL(__funnelshift_lc, "shf.l.clamp.b32")
@@ -84,13 +84,13 @@ KW_FN unsigned __urhadd(unsigned a, unsigned b) {
   return static_cast<unsigned>((static_cast<unsigned long long>(a) + b + 1) >> 1);
 }
 
-#define KW_DOT(NAME, OP, T, A, B)                                                     \
-  KW_FN T NAME(A a, B b, T c) {                                                       \
-    T result;                                                                         \
-    asm(OP " %0, %1, %2, %3;"                                                         \
-        : "=r"(result)                                                                \
+#define KW_DOT(NAME, OP, T, A, B)                                                              \
+  KW_FN T NAME(A a, B b, T c) {                                                                \
+    T result;                                                                                  \
+    asm(OP " %0, %1, %2, %3;"                                                                  \
+        : "=r"(result)                                                                         \
         : "r"(__builtin_bit_cast(unsigned, a)), "r"(__builtin_bit_cast(unsigned, b)), "r"(c)); \
-    return result;                                                                    \
+    return result;                                                                             \
   }
 KW_DOT(__dp4a, "dp4a.s32.s32", int, int, int)
 KW_DOT(__dp4a, "dp4a.u32.u32", unsigned, unsigned, unsigned)

@@ -1,7 +1,8 @@
-// The C++ names of the math functions: float overloads, integers as double, min and max, classification, namespace std.
+// The C++ names of the math functions: float overloads, integers as double, min and max,
+// classification, namespace std.
 #pragma once
 
-#include <kw/math_double_more.h>
+#include <kw/math.h>
 
 template <bool kHolds, typename T>
 struct kw_enable {};
@@ -10,17 +11,18 @@ struct kw_enable<true, T> {
   typedef T type;
 };
 
-#define KW_UNARY(NAME)                                                              \
-  KW_FN float NAME(float x) { return NAME##f(x); }                                  \
-  template <typename T>                                                             \
-  KW_FN typename kw_enable<__is_integral(T), double>::type NAME(T x) {              \
-    return NAME(static_cast<double>(x));                                            \
+#define KW_UNARY(NAME)                                                 \
+  KW_FN float NAME(float x) { return NAME##f(x); }                     \
+  template <typename T>                                                \
+  KW_FN typename kw_enable<__is_integral(T), double>::type NAME(T x) { \
+    return NAME(static_cast<double>(x));                               \
   }
-#define KW_BINARY(NAME)                                                             \
-  KW_FN float NAME(float x, float y) { return NAME##f(x, y); }                      \
-  template <typename T, typename U>                                                 \
-  KW_FN typename kw_enable<__is_arithmetic(T) && __is_arithmetic(U), double>::type NAME(T x, U y) { \
-    return NAME(static_cast<double>(x), static_cast<double>(y));                    \
+#define KW_BINARY(NAME)                                                                        \
+  KW_FN float NAME(float x, float y) { return NAME##f(x, y); }                                 \
+  template <typename T, typename U>                                                            \
+  KW_FN typename kw_enable<__is_arithmetic(T) && __is_arithmetic(U), double>::type NAME(T x,   \
+                                                                                        U y) { \
+    return NAME(static_cast<double>(x), static_cast<double>(y));                               \
   }
 KW_UNARY(sqrt)
 KW_UNARY(rsqrt)
@@ -96,8 +98,12 @@ KW_FN constexpr bool isinf(float x) { return __builtin_fabsf(x) == __builtin_inf
 KW_FN constexpr bool isinf(double x) { return __builtin_fabs(x) == __builtin_inf(); }
 KW_FN constexpr bool isfinite(float x) { return __builtin_fabsf(x) < __builtin_inff(); }
 KW_FN constexpr bool isfinite(double x) { return __builtin_fabs(x) < __builtin_inf(); }
-KW_FN constexpr bool isnormal(float x) { return isfinite(x) && __builtin_fabsf(x) >= 1.17549435e-38f; }
-KW_FN constexpr bool isnormal(double x) { return isfinite(x) && __builtin_fabs(x) >= 2.2250738585072014e-308; }
+KW_FN constexpr bool isnormal(float x) {
+  return isfinite(x) && __builtin_fabsf(x) >= 1.17549435e-38f;
+}
+KW_FN constexpr bool isnormal(double x) {
+  return isfinite(x) && __builtin_fabs(x) >= 2.2250738585072014e-308;
+}
 KW_FN constexpr bool signbit(float x) { return __builtin_bit_cast(int, x) < 0; }
 KW_FN constexpr bool signbit(double x) { return __builtin_bit_cast(long long, x) < 0; }
 KW_FN bool __isnan(double x) { return x != x; }
@@ -105,10 +111,10 @@ KW_FN bool __isnanf(float x) { return x != x; }
 KW_FN bool __isinff(float x) { return isinf(x); }
 KW_FN bool __finitef(float x) { return isfinite(x); }
 
-#define KW_MIN_MAX(T)                                                \
-  KW_FN constexpr T min(T a, T b) { return b < a ? b : a; }          \
+#define KW_MIN_MAX(T)                                       \
+  KW_FN constexpr T min(T a, T b) { return b < a ? b : a; } \
   KW_FN constexpr T max(T a, T b) { return a < b ? b : a; }
-#define KW_MIN_MAX_MIXED(R, A, B)                                    \
+#define KW_MIN_MAX_MIXED(R, A, B)                                                       \
   KW_FN constexpr R min(A a, B b) { return min(static_cast<R>(a), static_cast<R>(b)); } \
   KW_FN constexpr R max(A a, B b) { return max(static_cast<R>(a), static_cast<R>(b)); } \
   KW_FN constexpr R min(B a, A b) { return min(static_cast<R>(a), static_cast<R>(b)); } \
@@ -142,107 +148,15 @@ KW_FN long long llmin(long long a, long long b) { return min(a, b); }
 KW_FN long long llmax(long long a, long long b) { return max(a, b); }
 
 namespace std {
-using ::sqrt;
-using ::exp;
-using ::exp2;
-using ::expm1;
-using ::log;
-using ::log2;
-using ::log10;
-using ::log1p;
-using ::sin;
-using ::cos;
-using ::tan;
-using ::sinh;
-using ::cosh;
-using ::tanh;
-using ::asin;
-using ::acos;
-using ::atan;
-using ::asinh;
-using ::acosh;
-using ::atanh;
-using ::erf;
-using ::erfc;
-using ::lgamma;
-using ::tgamma;
-using ::cbrt;
-using ::floor;
-using ::ceil;
-using ::trunc;
-using ::rint;
-using ::nearbyint;
-using ::round;
-using ::fabs;
-using ::logb;
-using ::pow;
-using ::atan2;
-using ::hypot;
-using ::fmod;
-using ::remainder;
-using ::fmin;
-using ::fmax;
-using ::fdim;
-using ::copysign;
-using ::nextafter;
-using ::fma;
-using ::ldexp;
-using ::scalbn;
-using ::frexp;
-using ::modf;
-using ::ilogb;
-using ::lrint;
-using ::lround;
-using ::llrint;
-using ::llround;
-using ::abs;
-using ::isnan;
-using ::isinf;
-using ::isfinite;
-using ::isnormal;
-using ::signbit;
-using ::nan;
-using ::sqrtf;
-using ::expf;
-using ::exp2f;
-using ::expm1f;
-using ::logf;
-using ::log2f;
-using ::log10f;
-using ::log1pf;
-using ::sinf;
-using ::cosf;
-using ::tanf;
-using ::sinhf;
-using ::coshf;
-using ::tanhf;
-using ::asinf;
-using ::acosf;
-using ::atanf;
-using ::asinhf;
-using ::acoshf;
-using ::atanhf;
-using ::erff;
-using ::erfcf;
-using ::lgammaf;
-using ::tgammaf;
-using ::cbrtf;
-using ::floorf;
-using ::ceilf;
-using ::truncf;
-using ::rintf;
-using ::nearbyintf;
-using ::roundf;
-using ::fabsf;
-using ::powf;
-using ::atan2f;
-using ::hypotf;
-using ::fmodf;
-using ::remainderf;
-using ::fminf;
-using ::fmaxf;
-using ::fdimf;
-using ::copysignf;
-using ::fmaf;
-using ::ldexpf;
+using ::abs, ::acos, ::acosf, ::acosh, ::acoshf, ::asin, ::asinf, ::asinh, ::asinhf, ::atan,
+    ::atan2, ::atan2f, ::atanf, ::atanh, ::atanhf, ::cbrt, ::cbrtf, ::ceil, ::ceilf, ::copysign,
+    ::copysignf, ::cos, ::cosf, ::cosh, ::coshf, ::erf, ::erfc, ::erfcf, ::erff, ::exp, ::exp2,
+    ::exp2f, ::expf, ::expm1, ::expm1f, ::fabs, ::fabsf, ::fdim, ::fdimf, ::floor, ::floorf, ::fma,
+    ::fmaf, ::fmax, ::fmaxf, ::fmin, ::fminf, ::fmod, ::fmodf, ::frexp, ::hypot, ::hypotf, ::ilogb,
+    ::isfinite, ::isinf, ::isnan, ::isnormal, ::ldexp, ::ldexpf, ::lgamma, ::lgammaf, ::llrint,
+    ::llround, ::log, ::log10, ::log10f, ::log1p, ::log1pf, ::log2, ::log2f, ::logb, ::logf,
+    ::lrint, ::lround, ::modf, ::nan, ::nearbyint, ::nearbyintf, ::nextafter, ::pow, ::powf,
+    ::remainder, ::remainderf, ::rint, ::rintf, ::round, ::roundf, ::scalbn, ::signbit, ::sin,
+    ::sinf, ::sinh, ::sinhf, ::sqrt, ::sqrtf, ::tan, ::tanf, ::tanh, ::tanhf, ::tgamma, ::tgammaf,
+    ::trunc, ::truncf;
 }  // namespace std

@@ -9,7 +9,8 @@ KW_FN unsigned kw_lanes(unsigned a, unsigned b, Fn fn) {
   unsigned result = 0;
 #pragma unroll
   for (int at = 0; at < 32; at += kBits) {
-    const int value = fn(static_cast<int>(static_cast<T>(a >> at)), static_cast<int>(static_cast<T>(b >> at)));
+    const int value =
+        fn(static_cast<int>(static_cast<T>(a >> at)), static_cast<int>(static_cast<T>(b >> at)));
     result |= (static_cast<unsigned>(value) & ((1u << kBits) - 1)) << at;
   }
   return result;
@@ -23,45 +24,45 @@ KW_FN int kw_saturate(int value) {
   return value < kLow ? kLow : value > kHigh ? kHigh : value;
 }
 
-#define KW_SIMD(NAME, T, EXPRESSION) \
-  KW_FN unsigned NAME(unsigned x, unsigned y) { \
+#define KW_SIMD(NAME, T, EXPRESSION)                                   \
+  KW_FN unsigned NAME(unsigned x, unsigned y) {                        \
     return kw_lanes<T>(x, y, [](int a, int b) { return EXPRESSION; }); \
   }
-#define KW_SIMD_UNARY(NAME, T, EXPRESSION) \
-  KW_FN unsigned NAME(unsigned x) { \
+#define KW_SIMD_UNARY(NAME, T, EXPRESSION)                           \
+  KW_FN unsigned NAME(unsigned x) {                                  \
     return kw_lanes<T>(x, 0, [](int a, int) { return EXPRESSION; }); \
   }
-#define KW_SIMD_SIGNLESS(N, S, U) \
-  KW_SIMD(__vadd##N, U, a + b) \
-  KW_SIMD(__vsub##N, U, a - b) \
-  KW_SIMD(__vaddss##N, S, kw_saturate<S>(a + b)) \
-  KW_SIMD(__vaddus##N, U, kw_saturate<U>(a + b)) \
-  KW_SIMD(__vsubss##N, S, kw_saturate<S>(a - b)) \
-  KW_SIMD(__vsubus##N, U, kw_saturate<U>(a - b)) \
-  KW_SIMD(__vmaxs##N, S, a > b ? a : b) \
-  KW_SIMD(__vmaxu##N, U, a > b ? a : b) \
-  KW_SIMD(__vmins##N, S, a < b ? a : b) \
-  KW_SIMD(__vminu##N, U, a < b ? a : b) \
-  KW_SIMD(__vabsdiffs##N, S, a > b ? a - b : b - a) \
-  KW_SIMD(__vabsdiffu##N, U, a > b ? a - b : b - a) \
-  KW_SIMD(__vavgs##N, S, (a + b + (a + b >= 0)) >> 1) \
-  KW_SIMD(__vavgu##N, U, (a + b + 1) >> 1) \
-  KW_SIMD(__vhaddu##N, U, (a + b) >> 1) \
-  KW_SIMD_UNARY(__vabs##N, S, a < 0 ? -a : a) \
+#define KW_SIMD_SIGNLESS(N, S, U)                               \
+  KW_SIMD(__vadd##N, U, a + b)                                  \
+  KW_SIMD(__vsub##N, U, a - b)                                  \
+  KW_SIMD(__vaddss##N, S, kw_saturate<S>(a + b))                \
+  KW_SIMD(__vaddus##N, U, kw_saturate<U>(a + b))                \
+  KW_SIMD(__vsubss##N, S, kw_saturate<S>(a - b))                \
+  KW_SIMD(__vsubus##N, U, kw_saturate<U>(a - b))                \
+  KW_SIMD(__vmaxs##N, S, a > b ? a : b)                         \
+  KW_SIMD(__vmaxu##N, U, a > b ? a : b)                         \
+  KW_SIMD(__vmins##N, S, a < b ? a : b)                         \
+  KW_SIMD(__vminu##N, U, a < b ? a : b)                         \
+  KW_SIMD(__vabsdiffs##N, S, a > b ? a - b : b - a)             \
+  KW_SIMD(__vabsdiffu##N, U, a > b ? a - b : b - a)             \
+  KW_SIMD(__vavgs##N, S, (a + b + (a + b >= 0)) >> 1)           \
+  KW_SIMD(__vavgu##N, U, (a + b + 1) >> 1)                      \
+  KW_SIMD(__vhaddu##N, U, (a + b) >> 1)                         \
+  KW_SIMD_UNARY(__vabs##N, S, a < 0 ? -a : a)                   \
   KW_SIMD_UNARY(__vabsss##N, S, kw_saturate<S>(a < 0 ? -a : a)) \
-  KW_SIMD_UNARY(__vneg##N, S, -a) \
-  KW_SIMD_UNARY(__vnegss##N, S, kw_saturate<S>(-a)) \
-  KW_SIMD_COMPARE(eq, N, U, ==) \
-  KW_SIMD_COMPARE(ne, N, U, !=) \
-  KW_SIMD_COMPARE(gtu, N, U, >) \
-  KW_SIMD_COMPARE(geu, N, U, >=) \
-  KW_SIMD_COMPARE(ltu, N, U, <) \
-  KW_SIMD_COMPARE(leu, N, U, <=) \
-  KW_SIMD_COMPARE(gts, N, S, >) \
-  KW_SIMD_COMPARE(ges, N, S, >=) \
-  KW_SIMD_COMPARE(lts, N, S, <) \
+  KW_SIMD_UNARY(__vneg##N, S, -a)                               \
+  KW_SIMD_UNARY(__vnegss##N, S, kw_saturate<S>(-a))             \
+  KW_SIMD_COMPARE(eq, N, U, ==)                                 \
+  KW_SIMD_COMPARE(ne, N, U, !=)                                 \
+  KW_SIMD_COMPARE(gtu, N, U, >)                                 \
+  KW_SIMD_COMPARE(geu, N, U, >=)                                \
+  KW_SIMD_COMPARE(ltu, N, U, <)                                 \
+  KW_SIMD_COMPARE(leu, N, U, <=)                                \
+  KW_SIMD_COMPARE(gts, N, S, >)                                 \
+  KW_SIMD_COMPARE(ges, N, S, >=)                                \
+  KW_SIMD_COMPARE(lts, N, S, <)                                 \
   KW_SIMD_COMPARE(les, N, S, <=)
-#define KW_SIMD_COMPARE(NAME, N, T, OP) \
+#define KW_SIMD_COMPARE(NAME, N, T, OP)        \
   KW_SIMD(__vcmp##NAME##N, T, a OP b ? -1 : 0) \
   KW_SIMD(__vset##NAME##N, T, a OP b ? 1 : 0)
 KW_SIMD_SIGNLESS(2, short, unsigned short)

@@ -4,18 +4,18 @@
 #include <kw/base.h>
 #include <kw/vector_types.h>
 
-#define KW_COMPONENT(C, REGISTER)                          \
-  __declspec(property(get = kw_get_##C)) unsigned C;       \
+#define KW_COMPONENT(C, REGISTER)                    \
+  __declspec(property(get = kw_get_##C)) unsigned C; \
   KW_METHOD unsigned kw_get_##C() const { return __nvvm_read_ptx_sreg_##REGISTER##_##C(); }
-#define KW_INDEX(TYPE, REGISTER)                             \
-  struct TYPE {                                              \
-    KW_COMPONENT(x, REGISTER)                                \
-    KW_COMPONENT(y, REGISTER)                                \
-    KW_COMPONENT(z, REGISTER)                                \
-    KW_METHOD operator uint3() const { return {x, y, z}; }   \
+#define KW_INDEX(TYPE, REGISTER)                              \
+  struct TYPE {                                               \
+    KW_COMPONENT(x, REGISTER)                                 \
+    KW_COMPONENT(y, REGISTER)                                 \
+    KW_COMPONENT(z, REGISTER)                                 \
+    KW_METHOD operator uint3() const { return {x, y, z}; }    \
     KW_METHOD operator dim3() const { return dim3(x, y, z); } \
-    TYPE() = delete;                                         \
-    TYPE(const TYPE&) = delete;                              \
+    TYPE() = delete;                                          \
+    TYPE(const TYPE&) = delete;                               \
   };
 
 KW_INDEX(kw_thread_index, tid)
@@ -34,22 +34,21 @@ constexpr int warpSize = 32;
 
 KW_FN int __syncthreads_count(int predicate) {
   int count;
-  asm volatile(
-      "{\n\t.reg .pred p;\n\tsetp.ne.s32 p, %1, 0;\n\tbar.red.popc.u32 %0, 0, p;\n\t}"
-      : "=r"(count)
-      : "r"(predicate)
-      : "memory");
+  asm volatile("{\n\t.reg .pred p;\n\tsetp.ne.s32 p, %1, 0;\n\tbar.red.popc.u32 %0, 0, p;\n\t}"
+               : "=r"(count)
+               : "r"(predicate)
+               : "memory");
   return count;
 }
-#define KW_BARRIER_VOTE(NAME, OP)                                                          \
-  KW_FN int NAME(int predicate) {                                                          \
-    int all;                                                                               \
-    asm volatile("{\n\t.reg .pred p, q;\n\tsetp.ne.s32 p, %1, 0;\n\tbar.red." OP           \
-                 ".pred q, 0, p;\n\tselp.s32 %0, 1, 0, q;\n\t}"                            \
-                 : "=r"(all)                                                               \
-                 : "r"(predicate)                                                          \
-                 : "memory");                                                              \
-    return all;                                                                            \
+#define KW_BARRIER_VOTE(NAME, OP)                                                \
+  KW_FN int NAME(int predicate) {                                                \
+    int all;                                                                     \
+    asm volatile("{\n\t.reg .pred p, q;\n\tsetp.ne.s32 p, %1, 0;\n\tbar.red." OP \
+                 ".pred q, 0, p;\n\tselp.s32 %0, 1, 0, q;\n\t}"                  \
+                 : "=r"(all)                                                     \
+                 : "r"(predicate)                                                \
+                 : "memory");                                                    \
+    return all;                                                                  \
   }
 KW_BARRIER_VOTE(__syncthreads_and, "and")
 KW_BARRIER_VOTE(__syncthreads_or, "or")

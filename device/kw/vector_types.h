@@ -3,27 +3,27 @@
 
 #include <kw/base.h>
 
-#define KW_VECTOR1(NAME, T)                                       \
-  struct NAME##1 {                                                \
-    T x;                                                          \
-  };                                                              \
-  KW_FN constexpr NAME##1 make_##NAME##1(T x) { return NAME##1{x}; }
-#define KW_VECTOR2(NAME, T, ALIGN)                                \
-  struct __align__(ALIGN) NAME##2 {                               \
-    T x, y;                                                       \
-  };                                                              \
-  KW_FN constexpr NAME##2 make_##NAME##2(T x, T y) { return NAME##2{x, y}; }
-#define KW_VECTOR3(NAME, T)                                       \
-  struct NAME##3 {                                                \
-    T x, y, z;                                                    \
-  };                                                              \
-  KW_FN constexpr NAME##3 make_##NAME##3(T x, T y, T z) { return NAME##3{x, y, z}; }
-#define KW_VECTOR4(NAME, SUFFIX, T, ALIGN)                        \
-  struct __align__(ALIGN) NAME##4##SUFFIX {                       \
-    T x, y, z, w;                                                 \
-  };                                                              \
+#define KW_VECTOR1(NAME, T) \
+  struct NAME##1 {          \
+    T x;                    \
+  };                        \
+  KW_FN constexpr NAME##1 make_##NAME##1(T x) { return NAME##1 {x}; }
+#define KW_VECTOR2(NAME, T, ALIGN)  \
+  struct __align__(ALIGN) NAME##2 { \
+    T x, y;                         \
+  };                                \
+  KW_FN constexpr NAME##2 make_##NAME##2(T x, T y) { return NAME##2 {x, y}; }
+#define KW_VECTOR3(NAME, T) \
+  struct NAME##3 {          \
+    T x, y, z;              \
+  };                        \
+  KW_FN constexpr NAME##3 make_##NAME##3(T x, T y, T z) { return NAME##3 {x, y, z}; }
+#define KW_VECTOR4(NAME, SUFFIX, T, ALIGN)                                     \
+  struct __align__(ALIGN) NAME##4##SUFFIX {                                    \
+    T x, y, z, w;                                                              \
+  };                                                                           \
   KW_FN constexpr NAME##4##SUFFIX make_##NAME##4##SUFFIX(T x, T y, T z, T w) { \
-    return NAME##4##SUFFIX{x, y, z, w};                           \
+    return NAME##4##SUFFIX{x, y, z, w};                                        \
   }
 #define KW_VECTORS(NAME, T, ALIGN2, ALIGN4) \
   KW_VECTOR1(NAME, T)                       \

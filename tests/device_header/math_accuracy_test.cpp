@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 
 namespace device {
-#include <kw/math_double_more.h>
+#include <kw/math.h>
 }
 
 namespace {

@@ -1,5 +1,6 @@
-// Single-precision elementary functions, a few ulp, without NVIDIA's libdevice. Polynomials are Chebyshev fits of our
-// own on the reduced ranges; each is named by the function it stands for.
+// Single precision: exponentials, logarithms, powers; a few ulp, without NVIDIA's libdevice.
+// Polynomials are Chebyshev fits of our own on the reduced ranges; each is named by the function it
+// stands for.
 #pragma once
 
 #include <kw/base.h>
@@ -32,7 +33,8 @@ KW_FN float kw_scale(float x, int n) {
 
 // exp(f) - 1 for |f| <= ln(2) / 2.
 KW_FN float kw_expm1_reduced(float f) {
-  const float p = kw_poly(f, 0.5f, 0.166666672f, 0.041666463f, 0.00833331048f, 0.00139339f, 0.00019891269f);
+  const float p =
+      kw_poly(f, 0.5f, 0.166666672f, 0.041666463f, 0.00833331048f, 0.00139339f, 0.00019891269f);
   return kw_fma(f * f, p, f);
 }
 KW_FN float kw_exp_reduce(float x, float& j) {
@@ -104,7 +106,8 @@ KW_MATH float log10f(float x) {
   if (kw_log_special(x)) return kw_log_of_special(x);
   int e;
   const float l = kw_log_reduced(kw_split(x, e) - 1.0f, 0.0f), n = static_cast<float>(e);
-  return kw_fma(n, 0.301025391f, kw_fma(n, 4.60503907e-06f, kw_fma(l, 0.434294492f, l * -1.010305e-08f)));
+  return kw_fma(n, 0.301025391f,
+                kw_fma(n, 4.60503907e-06f, kw_fma(l, 0.434294492f, l * -1.010305e-08f)));
 }
 KW_MATH float log1pf(float x) {
   if (fabsf(x) < 2.98023224e-08f) return x;
@@ -152,122 +155,4 @@ KW_MATH float powf(float x, float y) {
     result = kw_scale(1.0f + kw_expm1_reduced(f * 0.693147182f), __float2int_rn(j));
   }
   return negative ? -result : result;
-}
-
-static __constant__ const unsigned kw_two_over_pi[8] = {0x00000000u, 0xa2f9836eu, 0x4e441529u, 0xfc2757d1u,
-                                                        0xf534ddc0u, 0xdb629599u, 0x3c439041u, 0xfe5163abu};
-// |x| >= 2^16: the fraction of x / (pi/2) from the bits of 2/pi that matter.
-KW_MATH float kw_reduce_large(float x, int& quadrant) {
-  const unsigned bits = __float_as_uint(x) & 0x7fffffffu;
-  const unsigned long long m = (bits & 0x7fffffu) | 0x800000u;
-  const int start = static_cast<int>(bits >> 23) - 150 + 30;  // first needed bit of the table
-  const unsigned* t = kw_two_over_pi + (start >> 5);
-  const int shift = start & 31;
-  const auto word = [&](int i) {
-    return shift == 0 ? t[i] : t[i] << shift | t[i + 1] >> (32 - shift);
-  };
-  const unsigned long long low = m * word(2), middle = m * word(1) + (low >> 32);
-  const unsigned high = static_cast<unsigned>(m * word(0) + (middle >> 32));
-  const unsigned long long fraction = (static_cast<unsigned long long>(high) << 34) |
-                                      ((middle & 0xffffffffull) << 2) | ((low & 0xffffffffull) >> 30);
-  const int q = static_cast<int>(high >> 30) + static_cast<int>(fraction >> 63);
-  const float r = static_cast<float>(static_cast<double>(static_cast<long long>(fraction)) * 8.5153039502163861e-20);
-  quadrant = x < 0.0f ? -q : q;
-  return x < 0.0f ? -r : r;
-}
-// x = quadrant * pi/2 + result.
-KW_FN float kw_trig_reduce(float x, int& quadrant) {
-  if (fabsf(x) >= 65536.0f) {
-    quadrant = 0;
-    return fabsf(x) < __builtin_inff() ? kw_reduce_large(x, quadrant) : __builtin_nanf("");
-  }
-  const float j = rintf(x * 0.636619747f);
-  quadrant = __float2int_rn(j);
-  return kw_fma(j, 1.71512451e-15f, kw_fma(j, 4.37113883e-08f, kw_fma(j, -1.57079637f, x)));
-}
-KW_FN float kw_sin_reduced(float x) {
-  const float z = x * x;
-  return kw_fma(x * z, kw_poly(z, -0.166666672f, 0.00833333191f, -0.00019840039f, 2.72438115e-06f), x);
-}
-KW_FN float kw_cos_reduced(float x) {
-  const float z = x * x;
-  const float c = kw_poly(z, 0.0416666679f, -0.00138888881f, 2.48005599e-05f, -2.72958573e-07f);
-  return kw_fma(z * z, c, kw_fma(-0.5f, z, 1.0f));
-}
-KW_FN float kw_sin_quadrant(float r, int q) {
-  const float v = (q & 1) != 0 ? kw_cos_reduced(r) : kw_sin_reduced(r);
-  return (q & 2) != 0 ? -v : v;
-}
-KW_MATH float sinf(float x) {
-  int q;
-  const float r = kw_trig_reduce(x, q);
-  return x == 0.0f ? x : kw_sin_quadrant(r, q);
-}
-KW_MATH float cosf(float x) {
-  int q;
-  const float r = kw_trig_reduce(x, q);
-  return kw_sin_quadrant(r, q + 1);
-}
-KW_MATH void sincosf(float x, float* s, float* c) {
-  int q;
-  const float r = kw_trig_reduce(x, q);
-  *s = x == 0.0f ? x : kw_sin_quadrant(r, q);
-  *c = kw_sin_quadrant(r, q + 1);
-}
-KW_MATH float tanf(float x) {
-  int q;
-  const float r = kw_trig_reduce(x, q);
-  const float s = kw_sin_reduced(r), c = kw_cos_reduced(r);
-  return x == 0.0f ? x : (q & 1) != 0 ? -c / s : s / c;
-}
-KW_MATH void sincospif(float x, float* s, float* c) {
-  const float wrapped = x - 2.0f * rintf(0.5f * x);  // exact, in [-1, 1]; NaN for infinities
-  const float j = rintf(2.0f * wrapped);
-  const float t = kw_fma(j, -0.5f, wrapped), r = kw_fma(t, 3.14159274f, t * -8.74227766e-08f);
-  const int q = __float2int_rn(j);
-  *s = x == 0.0f ? x : kw_sin_quadrant(r, q);
-  *c = kw_sin_quadrant(r, q + 1);
-}
-KW_MATH float sinpif(float x) {
-  float s, c;
-  sincospif(x, &s, &c);
-  return s;
-}
-KW_MATH float cospif(float x) {
-  float s, c;
-  sincospif(x, &s, &c);
-  return c;
-}
-
-KW_MATH float tanhf(float x) {
-  const float a = fabsf(x);
-  const float e = expm1f(a > 20.0f ? 40.0f : 2.0f * a);
-  return x != x ? x : copysignf(e / (e + 2.0f), x);
-}
-// exp(a) / 2 without overflow before the result overflows.
-KW_FN float kw_half_exp_large(float a) {
-  const float t = expf(0.5f * a);
-  return 0.5f * t * t;
-}
-KW_MATH float sinhf(float x) {
-  const float a = fabsf(x), e = expm1f(a);
-  return copysignf(a > 88.0f ? kw_half_exp_large(a) : 0.5f * (e + e / (e + 1.0f)), x);
-}
-KW_MATH float coshf(float x) {
-  const float a = fabsf(x), e = expf(a);
-  return a > 88.0f ? kw_half_exp_large(a) : kw_fma(0.5f, e, 0.5f / e);
-}
-KW_MATH float asinhf(float x) {
-  const float a = fabsf(x);
-  const float r = a > 4096.0f ? logf(a) + 0.693147182f : log1pf(a + a * a / (1.0f + sqrtf(kw_fma(a, a, 1.0f))));
-  return copysignf(r, x);
-}
-KW_MATH float acoshf(float x) {
-  const float t = x - 1.0f;
-  if (x < 1.0f) return __builtin_nanf("");
-  return x > 4096.0f ? logf(x) + 0.693147182f : log1pf(t + sqrtf(kw_fma(t, t, 2.0f * t)));
-}
-KW_MATH float atanhf(float x) {
-  const float a = fabsf(x);
-  return copysignf(0.5f * log1pf(2.0f * a / (1.0f - a)), x);
 }

@@ -1,8 +1,8 @@
-// Double-precision elementary functions, a few ulp, without NVIDIA's libdevice. The methods are those of math_float.h.
+// Double precision: exponentials, logarithms, powers. The methods are those of exp_float.h.
 #pragma once
 
+#include <kw/exp_float.h>
 #include <kw/integer.h>
-#include <kw/math_float.h>
 
 KW_FN double fabs(double x) { return __builtin_fabs(x); }
 KW_FN double sqrt(double x) { return __builtin_sqrt(x); }
@@ -11,7 +11,9 @@ KW_FN double fma(double a, double b, double c) { return __builtin_fma(a, b, c); 
 KW_FN double copysign(double x, double s) { return __builtin_copysign(x, s); }
 KW_FN double rint(double x) { return __builtin_rint(x); }
 
-KW_FN double kw_power_of_two(int n) { return __longlong_as_double(static_cast<long long>(n + 1023) << 52); }
+KW_FN double kw_power_of_two(int n) {
+  return __longlong_as_double(static_cast<long long>(n + 1023) << 52);
+}
 KW_FN double kw_scale(double x, int n) {
   const int half = n >> 1;
   return x * kw_power_of_two(half) * kw_power_of_two(n - half);
@@ -68,8 +70,9 @@ KW_FN double kw_split(double x, int& e) {
 }
 // As kw_atanh_tail(float), without its first coefficient 2/3: (tail - 2/3) / z.
 KW_FN double kw_atanh_tail_rest(double z) {
-  return kw_poly(z, 0.39999999999999991, 0.28571428571435858, 0.22222222219710297, 0.18181818615177278,
-                 0.15384573450028968, 0.13335711085008436, 0.11686508917312045, 0.11896558568412165);
+  return kw_poly(z, 0.39999999999999991, 0.28571428571435858, 0.22222222219710297,
+                 0.18181818615177278, 0.15384573450028968, 0.13335711085008436, 0.11686508917312045,
+                 0.11896558568412165);
 }
 KW_FN double kw_log_reduced(double f, double more) {
   const double s = f / (2.0 + f), z = s * s, half = 0.5 * f * f;
@@ -116,15 +119,15 @@ KW_FN double kw_log2_pair(double x, double& lo) {
   const double z = s * s, z_lo = kw_fma(s, s, -z) + 2.0 * s * s_lo;
   const double cube = s * z, cube_lo = kw_fma(s, z, -cube) + s * z_lo + s_lo * z;
   const double third = cube * 0.66666666666666663;
-  const double third_lo = kw_fma(cube, 0.66666666666666663, -third) + cube * 3.7007434154171883e-17 +
-                          cube_lo * 0.66666666666666663;
+  const double third_lo = kw_fma(cube, 0.66666666666666663, -third) +
+                          cube * 3.7007434154171883e-17 + cube_lo * 0.66666666666666663;
   const double rest = cube * z * kw_atanh_tail_rest(z);
   const double head = 2.0 * s, mid = head + third, mid_lo = third - (mid - head);
   const double tail = mid_lo + (third_lo + rest + 2.0 * s_lo);
   const double h = mid + tail, l = tail - (h - mid);
   const double p = h * 1.4426950408889634;
-  const double p_lo =
-      kw_fma(l, 1.4426950408889634, kw_fma(h, 2.0355273740931033e-17, kw_fma(h, 1.4426950408889634, -p)));
+  const double p_lo = kw_fma(l, 1.4426950408889634,
+                             kw_fma(h, 2.0355273740931033e-17, kw_fma(h, 1.4426950408889634, -p)));
   const double n = e, sum = n + p;
   lo = (e == 0 ? 0.0 : p - (sum - n)) + p_lo;
   return sum;
@@ -154,110 +157,4 @@ KW_MATH double pow(double x, double y) {
     result = kw_scale(1.0 + kw_expm1_reduced(g), __double2int_rn(j));
   }
   return negative ? -result : result;
-}
-
-static __constant__ const unsigned long long kw_two_over_pi_wide[21] = {
-    0x0000000000000000ull, 0xa2f9836e4e441529ull, 0xfc2757d1f534ddc0ull, 0xdb6295993c439041ull, 0xfe5163abdebbc561ull,
-    0xb7246e3a424dd2e0ull, 0x06492eea09d1921cull, 0xfe1deb1cb129a73eull, 0xe88235f52ebb4484ull, 0xe99c7026b45f7e41ull,
-    0x3991d639835339f4ull, 0x9c845f8bbdf9283bull, 0x1ff897ffde05980full, 0xef2f118b5a0a6d1full, 0x6d367ecf27cb09b7ull,
-    0x4f463f669e5fea2dull, 0x7527bac7ebe5f17bull, 0x3d0739f78a5292eaull, 0x6bfb5fb11f8d5d08ull, 0x56033046fc7b6babull,
-    0xf0cfbc209af4361dull};
-KW_MATH double kw_reduce_large(double x, int& quadrant) {
-  const unsigned long long bits = static_cast<unsigned long long>(__double_as_longlong(x)) & 0x7fffffffffffffffull;
-  const unsigned long long m = (bits & 0xfffffffffffffull) | 0x10000000000000ull;
-  const int start = static_cast<int>(bits >> 52) - 1075 + 62;  // first needed bit of the table
-  const unsigned long long* t = kw_two_over_pi_wide + (start >> 6);
-  const int shift = start & 63;
-  const auto word = [&](int i) {
-    return shift == 0 ? t[i] : t[i] << shift | t[i + 1] >> (64 - shift);
-  };
-  const unsigned long long w0 = word(0), w1 = word(1), w2 = word(2);
-  const unsigned long long low_high = __umul64hi(m, w2);
-  unsigned long long middle = m * w1;
-  unsigned long long high = m * w0 + __umul64hi(m, w1);
-  middle += low_high;
-  high += middle < low_high ? 1 : 0;
-  int q = static_cast<int>(high >> 62);
-  unsigned long long top = high << 2 | middle >> 62, next = middle << 2;
-  const bool negative = (top >> 63) != 0;
-  if (negative) {
-    ++q;
-    next = ~next;
-    top = ~top;
-  }
-  const int zeros = __clzll(static_cast<long long>(top));
-  const unsigned long long kept = zeros == 0 ? top : zeros == 64 ? next : top << zeros | next >> (64 - zeros);
-  // kept / 2^(64 + zeros) turns of a quarter circle
-  double r = static_cast<double>(kept) * 8.5153039502163856e-20 * kw_power_of_two(-zeros);
-  if (negative != (x < 0.0)) r = -r;
-  quadrant = x < 0.0 ? -q : q;
-  return r;
-}
-KW_FN double kw_trig_reduce(double x, int& quadrant) {
-  if (fabs(x) >= 1048576.0) {
-    quadrant = 0;
-    return fabs(x) < __builtin_inf() ? kw_reduce_large(x, quadrant) : __builtin_nan("");
-  }
-  const double j = rint(x * 0.63661977236758138);
-  quadrant = __double2int_rn(j);
-  return kw_fma(j, 1.4973849048591698e-33, kw_fma(j, -6.123233995736766e-17, kw_fma(j, -1.5707963267948966, x)));
-}
-KW_FN double kw_sin_reduced(double x) {
-  const double z = x * x;
-  return kw_fma(x * z,
-                kw_poly(z, -0.16666666666666666, 0.0083333333333333315, -0.00019841269841264569,
-                        2.7557319218956732e-06, -2.5052106100926675e-08, 1.6058510979535349e-10,
-                        -7.5854925078212401e-13),
-                x);
-}
-KW_FN double kw_cos_reduced(double x) {
-  const double z = x * x;
-  const double c = kw_poly(z, 0.041666666666666664, -0.0013888888888888887, 2.4801587301584371e-05,
-                           -2.7557319221190198e-07, 2.0876755717957292e-09, -1.1470449412409599e-11,
-                           4.7452021556969264e-14);
-  return kw_fma(z * z, c, kw_fma(-0.5, z, 1.0));
-}
-KW_FN double kw_sin_quadrant(double r, int q) {
-  const double v = (q & 1) != 0 ? kw_cos_reduced(r) : kw_sin_reduced(r);
-  return (q & 2) != 0 ? -v : v;
-}
-KW_MATH double sin(double x) {
-  int q;
-  const double r = kw_trig_reduce(x, q);
-  return x == 0.0 ? x : kw_sin_quadrant(r, q);
-}
-KW_MATH double cos(double x) {
-  int q;
-  const double r = kw_trig_reduce(x, q);
-  return kw_sin_quadrant(r, q + 1);
-}
-KW_MATH void sincos(double x, double* s, double* c) {
-  int q;
-  const double r = kw_trig_reduce(x, q);
-  *s = x == 0.0 ? x : kw_sin_quadrant(r, q);
-  *c = kw_sin_quadrant(r, q + 1);
-}
-KW_MATH double tan(double x) {
-  int q;
-  const double r = kw_trig_reduce(x, q);
-  const double s = kw_sin_reduced(r), c = kw_cos_reduced(r);
-  return x == 0.0 ? x : (q & 1) != 0 ? -c / s : s / c;
-}
-KW_MATH void sincospi(double x, double* s, double* c) {
-  const double wrapped = x - 2.0 * rint(0.5 * x);
-  const double j = rint(2.0 * wrapped);
-  const double t = kw_fma(j, -0.5, wrapped), r = kw_fma(t, 3.1415926535897931, t * 1.2246467991473532e-16);
-  const int q = __double2int_rn(j);
-  *s = x == 0.0 ? x : kw_sin_quadrant(r, q);
-  *c = kw_sin_quadrant(r, q + 1);
-}
-KW_MATH double sinpi(double x) {
-  double s, c;
-  sincospi(x, &s, &c);
-  return s;
-}
-KW_MATH double cospi(double x) {
-  double s, c;
-  sincospi(x, &s, &c);
-  return c;
 }
