@@ -3,10 +3,12 @@
 #include <fmt/core.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
+#include <ctime>
 #include <filesystem>
 #include <utility>
 
@@ -26,6 +28,12 @@ std::string temporary_root() {
 void remove_folder(const std::string& path) {
   std::error_code ignored;
   if (!path.empty()) std::filesystem::remove_all(path, ignored);
+}
+
+// A process of another container may share the folder but not our numbers: its age tells more.
+bool older_than_a_day(const std::string& path) {
+  struct stat st {};
+  return ::stat(path.c_str(), &st) == 0 && ::time(nullptr) - st.st_mtim.tv_sec > 24 * 3600;
 }
 
 }  // namespace
@@ -57,7 +65,7 @@ void ScratchFolder::sweep() {
   for (const std::string& path : os::glob(start + "*")) {
     const auto pid = parse_int(split(path.substr(start.size()), '-').front());
     const bool dead = pid && *pid > 0 && ::kill(static_cast<pid_t>(*pid), 0) != 0 && errno == ESRCH;
-    if (dead) remove_folder(path);
+    if (dead && older_than_a_day(path)) remove_folder(path);
   }
 }
 

@@ -40,6 +40,25 @@ int leading_number(std::string_view text) {
       parse_int(text.substr(begin, std::min<size_t>(end - begin, 9))).value_or(0));
 }
 
+/// "13.0.88" of "…/libnvrtc.so.13.0.88", links followed; "" when the name has no version.
+std::string version_suffix(const std::string& library) {
+  const std::string name = file_of(real_path(library));
+  const size_t at = name.find(".so.");
+  return at == std::string::npos ? "" : name.substr(at + 4);
+}
+
+/// The built-ins that belong to a library: of the same version as far as both names tell.
+std::string builtins_for(const std::string& library) {
+  const std::string wanted = version_suffix(library) + ".";
+  for (const std::string& builtins :
+       os::glob(folder_of(real_path(library)) + "/libnvrtc-builtins.so.*")) {
+    const std::string version = version_suffix(builtins) + ".";
+    if (version.starts_with(wanted) || wanted.starts_with(version) || wanted == ".")
+      return builtins;
+  }
+  return "";
+}
+
 /// Folders of wheels, newest CUDA first: nvidia/cu13 before nvidia/cu12 before nvidia/cuda_nvrtc.
 std::vector<std::string> wheel_folders(const std::string& packages, const char* part) {
   std::vector<std::string> folders = os::glob(packages + "/nvidia/*/" + part);
@@ -83,6 +102,7 @@ class Finder {
   std::vector<std::string> all_site_packages() const;
   std::vector<std::string> loader_folders() const;
   std::vector<std::string> python_folders() const;
+  bool try_nvrtc_file(const std::string& library);
   bool try_nvrtc_folder(const std::string& folder);
   bool try_nvrtc_loader();
   void find_nvrtc();
@@ -161,14 +181,9 @@ std::vector<std::string> Finder::python_folders() const {
 std::string Finder::nvrtc_version(const std::string& library, const std::string& builtins) const {
   // A toolkit's file says it all: libnvrtc.so.13.0.88. A wheel says it in the folder beside
   // nvidia/.
-  const std::string real = file_of(real_path(library));
-  const std::string suffix = real.substr(std::min(real.size(), real.find(".so.") + 4));
+  const std::string suffix = version_suffix(library);
   if (std::count(suffix.begin(), suffix.end(), '.') >= 2) return suffix;
-  const std::string from_builtins = [&] {
-    const std::string name = file_of(real_path(builtins));
-    const size_t at = name.find(".so.");
-    return at == std::string::npos ? suffix : name.substr(at + 4);
-  }();
+  const std::string from_builtins = builtins.empty() ? suffix : version_suffix(builtins);
   const std::string packages = folder_of(folder_of(folder_of(folder_of(library))));
   for (const std::string& info : os::glob(packages + "/nvidia_cuda_nvrtc*.dist-info")) {
     std::string name = file_of(info);
@@ -179,26 +194,32 @@ std::string Finder::nvrtc_version(const std::string& library, const std::string&
   return from_builtins;
 }
 
+bool Finder::try_nvrtc_file(const std::string& library) {
+  const std::string builtins = builtins_for(library);
+  const std::string version = nvrtc_version(library, builtins);
+  if (leading_number(version) < kOldestNvrtc) {
+    looked("NVRTC", library, fmt::format("version {}, older than {}", version, kOldestNvrtc));
+    return false;
+  }
+  if (builtins.empty()) {
+    looked("NVRTC", library, "its libnvrtc-builtins.so is missing beside it");
+    return false;
+  }
+  looked("NVRTC", library, "found, version " + version);
+  box_.nvrtc = FoundNvrtc{library, builtins, version};
+  return true;
+}
+
 bool Finder::try_nvrtc_folder(const std::string& folder) {
   std::vector<std::string> candidates = os::glob(folder + "/libnvrtc.so*");
-  // Newest major first; among the same the name with a version, which needs no development package.
+  // Newest major first; among the same the shortest name that has a version, which is the one
+  // programs ask for.
   std::sort(candidates.begin(), candidates.end(), [](const std::string& a, const std::string& b) {
     return std::pair(leading_number(file_of(a)), b.size()) >
            std::pair(leading_number(file_of(b)), a.size());
   });
   for (const std::string& library : candidates) {
-    const std::vector<std::string> builtins =
-        os::glob(folder_of(real_path(library)) + "/libnvrtc-builtins.so.*");
-    const std::string version = nvrtc_version(library, builtins.empty() ? "" : builtins.front());
-    if (leading_number(version) < kOldestNvrtc) {
-      looked("NVRTC", library, fmt::format("version {}, older than {}", version, kOldestNvrtc));
-    } else if (builtins.empty()) {
-      looked("NVRTC", library, "libnvrtc-builtins.so is missing beside it");
-    } else {
-      looked("NVRTC", library, "found, version " + version);
-      box_.nvrtc = FoundNvrtc{library, builtins.front(), version};
-      return true;
-    }
+    if (try_nvrtc_file(library)) return true;
   }
   if (candidates.empty())
     looked("NVRTC", folder, os::is_directory(folder) ? "nothing" : "no such folder");
@@ -223,7 +244,13 @@ bool Finder::try_nvrtc_loader() {
 
 void Finder::find_nvrtc() {
   if (const std::string named = os::env("KERNELWRIGHT_NVRTC"); !named.empty()) {
-    try_nvrtc_folder(os::is_directory(named) ? named : folder_of(named));
+    if (os::is_directory(named)) {
+      try_nvrtc_folder(named);
+    } else if (os::exists(named)) {
+      try_nvrtc_file(named);
+    } else {
+      looked("NVRTC", named + " ($KERNELWRIGHT_NVRTC)", "no such file");
+    }
     return;  // a wrong override must not be papered over
   }
   for (const std::string& toolkit : toolkits_) {

@@ -118,6 +118,20 @@ TEST_F(Search, EnvironmentGoesFirst) {
   EXPECT_FALSE(find().nvrtc) << "a wrong override is not papered over";
 }
 
+TEST_F(Search, VersionsInOneFolderAreNotMixed) {
+  nvrtc("/usr/lib/x86_64-linux-gnu", "12.4.99");
+  nvrtc("/usr/lib/x86_64-linux-gnu", "13.0.88");
+  const Toolbox newest = find();
+  ASSERT_TRUE(newest.nvrtc);
+  EXPECT_EQ(newest.nvrtc->version, "13.0.88");
+  EXPECT_TRUE(newest.nvrtc->builtins.ends_with("libnvrtc-builtins.so.13.0"));
+  ::setenv("KERNELWRIGHT_NVRTC", (root_ + "/usr/lib/x86_64-linux-gnu/libnvrtc.so.12").c_str(), 1);
+  const Toolbox named = find();
+  ASSERT_TRUE(named.nvrtc);
+  EXPECT_EQ(named.nvrtc->version, "12.4.99");
+  EXPECT_TRUE(named.nvrtc->builtins.ends_with("libnvrtc-builtins.so.12.4"));
+}
+
 TEST_F(Search, PassesOverWhatCannotWork) {
   nvrtc("/usr/local/cuda-11.8/lib64", "11.8.89");
   file("/usr/local/cuda-12.0/lib64/libnvrtc.so.12.0.1");  // without its built-ins
