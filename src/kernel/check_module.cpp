@@ -2,6 +2,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <map>
 
 #include "base/text.h"
 #include "kernel/check_names.h"
@@ -17,12 +18,12 @@ namespace {
 class ModuleChecker {
  public:
   ModuleChecker(const SourceText& source, size_t injection_offset, Draft& draft)
-      : draft_(draft),
-        module_(draft.module),
-        names_(draft),
-        kernels_(find_kernels(source)),
-        source_(source),
-        injection_offset_(injection_offset) {}
+      : draft_(draft), module_(draft.module), names_(draft), kernels_(find_kernels(source)) {
+    for (const SourceToken& token : source.tokens) {
+      if (token.begin >= injection_offset) break;
+      if (token.kind == SourceKind::Identifier) before_includes_end_.emplace(token.text, &token);
+    }
+  }
 
   void run() {
     names_.check_lets();
@@ -119,14 +120,12 @@ class ModuleChecker {
 
   void check_tune(const TuneDecl& tune) {
     if (tune.where) names_.check(*tune.where, kTune, "'where'");
-    for (const SourceToken& token : source_.tokens) {
-      if (token.begin >= injection_offset_) break;
-      if (token.kind != SourceKind::Identifier || token.text != tune.name) continue;
-      report(token.line, token.column, token.text.size(),
-             fmt::format("tunable '{}' is used before the last #include", tune.name),
-             "tunables are defined behind the includes; move this below them");
-      break;
-    }
+    const auto early = before_includes_end_.find(tune.name);
+    if (early == before_includes_end_.end()) return;
+    const SourceToken& token = *early->second;
+    report(token.line, token.column, token.text.size(),
+           fmt::format("tunable '{}' is used before the last #include", tune.name),
+           "tunables are defined behind the includes; move this below them");
   }
 
   void check_method(const MethodDecl& method) {
@@ -140,7 +139,7 @@ class ModuleChecker {
         for (const TuneDecl& decl : module_.tunes) tunes.push_back(decl.name);
         report(method.line, method.column, method.id.size(),
                fmt::format("'off {}={}': '{}' is not a tunable{}", name, value, name,
-                           did_you_mean(name, tunes)),
+                           suggestion(name, tunes)),
                "a method is switched off by the value of a tunable");
         continue;
       }
@@ -253,7 +252,7 @@ class ModuleChecker {
     if (kernels_.made_by_macros) return;
     report(launch.line, launch.column, launch.kernel.substr(0, launch.kernel.find('<')).size(),
            fmt::format("there is no kernel '{}' in the device code{}", name,
-                       did_you_mean(name, kernels_.names)),
+                       suggestion(name, kernels_.names)),
            kernels_.names.empty() ? "the device code has no '__global__' function"
                                   : "kernels here: " + join(kernels_.names, ", "));
   }
@@ -289,8 +288,8 @@ class ModuleChecker {
   const Module& module_;
   NameChecker names_;
   SourceKernels kernels_;
-  const SourceText& source_;
-  size_t injection_offset_;
+  std::map<std::string, const SourceToken*>
+      before_includes_end_;  // identifiers tunables cannot reach
 };
 
 }  // namespace

@@ -40,37 +40,37 @@ std::string kind_text(unsigned kinds) {
 
 }  // namespace
 
-NameChecker::NameChecker(Draft& draft) : draft_(draft), dims_(draft.module.dims()) {}
+// A name that is declared twice keeps its first meaning; the second has been reported.
+NameChecker::NameChecker(Draft& draft) : draft_(draft) {
+  const Module& m = draft.module;
+  for (const std::string& name : builtin_names()) kinds_.emplace(name, kBuiltin);
+  for (const TuneDecl& tune : m.tunes) kinds_.emplace(tune.name, kTune);
+  for (const TensorDecl& tensor : m.tensors) kinds_.emplace(tensor.name, kTensor);
+  for (const ScalarDecl& scalar : m.scalars) {
+    kinds_.emplace(scalar.name, tensor::is_float(scalar.dtype) ? kFloatScalar : kIntegerScalar);
+  }
+  for (const TensormapDecl& map : m.tensormaps) kinds_.emplace(map.name, kTensormap);
+  for (const LetDecl& let : m.lets) lets_.emplace(let.name, &let);
+  for (const std::string& dim : m.dims()) kinds_.emplace(dim, kDim);
+}
 
 unsigned NameChecker::kinds_of(const std::string& name, const std::string& repeat) const {
-  const Module& m = draft_.module;
   if (!repeat.empty() && name == repeat) return kRepeat;
-  if (std::ranges::find(builtin_names(), name) != builtin_names().end()) return kBuiltin;
-  if (m.find_tune(name) != nullptr) return kTune;
-  if (m.find_tensor(name) != nullptr) return kTensor;
-  if (const ScalarDecl* scalar = m.find_scalar(name)) {
-    return tensor::is_float(scalar->dtype) ? kFloatScalar : kIntegerScalar;
-  }
-  if (const auto let = let_kinds_.find(name); let != let_kinds_.end()) return let->second;
-  if (m.find_let(name) != nullptr) return 0;
-  const auto is_map = [&](const TensormapDecl& map) { return map.name == name; };
-  if (std::ranges::any_of(m.tensormaps, is_map)) return kTensormap;
-  if (std::ranges::find(dims_, name) != dims_.end()) return kDim;
-  return kUnknown;
+  const auto at = kinds_.find(name);
+  return at == kinds_.end() ? kUnknown : at->second;
 }
 
 void NameChecker::check_lets() {
   for (const LetDecl& let : draft_.module.lets) {
     std::set<std::string> open;
-    let_kinds(let.name, open);
+    let_kinds(let, open);
   }
 }
 
-// Depth is bounded by the number of lets; a cycle is reported once and then counts as known.
-unsigned NameChecker::let_kinds(const std::string& name, std::set<std::string>& open) {
-  if (const auto known = let_kinds_.find(name); known != let_kinds_.end()) return known->second;
-  const LetDecl& let = *draft_.module.find_let(name);
-  open.insert(name);
+// Depth is bounded by the number of lets; a circle is reported once and then counts as known.
+unsigned NameChecker::let_kinds(const LetDecl& let, std::set<std::string>& open) {
+  if (const auto known = kinds_.find(let.name); known != kinds_.end()) return known->second;
+  open.insert(let.name);
   unsigned kinds = 0;
   for (const ExprNode& node : let.value.nodes) {
     if (node.op == Op::Has) kinds |= kHas;
@@ -81,11 +81,11 @@ unsigned NameChecker::let_kinds(const std::string& name, std::set<std::string>& 
              "a 'let' may use other lets, but not in a circle");
       continue;
     }
-    kinds |= draft_.module.find_let(node.name) != nullptr ? let_kinds(node.name, open)
-                                                          : kinds_of(node.name);
+    const auto other = lets_.find(node.name);
+    kinds |= other != lets_.end() ? let_kinds(*other->second, open) : kinds_of(node.name);
   }
-  open.erase(name);
-  return let_kinds_[name] = kinds & ~static_cast<unsigned>(kUnknown);
+  open.erase(let.name);
+  return kinds_[let.name] = kinds & ~kUnknown;
 }
 
 void NameChecker::report(const Expr& expr, const ExprNode& node, std::string message,
@@ -94,11 +94,12 @@ void NameChecker::report(const Expr& expr, const ExprNode& node, std::string mes
       {expr.line, node.column, std::max(node.length, 1), std::move(message), std::move(hint)});
 }
 
-std::vector<std::string> NameChecker::known_names() const {
-  std::vector<std::string> names = dims_;
-  for (const auto& [name, where] : draft_.declared) names.push_back(name);
-  names.insert(names.end(), builtin_names().begin(), builtin_names().end());
-  return names;
+std::string NameChecker::suggest(const std::string& name) const {
+  constexpr size_t kEnough = 100;  // nobody reads on, and each costs a walk through all names
+  if (draft_.diagnostics.size() > kEnough) return "";
+  std::vector<std::string> names;
+  for (const auto& [known, kind] : kinds_) names.push_back(known);
+  return suggestion(name, names);
 }
 
 void NameChecker::check(const Expr& expr, unsigned allowed, std::string_view place,
@@ -128,13 +129,11 @@ void NameChecker::check_node(const Expr& expr, const ExprNode& node, unsigned al
   if (node.op != Op::Name || draft_.broken_names.count(node.name) != 0) return;
   const unsigned kinds = kinds_of(node.name, repeat);
   if ((kinds & kUnknown) != 0) {
-    return report(
-        expr, node,
-        fmt::format("unknown name '{}'{}", node.name, did_you_mean(node.name, known_names())),
-        "dims are the symbols in the shapes of inputs and outputs");
+    return report(expr, node, fmt::format("unknown name '{}'{}", node.name, suggest(node.name)),
+                  "dims are the symbols in the shapes of inputs and outputs");
   }
   if ((kinds & ~allowed) == 0) return;
-  const bool let = draft_.module.find_let(node.name) != nullptr;
+  const bool let = lets_.count(node.name) != 0;
   const unsigned wrong = kinds & ~allowed;
   const bool never = (wrong & (kTensor | kTensormap | kFloatScalar)) != 0;
   report(expr, node,
@@ -153,8 +152,7 @@ void NameChecker::check_blocks_per_sm(const Expr& expr, const ExprNode& node) {
       kernels.push_back(launch.kernel);
     }
   }
-  report(expr, node,
-         fmt::format("no launch of '{}'{}", node.name, did_you_mean(node.name, kernels)),
+  report(expr, node, fmt::format("no launch of '{}'{}", node.name, suggestion(node.name, kernels)),
          "blocks_per_sm() takes a kernel as a 'launch' line writes it");
 }
 
@@ -210,8 +208,7 @@ void NameChecker::check_template_arguments(const LaunchDecl& launch,
     } else if ((kinds & kBlocksPerSm) != 0) {
       fail(fmt::format("template argument '{}' is known only after compiling", name), "");
     } else if ((kinds & kUnknown) != 0 && source_names.count(name) == 0 && !is_cpp_word(name)) {
-      fail(fmt::format("unknown name '{}' in the template arguments{}", name,
-                       did_you_mean(name, known_names())),
+      fail(fmt::format("unknown name '{}' in the template arguments{}", name, suggest(name)),
            "template arguments use tunables, dims, lets, and names of the device code");
     }
   }

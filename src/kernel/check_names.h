@@ -12,20 +12,18 @@
 
 namespace kw::kernel {
 
-/// What a name stands for, as bits, so that sets of them are numbers.
-enum NameKind : unsigned {
-  kDim = 1,
-  kIntegerScalar = 2,
-  kTune = 4,
-  kBuiltin = 8,  // SMS, L2_BYTES, SMEM_MAX
-  kHas = 16,
-  kBlocksPerSm = 32,  // known only after compiling
-  kRepeat = 64,
-  kTensor = 128,
-  kFloatScalar = 256,
-  kTensormap = 512,
-  kUnknown = 1024,
-};
+// What a name stands for, as bits, so that sets of kinds are numbers.
+inline constexpr unsigned kDim = 1;
+inline constexpr unsigned kIntegerScalar = 2;
+inline constexpr unsigned kTune = 4;
+inline constexpr unsigned kBuiltin = 8;  // SMS, L2_BYTES, SMEM_MAX
+inline constexpr unsigned kHas = 16;
+inline constexpr unsigned kBlocksPerSm = 32;  // known only after compiling
+inline constexpr unsigned kRepeat = 64;
+inline constexpr unsigned kTensor = 128;
+inline constexpr unsigned kFloatScalar = 256;
+inline constexpr unsigned kTensormap = 512;
+inline constexpr unsigned kUnknown = 1024;
 inline constexpr unsigned kInterface = kDim | kIntegerScalar;
 inline constexpr unsigned kBeforeCompile = kInterface | kTune | kBuiltin | kHas;
 inline constexpr unsigned kAfterCompile = kBeforeCompile | kBlocksPerSm;
@@ -47,7 +45,6 @@ class NameChecker {
   unsigned kinds_of(const std::string& name, const std::string& repeat = "") const;
   /// Refuses lets that need themselves. Must come before all other checks.
   void check_lets();
-  const std::vector<std::string>& dims() const { return dims_; }
 
  private:
   bool is_pointer(const Expr& expr, int node) const;
@@ -55,12 +52,12 @@ class NameChecker {
   void check_node(const Expr& expr, const ExprNode& node, unsigned allowed, std::string_view place,
                   const std::string& repeat);
   void check_blocks_per_sm(const Expr& expr, const ExprNode& node);
-  unsigned let_kinds(const std::string& name, std::set<std::string>& open);
-  std::vector<std::string> known_names() const;
+  unsigned let_kinds(const LetDecl& let, std::set<std::string>& open);
+  std::string suggest(const std::string& name) const;
 
   Draft& draft_;
-  std::vector<std::string> dims_;
-  std::map<std::string, unsigned> let_kinds_;  // filled by check_lets()
+  std::map<std::string, unsigned> kinds_;  // lets are added by check_lets()
+  std::map<std::string, const LetDecl*> lets_;
 };
 
 }  // namespace kw::kernel

@@ -20,7 +20,9 @@ class Instantiator {
  public:
   Instantiator(const Module& module, const Bindings& bindings, const Selection& selection,
                const std::vector<KernelInfo>& kernels)
-      : module_(module), bindings_(bindings), selection_(selection), kernels_(kernels) {}
+      : module_(module), bindings_(bindings), selection_(selection) {
+    for (const KernelInfo& info : kernels) kernels_.emplace(info.expression, &info);
+  }
 
   Result<Program> run() {
     KW_TRY(check_bindings(module_, bindings_));
@@ -50,8 +52,8 @@ class Instantiator {
 
   Result<const KernelInfo*> find_info(const LaunchDecl& launch) {
     const std::string expression = KW_TRY(kernel_expression(launch, module_, scope_));
-    const auto at = std::ranges::find(kernels_, expression, &KernelInfo::expression);
-    if (at != kernels_.end()) return &*at;
+    const auto at = kernels_.find(expression);
+    if (at != kernels_.end()) return at->second;
     return input_error(
         fmt::format("line {}: kernel '{}' was not compiled", launch.line, expression));
   }
@@ -205,7 +207,7 @@ class Instantiator {
   const Module& module_;
   const Bindings& bindings_;
   const Selection& selection_;
-  const std::vector<KernelInfo>& kernels_;
+  std::map<std::string, const KernelInfo*> kernels_;  // by expression
   Scope scope_;
   Program program_;
 };
@@ -215,16 +217,6 @@ class Instantiator {
 Result<Program> instantiate(const Module& module, const Bindings& bindings,
                             const Selection& selection, const std::vector<KernelInfo>& kernels) {
   return Instantiator(module, bindings, selection, kernels).run();
-}
-
-Result<std::vector<Buffer>> interface_buffers(const Module& module, const Bindings& bindings) {
-  KW_TRY(check_bindings(module, bindings));
-  const Scope scope = make_scope(module, bindings, {});
-  std::vector<Buffer> buffers;
-  for (const TensorDecl& decl : module.tensors) {
-    if (decl.role != Role::Scratch) buffers.push_back(KW_TRY(make_buffer(decl, scope)));
-  }
-  return buffers;
 }
 
 }  // namespace kw::kernel

@@ -28,8 +28,4 @@ struct KernelInfo {
 Result<Program> instantiate(const Module& module, const Bindings& bindings,
                             const Selection& selection, const std::vector<KernelInfo>& kernels);
 
-/// The buffers alone: what a caller must provide and will get. Scratch that needs blocks_per_sm()
-/// is an Error here.
-Result<std::vector<Buffer>> interface_buffers(const Module& module, const Bindings& bindings);
-
 }  // namespace kw::kernel

@@ -96,9 +96,6 @@ TEST(Instantiate, BuffersKnowTheirBytes) {
   EXPECT_EQ(program->buffers[2].bytes, 8);
   EXPECT_EQ(program->buffers[3].bytes, 132 * 2);
   EXPECT_EQ(program->buffers[3].fill, Fill::ZeroKept);
-  const auto interface = interface_buffers(m, bind({{"A", 3}, {"B", 4}}));
-  ASSERT_TRUE(interface);
-  EXPECT_EQ(interface->size(), 3u);
 }
 
 TEST(Instantiate, EmptyDimsLeaveEmptyLaunchesOut) {

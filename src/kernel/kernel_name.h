@@ -11,8 +11,8 @@ namespace kw::kernel {
 
 /// "rms" for "ns::rms<THREADS>".
 std::string base_name(std::string_view kernel);
-/// True when both are the same but for blanks, or `asked` has no template arguments and names the same
-/// function.
+/// True when both are the same but for blanks, or `asked` has no template arguments and names the
+/// same function.
 bool same_kernel(std::string_view asked, std::string_view launched);
 /// Identifiers inside the template arguments that are not qualified by "::" or ".".
 std::vector<std::string> template_argument_names(std::string_view kernel);

@@ -58,7 +58,7 @@ bool LineReader::read() {
                         "lines start with one of: " + join(words, ", "));
   }
   return cursor_.fail_at(
-      begin, begin + word.size(), "unknown line '" + word + "'" + did_you_mean(word, words),
+      begin, begin + word.size(), "unknown line '" + word + "'" + suggestion(word, words),
       "lines start with one of: " + join(words, ", ") + "; use '//' for comments");
 }
 

@@ -26,18 +26,15 @@ const LetDecl* Module::find_let(const std::string& name) const { return find_nam
 const TuneDecl* Module::find_tune(const std::string& name) const { return find_named(tunes, name); }
 
 std::vector<std::string> Module::dims(const std::set<std::string>& absent) const {
+  std::set<std::string> taken(builtin_names().begin(), builtin_names().end());
+  for (const TensorDecl& decl : tensors) taken.insert(decl.name);
+  for (const ScalarDecl& decl : scalars) taken.insert(decl.name);
+  for (const LetDecl& decl : lets) taken.insert(decl.name);
+  for (const TuneDecl& decl : tunes) taken.insert(decl.name);
   std::vector<std::string> out;
   const auto visit = [&](const Expr& expr) {
     for (const ExprNode& node : expr.nodes) {
-      if (node.op != Op::Name) continue;
-      const std::string& name = node.name;
-      if (find_tensor(name) != nullptr || find_scalar(name) != nullptr ||
-          find_let(name) != nullptr || find_tune(name) != nullptr ||
-          std::ranges::find(builtin_names(), name) != builtin_names().end() ||
-          std::ranges::find(out, name) != out.end()) {
-        continue;
-      }
-      out.push_back(name);
+      if (node.op == Op::Name && taken.insert(node.name).second) out.push_back(node.name);
     }
   };
   for (const TensorDecl& decl : tensors) {

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <limits>
+
+#include "base/text.h"
 
 namespace kw::kernel {
 
@@ -123,6 +126,15 @@ std::string bad_tunable_name(std::string_view name) {
     return "is reserved for the compiler";
   }
   return "";
+}
+
+std::string suggestion(std::string_view name, const std::vector<std::string>& known) {
+  constexpr size_t kLongest = 64, kMost = 2000;
+  if (name.size() > kLongest || known.size() > kMost) return "";
+  std::vector<std::string> sane;
+  std::ranges::copy_if(known, std::back_inserter(sane),
+                       [](const std::string& other) { return other.size() <= kLongest; });
+  return did_you_mean(name, sane);
 }
 
 bool is_cpp_word(std::string_view name) {

@@ -18,6 +18,9 @@ const std::vector<std::string>& builtin_names();
 std::string reserved_name(std::string_view name);
 /// Why no tunable may be called this; "" when one may.
 std::string bad_tunable_name(std::string_view name);
+/// did_you_mean() for names of a sane length; "" for others, so that no text makes a suggestion
+/// expensive.
+std::string suggestion(std::string_view name, const std::vector<std::string>& known);
 /// Words of C++ that may stand in template arguments: types, literals, operators.
 bool is_cpp_word(std::string_view name);
 

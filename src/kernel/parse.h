@@ -12,7 +12,7 @@
 namespace kw::kernel {
 
 /// Larger texts are refused.
-inline constexpr size_t kMaxModuleBytes = size_t{4} << 20;
+inline constexpr size_t kMaxModuleBytes = size_t{1} << 20;
 
 struct ParseOutcome {
   std::optional<Module> module;  // only when there is no diagnostic

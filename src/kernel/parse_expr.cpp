@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "base/text.h"
+#include "kernel/names.h"
 
 namespace kw::kernel {
 
@@ -195,8 +196,7 @@ class ExprParser {
     for (const Function& function : kFunctions) {
       if (word == function.name) return call(function, begin);
     }
-    cursor_.fail_at(begin, end_,
-                    "unknown function '" + word + "'" + did_you_mean(word, functions()),
+    cursor_.fail_at(begin, end_, "unknown function '" + word + "'" + suggestion(word, functions()),
                     "functions are ceil_div, min, max, pick, has and blocks_per_sm");
     return std::nullopt;
   }

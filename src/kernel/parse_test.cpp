@@ -103,7 +103,7 @@ TEST(Parse, TooManyProblemsAreCounted) {
 TEST(Parse, HugeTextsAreRefused) {
   const ParseOutcome outcome = parse(std::string(kMaxModuleBytes + 1, ' '), "t.cu");
   ASSERT_EQ(outcome.diagnostics.size(), 1u);
-  EXPECT_EQ(outcome.diagnostics[0].message, "the file has 4.0 MiB; a module has at most 4.0 MiB");
+  EXPECT_EQ(outcome.diagnostics[0].message, "the file has 1.0 MiB; a module has at most 1.0 MiB");
 }
 
 TEST(Parse, ManyPlanLinesAreRefused) {

@@ -1,10 +1,13 @@
 #include "kernel/plan_lines.h"
 
 #include <algorithm>
+#include <string>
 
 #include "base/text.h"
 
 namespace kw::kernel {
+
+static constexpr size_t kMaxPlanLine = 8000;
 
 std::vector<PlanLine> find_plan_lines(std::string_view text, const SourceText& source,
                                       std::vector<Diagnostic>& diagnostics) {
@@ -23,6 +26,12 @@ std::vector<PlanLine> find_plan_lines(std::string_view text, const SourceText& s
     if (!line.substr(at).starts_with("//!")) {
       diagnostics.push_back({comment.line, comment.column, 2, "a '//!' is split by a backslash",
                              "write '//!' in one piece"});
+      continue;
+    }
+    if (line.size() > kMaxPlanLine) {
+      diagnostics.push_back(
+          {comment.line, comment.column, 3,
+           "this '//!' line is longer than " + std::to_string(kMaxPlanLine) + " bytes", ""});
       continue;
     }
     PlanLine plan;

@@ -71,7 +71,7 @@ bool LineReader::method() {
     return cursor_.fail("expected a method's id, found " + cursor_.found(), form);
   if (catalog::find(decl.id) == nullptr) {
     cursor_.fail_at(begin, begin + decl.id.size(),
-                    "unknown method '" + decl.id + "'" + did_you_mean(decl.id, catalog::ids()),
+                    "unknown method '" + decl.id + "'" + suggestion(decl.id, catalog::ids()),
                     methods_hint(decl.id));
   }
   if (cursor_.accept_word("when")) {
@@ -134,7 +134,7 @@ bool LineReader::launch_clause(LaunchDecl& decl, std::vector<std::string>& seen)
     return cursor_.fail_at(
         begin, end,
         word.empty() ? "unexpected " + (cursor_.move_to(begin), cursor_.found()) + " in the launch"
-                     : "unknown launch clause '" + word + "'" + did_you_mean(word, kClauses),
+                     : "unknown launch clause '" + word + "'" + suggestion(word, kClauses),
         "a launch takes grid, block, shared, cluster, cooperative, pdl and args");
   }
   if (std::ranges::find(seen, word) != seen.end()) {

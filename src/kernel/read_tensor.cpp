@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "kernel/line_reader.h"
+#include "kernel/names.h"
 
 namespace kw::kernel {
 
@@ -59,7 +60,7 @@ bool LineReader::dtype(tensor::DType& type) {
   }
   cursor_.fail_at(
       begin, begin + word.size(),
-      fmt::format("unknown dtype '{}'{}", word, did_you_mean(word, tensor::dtype_names())),
+      fmt::format("unknown dtype '{}'{}", word, suggestion(word, tensor::dtype_names())),
       "dtypes are " + join(tensor::dtype_names(), ", "));
   return true;  // the shape is still worth reading
 }

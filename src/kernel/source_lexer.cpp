@@ -14,6 +14,7 @@ bool is_name_start(char c) {
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_name_part(char c) { return is_name_start(c) || is_digit(c); }
 
+constexpr size_t kMaxRawDelimiter = 16;
 constexpr std::array<std::string_view, 4> kLongPunctuators = {"%:%:", "%:", "##", "::"};
 
 class Lexer {
@@ -128,8 +129,8 @@ class Lexer {
   // Inside a raw string splices do not count, so its end is sought in the original text.
   void raw_string(size_t begin) {
     const size_t quote = origin_[at_];
-    const size_t open = text_.find('(', quote);
-    const bool valid = open != std::string_view::npos && open - quote - 1 <= 16 &&
+    const size_t open = quote + text_.substr(quote, kMaxRawDelimiter + 2).find('(');
+    const bool valid = open > quote && open < text_.size() &&
                        text_.substr(quote + 1, open - quote - 1).find_first_of(" )\\\t\n\"") ==
                            std::string_view::npos;
     if (!valid) return quoted(begin);
@@ -168,8 +169,8 @@ class Lexer {
     const auto line = std::upper_bound(line_starts_.begin(), line_starts_.end(), token.begin) - 1;
     token.line = static_cast<int>(line - line_starts_.begin()) + 1;
     token.column = static_cast<int>(token.begin - *line) + 1;
-    token.alone_before = text_.substr(*line, token.begin - *line).find_first_not_of(" \t\r\v\f") ==
-                         std::string_view::npos;
+    token.alone_before = previous_end_ <= *line;
+    previous_end_ = token.end;
     if (kind == SourceKind::Comment) {
       out_.comments.push_back(std::move(token));
       return;
@@ -221,6 +222,7 @@ class Lexer {
   std::vector<size_t> line_starts_;
   std::vector<size_t> logical_ends_;  // per token
   size_t at_ = 0;
+  size_t previous_end_ = 0;  // of the last token or comment, in the original
   bool fresh_line_ = true;
   SourceText out_;
 };

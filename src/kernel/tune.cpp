@@ -14,7 +14,7 @@ namespace kw::kernel {
 
 namespace {
 
-constexpr int64_t kVisitBudget = 2'000'000;
+constexpr int64_t kBudget = 3'000'000;  // nodes of conditions evaluated: a fraction of a second
 
 class TuneWalk {
  public:
@@ -30,7 +30,7 @@ class TuneWalk {
   }
 
   void run() { descend(0); }
-  bool exhausted() const { return visits_ >= kVisitBudget; }
+  bool exhausted() const { return spent_ >= kBudget; }
   const std::optional<Error>& failure() const { return failure_; }
 
  private:
@@ -58,7 +58,7 @@ class TuneWalk {
     const auto fixed = fixed_.find(tune.name);
     for (const int64_t value : tune.values) {
       if (fixed != fixed_.end() && fixed->second != value) continue;
-      if (++visits_ >= kVisitBudget) return false;
+      if (spent_ >= kBudget) return false;
       scope_.values[tune.name] = value;
       const bool go_on = !holds(index) || descend(index + 1);
       scope_.values.erase(tune.name);
@@ -69,6 +69,9 @@ class TuneWalk {
 
   bool holds(size_t index) {
     scope_.known_lets.clear();
+    ++spent_;
+    for (const Expr* where : conditions_[index])
+      spent_ += static_cast<int64_t>(where->nodes.size());
     return std::ranges::all_of(conditions_[index], [&](const Expr* where) {
       Result<int64_t> value = evaluate(*where, scope_);
       if (!value && !failure_) failure_ = value.error();
@@ -82,7 +85,7 @@ class TuneWalk {
   Scope scope_;
   std::vector<std::vector<const Expr*>> conditions_;  // by the last tunable they need
   std::optional<Error> failure_;
-  int64_t visits_ = 0;
+  int64_t spent_ = 0;
 };
 
 std::string list_values(const TuneDecl& tune) {
@@ -121,7 +124,7 @@ Result<std::map<std::string, int64_t>> resolve_tunes(const Module& module,
   if (walk.failure()) return *walk.failure();
   if (walk.exhausted()) {
     return input_error("found no values of the tunables that satisfy every 'where'" + with +
-                       " within two million tries");
+                       "; the search was given up");
   }
   return input_error("no values of the tunables satisfy every 'where'" + with);
 }
