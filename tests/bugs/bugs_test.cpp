@@ -112,7 +112,7 @@ TEST_P(Bug, HasACleanTwin) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeded, Bug, testing::ValuesIn(bug_names(KW_BUGS_DIR)),
-                         [](const auto& info) { return info.param; });
+                         [](const auto& name) { return name.param; });
 
 TEST(Bugs, CoverEveryKind) {
   std::set<FindingKind> covered = {FindingKind::LaunchError};  // by BadLaunch below
@@ -183,7 +183,7 @@ const BadLaunch kBadLaunches[] = {
 };
 
 INSTANTIATE_TEST_SUITE_P(Bad, Launches, testing::ValuesIn(kBadLaunches),
-                         [](const auto& info) { return info.param.name; });
+                         [](const auto& bad) { return bad.param.name; });
 
 }  // namespace
 }  // namespace kw::bugs

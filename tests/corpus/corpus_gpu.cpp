@@ -99,7 +99,7 @@ std::string table(const std::vector<Row>& rows, const exec::DeviceInfo& info,
 
 int compare_devices(const std::string& output, const std::set<std::string>& only) {
   Tools tools;
-  auto device = engine::open_device("gpu", "");
+  auto device = engine::open_device({.kind = "gpu", .target = {}, .notice = {}});
   if (!device || !tools.problem().empty()) {
     fmt::print("skipped: {}\n", device ? tools.problem() : device.error().message);
     return kSkipped;

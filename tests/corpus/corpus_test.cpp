@@ -61,7 +61,9 @@ TEST_P(Corpus, MatchesTheReference) {
   bool first = true;
   for (const Setting& setting : GetParam()->settings) {
     const exec::RunOutcome outcome = check("sm_90", setting);
-    if (first) EXPECT_EQ(outcome.printed, GetParam()->prints);
+    if (first) {
+      EXPECT_EQ(outcome.printed, GetParam()->prints);
+    }
     first = false;
   }
 }
@@ -95,7 +97,7 @@ std::vector<const Entry*> all_entries() {
 }
 
 INSTANTIATE_TEST_SUITE_P(Kernels, Corpus, testing::ValuesIn(all_entries()),
-                         [](const auto& info) { return info.param->name; });
+                         [](const auto& entry) { return entry.param->name; });
 
 }  // namespace
 }  // namespace kw::corpus

@@ -29,7 +29,7 @@ TEST_P(Replay, MatchesTheReference) {
   ASSERT_NE(entry, nullptr);
   const auto module = engine::load_module(module_path(*entry));
   ASSERT_TRUE(module) << module.error().message;
-  auto device = engine::open_device("vgpu", "sm_90");
+  auto device = engine::open_device({.kind = "vgpu", .target = "sm_90", .notice = {}});
   ASSERT_TRUE(device) << device.error().message;
   const Setting& setting = entry->settings.front();
   if (!os::env("KW_UPDATE_GOLDEN").empty()) {
@@ -55,7 +55,7 @@ TEST_P(Replay, MatchesTheReference) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Committed, Replay, testing::ValuesIn(kReplayed),
-                         [](const auto& info) { return std::string(info.param); });
+                         [](const auto& name) { return std::string(name.param); });
 
 }  // namespace
 }  // namespace kw::corpus

@@ -22,7 +22,7 @@ bool Tools::can_compile(const Entry& entry) const {
 Workbench& Tools::virtual_bench(const std::string& target) {
   Bench& bench = benches_[target];
   if (!bench.bench) {
-    auto device = engine::open_device("vgpu", target);
+    auto device = engine::open_device({.kind = "vgpu", .target = target, .notice = {}});
     KW_CHECK(device.has_value(), "the virtual GPU is always there");
     bench.device = std::move(device).value();
     bench.bench = std::make_unique<Workbench>(*compiler_, *bench.device, target);
