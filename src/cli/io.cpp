@@ -59,7 +59,7 @@ void Io::note(const std::string& what) {
   progress("");
   if (!json_)
     write(stderr, report::paint(error_style_, report::Paint::Warning, "kernelwright: note:") + " " +
-                      what + "\n");
+                      report::printable(what) + "\n");
 }
 
 Json Io::envelope(int code) const {
@@ -80,7 +80,7 @@ int Io::fail(const Error& error) {
     write(stdout, envelope(code).set("error", details).dump(true) + "\n");
   } else {
     write(stderr, report::paint(error_style_, report::Paint::Error, "kernelwright:") + " " +
-                      message + "\n");
+                      report::printable(message) + "\n");
   }
   return code;
 }

@@ -5,6 +5,7 @@
 #include "engine/json.h"
 #include "engine/load.h"
 #include "engine/run.h"
+#include "os/files.h"
 
 namespace kw::cli {
 
@@ -33,6 +34,8 @@ struct Ran {
 Result<Ran> run(const Args& args, Io& io) {
   const engine::RunRequest request = KW_TRY(run_request(args));
   kernel::Module module = KW_TRY(engine::load_module(args.positionals.front()));
+  if (const std::string folder = args.one("--output"); !folder.empty())
+    KW_TRY(os::make_directories(folder));
   const auto progress = [&io](const std::string& what) { io.progress(what); };
   const auto device = KW_TRY(
       engine::open_device({args.one("--device", "auto"), request.target, request.timeout_seconds,

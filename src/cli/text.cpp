@@ -30,7 +30,7 @@ std::string message_text(const CompileMessage& message, const kernel::Module& mo
   const Paint paint =
       message.severity == CompileMessage::Severity::Error ? Paint::Error : Paint::Warning;
   std::string out = report::paint(style, paint, kNames[static_cast<int>(message.severity)]) + ": " +
-                    report::paint(style, Paint::Strong, message.text) + "\n";
+                    report::paint(style, Paint::Strong, report::printable(message.text)) + "\n";
   if (message.line <= 0) return out;
   out += "  " + report::location(module.file_name, message.line, message.column) + "\n";
   return out + report::excerpt(module.text, {{message.line, message.column, "", paint}}, style);
@@ -40,7 +40,7 @@ std::string log_tail(const std::string& log) {
   const std::vector<std::string_view> lines = split_lines(log);
   std::string out;
   for (size_t i = lines.size() > kLogLines ? lines.size() - kLogLines : 0; i < lines.size(); ++i) {
-    out += "  " + std::string(lines[i]) + "\n";
+    out += "  " + report::printable(lines[i]) + "\n";
   }
   return out;
 }
@@ -88,7 +88,8 @@ std::string ran_text(const engine::RunReport& report) {
 std::string printed_text(const std::string& printed) {
   if (printed.empty()) return "";
   std::string out = "printed by the kernels:\n";
-  for (const std::string_view line : split_lines(printed)) out += "  | " + std::string(line) + "\n";
+  for (const std::string_view line : split_lines(printed))
+    out += "  | " + report::printable(line) + "\n";
   return out;
 }
 

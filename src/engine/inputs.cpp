@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "base/text.h"
-#include "engine/layout.h"
 #include "tensor/npy.h"
 
 namespace kw::engine {
@@ -121,12 +120,11 @@ Result<std::vector<HostTensor>> make_inputs(const kernel::Program& program,
                                        buffer.name, tensor::shape_text(file->second.shape),
                                        tensor::shape_text(buffer.shape)));
       }
-      tensors.back() = to_storage(buffer, file->second);
+      tensors.back() = file->second;
       continue;
     }
     const InputSource* given = source == sources.end() ? nullptr : &source->second;
-    tensors.back() =
-        to_storage(buffer, KW_TRY(seeded(buffer, given, seed * 1000003 + tensors.size())));
+    tensors.back() = KW_TRY(seeded(buffer, given, seed * 1000003 + tensors.size()));
   }
   return tensors;
 }

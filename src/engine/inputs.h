@@ -34,7 +34,7 @@ using NamedTensors = std::map<std::string, tensor::HostTensor>;
 /// input Errors.
 Result<NamedTensors> read_input_files(const kernel::Module& module, const InputSources& sources);
 
-/// One tensor per buffer, in storage layout; empty for buffers that are not read. Files must have
+/// One tensor per buffer, contiguous; empty for buffers that are not read. Files must have
 /// the buffer's shape. `sources` may leave inputs out: they become Normal (floats) or Uniform
 /// (integers, bool).
 Result<std::vector<tensor::HostTensor>> make_inputs(const kernel::Program& program,

@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "arch/arch.h"
-#include "engine/layout.h"
 #include "os/files.h"
 #include "os/interrupt.h"
 #include "os/memory.h"
@@ -64,9 +63,10 @@ void collect_outputs(RunReport* report) {
   if (outcome.buffers.size() != report->program.buffers.size()) return;
   for (size_t i = 0; i < outcome.buffers.size(); ++i) {
     const kernel::Buffer& buffer = report->program.buffers[i];
-    if (!is_written(buffer) || !buffer.present) continue;
-    if (static_cast<int64_t>(outcome.buffers[i].data.size()) != buffer.bytes) continue;
-    outcome.buffers[i] = from_storage(buffer, std::move(outcome.buffers[i]));
+    const Result<int64_t> count = tensor::element_count(buffer.shape);
+    if (!is_written(buffer) || !buffer.present || !count) continue;
+    const int64_t bytes = *count * tensor::dtype_size(buffer.dtype);
+    if (static_cast<int64_t>(outcome.buffers[i].data.size()) != bytes) continue;
     outcome.buffers[i].shape = buffer.shape;
     report->outputs.push_back(summarise(buffer.name, outcome.buffers[i]));
   }

@@ -41,7 +41,7 @@ struct RunReport {
   std::optional<exec::CompileFailed> compile_failed;  // then nothing below is set
   std::optional<exec::Compiled> compiled;             // without its image
   kernel::Program program;
-  std::optional<exec::RunOutcome> outcome;  // its buffers hold logical (contiguous) tensors
+  std::optional<exec::RunOutcome> outcome;
   std::vector<TensorSummary> outputs;
   std::vector<record::LaunchCounters> counters;
   std::optional<bench::Measurement> timing;

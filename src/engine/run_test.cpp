@@ -5,7 +5,6 @@
 
 #include "engine/fakes.h"
 #include "engine/json.h"
-#include "engine/layout.h"
 #include "engine/load.h"
 #include "os/files.h"
 #include "tensor/npy.h"
@@ -186,19 +185,6 @@ TEST_F(RunStory, FilesGiveDimsAndMustAgree) {
   EXPECT_TRUE(os::remove_file(path));
   EXPECT_TRUE(os::remove_file(folder + "/y.npy"));
   ::rmdir(folder.c_str());
-}
-
-TEST(Layout, StridedBuffersRoundTrip) {
-  kernel::Buffer buffer{"x", kernel::Role::Input, tensor::DType::Int16, {2, 3}, {5, 1}, 16};
-  const tensor::HostTensor logical =
-      tensor::make_input(tensor::DType::Int16, {2, 3}, tensor::Family::Iota, 0).value();
-  const tensor::HostTensor storage = to_storage(buffer, logical);
-  ASSERT_EQ(storage.data.size(), 16U);
-  EXPECT_EQ(tensor::get_element(storage, 5), 3);
-  EXPECT_EQ(tensor::get_element(storage, 3), -1) << "skipped bytes are 0xff";
-  EXPECT_EQ(from_storage(buffer, storage).data, logical.data);
-  buffer.shape = {2, 0};
-  EXPECT_TRUE(from_storage(buffer, storage).data.empty());
 }
 
 TEST(InputSources, AreReadFromText) {

@@ -13,19 +13,10 @@ namespace {
 
 constexpr size_t kWidest = 160;  // longer lines are cut: generated code has lines of any length
 
-// Tabs would break the underline, other control bytes the terminal.
-std::string printable(std::string_view line) {
-  std::string out;
-  for (const char c : line.substr(0, kWidest)) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '\t') {
-      out += "  ";
-    } else {
-      out += byte < 0x20 || byte == 0x7f ? '?' : c;
-    }
-  }
-  if (line.size() > kWidest) out += "…";
-  return out;
+// Tabs would break the underline.
+std::string shown_line(std::string_view line) {
+  std::string out = replace_all(printable(line.substr(0, kWidest)), "\t", "  ");
+  return line.size() > kWidest ? out + "…" : out;
 }
 
 size_t display_column(std::string_view line, size_t byte) {
@@ -69,7 +60,7 @@ std::string excerpt(std::string_view text, std::vector<Mark> marks, const Style&
     previous = number;
     const std::string_view line = lines[static_cast<size_t>(number) - 1];
     std::string row = "  " + paint(style, Paint::Dim, fmt::format("{:>{}} |", number, digits)) +
-                      " " + printable(line);
+                      " " + shown_line(line);
     out += row.substr(0, row.find_last_not_of(' ') + 1) + "\n";
     for (const Mark& mark : marks) {
       if (mark.line != number) continue;

@@ -150,6 +150,16 @@ TEST(Excerpt, UnderlinesColumnsAndWholeLines) {
   EXPECT_EQ(excerpt(kSource, {{0, 0, ""}}, {}), "");
 }
 
+TEST(Style, TextFromOutsideIsMadeSafe) {
+  EXPECT_EQ(printable("a\tb\nc µ €"), "a\tb\nc µ €");
+  EXPECT_EQ(printable("\033[31mred\007"), "?[31mred?");
+  EXPECT_EQ(printable("\xc2\x9b"
+                      "31m"),
+            "?31m");
+  EXPECT_EQ(printable("caf\xe9!"), "caf\xef\xbf\xbd!");
+  EXPECT_EQ(printable("\xe2\x82"), "\xef\xbf\xbd\xef\xbf\xbd");
+}
+
 TEST(Style, Numbers) {
   EXPECT_EQ(with_commas(0), "0");
   EXPECT_EQ(with_commas(999), "999");

@@ -67,12 +67,12 @@ Result<bool> ProgramMemory::fill(const std::vector<tensor::HostTensor>& inputs) 
   for (size_t i = 0; i < program_.buffers.size(); ++i) {
     const kernel::Buffer& buffer = program_.buffers[i];
     regions_.skip_to(first_ + static_cast<uint32_t>(i));
-    if (const std::string problem = layout_problem(buffer); !problem.empty())
-      return input_error(fmt::format("buffer '{}': {}", buffer.name, problem));
     if (!buffer.present) {
       regions_.skip_to(first_ + static_cast<uint32_t>(i) + 1);
       continue;
     }
+    if (const std::string problem = layout_problem(buffer); !problem.empty())
+      return input_error(fmt::format("buffer '{}': {}", buffer.name, problem));
     RegionInfo info;
     info.name = buffer.name;
     info.buffer = static_cast<int>(i);

@@ -94,7 +94,8 @@ h.expect("clang too old", ["run", GOOD, *DIMS, "--device", "vgpu", "--compiler",
 h.expect("time without a GPU", run(GOOD, *DIMS, "--time"), 3, r"times come only from a real GPU")
 h.expect("threads", run(GOOD, *DIMS, "--threads", "0"), 2, r"--threads")
 h.expect("timeout", run(GOOD, *DIMS, "--timeout", "0"), 2, r"--timeout")
-h.expect("output folder cannot be made", run(GOOD, *DIMS, "--output", "/proc/nowhere"), 3, r"/proc/nowhere")
+h.expect("output folder cannot be made", run(GOOD, *DIMS, "--output", "/proc/nowhere"), 2, r"/proc/nowhere")
+h.expect("output folder is a file", run(GOOD, *DIMS, "--output", h.write("file", "")), 2, r"file")
 
 # A cache that cannot be written costs time, not results.
 done = h.expect("cache read-only", run(GOOD, *DIMS), 0, r"no findings", env={"KERNELWRIGHT_CACHE": "/proc/kernelwright"})

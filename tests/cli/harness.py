@@ -37,7 +37,7 @@ class Harness:
     def run(self, *words, env=None, timeout=300):
         environment = dict(self.environment, **(env or {}))
         return subprocess.run([self.binary, *words], env=environment, cwd=self.folder, timeout=timeout,
-                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, encoding="utf-8")
 
     def check(self, condition, what, done=None):
         self.count += 1
