@@ -6,15 +6,17 @@
 //! launch  half_block grid(R) block(64) args(x, y)
 //? dims R=2
 
-// Mended twin of: the barrier is inside a branch that only some threads take.
+// Mended twin of: the barrier is inside a branch that only some threads take; the others wait at the next one.
 __global__ void half_block(const int* x, int* y) {
   __shared__ int row[64];
-  int t = threadIdx.x;
+  int t = threadIdx.x, v = -1;
   row[t] = x[blockIdx.x * 64 + t];
   __syncthreads();
   if (t < 40) {
-    y[blockIdx.x * 64 + t] = row[63 - t];
-  } else {
-    y[blockIdx.x * 64 + t] = -1;
+    v = row[63 - t];
   }
+  __syncthreads();
+  row[t] = v + t;
+  __syncthreads();
+  y[blockIdx.x * 64 + t] = row[t ^ 1];
 }

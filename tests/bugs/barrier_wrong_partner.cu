@@ -5,7 +5,7 @@
 //! when    true
 //! launch  producer grid(1) block(64) args(x, y, 2)
 //? dims
-//? also shared-race output-not-written divergent-barrier barrier-misuse
+//? also shared-race output-not-written
 
 // Bug: one warp announces the data at barrier 2, the other waits at barrier 1.
 __global__ void producer(const int* x, int* y, int announce) {
@@ -15,7 +15,7 @@ __global__ void producer(const int* x, int* y, int announce) {
     row[lane] = x[lane];
     asm volatile("barrier.arrive %0, 64;" ::"r"(announce) : "memory");
   } else {
-    asm volatile("barrier.sync 1, 64;" ::: "memory");  //~ deadlock
+    asm volatile("barrier.sync 1, 64;" ::: "memory");  //~ divergent-barrier
     y[lane] = row[31 - lane];
   }
 }

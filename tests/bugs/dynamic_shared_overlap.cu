@@ -6,6 +6,7 @@
 //! when    true
 //! launch  pairs grid(R) block(64) shared(4 * 64 * 2) args(a, b, y)
 //? dims R=2
+//? also missing-syncwarp
 
 // Bug: the second array starts inside the first (bytes taken for elements).
 __global__ void pairs(const float* a, const float* b, float* y) {

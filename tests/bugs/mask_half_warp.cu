@@ -14,7 +14,7 @@ __global__ void half_sums(const int* x, int* y) {
   unsigned mask = 0xffffffffu;
   int first = 16;
   for (int step = first; step > 0; step /= 2) {
-    v += __shfl_down_sync(mask, v, step);  //~ bad-collective-mask
+    v += __shfl_down_sync(mask, v, step, 2 * first);  //~ bad-collective-mask
   }
   if (threadIdx.x % 32 == 0) sums[threadIdx.x / 32] = v;
   __syncthreads();

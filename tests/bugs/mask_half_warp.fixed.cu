@@ -13,7 +13,7 @@ __global__ void half_sums(const int* x, int* y) {
   unsigned mask = threadIdx.x < 32 ? 0xffffffffu : 0x0000ffffu;
   int first = threadIdx.x < 32 ? 16 : 8;
   for (int step = first; step > 0; step /= 2) {
-    v += __shfl_down_sync(mask, v, step);
+    v += __shfl_down_sync(mask, v, step, 2 * first);
   }
   if (threadIdx.x % 32 == 0) sums[threadIdx.x / 32] = v;
   __syncthreads();

@@ -10,6 +10,6 @@
 __global__ void shift(const float* x, float* y, int quads) {
   for (int q = threadIdx.x; q < quads; q += blockDim.x) {
     float4 v = *reinterpret_cast<const float4*>(x + 4 * q + 1);  //~ misaligned
-    reinterpret_cast<float4*>(y)[q] = v;
+    reinterpret_cast<float4*>(y)[q] = make_float4(v.x + 1.0f, v.y, v.z, v.w);
   }
 }

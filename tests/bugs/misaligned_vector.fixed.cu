@@ -11,6 +11,6 @@ __global__ void shift(const float* x, float* y, int quads) {
   for (int q = threadIdx.x; q < quads; q += blockDim.x) {
     const float* p = x + 4 * q + 1;
     float4 v = make_float4(p[0], p[1], p[2], p[3]);
-    reinterpret_cast<float4*>(y)[q] = v;
+    reinterpret_cast<float4*>(y)[q] = make_float4(v.x + 1.0f, v.y, v.z, v.w);
   }
 }

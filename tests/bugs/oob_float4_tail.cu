@@ -5,6 +5,7 @@
 //! when    true
 //! launch  scale grid(ceil_div(ceil_div(N, 4), 64)) block(64) args(x, y, N)
 //? dims N=101
+//? also output-not-written
 
 // Bug: the last vector is read and written whole although only part of it exists.
 __global__ void scale(const float* x, float* y, int n) {

@@ -4,7 +4,6 @@
 
 #include "arch/arch.h"
 #include "base/text.h"
-#include "engine/layout.h"
 #include "engine/run.h"
 #include "kernel/instantiate.h"
 #include "kernel/select.h"
@@ -64,19 +63,7 @@ Result<Prepared> Workbench::prepare(const kernel::Module& module, const Setting&
 Result<exec::RunOutcome> Workbench::run(const Prepared& prepared,
                                         const std::vector<tensor::HostTensor>& inputs,
                                         const exec::RunOptions& options) {
-  std::vector<tensor::HostTensor> stored;
-  const auto& buffers = prepared.program.buffers;
-  for (size_t i = 0; i < buffers.size(); ++i) {
-    const bool read =
-        buffers[i].role == kernel::Role::Input || buffers[i].role == kernel::Role::Inout;
-    stored.push_back(read && buffers[i].present ? engine::to_storage(buffers[i], inputs[i])
-                                                : tensor::HostTensor{});
-  }
-  exec::RunOutcome outcome = KW_TRY(device_.run(prepared.image, prepared.program, stored, options));
-  for (size_t i = 0; i < outcome.buffers.size(); ++i)
-    if (is_result(buffers[i]))
-      outcome.buffers[i] = engine::from_storage(buffers[i], std::move(outcome.buffers[i]));
-  return outcome;
+  return device_.run(prepared.image, prepared.program, inputs, options);
 }
 
 std::set<std::string> approximate_instructions(const exec::Compiled& compiled) {

@@ -35,7 +35,7 @@ class Workbench {
 
   /// Compile errors become input Errors that carry the log.
   Result<Prepared> prepare(const kernel::Module& module, const Setting& setting);
-  /// Outputs come back contiguous, parallel to the program's buffers.
+  /// Outputs come back parallel to the program's buffers.
   Result<exec::RunOutcome> run(const Prepared& prepared,
                                const std::vector<tensor::HostTensor>& inputs,
                                const exec::RunOptions& options = {});
