@@ -38,6 +38,7 @@ size_t first_difference(std::string_view a, std::string_view b) {
 
 Result<std::unique_ptr<LoadedImage>> LoadedImage::load(const Context& context, exec::ImageKind kind,
                                                        std::string_view image) {
+  KW_TRY(check_image(kind, image));
   std::unique_ptr<LoadedImage> loaded(new LoadedImage(context));
   std::string text(image);  // PTX must end in a NUL
   std::string info(kLogBytes, '\0');

@@ -56,6 +56,9 @@ class LoadedImage {
   std::vector<Global> globals_;
 };
 
+/// Blame::Input when the bytes are not what they are said to be: the driver believes an ELF file's
+/// own words about its length, so a truncated one must not reach it.
+Status check_image(exec::ImageKind kind, std::string_view image);
 /// Names of the variables a cubin holds in its writable global sections. Empty for anything that is
 /// not a cubin.
 std::vector<std::string> cubin_globals(std::string_view image);

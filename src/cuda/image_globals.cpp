@@ -84,6 +84,29 @@ std::string declared_global(std::string_view statement) {
 
 }  // namespace
 
+Status check_image(exec::ImageKind kind, std::string_view image) {
+  const bool is_elf = image.starts_with(ELFMAG);
+  if (kind == exec::ImageKind::Ptx) {
+    if (is_elf) return input_error("the image is said to be PTX but is a cubin");
+    while (image.ends_with('\0')) image.remove_suffix(1);
+    if (image.find('\0') != std::string_view::npos)
+      return input_error("the PTX text has NUL bytes in it");
+    return Done{};
+  }
+  if (!is_elf) return input_error("the image is said to be a cubin but is no ELF file");
+  const Elf elf(image);
+  bool whole = elf.sections() > 0;
+  for (int i = 0; i < elf.sections() && whole; ++i) {
+    Elf64_Shdr section{};
+    whole =
+        elf.section(static_cast<uint64_t>(i), section) &&
+        (section.sh_type == SHT_NOBITS || (section.sh_offset <= image.size() &&
+                                           section.sh_size <= image.size() - section.sh_offset));
+  }
+  if (!whole) return input_error("the cubin is truncated or damaged");
+  return Done{};
+}
+
 std::vector<std::string> cubin_globals(std::string_view image) {
   std::vector<std::string> names;
   const Elf elf(image);

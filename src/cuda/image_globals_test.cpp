@@ -71,6 +71,23 @@ TEST(CubinGlobals, AreTheObjectsOfWritableSections) {
   EXPECT_EQ(cubin_globals(small_cubin()), (std::vector<std::string>{"counter"}));
 }
 
+TEST(CheckImage, TellsWhatIsNotWhatItIsSaidToBe) {
+  const std::string cubin = small_cubin();
+  EXPECT_TRUE(check_image(exec::ImageKind::Cubin, cubin).has_value());
+  EXPECT_TRUE(check_image(exec::ImageKind::Ptx, ".version 7.0").has_value());
+  EXPECT_TRUE(
+      check_image(exec::ImageKind::Ptx, std::string_view(".version 7.0\0", 13)).has_value());
+  EXPECT_FALSE(check_image(exec::ImageKind::Ptx, cubin).has_value());
+  EXPECT_FALSE(
+      check_image(exec::ImageKind::Ptx, std::string_view(".version\0 7.0", 13)).has_value());
+  EXPECT_FALSE(check_image(exec::ImageKind::Cubin, ".version 7.0").has_value());
+  for (size_t size = 0; size < cubin.size(); ++size) {
+    EXPECT_FALSE(
+        check_image(exec::ImageKind::Cubin, std::string_view(cubin).substr(0, size)).has_value())
+        << size;
+  }
+}
+
 TEST(CubinGlobals, BrokenFilesAreHarmless) {
   const std::string whole = small_cubin();
   for (size_t size = 0; size < whole.size(); ++size)

@@ -183,6 +183,12 @@ TEST_F(Fault, RefusesWrongParameters) {
 
 TEST_F(Fault, BadImagesAreTheCallersFault) {
   exec::Compiled compiled;
+  compiled.kind = exec::ImageKind::Cubin;
+  compiled.image =
+      "\x7f"
+      "ELF";
+  EXPECT_FALSE(device().load(compiled).has_value());
+  compiled.kind = exec::ImageKind::Ptx;
   for (const char* bytes : {"this is no PTX", "",
                             "\x7f"
                             "ELF"}) {
