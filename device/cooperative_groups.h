@@ -82,7 +82,9 @@ class grid_group {
 KW_FN grid_group this_grid() { return {}; }
 
 template <unsigned kSize, typename Parent = void>
-class thread_block_tile {
+class thread_block_tile;
+template <unsigned kSize>
+class thread_block_tile<kSize, void> {
   static_assert(kSize <= 32 && (kSize & (kSize - 1)) == 0,
                 "tiles of more than 32 threads " KW_NEEDS_NVRTC);
 
@@ -129,6 +131,9 @@ class thread_block_tile {
     return kSize == 32 ? 0xffffffffu : ((1u << (kSize & 31)) - 1) << kw_first();
   }
 };
+// A tile of something is a tile: the parent is known by type only.
+template <unsigned kSize, typename Parent>
+class thread_block_tile : public thread_block_tile<kSize, void> {};
 template <unsigned kSize, typename Parent>
 KW_FN thread_block_tile<kSize, Parent> tiled_partition(const Parent&) {
   return {};

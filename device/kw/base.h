@@ -39,8 +39,9 @@ constexpr __SIZE_TYPE__ kw_alignment() {
 // Ours take the caller's source line: a report must name a line of the kernel module.
 #define KW_FN static __inline__ __attribute__((device, always_inline, nodebug, unused))
 #define KW_MATH static __inline__ __attribute__((device, nodebug, unused))
-// In classes.
+// In classes, and after the parameters of a lambda.
 #define KW_METHOD __attribute__((device, always_inline, nodebug))
+#define KW_LAMBDA __attribute__((always_inline, nodebug))
 
 typedef __SIZE_TYPE__ size_t;
 typedef __PTRDIFF_TYPE__ ptrdiff_t;

@@ -119,6 +119,14 @@ KW_FN __nv_bfloat16 __double2bfloat16(double a) { return __nv_bfloat16(a); }
 KW_FN __nv_bfloat16 __float2bfloat16_rz(float a) {
   return kw_bfloat16(a != a ? 0x7fff : static_cast<unsigned short>(__float_as_uint(a) >> 16));
 }
+// Away from zero by one step where bits are lost and the direction asks for it.
+KW_FN __nv_bfloat16 kw_bfloat16_toward(float a, bool negative) {
+  const unsigned bits = __float_as_uint(a);
+  const bool step = (bits & 0xffffu) != 0 && (bits >> 31 != 0) == negative;
+  return kw_bfloat16(a != a ? 0x7fff : static_cast<unsigned short>((bits >> 16) + (step ? 1 : 0)));
+}
+KW_FN __nv_bfloat16 __float2bfloat16_ru(float a) { return kw_bfloat16_toward(a, false); }
+KW_FN __nv_bfloat16 __float2bfloat16_rd(float a) { return kw_bfloat16_toward(a, true); }
 KW_FN int __bfloat162int_rn(__nv_bfloat16 a) { return __float2int_rn(kw_from_bfloat16(a.__x)); }
 KW_FN int __bfloat162int_rz(__nv_bfloat16 a) { return __float2int_rz(kw_from_bfloat16(a.__x)); }
 KW_FN unsigned __bfloat162uint_rn(__nv_bfloat16 a) {

@@ -1,6 +1,7 @@
 // The math library under its C names.
 #pragma once
 
+#include <kw/bessel.h>
 #include <kw/exp_double.h>
 #include <kw/exp_float.h>
 #include <kw/gamma_double.h>

@@ -10,3 +10,6 @@ __device__ __attribute__((noreturn)) void __assertfail(const char* message, cons
                                                        unsigned line, const char* function,
                                                        size_t char_size);
 }
+
+// NVRTC has assert without an include.
+#include <assert.h>

@@ -24,13 +24,13 @@ KW_FN int kw_saturate(int value) {
   return value < kLow ? kLow : value > kHigh ? kHigh : value;
 }
 
-#define KW_SIMD(NAME, T, EXPRESSION)                                   \
-  KW_FN unsigned NAME(unsigned x, unsigned y) {                        \
-    return kw_lanes<T>(x, y, [](int a, int b) { return EXPRESSION; }); \
+#define KW_SIMD(NAME, T, EXPRESSION)                                             \
+  KW_FN unsigned NAME(unsigned x, unsigned y) {                                  \
+    return kw_lanes<T>(x, y, [](int a, int b) KW_LAMBDA { return EXPRESSION; }); \
   }
-#define KW_SIMD_UNARY(NAME, T, EXPRESSION)                           \
-  KW_FN unsigned NAME(unsigned x) {                                  \
-    return kw_lanes<T>(x, 0, [](int a, int) { return EXPRESSION; }); \
+#define KW_SIMD_UNARY(NAME, T, EXPRESSION)                                     \
+  KW_FN unsigned NAME(unsigned x) {                                            \
+    return kw_lanes<T>(x, 0, [](int a, int) KW_LAMBDA { return EXPRESSION; }); \
   }
 #define KW_SIMD_SIGNLESS(N, S, U)                               \
   KW_SIMD(__vadd##N, U, a + b)                                  \

@@ -17,7 +17,7 @@ KW_MATH double kw_reduce_large(double x, int& quadrant) {
   const int start = static_cast<int>(bits >> 52) - 1075 + 62;  // first needed bit of the table
   const unsigned long long* t = kw_two_over_pi_wide + (start >> 6);
   const int shift = start & 63;
-  const auto word = [&](int i) {
+  const auto word = [&](int i) KW_LAMBDA {
     return shift == 0 ? t[i] : t[i] << shift | t[i + 1] >> (64 - shift);
   };
   const unsigned long long w0 = word(0), w1 = word(1), w2 = word(2);

@@ -13,7 +13,7 @@ KW_MATH float kw_reduce_large(float x, int& quadrant) {
   const int start = static_cast<int>(bits >> 23) - 150 + 30;  // first needed bit of the table
   const unsigned* t = kw_two_over_pi + (start >> 5);
   const int shift = start & 31;
-  const auto word = [&](int i) {
+  const auto word = [&](int i) KW_LAMBDA {
     return shift == 0 ? t[i] : t[i] << shift | t[i + 1] >> (32 - shift);
   };
   const unsigned long long low = m * word(2), middle = m * word(1) + (low >> 32);

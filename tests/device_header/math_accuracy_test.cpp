@@ -174,6 +174,18 @@ TEST(DeviceMath, Double) {
   for (const Unary<double>& row : kDouble) check(row);
 }
 
+// Absolute, since they oscillate around zero.
+TEST(DeviceMath, Bessel) {
+  for (int i = 1; i < kPoints; ++i) {
+    const double x = i * 0.001;
+    EXPECT_NEAR(device::j0(x), ::j0(x), 4e-15) << x;
+    EXPECT_NEAR(device::j1(x), ::j1(x), 4e-15) << x;
+    EXPECT_NEAR(device::y0(x), ::y0(x), 4e-15) << x;
+    EXPECT_NEAR(device::y1(x), ::y1(x), 4e-15 * std::max(1.0, std::fabs(::y1(x)))) << x;
+  }
+  EXPECT_EQ(device::j1f(-2.0f), -device::j1f(2.0f));
+}
+
 template <typename T>
 void check_binary(const char* name, T (*function)(T, T),
                   long double (*exact)(long double, long double), double limit) {

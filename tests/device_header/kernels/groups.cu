@@ -6,6 +6,7 @@
 #include <cuda_pipeline.h>
 #include <algorithm>
 #include <cassert>
+#include <cuda/atomic>
 #include <cuda/std/array>
 #include <cuda/std/cstdint>
 #include <cuda/std/limits>
@@ -46,6 +47,20 @@ __global__ void groups(const float4* x, float* y, int n) {
   std::swap(ends.first, v);
   y[cg::this_grid().thread_rank()] = r[n] + m + largest({1.0f, v, 2.0f}) + std::plus<>()(v, 1.0f);
   assert(y[0] > 0);
+}
+
+__global__ void orders(unsigned* c, int* flag, float* f) {
+  cuda::atomic_ref<unsigned, cuda::thread_scope_device> count(*c);
+  cuda::atomic_ref<int, cuda::thread_scope_block> near(*flag);
+  cuda::atomic_ref<float> sum(*f);
+  if (count.fetch_add(1u, cuda::memory_order_acq_rel) == 7)
+    near.store(1, cuda::memory_order_release);
+  while (near.load(cuda::memory_order_acquire) == 0) {
+  }
+  int expected = 3;
+  near.compare_exchange_strong(expected, 4);
+  sum.fetch_add(1.0f, cuda::memory_order_relaxed);
+  ++count;
 }
 
 __global__ void eighths(const float* x, float* y, __nv_fp8_e4m3* a, __nv_fp8x4_e5m2* b,

@@ -56,6 +56,7 @@ __global__ void single(const float* x, float* y) {
   y[i++] = fdimf(a, b);
   y[i++] = copysignf(a, b);
   y[i++] = nextafterf(a, b);
+  y[i++] = j0f(a) + j1f(a) + y0f(a) + y1f(a);
   y[i++] = fmaf(a, b, a);
   y[i++] = ldexpf(a, 3);
   y[i++] = scalbnf(a, 3);
@@ -120,6 +121,7 @@ __global__ void twofold(const double* x, double* y) {
   y[i++] = fdim(a, b);
   y[i++] = copysign(a, b);
   y[i++] = nextafter(a, b);
+  y[i++] = j0(a) + j1(a) + y0(a) + y1(a);
   y[i++] = fma(a, b, a);
   y[i++] = ldexp(a, 3);
   y[i++] = scalbn(a, 3);

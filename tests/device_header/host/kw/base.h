@@ -3,4 +3,5 @@
 
 #define __constant__
 #define KW_FN static inline __attribute__((always_inline, unused))
+#define KW_LAMBDA
 #define KW_MATH static inline __attribute__((unused))
