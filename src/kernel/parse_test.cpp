@@ -112,6 +112,15 @@ TEST(Parse, ManyPlanLinesAreRefused) {
   ASSERT_EQ(parse(text, "t.cu").diagnostics.size(), 1u);
 }
 
+TEST(Parse, LongPlanLinesAreRefused) {
+  const ParseOutcome outcome =
+      parse("//! kernelwright 1\n//! task t" + std::string(9000, 'a'), "t.cu");
+  const auto too_long = [](const Diagnostic& d) {
+    return d.line == 2 && d.message == "this '//!' line is longer than 8000 bytes";
+  };
+  EXPECT_TRUE(std::ranges::any_of(outcome.diagnostics, too_long));
+}
+
 TEST(Parse, KernelsHiddenInMacrosAreLeftToTheCompiler) {
   parse_or_fail(
       "//! kernelwright 1\n//! task t\n//! output y: fp32[N]\n//! launch add_float grid(1) "
