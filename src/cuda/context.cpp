@@ -24,7 +24,7 @@ std::string uuid_text(const CuUuid& uuid) {
 
 Deadline deadline_in(double seconds) {
   // A century is for ever, and keeps the clock's arithmetic from overflowing.
-  const double bounded = std::clamp(seconds, 0.0, 3.0e9);
+  const double bounded = seconds > 0 ? std::min(seconds, 3.0e9) : 0;  // not a number: 0
   const auto span = std::chrono::duration_cast<std::chrono::steady_clock::duration>(
       std::chrono::duration<double>(bounded));
   return {std::chrono::steady_clock::now() + span, bounded};
