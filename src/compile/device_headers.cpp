@@ -1,7 +1,8 @@
 #include "compile/device_headers.h"
 
+#include <string_view>
+
 #include "base/hash.h"
-#include "base/text.h"
 #include "compile/scratch.h"
 #include "kDeviceFiles.inc"
 #include "os/files.h"
@@ -9,17 +10,18 @@
 namespace kw::compile {
 namespace {
 
+// Files are written whole or not at all, so one of the right size is right; what is missing is
+// added.
 Status unpack(const std::string& folder) {
-  const std::string complete = folder + "/.complete";
-  // The mark is written last: a folder that was cut short is filled again.
-  if (os::exists(complete)) return Done{};
   for (const auto& file : kDeviceFiles) {
     if (file.name == nullptr) continue;
+    const std::string_view text = file.text;
     const std::string path = folder + "/" + file.name;
+    if (os::exists(path) && os::file_size(path) == text.size()) continue;
     if (auto made = os::make_directories(path.substr(0, path.rfind('/'))); !made) return made;
-    if (auto written = os::write_file(path, file.text); !written) return written;
+    if (auto written = os::write_file(path, text, os::Sync::No); !written) return written;
   }
-  return os::write_file(complete, "");
+  return Done{};
 }
 
 }  // namespace
