@@ -491,7 +491,7 @@ TEST(CompilerTexts, AllParse) {
                                     << (module ? "" : module.error().message);
     ++count;
   }
-  EXPECT_GE(count, 8);
+  EXPECT_GE(count, 11);
 }
 
 }  // namespace
