@@ -142,7 +142,8 @@ std::string problems_text(const engine::VariantCheck& variant, const kernel::Mod
                           const Style& style) {
   std::string out;
   const std::string where =
-      fmt::format("group {}, {}", variant.group + 1, assignment_text(variant.tunes));
+      fmt::format("group {}{}{}", variant.group + 1, variant.tunes.empty() ? "" : ", ",
+                  assignment_text(variant.tunes));
   if (variant.failed) {
     out += report::paint(style, Paint::Error, "does not compile") + " (" + where + ")\n" +
            compile_failure_text(*variant.failed, module, style);

@@ -27,14 +27,22 @@ size_t display_column(std::string_view line, size_t byte) {
   return column;
 }
 
+// Where the code of a line ends: before a trailing comment and blanks. A "//" inside a string cuts
+// the underline short, which does no harm.
+size_t code_end(std::string_view line, size_t first) {
+  const size_t comment = line.find("//", first);
+  std::string_view code = line;
+  if (comment != std::string_view::npos && comment > first) code = line.substr(0, comment);
+  return std::min(code.find_last_not_of(" \t\r"), kWidest - 1) + 1;
+}
+
 std::string underline(std::string_view line, const Mark& mark) {
   if (mark.column > 0)
     return std::string(display_column(line, static_cast<size_t>(mark.column) - 1), ' ') + "^";
   const auto first = line.find_first_not_of(" \t");
   if (first == std::string_view::npos) return "^";
-  const size_t last = std::min(line.find_last_not_of(" \t\r"), kWidest - 1);
   const size_t start = display_column(line, first);
-  const size_t end = std::max(display_column(line, last + 1), start + 1);
+  const size_t end = std::max(display_column(line, code_end(line, first)), start + 1);
   return std::string(start, ' ') + std::string(end - start, '^');
 }
 

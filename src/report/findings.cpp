@@ -74,7 +74,9 @@ std::string where_text(const Finding& finding) {
 
 std::string source_text(const Finding& finding, const FindingContext& context, const Style& style) {
   std::vector<Mark> marks;
-  const bool pair = finding.other_at && finding.other_at->line > 0;
+  const bool same = finding.other_at && finding.other_at->line == finding.at.line &&
+                    finding.other_at->file == finding.at.file && finding.other == finding.who;
+  const bool pair = finding.other_at && finding.other_at->line > 0 && !same;
   if (finding.at.file == context.file_name) {
     std::string label = pair && finding.other ? "thread " + dim_text(finding.who.thread) : "";
     if (pair && finding.other && !(finding.other->block == finding.who.block))

@@ -135,6 +135,21 @@ TEST(Findings, PlacesOutsideTheModuleDoNoHarm) {
   EXPECT_NE(text_of({f}).find("cuda_fp16.hpp:99999"), std::string::npos);
 }
 
+TEST(Findings, OnePlaceIsMarkedOnce) {
+  Finding f = race();
+  f.other_at->line = f.at.line;
+  f.other = f.who;
+  const std::string text = text_of({f});
+  EXPECT_EQ(text.find("^^^"), text.rfind(" ^^^") + 1) << text;
+}
+
+TEST(Excerpt, TrailingCommentsAreNotUnderlined) {
+  EXPECT_EQ(excerpt("f(x);  // why\n", {{1, 0, ""}}, {}),
+            "    |\n  1 | f(x);  // why\n    | ^^^^^\n");
+  EXPECT_EQ(excerpt("//! launch\n", {{1, 0, ""}}, {}),
+            "    |\n  1 | //! launch\n    | ^^^^^^^^^^\n");
+}
+
 TEST(Picture, NamesElementsByTheirIndices) {
   const kernel::Program p = program();
   EXPECT_EQ(element_name(p.buffers[0], 1024 + 17), "x[1, 17]");
