@@ -98,12 +98,12 @@ void load_exact(Machine& m, Warp& w, uint32_t pc, const MemOp& op, uint32_t mask
     if (target.kind == Target::Kind::None) continue;
     LaneAccess access{&w,      lane,    pc,      AccessKind::Read, op.order != Order::Weak,
                       nullptr, nullptr, op.total};
-    if (op.order != Order::Weak && m.counters == nullptr) acquire(m, w);
+    if (op.order > Order::Seed && m.counters == nullptr) acquire(m, w);
     if (load_lane(m, access, target, data.value(lane), data.bits(lane))) {
       if (!undefined && !w.tainted) begin_taint(m, w, pc, target.region, target.offset);
       undefined = true;
     }
-    if (op.order != Order::Weak && rest == mask) note_poll(m, w, pc, target, data.value(lane));
+    if (op.order > Order::Seed && rest == mask) note_poll(m, w, pc, target, data.value(lane));
   }
   op.lanes(w.regs, op, data.bytes, data.offsets, mask);
   if (w.tainted) op.lanes(w.shadow, op, data.undefined, data.offsets, mask);

@@ -242,23 +242,23 @@ void execute(const Party& p) {
   if (p.m.counters == nullptr) sync_warp(p.m, p.w);
 }
 
-void check_members(Machine& m, const Warp& w, uint32_t pc, int lane, uint32_t members) {
-  if ((members >> lane & 1) == 0) {
+void check_members(Machine& m, const Warp& w, uint32_t pc, uint32_t lanes, uint32_t members) {
+  const uint32_t strangers = lanes & ~members, absent = members & ~w.live;
+  if (strangers != 0) {
+    const int lane = __builtin_ctz(strangers);
     report(m, FindingKind::BadCollectiveMask, Certainty::Certain, actor(m, w, lane, pc), {},
            std::nullopt, [&] {
              return fmt::format("lane {} calls with mask {:#010x}, which does not name it", lane,
                                 members);
            });
-  } else if ((members & ~w.live) != 0) {
-    const uint32_t absent = members & ~w.live;
-    report(m, FindingKind::BadCollectiveMask, Certainty::Warning, actor(m, w, lane, pc), {},
-           std::nullopt, [&] {
-             return fmt::format(
-                 "mask {:#010x} names {} lanes that {} (first: lane {})", members,
-                 __builtin_popcount(absent),
-                 (absent & w.present) != 0 ? "have exited" : "do not exist in this block",
-                 __builtin_ctz(absent));
-           });
+  } else if (absent != 0) {
+    const Actor who = actor(m, w, __builtin_ctz(lanes), pc);
+    report(m, FindingKind::BadCollectiveMask, Certainty::Warning, who, {}, std::nullopt, [&] {
+      return fmt::format("mask {:#010x} names {} lanes that {} (first: lane {})", members,
+                         __builtin_popcount(absent),
+                         (absent & w.present) != 0 ? "have exited" : "do not exist in this block",
+                         __builtin_ctz(absent));
+    });
   }
 }
 
@@ -280,7 +280,7 @@ uint32_t run_collective(Machine& m, Warp& w, uint32_t pc, uint32_t mask) {
     });
     rest &= ~same;
     if ((members & w.live & ~same) != 0) continue;  // somebody is still on the way
-    check_members(m, w, pc, __builtin_ctz(same), members);
+    check_members(m, w, pc, same, members);
     if (w.tainted && get<uint32_t>(w.shadow, in.args.src[3], lane) != 0)
       report_undefined(m, w, pc, lane, "uses an undefined value as the mask of a collective");
     execute({m, w, in, pc, same});

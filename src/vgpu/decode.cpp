@@ -192,6 +192,12 @@ void Decoder::emit_function(int index) {
     labels_at[f.labels[l].instruction].push_back(static_cast<int>(l));
   own.label_pcs.assign(f.labels.size(), 0);
   branch_fixups_.clear();
+  cas_addresses_.clear();
+  for (const ptx::Instruction& instruction : f.instructions) {
+    if (instruction.opcode != "atom" || !instruction.has("cas") || instruction.operands.size() < 2)
+      continue;
+    cas_addresses_.insert({instruction.operands[1].reg, instruction.operands[1].offset});
+  }
   for (size_t i = 0; i <= f.instructions.size(); ++i) {
     for (const int l : labels_at[i]) own.label_pcs[l] = static_cast<uint32_t>(code_.insts.size());
     if (i == f.instructions.size()) break;

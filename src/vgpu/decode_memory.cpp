@@ -103,6 +103,10 @@ void Decoder::note_access(const MemOp& mem, bool orders) {
   if (global && orders) code_.serial = code_.has_sync = true;
 }
 
+bool Decoder::starts_cas_loop(const Operand& where) const {
+  return where.reg >= 0 && cas_addresses_.count({where.reg, where.offset}) != 0;
+}
+
 bool Decoder::load(const Instruction& in) {
   if (!only_known_modifiers(in)) return false;
   MemOp mem;
@@ -126,6 +130,7 @@ bool Decoder::load(const Instruction& in) {
     if (variable != nullptr) return frame_access(in, where, mem);
   }
   if (!address(where, mem) || !choose_moves(mem)) return false;
+  if (mem.order == Order::Weak && starts_cas_loop(where)) mem.order = Order::Seed;
   note_access(mem, mem.order != Order::Weak);
   Op op = Op::LoadOther;
   if (mem.space == Space::Global || mem.space == Space::Const) op = Op::LoadGlobal;

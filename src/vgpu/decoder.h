@@ -80,6 +80,7 @@ class Decoder {
   bool async_copy(const ptx::Instruction& instruction);
   bool no_operation(const ptx::Instruction& instruction);
   void note_access(const MemOp& mem, bool orders);
+  bool starts_cas_loop(const ptx::Operand& where) const;
 
   // decode_control.cpp
   bool branch(const ptx::Instruction& instruction);
@@ -123,6 +124,7 @@ class Decoder {
   std::map<int, uint32_t> module_shared_;  // module variable -> shared offset
   std::set<int> address_taken_;
   std::set<int> variables_used_;
+  std::set<std::pair<int, int64_t>> cas_addresses_;  // register and offset, of the current function
   std::vector<std::pair<uint32_t, int>> branch_fixups_;  // inst, label of the current function
   uint32_t next_ = 0;                                    // end of the register file so far
   uint32_t discard_ = 0;

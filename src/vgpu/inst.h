@@ -67,8 +67,10 @@ struct Inst {
   isa::AluArgs args;
 };
 
-/// How strongly an access orders others. Strong: volatile, relaxed, mmio and all atomics.
-enum class Order : uint8_t { Weak, Strong, Acquire, Release, AcquireRelease };
+/// How strongly an access orders others. Strong: volatile, relaxed, mmio and all atomics. Seed: a
+/// plain load whose value only starts a compare-and-swap loop on the same address; it races with
+/// nothing and orders nothing.
+enum class Order : uint8_t { Weak, Seed, Strong, Acquire, Release, AcquireRelease };
 
 struct MemOp;
 /// Moves data between registers and lane0 + lane * total, or base + offset[lane], for the lanes in

@@ -67,21 +67,16 @@ void for_each_element(const kernel::Buffer& buffer,
 
 bool spread(const kernel::Buffer& buffer, const tensor::HostTensor& from, std::byte* storage) {
   const size_t size = static_cast<size_t>(tensor::dtype_size(buffer.dtype));
-  const size_t dense_bytes = static_cast<size_t>(element_count(buffer)) * size;
-  const bool is_storage = from.data.size() == static_cast<size_t>(buffer.bytes);
-  if (from.data.size() == dense_bytes && (is_dense(buffer) || !is_storage)) {
-    if (is_dense(buffer)) {
-      if (dense_bytes != 0) std::memcpy(storage, from.data.data(), dense_bytes);
-      return true;
-    }
-    for_each_element(buffer, [&](int64_t i, int64_t at) {
-      std::memcpy(storage + static_cast<size_t>(at) * size,
-                  &from.data[static_cast<size_t>(i) * size], size);
-    });
+  if (from.data.size() != static_cast<size_t>(element_count(buffer)) * size) return false;
+  if (from.data.empty()) return true;
+  if (is_dense(buffer)) {
+    std::memcpy(storage, from.data.data(), from.data.size());
     return true;
   }
-  if (!is_storage) return false;
-  if (buffer.bytes != 0) std::memcpy(storage, from.data.data(), from.data.size());
+  for_each_element(buffer, [&](int64_t i, int64_t at) {
+    std::memcpy(storage + static_cast<size_t>(at) * size, &from.data[static_cast<size_t>(i) * size],
+                size);
+  });
   return true;
 }
 

@@ -86,8 +86,8 @@ Result<bool> ProgramMemory::fill(const std::vector<tensor::HostTensor>& inputs) 
     region.reports_undefined = buffer.role == Role::Output || buffer.role == Role::Inout;
     if (!region.defined || !buffer.strides.empty()) std::memset(region.data, kPoison, region.size);
     if (given && !spread(buffer, inputs[i], region.data)) {
-      return input_error(fmt::format("input '{}' has {} bytes, its buffer {}", buffer.name,
-                                     inputs[i].data.size(), buffer.bytes));
+      return input_error(fmt::format("input '{}' has {} bytes, which does not fit its shape",
+                                     buffer.name, inputs[i].data.size()));
     }
     if (buffer.role == Role::Scratch && region.defined) std::memset(region.data, 0, region.size);
   }

@@ -1,5 +1,6 @@
 #include "vgpu/program_run.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <new>
@@ -10,6 +11,7 @@
 #include "vgpu/counters.h"
 #include "vgpu/launch_check.h"
 #include "vgpu/machine.h"
+#include "vgpu/order_check.h"
 #include "vgpu/parallel.h"
 #include "vgpu/pool.h"
 #include "vgpu/program_memory.h"
@@ -193,6 +195,26 @@ Result<RunOutcome> run_once(const RunRequest& request, uint64_t seed, double dea
   return Attempt(request, 1, seed, deadline).run();
 }
 
+bool has_float_atomics(const RunRequest& request) {
+  const auto& launches = request.program->launches;
+  return std::any_of(launches.begin(), launches.end(), [&](const kernel::Launch& launch) {
+    return request.image->kernels.at(launch.entry).has_float_atomics;
+  });
+}
+
+// Runs the program twice more, backwards and shuffled.
+Status check_order(const RunRequest& request, double deadline, RunOutcome& outcome) {
+  for (const uint64_t seed : {kReverseSeed, uint64_t{0x5eed}}) {
+    const RunOutcome other = KW_TRY(run_once(request, seed, deadline));
+    if (other.status != RunStatus::Completed) continue;
+    auto finding = compare_orders(*request.program, outcome, other, has_float_atomics(request));
+    if (!finding) continue;
+    outcome.findings.push_back(std::move(*finding));
+    return Done{};
+  }
+  return Done{};
+}
+
 }  // namespace
 
 Result<exec::RunOutcome> run_program(const RunRequest& request) {
@@ -214,6 +236,8 @@ Result<exec::RunOutcome> run_program(const RunRequest& request) {
   try {
     outcome = KW_TRY(run_once(request, request.options.schedule_seed, deadline));
     outcome.seconds = now_seconds() - start;
+    if (request.options.check_order && outcome.status == RunStatus::Completed)
+      KW_TRY(check_order(request, deadline, outcome));
   } catch (const std::bad_alloc&) {
     return Attempt::out_of_memory("host memory ran out while the program ran");
   }

@@ -141,6 +141,16 @@ bool global_ordered(const Machine& m, const LaneAccess& a, uint64_t stamp) {
          ordered_in_block(*m.block, *a.warp, st::warp(stamp), other.time);
 }
 
+// Whether some other warp of this block, or another block, may not know of this access yet.
+bool unordered_for_some(const Machine& m, uint64_t stamp) {
+  namespace st = global_stamp;
+  const uint32_t number = st::segment(stamp);
+  if (number < m.launch_segment) return false;
+  const Segment& other = m.segments[number - m.launch_segment];
+  if (other.block != m.block->linear) return !ordered_between_blocks(m, number);
+  return other.time >= m.block->barrier_time;
+}
+
 void note_global_read(Machine& m, const LaneAccess& a, Region& region, uint64_t unit,
                       uint64_t mine) {
   namespace st = global_stamp;
@@ -213,7 +223,11 @@ bool check_shared(Machine& m, const LaneAccess& a, uint32_t offset) {
       note_shared_read(block, a, unit, mine);
     } else {
       check_shared_write(m, a, unit, at, strong);
-      block.shared_writes[unit] = mine;
+      // A plain write stays on record through later atomics of its interval: they race with it, not
+      // with each other.
+      const bool keep = strong && !never && (written & st::kStrong) == 0 &&
+                        st::time(written) >= block.barrier_time;
+      block.shared_writes[unit] = keep ? written & ~st::kSpecial : mine;
     }
   }
   return undefined;
@@ -249,7 +263,8 @@ bool check_global(Machine& m, const LaneAccess& a, uint32_t number, uint64_t off
       note_global_read(m, a, region, unit, mine);
     } else {
       check_global_write(m, a, number, unit, at, strong);
-      region.writes[unit] = mine;
+      const bool keep = strong && (written & st::kStrong) == 0 && unordered_for_some(m, written);
+      region.writes[unit] = keep ? written & ~st::kUndefined : mine;
     }
   }
   return undefined;

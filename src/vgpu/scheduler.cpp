@@ -35,9 +35,15 @@ uint64_t mix(uint64_t x) {
   return x ^ (x >> 31);
 }
 
-void shuffle(std::vector<uint32_t>& items, size_t begin, size_t end, uint64_t seed) {
+// Another order of items[begin, end): backwards for kReverseSeed, else shuffled by seed and salt.
+void permute(std::vector<uint32_t>& items, size_t begin, size_t end, uint64_t seed, uint64_t salt) {
+  if (seed == kReverseSeed) {
+    std::reverse(items.begin() + static_cast<ptrdiff_t>(begin),
+                 items.begin() + static_cast<ptrdiff_t>(end));
+    return;
+  }
   for (size_t i = end; i > begin + 1; --i)
-    std::swap(items[i - 1], items[begin + mix(seed ^ i) % (i - begin)]);
+    std::swap(items[i - 1], items[begin + mix(mix(seed ^ salt) ^ i) % (i - begin)]);
 }
 
 class BlockRun {
@@ -49,7 +55,7 @@ class BlockRun {
     std::vector<uint32_t> order(block_.warp_count);
     std::iota(order.begin(), order.end(), 0);
     if (m_.launch.schedule_seed != 0)
-      shuffle(order, 0, order.size(), m_.launch.schedule_seed ^ block_.linear);
+      permute(order, 0, order.size(), m_.launch.schedule_seed, block_.linear);
     uint64_t spent = 0;
     for (;;) {
       bool any_ready = false, any_worked = false;
@@ -117,7 +123,9 @@ class BlockRun {
     const bool over = m_.budget == 0 || w.executed > m_.launch.warp_budget;
     const bool late = m_.launch.deadline > 0 && now_seconds() > m_.launch.deadline;
     if ((!over && !late) || w.group_count == 0) return;
-    const Group& group = w.groups[0];
+    const Group& group =
+        *std::max_element(w.groups, w.groups + w.group_count,
+                          [](const Group& a, const Group& b) { return a.last_run < b.last_run; });
     report_fatal(m_, FindingKind::InstructionBudget,
                  actor(m_, w, __builtin_ctz(group.mask), group.pc), std::nullopt, [&] {
                    if (!over)
@@ -168,7 +176,7 @@ std::vector<uint32_t> block_order(uint64_t count, uint64_t resident, uint64_t se
   std::iota(order.begin(), order.end(), 0);
   if (seed == 0) return order;
   for (uint64_t at = 0; at < count; at += resident)
-    shuffle(order, at, std::min(count, at + resident), mix(seed + at));
+    permute(order, at, std::min(count, at + resident), seed, at);
   return order;
 }
 

@@ -9,6 +9,9 @@
 
 namespace kw::vgpu {
 
+/// The seed that runs blocks and warps backwards instead of shuffling them.
+inline constexpr uint64_t kReverseSeed = 1;
+
 /// Order in which blocks 0 … count-1 start. With a seed, shuffled inside windows no larger than
 /// what is resident at once, so that waiting for a lower-numbered block stays legal.
 std::vector<uint32_t> block_order(uint64_t count, uint64_t resident, uint64_t seed);

@@ -1,0 +1,57 @@
+#include "vgpu/order_check.h"
+
+#include <fmt/core.h>
+
+#include <cmath>
+#include <cstring>
+
+namespace kw::vgpu {
+namespace {
+
+constexpr double kRounding = 1e-2;  // relative; sums of many terms in half precision stay below
+
+bool is_rounding(tensor::DType dtype, double a, double b) {
+  if (!tensor::is_float(dtype)) return false;
+  return std::fabs(a - b) <= kRounding * std::fmax(std::fabs(a), std::fabs(b));
+}
+
+}  // namespace
+
+std::optional<record::Finding> compare_orders(const kernel::Program& program,
+                                              const exec::RunOutcome& natural,
+                                              const exec::RunOutcome& permuted,
+                                              bool float_atomics) {
+  if (natural.buffers.size() != permuted.buffers.size()) return std::nullopt;
+  for (size_t i = 0; i < natural.buffers.size(); ++i) {
+    const tensor::HostTensor &a = natural.buffers[i], &b = permuted.buffers[i];
+    if (a.data == b.data || a.data.size() != b.data.size()) continue;
+    const auto size = static_cast<size_t>(tensor::dtype_size(a.dtype));
+    int64_t first = -1, differing = 0;
+    bool rounding = float_atomics;
+    for (size_t e = 0; e < a.data.size() / size; ++e) {
+      if (std::memcmp(&a.data[e * size], &b.data[e * size], size) == 0) continue;
+      const auto index = static_cast<int64_t>(e);
+      if (differing++ == 0) first = index;
+      rounding = rounding &&
+                 is_rounding(a.dtype, tensor::get_element(a, index), tensor::get_element(b, index));
+    }
+    const kernel::Buffer& buffer = program.buffers[i];
+    record::Finding finding;
+    finding.kind = record::FindingKind::OrderDependence;
+    finding.certainty = rounding ? record::Certainty::Warning : record::Certainty::Certain;
+    finding.buffer = buffer.name;
+    finding.element = first;
+    finding.count = differing;
+    finding.launch = static_cast<int>(program.launches.size()) - 1;
+    finding.kernel = program.launches.back().kernel;
+    finding.at = {program.module_name, program.launches.back().line, 0};
+    finding.message = fmt::format(
+        "{} elements of {} change when blocks and warps run in another order{}: {}[{}] is {} or {}",
+        differing, buffer.name, rounding ? " (rounding of float atomics)" : "", buffer.name, first,
+        tensor::get_element(a, first), tensor::get_element(b, first));
+    return finding;
+  }
+  return std::nullopt;
+}
+
+}  // namespace kw::vgpu
