@@ -83,7 +83,7 @@ TEST(Statistics, TheIntervalCoversTheTrueMedianAsOftenAsItSays) {
     return static_cast<double>(state >> 11) * 0x1p-53;
   };
   int covered = 0;
-  constexpr int kTrials = 400;
+  constexpr int kTrials = 200;
   for (int trial = 0; trial < kTrials; ++trial) {
     std::vector<double> samples(60);
     for (double& x : samples) x = -std::log(1 - uniform());
