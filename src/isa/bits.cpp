@@ -220,6 +220,18 @@ KW_LANE uint32_t dp2a(uint32_t a, uint32_t b, uint32_t c) {
   return c + static_cast<uint32_t>(sum);
 }
 
+/// The absolute difference of each pair of bytes: as bytes, or summed onto c.
+template <class A, class B, bool kSum>
+KW_LANE uint32_t absolute_differences(uint32_t a, uint32_t b, uint32_t c) {
+  uint32_t result = kSum ? c : 0;
+  for (int k = 0; k < 4; ++k) {
+    const int32_t difference = byte_of<A>(a, k) - byte_of<B>(b, k);
+    const uint32_t magnitude = static_cast<uint32_t>(difference < 0 ? -difference : difference);
+    result += kSum ? magnitude : (magnitude & 0xff) << (8 * k);
+  }
+  return result;
+}
+
 #define KW_ROWS_BITS(name, fn)                                          \
   {name ".b16", map<fn<uint16_t>>}, {name ".b32", map<fn<uint32_t>>}, { \
     name ".b64", map<fn<uint64_t>>                                      \
@@ -290,6 +302,8 @@ constexpr Row kRows[] = {
     KW_ROWS_DOT("dp4a", dp4a),
     KW_ROWS_DOT("dp2a.lo", dp2a, false),
     KW_ROWS_DOT("dp2a.hi", dp2a, true),
+    KW_ROWS_DOT("vabsdiff4", absolute_differences, false),
+    KW_ROWS_DOT("vabsdiff4.add", absolute_differences, true),
 };
 
 }  // namespace

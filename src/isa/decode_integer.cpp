@@ -210,6 +210,18 @@ Result<Alu> decode_dot(Decoder& d) {
                   AluClass::Integer);
 }
 
+/// The one SIMD video instruction compilers still emit, in its plain form.
+Result<Alu> decode_vabsdiff4(Decoder& d) {
+  const bool sums = d.take("add");
+  const Type a = d.type(1), b = d.type(2);
+  d.dst(d.type(0));
+  d.src(a);
+  d.src(b);
+  d.src(Type::U32);
+  return d.finish(fmt::format("vabsdiff4{}.{}.{}", sums ? ".add" : "", name_of(a), name_of(b)),
+                  AluClass::Integer);
+}
+
 constexpr DecodeRow kDecoders[] = {
     {"addc", [](Decoder& d) { return decode_carry(d, 2); }},
     {"subc", [](Decoder& d) { return decode_carry(d, 2); }},
@@ -239,6 +251,7 @@ constexpr DecodeRow kDecoders[] = {
     {"szext", decode_mask},
     {"dp4a", decode_dot},
     {"dp2a", decode_dot},
+    {"vabsdiff4", decode_vabsdiff4},
 };
 
 }  // namespace

@@ -253,6 +253,29 @@ void add_dots(std::vector<Case>& cases) {
     }
 }
 
+void add_differences(std::vector<Case>& cases) {
+  for (const bool a_signed : {false, true})
+    for (const bool b_signed : {false, true})
+      for (const bool sums : {false, true}) {
+        const std::string types =
+            std::string(a_signed ? ".s32" : ".u32") + (b_signed ? ".s32" : ".u32");
+        const std::string text =
+            "vabsdiff4.u32" + types + (sums ? ".add " : " ") + operands(3) + ";";
+        const IntType byte_a{"", 8, a_signed}, byte_b{"", 8, b_signed}, out{"", 32, false};
+        cases.push_back(make(text, 32, {word(32), word(32), word(32)}, [=](Values s) {
+          Int128 sum = static_cast<Int128>(s[2]);
+          uint64_t bytes = 0;
+          for (int k = 0; k < 4; ++k) {
+            const Int128 difference = byte_a.value(s[0] >> (8 * k)) - byte_b.value(s[1] >> (8 * k));
+            const Int128 magnitude = difference < 0 ? -difference : difference;
+            sum += magnitude;
+            bytes |= (static_cast<uint64_t>(magnitude) & 0xff) << (8 * k);
+          }
+          return sums ? out.wrap(sum) : bytes;
+        }));
+      }
+}
+
 void add_predicates(std::vector<Case>& cases) {
   const Source p{1, Shape::Predicate};
   cases.push_back(
@@ -277,6 +300,7 @@ void add_bit_cases(std::vector<Case>& cases) {
   add_permutes(cases);
   add_tables(cases);
   add_dots(cases);
+  add_differences(cases);
   add_predicates(cases);
 }
 
