@@ -1,47 +1,65 @@
 #include "compile/device_headers.h"
 
 #include <string_view>
+#include <vector>
 
 #include "base/hash.h"
 #include "compile/scratch.h"
 #include "kDeviceFiles.inc"
+#include "kNvrtcFiles.inc"
 #include "os/files.h"
 
 namespace kw::compile {
 namespace {
 
+struct HeaderFile {
+  std::string_view name, text;
+};
+
+std::vector<HeaderFile> files_of(HeaderSet set) {
+  std::vector<HeaderFile> files;
+  const auto add = [&](const auto& rows) {
+    for (const auto& row : rows) {
+      if (row.name != nullptr) files.push_back({row.name, row.text});
+    }
+  };
+  if (set == HeaderSet::Clang) add(kDeviceFiles);
+  if (set == HeaderSet::Nvrtc) add(kNvrtcFiles);
+  return files;
+}
+
 // Files are written whole or not at all, so one of the right size is right; what is missing is
 // added.
-Status unpack(const std::string& folder) {
-  for (const auto& file : kDeviceFiles) {
-    if (file.name == nullptr) continue;
-    const std::string_view text = file.text;
-    const std::string path = folder + "/" + file.name;
-    if (os::exists(path) && os::file_size(path) == text.size()) continue;
+Status unpack(HeaderSet set, const std::string& folder) {
+  for (const HeaderFile& file : files_of(set)) {
+    const std::string path = folder + "/" + std::string(file.name);
+    if (os::exists(path) && os::file_size(path) == file.text.size()) continue;
     if (auto made = os::make_directories(path.substr(0, path.rfind('/'))); !made) return made;
-    if (auto written = os::write_file(path, text, os::Sync::No); !written) return written;
+    if (auto written = os::write_file(path, file.text, os::Sync::No); !written) return written;
   }
   return Done{};
 }
 
 }  // namespace
 
-std::string device_header_hash() {
+std::string own_header_hash(HeaderSet set) {
   std::string all;
-  for (const auto& file : kDeviceFiles) {
-    if (file.name != nullptr) all += std::string(file.name) + "\n" + file.text + "\n";
+  for (const HeaderFile& file : files_of(set)) {
+    all.append(file.name).append("\n").append(file.text).append("\n");
   }
   return hash_hex(all);
 }
 
-Result<std::string> device_header_folder() {
-  const std::string cached = os::cache_directory() + "/device-" + device_header_hash();
-  if (unpack(cached)) return cached;
+Result<std::string> own_header_folder(HeaderSet set) {
+  const std::string name = (set == HeaderSet::Clang ? "device-" : "nvrtc-") + own_header_hash(set);
+  const std::string cached = os::cache_directory() + "/" + name;
+  if (unpack(set, cached)) return cached;
   // Kept until the process ends: compilers made later share it.
   static Result<ScratchFolder> temporary = ScratchFolder::make();
   if (!temporary) return temporary.error();
-  if (auto unpacked = unpack(temporary->path()); !unpacked) return std::move(unpacked).error();
-  return temporary->path();
+  const std::string folder = temporary->path() + "/" + name;
+  if (auto unpacked = unpack(set, folder); !unpacked) return std::move(unpacked).error();
+  return folder;
 }
 
 }  // namespace kw::compile

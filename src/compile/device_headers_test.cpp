@@ -27,8 +27,8 @@ class DeviceHeaders : public ::testing::Test {
   std::string before_, cache_;
 };
 
-void expect_all_there(const std::string& folder) {
-  const std::string source = KW_SOURCE_DIR "/device";
+void expect_all_there(const std::string& folder,
+                      const std::string& source = KW_SOURCE_DIR "/device") {
   int files = 0;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(source)) {
     if (!entry.is_regular_file()) continue;
@@ -42,23 +42,27 @@ void expect_all_there(const std::string& folder) {
 }
 
 TEST_F(DeviceHeaders, AreWrittenAsTheyAre) {
-  const auto folder = device_header_folder();
+  const auto folder = own_header_folder(HeaderSet::Clang);
   ASSERT_TRUE(folder);
   EXPECT_TRUE(folder->starts_with(cache_));
   expect_all_there(*folder);
+  const auto other = own_header_folder(HeaderSet::Nvrtc);
+  ASSERT_TRUE(other);
+  EXPECT_NE(*other, *folder);
+  expect_all_there(*other, KW_SOURCE_DIR "/device_nvrtc");
 }
 
 TEST_F(DeviceHeaders, AreMended) {
-  const std::string folder = *device_header_folder();
+  const std::string folder = *own_header_folder(HeaderSet::Clang);
   ASSERT_TRUE(os::remove_file(folder + "/cuda_fp16.h"));
   ASSERT_TRUE(os::write_file(folder + "/cuda_bf16.h", "cut"));
-  EXPECT_EQ(*device_header_folder(), folder);
+  EXPECT_EQ(*own_header_folder(HeaderSet::Clang), folder);
   expect_all_there(folder);
 }
 
 TEST_F(DeviceHeaders, FallBackToATemporaryFolder) {
   ::setenv("KERNELWRIGHT_CACHE", "/proc/kernelwright", 1);
-  const auto folder = device_header_folder();
+  const auto folder = own_header_folder(HeaderSet::Clang);
   ASSERT_TRUE(folder) << folder.error().message;
   expect_all_there(*folder);
 }

@@ -62,7 +62,7 @@ std::unique_ptr<exec::Compiler> make_nvcc_compiler(const FoundProgram& nvcc,
 
 Result<std::unique_ptr<exec::Compiler>> make_clang_compiler(const FoundProgram& clang,
                                                             std::optional<FoundProgram> ptxas) {
-  const std::string headers = KW_TRY(device_header_folder());
+  const std::string headers = KW_TRY(own_header_folder(HeaderSet::Clang));
   Dialect dialect;
   dialect.shown_as = "clang " + clang.version;
   dialect.path = clang.path;

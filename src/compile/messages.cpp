@@ -114,6 +114,11 @@ bool is_noise(const Head& head) {
     // is a message.
     return !head.text.starts_with("(C");
   }
+  // <math.h> of ours before libcu++'s <cmath>: the same values in other words.
+  if (head.text.starts_with("incompatible redefinition of macro") &&
+      head.text.find("/nvrtc-") != std::string::npos) {
+    return true;
+  }
   for (std::string_view noise :
        {"PCH creation disabled", "could not create PCH", "precompiled header file",
         "Error in parsing name expression", "Ptx assembly aborted"}) {
@@ -247,6 +252,7 @@ std::string header_hint(std::string_view header) {
   for (std::string_view prefix : {"cub/", "thrust/", "cuda/", "nv/"}) {
     if (header.starts_with(prefix)) return wheel("nvidia-cuda-cccl");
   }
+  if (header.starts_with("curand")) return wheel("nvidia-curand");
   if (header.starts_with("crt/")) return wheel("nvidia-cuda-crt");
   if (header.starts_with("cuda") || header.starts_with("cooperative_groups") || header == "mma.h" ||
       header.starts_with("vector_") || header.starts_with("device_") || header.starts_with("sm_") ||

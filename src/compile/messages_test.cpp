@@ -62,6 +62,10 @@ TEST(ParseLog, KnowsEveryDialect) {
        "E0:0 Unsupported gpu architecture 'compute_99'\n"},
       {"m.cu(3): warning #20283-D: PCH creation disabled because #line directive encountered\n",
        ""},
+      {"/c/cmath(356): warning #47-D: incompatible redefinition of macro \"NAN\" (declared at line "
+       "4 of "
+       "/home/x/.cache/kernelwright/nvrtc-0123/math.h)\n",
+       ""},
       {"m.cu(1): error: same\n\nm.cu(1): error: same\n", "E1:0 same\n"},
       {"m.cu(99999999999999999999): error: x\n(1): error: y\nm.cu:1:2:\n::::\n): error:\n", ""},
   };

@@ -16,6 +16,7 @@
 
 #include "base/hash.h"
 #include "base/text.h"
+#include "compile/device_headers.h"
 #include "compile/messages.h"
 #include "compile/scratch.h"
 #include "compile/wire.h"
@@ -103,9 +104,15 @@ Result<std::unique_ptr<NvrtcCompiler::Worker>> NvrtcCompiler::start_worker(
   if (precompile_ && !room) {
     note("headers are not precompiled: less than 1 GiB is free in the temporary folder");
   }
-  WorkerSetup setup{nvrtc_.library,      nvrtc_.builtins,      "NVRTC " + nvrtc_.version,
-                    headers_.folders,    headers_.folders,     scratch,
-                    worker->precompiles, options_.memory_bytes};
+  std::vector<std::string> folders = headers_.folders;
+  if (auto own = own_header_folder(HeaderSet::Nvrtc)) {
+    folders.push_back(std::move(own).value());
+  } else {
+    note("standard headers are missing: " + own.error().message);
+  }
+  WorkerSetup setup{
+      nvrtc_.library, nvrtc_.builtins, "NVRTC " + nvrtc_.version, folders,
+      folders,        scratch,         worker->precompiles,       options_.memory_bytes};
   setup.readable.insert(setup.readable.end(), extra_folders.begin(), extra_folders.end());
   for (const std::string& library : {nvrtc_.library, nvrtc_.builtins}) {
     setup.readable.push_back(std::filesystem::path(library).parent_path().string());

@@ -229,6 +229,69 @@ TEST_F(Nvrtc, HeadersCompileAndPrecompile) {
   EXPECT_LT(best_later, 0.6 * first);
 }
 
+TEST_F(Nvrtc, StandardHeadersAreThere) {
+  const char* c_source = R"(
+#include <assert.h>
+#include <cassert>
+#include <cfloat>
+#include <climits>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <float.h>
+#include <limits.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <algorithm>
+struct Pair { int a, b; };
+__global__ void k(float* x, double* d, std::size_t n, std::uint64_t* u, int8_t* i) {
+  assert(n > 0);
+  std::printf("%d", 1);
+  std::memcpy(x, x + 1, 4);
+  x[0] = std::sqrt(x[1]) + std::fabs(x[2]) + std::isnan(x[1]) + std::max(x[1], x[2]) + std::fmaf(x[0], x[1], x[2]);
+  x[1] = FLT_MAX; x[2] = INT_MAX; x[3] = M_PI; x[4] = INFINITY; x[5] = NAN; x[6] = CHAR_BIT;
+  d[0] = DBL_EPSILON + std::exp(d[1]);
+  u[0] = UINT64_MAX + offsetof(Pair, b);
+  i[0] = INT8_MIN;
+  std::swap(x[0], x[1]);
+  static_assert(sizeof(std::sqrt(1.0f)) == 4 && sizeof(int64_t) == 8 && INT64_MAX > INT_MAX);
+})";
+  const char* cpp_source = R"(
+#include <cmath>
+#include <type_traits>
+#include <limits>
+#include <utility>
+#include <functional>
+#include <array>
+#include <tuple>
+#include <initializer_list>
+__global__ void k(float* x) {
+  static_assert(std::is_same_v<int, std::remove_reference_t<int&>>);
+  x[0] = std::numeric_limits<float>::max();
+  std::array<int, 3> a{1, 2, 3};
+  auto t = std::make_tuple(1, 2.0f);
+  x[1] = a[2] + std::get<1>(t) + std::plus<float>()(std::move(x[1]), 1) + NAN;
+  for (int i : {1, 2, 3}) x[i] = i;
+})";
+  auto nvrtc = compiler({.workers = 1});
+  EXPECT_EQ(text_of(must_run(nvrtc, request(c_source, {"k"}))), "compiled");
+  NvrtcCompiler bare(*box_->nvrtc, {}, {.workers = 1});
+  EXPECT_EQ(text_of(must_run(bare, request(c_source, {"k"}))), "compiled")
+      << "without CUDA's headers";
+  EXPECT_NE(
+      text_of(must_run(bare, request(cpp_source, {"k"}))).find("pip install nvidia-cuda-cccl"),
+      std::string::npos);
+  need_headers();
+  const CompileOutcome outcome = must_run(nvrtc, request(cpp_source, {"k"}));
+  ASSERT_TRUE(outcome.compiled) << text_of(outcome);
+  EXPECT_TRUE(outcome.compiled->messages.empty()) << outcome.compiled->messages[0].text;
+}
+
 TEST_F(Nvrtc, IncludeFoldersAreReadAndOnlyThose) {
   char pattern[] = "/tmp/kw_include_XXXXXX";
   ASSERT_NE(::mkdtemp(pattern), nullptr);

@@ -36,7 +36,7 @@ Result<std::unique_ptr<exec::Compiler>> make(const std::string& name, const Tool
   std::unique_ptr<exec::Compiler> none;
   if (name == "nvrtc" && tools.nvrtc) {
     *salt = fingerprint({tools.nvrtc->library, tools.nvrtc->builtins}) +
-            fingerprint(tools.headers.folders);
+            fingerprint(tools.headers.folders) + own_header_hash(HeaderSet::Nvrtc);
     return std::unique_ptr<exec::Compiler>(
         std::make_unique<NvrtcCompiler>(*tools.nvrtc, tools.headers, options.nvrtc));
   }
@@ -46,7 +46,8 @@ Result<std::unique_ptr<exec::Compiler>> make(const std::string& name, const Tool
   }
   if (name == "clang" && tools.clang) {
     *salt = fingerprint({tools.clang->path}) +
-            (tools.ptxas ? fingerprint({tools.ptxas->path}) : "") + device_header_hash();
+            (tools.ptxas ? fingerprint({tools.ptxas->path}) : "") +
+            own_header_hash(HeaderSet::Clang);
     return make_clang_compiler(*tools.clang, tools.ptxas);
   }
   return none;

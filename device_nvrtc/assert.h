@@ -1,0 +1,2 @@
+// NVRTC knows assert() by itself.
+#pragma once

@@ -1,0 +1,2 @@
+// NVRTC knows printf() by itself.
+#pragma once
