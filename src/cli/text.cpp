@@ -70,8 +70,12 @@ std::string guard_text(const kernel::Module& module, int group) {
 
 std::string status_text(const exec::RunOutcome& outcome, const Style& style) {
   if (outcome.status == exec::RunStatus::Completed) return "";
-  std::string out = report::paint(style, Paint::Error, exec::run_status_name(outcome.status));
-  return out + (outcome.message.empty() ? "" : ": " + outcome.message) + "\n";
+  const std::string word =
+      report::paint(style, Paint::Error, exec::run_status_name(outcome.status));
+  // The findings below say it better, with the place.
+  const bool told = outcome.status == exec::RunStatus::Stopped && !outcome.findings.empty();
+  return word + (told || outcome.message.empty() ? "" : ": " + report::printable(outcome.message)) +
+         "\n";
 }
 
 std::string ran_text(const engine::RunReport& report) {
@@ -172,8 +176,10 @@ std::string assignment_text(const std::map<std::string, int64_t>& values) {
 std::string compile_failure_text(const exec::CompileFailed& failed, const kernel::Module& module,
                                  const Style& style) {
   std::string out;
-  if (failed.timed_out) out += failed.compiler + " did not finish in time (--timeout)\n";
-  if (failed.crashed) out += failed.compiler + " itself died on this source\n";
+  if (failed.messages.empty() && failed.timed_out)
+    out += failed.compiler + " did not finish in time (--timeout)\n";
+  if (failed.messages.empty() && failed.crashed)
+    out += failed.compiler + " itself died on this source\n";
   for (size_t i = 0; i < std::min(kMessages, failed.messages.size()); ++i) {
     out += message_text(failed.messages[i], module, style);
   }

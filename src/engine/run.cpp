@@ -169,8 +169,8 @@ Result<RunReport> run_module(const kernel::Module& module, const RunRequest& req
   tell(progress, "running on " + report.device.name);
   report.outcome = KW_TRY(device.run(image, report.program, inputs, run_options(request)));
   KW_TRY(check_interrupt());
-  collect_outputs(&report);
   const bool healthy = report.outcome->status == exec::RunStatus::Completed;
+  if (healthy) collect_outputs(&report);
   if (request.counters && healthy) KW_TRY(count(device, image, inputs, request, &report));
   if (request.time && healthy) KW_TRY(take_time(device, image, inputs, request, &report));
   return report;

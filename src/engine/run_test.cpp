@@ -96,6 +96,7 @@ TEST_F(RunStory, OnlyCertainFindingsCondemn) {
   device.findings.clear();
   device.status = exec::RunStatus::Hung;
   EXPECT_FALSE(run(request(3, 64))->passed());
+  EXPECT_TRUE(run(request(3, 64))->outputs.empty()) << "half-written outputs are not results";
 }
 
 TEST_F(RunStory, CountersAreASecondRun) {

@@ -147,6 +147,37 @@ document = run_json(order, "--dim", "N=100", code=1)
 found = {f["kind"]: f for f in document["findings"]}
 h.check(found.get("out-of-bounds-global", {}).get("at", {}).get("line") == 8 and found["out-of-bounds-global"]["element"] == 100, "out of bounds at its line and element: %s" % found)
 
+# Time limits, for the compile and for the run; a stopped run has no outputs.
+deep = h.write("deep.cu", """//! kernelwright 1
+//! task  deep
+//! output y: int32[N]
+//! launch deep grid(1) block(1) args(y)
+template <int kDepth, int kPath>
+struct Tree {
+  static __device__ int value(int x) { return Tree<kDepth - 1, 2 * kPath>::value(x) ^ Tree<kDepth - 1, 2 * kPath + 1>::value(x + kPath); }
+};
+template <int kPath>
+struct Tree<0, kPath> {
+  static __device__ int value(int x) { return x * kPath; }
+};
+__global__ void deep(int* y) { y[0] = Tree<22, 1>::value(y[0]); }
+""")
+document = run_json(deep, "--dim", "N=2", "--timeout", "1", code=1)
+h.check(document["compile"]["timed_out"] is True, "a compile is stopped in time")
+spin = h.write("spin.cu", """//! kernelwright 1
+//! task  spin
+//! output y: fp32[N]
+//! launch spin grid(N) block(1) args(y)
+__global__ void spin(float* y) {
+  float v = 0;
+  for (long long i = 0; i < 1000000000000ll; ++i) v = v * 0.5f + static_cast<float>(i & blockIdx.x);
+  y[blockIdx.x] = v;
+}
+""")
+document = run_json(spin, "--dim", "N=2", "--timeout", "2", "--output", "spun", code=1)
+h.check(document["status"] == "stopped" and document["findings"][0]["kind"] == "instruction-budget", "a run is stopped in time: %s" % document["status"])
+h.check(document["outputs"] == [] and document["files"] == [] and os.listdir(h.path("spun")) == [], "a stopped run has no outputs")
+
 # check: groups, resources, all tunables.
 document = json.loads(h.run("check", GOOD, "--compiler", compiler, "--json").stdout)
 h.check(document["ok"] and len(document["groups"]) == 2 and all(g["example"] for g in document["groups"]), "both groups are reached")

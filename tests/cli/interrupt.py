@@ -51,7 +51,7 @@ def marked():
 
 for name, text, wait in (("run", LONG_RUN, 2.5), ("compile", LONG_COMPILE, 2.5)):
     module = h.write(name + ".cu", text)
-    process = subprocess.Popen([h.binary, "run", module, "--dim", "N=2", "--device", "vgpu", "--compiler", compiler, "--timeout", "300"],
+    process = subprocess.Popen([h.binary, "run", module, "--dim", "N=200", "--device", "vgpu", "--compiler", compiler, "--timeout", "300"],
                                env=dict(h.environment, **{MARK: "1"}), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     time.sleep(wait)
     h.check(process.poll() is None, "%s is still busy after %s s" % (name, wait))
@@ -71,4 +71,21 @@ for name, text, wait in (("run", LONG_RUN, 2.5), ("compile", LONG_COMPILE, 2.5))
     h.check(not marked(), "%s leaves no process behind: %s" % (name, marked()))
     left = [entry for root, _, files in os.walk(h.folder) for entry in files if ".tmp" in entry]
     h.check(not left, "%s leaves no temporary file: %s" % (name, left))
+
+# A compile worker that is killed costs its compile, not the program.
+if compiler == "nvrtc":
+    process = subprocess.Popen([h.binary, "run", h.path("compile.cu"), "--dim", "N=2", "--device", "vgpu", "--compiler", compiler],
+                               env=dict(h.environment, **{MARK: "1"}), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    workers = []
+    for _ in range(100):
+        workers = [pid for pid in marked() if pid != process.pid]
+        if workers:
+            break
+        time.sleep(0.1)
+    time.sleep(1)
+    for pid in workers:
+        os.kill(pid, signal.SIGKILL)
+    out, err = process.communicate(timeout=60)
+    h.check(bool(workers) and process.returncode == 1 and "SIGKILL" in out, "killed worker: exit %s: %s %s" % (process.returncode, out, err))
+    h.check(not marked(), "the killed worker leaves nothing behind: %s" % marked())
 h.finish()
