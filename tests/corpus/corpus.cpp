@@ -28,13 +28,8 @@ std::string module_path(const Entry& entry) {
 
 std::string needs_text(unsigned needs) {
   std::vector<std::string> words;
-  if (needs & kCooperativeGroups) words.push_back("cooperative groups");
   if (needs & kCub) words.push_back("CUB");
   if (needs & kWmma) words.push_back("wmma");
-  if (needs & kFp8) words.push_back("fp8");
-  if (needs & kPipeline) words.push_back("the pipeline header");
-  if (needs & kLibcudacxx) words.push_back("libcu++");
-  if (needs & kLibdevice) words.push_back("NVIDIA's math library");
   return join(words, ", ");
 }
 

@@ -17,17 +17,8 @@ struct Tolerance {
   double abs = 0, rel = 0;
 };
 
-/// What a module needs from its compiler beyond the language itself.
-enum Needs : unsigned {
-  kPlain = 0,
-  kCooperativeGroups = 1,  // NVIDIA's <cooperative_groups.h>
-  kCub = 2,
-  kWmma = 4,
-  kFp8 = 8,          // <cuda_fp8.h>
-  kPipeline = 16,    // <cuda_pipeline.h>
-  kLibcudacxx = 64,  // <cuda/atomic>
-  kLibdevice = 32,   // NVIDIA's own float and double functions, beyond what small headers carry
-};
+/// Headers that only NVIDIA's compilers serve; clang with our own device headers refuses them.
+enum Needs : unsigned { kPlain = 0, kCub = 1, kWmma = 2 };
 
 struct Entry {
   std::string name;  // the module is name.cu in this folder
