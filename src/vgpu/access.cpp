@@ -4,6 +4,7 @@
 
 #include <fmt/core.h>
 
+#include "vgpu/access.h"
 #include "vgpu/address.h"
 #include "vgpu/ordering.h"
 #include "vgpu/polling.h"
@@ -38,9 +39,10 @@ bool any(const std::byte* bits, uint32_t bytes) {
   return false;
 }
 
-// True when the lane's data has undefined bits, which are then in `bits`.
-bool load_lane(Machine& m, const LaneAccess& access, const Target& target, std::byte* value,
-               std::byte* bits) {
+}  // namespace
+
+bool read_piece(Machine& m, const LaneAccess& access, const Target& target, std::byte* value,
+                std::byte* bits) {
   const uint32_t bytes = access.bytes;
   std::memcpy(value, target.data, bytes);
   if (m.counters != nullptr) return false;
@@ -63,7 +65,8 @@ bool load_lane(Machine& m, const LaneAccess& access, const Target& target, std::
   }
 }
 
-void store_lane(Machine& m, const LaneAccess& access, const Target& target, const std::byte* bits) {
+void write_piece(Machine& m, const LaneAccess& access, const Target& target,
+                 const std::byte* bits) {
   const uint32_t bytes = access.bytes;
   if (m.counters == nullptr) {
     const bool undefined = any(bits, bytes);
@@ -79,6 +82,8 @@ void store_lane(Machine& m, const LaneAccess& access, const Target& target, cons
   }
   std::memcpy(target.data, access.value, bytes);
 }
+
+namespace {
 
 // A load that keeps seeing the same value waits for somebody else to change it.
 void note_poll(Machine& m, Warp& w, uint32_t pc, const Target& target, const std::byte* value) {
@@ -99,7 +104,7 @@ void load_exact(Machine& m, Warp& w, uint32_t pc, const MemOp& op, uint32_t mask
     LaneAccess access{&w,      lane,    pc,      AccessKind::Read, op.order != Order::Weak,
                       nullptr, nullptr, op.total};
     if (op.order > Order::Seed && m.counters == nullptr) acquire(m, w);
-    if (load_lane(m, access, target, data.value(lane), data.bits(lane))) {
+    if (read_piece(m, access, target, data.value(lane), data.bits(lane))) {
       if (!undefined && !w.tainted) begin_taint(m, w, pc, target.region, target.offset);
       undefined = true;
     }
@@ -124,7 +129,7 @@ void store_exact(Machine& m, Warp& w, uint32_t pc, const MemOp& op, uint32_t mas
         target.data, op.total};
     if (op.order != Order::Weak && m.counters == nullptr)
       publish(m, w, op.order == Order::Release || op.order == Order::AcquireRelease);
-    store_lane(m, access, target, data.bits(lane));
+    write_piece(m, access, target, data.bits(lane));
   }
 }
 

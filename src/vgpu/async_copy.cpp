@@ -7,6 +7,7 @@
 #include "vgpu/pool.h"
 #include "vgpu/races.h"
 #include "vgpu/resolve.h"
+#include "vgpu/slow_ops.h"
 #include "vgpu/taint.h"
 
 namespace kw::vgpu {
@@ -65,6 +66,7 @@ void land(Machine& m, Warp& w, const PendingCopy& copy) {
 
 void async_copy(Machine& m, Warp& w, uint32_t pc, uint32_t mask) {
   const AsyncCopyInst& copy = m.launch.code->async_copies[m.code[pc].target];
+  if (m.counters != nullptr) count_access(m, w, pc, copy.source, mask);
   for (uint32_t rest = mask; rest != 0; rest &= rest - 1) {
     const int lane = __builtin_ctz(rest);
     if (w.tainted && (undefined_address(m, w, pc, copy.shared, lane) ||

@@ -71,6 +71,25 @@ struct AsyncCopyInst {
   bool ignore_negate = false;
 };
 
+/// One matrix spread over the registers of a warp. Which lane holds which element is ours to choose
+/// (the ISA leaves it open): element e of the row-major matrix lies in lane e / per_lane, and again
+/// every `rows * columns` places.
+struct Fragment {
+  ptx::Type type = ptx::Type::F16;
+  int rows = 16, columns = 16;
+  uint32_t slots[8] = {};  // registers
+  int registers = 0;
+};
+
+/// wmma.load, wmma.store and wmma.mma.
+struct TensorInst {
+  Fragment a, b, c, d;        // loads and stores use d
+  bool column_major = false;  // of the matrix in memory
+  bool saturate = false;
+  MemOp mem;            // address and space
+  uint32_t stride = 0;  // slot; 0: lines follow each other
+};
+
 struct Code {
   std::string entry;
   int function = -1;
@@ -88,6 +107,7 @@ struct Code {
   std::vector<std::vector<uint32_t>> branch_tables;
   std::vector<isa::Alu> alus;  // Inst::target of an Alu
   std::vector<AsyncCopyInst> async_copies;
+  std::vector<TensorInst> tensors;
 
   uint32_t file_bytes = 0;         // register file of one warp
   std::vector<std::byte> initial;  // the file at the start: immediates in place, all else zero

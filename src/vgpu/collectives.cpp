@@ -291,7 +291,9 @@ uint32_t run_collective(Machine& m, Warp& w, uint32_t pc, uint32_t mask) {
 
 void report_collective_deadlock(Machine& m, const Warp& w, const Group& group) {
   const int lane = __builtin_ctz(group.mask);
-  const uint32_t members = get<uint32_t>(w.regs, m.code[group.pc].args.src[3], lane);
+  const Inst& in = m.code[group.pc];
+  const bool named = (in.flags & kFlagHasMask) != 0;  // matrix instructions mean the whole warp
+  const uint32_t members = named ? get<uint32_t>(w.regs, in.args.src[3], lane) : ~0u;
   const uint32_t missing = members & w.live & ~group.mask;
   std::optional<Actor> other;
   for (uint32_t g = 0; g < w.group_count; ++g) {

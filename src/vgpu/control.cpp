@@ -12,6 +12,7 @@
 #include "vgpu/report.h"
 #include "vgpu/slow_ops.h"
 #include "vgpu/taint.h"
+#include "vgpu/tensor_ops.h"
 
 namespace kw::vgpu {
 namespace {
@@ -257,6 +258,11 @@ void slow_op(Machine& m, Warp& w, uint32_t pc, uint32_t mask) {
       break;
     case Op::AsyncWait:
       async_wait(m, w, pc, mask);
+      break;
+    case Op::TensorLoad:
+    case Op::TensorStore:
+    case Op::TensorMma:
+      run_tensor(m, w, pc, mask);
       break;
     default:
       break;

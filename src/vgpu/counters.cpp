@@ -27,24 +27,35 @@ int distinct(uint64_t* values, int count) {
 uint64_t sectors(const uint64_t* addresses, uint32_t mask, uint32_t bytes) {
   uint64_t touched[kLanes * 2];
   int count = 0;
+  bool sorted = true;
   for (uint32_t rest = mask; rest != 0; rest &= rest - 1) {
     const uint64_t at = addresses[__builtin_ctz(rest)];
     for (uint64_t s = at >> kSectorLog2; s <= (at + bytes - 1) >> kSectorLog2; ++s) {
       if (count > 0 && touched[count - 1] == s) continue;
+      sorted = sorted && (count == 0 || touched[count - 1] < s);
       touched[count++] = s;
     }
   }
-  return static_cast<uint64_t>(distinct(touched, count));
+  return static_cast<uint64_t>(sorted ? count : distinct(touched, count));
 }
 
 // Wavefronts of one part of a request: the busiest bank decides, same words are read once.
 uint64_t wavefronts_of(const uint64_t* addresses, uint32_t mask, uint32_t bytes) {
-  uint64_t words[kLanes * 8];
+  uint64_t words[kLanes * 4], first[kBanks];
   int count = 0;
+  uint32_t used = 0;
+  bool conflict = false;
   for (uint32_t rest = mask; rest != 0; rest &= rest - 1) {
     const uint64_t at = addresses[__builtin_ctz(rest)];
-    for (uint64_t word = at / 4; word <= (at + bytes - 1) / 4; ++word) words[count++] = word;
+    for (uint64_t word = at / 4; word <= (at + bytes - 1) / 4; ++word) {
+      const uint64_t bank = word % kBanks;
+      conflict = conflict || ((used >> bank & 1) != 0 && first[bank] != word);
+      used |= 1u << bank;
+      first[bank] = word;
+      words[count++] = word;
+    }
   }
+  if (!conflict) return 1;
   count = distinct(words, count);
   uint32_t per_bank[kBanks] = {};
   uint32_t most = 0;
@@ -126,19 +137,31 @@ void count_part(InstCounts& row, Where place, const uint64_t* addresses, uint32_
   }
 }
 
-void count_memory(Machine& m, Warp& w, uint32_t pc, const MemOp& op, uint32_t mask) {
+}  // namespace
+
+void count_addresses(Machine& m, uint32_t pc, const MemOp& op, const uint64_t* addresses,
+                     uint32_t mask) {
   InstCounts& row = m.counters->rows[pc];
-  uint64_t addresses[kLanes];
   uint32_t parts[4] = {};
   for (uint32_t rest = mask; rest != 0; rest &= rest - 1) {
     const int lane = __builtin_ctz(rest);
-    addresses[lane] = lane_address(w, op, lane);
     parts[static_cast<int>(where(op, addresses[lane]))] |= 1u << lane;
   }
   for (int part = 0; part < 4; ++part) {
     if (parts[part] != 0)
       count_part(row, static_cast<Where>(part), addresses, parts[part], op.total);
   }
+}
+
+namespace {
+
+void count_memory(Machine& m, Warp& w, uint32_t pc, const MemOp& op, uint32_t mask) {
+  uint64_t addresses[kLanes] = {};
+  for (uint32_t rest = mask; rest != 0; rest &= rest - 1) {
+    const int lane = __builtin_ctz(rest);
+    addresses[lane] = lane_address(w, op, lane);
+  }
+  count_addresses(m, pc, op, addresses, mask);
 }
 
 InstClass alu_class(isa::AluClass c) {
@@ -209,6 +232,10 @@ InstClass class_of(const Code& code, const Inst& in, const InstCounts& row) {
     case Op::Return:
     case Op::Exit:
       return InstClass::Control;
+    case Op::TensorLoad:
+    case Op::TensorStore:
+    case Op::TensorMma:
+      return InstClass::Tensor;
     case Op::Barrier:
       return InstClass::Barrier;
     case Op::WarpSync:
@@ -274,8 +301,18 @@ CounterValues values_of(const Code& code, uint32_t pc, const InstCounts& row) {
       add_memory(code.mems[in.target].is_store, row, v);
       break;
     case Op::AsyncCopy:
+    case Op::TensorLoad:
       add_memory(false, row, v);
       break;
+    case Op::TensorStore:
+      add_memory(true, row, v);
+      break;
+    case Op::TensorMma: {
+      const TensorInst& t = code.tensors[in.target];
+      v.flops_tensor =
+          row.executed * 2 * static_cast<uint64_t>(t.d.rows * t.d.columns * t.a.columns);
+      break;
+    }
     default:
       break;
   }

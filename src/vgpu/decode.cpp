@@ -253,6 +253,7 @@ void Decoder::emit_instruction(const ptx::Instruction& instruction, const Shape&
       {"activemask", &Decoder::active_mask},
       {"elect", &Decoder::elect},
       {"cp", &Decoder::async_copy},
+      {"wmma", &Decoder::wmma},
   };
   instruction_ = &instruction;
   place_ = place_of(function(), instruction);

@@ -106,6 +106,11 @@ class Decoder {
   bool elect(const ptx::Instruction& instruction);
   bool warp_sync(const ptx::Instruction& instruction);
 
+  // decode_tensor.cpp
+  bool wmma(const ptx::Instruction& instruction);
+  bool fragment(const ptx::Operand& operand, ptx::Type type, int rows, int columns, bool is_source,
+                Fragment& out);
+
   Inst& emit(Op op);
   bool refuse(std::string why);  // always false
   bool emit_alu(const ptx::Instruction& instruction, const isa::Alu& alu);

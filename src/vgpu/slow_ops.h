@@ -33,5 +33,8 @@ void copy_shadow64(Warp& w, const Inst& in, uint32_t mask);
 void count_instruction(Machine& m, uint32_t pc, uint32_t group, uint32_t mask);
 void count_access(Machine& m, Warp& w, uint32_t pc, const MemOp& op, uint32_t mask);
 void count_atomic(Machine& m, Warp& w, uint32_t pc, uint32_t mask);
+/// The same for addresses that are not those of lanes.
+void count_addresses(Machine& m, uint32_t pc, const MemOp& op, const uint64_t* addresses,
+                     uint32_t mask);
 
 }  // namespace kw::vgpu

@@ -340,6 +340,15 @@ class Loop {
         move_lanes(m_, w_, run_.pc, mask);
         return without(mask);
       }
+      case Op::TensorLoad:
+      case Op::TensorStore:
+      case Op::TensorMma:
+        if (mask != w_.live) {  // the rest of the warp has to come
+          put_back(w_, run_.pc, mask, GroupState::Collective);
+          return without(mask);
+        }
+        slow_op(m_, w_, run_.pc, mask);
+        return Step::Next;
       case Op::Exit:
         w_.live &= ~mask;
         ++m_.progress;

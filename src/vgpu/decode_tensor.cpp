@@ -1,0 +1,115 @@
+#include <algorithm>
+#include <cstdio>
+
+#include "vgpu/decoder.h"
+#include "vgpu/registers.h"
+
+namespace kw::vgpu {
+namespace {
+
+using ptx::Instruction;
+using ptx::Operand;
+using ptx::Type;
+
+struct Shape3 {
+  int m = 0, n = 0, k = 0;
+};
+
+bool shape_of(const Instruction& in, Shape3& shape) {
+  for (const std::string& modifier : in.modifiers) {
+    char end = 0;
+    if (std::sscanf(modifier.c_str(), "m%dn%dk%d%c", &shape.m, &shape.n, &shape.k, &end) == 3)
+      return true;
+  }
+  return false;
+}
+
+// Shapes that exist for a multiplicand type.
+bool exists(const Shape3& s, Type type) {
+  const bool square = s.m == 16 && s.n == 16, tall = s.m == 32 && s.n == 8,
+             wide = s.m == 8 && s.n == 32;
+  switch (type) {
+    case Type::F16:
+    case Type::Bf16:
+    case Type::S8:
+    case Type::U8:
+      return s.k == 16 && (square || tall || wide);
+    case Type::Tf32:
+      return s.k == 8 && square;
+    case Type::F64:
+      return s.m == 8 && s.n == 8 && s.k == 4;
+    default:
+      return false;
+  }
+}
+
+int element_bytes(Type type) { return ptx::type_size(type); }
+
+}  // namespace
+
+bool Decoder::fragment(const Operand& operand, Type type, int rows, int columns, bool is_source,
+                       Fragment& out) {
+  out.type = type;
+  out.rows = rows;
+  out.columns = columns;
+  std::vector<const Operand*> list;
+  if (operand.kind != Operand::Kind::Vector) list.push_back(&operand);
+  for (const Operand& element : operand.elements) list.push_back(&element);
+  if (list.empty() || list.size() > 8) return false;
+  const int width = type == Type::F64 ? 8 : 4;
+  for (const Operand* one : list) {
+    const auto slot = is_source ? source(*one, width, type) : destination(*one, width);
+    if (!slot) return false;
+    out.slots[out.registers++] = *slot;
+  }
+  const int held = out.registers * kLanes * (width / element_bytes(type));
+  return held >= rows * columns && held % (rows * columns) == 0;
+}
+
+// wmma.load.a|b|c.sync.aligned.LAYOUT.SHAPE[.SPACE].TYPE fragment, [address][, stride];
+// wmma.store.d… [address], fragment[, stride];  wmma.mma.sync.aligned.ALAYOUT.BLAYOUT.SHAPE.TYPES
+// d, a, b, c;
+bool Decoder::wmma(const Instruction& in) {
+  Shape3 s;
+  if (!shape_of(in, s) || in.types.empty() || in.operands.size() < 2) return false;
+  TensorInst tensor;
+  tensor.saturate = in.has("satfinite");
+  if (in.has("mma")) {
+    if (in.operands.size() != 4 || (in.types.size() != 2 && in.types.size() != 4)) return false;
+    const bool halves = in.types.size() == 2;  // .dtype.ctype: both multiplicands are f16
+    const Type a = halves ? Type::F16 : in.types[1], b = halves ? Type::F16 : in.types[2];
+    if (!exists(s, a) || element_bytes(a) != element_bytes(b)) return false;
+    if (!fragment(in.operands[0], in.types.front(), s.m, s.n, false, tensor.d) ||
+        !fragment(in.operands[1], a, s.m, s.k, true, tensor.a) ||
+        !fragment(in.operands[2], b, s.k, s.n, true, tensor.b) ||
+        !fragment(in.operands[3], in.types.back(), s.m, s.n, true, tensor.c))
+      return false;
+    emit(Op::TensorMma).target = static_cast<uint32_t>(code_.tensors.size());
+    code_.tensors.push_back(tensor);
+    return true;
+  }
+  const bool store = in.has("store");
+  if (!store && !in.has("load")) return false;
+  const bool is_a = in.has("a"), is_b = in.has("b");
+  const int rows = is_b ? s.k : s.m, columns = is_a ? s.k : s.n;
+  tensor.column_major = in.has("col");
+  tensor.mem.space = in.space;
+  tensor.mem.is_store = store;
+  if (!fragment(in.operands[store ? 1 : 0], in.types.back(), rows, columns, store, tensor.d))
+    return false;
+  if (!address(in.operands[store ? 0 : 1], tensor.mem)) return false;
+  if (in.operands.size() > 2) {
+    const auto stride = source(in.operands[2], 4, Type::U32);
+    if (!stride) return false;
+    tensor.stride = *stride;
+  }
+  const int line = (tensor.column_major ? rows : columns) * element_bytes(in.types.back());
+  tensor.mem.total = static_cast<uint8_t>(std::min(16, line));
+  note_access(tensor.mem, false);
+  emit(store ? Op::TensorStore : Op::TensorLoad).target =
+      static_cast<uint32_t>(code_.tensors.size());
+  code_.tensors.push_back(tensor);
+  return true;
+}
+
+}  // namespace kw::vgpu

@@ -1,0 +1,287 @@
+#include "vgpu/tensor_ops.h"
+
+#include <fmt/core.h>
+
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "numeric/small_float.h"
+#include "vgpu/access.h"
+#include "vgpu/machine.h"
+#include "vgpu/ordering.h"
+#include "vgpu/races.h"
+#include "vgpu/report.h"
+#include "vgpu/resolve.h"
+#include "vgpu/slow_ops.h"
+#include "vgpu/taint.h"
+
+namespace kw::vgpu {
+namespace {
+
+using ptx::Type;
+
+constexpr int kMaxElements = 32 * 16;
+
+// Where element `place` of a fragment (in lane order) lies in the register file.
+uint32_t fragment_offset(const Fragment& f, int place) {
+  const int size = ptx::type_size(f.type), width = f.type == Type::F64 ? 8 : 4;
+  const int per_register = width / size, per_lane = f.registers * per_register;
+  const int lane = place / per_lane, inside = place % per_lane;
+  return f.slots[inside / per_register] +
+         static_cast<uint32_t>(lane * width + inside % per_register * size);
+}
+
+int places(const Fragment& f) {
+  return f.registers * kLanes * ((f.type == Type::F64 ? 8 : 4) / ptx::type_size(f.type));
+}
+
+void put_matrix(std::byte* file, const Fragment& f, const std::byte* elements) {
+  const int size = ptx::type_size(f.type), count = f.rows * f.columns;
+  for (int place = 0; place < places(f); ++place)
+    std::memcpy(file + fragment_offset(f, place), elements + place % count * size,
+                static_cast<size_t>(size));
+}
+
+void get_matrix(const std::byte* file, const Fragment& f, std::byte* elements) {
+  const int size = ptx::type_size(f.type), count = f.rows * f.columns;
+  for (int e = 0; e < count; ++e)
+    std::memcpy(elements + e * size, file + fragment_offset(f, e), static_cast<size_t>(size));
+}
+
+double element_value(Type type, const std::byte* p) {
+  switch (type) {
+    case Type::F16:
+    case Type::Bf16: {
+      uint16_t bits = 0;
+      std::memcpy(&bits, p, 2);
+      return static_cast<double>(type == Type::F16 ? numeric::fp16_to_float(bits)
+                                                   : numeric::bf16_to_float(bits));
+    }
+    case Type::Tf32:
+    case Type::F32: {
+      uint32_t bits = 0;
+      std::memcpy(&bits, p, 4);
+      if (type == Type::Tf32) bits &= 0xffffe000;  // the unit reads the upper 19 bits
+      return static_cast<double>(std::bit_cast<float>(bits));
+    }
+    case Type::F64: {
+      double value = 0;
+      std::memcpy(&value, p, 8);
+      return value;
+    }
+    case Type::S8:
+      return static_cast<double>(static_cast<int8_t>(*p));
+    case Type::U8:
+      return static_cast<double>(static_cast<uint8_t>(*p));
+    default: {
+      int32_t value = 0;
+      std::memcpy(&value, p, 4);
+      return static_cast<double>(value);
+    }
+  }
+}
+
+void store_value(Type type, double value, bool saturate, std::byte* p) {
+  if (type == Type::F16) {
+    const uint16_t bits = numeric::double_to_fp16(value);
+    std::memcpy(p, &bits, 2);
+  } else if (type == Type::F32) {
+    const float rounded = static_cast<float>(value);
+    const uint32_t bits = rounded != rounded ? 0x7fffffff : std::bit_cast<uint32_t>(rounded);
+    std::memcpy(p, &bits, 4);
+  } else if (type == Type::F64) {
+    std::memcpy(p, &value, 8);
+  } else {
+    // Sums of 8-bit products and a 32-bit integer are exact in double.
+    const int64_t whole = static_cast<int64_t>(value);
+    const int64_t low = std::numeric_limits<int32_t>::min(),
+                  high = std::numeric_limits<int32_t>::max();
+    const int64_t kept = saturate ? std::min(high, std::max(low, whole)) : whole;
+    const uint32_t bits = static_cast<uint32_t>(kept);
+    std::memcpy(p, &bits, 4);
+  }
+}
+
+struct Matrix {
+  std::byte raw[kMaxElements * 8];
+  double value[kMaxElements];
+  bool undefined[kMaxElements];
+};
+
+void read_fragment(const Warp& w, const Fragment& f, Matrix& out) {
+  const int size = ptx::type_size(f.type), count = f.rows * f.columns;
+  get_matrix(w.regs, f, out.raw);
+  for (int e = 0; e < count; ++e) out.value[e] = element_value(f.type, out.raw + e * size);
+  if (!w.tainted) return;
+  get_matrix(w.shadow, f, out.raw);
+  for (int e = 0; e < count; ++e) {
+    out.undefined[e] = false;
+    for (int i = 0; i < size; ++i)
+      out.undefined[e] = out.undefined[e] || out.raw[e * size + i] != std::byte{0};
+  }
+}
+
+// Products are exact in double; their sum is rounded once to the result's type. The hardware's
+// order and width of accumulation are not specified; for f64 it is a chain of fused multiply-adds.
+void multiply(Warp& w, const TensorInst& t) {
+  static thread_local Matrix a, b, c, d;
+  read_fragment(w, t.a, a);
+  read_fragment(w, t.b, b);
+  read_fragment(w, t.c, c);
+  const int m = t.d.rows, n = t.d.columns, k = t.a.columns, size = ptx::type_size(t.d.type);
+  const bool fused = t.d.type == Type::F64;
+  for (int i = 0; i < m; ++i) {
+    double sums[32];
+    for (int j = 0; j < n; ++j) sums[j] = c.value[i * n + j];
+    for (int x = 0; x < k; ++x) {
+      const double left = a.value[i * k + x];
+      for (int j = 0; j < n; ++j)
+        sums[j] = fused ? std::fma(left, b.value[x * n + j], sums[j])
+                        : sums[j] + left * b.value[x * n + j];
+    }
+    for (int j = 0; j < n; ++j)
+      store_value(t.d.type, sums[j], t.saturate, d.raw + (i * n + j) * size);
+  }
+  put_matrix(w.regs, t.d, d.raw);
+  if (!w.tainted) return;
+  for (int i = 0; i < m; ++i) {
+    for (int j = 0; j < n; ++j) {
+      bool undefined = c.undefined[i * n + j];
+      for (int x = 0; x < k; ++x)
+        undefined = undefined || a.undefined[i * k + x] || b.undefined[x * n + j];
+      std::memset(d.raw + (i * n + j) * size, undefined ? 0xff : 0, static_cast<size_t>(size));
+    }
+  }
+  put_matrix(w.shadow, t.d, d.raw);
+}
+
+/// The matrix in memory: `lines` lines of `length` elements, each `pitch` bytes after the one
+/// before.
+struct Lines {
+  int lines, length, size;
+  uint64_t address, pitch;
+};
+
+Lines lines_of(const Warp& w, const TensorInst& t) {
+  Lines l{};
+  l.lines = t.column_major ? t.d.columns : t.d.rows;
+  l.length = t.column_major ? t.d.rows : t.d.columns;
+  l.size = ptx::type_size(t.d.type);
+  const int lane = __builtin_ctz(w.live);
+  uint32_t stride = static_cast<uint32_t>(l.length);
+  if (t.stride != 0) std::memcpy(&stride, w.regs + t.stride + lane * 4, 4);
+  l.address = lane_address(w, t.mem, lane);
+  l.pitch = uint64_t{stride} * static_cast<uint64_t>(l.size);
+  return l;
+}
+
+// Calls visit(lane, address, first element, bytes) for every piece of at most 16 bytes. Line i
+// counts as lane i's work: which lane really does it is not specified, so only the warp matters to
+// the checks.
+template <typename Visit>
+void each_piece(const Lines& l, uint32_t piece, const Visit& visit) {
+  for (int line = 0; line < l.lines; ++line) {
+    for (uint32_t at = 0; at < static_cast<uint32_t>(l.length * l.size); at += piece)
+      visit(line % kLanes, l.address + static_cast<uint64_t>(line) * l.pitch + at,
+            line * l.length + static_cast<int>(at) / l.size);
+  }
+}
+
+// Row-major element index of the e-th element in memory order.
+int logical(const TensorInst& t, const Lines& l, int e) {
+  return t.column_major ? (e % l.length) * t.d.columns + e / l.length : e;
+}
+
+void load_matrix(Machine& m, Warp& w, uint32_t pc, const TensorInst& t) {
+  static thread_local std::byte values[kMaxElements * 8], bits[kMaxElements * 8];
+  const Lines l = lines_of(w, t);
+  const uint32_t piece = t.mem.total;
+  bool undefined = false;
+  each_piece(l, piece, [&](int lane, uint64_t address, int first) {
+    std::byte data[16] = {}, unknown[16] = {};
+    const Target target = resolve(m, w, lane, pc, t.mem.space, address, piece, false);
+    if (target.kind != Target::Kind::None) {
+      const LaneAccess access{&w, lane, pc, AccessKind::Read, false, nullptr, nullptr, piece};
+      if (read_piece(m, access, target, data, unknown)) {
+        if (!undefined && !w.tainted) begin_taint(m, w, pc, target.region, target.offset);
+        undefined = true;
+      }
+    }
+    for (uint32_t i = 0; i < piece; i += static_cast<uint32_t>(l.size)) {
+      const int e = logical(t, l, first + static_cast<int>(i) / l.size);
+      std::memcpy(values + e * l.size, data + i, static_cast<size_t>(l.size));
+      std::memcpy(bits + e * l.size, unknown + i, static_cast<size_t>(l.size));
+    }
+  });
+  put_matrix(w.regs, t.d, values);
+  if (w.tainted) put_matrix(w.shadow, t.d, bits);
+}
+
+void store_matrix(Machine& m, Warp& w, uint32_t pc, const TensorInst& t) {
+  static thread_local std::byte values[kMaxElements * 8], bits[kMaxElements * 8];
+  const Lines l = lines_of(w, t);
+  const uint32_t piece = t.mem.total;
+  get_matrix(w.regs, t.d, values);
+  if (w.tainted) get_matrix(w.shadow, t.d, bits);
+  each_piece(l, piece, [&](int lane, uint64_t address, int first) {
+    std::byte data[16] = {}, unknown[16] = {};
+    for (uint32_t i = 0; i < piece; i += static_cast<uint32_t>(l.size)) {
+      const int e = logical(t, l, first + static_cast<int>(i) / l.size);
+      std::memcpy(data + i, values + e * l.size, static_cast<size_t>(l.size));
+      if (w.tainted) std::memcpy(unknown + i, bits + e * l.size, static_cast<size_t>(l.size));
+    }
+    const Target target = resolve(m, w, lane, pc, t.mem.space, address, piece, true);
+    if (target.kind == Target::Kind::None) return;
+    const LaneAccess access{&w, lane, pc, AccessKind::Write, false, data, target.data, piece};
+    write_piece(m, access, target, unknown);
+  });
+  ++m.progress;
+}
+
+void count_matrix(Machine& m, Warp& w, uint32_t pc, const TensorInst& t) {
+  const Lines l = lines_of(w, t);
+  uint64_t addresses[kLanes];
+  uint32_t mask = 0;
+  const auto flush = [&] {
+    if (mask != 0) count_addresses(m, pc, t.mem, addresses, mask);
+    mask = 0;
+  };
+  int next = 0;
+  each_piece(l, t.mem.total, [&](int, uint64_t address, int) {
+    addresses[next] = address;
+    mask |= 1u << next;
+    next = (next + 1) % kLanes;
+    if (next == 0) flush();
+  });
+  flush();
+}
+
+}  // namespace
+
+void run_tensor(Machine& m, Warp& w, uint32_t pc, uint32_t mask) {
+  const Inst& in = m.code[pc];
+  const TensorInst& t = m.launch.code->tensors[in.target];
+  if (mask != ~0u) {
+    report_fatal(m, record::FindingKind::CollectiveDeadlock, actor(m, w, __builtin_ctz(mask), pc),
+                 std::nullopt, [&] {
+                   return fmt::format(
+                       "a matrix instruction needs all 32 lanes of the warp, {} are here",
+                       __builtin_popcount(mask));
+                 });
+    return;
+  }
+  if (in.op == Op::TensorMma) {
+    multiply(w, t);
+    return;
+  }
+  if (w.tainted && undefined_address(m, w, pc, t.mem, 0)) return;
+  if (m.counters != nullptr) count_matrix(m, w, pc, t);
+  if (in.op == Op::TensorLoad)
+    load_matrix(m, w, pc, t);
+  else
+    store_matrix(m, w, pc, t);
+}
+
+}  // namespace kw::vgpu

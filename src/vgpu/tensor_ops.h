@@ -1,0 +1,15 @@
+// wmma: a warp loads, multiplies and stores small matrices together.
+#pragma once
+
+#include <cstdint>
+
+#include "vgpu/state.h"
+
+namespace kw::vgpu {
+
+struct Machine;
+
+/// All lanes of the warp must take part; a partial warp is reported and ends the run.
+void run_tensor(Machine& m, Warp& w, uint32_t pc, uint32_t mask);
+
+}  // namespace kw::vgpu
