@@ -291,6 +291,34 @@ void count_kinds(Case& c) {
   for (int32_t v : c.in<int32_t>("x")) ++c.out<int32_t>("y")[v];
 }
 
+void byte_neighbours(Case& c) {
+  const auto x = c.in<uint8_t>("x");
+  const auto n = static_cast<int64_t>(x.size());
+  const auto at = [&](int64_t i) { return i >= 0 && i < n ? int{x[i]} : 0; };
+  for (int64_t i = 0; i < n; ++i) {
+    c.out<uint8_t>("y")[i] = static_cast<uint8_t>((at(i - 1) + 2 * at(i) + at(i + 1) + 2) / 4);
+    c.set("h", i, 2 * at(i / 33 * 33 + 32 - i % 33));
+    c.out<uint8_t>("big")[i] = at(i) > 100;
+  }
+}
+
+int32_t fib(int32_t v) { return v < 2 ? v : fib(v - 1) + fib(v - 2); }
+
+void per_lane_functions(Case& c) {
+  const auto which = c.in<int32_t>("which"), x = c.in<int32_t>("x");
+  for (size_t i = 0; i < x.size(); ++i) {
+    int32_t sum = 0;
+    for (int32_t k = 0; k < (x[i] & 31); ++k) sum += k * k - k;
+    const int32_t results[4] = {x[i] * x[i], sum, fib(x[i] & 7), ~x[i]};
+    c.out<int32_t>("y")[i] = results[which[i]];
+  }
+}
+
+void doubled(Case& c) {
+  const auto x = c.in<float>("x");
+  for (size_t i = 0; i < x.size(); ++i) c.out<float>("y")[i] = x[i] * 2;
+}
+
 }  // namespace
 
 std::vector<Entry> edge_entries() {
@@ -320,6 +348,12 @@ std::vector<Entry> edge_entries() {
        .reference = areas,
        .fill = [](Case& c) { c.fill_integer("kind", 0, 2); }},
       {.name = "atomic_ref", .settings = sweep("N", {1, 65, 3000}), .reference = total},
+      {"byte_neighbours", sweep("N", {1, 34, 1000}), byte_neighbours},
+      {.name = "indirect_calls",
+       .settings = sweep("N", {1, 65, 300}),
+       .reference = per_lane_functions,
+       .fill = [](Case& c) { c.fill_integer("which", 0, 3); }},
+      {"unused_garbage", rows({"R", "C"}, {{1, 1}, {3, 37}, {2, 64}}), doubled},
       {"atomics_16bit", sweep("N", {1, 65, 1000}), small_atomics},
       {"simd_video", sweep("N", {1, 65, 1000}), packed_bytes},
       {.name = "cg_labeled", .settings = sweep("N", {1, 64, 1000}), .reference = group_ranks},

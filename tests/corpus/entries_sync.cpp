@@ -85,6 +85,100 @@ void copied(Case& c) {
   std::copy(x.begin(), x.end(), c.out<int32_t>("y").begin());
 }
 
+void short_rows(Case& c) {
+  const int64_t cols = c.dim("C");
+  const auto x = c.in<int32_t>("x");
+  auto y = c.out<int32_t>("y");
+  for (int64_t i = 0; i < static_cast<int64_t>(x.size()); ++i) {
+    const int64_t base = i / cols * cols, t = i % cols;
+    const int64_t other = t % 2 ? t - 1 : t + 1 < cols ? t + 1 : t;
+    y[i] = 2 * x[base + cols - 1 - other] + x[base + cols - 1 - t];
+  }
+}
+
+void guarded_table(Case& c) {
+  for (int32_t v : c.in<int32_t>("x")) c.out<int32_t>("y")[v & 7] += v & 31;
+}
+
+void two_stage_max(Case& c) {
+  const auto x = c.in<int32_t>("x");
+  auto y = c.out<int32_t>("y");
+  std::fill(y.begin(), y.end(), -1000);
+  for (size_t i = 0; i < x.size(); ++i) y[i % 64] = std::max(y[i % 64], x[i]);
+}
+
+void power_steps(Case& c) {
+  const auto x = c.in<float>("x");
+  std::vector<float> now(x.begin(), x.end()), next(x.size());
+  for (size_t round = 1; round <= 4; ++round) {
+    for (size_t i = 0; i < now.size(); ++i) next[i] = now[i] + now[(i + round) % now.size()];
+    std::swap(now, next);
+  }
+  std::copy(now.begin(), now.end(), c.out<float>("x").begin());
+}
+
+void flood_fill(Case& c) {
+  const int64_t height = c.dim("H"), width = c.dim("W");
+  const auto wall = c.in<uint8_t>("wall");
+  auto reach = c.out<int32_t>("reach");
+  for (int64_t i = 0; i < height * width; ++i) reach[i] = wall[i] ? -1 : static_cast<int32_t>(i);
+  for (bool changed = true; changed;) {
+    changed = false;
+    const auto join = [&](int64_t a, int64_t b) {
+      if (wall[a] || wall[b] || reach[a] == reach[b]) return;
+      reach[a] = reach[b] = std::min(reach[a], reach[b]);
+      changed = true;
+    };
+    for (int64_t i = 0; i < height * width; ++i) {
+      if (i % width + 1 < width) join(i, i + 1);
+      if (i + width < height * width) join(i, i + width);
+    }
+  }
+}
+
+void warp_exchange(Case& c) {
+  const auto x = c.in<int32_t>("x");
+  for (size_t base = 0; base < x.size(); base += 32) {
+    std::vector<int32_t> v(x.begin() + static_cast<int64_t>(base),
+                           x.begin() + static_cast<int64_t>(base) + 32);
+    for (size_t step = 1; step < 32; step *= 2) {
+      const auto old = v;
+      for (size_t k = 0; k < 32; ++k) v[k] = 2 * old[k] + old[k ^ step];
+    }
+    for (size_t k = 0; k < 32; ++k)
+      c.out<int32_t>("y")[base + k] = k < 16 ? v[k] + v[15 - k] : v[k] - 3 * v[k ^ 1];
+  }
+}
+
+void row_cumsum(Case& c) {
+  const auto x = c.in<int32_t>("x");
+  auto y = c.out<int32_t>("y");
+  for (size_t i = 0; i < x.size(); ++i) y[i] = x[i] + (i % 128 ? y[i - 1] : 0);
+}
+
+void any_above(Case& c) {
+  const int64_t cols = c.dim("C");
+  for (int64_t i = 0; i < c.dim("R") * cols; ++i)
+    c.out<int32_t>("y")[i / cols] |= c.in<float>("x")[i] > 3.5f;
+}
+
+void windowed_sum(Case& c) {
+  const auto x = c.in<float>("x");
+  for (size_t i = 0; i < x.size(); ++i) {
+    const size_t base = i / 64 * 64, t = i % 64;
+    c.out<float>("y")[i] = x[i] + x[base + (t + 1) % 64] + x[base + 63 - t];
+  }
+}
+
+void talkative(Case& c) {
+  const auto x = c.in<int64_t>("x");
+  std::copy(x.begin(), x.end(), c.out<int64_t>("y").begin());
+}
+
+const char* const kFormats =
+    "[   42|42   |00042|+42]\n[-5 7 ff FF 10 0xff]\n[   3.142|3.14e+04|0.0001|2]\n"
+    "[ok text      right|l   |cu %]\nno arguments\n";
+
 }  // namespace
 
 std::vector<Entry> sync_entries() {
@@ -106,6 +200,24 @@ std::vector<Entry> sync_entries() {
        .reference = copied,
        .fill = [](Case& c) { c.in<int32_t>("x")[0] = -7; },
        .prints = "first -7 of 1: -1.75 units x%\n"},
+      {"early_exit", rows({"R", "C"}, {{1, 1}, {3, 77}, {2, 128}}), short_rows},
+      {"lock_plain", sweep("N", {1, 33, 500}), guarded_table},
+      {"fence_all_threads", sweep("N", {1, 65, 1000}), two_stage_max},
+      {"hand_grid_sync", sweep("N", {1, 129, 2000}), power_steps},
+      {"fixed_point", rows({"H", "W"}, {{1, 1}, {7, 13}, {32, 32}}), flood_fill},
+      {"warp_exchange", sweep("N", {32, 96, 320}), warp_exchange},
+      {"shared_flags", sweep("R", {1, 5}), row_cumsum},
+      {"same_value_flag", rows({"R", "C"}, {{1, 1}, {5, 200}}), any_above},
+      {"stage_ring", sweep("N", {64, 128, 640}), windowed_sum},
+      {.name = "printf_formats",
+       .settings = {Setting{}},
+       .reference = talkative,
+       .fill =
+           [](Case& c) {
+             c.in<int64_t>("x")[0] = -5;
+             c.in<int64_t>("x")[1] = 7;
+           },
+       .prints = kFormats},
   };
 }
 

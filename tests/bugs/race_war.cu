@@ -1,0 +1,20 @@
+//! kernelwright 1
+//! task    rotate
+//! input   x: int32[R, 96]
+//! output  y: int32[R, 96]
+//! when    true
+//! launch  rotate grid(R) block(96) args(x, y)
+//? dims R=2
+//? also missing-syncwarp
+
+// Bug: what another warp is about to read is overwritten.
+__global__ void rotate(const int* x, int* y) {
+  __shared__ int row[96];
+  int t = threadIdx.x;
+  row[t] = x[blockIdx.x * 96 + t];
+  __syncthreads();
+  int v = row[(t + 32) % 96];  //~ shared-race
+  row[t] = v * 2;  //~ shared-race
+  __syncthreads();
+  y[blockIdx.x * 96 + t] = row[95 - t];
+}

@@ -1,0 +1,13 @@
+//! kernelwright 1
+//! task    rows_out
+//! input   x: fp32[R, C]
+//! output  y: fp32[R, C] strides(C + 4, 1)
+//! when    true
+//! launch  rows_out grid(R) block(32) args(x, y, C)
+//? dims R=5 C=20
+
+// Mended twin of: the rows are written as if they lay close together.
+__global__ void rows_out(const float* x, float* y, int cols) {
+  int pitch = cols + 4;
+  for (int c = threadIdx.x; c < cols; c += 32) y[blockIdx.x * pitch + c] = x[blockIdx.x * cols + c];
+}
