@@ -59,6 +59,11 @@ KW_LANE float extreme3(float a, float b, float c) {
   const float ab = extreme2<kMax, kFtz, kRule>(a, b);
   return extreme2<kMax, kFtz, kRule>(ab, c);
 }
+/// .abs with three operands: of the magnitudes.
+template <bool kMax, bool kFtz, NanRule kRule>
+KW_LANE float extreme3_abs(float a, float b, float c) {
+  return extreme3<kMax, kFtz, kRule>(absolute<false>(a), absolute<false>(b), absolute<false>(c));
+}
 /// .xorsign.abs: the extreme of the magnitudes, with the product's sign.
 template <bool kMax, bool kFtz, NanRule kRule>
 KW_LANE float extreme_xorsign(float a, float b) {
@@ -121,6 +126,8 @@ constexpr Row kRows[] = {
     KW_ROWS_EXTREME(".NaN.xorsign.abs", extreme_xorsign, NanRule::Propagate),
     KW_ROWS_EXTREME(".3", extreme3, NanRule::Other),
     KW_ROWS_EXTREME(".NaN.3", extreme3, NanRule::Propagate),
+    KW_ROWS_EXTREME(".abs.3", extreme3_abs, NanRule::Other),
+    KW_ROWS_EXTREME(".NaN.abs.3", extreme3_abs, NanRule::Propagate),
 };
 
 }  // namespace

@@ -88,18 +88,22 @@ uint64_t extreme(const Format& f, uint64_t a, uint64_t b, bool is_max, bool prop
 }
 
 void add_extremes(std::vector<Case>& cases, const FloatType& t, bool ftz, bool propagate,
-                  bool xorsign, int sources) {
+                  bool magnitudes, int sources) {
+  const bool xorsign = magnitudes && sources == 2;
   for (const bool is_max : {false, true}) {
     Case c;
     c.text = std::string(is_max ? "max" : "min") + (ftz ? ".ftz" : "") + (propagate ? ".NaN" : "") +
-             (xorsign ? ".xorsign.abs" : "") + "." + t.name + " " + operands(sources) + ";";
+             (xorsign      ? ".xorsign.abs"
+              : magnitudes ? ".abs"
+                           : "") +
+             "." + t.name + " " + operands(sources) + ";";
     c.dst = {t.bits};
     for (int i = 0; i < sources; ++i) c.src.push_back({t.bits, t.shape});
     c.sm = sources == 3 ? 100 : xorsign ? 86 : 80;
     c.ptx = sources == 3 ? 88 : 80;
     c.want = [=](Values s, uint64_t* d) {
       const Format& f = t.format;
-      const uint64_t clear = xorsign ? f.sign() - 1 : ~uint64_t(0);
+      const uint64_t clear = magnitudes ? f.sign() - 1 : ~uint64_t(0);
       uint64_t result = flushed(f, s[0], ftz) & clear;
       for (int i = 1; i < sources; ++i)
         result = extreme(f, result, flushed(f, s[i], ftz) & clear, is_max, propagate);
@@ -181,9 +185,9 @@ void add_float_cases(std::vector<Case>& cases) {
   }
   for (const bool ftz : {false, true}) {
     for (const bool propagate : {false, true}) {
-      for (const bool xorsign : {false, true})
-        add_extremes(cases, kFloat32, ftz, propagate, xorsign, 2);
-      add_extremes(cases, kFloat32, ftz, propagate, false, 3);
+      for (const bool magnitudes : {false, true})
+        for (const int sources : {2, 3})
+          add_extremes(cases, kFloat32, ftz, propagate, magnitudes, sources);
     }
     add_signs(cases, kFloat32, ftz);
   }
