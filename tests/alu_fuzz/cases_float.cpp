@@ -45,6 +45,15 @@ uint64_t evaluate(const FloatType& t, const Row& row, const uint64_t* s, Mode mo
   return sat ? saturated(t.format, result) : result;
 }
 
+/// Which NaN an f64 operation gives is ours to choose; elsewhere there is only one.
+std::function<bool(Values)> numeric_result(const std::function<void(Values, uint64_t*)>& want) {
+  return [want](Values s) {
+    uint64_t d[1] = {};
+    want(s, d);
+    return !kF64.is_nan(d[0]);
+  };
+}
+
 Case arithmetic_case(const FloatType& t, const Row& row, const RoundName& round, bool ftz,
                      bool sat) {
   Case c;
@@ -53,6 +62,7 @@ Case arithmetic_case(const FloatType& t, const Row& row, const RoundName& round,
   c.dst = {t.bits};
   for (int i = 0; i < row.sources; ++i) c.src.push_back({t.bits, t.shape});
   c.want = [=](Values s, uint64_t* d) { d[0] = evaluate(t, row, s, round.mode, ftz, sat); };
+  if (t.format == kF64) c.defined = numeric_result(c.want);
   return c;
 }
 
@@ -110,6 +120,7 @@ void add_extremes(std::vector<Case>& cases, const FloatType& t, bool ftz, bool p
       if (xorsign && !f.is_nan(result)) result |= (s[0] ^ s[1]) & f.sign();
       d[0] = result;
     };
+    if (t.format == kF64) c.defined = numeric_result(c.want);
     cases.push_back(c);
   }
 }
