@@ -56,9 +56,12 @@ std::string outputs_text(const engine::RunReport& report, const Style& style) {
                {"nan", Table::Align::Right},
                {"inf", Table::Align::Right}});
   for (const engine::TensorSummary& o : report.outputs) {
-    table.add({o.name, tensor::dtype_name(o.dtype), tensor::shape_text(o.shape),
-               report::short_number(o.min), report::short_number(o.max),
-               report::short_number(o.mean), std::to_string(o.nans), std::to_string(o.infinities)});
+    const auto number = [&](double value) {
+      return o.finite > 0 ? report::short_number(value) : "-";
+    };
+    table.add({o.name, tensor::dtype_name(o.dtype), tensor::shape_text(o.shape), number(o.min),
+               number(o.max), number(o.mean), std::to_string(o.nans),
+               std::to_string(o.infinities)});
   }
   return table.text(style);
 }

@@ -19,7 +19,6 @@ TensorSummary summarise(const std::string& name, const tensor::HostTensor& tenso
   summary.min = std::numeric_limits<double>::infinity();
   summary.max = -summary.min;
   double sum = 0;
-  int64_t finite = 0;
   std::array<double, 1024> chunk;
   for (int64_t start = 0; start < summary.values; start += static_cast<int64_t>(chunk.size())) {
     const auto n = static_cast<size_t>(
@@ -33,11 +32,11 @@ TensorSummary summarise(const std::string& name, const tensor::HostTensor& tenso
       summary.min = std::min(summary.min, v);
       summary.max = std::max(summary.max, v);
       sum += v;
-      ++finite;
+      ++summary.finite;
     }
   }
-  if (finite == 0) summary.min = summary.max = 0;
-  summary.mean = finite == 0 ? 0 : sum / static_cast<double>(finite);
+  if (summary.finite == 0) summary.min = summary.max = 0;
+  summary.mean = summary.finite == 0 ? 0 : sum / static_cast<double>(summary.finite);
   summary.hash = hash_hex({reinterpret_cast<const char*>(tensor.data.data()), tensor.data.size()});
   return summary;
 }
@@ -49,7 +48,9 @@ Json to_json(const TensorSummary& summary) {
   json.set("name", summary.name)
       .set("dtype", tensor::dtype_name(summary.dtype))
       .set("shape", shape);
-  json.set("min", summary.min).set("max", summary.max).set("mean", summary.mean);
+  const bool any = summary.finite > 0;
+  json.set("min", any ? Json(summary.min) : Json()).set("max", any ? Json(summary.max) : Json());
+  json.set("mean", any ? Json(summary.mean) : Json());
   json.set("nans", summary.nans).set("infinities", summary.infinities).set("hash", summary.hash);
   return json;
 }

@@ -14,7 +14,8 @@ struct TensorSummary {
   std::string name;
   tensor::DType dtype = tensor::DType::Fp32;
   std::vector<int64_t> shape;
-  int64_t values = 0;                 // fp4e2m1x2 counts both halves
+  int64_t values = 0;  // fp4e2m1x2 counts both halves
+  int64_t finite = 0;
   double min = 0, max = 0, mean = 0;  // of the finite values; 0 when there are none
   int64_t nans = 0, infinities = 0;
   std::string hash;  // of the bytes

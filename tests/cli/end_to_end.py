@@ -73,6 +73,10 @@ h.check(odd["group"] == 1 and odd["tunes"]["THREADS"] == 512 and odd["compile"][
 nans = run_json(GOOD, "--dim", "B=5", "--dim", "D=640", "--input", "x=special:3")
 h.check(nans["outputs"][0]["nans"] > 0, "special inputs make NaN")
 
+empty = run_json(GOOD, "--dim", "B=0", "--dim", "D=64", "--output", "empty")
+h.check(empty["ok"] and empty["outputs"][0]["shape"] == [0, 64] and empty["outputs"][0]["max"] is None, "a dim of 0 is an empty tensor")
+h.check(read_npy(h.path("empty/y.npy")) == ({"descr": "<f2", "fortran_order": False, "shape": (0, 64)}, b""), "an empty .npy")
+
 # Counters: a second pass with exact numbers.
 counted = run_json(GOOD, "--dim", "B=5", "--dim", "D=64", "--counters")
 total = counted["counters"][0]["total"]
