@@ -1,6 +1,7 @@
 #include "corpus.h"
 
 #include "base/text.h"
+#include "os/files.h"
 
 namespace kw::corpus {
 
@@ -23,7 +24,8 @@ const Entry* find_entry(const std::string& name) {
 }
 
 std::string module_path(const Entry& entry) {
-  return std::string(KW_CORPUS_DIR) + "/" + entry.name + ".cu";
+  const std::string moved = os::env("KW_CORPUS_DIR");
+  return (moved.empty() ? KW_CORPUS_DIR : moved) + "/" + entry.name + ".cu";
 }
 
 std::string needs_text(unsigned needs) {

@@ -35,7 +35,7 @@ struct Entry {
 /// All entries, ordered by kind.
 const std::vector<Entry>& entries();
 const Entry* find_entry(const std::string& name);
-/// Path of an entry's module.
+/// Path of an entry's module: in $KW_CORPUS_DIR when the program was carried to another machine.
 std::string module_path(const Entry& entry);
 /// "cub, wmma".
 std::string needs_text(unsigned needs);

@@ -6,20 +6,19 @@
 //! when    true
 //! launch  per_lane_functions grid(ceil_div(N, 64)) block(64) args(which, x, y, N)
 
-// Every lane calls its own function, some of which loop, call on, or call themselves.
+// Every lane calls its own function, some of which loop or call on.
 __noinline__ __device__ int square(int v) { return v * v; }
-__noinline__ __device__ int fib(int v) { return v < 2 ? v : fib(v - 1) + fib(v - 2); }
 __noinline__ __device__ int spin(int v) {
   int sum = 0;
   for (int k = 0; k < (v & 31); ++k) sum += square(k) - k;
   return sum;
 }
-__noinline__ __device__ int fib_of(int v) { return fib(v & 7); }
+__noinline__ __device__ int spin_twice(int v) { return spin(v) - spin(v / 2); }
 
 __noinline__ __device__ int invert(int v) { return ~v; }
 
 using Function = int (*)(int);
-__device__ const Function kFunctions[4] = {square, spin, fib_of, invert};
+__device__ const Function kFunctions[4] = {square, spin, spin_twice, invert};
 
 __global__ void per_lane_functions(const int* which, const int* x, int* y, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
