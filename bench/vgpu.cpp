@@ -15,6 +15,7 @@ namespace {
 namespace exec = kw::exec;
 namespace kernel = kw::kernel;
 namespace tensor = kw::tensor;
+namespace record = kw::record;
 namespace vgpu = kw::vgpu;
 
 std::string ptx_text() {
@@ -153,20 +154,35 @@ struct Device {
   }
 };
 
-void run(benchmark::State& state, const Job& job, exec::RunOptions options) {
-  static Device device;
+Device& device() {
+  static Device opened;
+  return opened;
+}
+
+// Work is measured once, by counting.
+record::CounterValues count(const Job& job) {
+  exec::RunOptions options;
   options.counters = true;
-  const auto counted = device.gpu->run(device.image, job.program, job.inputs, options).value();
-  const double lanes = static_cast<double>(counted.counters[0].total.lane_total);
+  return device()
+      .gpu->run(device().image, job.program, job.inputs, options)
+      .value()
+      .counters[0]
+      .total;
+}
+
+void run(benchmark::State& state, const Job& job, const record::CounterValues& work) {
+  exec::RunOptions options;
   options.counters = state.range(1) != 0;
   options.threads = static_cast<int>(state.range(0));
   for (auto _ : state) {
-    const auto outcome = device.gpu->run(device.image, job.program, job.inputs, options).value();
+    const auto outcome =
+        device().gpu->run(device().image, job.program, job.inputs, options).value();
     if (!outcome.findings.empty()) state.SkipWithError(outcome.findings[0].message.c_str());
   }
-  state.counters["lanes/s"] = benchmark::Counter(lanes * static_cast<double>(state.iterations()),
-                                                 benchmark::Counter::kIsRate);
-  state.counters["warp_insts"] = static_cast<double>(counted.counters[0].total.warp_total);
+  state.counters["lanes/s"] = benchmark::Counter(
+      static_cast<double>(work.lane_total) * static_cast<double>(state.iterations()),
+      benchmark::Counter::kIsRate);
+  state.counters["warp_insts"] = static_cast<double>(work.warp_total);
 }
 
 void yardstick(benchmark::State& state) {
@@ -209,8 +225,9 @@ int main(int argc, char** argv) {
                                                      {"transpose_1024", transpose}};
   for (const auto& [name, make] : kJobs) {
     const Job job = make();
+    const record::CounterValues work = count(job);
     auto* bench =
-        benchmark::RegisterBenchmark(name, [job](benchmark::State& s) { run(s, job, {}); });
+        benchmark::RegisterBenchmark(name, [job, work](benchmark::State& s) { run(s, job, work); });
     bench->ArgNames({"threads", "counters"})->Args({1, 0})->Args({2, 0})->Args({1, 1});
     bench->Unit(benchmark::kMillisecond)->UseRealTime();
   }

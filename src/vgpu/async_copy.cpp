@@ -50,13 +50,28 @@ void read_source(Machine& m, Warp& w, int lane, uint32_t pc, const Target& sourc
   }
 }
 
+void check_target(Machine& m, Warp& w, const PendingCopy& copy, const std::byte* undefined) {
+  const LaneAccess access{
+      &w,        static_cast<int>(copy.lane),   copy.pc,   AccessKind::Write, false,
+      copy.data, m.block->shared + copy.shared, copy.bytes};
+  check_shared(m, access, copy.shared);
+  mark_shared(m, copy.shared, copy.bytes, undefined);
+}
+
+// The bytes may arrive at any time from here to the wait, so until then nobody knows them.
+void depart(Machine& m, Warp& w, const PendingCopy& copy) {
+  std::byte unknown[sizeof copy.data];
+  std::memset(unknown, 0xff, sizeof unknown);
+  check_target(m, w, copy, unknown);
+}
+
 void land(Machine& m, Warp& w, const PendingCopy& copy) {
   Block& block = *m.block;
   if (m.counters == nullptr) {
-    LaneAccess access{&w,        static_cast<int>(copy.lane), copy.pc,   AccessKind::Write, false,
-                      copy.data, block.shared + copy.shared,  copy.bytes};
-    check_shared(m, access, copy.shared);
-    mark_shared(m, copy.shared, copy.bytes, copy.has_undefined ? copy.undefined : nullptr);
+    // Reads before the departure were judged then, and reads since then saw unknown bytes.
+    for (uint32_t at = 0; at < copy.bytes; ++at)
+      block.shared_reads[(copy.shared + at) >> block.unit_log2] = 0;
+    check_target(m, w, copy, copy.has_undefined ? copy.undefined : nullptr);
   }
   std::memcpy(block.shared + copy.shared, copy.data, copy.bytes);
   ++m.progress;
@@ -95,6 +110,7 @@ void async_copy(Machine& m, Warp& w, uint32_t pc, uint32_t mask) {
         continue;
       read_source(m, w, lane, pc, from, wanted, pending);
     }
+    if (m.counters == nullptr) depart(m, w, pending);
     queue(m, w).pending.push_back(pending);
   }
 }

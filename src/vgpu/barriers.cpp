@@ -42,7 +42,7 @@ bool read_operands(Machine& m, const Warp& w, uint32_t pc, uint32_t mask, uint32
   const int first = __builtin_ctz(mask);
   id = lane_value(w, barrier.id, first);
   count = barrier.has_count ? lane_value(w, barrier.count, first) : 0;
-  for (uint32_t rest = mask; rest != 0; rest &= rest - 1) {
+  for (uint32_t rest = barrier.uniform ? 0 : mask; rest != 0; rest &= rest - 1) {
     const int lane = __builtin_ctz(rest);
     const bool same = lane_value(w, barrier.id, lane) == id &&
                       (!barrier.has_count || lane_value(w, barrier.count, lane) == count);

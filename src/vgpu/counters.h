@@ -23,10 +23,10 @@ struct InstCounts {
 };
 
 struct CounterTable {
-  std::vector<InstCounts> rows;  // per instruction
+  InstCounts* rows = nullptr;  // one per instruction, owned by whoever counts
 };
 
 /// Sums the table per source line and over all.
-record::LaunchCounters summarise(const Code& code, const CounterTable& table);
+record::LaunchCounters summarise(const Code& code, const std::vector<InstCounts>& table);
 
 }  // namespace kw::vgpu

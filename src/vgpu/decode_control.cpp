@@ -209,6 +209,9 @@ bool Decoder::barrier(const Instruction& in) {
     barrier.count = *count;
     barrier.has_count = true;
   }
+  barrier.uniform = std::all_of(list.begin(), list.end(), [](const Operand* operand) {
+    return operand->kind == Operand::Kind::Immediate;
+  });
   if (barrier.kind == BarrierInst::Kind::Arrive && !barrier.has_count) return false;
   Inst& inst = emit(Op::Barrier);
   inst.target = static_cast<uint32_t>(code_.barriers.size());

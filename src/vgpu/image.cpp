@@ -77,7 +77,7 @@ uint32_t first_buffer_region(const Image& image) {
   return kFirstRegion + static_cast<uint32_t>(image.module.variables.size());
 }
 
-bool add_variables(const Image& image, Regions& regions) {
+void add_variables(const Image& image, Regions& regions) {
   std::set<int> used;
   for (const auto& [name, code] : image.kernels)
     used.insert(code.variables_used.begin(), code.variables_used.end());
@@ -89,7 +89,7 @@ bool add_variables(const Image& image, Regions& regions) {
     info.variable = index;
     info.element_bytes = std::max(1, ptx::type_size(variable.type));
     info.elements = variable.bytes / info.element_bytes;
-    if (!regions.add(std::move(info), static_cast<uint64_t>(variable.bytes))) return false;
+    regions.add(std::move(info), static_cast<uint64_t>(variable.bytes));
     Region& region = regions.row(kFirstRegion + static_cast<uint32_t>(index));
     const size_t given = std::min(variable.init.size(), static_cast<size_t>(variable.bytes));
     if (given != 0) std::memcpy(region.data, variable.init.data(), given);
@@ -98,7 +98,6 @@ bool add_variables(const Image& image, Regions& regions) {
     region.writable = region.tracked = !region.constant;
   }
   regions.skip_to(first_buffer_region(image));
-  return true;
 }
 
 }  // namespace kw::vgpu

@@ -25,6 +25,6 @@ Result<Image> load_image(std::string_view ptx);
 /// The first region number behind those of the module's variables.
 uint32_t first_buffer_region(const Image& image);
 /// Adds the module variables some kernel uses, with their initial content.
-bool add_variables(const Image& image, Regions& regions);
+void add_variables(const Image& image, Regions& regions);
 
 }  // namespace kw::vgpu

@@ -133,6 +133,7 @@ struct BarrierInst {
   enum class Kind : uint8_t { Sync, Arrive, RedPopc, RedAnd, RedOr } kind = Kind::Sync;
   bool aligned = true;
   bool has_count = false;
+  bool uniform = false;    // id and count are constants
   bool negate = false;     // of the predicate
   uint32_t id = 0;         // slot
   uint32_t count = 0;      // slot

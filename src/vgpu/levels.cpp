@@ -1,6 +1,7 @@
 #include "vgpu/levels.h"
 
 #include "vgpu/move.h"
+#include "vgpu/slow_ops.h"
 
 namespace kw::vgpu {
 namespace {
@@ -28,6 +29,19 @@ const WarpLoops& warp_loops() {
       {&v4::run_checked, &v4::run_tainted, &v4::run_counted},
   };
   return kLoops[static_cast<int>(level())];
+}
+
+void count_access(Machine& m, Warp& w, uint32_t pc, const MemOp& op, uint32_t mask) {
+  if (level() == Level::V4) return v4::count_access(m, w, pc, op, mask);
+  if (level() == Level::V3) return v3::count_access(m, w, pc, op, mask);
+  v2::count_access(m, w, pc, op, mask);
+}
+
+void count_addresses(Machine& m, uint32_t pc, const MemOp& op, const uint64_t* addresses,
+                     uint32_t mask) {
+  if (level() == Level::V4) return v4::count_addresses(m, pc, op, addresses, mask);
+  if (level() == Level::V3) return v3::count_addresses(m, pc, op, addresses, mask);
+  v2::count_addresses(m, pc, op, addresses, mask);
 }
 
 bool choose_moves(MemOp& mem) {

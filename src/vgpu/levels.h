@@ -9,12 +9,17 @@ namespace kw::vgpu {
 
 struct Machine;
 
-#define KW_VGPU_DECLARE_LEVEL(level)         \
-  namespace level {                          \
-  bool choose_moves(MemOp& mem);             \
-  Leave run_checked(Machine& m, Warp& warp); \
-  Leave run_tainted(Machine& m, Warp& warp); \
-  Leave run_counted(Machine& m, Warp& warp); \
+#define KW_VGPU_DECLARE_LEVEL(level)                                                        \
+  namespace level {                                                                         \
+  bool choose_moves(MemOp& mem);                                                            \
+  Leave run_checked(Machine& m, Warp& warp);                                                \
+  Leave run_tainted(Machine& m, Warp& warp);                                                \
+  Leave run_counted(Machine& m, Warp& warp);                                                \
+  void count_instruction(Machine& m, uint32_t pc, uint32_t group, uint32_t mask);           \
+  void count_access(Machine& m, Warp& w, uint32_t pc, const MemOp& op, uint32_t mask);      \
+  void count_atomic(Machine& m, Warp& w, uint32_t pc, uint32_t mask);                       \
+  void count_addresses(Machine& m, uint32_t pc, const MemOp& op, const uint64_t* addresses, \
+                       uint32_t mask);                                                      \
   }
 KW_VGPU_DECLARE_LEVEL(v2)
 KW_VGPU_DECLARE_LEVEL(v3)

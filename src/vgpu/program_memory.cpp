@@ -19,6 +19,13 @@ using kernel::Role;
 constexpr uint64_t kWorkspaceBytes = 1024;
 constexpr int kPoison = 0xff;  // NaN in every float format
 
+// The usual case, quickly: no unit without a stamp.
+bool all_written(const Region& region) {
+  if (region.writes == nullptr) return region.size == 0;
+  const uint64_t* end = region.writes + unit_count(region);
+  return std::find(static_cast<const uint64_t*>(region.writes), end, uint64_t{0}) == end;
+}
+
 record::Finding finding_after(record::FindingKind kind, const LaunchSegments& last,
                               const kernel::Program& program, const std::string& buffer,
                               int64_t element) {
@@ -55,11 +62,11 @@ uint64_t needed_bytes(const kernel::Program& program) {
 ProgramMemory::ProgramMemory(const Image& image, const kernel::Program& program)
     : image_(image), program_(program), first_(first_buffer_region(image)) {}
 
-Result<bool> ProgramMemory::fill(const std::vector<tensor::HostTensor>& inputs) {
+Status ProgramMemory::fill(const std::vector<tensor::HostTensor>& inputs) {
   if (inputs.size() != program_.buffers.size())
     return input_error(
         fmt::format("{} inputs for {} buffers", inputs.size(), program_.buffers.size()));
-  if (!add_variables(image_, regions_)) return false;
+  add_variables(image_, regions_);
   for (uint32_t r = 0; r < regions_.count(); ++r) {
     const Region& region = regions_.row(r);
     variables_.emplace_back(region.data, region.data + region.size);
@@ -78,7 +85,7 @@ Result<bool> ProgramMemory::fill(const std::vector<tensor::HostTensor>& inputs) 
     info.buffer = static_cast<int>(i);
     info.element_bytes = tensor::dtype_size(buffer.dtype);
     info.elements = buffer.bytes / info.element_bytes;
-    if (!regions_.add(std::move(info), static_cast<uint64_t>(buffer.bytes))) return false;
+    regions_.add(std::move(info), static_cast<uint64_t>(buffer.bytes));
     Region& region = region_of_buffer(i);
     const bool given = buffer.role == Role::Input || buffer.role == Role::Inout;
     region.writable = region.tracked = buffer.role != Role::Input;
@@ -96,9 +103,9 @@ Result<bool> ProgramMemory::fill(const std::vector<tensor::HostTensor>& inputs) 
   info.name = "the grid barrier";
   info.element_bytes = 4;
   info.elements = kWorkspaceBytes / 4;
-  if (!regions_.add(std::move(info), kWorkspaceBytes)) return false;
+  regions_.add(std::move(info), kWorkspaceBytes);
   regions_.row(workspace_).writable = regions_.row(workspace_).tracked = true;
-  return true;
+  return Done{};
 }
 
 uint64_t ProgramMemory::buffer_address(int buffer) const {
@@ -128,6 +135,7 @@ void ProgramMemory::judge_output(size_t i, const LaunchSegments& last, FindingLo
   const kernel::Buffer& buffer = program_.buffers[i];
   const Region& region = region_of_buffer(i);
   const uint64_t size = static_cast<uint64_t>(tensor::dtype_size(buffer.dtype));
+  if (all_written(region)) return;
   int64_t missing = 0, first = -1, total = 0;
   for_each_element(buffer, [&](int64_t logical, int64_t at) {
     ++total;

@@ -22,8 +22,8 @@ class ProgramMemory {
  public:
   ProgramMemory(const Image& image, const kernel::Program& program);
 
-  /// False when memory cannot be had. An Error for inputs that do not fit their buffers.
-  Result<bool> fill(const std::vector<tensor::HostTensor>& inputs);
+  /// An Error for inputs that do not fit their buffers. Throws std::bad_alloc.
+  Status fill(const std::vector<tensor::HostTensor>& inputs);
   Regions& regions() { return regions_; }
   /// The address a kernel gets for a buffer; 0 for an absent one.
   uint64_t buffer_address(int buffer) const;

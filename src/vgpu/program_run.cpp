@@ -44,8 +44,7 @@ class Attempt {
 
   Result<RunOutcome> run() {
     RunOutcome outcome;
-    if (!KW_TRY(memory_.fill(*request_.inputs)))
-      return out_of_memory("its buffers do not fit in host memory");
+    KW_TRY(memory_.fill(*request_.inputs));
     const uint64_t wanted = request_.options.max_warp_instructions;
     budget_ = wanted != 0 ? wanted : kDefaultBudget;
     bool completed = true;
@@ -54,7 +53,9 @@ class Attempt {
     if (dirty_parallel_) return outcome;
     if (completed && !request_.options.counters) memory_.judge(segments_, log_);
     log_.prefer_races();
-    outcome.status = completed ? RunStatus::Completed : RunStatus::Stopped;
+    outcome.status = completed    ? RunStatus::Completed
+                     : timed_out_ ? RunStatus::Hung
+                                  : RunStatus::Stopped;
     outcome.buffers = memory_.collect_outputs();
     outcome.findings = log_.take();
     if (!completed)
@@ -126,17 +127,20 @@ class Attempt {
                      RunOutcome& outcome) {
     Machine m(c, memory_.regions(), log_, next_segment_);
     m.budget = budget_;
+    std::vector<InstCounts> rows;
     CounterTable table;
     if (request_.options.counters) {
-      table.rows.resize(c.code->insts.size());
+      rows.resize(c.code->insts.size());
+      table.rows = rows.data();
       m.counters = &table;
     }
     const bool done = run_blocks(m, order, 0, order.size());
+    timed_out_ = m.timed_out;
     next_segment_ = m.next_segment;
     budget_ = m.budget;
     outcome.printed += m.printed;
     if (request_.options.counters) {
-      record::LaunchCounters counters = summarise(*c.code, table);
+      record::LaunchCounters counters = summarise(*c.code, rows);
       counters.kernel = c.launch->kernel;
       counters.blocks = c.launch->grid.count();
       counters.threads_per_block = c.launch->block.count();
@@ -156,6 +160,7 @@ class Attempt {
   uint64_t budget_ = 0;
   uint32_t next_segment_ = 1;
   bool dirty_parallel_ = false;
+  bool timed_out_ = false;
 };
 
 // All launches are judged before the first one runs.

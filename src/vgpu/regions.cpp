@@ -1,10 +1,16 @@
 #include "vgpu/regions.h"
 
+#include <sys/mman.h>
+
 #include <new>
 
 #include "vgpu/address.h"
 
 namespace kw::vgpu {
+namespace {
+constexpr uint64_t kLargePages = uint64_t{1} << 21;
+constexpr uint64_t kMaxBytes = uint64_t{1} << 46;
+}  // namespace
 
 uint64_t unit_count(const Region& region) {
   return (region.size + (uint64_t{1} << region.unit_log2) - 1) >> region.unit_log2;
@@ -12,11 +18,24 @@ uint64_t unit_count(const Region& region) {
 
 Regions::Regions() : infos_(std::make_shared<std::vector<RegionInfo>>()) { skip_to(kFirstRegion); }
 
+Regions::Pages::Pages(uint64_t bytes) : bytes_(bytes) {
+  p_ = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
+            0);
+  if (p_ == MAP_FAILED) {
+    p_ = nullptr;
+    throw std::bad_alloc();
+  }
+  if (bytes >= kLargePages) madvise(p_, bytes, MADV_HUGEPAGE);
+}
+
+Regions::Pages::~Pages() {
+  if (p_ != nullptr) munmap(p_, bytes_);
+}
+
 void* Regions::allocate(uint64_t bytes) {
-  void* p = std::calloc(bytes + 64, 1);
-  if (p == nullptr) throw std::bad_alloc();
-  owned_.emplace_back(p);
-  return p;
+  if (bytes > kMaxBytes) throw std::bad_alloc();
+  owned_.emplace_back(bytes + 64);
+  return owned_.back().get();
 }
 
 void Regions::skip_to(uint32_t number) {
@@ -24,17 +43,13 @@ void Regions::skip_to(uint32_t number) {
   infos_->resize(number);
 }
 
-bool Regions::add(RegionInfo info, uint64_t bytes) {
+void Regions::add(RegionInfo info, uint64_t bytes) {
   Region region;
-  void* data = std::calloc(bytes + 64, 1);
-  if (data == nullptr) return false;
-  owned_.emplace_back(data);
-  region.data = static_cast<std::byte*>(data);
+  region.data = static_cast<std::byte*>(allocate(bytes));
   region.size = bytes;
   region.base = region_address(count());
   rows_.push_back(region);
   infos_->push_back(std::move(info));
-  return true;
 }
 
 Regions Regions::fork() {
@@ -68,9 +83,7 @@ uint64_t* Regions::split(uint64_t* old, uint64_t units, int factor_log2) {
   if (old == nullptr) return nullptr;
   auto* finer = static_cast<uint64_t*>(allocate(8 * (units << factor_log2)));
   for (uint64_t i = 0; i < units << factor_log2; ++i) finer[i] = old[i >> factor_log2];
-  for (auto& memory : owned_) {
-    if (memory.get() == old) memory.reset();
-  }
+  owned_.remove_if([old](const Pages& pages) { return pages.get() == old; });
   return finer;
 }
 

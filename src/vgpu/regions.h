@@ -2,7 +2,7 @@
 // stamps. Host threads work on forks that share the data and keep stamps of their own.
 #pragma once
 
-#include <cstdlib>
+#include <list>
 #include <memory>
 #include <string>
 #include <vector>
@@ -27,9 +27,8 @@ class Regions {
   Regions(Regions&&) = default;
   Regions& operator=(Regions&&) = default;
 
-  /// Appends a region of `bytes` zero bytes; false when memory cannot be had. Index 0 is never
-  /// used.
-  bool add(RegionInfo info, uint64_t bytes);
+  /// Appends a region of `bytes` zero bytes. Index 0 is never used. Throws std::bad_alloc.
+  void add(RegionInfo info, uint64_t bytes);
   /// Leaves out numbers, so that the next region has this one.
   void skip_to(uint32_t number);
   uint32_t count() const { return static_cast<uint32_t>(rows_.size()); }
@@ -48,8 +47,19 @@ class Regions {
   void refine(Region& region, int unit_log2);
 
  private:
-  struct Free {
-    void operator()(void* p) const { std::free(p); }
+  /// Zeroed pages straight from the system, large ones where it has them: page faults would cost
+  /// more than kernels.
+  class Pages {
+   public:
+    explicit Pages(uint64_t bytes);  // throws std::bad_alloc
+    Pages(Pages&& other) noexcept : p_(other.p_), bytes_(other.bytes_) { other.p_ = nullptr; }
+    Pages& operator=(Pages&&) = delete;
+    ~Pages();
+    void* get() const { return p_; }
+
+   private:
+    void* p_ = nullptr;
+    uint64_t bytes_ = 0;
   };
   void* allocate(uint64_t bytes);
   uint64_t* split(uint64_t* old, uint64_t units, int factor_log2);
@@ -57,7 +67,7 @@ class Regions {
   std::vector<Region> rows_;
   std::shared_ptr<std::vector<RegionInfo>>
       infos_;  // shared by forks, never changed after the first fork
-  std::vector<std::unique_ptr<void, Free>> owned_;
+  std::list<Pages> owned_;
 };
 
 uint64_t unit_count(const Region& region);

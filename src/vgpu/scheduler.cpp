@@ -121,7 +121,7 @@ class BlockRun {
     if (m_.stop) return;
     if (m_.cancelled != nullptr && m_.cancelled->load(std::memory_order_relaxed)) m_.stop = true;
     const bool over = m_.budget == 0 || w.executed > m_.launch.warp_budget;
-    const bool late = m_.launch.deadline > 0 && now_seconds() > m_.launch.deadline;
+    const bool late = is_late();
     if ((!over && !late) || w.group_count == 0) return;
     const Group& group =
         *std::max_element(w.groups, w.groups + w.group_count,
@@ -135,6 +135,14 @@ class BlockRun {
                        "still running after {} instructions of this warp ({} of the whole run)",
                        w.executed, m_.executed);
                  });
+  }
+
+  // Looks at the clock once in a million instructions.
+  bool is_late() {
+    if (m_.launch.deadline <= 0 || m_.executed < m_.next_clock_look) return false;
+    m_.next_clock_look = m_.executed + 1000000;
+    m_.timed_out = now_seconds() > m_.launch.deadline;
+    return m_.timed_out;
   }
 
   Machine& m_;

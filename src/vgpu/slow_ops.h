@@ -30,9 +30,8 @@ void check_guard(Machine& m, Warp& w, uint32_t pc, uint32_t group);
 void clear_shadow(Warp& w, const MemOp& op, uint32_t mask);
 void copy_shadow64(Warp& w, const Inst& in, uint32_t mask);
 
-void count_instruction(Machine& m, uint32_t pc, uint32_t group, uint32_t mask);
+/// Counters of an access that is not made by the warp loop itself.
 void count_access(Machine& m, Warp& w, uint32_t pc, const MemOp& op, uint32_t mask);
-void count_atomic(Machine& m, Warp& w, uint32_t pc, uint32_t mask);
 /// The same for addresses that are not those of lanes.
 void count_addresses(Machine& m, uint32_t pc, const MemOp& op, const uint64_t* addresses,
                      uint32_t mask);

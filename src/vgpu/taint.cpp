@@ -115,7 +115,7 @@ void report_undefined(Machine& m, Warp& w, uint32_t pc, int lane, const std::str
         const bool shared = w.origin.region == kSharedRegion;
         return fmt::format(
             "{}: it comes from {}, read at line {} where {}", what, subject_text(subject), line,
-            shared ? "it is uninitialised (or its writer is not separated by a barrier)"
+            shared ? "it is uninitialised (or its writer is not waited for)"
                    : "nothing was written to it yet");
       },
       w.origin.pc);

@@ -63,16 +63,20 @@ struct AluCall {
   }
 };
 
+// One to three sources (not, and, lop3). Only and/or, which have two, can hide an undefined bit.
 void bitwise(const AluCall& c, int lane, isa::TaintRule rule) {
-  const Wide ua = c.shadow(0, lane), ub = c.shadow(1, lane), a = c.value(0, lane),
-             b = c.value(1, lane);
   Wide bits;
-  for (int i = 0; i < 2; ++i) {
-    const uint64_t flip = rule == isa::TaintRule::BitOr ? ~uint64_t{0} : 0;
-    bits.part[i] = rule == isa::TaintRule::BitXor
-                       ? ua.part[i] | ub.part[i]
-                       : (ua.part[i] & ub.part[i]) | (ua.part[i] & (b.part[i] ^ flip)) |
-                             (ub.part[i] & (a.part[i] ^ flip));
+  for (int s = 0; s < c.alu.srcs; ++s) {
+    const Wide undefined = c.shadow(s, lane);
+    for (int i = 0; i < 2; ++i) bits.part[i] |= undefined.part[i];
+  }
+  if (rule == isa::TaintRule::BitXor) return c.set_all(lane, bits);
+  for (int s = 0; s < c.alu.srcs; ++s) {
+    const Wide undefined = c.shadow(s, lane), value = c.value(s, lane);
+    for (int i = 0; i < 2; ++i) {
+      const uint64_t hides = rule == isa::TaintRule::BitOr ? value.part[i] : ~value.part[i];
+      bits.part[i] &= ~(hides & ~undefined.part[i]);
+    }
   }
   c.set_all(lane, bits);
 }
@@ -131,7 +135,7 @@ void taint_alu(Machine& m, Warp& w, uint32_t pc, uint32_t mask, uint32_t group) 
     unsure &= group;
   }
   uint32_t per_lane = mask;
-  const int real = alu.taint == isa::TaintRule::Shift ? 1 : selects(alu) ? 2 : -1;
+  const int real = alu.taint == isa::TaintRule::Shift || selects(alu) ? alu.srcs - 1 : -1;
   if (alu.taint == isa::TaintRule::Copy) {
     through_function(c, mask, -1);
     per_lane = 0;
@@ -141,10 +145,9 @@ void taint_alu(Machine& m, Warp& w, uint32_t pc, uint32_t mask, uint32_t group) 
   }
   for (uint32_t rest = per_lane; rest != 0; rest &= rest - 1) {
     const int lane = __builtin_ctz(rest);
-    const bool two = alu.srcs == 2 && alu.dsts == 1 && alu.src[0].width == alu.src[1].width;
     const bool bits = alu.taint == isa::TaintRule::BitAnd || alu.taint == isa::TaintRule::BitOr ||
                       alu.taint == isa::TaintRule::BitXor;
-    if (bits && two)
+    if (bits && alu.dsts == 1)
       bitwise(c, lane, alu.taint);
     else
       c.set_all(lane, c.any_source(lane) ? kUndefined : Wide());

@@ -4,6 +4,10 @@
 // it branches, waits, or meets another group, which it then joins; so lanes that part at a branch
 // meet again where their paths do, without any analysis of the control flow. A group that spins or
 // has run very long lets another one go first.
+#ifdef __AVX512F__
+#include <immintrin.h>
+#endif
+
 #include "vgpu/collectives.h"
 #include "vgpu/hot_global.h"
 #include "vgpu/hot_shared.h"
@@ -89,7 +93,7 @@ template <Mode kMode>
 KW_LANE void memory(Machine& m, Warp& w, uint32_t pc, const Inst& in, uint32_t mask) {
   const MemOp& op = m.mems[in.target];
   constexpr bool kTrack = kMode == Mode::Checked;
-  if (kMode == Mode::Counted) count_access(m, w, pc, op, mask);
+  if (kMode == Mode::Counted) KW_SIMD_LEVEL::count_access(m, w, pc, op, mask);
   bool done = false;
   if (kMode != Mode::Tainted) {
     switch (in.op) {
@@ -129,6 +133,38 @@ KW_LANE void frame_access(Warp& w, const MemOp& op, uint32_t mask, bool tainted)
   if (tainted) op.lanes(w.shadow, op, w.shadow + op.address, offsets, mask);
 }
 
+/// Source lanes of one kind of shuffle, and which lie inside the reader's segment.
+template <ShuffleMode kShuffle>
+KW_LANE uint32_t shuffle_sources(const U32* b, const U32* c, uint32_t* from) {
+  uint32_t inside = 0;
+  for (int i = 0; i < kLanes; ++i) {
+    const int clamp = c[i] & 31, segment = (c[i] >> 8) & 31, lane = b[i] & 31;
+    const int top = (i & segment) | (clamp & ~segment);
+    const int source = kShuffle == ShuffleMode::Up          ? i - lane
+                       : kShuffle == ShuffleMode::Down      ? i + lane
+                       : kShuffle == ShuffleMode::Butterfly ? i ^ lane
+                                                            : (i & segment) | (lane & ~segment);
+    const bool ok = kShuffle == ShuffleMode::Up ? source >= top : source <= top;
+    from[i] = static_cast<uint32_t>(ok ? source : i);
+    inside |= ok ? kLaneBit[i] : 0;
+  }
+  return inside;
+}
+
+KW_LANE void permute_lanes(U32* d, const U32* a, const uint32_t* from) {
+#ifdef __AVX512F__
+  const __m512i low = _mm512_load_si512(a), high = _mm512_load_si512(a + 16);
+  const __m512i first = _mm512_permutex2var_epi32(low, _mm512_load_si512(from), high);
+  const __m512i second = _mm512_permutex2var_epi32(low, _mm512_load_si512(from + 16), high);
+  _mm512_store_si512(d, first);
+  _mm512_store_si512(d + 16, second);
+#else
+  alignas(64) uint32_t value[kLanes];
+  for (int i = 0; i < kLanes; ++i) value[i] = a[from[i]];
+  for (int i = 0; i < kLanes; ++i) d[i] = value[i];
+#endif
+}
+
 /// A shuffle all 32 lanes take part in, each reading a lane of its own segment.
 KW_LANE bool shuffle_whole_warp(Machine& m, Warp& w, const Inst& in) {
   std::byte* regs = w.regs;
@@ -138,40 +174,23 @@ KW_LANE bool shuffle_whole_warp(Machine& m, Warp& w, const Inst& in) {
   uint32_t partial = 0;
   for (int i = 0; i < kLanes; ++i) partial |= ~members[i];
   if (partial != 0) return false;
-  const auto mode = static_cast<ShuffleMode>(in.sub);
-  alignas(64) uint32_t from[kLanes], value[kLanes];
+  alignas(64) uint32_t from[kLanes];
   uint32_t inside = 0;
-  for (int i = 0; i < kLanes; ++i) {
-    const int clamp = c[i] & 31, segment = (c[i] >> 8) & 31, lane = b[i] & 31;
-    const int top = (i & segment) | (clamp & ~segment);
-    const int bottom = i & segment;
-    int j = i;
-    bool ok = false;
-    switch (mode) {
-      case ShuffleMode::Up:
-        j = i - lane;
-        ok = j >= top;
-        break;
-      case ShuffleMode::Down:
-        j = i + lane;
-        ok = j <= top;
-        break;
-      case ShuffleMode::Butterfly:
-        j = i ^ lane;
-        ok = j <= top;
-        break;
-      case ShuffleMode::Index:
-        j = bottom | (lane & ~segment);
-        ok = j <= top;
-        break;
-    }
-    from[i] = static_cast<uint32_t>(ok ? j : i);
-    inside |= ok ? kLaneBit[i] : 0;
+  switch (static_cast<ShuffleMode>(in.sub)) {
+    case ShuffleMode::Up:
+      inside = shuffle_sources<ShuffleMode::Up>(b, c, from);
+      break;
+    case ShuffleMode::Down:
+      inside = shuffle_sources<ShuffleMode::Down>(b, c, from);
+      break;
+    case ShuffleMode::Butterfly:
+      inside = shuffle_sources<ShuffleMode::Butterfly>(b, c, from);
+      break;
+    case ShuffleMode::Index:
+      inside = shuffle_sources<ShuffleMode::Index>(b, c, from);
+      break;
   }
-  const U32* a = lanes32(regs, in.args.src[0]);
-  for (int i = 0; i < kLanes; ++i) value[i] = a[from[i]];
-  U32* d = lanes32(regs, in.args.dst[0]);
-  for (int i = 0; i < kLanes; ++i) d[i] = value[i];
+  permute_lanes(lanes32(regs, in.args.dst[0]), lanes32(regs, in.args.src[0]), from);
   if ((in.flags & kFlagSecondDst) != 0) mask_at(regs, in.args.dst[1]) = inside;
   if (m.block->dirty) sync_warp(m, w);
   return true;
@@ -193,7 +212,7 @@ class Loop {
       --m_.fuel;
       const Inst& in = m_.code[run_.pc];
       const uint32_t mask = run_.mask & (mask_at(w_.regs, in.guard) ^ in.guard_flip);
-      if (kMode == Mode::Counted) count_instruction(m_, run_.pc, run_.mask, mask);
+      if (kMode == Mode::Counted) KW_SIMD_LEVEL::count_instruction(m_, run_.pc, run_.mask, mask);
       if (kMode == Mode::Tainted && in.guard != 0) check_guard(m_, w_, run_.pc, run_.mask);
       if (in.op == Op::Alu) {
         if (kMode == Mode::Tainted) taint_alu(m_, w_, run_.pc, mask, run_.mask);
@@ -329,7 +348,7 @@ class Loop {
         if (kMode == Mode::Tainted) copy_shadow64(w_, in, mask);
         return Step::Next;
       case Op::Atomic:
-        if (kMode == Mode::Counted) count_atomic(m_, w_, run_.pc, mask);
+        if (kMode == Mode::Counted) KW_SIMD_LEVEL::count_atomic(m_, w_, run_.pc, mask);
         run_atomic(m_, w_, run_.pc, mask);
         return Step::Next;
       case Op::Call:

@@ -1,0 +1,216 @@
+// Counts what each instruction does, compiled once per x86-64 level. The common shapes of a request
+// (one address, lanes in a row) are recognised at once; the exact counting of the others sorts what
+// the lanes touch.
+#include "vgpu/address.h"
+#include "vgpu/counters.h"
+#include "vgpu/hot.h"
+#include "vgpu/levels.h"
+#include "vgpu/machine.h"
+
+namespace kw::vgpu::KW_SIMD_LEVEL {
+namespace {
+
+constexpr uint64_t kSectorLog2 = 5;
+constexpr int kBanks = 32;
+
+enum class Where { Global, Shared, Local, Other };
+
+/// The addresses of one request.
+struct Request {
+  const uint64_t* addresses;
+  uint32_t mask;
+  uint32_t bytes;  // per lane
+};
+
+// Distinct values among few numbers that are nearly in order already.
+int distinct(uint64_t* values, int count) {
+  for (int i = 1; i < count; ++i) {
+    const uint64_t value = values[i];
+    int j = i;
+    for (; j > 0 && values[j - 1] > value; --j) values[j] = values[j - 1];
+    values[j] = value;
+  }
+  int kept = count > 0 ? 1 : 0;
+  for (int i = 1; i < count; ++i) {
+    if (values[i] != values[i - 1]) values[kept++] = values[i];
+  }
+  return kept;
+}
+
+enum class Pattern { Same, Row, Other };
+
+KW_LANE Pattern pattern_of(const Request& r) {
+  const uint64_t first = r.addresses[first_lane(r.mask)];
+  const uint64_t start = first - static_cast<uint64_t>(first_lane(r.mask)) * r.bytes;
+  uint64_t moved = 0, uneven = 0;
+  for (int i = 0; i < kLanes; ++i) {
+    const bool active = (r.mask & kLaneBit64[i]) != 0;
+    moved |= active ? r.addresses[i] ^ first : 0;
+    uneven |= active ? r.addresses[i] - (start + static_cast<uint64_t>(i) * r.bytes) : 0;
+  }
+  if (moved == 0) return Pattern::Same;
+  return uneven == 0 && is_range(r.mask) ? Pattern::Row : Pattern::Other;
+}
+
+// Distinct 32-byte sectors of one request.
+uint64_t scattered_sectors(const Request& r) {
+  uint64_t touched[kLanes * 2];
+  int count = 0;
+  bool sorted = true;
+  for (uint32_t rest = r.mask; rest != 0; rest &= rest - 1) {
+    const uint64_t at = r.addresses[first_lane(rest)];
+    for (uint64_t s = at >> kSectorLog2; s <= (at + r.bytes - 1) >> kSectorLog2; ++s) {
+      if (count > 0 && touched[count - 1] == s) continue;
+      sorted = sorted && (count == 0 || touched[count - 1] < s);
+      touched[count++] = s;
+    }
+  }
+  return static_cast<uint64_t>(sorted ? count : distinct(touched, count));
+}
+
+// Parts in which a request is served: 64-bit accesses half-warp by half-warp, 128-bit ones by
+// quarters.
+KW_LANE int parts_of(uint32_t bytes) { return bytes >= 16 ? 4 : bytes >= 8 ? 2 : 1; }
+KW_LANE uint32_t part_mask(int parts, int part) {
+  const int lanes = kLanes / parts;
+  return lanes == kLanes ? ~0u : ((1u << lanes) - 1) << (part * lanes);
+}
+
+// The busiest bank decides; lanes that read the same word share it.
+uint64_t part_wavefronts(const Request& r) {
+  uint64_t words[kLanes * 4];
+  uint64_t first[kBanks];
+  int count = 0;
+  uint32_t used = 0;
+  bool conflict = false;
+  for (uint32_t rest = r.mask; rest != 0; rest &= rest - 1) {
+    const uint64_t at = r.addresses[first_lane(rest)];
+    for (uint64_t word = at / 4; word <= (at + r.bytes - 1) / 4; ++word) {
+      const uint64_t bank = word % kBanks;
+      conflict = conflict || ((used >> bank & 1) != 0 && first[bank] != word);
+      used |= 1u << bank;
+      first[bank] = word;
+      words[count++] = word;
+    }
+  }
+  if (!conflict) return 1;
+  count = distinct(words, count);
+  uint32_t per_bank[kBanks] = {}, most = 0;
+  for (int i = 0; i < count; ++i) {
+    const uint32_t now = ++per_bank[words[i] % kBanks];
+    most = now > most ? now : most;
+  }
+  return most;
+}
+
+uint64_t wavefronts(const Request& r, bool least) {
+  const int parts = parts_of(r.bytes);
+  uint64_t total = 0;
+  for (int part = 0; part < parts; ++part) {
+    const uint32_t mask = part_mask(parts, part) & r.mask;
+    if (mask != 0)
+      total += least ? 1 : part_wavefronts({r.addresses, mask, r.bytes < 16 ? r.bytes : 16});
+  }
+  return r.bytes > 16 ? 2 * total : total;
+}
+
+KW_LANE Where where(const MemOp& op, uint64_t address) {
+  switch (op.space) {
+    case ptx::Space::Shared:
+      return Where::Shared;
+    case ptx::Space::Local:
+      return Where::Local;
+    case ptx::Space::Global:
+    case ptx::Space::Const:
+      return Where::Global;
+    case ptx::Space::Param:
+      return Where::Other;
+    default:
+      break;
+  }
+  const uint32_t region = region_of(address);
+  if (region == kSharedRegion) return Where::Shared;
+  if (region == kLocalRegion) return Where::Local;
+  return region == kParamRegion ? Where::Other : Where::Global;
+}
+
+void count_part(InstCounts& row, Where place, const Request& r) {
+  const uint64_t volume = uint64_t{r.bytes} * static_cast<uint64_t>(__builtin_popcount(r.mask));
+  const Pattern pattern = pattern_of(r);
+  if (place == Where::Shared) {
+    const uint64_t least = wavefronts(r, true);
+    const uint64_t fronts = pattern == Pattern::Other ? wavefronts(r, false) : least;
+    ++row.shared_requests;
+    row.shared_wavefronts += fronts;
+    row.shared_bytes += volume;
+    row.conflicts += fronts - least;
+  } else if (place == Where::Local) {
+    row.local_bytes += volume;
+  } else if (place == Where::Global) {
+    ++row.requests;
+    row.bytes += volume;
+    const uint64_t first = r.addresses[first_lane(r.mask)], last = r.addresses[last_lane(r.mask)];
+    row.sectors += pattern == Pattern::Other
+                       ? scattered_sectors(r)
+                       : ((last + r.bytes - 1) >> kSectorLog2) - (first >> kSectorLog2) + 1;
+  }
+}
+
+KW_LANE void lane_addresses(const Warp& w, const MemOp& op, uint64_t* addresses) {
+  const uint64_t offset = static_cast<uint64_t>(op.offset);
+  if (op.address64) {
+    const U64* from = lanes64(w.regs, op.address);
+    for (int i = 0; i < kLanes; ++i) addresses[i] = from[i] + offset;
+  } else {
+    const U32* from = lanes32(w.regs, op.address);
+    for (int i = 0; i < kLanes; ++i) addresses[i] = static_cast<uint32_t>(from[i] + offset);
+  }
+}
+
+}  // namespace
+
+void count_addresses(Machine& m, uint32_t pc, const MemOp& op, const uint64_t* addresses,
+                     uint32_t mask) {
+  InstCounts& row = m.counters->rows[pc];
+  if (op.space != ptx::Space::Generic) {
+    count_part(row, where(op, 0), {addresses, mask, op.total});
+    return;
+  }
+  uint32_t parts[4] = {};
+  for (uint32_t rest = mask; rest != 0; rest &= rest - 1) {
+    const int lane = first_lane(rest);
+    parts[static_cast<int>(where(op, addresses[lane]))] |= 1u << lane;
+  }
+  for (int part = 0; part < 4; ++part) {
+    if (parts[part] != 0)
+      count_part(row, static_cast<Where>(part), {addresses, parts[part], op.total});
+  }
+}
+
+void count_access(Machine& m, Warp& w, uint32_t pc, const MemOp& op, uint32_t mask) {
+  alignas(64) uint64_t addresses[kLanes];
+  lane_addresses(w, op, addresses);
+  KW_SIMD_LEVEL::count_addresses(m, pc, op, addresses, mask);
+}
+
+void count_atomic(Machine& m, Warp& w, uint32_t pc, uint32_t mask) {
+  const MemOp& op = m.atomics[m.code[pc].target].mem;
+  alignas(64) uint64_t addresses[kLanes];
+  lane_addresses(w, op, addresses);
+  KW_SIMD_LEVEL::count_addresses(m, pc, op, addresses, mask);
+  uint64_t taken[kLanes];
+  int count = 0;
+  for (uint32_t rest = mask; rest != 0; rest &= rest - 1)
+    taken[count++] = addresses[first_lane(rest)];
+  m.counters->rows[pc].serialised += static_cast<uint64_t>(count - distinct(taken, count));
+}
+
+void count_instruction(Machine& m, uint32_t pc, uint32_t group, uint32_t mask) {
+  InstCounts& row = m.counters->rows[pc];
+  const bool branch = m.code[pc].op == Op::Branch;
+  ++row.executed;
+  row.lanes += static_cast<uint64_t>(__builtin_popcount(branch ? group : mask));
+  row.divergent += branch && mask != 0 && mask != group;
+}
+
+}  // namespace kw::vgpu::KW_SIMD_LEVEL
