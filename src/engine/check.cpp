@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "arch/arch.h"
+#include "engine/best_image.h"
 #include "engine/probe.h"
 #include "os/interrupt.h"
 
@@ -84,26 +85,6 @@ Status ask_virtual_gpu(const exec::CompileRequest& request, exec::Compiler& comp
   return Done{};
 }
 
-// Only a cubin tells registers and spills; where nothing can make one (clang without ptxas), PTX
-// has to do.
-struct BestImage {
-  exec::Compiler& compiler;
-  exec::ImageKind kind = exec::ImageKind::Cubin;
-  std::string note;
-
-  Result<exec::CompileOutcome> compile(exec::CompileRequest request) {
-    request.image = kind;
-    Result<exec::CompileOutcome> outcome = compiler.compile(request);
-    if (outcome || kind == exec::ImageKind::Ptx || os::interrupted()) return outcome;
-    request.image = exec::ImageKind::Ptx;
-    Result<exec::CompileOutcome> second = compiler.compile(request);
-    if (!second) return outcome;
-    kind = exec::ImageKind::Ptx;
-    note = outcome.error().message;
-    return second;
-  }
-};
-
 Result<VariantCheck> check_variant(const kernel::Module& module, const Probe& probe,
                                    const CheckRequest& request, BestImage& best,
                                    exec::Device* virtual_gpu, const arch::Target& target) {
@@ -120,7 +101,8 @@ Result<VariantCheck> check_variant(const kernel::Module& module, const Probe& pr
   check.compiler = outcome.compiled->compiler;
   check.warnings = outcome.compiled->messages;
   check_plan(module, probe, *outcome.compiled, target, &check);
-  KW_TRY(ask_virtual_gpu(request_for(module, probe, request), best.compiler, virtual_gpu, &check));
+  KW_TRY(
+      ask_virtual_gpu(request_for(module, probe, request), best.compiler(), virtual_gpu, &check));
   return check;
 }
 
@@ -166,7 +148,7 @@ Result<CheckReport> check_module(const kernel::Module& module, const CheckReques
     report.groups.push_back({group.when ? group.when->text : "", group.line, std::nullopt});
   }
   const arch::Target target = KW_TRY(arch::find_target(request.target));
-  BestImage best{compiler, exec::ImageKind::Cubin, ""};
+  BestImage best(compiler, exec::ImageKind::Cubin);
   for (const std::map<std::string, int64_t>& tunes : assignments(module, request, &report)) {
     BindingRequest names = request.bindings;
     names.tunes = tunes;
@@ -184,7 +166,7 @@ Result<CheckReport> check_module(const kernel::Module& module, const CheckReques
       if (!group.example) group.example = probe.bindings.dims;
     }
   }
-  report.resources_note = best.note;
+  report.resources_note = best.note();
   report.notes = compiler.notes();
   return report;
 }

@@ -84,6 +84,12 @@ TEST_F(CheckStory, OccupancyFollowsFromRegistersAndShared) {
   EXPECT_EQ(check()->variants[0].launches[0].blocks_per_sm, -1);
 }
 
+TEST_F(CheckStory, SaysWhyResourcesAreNotKnown) {
+  EXPECT_EQ(check()->resources_note, "");
+  compiler.makes_cubins = false;
+  EXPECT_EQ(check()->resources_note, "no ptxas");
+}
+
 TEST_F(CheckStory, PlanAndKernelMustAgree) {
   compiler.signature = "(float const*, float*, int, float)";
   const auto report = check();

@@ -15,12 +15,15 @@ class FakeCompiler : public exec::Compiler {
  public:
   std::string signature = "(float const*, float*, int)";
   bool fail = false;
+  bool makes_cubins = true;
   exec::KernelResources resources{32, 1024, 0, 0, 0, 0, -1, -1};
   std::vector<exec::CompileRequest> requests;
 
   std::string name() const override { return "fake 1.0"; }
   Result<exec::CompileOutcome> compile(const exec::CompileRequest& request) override {
     requests.push_back(request);
+    if (!makes_cubins && request.image == exec::ImageKind::Cubin)
+      return environment_error("no ptxas");
     exec::CompileOutcome outcome;
     if (fail) {
       outcome.failed =

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "arch/arch.h"
+#include "engine/best_image.h"
 #include "os/files.h"
 #include "os/interrupt.h"
 #include "os/memory.h"
@@ -33,7 +34,6 @@ exec::CompileRequest compile_request(const kernel::Module& module, const RunRepo
   request.source = module.text;
   request.file_name = module.file_name;
   request.target = report.bindings.target.name;
-  request.image = report.device.image;
   request.defines = report.selection.defines;
   request.kernels = report.selection.kernels;
   request.timeout_seconds = timeout;
@@ -120,11 +120,13 @@ Result<bool> prepare(const kernel::Module& module, const RunRequest& request,
   report->bindings = KW_TRY(bind_names(module, request.bindings, files, target, report->device));
   report->selection = KW_TRY(kernel::select(module, report->bindings));
   tell(progress, "compiling " + module.file_name);
+  BestImage image(compiler, report->device.image);
   exec::CompileOutcome compiled =
-      KW_TRY(compiler.compile(compile_request(module, *report, request.timeout_seconds)));
+      KW_TRY(image.compile(compile_request(module, *report, request.timeout_seconds)));
   report->compile_failed = std::move(compiled.failed);
   report->compiled = std::move(compiled.compiled);
   report->notes = compiler.notes();
+  if (!image.note().empty()) report->notes.push_back("the GPU is given PTX: " + image.note());
   return report->compiled.has_value();
 }
 

@@ -124,6 +124,18 @@ TEST_F(RunStory, TimesOnlyOnARealGpu) {
   EXPECT_NE(error_of(r).find("only the virtual GPU"), std::string::npos);
 }
 
+TEST_F(RunStory, AGpuGetsPtxWhereNothingMakesCubins) {
+  device.description.is_virtual = false;
+  device.description.image = exec::ImageKind::Cubin;
+  EXPECT_TRUE(run(request(3, 64))->notes.empty());
+  compiler.makes_cubins = false;
+  const auto report = run(request(3, 64));
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_EQ(report->compiled->kind, exec::ImageKind::Ptx);
+  ASSERT_EQ(report->notes.size(), 1U);
+  EXPECT_NE(report->notes[0].find("no ptxas"), std::string::npos);
+}
+
 TEST_F(RunStory, RefusesTensorsLargerThanMemoryBeforeMakingThem) {
   const auto report = run(request(1 << 30, 1 << 20));
   ASSERT_FALSE(report);
