@@ -76,7 +76,8 @@ std::string status_text(const exec::RunOutcome& outcome, const Style& style) {
   const std::string word =
       report::paint(style, Paint::Error, exec::run_status_name(outcome.status));
   // The findings below say it better, with the place.
-  const bool told = outcome.status == exec::RunStatus::Stopped && !outcome.findings.empty();
+  const bool told =
+      !outcome.findings.empty() && outcome.findings.front().message == outcome.message;
   return word + (told || outcome.message.empty() ? "" : ": " + report::printable(outcome.message)) +
          "\n";
 }
