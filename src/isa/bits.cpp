@@ -1,4 +1,5 @@
 // Logic, shifts, bit fields, byte permutes and packed dot products.
+#include <limits>
 #include <type_traits>
 
 #include "isa/lanes.h"
@@ -126,7 +127,8 @@ KW_LANE uint64_t brev64(uint64_t x) {
   return static_cast<uint64_t>(brev32(static_cast<uint32_t>(x))) << 32 |
          brev32(static_cast<uint32_t>(x >> 32));
 }
-/// The n-th set bit of `bits` counted from `base` upwards (offset > 0) or downwards, or ~0.
+/// The n-th set bit of `bits` counted from `base` upwards (offset > 0) or downwards, or ~0. The
+/// offset without a positive counterpart gives 0 in hardware.
 KW_LANE uint32_t fns(uint32_t bits, uint32_t base, int32_t offset) {
   const int64_t step = offset < 0 ? -1 : 1;
   int64_t left = offset == 0 ? 1 : step * offset;
@@ -137,7 +139,7 @@ KW_LANE uint32_t fns(uint32_t bits, uint32_t base, int32_t offset) {
     if (left == 0 && ((bits >> at) & 1) != 0) found = static_cast<uint32_t>(at);
     if (at == last) break;
   }
-  return found;
+  return offset == std::numeric_limits<int32_t>::min() ? 0 : found;
 }
 
 template <class U>
@@ -145,10 +147,17 @@ KW_LANE U low_ones(uint32_t count) {
   return count >= kWidth<U> ? static_cast<U>(~U(0))
                             : static_cast<U>((U(1) << (count & (kWidth<U> - 1))) - 1);
 }
+/// Position and length of a bit field lie in 0..255. Beyond that hardware looks at the low byte for
+/// 32-bit fields and at all bits for 64-bit ones.
+template <class T>
+KW_LANE uint32_t field_operand(uint32_t x) {
+  if constexpr (sizeof(T) == 4) return x & 0xff;
+  return x < 0xff ? x : 0xff;
+}
 template <class T>
 KW_LANE T bfe(T a, uint32_t b, uint32_t c) {
   using U = std::make_unsigned_t<T>;
-  const uint32_t position = b & 0xff, length = c & 0xff, top = kWidth<T> - 1;
+  const uint32_t position = field_operand<T>(b), length = field_operand<T>(c), top = kWidth<T> - 1;
   const U bits = static_cast<U>(a);
   const U shifted = position > top ? U(0) : static_cast<U>(bits >> (position & top));
   const uint32_t sign_at = position + length - 1 < top ? position + length - 1 : top;
@@ -161,7 +170,7 @@ KW_LANE T bfe(T a, uint32_t b, uint32_t c) {
 }
 template <class U>
 KW_LANE U bfi(U a, U b, uint32_t c, uint32_t d) {
-  const uint32_t position = c & 0xff, length = d & 0xff, top = kWidth<U> - 1;
+  const uint32_t position = field_operand<U>(c), length = field_operand<U>(d), top = kWidth<U> - 1;
   const U ones = position > top ? U(0) : static_cast<U>(low_ones<U>(length) << (position & top));
   const U moved = static_cast<U>(a << (position & top));
   return static_cast<U>((b & ~ones) | (moved & ones));

@@ -184,7 +184,7 @@ void testp(std::byte* file, const AluArgs& args, uint32_t mask) {
                     : kClass == Class::Infinite   ? m == kInfinity
                     : kClass == Class::Number     ? m <= kInfinity
                     : kClass == Class::NotANumber ? m > kInfinity
-                    : kClass == Class::Normal     ? m >= kNormal && m < kInfinity
+                    : kClass == Class::Normal     ? m == 0 || (m >= kNormal && m < kInfinity)
                                                   : m != 0 && m < kNormal;
     truth[i] = is ? -1 : 0;
   }

@@ -141,6 +141,21 @@ void integer_to_float(std::byte* file, const AluArgs& args, uint32_t mask) {
   store_lanes<U>(lanes<U>(file, args.dst[0]), mask, [&](int i) { return static_cast<U>(out[i]); });
 }
 
+/// NaN lanes of f64 narrowed to `F`: sign and upper payload bits kept, quiet.
+template <class F>
+KW_LANE void narrow_nans(const double* x, uint32_t* out) {
+  constexpr uint32_t kQuietNan = (uint32_t(1) << (F::exponent + 1)) - 1;  // exponent and quiet bit
+  for (int i = 0; i < kLanes; ++i) {
+    const uint64_t raw = bits(x[i]);
+    const uint32_t sign = static_cast<uint32_t>(raw >> 63) << (F::bits - 1);
+    const uint32_t payload =
+        static_cast<uint32_t>(raw >> (52 - F::mantissa)) & ((uint32_t(1) << F::mantissa) - 1);
+    out[i] = x[i] != x[i] ? sign | kQuietNan << (F::mantissa - 1) | payload : out[i];
+  }
+}
+
+// NaN, as hardware does it: f64 sources keep sign and payload; a conversion that changes no bits is
+// a copy; everything that computes in binary32 gives the canonical one.
 template <class D, class S>
 void float_to_float(std::byte* file, const AluArgs& args, uint32_t mask) {
   using V = typename S::Value;
@@ -149,22 +164,32 @@ void float_to_float(std::byte* file, const AluArgs& args, uint32_t mask) {
   modify_values(x, args.aux);
   if constexpr (std::is_same_v<D, TypeF64>) {
     constexpr uint64_t kQuiet = 0x0008000000000000u;
+    if constexpr (std::is_same_v<S, TypeF64>) {
+      if ((args.aux & (kCvtToIntegral | kCvtSat)) == 0) {
+        store_lanes<double>(lanes<double>(file, args.dst[0]), mask, [&](int i) { return x[i]; });
+        return;
+      }
+    } else if (args.aux & kCvtFtz) {
+      for (int i = 0; i < kLanes; ++i) x[i] = canonical(x[i]);
+    }
     store_lanes<double>(lanes<double>(file, args.dst[0]), mask, [&](int i) {
       const double wide = static_cast<double>(x[i]);
       return wide != wide ? as_double(bits(wide) | kQuiet) : wide;
     });
   } else if constexpr (std::is_same_v<D, TypeF32> && std::is_same_v<V, float>) {
+    const bool copies = !std::is_same_v<S, TypeF16> && (args.aux & (kCvtFtz | kCvtToIntegral)) == 0;
     if (args.aux & kCvtFtz)
       for (int i = 0; i < kLanes; ++i) x[i] = flush(x[i]);
-    store_lanes<float>(lanes<float>(file, args.dst[0]), mask,
-                       [&](int i) { return canonical(x[i]); });
+    if (!copies)
+      for (int i = 0; i < kLanes; ++i) x[i] = canonical(x[i]);
+    store_lanes<float>(lanes<float>(file, args.dst[0]), mask, [&](int i) { return x[i]; });
   } else {
     using L = std::conditional_t<std::is_same_v<D, TypeF32>, uint32_t, uint16_t>;
     alignas(64) uint32_t out[kLanes];
     const bool plain =
         (args.aux & (kCvtRoundMask | kCvtSatfinite)) == static_cast<uint32_t>(Round::Nearest);
     if (plain && std::is_same_v<D, TypeF32>) {
-      for (int i = 0; i < kLanes; ++i) out[i] = bits(canonical(static_cast<float>(x[i])));
+      for (int i = 0; i < kLanes; ++i) out[i] = bits(static_cast<float>(x[i]));
     } else if (plain && std::is_same_v<V, float>) {
       if constexpr (std::is_same_v<V, float> && !std::is_same_v<D, TypeF32>) {
         alignas(64) uint16_t half[kLanes];
@@ -174,6 +199,7 @@ void float_to_float(std::byte* file, const AluArgs& args, uint32_t mask) {
     } else {
       narrow_values<typename D::Format>(x, args.aux, out);
     }
+    if constexpr (std::is_same_v<V, double>) narrow_nans<typename D::Format>(x, out);
     if constexpr (std::is_same_v<D, TypeF32>) {
       if (args.aux & kCvtFtz)
         for (int i = 0; i < kLanes; ++i) out[i] = bits(flush(as_float(out[i])));

@@ -106,6 +106,8 @@ Result<Alu> decode_scalar(Decoder& d, Modifiers m) {
     return d.unsupported("a rounding mode is missing");
   }
   if ((m.aux & kCvtRoundMask) == static_cast<uint32_t>(Round::NearestAway)) return d.unsupported();
+  // Hardware flushes nothing on the way to f16, which shows when rounding away from zero.
+  if (to == Type::F16) m.aux &= ~kCvtFtz;
   return finish_scalar(d, "cvt." + pair, m.aux, TaintRule::AnyToAll);
 }
 

@@ -38,13 +38,15 @@ KW_LANE float square_root(float a) {
   return output<kFtz, false>(__builtin_sqrtf(input<kFtz>(a)));
 }
 
+KW_LANE float magnitude(float a) { return as_float(bits(a) & 0x7fffffffu); }
+// abs and neg are additions in hardware: NaN becomes the canonical one.
 template <bool kFtz>
 KW_LANE float absolute(float a) {
-  return as_float(bits(input<kFtz>(a)) & 0x7fffffffu);
+  return canonical(magnitude(input<kFtz>(a)));
 }
 template <bool kFtz>
 KW_LANE float neg(float a) {
-  return as_float(bits(input<kFtz>(a)) ^ 0x80000000u);
+  return canonical(as_float(bits(input<kFtz>(a)) ^ 0x80000000u));
 }
 KW_LANE float copysign(float a, float b) {
   return as_float((bits(a) & 0x80000000u) | (bits(b) & 0x7fffffffu));
@@ -62,13 +64,13 @@ KW_LANE float extreme3(float a, float b, float c) {
 /// .abs with three operands: of the magnitudes.
 template <bool kMax, bool kFtz, NanRule kRule>
 KW_LANE float extreme3_abs(float a, float b, float c) {
-  return extreme3<kMax, kFtz, kRule>(absolute<false>(a), absolute<false>(b), absolute<false>(c));
+  return extreme3<kMax, kFtz, kRule>(magnitude(a), magnitude(b), magnitude(c));
 }
 /// .xorsign.abs: the extreme of the magnitudes, with the product's sign.
 template <bool kMax, bool kFtz, NanRule kRule>
 KW_LANE float extreme_xorsign(float a, float b) {
   const uint32_t sign = (bits(a) ^ bits(b)) & 0x80000000u;
-  const float result = extreme2<kMax, kFtz, kRule>(absolute<false>(a), absolute<false>(b));
+  const float result = extreme2<kMax, kFtz, kRule>(magnitude(a), magnitude(b));
   return result != result ? as_float(kNan32) : as_float(bits(result) | sign);
 }
 

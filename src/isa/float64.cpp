@@ -1,6 +1,6 @@
-// binary64 arithmetic. NaN operands keep their payload, made quiet; the first in operand order
-// wins. Written for round to nearest, run under another MXCSR for the other modes
-// (isa/rounding.cpp).
+// binary64 arithmetic. A NaN result is a NaN operand made quiet, sign and payload kept; which one
+// of several is the hardware's choice (measured on an H200). Written for round to nearest, run
+// under another MXCSR for the other modes (isa/rounding.cpp).
 #include <cmath>
 
 #include "isa/float_lanes.h"
@@ -12,7 +12,8 @@ namespace {
 inline constexpr uint64_t kQuiet = 0x0008000000000000u;
 inline constexpr uint64_t kDefaultNan = 0xfff8000000000000u;
 
-// The host picks a payload by operand order, which a compiler may swap: choose explicitly.
+// The host picks a payload by operand order, which a compiler may swap: choose explicitly, the
+// first NaN of those listed.
 KW_LANE double with_nan(double result, double a) {
   const double nan = as_double(a != a ? bits(a) | kQuiet : kDefaultNan);
   return result != result ? nan : result;
@@ -29,23 +30,30 @@ KW_LANE double with_nan(double result, double a, double b, double c) {
   return result != result ? nan : result;
 }
 
-KW_LANE double add(double a, double b) { return with_nan(a + b, a, b); }
-KW_LANE double sub(double a, double b) { return with_nan(a - b, a, b); }
-KW_LANE double mul(double a, double b) { return with_nan(a * b, a, b); }
+KW_LANE double add(double a, double b) { return with_nan(a + b, b, a); }
+KW_LANE double sub(double a, double b) { return with_nan(a - b, b, a); }
+KW_LANE double mul(double a, double b) { return with_nan(a * b, b, a); }
 KW_LANE double fma(double a, double b, double c) {
-  return with_nan(__builtin_fma(a, b, c), a, b, c);
+  return with_nan(__builtin_fma(a, b, c), b, c, a);
 }
 KW_LANE double div(double a, double b) { return with_nan(a / b, a, b); }
 KW_LANE double rcp(double a) { return with_nan(1.0 / a, a); }
 KW_LANE double square_root(double a) { return with_nan(__builtin_sqrt(a), a); }
-KW_LANE double absolute(double a) { return as_double(bits(a) & 0x7fffffffffffffffu); }
-KW_LANE double neg(double a) { return as_double(bits(a) ^ 0x8000000000000000u); }
+// abs and neg are additions in hardware: the sign of a NaN stays.
+KW_LANE double absolute(double a) {
+  const uint64_t x = bits(a);
+  return as_double(a != a ? x | kQuiet : x & 0x7fffffffffffffffu);
+}
+KW_LANE double neg(double a) {
+  const uint64_t x = bits(a);
+  return as_double(a != a ? x | kQuiet : x ^ 0x8000000000000000u);
+}
 KW_LANE double copysign(double a, double b) {
   return as_double((bits(a) & 0x8000000000000000u) | (bits(b) & 0x7fffffffffffffffu));
 }
 template <bool kMax>
 KW_LANE double extreme2(double a, double b) {
-  return extreme<kMax, NanRule::Other>(a, b, as_double(bits(a) | kQuiet));
+  return extreme<kMax, NanRule::Other>(a, b, as_double(bits(b) | kQuiet));
 }
 
 constexpr Row kRows[] = {

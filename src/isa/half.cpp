@@ -95,14 +95,15 @@ void ternary(std::byte* file, const AluArgs& args, uint32_t mask) {
   store_halves<F, kCount, kFtz, kClamp>(file, args.dst[0], a, mask);
 }
 
-/// neg and abs touch only the sign bit (and flush).
-template <int kCount, bool kFtz, bool kAbs>
+/// neg and abs touch only the sign bit (and flush), but give the canonical NaN.
+template <class F, int kCount, bool kFtz, bool kAbs>
 void sign(std::byte* file, const AluArgs& args, uint32_t mask) {
   alignas(64) uint16_t result[kCount];
   const auto* a = lanes<uint16_t>(file, args.src[0]);
   for (int i = 0; i < kCount; ++i) {
     const uint16_t x = kFtz ? flush16(a[i]) : uint16_t(a[i]);
-    result[i] = kAbs ? x & 0x7fff : x ^ 0x8000;
+    const uint16_t number = kAbs ? x & 0x7fff : x ^ 0x8000;
+    result[i] = (x & 0x7fff) > F::infinity ? uint16_t(F::nan) : number;
   }
   blend_halves<kCount>(file, args.dst[0], result, mask);
 }
@@ -142,12 +143,13 @@ KW_LANE float fma_mixed(uint16_t a, uint16_t b, float c) {
 #define KW_ROWS_EXTREMES(shape, flags, fn, rule)         \
   KW_ROWS_EXTREME("min", shape, flags, fn, false, rule), \
       KW_ROWS_EXTREME("max", shape, flags, fn, true, rule)
-#define KW_ROWS_SIGN(name, is_abs)                                                              \
-  {name ".f16", sign<kLanes, false, is_abs>}, {name ".f16x2", sign<kPairLanes, false, is_abs>}, \
-      {name ".ftz.f16", sign<kLanes, true, is_abs>},                                            \
-      {name ".ftz.f16x2", sign<kPairLanes, true, is_abs>},                                      \
-      {name ".bf16", sign<kLanes, false, is_abs>}, {                                            \
-    name ".bf16x2", sign<kPairLanes, false, is_abs>                                             \
+#define KW_ROWS_SIGN(name, is_abs)                               \
+  {name ".f16", sign<Fp16, kLanes, false, is_abs>},              \
+      {name ".f16x2", sign<Fp16, kPairLanes, false, is_abs>},    \
+      {name ".ftz.f16", sign<Fp16, kLanes, true, is_abs>},       \
+      {name ".ftz.f16x2", sign<Fp16, kPairLanes, true, is_abs>}, \
+      {name ".bf16", sign<Bf16, kLanes, false, is_abs>}, {       \
+    name ".bf16x2", sign<Bf16, kPairLanes, false, is_abs>        \
   }
 #define KW_ROWS_MIXED(name, fn)                                                        \
   {name ".f32.f16", map<fn<Fp16, false>>}, {name ".sat.f32.f16", map<fn<Fp16, true>>}, \

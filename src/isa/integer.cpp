@@ -128,8 +128,8 @@ KW_LANE T sad(T a, T b, T c) {
   return static_cast<T>(Unsigned<T>(c) + difference);
 }
 
-// Division by zero is undefined in PTX; the hardware's software routines give all ones (and the
-// dividend for rem).
+// Division by zero is undefined in PTX; the hardware's software routines give all ones, for rem
+// too.
 template <class T>
 KW_LANE T quotient(T a, T b) {
   if constexpr (sizeof(T) == 4) {
@@ -152,7 +152,7 @@ template <class T>
 KW_LANE T rem(T a, T b) {
   const T divisor = b == 0 ? T(1) : b;
   const T result = sub<T>(a, mul_lo<T>(quotient<T>(a, divisor), divisor));
-  return b == 0 ? a : result;
+  return b == 0 ? static_cast<T>(-1) : result;
 }
 
 template <class T>

@@ -104,7 +104,7 @@ const Case kCases[] = {
     {"sad", 3, all, false,
      [](const Int&, Big a, Big b, Big c) { return c + (a < b ? b - a : a - b); }},
     {"div", 2, all, false, [](const Int& t, Big a, Big b, Big) { return divide(t, a, b); }},
-    {"rem", 2, all, false, [](const Int&, Big a, Big b, Big) { return b == 0 ? a : a % b; }},
+    {"rem", 2, all, false, [](const Int&, Big a, Big b, Big) { return b == 0 ? Big(-1) : a % b; }},
     {"abs", 1, only_signed, false, [](const Int&, Big a, Big, Big) { return a < 0 ? -a : a; }},
     {"neg", 1, only_signed, false, [](const Int&, Big a, Big, Big) { return -a; }},
     {"min", 2, all, false, [](const Int&, Big a, Big b, Big) { return a < b ? a : b; }},

@@ -39,14 +39,21 @@ void pair_from_f32(std::byte* file, const AluArgs& args, uint32_t mask) {
                         [&](int i) { return upper[i] << 16 | lower[i]; });
 }
 
+/// A NaN as hardware writes it: canonical, but .rna cuts it off like a number, and its .satfinite
+/// then takes the step that makes an infinity the largest number.
+KW_LANE uint32_t tf32_nan(uint32_t source, bool away, bool saturates) {
+  const uint32_t cut = (source & 0xffffe000u) - (saturates ? 0x2000u : 0u);
+  return away ? cut : numeric::Tf32::nan << 13;
+}
 void tf32_from_f32(std::byte* file, const AluArgs& args, uint32_t mask) {
   alignas(64) float x[kLanes];
   load_f32(file, args.src[0], args.aux, x);
   alignas(64) uint32_t out[kLanes];
   narrow_values<numeric::Tf32>(x, args.aux, out);
+  const bool away = (args.aux & kCvtRoundMask) == static_cast<uint32_t>(Round::NearestAway);
+  const bool saturates = (args.aux & kCvtSatfinite) != 0;
   store_lanes<uint32_t>(lanes<uint32_t>(file, args.dst[0]), mask, [&](int i) {
-    // Exactly the source's upper 19 bits; a NaN is the canonical one, all of it.
-    return out[i] == numeric::Tf32::nan ? kNan32 : out[i] << 13;
+    return x[i] != x[i] ? tf32_nan(bits(x[i]), away, saturates) : out[i] << 13;
   });
 }
 

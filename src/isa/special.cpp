@@ -62,8 +62,8 @@ void half_special(std::byte* file, const AluArgs& args, uint32_t mask) {
   store_halves<F, kCount, false, Clamp::None>(file, args.dst[0], x, mask);
 }
 
-// The f64 seeds look only at the upper word, flush subnormals, and give a result whose lower word
-// is zero.
+// The f64 seeds look only at the upper word (also to see a NaN), flush subnormals, and give a
+// result whose lower word is zero.
 KW_LANE double seed_input(double x) {
   const uint64_t upper = bits(x) & 0xffffffff00000000u;
   return as_double((upper & 0x7ff0000000000000u) == 0 ? upper & 0x8000000000000000u : upper);
@@ -77,11 +77,11 @@ KW_LANE double seed_output(double x, bool nan) {
 }
 KW_LANE double rcp_seed(double a) {
   const double x = seed_input(a), result = 1.0 / x;
-  return seed_output(result, a != a);
+  return seed_output(result, x != x);
 }
 KW_LANE double rsqrt_seed(double a) {
   const double x = seed_input(a), result = 1.0 / __builtin_sqrt(x);
-  return seed_output(result, a != a || x < 0.0);
+  return seed_output(result, x != x || x < 0.0);
 }
 KW_LANE double rsqrt_double(double a) {
   const double result = 1.0 / __builtin_sqrt(a);

@@ -86,30 +86,39 @@ void add_counts(std::vector<Case>& cases, int bits) {
     }
 }
 
+/// Position and length lie in 0..255. Beyond, which is open, an H200 looks at the low byte for 32
+/// bits and at everything for 64.
+int field_operand(uint64_t x, int bits) {
+  return static_cast<int>(bits == 32 ? x & 0xff : x < 255 ? x : 255);
+}
+
 void add_fields(std::vector<Case>& cases, int bits) {
   for (const bool is_signed : {false, true}) {
     const std::string text = std::string("bfe.") + (is_signed ? "s" : "u") + std::to_string(bits) +
                              " " + operands(3) + ";";
-    cases.push_back(make(text, bits, {word(bits), kAmount, kAmount}, [=](Values s) {
-      const int position = static_cast<int>(s[1] & 0xff), length = static_cast<int>(s[2] & 0xff);
+    Case bfe = make(text, bits, {word(bits), kAmount, kAmount}, [=](Values s) {
+      const int position = field_operand(s[1], bits), length = field_operand(s[2], bits);
       const int last = position + length - 1 < bits - 1 ? position + length - 1 : bits - 1;
       const uint64_t sign = is_signed && length != 0 ? bit(s[0], last) : 0;
       uint64_t out = 0;
       for (int i = 0; i < bits; ++i)
         out |= (i < length && position + i < bits ? bit(s[0], position + i) : sign) << i;
       return out;
-    }));
+    });
+    bfe.defined = [](Values s) { return s[1] < 256 && s[2] < 256; };
+    cases.push_back(bfe);
   }
-  cases.push_back(make("bfi.b" + std::to_string(bits) + " " + operands(4) + ";", bits,
-                       {word(bits), word(bits), kAmount, kAmount}, [=](Values s) {
-                         const int position = static_cast<int>(s[2] & 0xff),
-                                   length = static_cast<int>(s[3] & 0xff);
-                         uint64_t out = s[1];
-                         for (int i = 0; i < length && position + i < bits; ++i)
-                           out = (out & ~(uint64_t(1) << (position + i))) | bit(s[0], i)
-                                                                                << (position + i);
-                         return out;
-                       }));
+  Case bfi =
+      make("bfi.b" + std::to_string(bits) + " " + operands(4) + ";", bits,
+           {word(bits), word(bits), kAmount, kAmount}, [=](Values s) {
+             const int position = field_operand(s[2], bits), length = field_operand(s[3], bits);
+             uint64_t out = s[1];
+             for (int i = 0; i < length && position + i < bits; ++i)
+               out = (out & ~(uint64_t(1) << (position + i))) | bit(s[0], i) << (position + i);
+             return out;
+           });
+  bfi.defined = [](Values s) { return s[2] < 256 && s[3] < 256; };
+  cases.push_back(bfi);
 }
 
 void add_masks(std::vector<Case>& cases) {
@@ -135,14 +144,15 @@ void add_masks(std::vector<Case>& cases) {
       "fns.b32 " + operands(3) + ";", 32, {word(32), kAmount, word(32)}, [](Values s) -> uint64_t {
         const IntType s32{"", 32, true};
         const Int128 offset = s32.value(s[2]);
-        if (s[1] > 31) return 0xffffffff;  // open; nothing is there to be found
+        if (offset == s32.low()) return 0;  // open: it has no magnitude; what an H200 gives
+        if (s[1] > 31) return 0xffffffff;   // open; nothing is there to be found
         if (offset == 0) return bit(s[0], static_cast<int>(s[1])) != 0 ? s[1] : 0xffffffff;
         Int128 left = offset < 0 ? -offset : offset;
         for (Int128 at = static_cast<Int128>(s[1]); at >= 0 && at < 32; at += offset < 0 ? -1 : 1)
           if (bit(s[0], static_cast<int>(at)) != 0 && --left == 0) return static_cast<uint64_t>(at);
         return 0xffffffff;
       });
-  fns.defined = [](Values s) { return s[1] < 32; };
+  fns.defined = [](Values s) { return s[1] < 32 && s[2] != 0x80000000; };
   cases.push_back(fns);
   // Small offsets, where something is found.
   Case near = fns;

@@ -72,11 +72,13 @@ bool narrows(const FloatType& to, const FloatType& from) {
   return to.format.mantissa < from.format.mantissa || to.format.exponent < from.format.exponent;
 }
 
-/// Sign and payload of a NaN in binary64, made quiet: our choice where the ISA is silent.
-uint64_t widened_nan(const Format& from, uint64_t bits) {
-  const uint64_t sign = (bits & from.sign()) != 0 ? kF64.sign() : 0;
+/// A NaN in another format: sign and the payload's upper bits, quiet.
+uint64_t moved_nan(const Format& to, const Format& from, uint64_t bits) {
+  const uint64_t sign = (bits & from.sign()) != 0 ? to.sign() : 0;
   const uint64_t payload = bits & (from.smallest_normal() - 1);
-  return sign | kF64.infinity() | uint64_t(1) << 51 | payload << (52 - from.mantissa);
+  const int left = to.mantissa - from.mantissa;
+  return sign | to.infinity() | to.smallest_normal() >> 1 |
+         (left >= 0 ? payload << left : payload >> -left);
 }
 
 struct FloatForm {
@@ -84,6 +86,23 @@ struct FloatForm {
   Mode mode = Mode::Nearest;
   bool integral = false, ftz = false, sat = false, relu = false, satfinite = false;
 };
+
+/// Whether PTX leaves open which NaN a NaN becomes.
+bool keeps_nan(const Format& to, const Format& from, const FloatForm& form) {
+  if (form.sat) return false;
+  if (to == kF64 || from == kF64) return true;
+  return to == kF32 && !(from == kF16) && !form.ftz && !form.integral;
+}
+/// The one an H200 gives: a conversion that changes no bits is a copy.
+uint64_t kept_nan(const Format& to, const Format& from, const FloatForm& form, uint64_t bits) {
+  if (!form.integral && to == from) return bits;
+  if (to == kF32 && from == kBf16) return bits << 16;
+  return moved_nan(to, from, form.ftz && from == kF32 ? from.nan : bits);
+}
+/// Hardware flushes nothing on its way to f16, against the text of the ISA.
+bool flushes(const Format& to, const Format& from, const FloatForm& form) {
+  return form.ftz && from == kF32 && !(to == kF16);
+}
 
 void add_float_to_float(std::vector<Case>& cases, const FloatType& to, const FloatType& from,
                         const FloatForm& form) {
@@ -99,16 +118,20 @@ void add_float_to_float(std::vector<Case>& cases, const FloatType& to, const Flo
   if (form.satfinite || from.format == kBf16) c.sm = 90;
   c.ptx = form.satfinite ? 81 : 80;
   c.want = [=](Values s, uint64_t* d) {
-    Real x = decode(from.format, flushed(from.format, s[0], form.ftz && from.format == kF32));
+    Real x = decode(from.format, flushed(from.format, s[0], flushes(to.format, from.format, form)));
     if (form.integral) x = to_integral(x, form.mode);
     uint64_t result = encode(to.format, x, form.mode, form.satfinite);
     result = flushed(to.format, result, form.ftz && to.format == kF32);
     if (form.sat) result = saturated(to.format, result);
     d[0] = form.relu ? rectified(to.format, result) : result;
-    if (to.format == kF64 && from.format.is_nan(s[0]) && !form.sat)
-      d[0] = widened_nan(from.format, s[0]);
+    if (from.format.is_nan(s[0]) && keeps_nan(to.format, from.format, form))
+      d[0] = kept_nan(to.format, from.format, form, s[0]);
   };
-  if (to.format == kF64) c.defined = [=](Values s) { return !from.format.is_nan(s[0]); };
+  const bool to_f16 = form.ftz && from.format == kF32 && to.format == kF16;
+  c.defined = [=](Values s) {
+    if (from.format.is_nan(s[0])) return !keeps_nan(to.format, from.format, form);
+    return !to_f16 || !from.format.is_subnormal(s[0]);
+  };
   cases.push_back(c);
 }
 
@@ -277,12 +300,14 @@ void add_tf32(std::vector<Case>& cases, const std::string& modifiers, Mode mode,
   c.ptx = ptx;
   c.want = [=](Values s, uint64_t* d) {
     if (kF32.is_nan(s[0])) {
-      d[0] = kF32.nan;
+      const uint64_t cut = (s[0] & 0xffffe000) - (satfinite ? 0x2000 : 0);
+      d[0] = mode == Mode::NearestAway ? cut : 0x7fffe000;
       return;
     }
     const uint64_t x = encode(kTf32, decode(kF32, s[0]), mode, satfinite) << 13;
     d[0] = relu ? rectified(kF32, x) : x;
   };
+  c.defined = [](Values s) { return !kF32.is_nan(s[0]); };  // which NaN is open
   cases.push_back(c);
 }
 

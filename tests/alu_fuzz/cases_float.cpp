@@ -8,13 +8,14 @@ struct Row {
   const char* name;
   int sources;
   Op op;
+  int nan_order[3] = {0, 1, 2};  // which NaN operand an H200 passes on in f64
 };
 
 const Row kArithmetic[] = {
-    {"add", 2, [](const Real* x, Mode m) { return add(x[0], x[1], m); }},
-    {"sub", 2, [](const Real* x, Mode m) { return add(x[0], negated(x[1]), m); }},
-    {"mul", 2, [](const Real* x, Mode) { return mul(x[0], x[1]); }},
-    {"fma", 3, [](const Real* x, Mode m) { return add(mul(x[0], x[1]), x[2], m); }},
+    {"add", 2, [](const Real* x, Mode m) { return add(x[0], x[1], m); }, {1, 0, 2}},
+    {"sub", 2, [](const Real* x, Mode m) { return add(x[0], negated(x[1]), m); }, {1, 0, 2}},
+    {"mul", 2, [](const Real* x, Mode) { return mul(x[0], x[1]); }, {1, 0, 2}},
+    {"fma", 3, [](const Real* x, Mode m) { return add(mul(x[0], x[1]), x[2], m); }, {1, 2, 0}},
 };
 const Row kQuotients[] = {
     {"div", 2, [](const Real* x, Mode) { return div(x[0], x[1]); }},
@@ -22,12 +23,19 @@ const Row kQuotients[] = {
     {"sqrt", 1, [](const Real* x, Mode) { return sqrt(x[0]); }},
 };
 
-/// f64 keeps the first NaN operand, made quiet; f32 and f16 have one NaN.
-uint64_t nan_result(const Format& format, const uint64_t* s, int sources) {
+/// f64 keeps a NaN operand, made quiet; f32 and f16 have one NaN.
+uint64_t nan_result(const Format& format, const uint64_t* s, const Row& row) {
   if (!(format == kF64)) return format.nan;
-  for (int i = 0; i < sources; ++i)
-    if (format.is_nan(s[i])) return s[i] | uint64_t(1) << 51;
+  for (const int i : row.nan_order)
+    if (i < row.sources && format.is_nan(s[i])) return s[i] | uint64_t(1) << 51;
   return format.nan;
+}
+
+/// Subnormal before rounding, so that .ftz may flush it although rounding lifts it to the smallest
+/// normal number.
+bool is_tiny(const Format& format, Real x) {
+  x.negative = false;
+  return x.kind == Real::Kind::Finite && compare(x, decode(format, format.smallest_normal())) < 0;
 }
 
 uint64_t evaluate(const FloatType& t, const Row& row, const uint64_t* s, Mode mode, bool ftz,
@@ -40,8 +48,9 @@ uint64_t evaluate(const FloatType& t, const Row& row, const uint64_t* s, Mode mo
   }
   const Real exact = row.op(x, mode);
   uint64_t result = exact.kind == Real::Kind::Nan
-                        ? nan_result(t.format, flat, row.sources)
+                        ? nan_result(t.format, flat, row)
                         : flushed(t.format, encode(t.format, exact, mode), ftz);
+  if (ftz && t.format == kF16 && is_tiny(kF16, exact)) result &= kF16.sign();
   return sat ? saturated(t.format, result) : result;
 }
 
@@ -54,6 +63,16 @@ std::function<bool(Values)> numeric_result(const std::function<void(Values, uint
   };
 }
 
+/// An f32 result that only rounding lifts to the smallest normal number: .ftz flushes subnormal
+/// results, but whether before or after rounding is open.
+bool lifted(const Row& row, Values s, Mode mode) {
+  Real x[3];
+  for (int i = 0; i < row.sources; ++i) x[i] = decode(kF32, flushed(kF32, s[i], true));
+  const Real exact = row.op(x, mode);
+  return is_tiny(kF32, exact) &&
+         (encode(kF32, exact, mode) & ~kF32.sign()) >= kF32.smallest_normal();
+}
+
 Case arithmetic_case(const FloatType& t, const Row& row, const RoundName& round, bool ftz,
                      bool sat) {
   Case c;
@@ -63,6 +82,7 @@ Case arithmetic_case(const FloatType& t, const Row& row, const RoundName& round,
   for (int i = 0; i < row.sources; ++i) c.src.push_back({t.bits, t.shape});
   c.want = [=](Values s, uint64_t* d) { d[0] = evaluate(t, row, s, round.mode, ftz, sat); };
   if (t.format == kF64) c.defined = numeric_result(c.want);
+  if (ftz) c.defined = [=](Values s) { return !lifted(row, s, round.mode); };
   return c;
 }
 
@@ -89,7 +109,7 @@ void add_packed(std::vector<Case>& cases, const Row& row, const RoundName& round
 uint64_t extreme(const Format& f, uint64_t a, uint64_t b, bool is_max, bool propagate) {
   const bool nan_a = f.is_nan(a), nan_b = f.is_nan(b);
   if ((nan_a && nan_b) || (propagate && (nan_a || nan_b)))
-    return f == kF64 ? a | uint64_t(1) << 51 : f.nan;
+    return f == kF64 ? b | uint64_t(1) << 51 : f.nan;
   if (nan_a) return b;
   if (nan_b) return a;
   const int order = compare(decode(f, a), decode(f, b));
@@ -125,6 +145,12 @@ void add_extremes(std::vector<Case>& cases, const FloatType& t, bool ftz, bool p
   }
 }
 
+/// abs or neg. Which NaN they give is open; in hardware they are additions.
+uint64_t signed_as(const Format& f, uint64_t x, bool is_abs) {
+  if (f.is_nan(x)) return f == kF64 ? x | uint64_t(1) << 51 : f.nan;
+  return is_abs ? x & (f.sign() - 1) : x ^ f.sign();
+}
+
 void add_signs(std::vector<Case>& cases, const FloatType& t, bool ftz) {
   for (const bool is_abs : {false, true}) {
     Case c;
@@ -133,10 +159,7 @@ void add_signs(std::vector<Case>& cases, const FloatType& t, bool ftz) {
     c.dst = {t.bits};
     c.src = {{t.bits, t.shape}};
     const Format f = t.format;
-    c.want = [=](Values s, uint64_t* d) {
-      const uint64_t x = flushed(f, s[0], ftz);
-      d[0] = is_abs ? x & (f.sign() - 1) : x ^ f.sign();
-    };
+    c.want = [=](Values s, uint64_t* d) { d[0] = signed_as(f, flushed(f, s[0], ftz), is_abs); };
     c.defined = [=](Values s) { return !f.is_nan(s[0]); };
     cases.push_back(c);
   }
@@ -162,7 +185,8 @@ void add_tests(std::vector<Case>& cases, const FloatType& t) {
       {"notanumber", [=](uint64_t x) { return f.is_nan(x); }},
       {"normal",
        [=](uint64_t x) {
-         return magnitude(x) >= f.smallest_normal() && magnitude(x) < f.infinity();
+         return magnitude(x) == 0 ||  // PTX counts zero as normal
+                (magnitude(x) >= f.smallest_normal() && magnitude(x) < f.infinity());
        }},
       {"subnormal", [=](uint64_t x) { return f.is_subnormal(x); }},
   };
@@ -286,11 +310,9 @@ void add_half_extremes(std::vector<Case>& cases, const HalfForm& form, bool ftz,
 void add_half_signs(std::vector<Case>& cases, const HalfForm& form, bool ftz) {
   const Format f = form.type.format;
   for (const bool is_abs : {false, true}) {
-    Case c = half_case(form, std::string(is_abs ? "abs" : "neg") + (ftz ? ".ftz" : ""), 1,
-                       [=](const uint64_t* s) {
-                         const uint64_t x = flushed(f, s[0], ftz);
-                         return is_abs ? x & (f.sign() - 1) : x ^ f.sign();
-                       });
+    Case c =
+        half_case(form, std::string(is_abs ? "abs" : "neg") + (ftz ? ".ftz" : ""), 1,
+                  [=](const uint64_t* s) { return signed_as(f, flushed(f, s[0], ftz), is_abs); });
     c.defined = [=](Values s) {
       return !f.is_nan(s[0] & 0xffff) && !f.is_nan(s[0] >> 16 & 0xffff);
     };

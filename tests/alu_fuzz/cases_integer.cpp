@@ -84,7 +84,7 @@ const Row kRows[] = {
      [](const IntType&, Int128 a, Int128 b, Int128 c) { return c + larger(a - b, b - a); }, from16},
     {"div", 2, [](const IntType&, Int128 a, Int128 b, Int128) { return b == 0 ? -1 : a / b; },
      from16, false, true},
-    {"rem", 2, [](const IntType&, Int128 a, Int128 b, Int128) { return b == 0 ? a : a % b; },
+    {"rem", 2, [](const IntType&, Int128 a, Int128 b, Int128) { return b == 0 ? -1 : a % b; },
      from16, false, true},
     {"abs", 1, [](const IntType&, Int128 a, Int128, Int128) { return larger(a, -a); }, only_signed},
     {"neg", 1, [](const IntType&, Int128 a, Int128, Int128) { return -a; }, only_signed},
