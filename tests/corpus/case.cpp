@@ -105,6 +105,10 @@ void Case::set(const std::string& output, int64_t element, double value) {
   tensor::set_element(expected_[index(output)], element, value);
 }
 
+double Case::expected_at(const std::string& output, int64_t element) const {
+  return tensor::get_element(expected_[index(output)], element);
+}
+
 int64_t Case::size(const std::string& tensor) const {
   int64_t count = 1;
   for (int64_t extent : buffers_[index(tensor)].shape) count *= extent;

@@ -75,6 +75,8 @@ class Case {
   }
   double get(const std::string& input, int64_t element) const;
   void set(const std::string& output, int64_t element, double value);
+  /// What set() left there, rounded to the output's type.
+  double expected_at(const std::string& output, int64_t element) const;
   int64_t size(const std::string& tensor) const;
   /// Refills an input with reals in [low, high), rounded to its type, or with whole numbers in
   /// [low, high].

@@ -26,11 +26,11 @@ struct Row {
   Comparison devices;    // virtual against real
   Comparison real;       // real against the reference
   Comparison simulated;  // virtual against the reference
-  std::set<std::string> approximate;
+  std::set<std::string> open_bits;
   std::vector<std::string> problems;
 
   std::string why_open(const Entry& entry) const {
-    std::vector<std::string> words(approximate.begin(), approximate.end());
+    std::vector<std::string> words(open_bits.begin(), open_bits.end());
     if (entry.any_order) words.push_back("order of atomics");
     return join(words, ", ");
   }
@@ -51,7 +51,7 @@ Status run_setting(Row& row, const Entry& entry, const kernel::Module& module,
   row.devices += compare_outputs(on_virtual.program, b, a.buffers, entry);
   row.real += compare_outputs(on_real.program, a, made.expected(), entry);
   row.simulated += compare_outputs(on_virtual.program, b, made.expected(), entry);
-  row.approximate.insert(on_virtual.approximate.begin(), on_virtual.approximate.end());
+  row.open_bits.insert(on_virtual.open_bits.begin(), on_virtual.open_bits.end());
   if (a.printed != b.printed)
     return input_error("printed '" + a.printed + "' and '" + b.printed + "'");
   ++row.settings;

@@ -132,6 +132,23 @@ void fill_fp8(Case& c) {
   }
 }
 
+void half_math(Case& c) {
+  const int64_t n = c.dim("N");
+  for (int64_t i = 0; i < n; ++i) {
+    // What the kernel rounds on the way is rounded here too.
+    const double v = c.get("x", i), w = c.get("z", i);
+    c.set("h", i, std::abs(v) + 0.25);
+    c.set("b", i, std::abs(w) + 0.25);
+    const double p = c.expected_at("h", i), q = c.expected_at("b", i);
+    const double h[8] = {
+        std::exp(v), std::log(p), std::sqrt(p),     1 / p,
+        std::sin(v), std::cos(v), 1 / std::sqrt(p), std::max(std::floor(v), std::nearbyint(-v))};
+    const double b[4] = {std::exp(w), std::log2(q), std::sqrt(q), w * std::min(w, q)};
+    for (int64_t k = 0; k < 8; ++k) c.set("h", k * n + i, h[k]);
+    for (int64_t k = 0; k < 4; ++k) c.set("b", k * n + i, b[k]);
+  }
+}
+
 void quantise(Case& c) {
   const int64_t cols = c.dim("C");
   const auto x = c.in<float>("x");
@@ -194,6 +211,12 @@ std::vector<Entry> math_entries() {
        .settings = sweep("N", {1, 65, 2000}),
        .reference = fp8_round_trip,
        .fill = fill_fp8},
+      {.name = "half_math",
+       .settings = sweep("N", {2, 130, 2000}),
+       .reference = half_math,
+       .fill = [](Case& c) { c.fill_real("x", -3, 3); },
+       .tolerance = {2e-3, 2e-3},
+       .tolerances = {{"b", {1e-2, 1e-2}}}},
       {"int8_quantise", rows({"R", "C"}, {{1, 1}, {3, 77}, {2, 1000}}), quantise},
       {"mandelbrot", rows({"H", "W"}, {{1, 1}, {30, 41}}), mandelbrot},
   };

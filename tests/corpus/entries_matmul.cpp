@@ -36,9 +36,20 @@ void half_matmul(Case& c) {
   }
 }
 
+void staged_matmul(Case& c) {
+  const int64_t m = c.dim("M"), n = c.dim("N"), depth = c.dim("K");
+  for (int64_t i = 0; i < m * n; ++i) {
+    double sum = 0;
+    for (int64_t k = 0; k < depth; ++k)
+      sum += c.get("a", i / n * depth + k) * c.get("bt", i % n * depth + k);
+    c.set("c", i, sum * 0.5);
+    c.set("low", i, sum * 0.5);
+  }
+}
+
 /// Eighths: products and sums are exact in fp32, in any order.
-void fill_eighths(Case& c) {
-  for (const char* name : {"a", "b"}) {
+void fill_eighths(Case& c, const char* second) {
+  for (const char* name : {"a", second}) {
     c.fill_integer(name, -32, 32);
     c.scale(name, 0.125);
   }
@@ -102,7 +113,12 @@ std::vector<Entry> matmul_entries() {
       {.name = "matmul_wmma",
        .settings = rows(mnk, {{16, 16, 16}, {32, 48, 64}}),
        .reference = half_matmul,
-       .fill = fill_eighths,
+       .fill = [](Case& c) { fill_eighths(c, "b"); },
+       .needs = kWmma},
+      {.name = "wmma_staged",
+       .settings = rows(mnk, {{32, 32, 16}, {64, 32, 48}}),
+       .reference = staged_matmul,
+       .fill = [](Case& c) { fill_eighths(c, "bt"); },
        .needs = kWmma},
       {"matmul_dp4a", rows(mnk, {{1, 1, 4}, {9, 33, 64}, {16, 16, 100}}), int8_matmul},
       {"conv2d",

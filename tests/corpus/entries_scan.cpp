@@ -106,6 +106,19 @@ void sort_rows(Case& c) {
     std::sort(y.begin() + r * cols, y.begin() + (r + 1) * cols);
 }
 
+void cub_tour(Case& c) {
+  const auto x = c.in<int32_t>("x");
+  auto sorted = c.out<int32_t>("sorted"), top = c.out<int32_t>("warp_top");
+  std::copy(x.begin(), x.end(), sorted.begin());
+  std::fill(top.begin(), top.end(), -1000);
+  for (int64_t i = 0; i < static_cast<int64_t>(x.size()); ++i) {
+    if (i % 256 == 0) std::sort(sorted.begin() + i, sorted.begin() + i + 256);
+    top[i / 64] = std::max(top[i / 64], x[i]);
+    ++c.out<int32_t>("bins")[i / 256 * 32 + (x[i] & 31)];
+    c.out<int32_t>("starts")[i] = i % 256 == 0 || sorted[i] != sorted[i - 1];
+  }
+}
+
 void radix_sort(Case& c) {
   const auto x = c.in<uint32_t>("x");
   auto y = c.out<uint32_t>("y");
@@ -170,6 +183,7 @@ std::vector<Entry> scan_entries() {
        .settings = rows({"R", "C"}, {{1, 1}, {3, 97}, {2, 256}}),
        .reference = sort_rows,
        .needs = kCub},
+      {.name = "cub_more", .settings = sweep("R", {1, 4}), .reference = cub_tour, .needs = kCub},
       {.name = "topk",
        .settings = rows({"R", "C", "K"}, {{1, 1, 1}, {3, 100, 5}, {2, 300, 8}}),
        .reference = topk,

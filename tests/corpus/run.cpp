@@ -7,6 +7,7 @@
 #include "engine/run.h"
 #include "kernel/instantiate.h"
 #include "kernel/select.h"
+#include "open_bits.h"
 
 namespace kw::corpus {
 namespace {
@@ -38,7 +39,8 @@ Result<Workbench::Image> Workbench::image_for(const kernel::Module& module,
   Image image;
   image.id = KW_TRY(device_.load(*outcome.compiled));
   image.kernels = engine::kernel_infos(*outcome.compiled);
-  image.approximate = approximate_instructions(*outcome.compiled);
+  if (outcome.compiled->kind == exec::ImageKind::Ptx)
+    image.open_bits = open_bits(outcome.compiled->image);
   images_.emplace(std::move(key), image);
   return image;
 }
@@ -56,7 +58,7 @@ Result<Prepared> Workbench::prepare(const kernel::Module& module, const Setting&
   Prepared prepared;
   prepared.program = KW_TRY(kernel::instantiate(module, bindings, selection, image.kernels));
   prepared.image = image.id;
-  prepared.approximate = image.approximate;
+  prepared.open_bits = image.open_bits;
   return prepared;
 }
 
@@ -64,20 +66,6 @@ Result<exec::RunOutcome> Workbench::run(const Prepared& prepared,
                                         const std::vector<tensor::HostTensor>& inputs,
                                         const exec::RunOptions& options) {
   return device_.run(prepared.image, prepared.program, inputs, options);
-}
-
-std::set<std::string> approximate_instructions(const exec::Compiled& compiled) {
-  static constexpr std::string_view kMarks[] = {".approx", ".full"};
-  std::set<std::string> found;
-  if (compiled.kind != exec::ImageKind::Ptx) return found;
-  for (std::string_view line : split_lines(compiled.image)) {
-    const std::string_view opcode =
-        trim(line.substr(0, line.find_first_of(" \t", line.find_first_not_of(" \t"))));
-    for (std::string_view mark : kMarks)
-      if (const size_t at = opcode.find(mark); at != std::string_view::npos)
-        found.insert(std::string(opcode.substr(0, at + mark.size())));
-  }
-  return found;
 }
 
 Comparison compare_outputs(const kernel::Program& program, const exec::RunOutcome& outcome,

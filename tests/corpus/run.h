@@ -22,9 +22,7 @@ namespace kw::corpus {
 struct Prepared {
   kernel::Program program;
   exec::ImageId image = 0;
-  /// Instructions in the image for which the ISA bounds the error but leaves the bits open:
-  /// "ex2.approx".
-  std::set<std::string> approximate;
+  std::set<std::string> open_bits;  // what in its PTX leaves bits open: "ex2.approx"
 };
 
 class Workbench {
@@ -43,7 +41,7 @@ class Workbench {
  private:
   struct Image {
     exec::ImageId id = 0;
-    std::set<std::string> approximate;
+    std::set<std::string> open_bits;
     std::vector<kernel::KernelInfo> kernels;
   };
   Result<Image> image_for(const kernel::Module& module, const kernel::Selection& selection);
@@ -54,8 +52,6 @@ class Workbench {
   std::map<std::string, Image> images_;
 };
 
-/// The approximate instructions of a PTX text; empty for a cubin.
-std::set<std::string> approximate_instructions(const exec::Compiled& compiled);
 /// What the device made of a case against what the reference says, over all outputs and inouts.
 Comparison compare_outputs(const kernel::Program& program, const exec::RunOutcome& outcome,
                            const std::vector<tensor::HostTensor>& want, const Entry& entry);
