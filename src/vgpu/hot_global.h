@@ -4,6 +4,7 @@
 
 #include "vgpu/address.h"
 #include "vgpu/hot.h"
+#include "vgpu/hot_scan.h"
 #include "vgpu/machine.h"
 #include "vgpu/ordering.h"
 
@@ -158,16 +159,13 @@ KW_LANE bool access_global(Machine& m, Warp& w, uint32_t pc, const MemOp& op, ui
   if (number >= m.region_count) return false;
   Region& region = m.regions[number];
   if (kStore ? !region.writable : region.data == nullptr) return false;
+  const int first = first_lane(mask);
+  const uint64_t back = static_cast<uint64_t>(first) * op.total;
+  if (is_row(address, address[first] - back, op.total, mask))
+    return global_row<kStore, kTrack>(m, w, pc, op, region, at - region.base - back, mask);
   const uint64_t shift = static_cast<uint64_t>(op.offset) - region.base;
   alignas(64) uint64_t offsets[kLanes];
-  const uint64_t start = at - region.base - static_cast<uint64_t>(first_lane(mask)) * op.total;
-  uint64_t uneven = 0;
-  for (int i = 0; i < kLanes; ++i) {
-    offsets[i] = address[i] + shift;
-    const uint64_t difference = offsets[i] - (start + static_cast<uint64_t>(i) * op.total);
-    uneven |= (mask & kLaneBit64[i]) != 0 ? difference : 0;
-  }
-  if (uneven == 0) return global_row<kStore, kTrack>(m, w, pc, op, region, start, mask);
+  for (int i = 0; i < kLanes; ++i) offsets[i] = address[i] + shift;
   return global_lanes<kStore, kTrack>(m, w, pc, op, region, offsets, mask);
 }
 

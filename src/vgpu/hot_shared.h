@@ -6,6 +6,7 @@
 
 #include "vgpu/address.h"
 #include "vgpu/hot.h"
+#include "vgpu/hot_scan.h"
 #include "vgpu/machine.h"
 
 namespace kw::vgpu::KW_SIMD_LEVEL {
@@ -31,6 +32,7 @@ KW_LANE SharedOrder shared_order(Block& block, const Warp& w, uint32_t pc) {
 /// Notes one more reader of a unit that was read before in this interval.
 KW_LANE void join_readers(uint64_t& first, uint64_t& another, uint64_t mine, const SharedOrder& o) {
   namespace st = shared_stamp;
+  first &= ~st::kStrong;  // one plain reader makes the group plain
   if ((first & st::kManyWarps) != 0) return;
   if (st::warp(first) != o.warp) {
     another = mine;
@@ -60,21 +62,14 @@ KW_LANE void read_again(Block& block, uint32_t unit, uint32_t units, int per_lan
 /// place read by several lanes at once.
 KW_LANE bool read_run(Block& block, uint32_t unit, uint32_t units, int per_lane, int lane,
                       bool all_lanes, const SharedOrder& o) {
-  namespace st = shared_stamp;
   const uint64_t* w = block.shared_writes + unit;
   uint64_t* r = block.shared_reads + unit;
-  const uint64_t span = o.ordered - o.start;
-  uint64_t bad = 0, again = 0, apart = 0;
-  for (uint32_t i = 0; i < units; ++i) {
-    bad |= static_cast<uint64_t>(w[i] - o.start >= span);
-    again |= static_cast<uint64_t>(r[i] >= o.ordered);
-    apart |= static_cast<uint64_t>(r[i] < o.ordered) | (~r[i] & st::kManyWarps);
-  }
-  if (bad != 0) return false;
-  if (apart == 0)
+  const ReadScan scan = scan_reads(w, r, units, o.start, o.ordered - o.start, o.ordered);
+  if (scan.bad) return false;
+  if (!scan.apart)
     return true;  // several warps read all of it in this interval: nothing new to note
   const uint64_t mine = o.mine + (static_cast<uint64_t>(lane) << 26);
-  if (again != 0) {
+  if (scan.again) {
     read_again(block, unit, units, per_lane, mine, o);
   } else {
     for (uint32_t i = 0; i < units; ++i) r[i] = mine + (static_cast<uint64_t>(i >> per_lane) << 26);
@@ -123,12 +118,7 @@ template <bool kStore>
 KW_LANE bool shared_runs(Block& block, const MemOp& op, const uint32_t* offsets, uint32_t mask,
                          const SharedOrder& o) {
   uint32_t next = 0, same = 0;
-  const uint32_t total = op.total;
-  for (int i = 1; i < kLanes; ++i) {
-    const uint32_t step = offsets[i] - offsets[i - 1];
-    next |= step == total ? kLaneBit[i] : 0;
-    same |= step == 0 ? kLaneBit[i] : 0;
-  }
+  lane_steps(offsets, op.total, next, same);
   const uint32_t follows = mask & (mask << 1);  // lanes whose neighbour below is active
   next &= follows;
   same &= follows;
@@ -150,7 +140,9 @@ KW_LANE bool access_shared(Machine& m, Warp& w, uint32_t pc, const MemOp& op, ui
                            uint64_t window) {
   if (op.order != Order::Weak) return false;
   Block& block = *m.block;
-  alignas(64) uint32_t offsets[kLanes];
+  alignas(64) uint32_t padded[kLanes + 16];
+  uint32_t* offsets = padded + 16;
+  padded[15] = 0;
   const uint64_t shift = static_cast<uint64_t>(op.offset) - window;
   const uint32_t limit = block.shared_bytes - op.total, low_bits = op.total - 1u;
   uint64_t bad = 0;
@@ -163,16 +155,8 @@ KW_LANE bool access_shared(Machine& m, Warp& w, uint32_t pc, const MemOp& op, ui
       offsets[i] = static_cast<uint32_t>(at);
     }
   } else {
-    const U32* address = lanes32(w.regs, op.address);
-    const uint32_t shift32 = static_cast<uint32_t>(shift);
-    uint32_t wrong32 = 0;
-    for (int i = 0; i < kLanes; ++i) {
-      const uint32_t at = address[i] + shift32;
-      const uint32_t wrong = static_cast<uint32_t>(at > limit) | (at & low_bits);
-      wrong32 |= (mask & kLaneBit[i]) != 0 ? wrong : 0;
-      offsets[i] = at;
-    }
-    bad = wrong32;
+    bad = shared_offsets(lanes32(w.regs, op.address), static_cast<uint32_t>(shift), limit, low_bits,
+                         mask, offsets);
   }
   if (bad != 0) return false;
   if (kTrack) {

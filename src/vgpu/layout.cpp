@@ -5,8 +5,6 @@
 #include <fmt/core.h>
 
 namespace kw::vgpu {
-namespace {
-
 bool is_dense(const kernel::Buffer& buffer) {
   int64_t expected = 1;
   for (size_t axis = buffer.strides.size(); axis-- > 0;) {
@@ -15,6 +13,8 @@ bool is_dense(const kernel::Buffer& buffer) {
   }
   return true;
 }
+
+namespace {
 
 int64_t element_count(const kernel::Buffer& buffer) {
   auto count = tensor::element_count(buffer.shape);
@@ -83,12 +83,13 @@ bool spread(const kernel::Buffer& buffer, const tensor::HostTensor& from, std::b
 tensor::HostTensor collect(const kernel::Buffer& buffer, const std::byte* storage) {
   const size_t size = static_cast<size_t>(tensor::dtype_size(buffer.dtype));
   tensor::HostTensor result{buffer.dtype, buffer.shape, {}};
-  result.data.resize(static_cast<size_t>(element_count(buffer)) * size);
-  if (result.data.empty()) return result;
+  const size_t bytes = static_cast<size_t>(element_count(buffer)) * size;
+  if (bytes == 0) return result;
   if (is_dense(buffer)) {
-    std::memcpy(result.data.data(), storage, result.data.size());
+    result.data.assign(storage, storage + bytes);
     return result;
   }
+  result.data.resize(bytes);
   for_each_element(buffer, [&](int64_t i, int64_t at) {
     std::memcpy(&result.data[static_cast<size_t>(i) * size],
                 storage + static_cast<size_t>(at) * size, size);

@@ -1,5 +1,9 @@
 // Compiled once per x86-64 level. Register slots hold 32 lanes of 2, 4, 8 or 16 bytes; memory
 // elements may be narrower.
+#ifdef __AVX512F__
+#include <immintrin.h>
+#endif
+
 #include <cstring>
 
 #include "vgpu/levels.h"
@@ -81,13 +85,31 @@ void store_row(std::byte* file, const MemOp& op, std::byte* lane0, uint32_t mask
 }
 
 template <class M, class R>
+inline __attribute__((always_inline)) void gather(typename Aliased<R>::type* d, const std::byte* s,
+                                                  const uint32_t* offsets) {
+#ifdef __AVX512F__
+  if constexpr (sizeof(M) == 4 && sizeof(R) == 4) {
+    const __m512i zero = _mm512_setzero_si512();  // g++ 12 warns about the unmasked form
+    const __m512i low =
+        _mm512_mask_i32gather_epi32(zero, 0xffff, _mm512_loadu_si512(offsets), s, 1);
+    const __m512i high =
+        _mm512_mask_i32gather_epi32(zero, 0xffff, _mm512_loadu_si512(offsets + 16), s, 1);
+    _mm512_storeu_si512(d, low);
+    _mm512_storeu_si512(d + 16, high);
+    return;
+  }
+#endif
+  for (int i = 0; i < kLanes; ++i) d[i] = static_cast<R>(read<M>(s + offsets[i]));
+}
+
+template <class M, class R>
 void load_lanes(std::byte* file, const MemOp& op, std::byte* base, const uint32_t* offsets,
                 uint32_t mask) {
   for (int k = 0; k < op.count; ++k) {
     auto* d = slot<R>(file, op.data[k]);
     const std::byte* s = base + k * sizeof(M);
     if (mask == ~0u) {
-      for (int i = 0; i < kLanes; ++i) d[i] = static_cast<R>(read<M>(s + offsets[i]));
+      gather<M, R>(d, s, offsets);
     } else {
       for (uint32_t rest = mask; rest != 0; rest &= rest - 1) {
         const int i = __builtin_ctz(rest);

@@ -23,6 +23,7 @@ class ProgramMemory {
   ProgramMemory(const Image& image, const kernel::Program& program);
 
   /// An Error for inputs that do not fit their buffers. Throws std::bad_alloc.
+  /// `inputs` must outlive this: dense ones are used in place.
   Status fill(const std::vector<tensor::HostTensor>& inputs);
   Regions& regions() { return regions_; }
   /// The address a kernel gets for a buffer; 0 for an absent one.
@@ -32,12 +33,13 @@ class ProgramMemory {
 
   /// Outputs nobody wrote, scratch that is not zero again, module variables that changed.
   void judge(const std::vector<LaunchSegments>& launches, FindingLog& log);
-  std::vector<tensor::HostTensor> collect_outputs() const;
+  std::vector<tensor::HostTensor> collect_outputs();
 
  private:
   Region& region_of_buffer(size_t buffer) {
     return regions_.row(first_ + static_cast<uint32_t>(buffer));
   }
+  void poison_unwritten(size_t buffer);
   void judge_output(size_t buffer, const LaunchSegments& last, FindingLog& log);
   void judge_scratch(size_t buffer, const LaunchSegments& last, FindingLog& log);
   void judge_variable(uint32_t number, const std::vector<LaunchSegments>& launches,

@@ -52,6 +52,15 @@ void Regions::add(RegionInfo info, uint64_t bytes) {
   infos_->push_back(std::move(info));
 }
 
+void Regions::add_view(RegionInfo info, const std::byte* bytes, uint64_t size) {
+  Region region;
+  region.data = const_cast<std::byte*>(bytes);  // not writable: nothing ever stores here
+  region.size = size;
+  region.base = region_address(count());
+  rows_.push_back(region);
+  infos_->push_back(std::move(info));
+}
+
 Regions Regions::fork() {
   Regions copy;
   copy.rows_ = rows_;

@@ -29,6 +29,8 @@ class Regions {
 
   /// Appends a region of `bytes` zero bytes. Index 0 is never used. Throws std::bad_alloc.
   void add(RegionInfo info, uint64_t bytes);
+  /// Appends a region over bytes of the caller, which are only read and must outlive this.
+  void add_view(RegionInfo info, const std::byte* bytes, uint64_t size);
   /// Leaves out numbers, so that the next region has this one.
   void skip_to(uint32_t number);
   uint32_t count() const { return static_cast<uint32_t>(rows_.size()); }

@@ -1,0 +1,126 @@
+// Comparisons over many stamps or lanes at once whose answers are single bits. AVX-512 has them as
+// instructions; elsewhere they are plain loops. Only for the sources compiled once per x86-64
+// level.
+#pragma once
+
+#ifdef __AVX512F__
+#include <immintrin.h>
+#endif
+
+#include "vgpu/hot.h"
+#include "vgpu/stamps.h"
+
+namespace kw::vgpu::KW_SIMD_LEVEL {
+
+/// What a read of neighbouring shared units meets.
+struct ReadScan {
+  bool bad;    // a unit outside [start, start + span): undefined, or not ordered before
+  bool again;  // a unit somebody read in this interval
+  bool apart;  // a unit not yet known to be read by several warps
+};
+
+KW_LANE ReadScan scan_reads(const uint64_t* w, const uint64_t* r, uint32_t units, uint64_t start,
+                            uint64_t span, uint64_t ordered) {
+  namespace st = shared_stamp;
+#ifdef __AVX512F__
+  const __m512i vstart = _mm512_set1_epi64(static_cast<int64_t>(start));
+  const __m512i vspan = _mm512_set1_epi64(static_cast<int64_t>(span));
+  const __m512i vordered = _mm512_set1_epi64(static_cast<int64_t>(ordered));
+  uint32_t bad = 0, again = 0, apart = 0;
+  for (uint32_t i = 0; i < units; i += 8) {
+    const auto k = static_cast<__mmask8>(units - i >= 8 ? 0xff : (1u << (units - i)) - 1);
+    const __m512i vw = _mm512_maskz_loadu_epi64(k, w + i), vr = _mm512_maskz_loadu_epi64(k, r + i);
+    const uint32_t fresh = _mm512_mask_cmplt_epu64_mask(k, vr, vordered);
+    bad |= _mm512_mask_cmpge_epu64_mask(k, _mm512_sub_epi64(vw, vstart), vspan);
+    again |= k & ~fresh;
+    apart |= fresh | _mm512_mask_testn_epi64_mask(k, vr, _mm512_set1_epi64(st::kManyWarps)) |
+             _mm512_mask_test_epi64_mask(k, vr, _mm512_set1_epi64(st::kStrong));
+  }
+  return {bad != 0, again != 0, apart != 0};
+#else
+  uint64_t bad = 0, again = 0, apart = 0;
+  for (uint32_t i = 0; i < units; ++i) {
+    const bool fresh = r[i] < ordered;
+    bad |= static_cast<uint64_t>(w[i] - start >= span);
+    again |= static_cast<uint64_t>(!fresh);
+    apart |= static_cast<uint64_t>(fresh) | (~r[i] & st::kManyWarps) | (r[i] & st::kStrong);
+  }
+  return {bad != 0, again != 0, apart != 0};
+#endif
+}
+
+/// Shared offsets of 32-bit addresses; true when an active lane is out of range or misaligned.
+KW_LANE bool shared_offsets(const U32* address, uint32_t shift, uint32_t limit, uint32_t low_bits,
+                            uint32_t mask, uint32_t* offsets) {
+#ifdef __AVX512F__
+  uint32_t wrong = 0;
+  for (int half = 0; half < 2; ++half) {
+    const __m512i at = _mm512_add_epi32(_mm512_load_si512(address + 16 * half),
+                                        _mm512_set1_epi32(static_cast<int>(shift)));
+    const auto k = static_cast<__mmask16>(mask >> (16 * half));
+    wrong |= _mm512_mask_cmpgt_epu32_mask(k, at, _mm512_set1_epi32(static_cast<int>(limit)));
+    wrong |= _mm512_mask_test_epi32_mask(k, at, _mm512_set1_epi32(static_cast<int>(low_bits)));
+    _mm512_store_si512(offsets + 16 * half, at);
+  }
+  return wrong != 0;
+#else
+  uint32_t wrong = 0;
+  for (int i = 0; i < kLanes; ++i) {
+    const uint32_t at = address[i] + shift;
+    const uint32_t bad = static_cast<uint32_t>(at > limit) | (at & low_bits);
+    wrong |= (mask & kLaneBit[i]) != 0 ? bad : 0;
+    offsets[i] = at;
+  }
+  return wrong != 0;
+#endif
+}
+
+/// Lanes that stand `total` bytes behind the lane before them, and lanes at the same place as it.
+/// offsets[-1] must be readable.
+KW_LANE void lane_steps(const uint32_t* offsets, uint32_t total, uint32_t& next, uint32_t& same) {
+  next = same = 0;
+#ifdef __AVX512F__
+  for (int half = 0; half < 2; ++half) {
+    const __m512i step = _mm512_sub_epi32(_mm512_load_si512(offsets + 16 * half),
+                                          _mm512_loadu_si512(offsets + 16 * half - 1));
+    const uint32_t ahead =
+        _mm512_cmpeq_epi32_mask(step, _mm512_set1_epi32(static_cast<int>(total)));
+    const uint32_t still = _mm512_testn_epi32_mask(step, step);
+    next |= ahead << (16 * half);
+    same |= still << (16 * half);
+  }
+#else
+  for (int i = 0; i < kLanes; ++i) {
+    const uint32_t step = offsets[i] - offsets[i - 1];
+    next |= step == total ? kLaneBit[i] : 0;
+    same |= step == 0 ? kLaneBit[i] : 0;
+  }
+#endif
+}
+
+/// Whether lane i's address is first + i * total for all active lanes.
+KW_LANE bool is_row(const U64* address, uint64_t first, uint32_t total, uint32_t mask) {
+#ifdef __AVX512F__
+  const __m512i step = _mm512_set1_epi64(static_cast<int64_t>(total) * 8);
+  const int64_t t = total;
+  __m512i expected =
+      _mm512_add_epi64(_mm512_set1_epi64(static_cast<int64_t>(first)),
+                       _mm512_setr_epi64(0, t, 2 * t, 3 * t, 4 * t, 5 * t, 6 * t, 7 * t));
+  uint32_t uneven = 0;
+  for (int part = 0; part < 4; ++part) {
+    const auto k = static_cast<__mmask8>(mask >> (8 * part));
+    uneven |= _mm512_mask_cmpneq_epi64_mask(k, _mm512_load_si512(address + 8 * part), expected);
+    expected = _mm512_add_epi64(expected, step);
+  }
+  return uneven == 0;
+#else
+  uint64_t uneven = 0;
+  for (int i = 0; i < kLanes; ++i) {
+    const uint64_t difference = address[i] - (first + static_cast<uint64_t>(i) * total);
+    uneven |= (mask & kLaneBit64[i]) != 0 ? difference : 0;
+  }
+  return uneven == 0;
+#endif
+}
+
+}  // namespace kw::vgpu::KW_SIMD_LEVEL
