@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <string>
 
 #include <fmt/core.h>
 
@@ -21,6 +22,24 @@ uint32_t alignment(const ptx::Variable& variable) {
 
 uint8_t element_bytes(const ptx::Variable& variable) {
   return static_cast<uint8_t>(std::max(1, ptx::type_size(variable.type)));
+}
+
+// What the source calls it: a mangled name ends with the length and the identifier, with an E
+// behind them in a namespace and a number where a function has several of that name.
+std::string source_name(const std::string& name) {
+  if (name.starts_with("__local_depot")) return "local memory";
+  if (!name.starts_with("_Z")) return name;
+  size_t end = name.size();
+  if (name.starts_with("_ZN") && name.back() == 'E') --end;
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    for (size_t start = 2; start < end; ++start) {
+      const std::string length = std::to_string(end - start);
+      if (start > length.size() && name.compare(start - length.size(), length.size(), length) == 0)
+        return name.substr(start, end - start);
+    }
+    end = name.find_last_not_of("_0123456789", end - 1) + 1;
+  }
+  return name;
 }
 
 }  // namespace
@@ -55,7 +74,7 @@ uint32_t Decoder::add_shared(const ptx::Variable& variable) {
     return kWindowStart;
   }
   const uint32_t bytes = static_cast<uint32_t>(variable.bytes);
-  code_.shared.push_back({variable.name, at, bytes, element_bytes(variable)});
+  code_.shared.push_back({source_name(variable.name), at, bytes, element_bytes(variable)});
   code_.shared_static_bytes = align_up(code_.shared_static_bytes,
                                        static_cast<uint32_t>(std::clamp(variable.align, 1, 1024))) +
                               bytes;
@@ -70,7 +89,7 @@ uint32_t Decoder::add_local(const ptx::Variable& variable) {
     return kWindowStart;
   }
   const uint32_t bytes = static_cast<uint32_t>(variable.bytes);
-  code_.local.push_back({variable.name, at, bytes, element_bytes(variable)});
+  code_.local.push_back({source_name(variable.name), at, bytes, element_bytes(variable)});
   code_.local_bytes = align_up(at + bytes, 32) + 32;
   return at;
 }

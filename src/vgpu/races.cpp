@@ -20,7 +20,7 @@ const char* verb(AccessKind kind) {
                                      : "updates atomically";
 }
 const char* past(bool read, bool strong) {
-  return read ? "read" : strong ? "updated atomically" : "written";
+  return read ? "read" : strong ? "updated atomically" : "wrote";
 }
 
 struct Conflict {

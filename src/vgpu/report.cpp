@@ -14,7 +14,8 @@ Subject window_subject(const std::vector<WindowVariable>& variables, int64_t off
   if (found == nullptr) return {};
   const int64_t bytes = offset - found->offset;
   const int64_t size = found->element;
-  return {found->name, bytes >= 0 ? bytes / size : (bytes - size + 1) / size};
+  return {found->name, bytes >= 0 ? bytes / size : (bytes - size + 1) / size, found->bytes / size,
+          size == 1};
 }
 
 }  // namespace
@@ -85,7 +86,8 @@ Subject region_subject(const Machine& m, uint32_t region, int64_t offset) {
 Subject shared_subject(const Machine& m, int64_t offset) {
   const Code& code = *m.launch.code;
   if (m.launch.dynamic_shared > 0 && offset >= static_cast<int64_t>(code.shared_static_end))
-    return {"dynamic shared memory", offset - static_cast<int64_t>(code.shared_static_end)};
+    return {"dynamic shared memory", offset - static_cast<int64_t>(code.shared_static_end),
+            m.launch.dynamic_shared, true};
   return window_subject(code.shared, offset);
 }
 
@@ -95,6 +97,7 @@ Subject local_subject(const Machine& m, int64_t offset) {
 
 std::string subject_text(const Subject& subject) {
   if (subject.name.empty()) return "memory";
+  if (subject.in_bytes) return fmt::format("byte {} of {}", subject.element, subject.name);
   return fmt::format("{}[{}]", subject.name, subject.element);
 }
 

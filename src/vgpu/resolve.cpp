@@ -89,7 +89,6 @@ Target global(const Attempt& a, uint64_t address) {
 
 Target shared(const Attempt& a, uint64_t offset) {
   const Block& block = *a.m.block;
-  const Code& code = *a.m.launch.code;
   bool inside = offset < block.shared_bytes && offset + a.bytes <= block.shared_bytes;
   if (inside && offset % a.bytes == 0) {
     const uint64_t first = offset >> block.unit_log2;
@@ -98,18 +97,11 @@ Target shared(const Attempt& a, uint64_t offset) {
   }
   if (!inside) {
     const Subject subject = shared_subject(a.m, static_cast<int64_t>(offset));
-    int64_t elements = a.m.launch.dynamic_shared;
-    const char* unit = "bytes";
-    for (const WindowVariable& variable : code.shared) {
-      if (variable.name != subject.name) continue;
-      elements = variable.bytes / variable.element;
-      unit = variable.element == 1 ? "bytes" : "elements";
-    }
     return refuse(a, FindingKind::OutOfBoundsShared, subject, [&] {
       if (subject.name.empty())
         return fmt::format("{} shared memory, but the kernel has none (shared address {})",
                            a.verb(), offset);
-      return outside(a, subject, elements, unit);
+      return outside(a, subject, subject.extent, subject.in_bytes ? "bytes" : "elements");
     });
   }
   if (offset % a.bytes != 0)
