@@ -19,7 +19,7 @@ namespace {
 
 // Changes with the layout of entries and with anything that makes the same request give another
 // result.
-constexpr std::string_view kFormat = "kernelwright compile cache 1\n";
+constexpr std::string_view kFormat = "kernelwright compile cache 2\n";
 constexpr int kUserFolderDepth = 8;
 // Other processes write too: look at the folder again now and then.
 constexpr int kWritesBetweenLooks = 256;

@@ -74,11 +74,14 @@ Result<std::unique_ptr<exec::Compiler>> make_clang_compiler(const FoundProgram& 
   dialect.command = [path = clang.path, headers](const exec::CompileRequest& request,
                                                  const std::string& input,
                                                  const std::string& output) {
-    // Neither an installed CUDA toolkit nor the host's headers may show through.
+    // Neither an installed CUDA toolkit nor the host's headers may show through. A value that only
+    // the leader of a group has is passed to a shuffle by all: to CUDA that is no mistake.
     std::vector<std::string> command = {
         path,
         "-x",
         "cuda",
+        "-Xclang",
+        "-no-enable-noundef-analysis",
         "--cuda-device-only",
         "--cuda-gpu-arch=" + request.target,
         "--cuda-path=/nonexistent",
