@@ -15,6 +15,6 @@ __global__ void packed(const int* x, int* y) {
   row[kShift + t] = x[blockIdx.x * 64 + t];
   row[kShift + 32 + t] = x[blockIdx.x * 64 + 32 + t];
   __syncthreads();
-  int2 pair = *reinterpret_cast<int2*>(&row[kShift + 2 * t]);
-  y[blockIdx.x * 32 + t] = pair.x * pair.y;
+  long long pair = *reinterpret_cast<long long*>(&row[kShift + 2 * t]);
+  y[blockIdx.x * 32 + t] = (int)pair * (int)(pair >> 32);
 }
