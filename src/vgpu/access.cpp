@@ -12,6 +12,7 @@
 #include "vgpu/races.h"
 #include "vgpu/report.h"
 #include "vgpu/resolve.h"
+#include "vgpu/scheduler.h"
 #include "vgpu/slow_ops.h"
 #include "vgpu/taint.h"
 
@@ -101,9 +102,9 @@ void load_exact(Machine& m, Warp& w, uint32_t pc, const MemOp& op, uint32_t mask
     const Target target =
         resolve(m, w, lane, pc, op.space, lane_address(w, op, lane), op.total, false);
     if (target.kind == Target::Kind::None) continue;
-    LaneAccess access{&w,      lane,    pc,      AccessKind::Read, op.order != Order::Weak,
-                      nullptr, nullptr, op.total};
-    if (op.order > Order::Seed && m.counters == nullptr) acquire(m, w);
+    LaneAccess access{&w,      lane,    pc,       AccessKind::Read, op.order != Order::Weak,
+                      nullptr, nullptr, op.total, op.scope};
+    if (op.order > Order::Seed && m.counters == nullptr) acquire(m, w, op);
     if (read_piece(m, access, target, data.value(lane), data.bits(lane))) {
       if (!undefined && !w.tainted) begin_taint(m, w, pc, target.region, target.offset);
       undefined = true;
@@ -124,11 +125,16 @@ void store_exact(Machine& m, Warp& w, uint32_t pc, const MemOp& op, uint32_t mas
     const Target target =
         resolve(m, w, lane, pc, op.space, lane_address(w, op, lane), op.total, true);
     if (target.kind == Target::Kind::None) continue;
-    LaneAccess access{
-        &w,          lane,    pc, AccessKind::Write, op.order != Order::Weak, data.value(lane),
-        target.data, op.total};
-    if (op.order != Order::Weak && m.counters == nullptr)
-      publish(m, w, op.order == Order::Release || op.order == Order::AcquireRelease);
+    LaneAccess access{&w,
+                      lane,
+                      pc,
+                      AccessKind::Write,
+                      op.order != Order::Weak,
+                      data.value(lane),
+                      target.data,
+                      op.total,
+                      op.scope};
+    if (op.order != Order::Weak && m.counters == nullptr) publish(m, op);
     write_piece(m, access, target, data.bits(lane));
   }
 }
@@ -136,6 +142,7 @@ void store_exact(Machine& m, Warp& w, uint32_t pc, const MemOp& op, uint32_t mas
 }  // namespace
 
 void access_exact(Machine& m, Warp& w, uint32_t pc, const MemOp& op, uint32_t mask) {
+  watch_clock(m);
   if (op.is_store)
     store_exact(m, w, pc, op, mask);
   else

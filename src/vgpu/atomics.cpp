@@ -10,6 +10,7 @@
 #include "vgpu/races.h"
 #include "vgpu/report.h"
 #include "vgpu/resolve.h"
+#include "vgpu/scheduler.h"
 #include "vgpu/slow_ops.h"
 #include "vgpu/taint.h"
 
@@ -123,9 +124,8 @@ bool undefined_after(const AtomicInst& atom, const Warp& w, int lane, int k, boo
 
 void order_atomic(Machine& m, Warp& w, const AtomicInst& atom) {
   if (m.counters != nullptr) return;
-  const Order order = atom.mem.order;
-  publish(m, w, order == Order::Release || order == Order::AcquireRelease);
-  acquire(m, w);
+  publish(m, atom.mem);
+  acquire(m, w, atom.mem);
 }
 
 struct LaneResult {
@@ -138,7 +138,8 @@ LaneResult update_lane(Machine& m, Warp& w, uint32_t pc, const AtomicInst& atom,
                        const Target& target) {
   const int width = atom.mem.width;
   LaneResult result;
-  LaneAccess access{&w, lane, pc, AccessKind::Atomic, true, nullptr, target.data, atom.mem.total};
+  LaneAccess access{
+      &w, lane, pc, AccessKind::Atomic, true, nullptr, target.data, atom.mem.total, atom.mem.scope};
   const bool tracked = m.counters == nullptr &&
                        (target.kind == Target::Kind::Shared ||
                         (target.kind == Target::Kind::Global && m.regions[target.region].tracked));
@@ -205,6 +206,7 @@ bool atomic_supported(AtomicOp op, Type type) {
 void run_atomic(Machine& m, Warp& w, uint32_t pc, uint32_t mask) {
   const AtomicInst& atom = m.atomics[m.code[pc].target];
   const bool was_tainted = w.tainted;
+  watch_clock(m);
   order_atomic(m, w, atom);
   for (uint32_t rest = mask; rest != 0; rest &= rest - 1) {
     const int lane = __builtin_ctz(rest);

@@ -229,7 +229,7 @@ void slow_op(Machine& m, Warp& w, uint32_t pc, uint32_t mask) {
       is_space(m, w, in, mask);
       break;
     case Op::Fence:
-      if (m.counters == nullptr) fence(m, w, in.sub != 0);
+      if (m.counters == nullptr) fence(m, in.sub != 0 ? Scope::Device : Scope::Block);
       break;
     case Op::Nanosleep:
       poll(m, w, pc, 0, 0);

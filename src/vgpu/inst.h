@@ -75,6 +75,9 @@ struct Inst {
 /// nothing and orders nothing.
 enum class Order : uint8_t { Weak, Seed, Strong, Acquire, Release, AcquireRelease };
 
+/// Whom a strong access is meant for.
+enum class Scope : uint8_t { Device, Block };
+
 struct MemOp;
 /// Moves data between registers and lane0 + lane * total, or base + offset[lane], for the lanes in
 /// `mask`.
@@ -85,6 +88,7 @@ using LaneMove = void (*)(std::byte* file, const MemOp& op, std::byte* base,
 struct MemOp {
   ptx::Space space = ptx::Space::Generic;
   Order order = Order::Weak;
+  Scope scope = Scope::Device;
   uint8_t width = 4;      // bytes of one element in memory
   uint8_t count = 1;      // elements per lane
   uint8_t total = 4;      // width * count: the required alignment

@@ -9,6 +9,7 @@ namespace kw::vgpu {
 namespace {
 
 constexpr size_t kMaxSegments = size_t{1} << 26;
+constexpr size_t kMaxReleases = size_t{1} << 16;  // of one block
 
 ResidentBlock& running(Machine& m) { return static_cast<ResidentBlock&>(*m.block); }
 
@@ -27,7 +28,16 @@ void restart_clock(ResidentBlock& block) {
   std::fill(&block.clocks[0][0], &block.clocks[0][0] + kLanes * kLanes, 0);
   block.start_time = 1;
   block.time = block.barrier_time = 2;
-  block.fence_time = block.released_time = 0;
+  block.fence_time = block.device_fence_time = 0;
+  block.released_time = block.device_released_time = 0;
+}
+
+// Makes room by joining neighbours. A joined release covers as much as the later one from the time
+// of the earlier one on: some unordered accesses then look ordered, never the other way round.
+void join_releases(std::vector<BlockSync::Release>& releases) {
+  for (size_t i = 0; i < releases.size() / 2; ++i)
+    releases[i] = {releases[2 * i + 1].covers, releases[2 * i].at};
+  releases.resize(releases.size() / 2);
 }
 
 }  // namespace
@@ -64,24 +74,36 @@ void sync_block(Machine& m) {
   block.ordered_high = m.next_segment;
 }
 
-void fence(Machine& m, Warp&, bool) { running(m).fence_time = advance_time(m); }
-
-void publish(Machine& m, Warp& warp, bool releases) {
+void fence(Machine& m, Scope scope) {
   ResidentBlock& block = running(m);
-  if (releases) fence(m, warp, true);
-  if (block.fence_time <= block.released_time) return;
-  block.released_time = block.fence_time;
-  BlockSync& sync = m.syncs[static_cast<uint32_t>(block.linear)];
-  sync.releases.push_back({block.fence_time, m.sync_time++});
+  block.fence_time = advance_time(m);
+  if (scope == Scope::Device) block.device_fence_time = block.fence_time;
 }
 
-void acquire(Machine& m, Warp& warp) {
+void publish(Machine& m, const MemOp& op) {
   ResidentBlock& block = running(m);
-  m.syncs[static_cast<uint32_t>(block.linear)].acquired = m.sync_time;
+  if (op.order == Order::Release || op.order == Order::AcquireRelease) fence(m, op.scope);
+  block.released_time = std::max(block.released_time, block.fence_time);
+  if (op.scope == Scope::Block || block.device_fence_time <= block.device_released_time) return;
+  block.device_released_time = block.device_fence_time;
+  BlockSync& sync = m.syncs[static_cast<uint32_t>(block.linear)];
+  if (sync.releases.size() >= kMaxReleases) join_releases(sync.releases);
+  sync.releases.push_back({block.device_fence_time, m.sync_time++});
+}
+
+void acquire(Machine& m, Warp& warp, const MemOp& op) {
+  ResidentBlock& block = running(m);
+  if (op.scope == Scope::Device)
+    m.syncs[static_cast<uint32_t>(block.linear)].acquired = m.sync_time;
   for (uint32_t v = 0; v < block.warp_count; ++v) {
     uint32_t& clock = block.clocks[warp.index][v];
     if (v != warp.index) clock = std::max(clock, block.released_time);
   }
+}
+
+void forget_acquires(Machine& m, const Block& block) {
+  const auto found = m.syncs.find(static_cast<uint32_t>(block.linear));
+  if (found != m.syncs.end() && found->second.releases.empty()) m.syncs.erase(found);
 }
 
 bool ordered_in_block(const Block& block, const Warp& by, uint32_t warp, uint32_t time) {

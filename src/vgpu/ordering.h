@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "vgpu/inst.h"
+
 namespace kw::vgpu {
 
 struct Machine;
@@ -22,11 +24,14 @@ void sync_warp(Machine& m, Warp& warp);
 void sync_block(Machine& m);
 /// __threadfence and relatives; publishes nothing by itself, but makes the next strong write a
 /// release.
-void fence(Machine& m, Warp& warp, bool device_wide);
-/// A strong write or atomic of this warp (`releases`: with release semantics of its own).
-void publish(Machine& m, Warp& warp, bool releases);
+void fence(Machine& m, Scope scope);
+/// A strong write or atomic.
+void publish(Machine& m, const MemOp& op);
 /// A strong read or atomic of this warp.
-void acquire(Machine& m, Warp& warp);
+void acquire(Machine& m, Warp& warp, const MemOp& op);
+
+/// The block has ended: what it saw of others matters to nobody, only what it published.
+void forget_acquires(Machine& m, const Block& block);
 
 /// Whether accesses of `warp` stamped with `time` in the running block are ordered before `by`.
 bool ordered_in_block(const Block& block, const Warp& by, uint32_t warp, uint32_t time);

@@ -197,7 +197,8 @@ void BlockPool::reset(ResidentBlock& block, uint32_t linear) const {
   block.index[1] = linear / grid.x % grid.y;
   block.index[2] = linear / grid.x / grid.y;
   block.yielded = false;
-  block.fence_time = block.released_time = 0;
+  block.fence_time = block.device_fence_time = 0;
+  block.released_time = block.device_released_time = 0;
   if (block.time >
       shared_stamp::kMaxTime / 2) {  // far from the end of the clock for any block to come
     const uint32_t units = block.shared_bytes >> block.unit_log2;

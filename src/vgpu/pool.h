@@ -41,8 +41,10 @@ struct AsyncQueue {
 /// A block with everything the warp loop does not touch directly.
 struct ResidentBlock : Block {
   NamedBarrier barriers[16];
-  uint32_t fence_time = 0;     // block time of its last fence
-  uint32_t released_time = 0;  // accesses before it were published inside the block
+  uint32_t fence_time = 0;            // block time of its last fence
+  uint32_t device_fence_time = 0;     // … of its last fence for the whole device
+  uint32_t released_time = 0;         // accesses before it were published inside the block
+  uint32_t device_released_time = 0;  // … and to other blocks
   std::vector<AsyncQueue> async;
   std::vector<Warp> warp_storage;
   std::vector<std::byte> files, shadows, shared_storage, shared_bits, local_storage, local_bits;

@@ -117,7 +117,8 @@ void report_global(Machine& m, const LaneAccess& a, uint32_t region, uint64_t of
   const Conflict c{
       {segment_info.block, st::thread(stamp), st::pc(stamp)}, read, (stamp & st::kStrong) != 0};
   const bool same_block = segment_info.block == m.block->linear;
-  const bool suspicion = m.launch.code->has_sync &&
+  const bool too_narrow = a.scope == Scope::Block || (!read && (stamp & st::kBlockScope) != 0);
+  const bool suspicion = m.launch.code->has_sync && !too_narrow &&
                          (m.memory.row(region).saw_strong || published(m, st::segment(stamp)));
   const Subject subject = region_subject(m, region, static_cast<int64_t>(offset));
   m.log.note_race(m.launch.launch_index, a.pc, c.other.pc);
@@ -179,13 +180,22 @@ void note_global_read(Machine& m, const LaneAccess& a, Region& region, uint64_t 
   if (weak == 0) first &= ~st::kStrong;
 }
 
+// Strong accesses do not race with each other, unless one is meant for its own block only.
+bool both_strong(const Machine& m, const LaneAccess& a, bool strong, uint64_t written) {
+  namespace st = global_stamp;
+  if (!strong || (written & st::kStrong) == 0) return false;
+  if (a.scope == Scope::Device && (written & st::kBlockScope) == 0) return true;
+  const uint32_t number = st::segment(written);
+  return number < m.launch_segment ||
+         m.segments[number - m.launch_segment].block == m.block->linear;
+}
+
 void check_global_write(Machine& m, const LaneAccess& a, uint32_t number, uint64_t unit,
                         uint64_t offset, bool strong) {
   namespace st = global_stamp;
   Region& region = m.memory.row(number);
   const uint64_t written = region.writes[unit];
-  const bool both_strong = strong && (written & st::kStrong) != 0;
-  if (written != 0 && !both_strong && !global_ordered(m, a, written) &&
+  if (written != 0 && !both_strong(m, a, strong, written) && !global_ordered(m, a, written) &&
       !same_value(a, st::pc(written)))
     report_global(m, a, number, offset, written, false);
   if (region.reads == nullptr || region.reads[unit] == 0) return;
@@ -249,6 +259,8 @@ bool check_global(Machine& m, const LaneAccess& a, uint32_t number, uint64_t off
   const uint64_t mine =
       st::make(block.segment, a.warp->index * kLanes + static_cast<uint32_t>(a.lane), a.pc,
                strong ? st::kStrong : 0);
+  const bool narrow = strong && a.kind != AccessKind::Read && a.scope == Scope::Block;
+  const uint64_t scope = narrow ? st::kBlockScope : 0;
   const uint64_t first = offset >> region.unit_log2, count = a.bytes >> region.unit_log2;
   bool undefined = false;
   for (uint64_t unit = first; unit < first + count; ++unit) {
@@ -257,14 +269,13 @@ bool check_global(Machine& m, const LaneAccess& a, uint32_t number, uint64_t off
     if (a.kind != AccessKind::Write)
       undefined = undefined || (written == 0 && !region.defined) || (written & st::kUndefined) != 0;
     if (a.kind == AccessKind::Read) {
-      const bool both_strong = strong && (written & st::kStrong) != 0;
-      if (written != 0 && !both_strong && !global_ordered(m, a, written))
+      if (written != 0 && !both_strong(m, a, strong, written) && !global_ordered(m, a, written))
         report_global(m, a, number, at, written, false);
       note_global_read(m, a, region, unit, mine);
     } else {
       check_global_write(m, a, number, unit, at, strong);
       const bool keep = strong && (written & st::kStrong) == 0 && unordered_for_some(m, written);
-      region.writes[unit] = keep ? written & ~st::kUndefined : mine;
+      region.writes[unit] = keep ? written & ~st::kUndefined : mine | scope;
     }
   }
   return undefined;

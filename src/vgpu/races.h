@@ -21,6 +21,7 @@ struct LaneAccess {
   const std::byte* value = nullptr;    // what a write is about to store
   const std::byte* present = nullptr;  // what the memory holds now
   uint32_t bytes = 0;
+  Scope scope = Scope::Device;
 };
 
 /// True when some byte that is read was never written in this block.
