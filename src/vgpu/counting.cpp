@@ -76,8 +76,21 @@ KW_LANE uint32_t part_mask(int parts, int part) {
   return lanes == kLanes ? ~0u : ((1u << lanes) - 1) << (part * lanes);
 }
 
+// Words of one 128-byte window lie in different banks.
+KW_LANE bool within_window(const Request& r) {
+  const uint64_t any = r.addresses[first_lane(r.mask)];
+  uint64_t low = any, high = any;
+  for (int i = 0; i < kLanes; ++i) {
+    const uint64_t at = (r.mask & kLaneBit64[i]) != 0 ? r.addresses[i] : any;
+    low = at < low ? at : low;
+    high = at > high ? at : high;
+  }
+  return (high + r.bytes - 1) / 4 - low / 4 < kBanks;
+}
+
 // The busiest bank decides; lanes that read the same word share it.
 uint64_t part_wavefronts(const Request& r) {
+  if (within_window(r)) return 1;
   uint64_t words[kLanes * 4];
   uint64_t first[kBanks];
   int count = 0;

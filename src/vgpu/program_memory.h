@@ -33,7 +33,8 @@ class ProgramMemory {
 
   /// Outputs nobody wrote, scratch that is not zero again, module variables that changed.
   void judge(const std::vector<LaunchSegments>& launches, FindingLog& log);
-  std::vector<tensor::HostTensor> collect_outputs();
+  /// `stamped`: writes were recorded, so that what nobody wrote can be told apart.
+  std::vector<tensor::HostTensor> collect_outputs(bool stamped);
 
  private:
   Region& region_of_buffer(size_t buffer) {

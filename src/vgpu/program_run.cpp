@@ -27,6 +27,9 @@ constexpr uint64_t kDefaultBudget = 8'000'000'000;
 constexpr uint64_t kDefaultWarpBudget = uint64_t{1} << 27;
 constexpr uint64_t kMaxResidentBytes = uint64_t{4} << 30;
 
+// What the blocks that run at once may take together.
+uint64_t resident_limit() { return std::min(kMaxResidentBytes, physical_bytes() / 2); }
+
 double now_seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
@@ -56,7 +59,7 @@ class Attempt {
     outcome.status = completed    ? RunStatus::Completed
                      : timed_out_ ? RunStatus::Hung
                                   : RunStatus::Stopped;
-    outcome.buffers = memory_.collect_outputs();
+    outcome.buffers = memory_.collect_outputs(!request_.options.counters);
     outcome.findings = log_.take();
     if (!completed)
       outcome.message = outcome.findings.empty() ? "stopped" : outcome.findings.back().message;
@@ -98,7 +101,7 @@ class Attempt {
     c.warp_budget = wanted != 0 ? wanted : kDefaultWarpBudget;
     c.deadline = deadline_;
     const uint64_t fit =
-        std::max<uint64_t>(1, kMaxResidentBytes / std::max<uint64_t>(1, resident_bytes(c)));
+        std::max<uint64_t>(1, resident_limit() / std::max<uint64_t>(1, resident_bytes(c)));
     if (!launch.cooperative) c.resident_blocks = std::min(c.resident_blocks, fit);
     return c;
   }
@@ -106,15 +109,15 @@ class Attempt {
   bool launch(size_t index, RunOutcome& outcome) {
     const Code& code = request_.image->kernels.at(program_.launches[index].entry);
     const LaunchContext c = context(index, code);
-    const std::vector<uint32_t> order =
-        block_order(program_.launches[index].grid.count(), c.resident_blocks, seed_);
+    BlockOrder order(program_.launches[index].grid.count(), c.resident_blocks, seed_);
     segments_.push_back({next_segment_, &code, &program_.launches[index]});
     const bool parallel = threads_ > 1 && !code.serial && !program_.launches[index].cooperative &&
-                          !request_.options.counters && order.size() > 1;
+                          !request_.options.counters && order.size() > 1 &&
+                          resident_bytes(c) <= resident_limit() / static_cast<uint64_t>(threads_);
     return parallel ? launch_parallel(c, order) : launch_serial(c, order, outcome);
   }
 
-  bool launch_parallel(const LaunchContext& c, const std::vector<uint32_t>& order) {
+  bool launch_parallel(const LaunchContext& c, const BlockOrder& order) {
     ParallelResult result =
         run_parallel(c, memory_.regions(), order, threads_, budget_, next_segment_);
     dirty_parallel_ = !result.clean;
@@ -123,10 +126,10 @@ class Attempt {
     return result.clean;
   }
 
-  bool launch_serial(const LaunchContext& c, const std::vector<uint32_t>& order,
-                     RunOutcome& outcome) {
+  bool launch_serial(const LaunchContext& c, BlockOrder& order, RunOutcome& outcome) {
     Machine m(c, memory_.regions(), log_, next_segment_);
     m.budget = budget_;
+    m.printed = std::move(outcome.printed);  // one limit for the whole run
     std::vector<InstCounts> rows;
     CounterTable table;
     if (request_.options.counters) {
@@ -138,7 +141,7 @@ class Attempt {
     timed_out_ = m.timed_out;
     next_segment_ = m.next_segment;
     budget_ = m.budget;
-    outcome.printed += m.printed;
+    outcome.printed = std::move(m.printed);
     if (request_.options.counters) {
       record::LaunchCounters counters = summarise(*c.code, rows);
       counters.kernel = c.launch->kernel;
@@ -183,6 +186,22 @@ std::vector<record::Finding> launch_findings(const RunRequest& request) {
     }
   }
   return findings;
+}
+
+// The first launch whose blocks cannot be held, or "".
+std::string resident_problem(const RunRequest& request) {
+  for (const kernel::Launch& launch : request.program->launches) {
+    LaunchContext c;
+    c.code = &request.image->kernels.at(launch.entry);
+    c.launch = &launch;
+    c.dynamic_shared = static_cast<uint32_t>(launch.shared_bytes);
+    const uint64_t blocks = launch.cooperative ? launch.grid.count() : 1;
+    if (resident_bytes(c) > resident_limit() / blocks)
+      return fmt::format(
+          "{} blocks of {} need {} bytes each for registers, shared and local memory", blocks,
+          launch.kernel, resident_bytes(c));
+  }
+  return "";
 }
 
 int host_threads(const exec::RunOptions& options) {
@@ -230,11 +249,16 @@ Result<exec::RunOutcome> run_program(const RunRequest& request) {
     outcome.message = outcome.findings.front().message;
     return outcome;
   }
-  if (needed_bytes(*request.program) > physical_bytes()) {
-    return Attempt::out_of_memory(
-        fmt::format("its buffers need {} bytes with their checks, this machine has {}",
-                    needed_bytes(*request.program), physical_bytes()));
+  uint64_t needed = 0;
+  if (__builtin_add_overflow(needed_bytes(*request.program), variable_bytes(*request.image),
+                             &needed) ||
+      needed > physical_bytes()) {
+    return Attempt::out_of_memory(fmt::format(
+        "its buffers and variables need {} bytes with their checks, this machine has {}", needed,
+        physical_bytes()));
   }
+  if (const std::string problem = resident_problem(request); !problem.empty())
+    return Attempt::out_of_memory(problem);
   const double start = now_seconds();
   const double deadline =
       request.options.timeout_seconds > 0 ? start + request.options.timeout_seconds : 0;
