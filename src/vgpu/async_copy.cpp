@@ -7,11 +7,14 @@
 #include "vgpu/pool.h"
 #include "vgpu/races.h"
 #include "vgpu/resolve.h"
+#include "vgpu/scheduler.h"
 #include "vgpu/slow_ops.h"
 #include "vgpu/taint.h"
 
 namespace kw::vgpu {
 namespace {
+
+constexpr size_t kMaxPending = size_t{1} << 16;  // of one warp
 
 AsyncQueue& queue(Machine& m, const Warp& w) {
   return static_cast<ResidentBlock&>(*m.block).async[w.index];
@@ -77,11 +80,21 @@ void land(Machine& m, Warp& w, const PendingCopy& copy) {
   ++m.progress;
 }
 
+// A warp that never waits: its oldest copies have arrived by now on any device.
+void land_oldest(Machine& m, Warp& w) {
+  auto& pending = queue(m, w).pending;
+  const auto end = pending.begin() + static_cast<std::ptrdiff_t>(pending.size() / 2);
+  for (auto copy = pending.begin(); copy != end; ++copy) land(m, w, *copy);
+  pending.erase(pending.begin(), end);
+}
+
 }  // namespace
 
 void async_copy(Machine& m, Warp& w, uint32_t pc, uint32_t mask) {
   const AsyncCopyInst& copy = m.launch.code->async_copies[m.code[pc].target];
   if (m.counters != nullptr) count_access(m, w, pc, copy.source, mask);
+  watch_clock(m);
+  if (queue(m, w).pending.size() >= kMaxPending) land_oldest(m, w);
   for (uint32_t rest = mask; rest != 0; rest &= rest - 1) {
     const int lane = __builtin_ctz(rest);
     if (w.tainted && (undefined_address(m, w, pc, copy.shared, lane) ||

@@ -15,6 +15,7 @@ namespace {
 
 constexpr size_t kMaxProblems = 100;
 constexpr uint32_t kMaxFileBytes = 64u << 20;  // register file of one warp
+constexpr size_t kMaxInstructions = 0x3fffff;  // what a stamp can tell apart
 
 std::string full_name(const ptx::Instruction& instruction) {
   std::string name = instruction.opcode;
@@ -64,6 +65,7 @@ Decoded Decoder::run() {
   choose_user_file();
   std::vector<int> stack;
   if (!collect(entry_, stack)) return std::move(result_);
+  for (const int f : order_) result_.visited += module_.functions[f].instructions.size();
   next_ = 64;  // offset 0: the mask that is always true
   discard_ = next_;
   next_ += slot_bytes(16);
@@ -73,7 +75,9 @@ Decoded Decoder::run() {
       module_shared_[variable] = add_shared(module_.variables[variable]);
   }
   for (const int f : order_) shape_instructions(f);
-  for (const int f : order_) lay_out(f);
+  for (const int f : order_) {
+    if (!lay_out(f)) return std::move(result_);
+  }
   for (const int f : order_) emit_function(f);
   link();
   return std::move(result_);
@@ -156,9 +160,20 @@ void Decoder::shape_instructions(int index) {
   }
 }
 
-void Decoder::lay_out(int index) {
+bool Decoder::lay_out(int index) {
+  constexpr const char* kTooLarge =
+      "the kernel needs more register space than the virtual GPU gives one warp";
   current_ = index;
   const ptx::Function& f = function();
+  // Before any of it is shared: offsets must not run over on the way.
+  uint64_t most = next_ + uint64_t{f.registers.size()} * slot_bytes(16);
+  for (const auto* list : {&f.variables, &f.params, &f.returns}) {
+    for (const ptx::Variable& variable : *list) {
+      if (variable.space == ptx::Space::Param)
+        most += slot_bytes(1) * (static_cast<uint64_t>(variable.bytes) + 2);
+    }
+  }
+  if (most > (uint64_t{1} << 31)) return refuse(kTooLarge);
   FunctionLayout& own = layout();
   for (const ptx::Variable& variable : f.variables) {
     uint32_t at = 0;
@@ -180,6 +195,7 @@ void Decoder::lay_out(int index) {
   own.registers = plan.offsets;
   next_ = plan.end;
   code_.zeroed.insert(code_.zeroed.end(), plan.zeroed.begin(), plan.zeroed.end());
+  return next_ <= kMaxFileBytes || refuse(kTooLarge);
 }
 
 void Decoder::emit_function(int index) {
@@ -201,8 +217,8 @@ void Decoder::emit_function(int index) {
   for (size_t i = 0; i <= f.instructions.size(); ++i) {
     for (const int l : labels_at[i]) own.label_pcs[l] = static_cast<uint32_t>(code_.insts.size());
     if (i == f.instructions.size()) break;
-    if (next_ > kMaxFileBytes) {
-      refuse("the kernel needs more register space than the virtual GPU gives one warp");
+    if (next_ > kMaxFileBytes || code_.insts.size() >= kMaxInstructions) {
+      refuse("the kernel is larger than the virtual GPU can hold");
       break;
     }
     emit_instruction(f.instructions[i], shapes_[index][i]);
@@ -211,10 +227,10 @@ void Decoder::emit_function(int index) {
   Inst& end = emit(f.is_entry ? Op::Exit : Op::Return);  // falling off the end returns
   if (!f.is_entry) end.args.src[0] = own.return_slot;
   for (const auto& [inst, label] : branch_fixups_) code_.insts[inst].target = own.label_pcs[label];
-  for (Inst& inst : code_.insts) {
-    if (inst.op != Op::BranchIndexed || inst.sub == 1) continue;
-    for (uint32_t& target : code_.branch_tables[inst.target]) target = own.label_pcs[target];
-    inst.sub = 1;
+  for (size_t i = own.pc; i < code_.insts.size(); ++i) {
+    if (code_.insts[i].op != Op::BranchIndexed) continue;
+    for (uint32_t& target : code_.branch_tables[code_.insts[i].target])
+      target = own.label_pcs[target];
   }
 }
 

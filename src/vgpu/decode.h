@@ -21,6 +21,7 @@ struct DecodeProblem {
 struct Decoded {
   Code code;
   std::vector<DecodeProblem> problems;  // code is usable only when empty
+  size_t visited = 0;                   // instructions of the entry and all it can call
 };
 
 /// Address of a module-level .global or .const variable: its region is its index.

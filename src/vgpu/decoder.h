@@ -42,7 +42,7 @@ class Decoder {
   // decode.cpp: the order of things
   bool collect(int function, std::vector<int>& stack);
   void collect_operand(const ptx::Operand& operand, std::set<int>& callees);
-  void lay_out(int function);
+  bool lay_out(int function);
   void shape_instructions(int function);
   void emit_function(int function);
   void emit_instruction(const ptx::Instruction& instruction, const Shape& shape);

@@ -32,15 +32,14 @@ void FindingLog::add(record::Finding finding, uint32_t pc, uint32_t origin_pc) {
 }
 
 void FindingLog::note_race(int launch, uint32_t pc, uint32_t other_pc) {
-  raced_.emplace_back(launch, pc);
-  raced_.emplace_back(launch, other_pc);
+  raced_.emplace(launch, pc);
+  raced_.emplace(launch, other_pc);
 }
 
 void FindingLog::prefer_races() {
   const auto explained = [this](const Row& row) {
     return row.finding.kind == record::FindingKind::UninitialisedUse && row.origin_pc != ~0u &&
-           std::find(raced_.begin(), raced_.end(), std::pair(row.finding.launch, row.origin_pc)) !=
-               raced_.end();
+           raced_.count({row.finding.launch, row.origin_pc}) != 0;
   };
   rows_.erase(std::remove_if(rows_.begin(), rows_.end(), explained), rows_.end());
   index_.clear();

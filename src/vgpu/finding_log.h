@@ -3,8 +3,10 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "record/finding.h"
@@ -34,7 +36,7 @@ class FindingLog {
   };
   std::vector<Row> rows_;
   std::map<std::tuple<record::FindingKind, int, uint32_t>, size_t> index_;
-  std::vector<std::pair<int, uint32_t>> raced_;
+  std::set<std::pair<int, uint32_t>> raced_;  // launch, pc
 };
 
 }  // namespace kw::vgpu

@@ -13,6 +13,9 @@ namespace kw::vgpu {
 namespace {
 
 constexpr size_t kMaxListed = 20;
+// Of all kernels together: each has a copy of the functions it calls.
+constexpr uint64_t kMaxInstructions = uint64_t{1} << 23;
+constexpr uint64_t kMaxFileBytes = uint64_t{1} << 28;
 
 std::string problem_text(const DecodeProblem& problem) {
   if (problem.place.line > 0)
@@ -38,6 +41,13 @@ void patch(const ptx::Module& module, const ptx::Variable& variable, std::byte* 
   }
 }
 
+std::set<int> used_variables(const Image& image) {
+  std::set<int> used;
+  for (const auto& [name, code] : image.kernels)
+    used.insert(code.variables_used.begin(), code.variables_used.end());
+  return used;
+}
+
 }  // namespace
 
 Result<Image> load_image(std::string_view text) {
@@ -48,11 +58,16 @@ Result<Image> load_image(std::string_view text) {
   std::vector<std::string> problems;
   std::set<std::string> known;
   bool any_entry = false;
+  uint64_t instructions = 0, file_bytes = 0;
   for (size_t f = 0; f < image.module.functions.size(); ++f) {
     const ptx::Function& function = image.module.functions[f];
     if (!function.is_entry || function.is_declaration) continue;
     any_entry = true;
     Decoded decoded = decode(image.module, static_cast<int>(f));
+    instructions += decoded.visited;
+    file_bytes += decoded.code.file_bytes;
+    if (instructions > kMaxInstructions || file_bytes > kMaxFileBytes)
+      return input_error("the kernels of this PTX, with all they call, are too large together");
     for (const DecodeProblem& problem : decoded.problems) {
       std::string line = problem_text(problem);
       if (known.insert(line).second) problems.push_back(std::move(line));
@@ -77,10 +92,16 @@ uint32_t first_buffer_region(const Image& image) {
   return kFirstRegion + static_cast<uint32_t>(image.module.variables.size());
 }
 
+uint64_t variable_bytes(const Image& image) {
+  constexpr uint64_t kCopies = 4;  // content, content before the run, a stamp for every word
+  uint64_t total = 0;
+  for (const int index : used_variables(image))
+    total += kCopies * static_cast<uint64_t>(image.module.variables[index].bytes);
+  return total;
+}
+
 void add_variables(const Image& image, Regions& regions) {
-  std::set<int> used;
-  for (const auto& [name, code] : image.kernels)
-    used.insert(code.variables_used.begin(), code.variables_used.end());
+  const std::set<int> used = used_variables(image);
   for (const int index : used) {
     const ptx::Variable& variable = image.module.variables[index];
     regions.skip_to(kFirstRegion + static_cast<uint32_t>(index));

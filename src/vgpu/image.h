@@ -24,6 +24,8 @@ Result<Image> load_image(std::string_view ptx);
 
 /// The first region number behind those of the module's variables.
 uint32_t first_buffer_region(const Image& image);
+/// Bytes of host memory the module variables some kernel uses need with their stamps.
+uint64_t variable_bytes(const Image& image);
 /// Adds the module variables some kernel uses, with their initial content.
 void add_variables(const Image& image, Regions& regions);
 

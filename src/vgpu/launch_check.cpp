@@ -7,7 +7,8 @@
 namespace kw::vgpu {
 namespace {
 
-constexpr uint64_t kMaxBlocks = 0xffffffff;  // what stamps can tell apart
+constexpr uint64_t kMaxBlocks = 0xffffffff;      // what stamps can tell apart
+constexpr uint64_t kMaxLocalBytes = 512 * 1024;  // of one thread, on every architecture
 
 std::string dims(const kernel::Dim3& d) { return fmt::format("({}, {}, {})", d.x, d.y, d.z); }
 std::string dims(const int (&d)[3]) {
@@ -86,6 +87,11 @@ std::vector<std::string> launch_problems(const arch::Target& target, const kerne
   else if (shared > limit)
     out.push_back(
         fmt::format("{} bytes of shared memory, {} allows {}", shared, target.name, limit));
+  uint64_t local = 0;
+  for (const WindowVariable& variable : code->local) local += variable.bytes;
+  if (local > kMaxLocalBytes)
+    out.push_back(
+        fmt::format("{} bytes of local memory per thread, {} is the limit", local, kMaxLocalBytes));
   if (launch.cooperative && out.empty()) {
     const uint64_t resident = resident_blocks(target, launch, *code, registers);
     if (launch.grid.count() > resident)

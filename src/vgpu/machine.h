@@ -86,6 +86,7 @@ struct Machine {
   uint64_t budget = 0;  // warp instructions left to the whole run
   uint64_t executed = 0;
   uint64_t progress = 0;                         // changes another warp might wait for
+  uint32_t slow_steps = 0;                       // see watch_clock
   uint64_t clock = 0;                            // reads of the clock so far
   const std::atomic<bool>* cancelled = nullptr;  // another host thread found something
   uint64_t next_clock_look = 0;  // when `executed` gets here, the deadline is checked

@@ -20,13 +20,13 @@ struct Worker {
 
 // Blocks are handed out in small runs; which thread gets which does not matter when the result is
 // clean.
-void work(Worker& worker, const std::vector<uint32_t>& order, std::atomic<size_t>& next,
-          size_t step, std::atomic<bool>& failed) {
+void work(Worker& worker, BlockOrder order, std::atomic<uint64_t>& next, uint64_t step,
+          std::atomic<bool>& failed) {
   try {
     for (;;) {
-      const size_t begin = next.fetch_add(step);
+      const uint64_t begin = next.fetch_add(step);
       if (begin >= order.size()) break;
-      const size_t end = std::min(order.size(), begin + step);
+      const uint64_t end = std::min(order.size(), begin + step);
       if (failed.load(std::memory_order_relaxed) ||
           !run_blocks(*worker.machine, order, begin, end) || !worker.log.empty()) {
         failed = true;
@@ -93,10 +93,9 @@ void inherit(Regions& memory, Worker& worker) {
 
 }  // namespace
 
-ParallelResult run_parallel(const LaunchContext& context, Regions& memory,
-                            const std::vector<uint32_t>& order, int threads, uint64_t budget,
-                            uint32_t first_segment) {
-  const size_t count = std::min<size_t>(static_cast<size_t>(threads), order.size());
+ParallelResult run_parallel(const LaunchContext& context, Regions& memory, const BlockOrder& order,
+                            int threads, uint64_t budget, uint32_t first_segment) {
+  const size_t count = std::min(static_cast<uint64_t>(threads), order.size());
   std::vector<Worker> workers(count);
   for (Worker& worker : workers) {
     worker.memory = memory.fork();
@@ -105,10 +104,10 @@ ParallelResult run_parallel(const LaunchContext& context, Regions& memory,
     worker.machine->budget = budget;
     worker.machine->must_be_clean = true;
   }
-  std::atomic<size_t> next{0};
+  std::atomic<uint64_t> next{0};
   std::atomic<bool> failed{false};
   for (Worker& worker : workers) worker.machine->cancelled = &failed;
-  const size_t step = std::max<size_t>(1, order.size() / (count * 8));
+  const uint64_t step = std::max<uint64_t>(1, order.size() / (count * 8));
   std::vector<std::thread> host;
   for (size_t t = 1; t < count; ++t)
     host.emplace_back([&, t] { work(workers[t], order, next, step, failed); });

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "vgpu/machine.h"
+#include "vgpu/scheduler.h"
 
 namespace kw::vgpu {
 
@@ -17,8 +18,7 @@ struct ParallelResult {
 /// Each host thread has its own stamps; they are compared afterwards, so that conflicts between
 /// blocks are noticed whichever threads they ran on. When not clean, memory is garbage and the
 /// program must be run again serially.
-ParallelResult run_parallel(const LaunchContext& context, Regions& memory,
-                            const std::vector<uint32_t>& order, int threads, uint64_t budget,
-                            uint32_t first_segment);
+ParallelResult run_parallel(const LaunchContext& context, Regions& memory, const BlockOrder& order,
+                            int threads, uint64_t budget, uint32_t first_segment);
 
 }  // namespace kw::vgpu

@@ -1,18 +1,22 @@
 #include "vgpu/print.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <optional>
 
 #include <fmt/core.h>
 
 #include "vgpu/report.h"
 #include "vgpu/resolve.h"
+#include "vgpu/scheduler.h"
 
 namespace kw::vgpu {
 namespace {
 
 constexpr size_t kMaxPrinted = 1 << 20;
-constexpr int kMaxText = 4096;  // of one format or string
+constexpr int kMaxText = 4096;   // of one format or string
+constexpr int kMaxWidth = 1000;  // of one conversion
 
 struct Reader {
   Machine& m;
@@ -56,7 +60,7 @@ class Formatter {
 
   std::string run(const std::string& format) {
     std::string out;
-    for (size_t i = 0; i < format.size(); ++i) {
+    for (size_t i = 0; i < format.size() && out.size() < kMaxPrinted; ++i) {
       if (format[i] != '%') {
         out += format[i];
       } else if (i + 1 < format.size() && format[i + 1] == '%') {
@@ -82,11 +86,13 @@ class Formatter {
   std::string convert(const std::string& format, size_t& i) {
     Conversion c;
     size_t j = i + 1;
-    for (; j < format.size() && std::strchr("-+ #0123456789.*", format[j]) != nullptr; ++j) {
-      if (format[j] == '*')
-        c.flags += std::to_string(std::clamp(next<int32_t>(), -200, 200));
-      else if (c.flags.size() < 16)
-        c.flags += format[j];
+    for (; j < format.size() && std::strchr("-+ #0", format[j]) != nullptr; ++j) {
+      if (c.flags.find(format[j]) == std::string::npos) c.flags += format[j];
+    }
+    if (const auto width = number(format, j)) c.flags += std::to_string(*width);
+    if (j < format.size() && format[j] == '.') {
+      const int precision = number(format, ++j).value_or(0);
+      if (precision >= 0) c.flags += "." + std::to_string(precision);
     }
     for (; j < format.size() && std::strchr("hlzjtLq", format[j]) != nullptr; ++j)
       c.wide = c.wide || format[j] != 'h';
@@ -95,6 +101,19 @@ class Formatter {
     const size_t start = i;
     i = j;
     return value(c, format.substr(start, j - start + 1));
+  }
+
+  // Digits or a star at `j`, bounded: the host's printf would obey any width.
+  std::optional<int> number(const std::string& format, size_t& j) {
+    if (j < format.size() && format[j] == '*') {
+      ++j;
+      return std::clamp(next<int32_t>(), -kMaxWidth, kMaxWidth);
+    }
+    const size_t start = j;
+    int result = 0;
+    for (; j < format.size() && format[j] >= '0' && format[j] <= '9'; ++j)
+      result = std::min(kMaxWidth, 10 * result + (format[j] - '0'));
+    return j == start ? std::nullopt : std::optional(result);
   }
 
   std::string value(const Conversion& c, const std::string& original) {
@@ -154,13 +173,15 @@ void print_lanes(Machine& m, Warp& w, uint32_t pc, uint32_t mask) {
   for (uint32_t rest = mask; rest != 0; rest &= rest - 1) {
     const int lane = __builtin_ctz(rest);
     const uint64_t arguments = argument(m, w, in, 1, lane);
-    uint32_t count = 0;
-    for (const char c : Reader{m, w, lane, pc}.text(argument(m, w, in, 0, lane))) count += c == '%';
+    const Reader reader{m, w, lane, pc};
+    const std::string format = reader.text(argument(m, w, in, 0, lane));
+    const auto count = static_cast<uint32_t>(std::count(format.begin(), format.end(), '%'));
     if (m.printed.size() < kMaxPrinted) {
-      const Reader reader{m, w, lane, pc};
-      m.printed += Formatter(reader, arguments).run(reader.text(argument(m, w, in, 0, lane)));
+      const std::string text = Formatter(reader, arguments).run(format);
+      m.printed.append(text, 0, kMaxPrinted - m.printed.size());
       if (m.printed.size() >= kMaxPrinted) m.printed += "\n… (printf output over 1 MiB is cut)\n";
     }
+    watch_clock(m);
     std::memcpy(w.regs + in.args.dst[0] + lane * 4, &count, 4);
   }
 }

@@ -9,6 +9,7 @@
 
 #include "vgpu/barriers.h"
 #include "vgpu/levels.h"
+#include "vgpu/ordering.h"
 #include "vgpu/pool.h"
 #include "vgpu/report.h"
 #include "vgpu/taint.h"
@@ -20,6 +21,7 @@ using record::FindingKind;
 
 constexpr uint64_t kWarpSlice = 50000;     // instructions before another warp of the block runs
 constexpr uint64_t kBlockSlice = 2000000;  // … before another block does
+constexpr uint32_t kStepsPerLook = 64;     // slow steps between two looks at the clock
 constexpr int kIdleRounds = 50;            // full rounds in which nobody changed anything
 
 enum class BlockState { Finished, Yielded, Stopped };
@@ -35,15 +37,14 @@ uint64_t mix(uint64_t x) {
   return x ^ (x >> 31);
 }
 
-// Another order of items[begin, end): backwards for kReverseSeed, else shuffled by seed and salt.
-void permute(std::vector<uint32_t>& items, size_t begin, size_t end, uint64_t seed, uint64_t salt) {
+// Another order of the items: backwards for kReverseSeed, else shuffled by seed and salt.
+void permute(std::vector<uint32_t>& items, uint64_t seed, uint64_t salt) {
   if (seed == kReverseSeed) {
-    std::reverse(items.begin() + static_cast<ptrdiff_t>(begin),
-                 items.begin() + static_cast<ptrdiff_t>(end));
+    std::reverse(items.begin(), items.end());
     return;
   }
-  for (size_t i = end; i > begin + 1; --i)
-    std::swap(items[i - 1], items[begin + mix(mix(seed ^ salt) ^ i) % (i - begin)]);
+  for (size_t i = items.size(); i > 1; --i)
+    std::swap(items[i - 1], items[mix(mix(seed ^ salt) ^ i) % i]);
 }
 
 class BlockRun {
@@ -54,8 +55,7 @@ class BlockRun {
     enter();
     std::vector<uint32_t> order(block_.warp_count);
     std::iota(order.begin(), order.end(), 0);
-    if (m_.launch.schedule_seed != 0)
-      permute(order, 0, order.size(), m_.launch.schedule_seed, block_.linear);
+    if (m_.launch.schedule_seed != 0) permute(order, m_.launch.schedule_seed, block_.linear);
     uint64_t spent = 0;
     for (;;) {
       bool any_ready = false, any_worked = false;
@@ -179,18 +179,30 @@ void report_deadlock(Machine& m, const std::deque<ResidentBlock*>& resident, uin
 
 }  // namespace
 
-std::vector<uint32_t> block_order(uint64_t count, uint64_t resident, uint64_t seed) {
-  std::vector<uint32_t> order(count);
-  std::iota(order.begin(), order.end(), 0);
-  if (seed == 0) return order;
-  for (uint64_t at = 0; at < count; at += resident)
-    permute(order, at, std::min(count, at + resident), seed, at);
-  return order;
+void watch_clock(Machine& m) {
+  if (++m.slow_steps % kStepsPerLook == 0 && m.launch.deadline > 0 &&
+      now_seconds() > m.launch.deadline)
+    m.fuel = 0;
 }
 
-bool run_blocks(Machine& m, const std::vector<uint32_t>& order, size_t begin, size_t end) {
+BlockOrder::BlockOrder(uint64_t size, uint64_t resident, uint64_t seed)
+    : size_(size), resident_(std::max<uint64_t>(1, resident)), seed_(seed) {}
+
+uint32_t BlockOrder::operator[](uint64_t at) {
+  if (seed_ == 0) return static_cast<uint32_t>(at);
+  const uint64_t begin = at / resident_ * resident_;
+  if (window_.empty() || begin != begin_) {
+    begin_ = begin;
+    window_.resize(std::min(size_ - begin, resident_));
+    std::iota(window_.begin(), window_.end(), static_cast<uint32_t>(begin));
+    permute(window_, seed_, begin);
+  }
+  return window_[at - begin];
+}
+
+bool run_blocks(Machine& m, BlockOrder& order, uint64_t begin, uint64_t end) {
   std::deque<ResidentBlock*> resident;  // those that gave way, the longest waiting first
-  size_t next = begin;
+  uint64_t next = begin;
   int idle_rounds = 0;
   size_t idle_in_row = 0;
   uint64_t progress = m.progress;
@@ -205,6 +217,7 @@ bool run_blocks(Machine& m, const std::vector<uint32_t>& order, size_t begin, si
     if (state == BlockState::Stopped || m.stop) return false;
     if (state == BlockState::Finished) {
       ++m.progress;
+      forget_acquires(m, *block);
       m.pool->finish(*block);
     } else {
       resident.push_back(block);

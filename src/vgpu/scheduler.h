@@ -12,11 +12,25 @@ namespace kw::vgpu {
 /// The seed that runs blocks and warps backwards instead of shuffling them.
 inline constexpr uint64_t kReverseSeed = 1;
 
-/// Order in which blocks 0 … count-1 start. With a seed, shuffled inside windows no larger than
-/// what is resident at once, so that waiting for a lower-numbered block stays legal.
-std::vector<uint32_t> block_order(uint64_t count, uint64_t resident, uint64_t seed);
+/// To be called where one instruction may take long: ends the running slice when time is up.
+void watch_clock(Machine& m);
+
+/// Order in which blocks 0 … size-1 start, worked out as it is asked for: a grid may have billions.
+/// With a seed, shuffled inside windows no larger than what is resident at once, so that waiting
+/// for a lower-numbered block stays legal.
+class BlockOrder {
+ public:
+  BlockOrder(uint64_t size, uint64_t resident, uint64_t seed);
+  uint64_t size() const { return size_; }
+  uint32_t operator[](uint64_t at);
+
+ private:
+  uint64_t size_, resident_, seed_;
+  uint64_t begin_ = 0;            // of the window at hand
+  std::vector<uint32_t> window_;  // empty: none yet
+};
 
 /// Runs order[begin, end) to completion; false when the run must stop (the log says why).
-bool run_blocks(Machine& m, const std::vector<uint32_t>& order, size_t begin, size_t end);
+bool run_blocks(Machine& m, BlockOrder& order, uint64_t begin, uint64_t end);
 
 }  // namespace kw::vgpu

@@ -14,6 +14,7 @@
 #include "vgpu/races.h"
 #include "vgpu/report.h"
 #include "vgpu/resolve.h"
+#include "vgpu/scheduler.h"
 #include "vgpu/slow_ops.h"
 #include "vgpu/taint.h"
 
@@ -263,6 +264,7 @@ void count_matrix(Machine& m, Warp& w, uint32_t pc, const TensorInst& t) {
 void run_tensor(Machine& m, Warp& w, uint32_t pc, uint32_t mask) {
   const Inst& in = m.code[pc];
   const TensorInst& t = m.launch.code->tensors[in.target];
+  watch_clock(m);
   if (mask != ~0u) {
     report_fatal(m, record::FindingKind::CollectiveDeadlock, actor(m, w, __builtin_ctz(mask), pc),
                  std::nullopt, [&] {
