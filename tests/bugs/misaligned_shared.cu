@@ -13,6 +13,7 @@ __global__ void packed(const int* x, long long* y, int shift) {
   row[shift + t] = x[blockIdx.x * 64 + t];
   row[shift + 32 + t] = x[blockIdx.x * 64 + 32 + t];
   __syncthreads();
-  long long pair = *reinterpret_cast<long long*>(&row[shift + 2 * t]);  //~ misaligned
+  const int* at = &row[shift + 2 * t];
+  long long pair = *reinterpret_cast<const long long*>(at);  //~ misaligned
   y[blockIdx.x * 32 + t] = pair % 1000003;
 }
