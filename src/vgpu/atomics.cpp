@@ -128,6 +128,77 @@ void order_atomic(Machine& m, Warp& w, const AtomicInst& atom) {
   acquire(m, w, atom.mem);
 }
 
+// The usual case, without detours: one unit that only atomics touched since the last barrier
+// (shared) or in this launch (global). Null: whoever comes next must look closer.
+std::byte* quick_shared(Machine& m, const Warp& w, int lane, uint32_t pc, const MemOp& op,
+                        uint64_t offset) {
+  namespace st = shared_stamp;
+  Block& block = *m.block;
+  const uint32_t bytes = op.total;
+  if (bytes != 1u << block.unit_log2 || offset >= block.shared_bytes || offset % bytes != 0)
+    return nullptr;
+  uint64_t& written = block.shared_writes[offset >> block.unit_log2];
+  if (m.counters != nullptr) return written == st::kRedZone ? nullptr : block.shared + offset;
+  const uint64_t start = uint64_t{block.start_time} << st::kTimeShift;
+  const uint64_t ordered = uint64_t{block.barrier_time} << st::kTimeShift;
+  const bool defined = written >= start && (written & st::kSpecial) == 0;
+  if (!defined || (written >= ordered && (written & st::kStrong) == 0)) return nullptr;
+  if (block.shared_reads[offset >> block.unit_log2] >= ordered) return nullptr;
+  written = st::make(block.time, w.index * kLanes + static_cast<uint32_t>(lane), pc, st::kStrong);
+  block.dirty = true;
+  return block.shared + offset;
+}
+
+std::byte* quick_global(Machine& m, const Warp& w, int lane, uint32_t pc, const MemOp& op,
+                        uint64_t address) {
+  namespace st = global_stamp;
+  if (region_of(address) >= m.region_count || op.scope != Scope::Device) return nullptr;
+  Region& region = m.regions[region_of(address)];
+  const uint64_t offset = address - region.base, bytes = op.total;
+  if (!region.writable || offset >= region.size || offset % bytes != 0 ||
+      offset + bytes > region.size)
+    return nullptr;
+  if (m.counters != nullptr) return region.data + offset;
+  if (!region.tracked || region.writes == nullptr || bytes != uint64_t{1} << region.unit_log2)
+    return nullptr;
+  uint64_t& written = region.writes[offset >> region.unit_log2];
+  const uint64_t old = uint64_t{m.launch_segment} << st::kSegmentShift;
+  const bool atomics_only =
+      (written & (st::kUndefined | st::kStrong | st::kBlockScope)) == st::kStrong;
+  const bool settled = written < old && (written != 0 || region.defined);
+  if (!atomics_only && !settled) return nullptr;
+  if (region.reads != nullptr && region.reads[offset >> region.unit_log2] >= old) return nullptr;
+  if (m.block->segment == 0) open_segment(m);
+  written =
+      st::make(m.block->segment, w.index * kLanes + static_cast<uint32_t>(lane), pc, st::kStrong);
+  m.block->dirty = true;
+  region.saw_strong = true;
+  return region.data + offset;
+}
+
+std::byte* quick_target(Machine& m, const Warp& w, int lane, uint32_t pc, const AtomicInst& atom) {
+  if (w.tainted || atom.mem.count != 1) return nullptr;
+  const uint64_t address = lane_address(w, atom.mem, lane);
+  if (atom.mem.space == ptx::Space::Shared) return quick_shared(m, w, lane, pc, atom.mem, address);
+  if (region_of(address) == kSharedRegion && atom.mem.space == ptx::Space::Generic)
+    return quick_shared(m, w, lane, pc, atom.mem, address - kSharedWindow);
+  return quick_global(m, w, lane, pc, atom.mem, address);
+}
+
+// True when the memory changed.
+bool update_quickly(Warp& w, const AtomicInst& atom, int lane, std::byte* data) {
+  const int width = atom.mem.width;
+  uint64_t old = 0;
+  std::memcpy(&old, data, static_cast<size_t>(width));
+  const uint64_t b = read_slot(w.regs, atom.operand[0], width, lane);
+  const uint64_t c = atom.op == AtomicOp::Cas ? read_slot(w.regs, atom.swap, width, lane) : 0;
+  const uint64_t now = combine(atom, old, b, c);
+  std::memcpy(data, &now, static_cast<size_t>(width));
+  if (atom.has_result)
+    std::memcpy(w.regs + atom.mem.data[0] + lane * width, &old, static_cast<size_t>(width));
+  return now != old;
+}
+
 struct LaneResult {
   bool changed = false;
   bool undefined = false;
@@ -210,6 +281,10 @@ void run_atomic(Machine& m, Warp& w, uint32_t pc, uint32_t mask) {
   order_atomic(m, w, atom);
   for (uint32_t rest = mask; rest != 0; rest &= rest - 1) {
     const int lane = __builtin_ctz(rest);
+    if (std::byte* data = rest != mask ? quick_target(m, w, lane, pc, atom) : nullptr) {
+      m.progress += update_quickly(w, atom, lane, data) ? 1 : 0;
+      continue;
+    }
     const bool bad_address =
         w.tainted && was_tainted && undefined_address(m, w, pc, atom.mem, lane);
     Target target;

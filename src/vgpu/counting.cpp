@@ -22,20 +22,25 @@ struct Request {
   uint32_t bytes;  // per lane
 };
 
-// Distinct values among few numbers that are nearly in order already.
-int distinct(uint64_t* values, int count) {
-  for (int i = 1; i < count; ++i) {
-    const uint64_t value = values[i];
-    int j = i;
-    for (; j > 0 && values[j - 1] > value; --j) values[j] = values[j - 1];
-    values[j] = value;
+/// At most 64 different numbers, found by hashing.
+class SmallSet {
+ public:
+  /// False when the number is already there.
+  KW_LANE bool insert(uint64_t value) {
+    uint32_t at = static_cast<uint32_t>((value * 0x9e3779b97f4a7c15u) >> 58);
+    while ((used_ >> at & 1) != 0) {
+      if (slots_[at] == value) return false;
+      at = (at + 1) & 63;
+    }
+    used_ |= uint64_t{1} << at;
+    slots_[at] = value;
+    return true;
   }
-  int kept = count > 0 ? 1 : 0;
-  for (int i = 1; i < count; ++i) {
-    if (values[i] != values[i - 1]) values[kept++] = values[i];
-  }
-  return kept;
-}
+
+ private:
+  uint64_t used_ = 0;
+  uint64_t slots_[64];
+};
 
 enum class Pattern { Same, Row, Other };
 
@@ -54,18 +59,14 @@ KW_LANE Pattern pattern_of(const Request& r) {
 
 // Distinct 32-byte sectors of one request.
 uint64_t scattered_sectors(const Request& r) {
-  uint64_t touched[kLanes * 2];
-  int count = 0;
-  bool sorted = true;
+  SmallSet touched;
+  uint64_t count = 0;
   for (uint32_t rest = r.mask; rest != 0; rest &= rest - 1) {
     const uint64_t at = r.addresses[first_lane(rest)];
-    for (uint64_t s = at >> kSectorLog2; s <= (at + r.bytes - 1) >> kSectorLog2; ++s) {
-      if (count > 0 && touched[count - 1] == s) continue;
-      sorted = sorted && (count == 0 || touched[count - 1] < s);
-      touched[count++] = s;
-    }
+    for (uint64_t s = at >> kSectorLog2; s <= (at + r.bytes - 1) >> kSectorLog2; ++s)
+      count += touched.insert(s) ? 1 : 0;
   }
-  return static_cast<uint64_t>(sorted ? count : distinct(touched, count));
+  return count;
 }
 
 // Parts in which a request is served: 64-bit accesses half-warp by half-warp, 128-bit ones by
@@ -91,27 +92,15 @@ KW_LANE bool within_window(const Request& r) {
 // The busiest bank decides; lanes that read the same word share it.
 uint64_t part_wavefronts(const Request& r) {
   if (within_window(r)) return 1;
-  uint64_t words[kLanes * 4];
-  uint64_t first[kBanks];
-  int count = 0;
-  uint32_t used = 0;
-  bool conflict = false;
+  SmallSet words;
+  uint32_t per_bank[kBanks] = {}, most = 0;
   for (uint32_t rest = r.mask; rest != 0; rest &= rest - 1) {
     const uint64_t at = r.addresses[first_lane(rest)];
     for (uint64_t word = at / 4; word <= (at + r.bytes - 1) / 4; ++word) {
-      const uint64_t bank = word % kBanks;
-      conflict = conflict || ((used >> bank & 1) != 0 && first[bank] != word);
-      used |= 1u << bank;
-      first[bank] = word;
-      words[count++] = word;
+      if (!words.insert(word)) continue;
+      const uint32_t now = ++per_bank[word % kBanks];
+      most = now > most ? now : most;
     }
-  }
-  if (!conflict) return 1;
-  count = distinct(words, count);
-  uint32_t per_bank[kBanks] = {}, most = 0;
-  for (int i = 0; i < count; ++i) {
-    const uint32_t now = ++per_bank[words[i] % kBanks];
-    most = now > most ? now : most;
   }
   return most;
 }
@@ -211,11 +200,11 @@ void count_atomic(Machine& m, Warp& w, uint32_t pc, uint32_t mask) {
   alignas(64) uint64_t addresses[kLanes];
   lane_addresses(w, op, addresses);
   KW_SIMD_LEVEL::count_addresses(m, pc, op, addresses, mask);
-  uint64_t taken[kLanes];
-  int count = 0;
+  SmallSet taken;
+  uint64_t again = 0;
   for (uint32_t rest = mask; rest != 0; rest &= rest - 1)
-    taken[count++] = addresses[first_lane(rest)];
-  m.counters->rows[pc].serialised += static_cast<uint64_t>(count - distinct(taken, count));
+    again += taken.insert(addresses[first_lane(rest)]) ? 0 : 1;
+  m.counters->rows[pc].serialised += again;
 }
 
 void count_instruction(Machine& m, uint32_t pc, uint32_t group, uint32_t mask) {
