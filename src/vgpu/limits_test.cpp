@@ -123,7 +123,6 @@ TEST(Limits, RefusesTextsThatNeedTooMuch) {
   });
   const std::string cases[] = {
       entry("", repeat(2100, [&](int i) { return ".param .b8 a" + number(i) + "[65536];\n"; })),
-      entry("", "call f;\n", ".func f()\n{\ncall f;\nret;\n}\n"),
       entry("", "call f399;\n", chain),
       entry(".param .b8 huge[1000000]", ""),
       entry("", ".local .b8 a[1073741824];\n"),
@@ -131,6 +130,17 @@ TEST(Limits, RefusesTextsThatNeedTooMuch) {
   };
   for (const std::string& text : cases)
     EXPECT_NE(Bench(text).load_error, "") << text.substr(0, 300);
+}
+
+TEST(Limits, EndlessRecursionIsRefusedOrEnds) {
+  Bench bench(entry("", "call f;\n", ".func f()\n{\ncall f;\nret;\n}\n"));
+  if (!bench.load_error.empty()) return;
+  bench.launch("k", {1}, {64});
+  bench.options.max_warp_instructions = 100000000;
+  bench.run();
+  EXPECT_NE(bench.outcome.status, RunStatus::Completed);
+  EXPECT_FALSE(bench.outcome.findings.empty());
+  EXPECT_LT(peak_kib(), 3 << 20);
 }
 
 TEST(Limits, RefusesLaunchesThatNeedTooMuch) {
