@@ -34,10 +34,28 @@ struct ParamSlot {
   uint32_t bytes = 0;
 };
 
+/// Recursive calls keep what the next activation would overwrite.
+inline constexpr uint32_t kStackBytes = 16384;  // of local variables, per thread
+struct SavedSlot {
+  uint32_t offset = 0;
+  uint32_t width = 0;  // bytes per lane, 0: a mask
+};
+struct StackAddress {
+  uint32_t slot = 0;
+  uint8_t width = 8;
+  int64_t offset = 0;  // from the start of the activation's local variables
+};
+struct ActivationFrame {
+  std::vector<SavedSlot> saved;
+  std::vector<StackAddress> addresses;
+  uint32_t stack_bytes = 0;
+};
+
 struct CallInst {
   int function = -1;              // index into Module::functions
   uint32_t pc = 0;                // of its first instruction
   uint32_t return_slot = 0;       // per-lane return pc of the callee
+  int save = -1;                  // recursive: the caller's frame, index into Code::frames
   std::vector<FrameCopy> copies;  // arguments
 };
 
@@ -105,6 +123,7 @@ struct Code {
   std::vector<IndirectCall> indirect_calls;
   std::vector<std::vector<FrameCopy>> frame_copies;
   std::vector<std::vector<uint32_t>> branch_tables;
+  std::vector<ActivationFrame> frames;
   std::vector<isa::Alu> alus;  // Inst::target of an Alu
   std::vector<AsyncCopyInst> async_copies;
   std::vector<TensorInst> tensors;
@@ -120,6 +139,8 @@ struct Code {
   bool uses_dynamic_shared = false;
   std::vector<WindowVariable> local;
   uint32_t local_bytes = 0;
+  uint32_t stack_start = 0;  // local variables of recursive functions lie from here on; 0: none
+  uint32_t stack_slot = 0;   // bytes of that stack in use, per lane
   std::vector<ParamSlot> params;
   uint32_t param_bytes = 0;
   uint8_t shared_unit_log2 = 4;  // narrowest access that may touch shared memory

@@ -9,6 +9,7 @@
 #include "vgpu/ordering.h"
 #include "vgpu/polling.h"
 #include "vgpu/print.h"
+#include "vgpu/recursion.h"
 #include "vgpu/report.h"
 #include "vgpu/slow_ops.h"
 #include "vgpu/taint.h"
@@ -61,7 +62,8 @@ void copy_frames(Warp& w, const std::vector<FrameCopy>& copies, uint32_t mask) {
   }
 }
 
-void enter(Warp& w, uint32_t pc, const CallInst& call, uint32_t mask) {
+void enter(Machine& m, Warp& w, uint32_t pc, const CallInst& call, uint32_t mask) {
+  if (call.save >= 0) save_frame(m, w, pc, m.launch.code->frames[call.save], mask);
   copy_frames(w, call.copies, mask);
   each_lane(mask, [&](int lane) {
     const uint32_t back = pc + 1;
@@ -79,7 +81,7 @@ void call_indirect(Machine& m, Warp& w, uint32_t pc, uint32_t mask) {
       chosen |= 1u << lane;
       std::memcpy(w.regs + call.chosen + lane * 4, &t, 4);
     });
-    if (chosen != 0) enter(w, pc, call.targets[t].call, chosen);
+    if (chosen != 0) enter(m, w, pc, call.targets[t].call, chosen);
     mask &= ~chosen;
   }
   if (mask == 0) return;
@@ -122,6 +124,7 @@ void branch_indexed(Machine& m, Warp& w, uint32_t pc, uint32_t mask) {
 
 void return_lanes(Machine& m, Warp& w, uint32_t pc, uint32_t mask) {
   uint32_t places[kLanes] = {};
+  if (m.code[pc].args.aux != 0) leave_frame(m, w, m.code[pc].args.aux, mask);
   each_lane(mask,
             [&](int lane) { places[lane] = get<uint32_t>(w.regs, m.code[pc].args.src[0], lane); });
   scatter(w, places, mask);
@@ -201,7 +204,7 @@ void move_lanes(Machine& m, Warp& w, uint32_t pc, uint32_t mask) {
   const Inst& in = m.code[pc];
   switch (in.op) {
     case Op::Call:
-      enter(w, pc, m.launch.code->calls[in.target], mask);
+      enter(m, w, pc, m.launch.code->calls[in.target], mask);
       break;
     case Op::CallIndirect:
       call_indirect(m, w, pc, mask);
@@ -221,6 +224,12 @@ void slow_op(Machine& m, Warp& w, uint32_t pc, uint32_t mask) {
   switch (in.op) {
     case Op::CopyFrames:
       copy_frames(w, code.frame_copies[in.target], mask);
+      break;
+    case Op::EnterFrame:
+      enter_frame(m, w, pc, code.frames[in.target], mask);
+      break;
+    case Op::RestoreFrame:
+      restore_frame(m, w, code.frames[in.target], mask);
       break;
     case Op::CopyIndirectFrames:
       copy_indirect_results(m, w, pc, mask);

@@ -67,6 +67,8 @@ InstClass class_of(const Code& code, const Inst& in, const InstCounts& row) {
     case Op::StoreFrame:
     case Op::CopyFrames:
     case Op::CopyIndirectFrames:
+    case Op::EnterFrame:
+    case Op::RestoreFrame:
       return InstClass::Move;
     case Op::IsSpace:
       return InstClass::Predicate;

@@ -63,8 +63,8 @@ Decoded Decoder::run() {
   code_.files = module_.files;
   current_ = entry_;
   choose_user_file();
-  std::vector<int> stack;
-  if (!collect(entry_, stack)) return std::move(result_);
+  if (!collect(entry_, 0)) return std::move(result_);
+  find_recursion();
   for (const int f : order_) result_.visited += module_.functions[f].instructions.size();
   next_ = 64;  // offset 0: the mask that is always true
   discard_ = next_;
@@ -81,57 +81,6 @@ Decoded Decoder::run() {
   for (const int f : order_) emit_function(f);
   link();
   return std::move(result_);
-}
-
-// Depth first, so that a call back to a function still open is recursion.
-bool Decoder::collect(int index, std::vector<int>& stack) {
-  const ptx::Function& f = module_.functions[index];
-  if (std::find(stack.begin(), stack.end(), index) != stack.end()) {
-    place_ = {0, 0, f.ptx_line};
-    return refuse(fmt::format("recursion through '{}' is not supported", f.name));
-  }
-  if (stack.size() > 256) return refuse("functions call each other too deeply");
-  if (layouts_.count(index)) return true;
-  stack.push_back(index);
-  std::set<int> callees;
-  for (const ptx::Instruction& instruction : f.instructions) {
-    for (const ptx::Operand& operand : instruction.operands) collect_operand(operand, callees);
-    for (const ptx::Operand& operand : instruction.operands) {
-      if (operand.label < 0) continue;
-      for (const int target : f.labels[operand.label].call_targets) address_taken_.insert(target);
-    }
-  }
-  for (const int callee : callees) {
-    if (module_.functions[callee].is_declaration || module_.functions[callee].is_entry) continue;
-    if (!collect(callee, stack)) return false;
-  }
-  stack.pop_back();
-  layouts_[index];
-  order_.insert(order_.begin(), index);  // callers before callees: the entry comes first
-  return true;
-}
-
-void Decoder::collect_operand(const ptx::Operand& operand, std::set<int>& callees) {
-  if (operand.function >= 0) {
-    callees.insert(operand.function);
-    address_taken_.insert(operand.function);
-  }
-  const bool module_variable = operand.symbol >= 0 && !operand.local_symbol;
-  if (module_variable && variables_used_.insert(operand.symbol).second) {
-    std::vector<int> open = {operand.symbol};
-    while (
-        !open.empty()) {  // an initialiser may hold addresses of further variables and of functions
-      const int variable = open.back();
-      open.pop_back();
-      for (const ptx::Variable::Patch& patch : module_.variables[variable].patches) {
-        if (patch.function >= 0)
-          callees.insert(patch.function), address_taken_.insert(patch.function);
-        if (patch.variable >= 0 && variables_used_.insert(patch.variable).second)
-          open.push_back(patch.variable);
-      }
-    }
-  }
-  for (const ptx::Operand& element : operand.elements) collect_operand(element, callees);
 }
 
 void Decoder::shape_instructions(int index) {
@@ -178,7 +127,8 @@ bool Decoder::lay_out(int index) {
   for (const ptx::Variable& variable : f.variables) {
     uint32_t at = 0;
     if (variable.space == ptx::Space::Shared) at = add_shared(variable);
-    if (variable.space == ptx::Space::Local) at = add_local(variable);
+    if (variable.space == ptx::Space::Local)
+      at = own.recursive ? stack_offset(variable) : add_local(variable);
     if (variable.space == ptx::Space::Param) at = frame(static_cast<uint32_t>(variable.bytes));
     own.variables.push_back(at);
   }
@@ -194,6 +144,7 @@ bool Decoder::lay_out(int index) {
   const RegisterPlan plan = plan_registers(f, destinations, next_);
   own.registers = plan.offsets;
   next_ = plan.end;
+  if (own.recursive) lay_out_saved(f);
   code_.zeroed.insert(code_.zeroed.end(), plan.zeroed.begin(), plan.zeroed.end());
   return next_ <= kMaxFileBytes || refuse(kTooLarge);
 }
@@ -207,6 +158,7 @@ void Decoder::emit_function(int index) {
   for (size_t l = 0; l < f.labels.size(); ++l)
     labels_at[f.labels[l].instruction].push_back(static_cast<int>(l));
   own.label_pcs.assign(f.labels.size(), 0);
+  if (own.stack_bytes > 0) emit(Op::EnterFrame).target = static_cast<uint32_t>(own.frame);
   branch_fixups_.clear();
   cas_addresses_.clear();
   for (const ptx::Instruction& instruction : f.instructions) {
@@ -225,7 +177,10 @@ void Decoder::emit_function(int index) {
   }
   instruction_ = nullptr;
   Inst& end = emit(f.is_entry ? Op::Exit : Op::Return);  // falling off the end returns
-  if (!f.is_entry) end.args.src[0] = own.return_slot;
+  if (!f.is_entry) {
+    end.args.src[0] = own.return_slot;
+    end.args.aux = own.stack_bytes;
+  }
   for (const auto& [inst, label] : branch_fixups_) code_.insts[inst].target = own.label_pcs[label];
   for (size_t i = own.pc; i < code_.insts.size(); ++i) {
     if (code_.insts[i].op != Op::BranchIndexed) continue;
@@ -289,7 +244,9 @@ void Decoder::emit_instruction(const ptx::Instruction& instruction, const Shape&
       return;
     }
   }
-  if (instruction.guard < 0) return;
+  const bool guarded = instruction.guard >= 0 && !unguarded_;
+  unguarded_ = false;
+  if (!guarded) return;
   for (size_t i = first; i < code_.insts.size(); ++i) {
     code_.insts[i].guard = layout().registers[instruction.guard];
     code_.insts[i].guard_flip = instruction.guard_negated ? ~0u : 0;
@@ -343,6 +300,7 @@ bool Decoder::emit_alu(const ptx::Instruction& instruction, const isa::Alu& alu)
 
 // Call targets are known only when every function has its place.
 void Decoder::link() {
+  link_frames();
   for (CallInst& call : code_.calls) {
     call.pc = layouts_[call.function].pc;
     call.return_slot = layouts_[call.function].return_slot;

@@ -73,14 +73,29 @@ bool Decoder::call(const Instruction& in) {
   if (!copies(in.operands[2].elements, callee.params, other.params, true, call.copies))
     return false;
   if (!copies(in.operands[0].elements, callee.returns, other.returns, false, back)) return false;
-  Inst& inst = emit(Op::Call);
-  inst.target = static_cast<uint32_t>(code_.calls.size());
+  if (layout().recursive && is_recursive_call(index)) call.save = layout().frame;
+  const int save = call.save;
+  const std::optional<size_t> around = branch_around(in, save);
+  emit(Op::Call).target = static_cast<uint32_t>(code_.calls.size());
   code_.calls.push_back(std::move(call));
-  if (back.empty()) return true;
-  Inst& after = emit(Op::CopyFrames);
-  after.target = static_cast<uint32_t>(code_.frame_copies.size());
-  code_.frame_copies.push_back(std::move(back));
+  if (save >= 0) emit(Op::RestoreFrame).target = static_cast<uint32_t>(save);
+  if (!back.empty()) {
+    emit(Op::CopyFrames).target = static_cast<uint32_t>(code_.frame_copies.size());
+    code_.frame_copies.push_back(std::move(back));
+  }
+  if (around) code_.insts[*around].target = static_cast<uint32_t>(code_.insts.size());
   return true;
+}
+
+// The guard of a recursive call is one of the registers that come back only with RestoreFrame:
+// lanes that do not call jump over all of it.
+std::optional<size_t> Decoder::branch_around(const Instruction& in, int save) {
+  if (save < 0 || in.guard < 0) return std::nullopt;
+  Inst& skip = emit(Op::Branch);
+  skip.guard = layout().registers[in.guard];
+  skip.guard_flip = in.guard_negated ? 0 : ~0u;
+  unguarded_ = true;
+  return code_.insts.size() - 1;
 }
 
 bool Decoder::call_builtin(const Instruction& in, const ptx::Function& callee) {
@@ -137,18 +152,29 @@ bool Decoder::call_indirect(const Instruction& in) {
       return false;
     call.targets.push_back(std::move(target));
   }
-  Inst& inst = emit(Op::CallIndirect);
-  inst.target = static_cast<uint32_t>(code_.indirect_calls.size());
-  Inst& after = emit(Op::CopyIndirectFrames);
-  after.target = static_cast<uint32_t>(code_.indirect_calls.size());
+  int save = -1;
+  if (layout().recursive) {
+    save = layout().frame;
+    layout().saved.push_back({call.chosen, 4});
+    for (IndirectTarget& target : call.targets) target.call.save = save;
+  }
+  const std::optional<size_t> around = branch_around(in, save);
+  const auto index = static_cast<uint32_t>(code_.indirect_calls.size());
+  emit(Op::CallIndirect).target = index;
+  if (save >= 0) emit(Op::RestoreFrame).target = static_cast<uint32_t>(save);
+  emit(Op::CopyIndirectFrames).target = index;
   code_.indirect_calls.push_back(std::move(call));
+  if (around) code_.insts[*around].target = static_cast<uint32_t>(code_.insts.size());
   return true;
 }
 
 bool Decoder::leave(const Instruction& in) {
   const bool exits = in.opcode == "exit" || function().is_entry;
   Inst& inst = emit(exits ? Op::Exit : Op::Return);
-  if (!exits) inst.args.src[0] = layout().return_slot;
+  if (!exits) {
+    inst.args.src[0] = layout().return_slot;
+    inst.args.aux = layout().stack_bytes;
+  }
   return true;
 }
 

@@ -39,6 +39,11 @@ const ptx::Variable* Decoder::variable_of(const Operand& operand) const {
   return operand.local_symbol ? &f.variables[operand.symbol] : &module_.variables[operand.symbol];
 }
 
+bool Decoder::is_on_stack(const Operand& operand) const {
+  return operand.local_symbol && operand.symbol >= 0 && layouts_.at(current_).recursive &&
+         function().variables[operand.symbol].space == ptx::Space::Local;
+}
+
 uint32_t Decoder::new_slot(int width) {
   const uint32_t at = next_;
   next_ += (slot_bytes(width) + 63) & ~63u;
@@ -108,6 +113,8 @@ std::optional<uint32_t> Decoder::source(const Operand& operand, int width, Type 
       if (width != 2 && width != 4 && width != 8) return std::nullopt;
       return special(operand, width);
     case Operand::Kind::Symbol: {
+      if (is_on_stack(operand) && (width == 4 || width == 8))
+        return stack_address(operand.symbol, operand.offset, width);
       const auto value = symbol_value(operand);
       if (!value || (width != 4 && width != 8)) return std::nullopt;
       return constant(width, *value);
@@ -142,6 +149,11 @@ bool Decoder::address(const Operand& operand, MemOp& mem) {
   }
   uint64_t value = static_cast<uint64_t>(operand.offset);
   mem.address64 = true;
+  if (is_on_stack(operand)) {
+    if (mem.space == ptx::Space::Generic) mem.offset += static_cast<int64_t>(kLocalWindow);
+    mem.address = stack_address(operand.symbol, 0, 8);
+    return true;
+  }
   mem.offset = 0;
   const ptx::Variable* variable = variable_of(operand);
   if (variable != nullptr) {

@@ -23,6 +23,13 @@ struct FunctionLayout {
   uint32_t carry_slot = 0;
   uint32_t pc = 0;
   std::vector<uint32_t> label_pcs;  // per label, once emitted
+  // Only of functions that may be entered again before they are left:
+  bool recursive = false;
+  int frame = -1;            // index into Code::frames
+  uint32_t stack_bytes = 0;  // of its local variables
+  std::vector<SavedSlot> saved;
+  std::vector<StackAddress> stack_addresses;
+  std::map<std::tuple<int, int64_t, int>, uint32_t> stack_slots;  // variable, offset, width
 };
 
 /// What is known of an instruction before its operands are placed.
@@ -40,13 +47,21 @@ class Decoder {
   using Handler = bool (Decoder::*)(const ptx::Instruction&);
 
   // decode.cpp: the order of things
-  bool collect(int function, std::vector<int>& stack);
-  void collect_operand(const ptx::Operand& operand, std::set<int>& callees);
   bool lay_out(int function);
   void shape_instructions(int function);
   void emit_function(int function);
   void emit_instruction(const ptx::Instruction& instruction, const Shape& shape);
   void link();
+  void link_frames();
+
+  // decode_graph.cpp: calls and recursion
+  bool collect(int function, int depth);
+  void collect_operand(const ptx::Operand& operand, std::set<int>& callees);
+  void find_recursion();
+  bool is_recursive_call(int callee) const;
+  uint32_t stack_offset(const ptx::Variable& variable);
+  uint32_t stack_address(int variable, int64_t offset, int width);
+  void lay_out_saved(const ptx::Function& function);
 
   // decode_layout.cpp: memory and places
   void lay_out_params();
@@ -67,6 +82,7 @@ class Decoder {
   uint32_t carry_slot();  // the condition code of the current function
   bool address(const ptx::Operand& operand, MemOp& mem);
   const ptx::Variable* variable_of(const ptx::Operand& operand) const;
+  bool is_on_stack(const ptx::Operand& operand) const;
 
   // decode_memory.cpp
   bool memory_shape(const ptx::Instruction& instruction, MemOp& mem, bool allow_vector);
@@ -90,6 +106,7 @@ class Decoder {
   bool call_indirect(const ptx::Instruction& instruction);
   bool copies(const std::vector<ptx::Operand>& list, const std::vector<ptx::Variable>& formals,
               const std::vector<uint32_t>& frames, bool to_callee, std::vector<FrameCopy>& out);
+  std::optional<size_t> branch_around(const ptx::Instruction& instruction, int save);
   bool leave(const ptx::Instruction& instruction);
   bool trap(const ptx::Instruction& instruction);
   bool fence(const ptx::Instruction& instruction);
@@ -128,9 +145,11 @@ class Decoder {
   std::map<std::tuple<int, uint64_t, int>, uint32_t> specials_;
   std::map<int, uint32_t> module_shared_;  // module variable -> shared offset
   std::set<int> address_taken_;
+  std::map<int, std::set<int>> calls_, reaches_;  // functions by caller
   std::set<int> variables_used_;
   std::set<std::pair<int, int64_t>> cas_addresses_;  // register and offset, of the current function
   std::vector<std::pair<uint32_t, int>> branch_fixups_;  // inst, label of the current function
+  bool unguarded_ = false;                               // the handler dealt with the guard itself
   uint32_t next_ = 0;                                    // end of the register file so far
   uint32_t discard_ = 0;
   int user_file_ = 0;

@@ -34,6 +34,8 @@ enum class Op : uint8_t {
   CallIndirect,
   CopyFrames,
   CopyIndirectFrames,
+  EnterFrame,
+  RestoreFrame,
   Return,
   Exit,
   Trap,

@@ -197,6 +197,7 @@ void BlockPool::reset(ResidentBlock& block, uint32_t linear) const {
   block.index[1] = linear / grid.x % grid.y;
   block.index[2] = linear / grid.x / grid.y;
   block.yielded = false;
+  block.saved.clear();
   block.fence_time = block.device_fence_time = 0;
   block.released_time = block.device_released_time = 0;
   if (block.time >

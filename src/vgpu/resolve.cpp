@@ -119,6 +119,14 @@ Target local(const Attempt& a, Warp& w, int lane, uint64_t offset) {
     const uint64_t at = uint64_t{code.local_bytes} * static_cast<uint64_t>(lane) + offset;
     return {Target::Kind::Local, w.local + at, at, kLocalRegion};
   }
+  uint32_t used = 0;
+  if (code.stack_start != 0) std::memcpy(&used, w.regs + code.stack_slot + lane * 4, 4);
+  if (code.stack_start != 0 && offset >= code.stack_start &&
+      offset + a.bytes <= uint64_t{code.stack_start} + used) {
+    if (offset % a.bytes != 0) return misaligned(a, subject, offset);
+    const uint64_t at = uint64_t{code.local_bytes} * static_cast<uint64_t>(lane) + offset;
+    return {Target::Kind::Local, w.local + at, at, kLocalRegion};
+  }
   return refuse(a, FindingKind::OutOfBoundsLocal, subject, [&] {
     return fmt::format("{} {} bytes at local address {}, outside every per-thread array", a.verb(),
                        a.bytes, static_cast<int64_t>(offset));
