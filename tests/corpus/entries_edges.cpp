@@ -316,6 +316,18 @@ void per_lane_functions(Case& c) {
   }
 }
 
+int64_t moves(int disks) { return disks == 0 ? 0 : 2 * moves(disks - 1) + 1; }
+
+void recursion(Case& c) {
+  const int64_t cols = c.dim("C");
+  for (int64_t r = 0; r < c.dim("R"); ++r) {
+    std::vector<int32_t> row;
+    for (int64_t k = 0; k < cols; ++k) row.push_back(c.in<int32_t>("x")[r * cols + k]);
+    c.out<int32_t>("top")[r] = *std::max_element(row.begin(), row.end());
+    c.out<int64_t>("steps")[r] = moves(static_cast<int>(r % 9));
+  }
+}
+
 void doubled(Case& c) {
   const auto x = c.in<float>("x");
   for (size_t i = 0; i < x.size(); ++i) c.out<float>("y")[i] = x[i] * 2;
@@ -355,6 +367,7 @@ std::vector<Entry> edge_entries() {
        .settings = sweep("N", {1, 65, 300}),
        .reference = per_lane_functions,
        .fill = [](Case& c) { c.fill_integer("which", 0, 3); }},
+      {"recursion", rows({"R", "C"}, {{1, 1}, {40, 13}, {65, 32}}), recursion},
       {"unused_garbage", rows({"R", "C"}, {{1, 1}, {3, 37}, {2, 64}}), doubled},
       {"atomics_16bit", sweep("N", {1, 65, 1000}), small_atomics},
       {"simd_video", sweep("N", {1, 65, 1000}), packed_bytes},
