@@ -2,18 +2,18 @@
 //! task    count
 //! input   x: int32[N]
 //! output  y: int32[]
-//! scratch sum: int32[1] = 0
+//! scratch sum: uint32[1] = 0
 //! when    true
 //! launch  count grid(ceil_div(N, 64)) block(64) args(x, sum, N)
 //! launch  publish grid(1) block(1) args(sum, y)
 //? dims N=300
 
 // Mended twin of: an atomic that is only atomic among the threads of one block is used by many blocks.
-__global__ void count(const int* x, int* sum, int n) {
+__global__ void count(const int* x, unsigned* sum, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n && x[i] > 0) {
-    atomicAdd(sum, 1);
+    atomicInc(sum, 1000000u);
   }
 }
 
-__global__ void publish(const int* sum, int* y) { *y = *sum; }
+__global__ void publish(const unsigned* sum, int* y) { *y = (int)*sum; }
