@@ -144,7 +144,8 @@ std::byte* quick_shared(Machine& m, const Warp& w, int lane, uint32_t pc, const 
   const bool defined = written >= start && (written & st::kSpecial) == 0;
   if (!defined || (written >= ordered && (written & st::kStrong) == 0)) return nullptr;
   if (block.shared_reads[offset >> block.unit_log2] >= ordered) return nullptr;
-  written = st::make(block.time, w.index * kLanes + static_cast<uint32_t>(lane), pc, st::kStrong);
+  written = st::make(block.time, w.index * kLanes + static_cast<uint32_t>(lane), pc,
+                     st::kStrong | st::kAtomic);
   block.dirty = true;
   return block.shared + offset;
 }

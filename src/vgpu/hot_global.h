@@ -14,6 +14,7 @@ namespace kw::vgpu::KW_SIMD_LEVEL {
 /// access.
 struct GlobalOrder {
   uint64_t old, low, span, mine;
+  uint64_t foreign;  // what lies in [old, foreign) is surely another block's
 };
 
 KW_LANE GlobalOrder global_order(Machine& m, const Warp& w, uint32_t pc) {
@@ -28,11 +29,48 @@ KW_LANE GlobalOrder global_order(Machine& m, const Warp& w, uint32_t pc) {
                    ? uint64_t{block.ordered_high - block.ordered_low} << st::kSegmentShift
                    : 0;
   order.mine = st::make(block.segment, w.index * kLanes, pc, 0);
+  order.foreign = block.activations == 1 ? order.low : order.old;
   return order;
 }
 
 KW_LANE bool is_ordered(uint64_t stamp, const GlobalOrder& o) {
   return (stamp < o.old) | (stamp - o.low < o.span);
+}
+
+KW_LANE uint64_t stamp_of(uint64_t mine, uint32_t unit, int per_lane) {
+  return mine + (static_cast<uint64_t>(unit >> per_lane) << 25);
+}
+
+/// The lane's own access since the block (re)started.
+KW_LANE bool is_own(uint64_t stamp, uint64_t now, const GlobalOrder& o) {
+  return (stamp & global_stamp::kUndefined) == 0 && stamp >= o.low &&
+         global_stamp::thread(stamp) == global_stamp::thread(now);
+}
+
+/// Second look at units that are not all plainly new to this block: a lane meets itself, or all
+/// blocks read the same data. False: something is left to look at exactly.
+KW_LANE bool read_known_units(Region& region, uint64_t unit, uint32_t units, int per_lane,
+                              uint64_t mine, const GlobalOrder& o) {
+  namespace st = global_stamp;
+  for (uint32_t i = 0; i < units; ++i) {
+    const uint64_t now = stamp_of(mine, i, per_lane);
+    const uint64_t written = region.writes != nullptr ? region.writes[unit + i] : 0;
+    const bool readable =
+        (written != 0 || region.defined) && (is_ordered(written, o) || is_own(written, now, o));
+    uint64_t& first = region.reads[unit + i];
+    const bool everyone = first >= o.old && (first & st::kSpread) == st::kManyBlocks;
+    if (!readable || (first & st::kStrong) != 0) return false;
+    if (everyone || (is_own(first, now, o) && (first & st::kSpread) != 0)) continue;
+    if (is_ordered(first, o) || is_own(first, now, o)) {
+      first = now;
+    } else if (first >= o.old && first < o.foreign) {
+      region.readers[unit + i] = now;
+      first |= st::kManyBlocks;
+    } else {
+      return false;
+    }
+  }
+  return true;
 }
 
 /// `units` stamps of neighbouring lanes beginning with `lane`; each lane covers 2^per_lane of them.
@@ -49,14 +87,10 @@ KW_LANE bool read_units(Region& region, uint64_t unit, uint32_t units, int per_l
   }
   uint64_t* r = region.reads + unit;
   const uint64_t mine = o.mine + (static_cast<uint64_t>(lane) << 25);
-  for (uint32_t i = 0; i < units; ++i) {
-    const uint64_t now = mine + (static_cast<uint64_t>(i >> per_lane) << 25);
-    const uint64_t old = r[i];
-    const bool fresh = is_ordered(old, o);
-    bad |= static_cast<uint64_t>(!fresh & (((old ^ now) >> 25) != 0));
-    r[i] = fresh ? now : old;
-  }
-  return bad == 0;
+  for (uint32_t i = 0; i < units; ++i) bad |= static_cast<uint64_t>(!is_ordered(r[i], o));
+  if (bad != 0) return read_known_units(region, unit, units, per_lane, mine, o);
+  for (uint32_t i = 0; i < units; ++i) r[i] = stamp_of(mine, i, per_lane);
+  return true;
 }
 
 KW_LANE bool write_units(Region& region, uint64_t unit, uint32_t units, int per_lane, int lane,
@@ -64,20 +98,20 @@ KW_LANE bool write_units(Region& region, uint64_t unit, uint32_t units, int per_
   const uint64_t mine = o.mine + (static_cast<uint64_t>(lane) << 25);
   uint64_t* w = region.writes + unit;
   uint64_t bad = 0;
-  for (uint32_t i = 0; i < units; ++i) {
-    const uint64_t now = mine + (static_cast<uint64_t>(i >> per_lane) << 25);
-    bad |= static_cast<uint64_t>(!is_ordered(w[i], o) & (((w[i] ^ now) >> 25) != 0));
+  for (uint32_t i = 0; i < units; ++i) bad |= static_cast<uint64_t>(!is_ordered(w[i], o));
+  const uint64_t* r = region.reads != nullptr ? region.reads + unit : nullptr;
+  for (uint32_t i = 0; r != nullptr && i < units; ++i) {
+    const uint64_t other = (r[i] ^ stamp_of(mine, i, per_lane)) >> 25;
+    const bool apart = (other != 0) | ((r[i] & global_stamp::kSpread) != 0);
+    bad |= static_cast<uint64_t>(!is_ordered(r[i], o) & apart);
   }
-  if (region.reads != nullptr) {
-    const uint64_t* r = region.reads + unit;
-    for (uint32_t i = 0; i < units; ++i) {
-      const uint64_t now = mine + (static_cast<uint64_t>(i >> per_lane) << 25);
-      const bool other = (((r[i] ^ now) >> 25) != 0) | ((r[i] & global_stamp::kSpread) != 0);
-      bad |= static_cast<uint64_t>(!is_ordered(r[i], o) & other);
-    }
+  for (uint32_t i = 0; bad != 0 && i < units; ++i) {
+    const uint64_t now = stamp_of(mine, i, per_lane);
+    if (!is_ordered(w[i], o) && !is_own(w[i], now, o)) return false;
+    const bool alone = r == nullptr || (r[i] & global_stamp::kSpread) == 0;
+    if (r != nullptr && !is_ordered(r[i], o) && !(alone && is_own(r[i], now, o))) return false;
   }
-  if (bad != 0) return false;
-  for (uint32_t i = 0; i < units; ++i) w[i] = mine + (static_cast<uint64_t>(i >> per_lane) << 25);
+  for (uint32_t i = 0; i < units; ++i) w[i] = stamp_of(mine, i, per_lane);
   return true;
 }
 

@@ -45,11 +45,23 @@ KW_LANE void join_readers(uint64_t& first, uint64_t& another, uint64_t mine, con
   }
 }
 
+KW_LANE uint64_t lane_part(uint32_t unit, int per_lane) {
+  return static_cast<uint64_t>(unit >> per_lane) << 26;
+}
+
+/// An access since the last barrier that this lane's warp knows of: the lane's own, or one before
+/// the warp's last synchronisation.
+KW_LANE bool known_to_warp(uint64_t stamp, uint64_t mine, const SharedOrder& o) {
+  namespace st = shared_stamp;
+  if ((stamp & st::kSpecial) != 0 || stamp < o.start || st::warp(stamp) != o.warp) return false;
+  return st::time(stamp) < o.warp_time || st::thread(stamp) == st::thread(mine);
+}
+
 /// A read of neighbouring units that some lanes of this block have read before in this interval.
 KW_LANE void read_again(Block& block, uint32_t unit, uint32_t units, int per_lane, uint64_t mine,
                         const SharedOrder& o) {
   for (uint32_t i = 0; i < units; ++i) {
-    const uint64_t now = mine + (static_cast<uint64_t>(i >> per_lane) << 26);
+    const uint64_t now = mine + lane_part(i, per_lane);
     uint64_t& first = block.shared_reads[unit + i];
     if (first < o.ordered)
       first = now;
@@ -65,14 +77,18 @@ KW_LANE bool read_run(Block& block, uint32_t unit, uint32_t units, int per_lane,
   const uint64_t* w = block.shared_writes + unit;
   uint64_t* r = block.shared_reads + unit;
   const ReadScan scan = scan_reads(w, r, units, o.start, o.ordered - o.start, o.ordered);
-  if (scan.bad) return false;
+  const uint64_t mine = o.mine + (static_cast<uint64_t>(lane) << 26);
+  for (uint32_t i = 0; scan.bad && i < units; ++i) {
+    if (w[i] - o.start >= o.ordered - o.start &&
+        !known_to_warp(w[i], mine + lane_part(i, per_lane), o))
+      return false;
+  }
   if (!scan.apart)
     return true;  // several warps read all of it in this interval: nothing new to note
-  const uint64_t mine = o.mine + (static_cast<uint64_t>(lane) << 26);
   if (scan.again) {
     read_again(block, unit, units, per_lane, mine, o);
   } else {
-    for (uint32_t i = 0; i < units; ++i) r[i] = mine + (static_cast<uint64_t>(i >> per_lane) << 26);
+    for (uint32_t i = 0; i < units; ++i) r[i] = mine + lane_part(i, per_lane);
   }
   if (all_lanes) read_again(block, unit, units, per_lane, mine + (uint64_t{1} << 26), o);
   return true;
@@ -87,15 +103,23 @@ KW_LANE bool write_run(Block& block, uint32_t unit, uint32_t units, int per_lane
   constexpr uint64_t kThreadBits = uint64_t{1023} << 26;
   uint64_t bad = 0;
   for (uint32_t i = 0; i < units; ++i) {
-    const uint64_t now = mine + (static_cast<uint64_t>(i >> per_lane) << 26);
+    const uint64_t now = mine + lane_part(i, per_lane);
     const bool foreign_write = ((w[i] ^ now) & (kThreadBits | st::kSpecial)) != 0;
     const bool foreign_read =
         (((r[i] ^ now) & kThreadBits) | (r[i] & (st::kManyLanes | st::kManyWarps))) != 0;
     bad |= static_cast<uint64_t>((w[i] >= o.ordered) & foreign_write);
     bad |= static_cast<uint64_t>((r[i] >= o.ordered) & foreign_read);
   }
-  if (bad != 0) return false;
-  for (uint32_t i = 0; i < units; ++i) w[i] = mine + (static_cast<uint64_t>(i >> per_lane) << 26);
+  for (uint32_t i = 0; bad != 0 && i < units; ++i) {
+    const uint64_t now = mine + lane_part(i, per_lane);
+    const bool many = (r[i] & (st::kManyLanes | st::kManyWarps)) != 0;
+    const bool old_read =
+        st::warp(r[i]) == o.warp && (r[i] & st::kManyWarps) == 0 && st::time(r[i]) < o.warp_time;
+    const bool own_read = st::thread(r[i]) == st::thread(now) && !many;
+    if (w[i] >= o.ordered && !known_to_warp(w[i], now, o)) return false;
+    if (r[i] >= o.ordered && !old_read && !own_read) return false;
+  }
+  for (uint32_t i = 0; i < units; ++i) w[i] = mine + lane_part(i, per_lane);
   return true;
 }
 

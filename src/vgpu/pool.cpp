@@ -196,7 +196,6 @@ void BlockPool::reset(ResidentBlock& block, uint32_t linear) const {
   block.index[0] = linear % grid.x;
   block.index[1] = linear / grid.x % grid.y;
   block.index[2] = linear / grid.x / grid.y;
-  block.yielded = false;
   block.saved.clear();
   block.fence_time = block.device_fence_time = 0;
   block.released_time = block.device_released_time = 0;
@@ -212,6 +211,7 @@ void BlockPool::reset(ResidentBlock& block, uint32_t linear) const {
   block.dirty = false;
   std::memset(block.clocks, 0, sizeof block.clocks);
   block.segment = 0;
+  block.activations = 0;
   block.ordered_low = 1;
   block.ordered_high = 0;
   for (NamedBarrier& barrier : block.barriers) barrier = NamedBarrier();

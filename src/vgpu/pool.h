@@ -50,7 +50,6 @@ struct ResidentBlock : Block {
   std::vector<std::byte> files, shadows, shared_storage, shared_bits, local_storage, local_bits;
   std::vector<uint64_t> stamps;
   std::vector<std::vector<std::byte>> saved;  // per thread: frames of recursive calls
-  bool yielded = false;
 };
 
 class BlockPool {

@@ -91,17 +91,26 @@ void note_shared_read(Block& block, const LaneAccess& a, uint32_t unit, uint64_t
   if ((mine & st::kStrong) == 0) first &= ~st::kStrong;  // one weak reader makes the group weak
 }
 
+// Strong accesses do not race with each other. But volatile does not make lanes of one warp run in
+// lock-step.
+bool both_strong(const LaneAccess& a, bool strong, uint64_t stamp) {
+  namespace st = shared_stamp;
+  if (!strong || (stamp & st::kStrong) == 0) return false;
+  const bool same_warp = st::warp(stamp) == a.warp->index;
+  return !same_warp || a.kind == AccessKind::Atomic || (stamp & st::kAtomic) != 0;
+}
+
 void check_shared_write(Machine& m, const LaneAccess& a, uint32_t unit, uint32_t offset,
                         bool strong) {
   namespace st = shared_stamp;
   Block& block = *m.block;
   const uint64_t written = block.shared_writes[unit];
-  const bool both_strong = strong && (written & st::kStrong) != 0;
-  if (!both_strong && shared_conflict(block, a, written) && !same_value(a, st::pc(written)))
+  if (!both_strong(a, strong, written) && shared_conflict(block, a, written) &&
+      !same_value(a, st::pc(written)))
     report_shared(m, a, offset, shared_other(m, written, false));
   const uint64_t read = block.shared_reads[unit];
   if (st::time(read) < block.start_time || read == 0) return;
-  if (strong && (read & st::kStrong) != 0) return;
+  if (both_strong(a, strong, read)) return;
   if (shared_conflict(block, a, read)) {
     report_shared(m, a, offset, shared_other(m, read, true));
   } else if ((read & (st::kManyLanes | st::kManyWarps)) != 0 &&
@@ -158,11 +167,12 @@ void note_global_read(Machine& m, const LaneAccess& a, Region& region, uint64_t 
   uint64_t& first = region.reads[unit];
   const uint64_t weak = mine & st::kStrong;
   const uint32_t number = st::segment(first);
-  if (number < m.launch_segment || global_ordered(m, a, first)) {
-    if ((first & st::kSpread) == 0 || number < m.launch_segment) {
-      first = mine;
-      return;
-    }
+  const bool past = number < m.launch_segment ||
+                    (global_ordered(m, a, first) &&
+                     ((first & st::kSpread) == 0 || global_ordered(m, a, region.readers[unit])));
+  if (past) {
+    first = mine;
+    return;
   }
   const Segment& other = m.segments[number - m.launch_segment];
   const uint64_t spread = first & st::kSpread;
@@ -216,8 +226,9 @@ bool check_shared(Machine& m, const LaneAccess& a, uint32_t offset) {
   Block& block = *m.block;
   block.dirty = true;
   const bool strong = a.strong || a.kind == AccessKind::Atomic;
-  const uint64_t mine = st::make(block.time, a.warp->index * kLanes + static_cast<uint32_t>(a.lane),
-                                 a.pc, strong ? st::kStrong : 0);
+  const uint64_t mine =
+      st::make(block.time, a.warp->index * kLanes + static_cast<uint32_t>(a.lane), a.pc,
+               (strong ? st::kStrong : 0) | (a.kind == AccessKind::Atomic ? st::kAtomic : 0));
   const uint32_t first = offset >> block.unit_log2, count = a.bytes >> block.unit_log2;
   bool undefined = false;
   for (uint32_t unit = first; unit < first + count; ++unit) {
@@ -227,8 +238,7 @@ bool check_shared(Machine& m, const LaneAccess& a, uint32_t offset) {
     if (a.kind != AccessKind::Write)
       undefined = undefined || never || (written & st::kSpecial) != 0;
     if (a.kind == AccessKind::Read) {
-      const bool both_strong = strong && (written & st::kStrong) != 0;
-      if (!never && !both_strong && shared_conflict(block, a, written))
+      if (!never && !both_strong(a, strong, written) && shared_conflict(block, a, written))
         report_shared(m, a, at, shared_other(m, written, false));
       note_shared_read(block, a, unit, mine);
     } else {

@@ -82,6 +82,7 @@ class BlockRun {
  private:
   void enter() {
     m_.block = &block_;
+    ++block_.activations;
     block_.ordered_low = block_.ordered_high = m_.next_segment;
     block_.segment = 0;  // other blocks may have taken numbers meanwhile
   }

@@ -93,8 +93,9 @@ struct Block {
   uint32_t barrier_time = 1;  // everything stamped earlier is ordered before everyone
   bool dirty = false;         // something was stamped with the current time
   uint32_t clocks[kLanes][kLanes] =
-      {};                // [w][v]: accesses of warp v stamped earlier are ordered before warp w
-  uint32_t segment = 0;  // current segment of this block, 0: none yet at this time
+      {};                    // [w][v]: accesses of warp v stamped earlier are ordered before warp w
+  uint32_t activations = 0;  // how often it was (re)started
+  uint32_t segment = 0;      // current segment of this block, 0: none yet at this time
   uint32_t ordered_low = 1,
            ordered_high = 0;  // segments [low, high) are this block's and before its last barrier
 };
