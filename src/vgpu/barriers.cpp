@@ -86,9 +86,12 @@ bool complete(const ResidentBlock& block, const NamedBarrier& barrier) {
 // Everything each participant did before it arrived is ordered before everything the waiting ones
 // do next.
 void order_participants(Machine& m, ResidentBlock& block, const NamedBarrier& barrier) {
+  // Who has exited counts as waiting at a barrier of the whole block, not at one of some threads.
   bool everyone = true;
-  for (uint32_t v = 0; v < block.warp_count; ++v)
-    everyone = everyone && (block.warps[v].live & ~barrier.waiting[v]) == 0;
+  for (uint32_t v = 0; v < block.warp_count; ++v) {
+    const bool here = (block.warps[v].live & ~barrier.waiting[v]) == 0;
+    everyone = everyone && here && (barrier.expected == 0 || barrier.waiting[v] != 0);
+  }
   if (everyone) {
     sync_block(m);
     return;
