@@ -97,7 +97,7 @@ void acquire(Machine& m, Warp& warp, const MemOp& op) {
     m.syncs[static_cast<uint32_t>(block.linear)].acquired = m.sync_time;
   for (uint32_t v = 0; v < block.warp_count; ++v) {
     uint32_t& clock = block.clocks[warp.index][v];
-    if (v != warp.index) clock = std::max(clock, block.released_time);
+    clock = std::max(clock, block.released_time);
   }
 }
 

@@ -1,0 +1,165 @@
+// Undefined data: where it comes from, how it travels, and that it is told only where it is used.
+#include "vgpu/testing.h"
+
+namespace kw::vgpu {
+namespace {
+
+using testing::Bench;
+using testing::entry;
+using testing::FindingKind;
+
+struct Case {
+  const char* name;
+  const char* body;
+  const char* message;  // part of the finding's, or "" when nothing may be reported
+};
+void PrintTo(const Case& c, std::ostream* out) { *out << c.name; }
+
+class Undefined : public ::testing::TestWithParam<Case> {};
+
+// %r1 = tid, %rd1 = y (output, one int per thread), %rd2 = t (scratch, undefined), %rd4 = &y[tid],
+// %rd5 = &t[tid]. Bodies leave a value in %r10, which is stored to y[tid].
+TEST_P(Undefined, IsToldWhereUsed) {
+  const Case& c = GetParam();
+  Bench bench(entry(
+      ".param .u64 y, .param .u64 t",
+      std::string("ld.param.u64 %rd1, [y]; ld.param.u64 %rd2, [t]; mov.u32 %r1, %tid.x; "
+                  "mul.wide.u32 %rd3, %r1, 4; add.s64 %rd4, %rd1, %rd3; add.s64 %rd5, %rd2, %rd3; "
+                  "mov.u32 %r10, 1;\n") +
+          c.body + "\nst.global.u32 [%rd4], %r10;",
+      ".shared .align 4 .b8 s[256];"));
+  const int y = bench.output("y", 32, tensor::DType::Int32), t = bench.scratch("t", 32);
+  bench.launch("k", {1}, {32}).params = {Bench::pointer(y), Bench::pointer(t)};
+  bench.run();
+  if (*c.message == 0) {
+    EXPECT_EQ(bench.findings(), "");
+    return;
+  }
+  const record::Finding* f = bench.found(FindingKind::UninitialisedUse);
+  ASSERT_NE(f, nullptr) << bench.findings();
+  EXPECT_NE(f->message.find(c.message), std::string::npos) << f->message;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Cases, Undefined,
+    ::testing::Values(
+        Case{"LoadedButUnused", "ld.global.u32 %r5, [%rd5]; add.s32 %r6, %r5, 1;", ""},
+        Case{"StoredToAnOutput", "ld.global.u32 %r10, [%rd5];",
+             "stores an undefined value to y[0]: it comes from t[0]"},
+        Case{"Branch",
+             "ld.global.u32 %r5, [%rd5]; setp.eq.s32 %p1, %r5, 0; @%p1 bra A; mov.u32 %r10, 2; A:",
+             "branches on an undefined value"},
+        Case{"Address",
+             "ld.global.u32 %r5, [%rd5]; cvt.u64.u32 %rd6, %r5; add.s64 %rd7, %rd1, %rd6; "
+             "ld.global.u32 %r6, [%rd7];",
+             "uses an undefined value as an address"},
+        Case{"Shared", "ld.shared.u32 %r10, [s+16];", "it comes from"},
+        Case{"ThroughShared",
+             "ld.global.u32 %r5, [%rd5]; mov.u32 %r6, s; shl.b32 %r7, %r1, 2; add.s32 %r6, %r6, "
+             "%r7; "
+             "st.shared.u32 [%r6], %r5; ld.shared.u32 %r10, [%r6];",
+             "stores an undefined value to y"},
+        Case{"ThroughSharedThenOverwritten",
+             "ld.global.u32 %r5, [%rd5]; mov.u32 %r6, s; shl.b32 %r7, %r1, 2; add.s32 %r6, %r6, "
+             "%r7; "
+             "st.shared.u32 [%r6], %r5; st.shared.u32 [%r6], 3; ld.shared.u32 %r10, [%r6];",
+             ""},
+        Case{"ThroughScratch",
+             "ld.global.u32 %r5, [%rd5]; add.s32 %r5, %r5, 1; st.global.u32 [%rd5], %r5; "
+             "ld.global.u32 %r10, [%rd5];",
+             "stores an undefined value to y"},
+        Case{"Local", ".local .align 4 .b8 a[16]; mov.u64 %rd6, a; ld.local.u32 %r10, [%rd6+4];",
+             "stores an undefined value"},
+        Case{"LocalWritten",
+             ".local .align 4 .b8 a[16]; st.local.u32 [a+4], 9; ld.local.u32 %r10, [a+4];", ""},
+        Case{"SelectedAway",
+             "ld.global.u32 %r5, [%rd5]; setp.ge.u32 %p1, %r1, 0; selp.b32 %r10, 4, %r5, %p1;", ""},
+        Case{"MaskedAway", "ld.global.u32 %r5, [%rd5]; and.b32 %r10, %r5, 0;", ""},
+        Case{"MaskedPartly", "ld.global.u32 %r5, [%rd5]; and.b32 %r10, %r5, 1;",
+             "stores an undefined value"},
+        Case{"OredWithOnes", "ld.global.u32 %r5, [%rd5]; or.b32 %r10, %r5, -1;", ""},
+        Case{"ShiftedOut",
+             "ld.global.u16 %r5, [%rd5]; shl.b32 %r6, %r5, 16; shl.b32 %r10, %r6, 16;", ""},
+        Case{"ShiftedIn", "ld.global.u16 %r5, [%rd5]; shl.b32 %r10, %r5, 16;",
+             "stores an undefined value"},
+        Case{"PredicateHidden",
+             "ld.global.u32 %r5, [%rd5]; setp.eq.s32 %p1, %r5, 0; setp.gt.u32 %p2, %r1, 99; "
+             "and.pred %p3, %p1, %p2; "
+             "@%p3 bra A; mov.u32 %r10, 2; A:",
+             ""},
+        Case{"Shuffled", "ld.global.u32 %r5, [%rd5]; shfl.sync.bfly.b32 %r10, %r5, 1, 31, -1;",
+             "stores an undefined value"},
+        Case{"Voted",
+             "ld.global.u32 %r5, [%rd5]; setp.eq.s32 %p1, %r5, 0; vote.sync.ballot.b32 %r10, %p1, "
+             "-1;",
+             "stores an undefined value"},
+        Case{"AtomicOnUnwritten",
+             "bar.sync 0; atom.shared.add.u32 %r5, [s], 1; bar.sync 0; ld.shared.u32 %r10, [s];",
+             "stores an undefined value"},
+        Case{"ExchangeDefines", "atom.global.exch.b32 %r5, [%rd5], 3; ld.global.u32 %r10, [%rd5];",
+             ""},
+        Case{"OneByteOfAWord", "st.global.u8 [%rd5], %r1; ld.global.u32 %r10, [%rd5];",
+             "stores an undefined value"},
+        Case{"AllBytesOfAWord",
+             "st.global.u16 [%rd5], %r1; st.global.u8 [%rd5+2], %r1; st.global.u8 [%rd5+3], %r1; "
+             "ld.global.u32 %r10, [%rd5];",
+             ""}),
+    [](const auto& row) { return row.param.name; });
+
+TEST(UndefinedTest, OutputsNobodyWroteAreCounted) {
+  Bench bench(entry(".param .u64 y",
+                    "ld.param.u64 %rd1, [y]; mov.u32 %r1, %tid.x; mul.wide.u32 %rd3, %r1, 8; "
+                    "add.s64 %rd4, %rd1, %rd3; "
+                    "st.global.u32 [%rd4], %r1;"));
+  const int y = bench.output("y", 64, tensor::DType::Int32);
+  bench.launch("k", {1}, {32}).params = {Bench::pointer(y)};
+  bench.run();
+  const record::Finding* f = bench.found(FindingKind::OutputNotWritten);
+  ASSERT_NE(f, nullptr);
+  EXPECT_EQ(f->element, 1);
+  EXPECT_EQ(f->count, 32);
+  EXPECT_EQ(bench.read<uint32_t>(y)[1], 0xffffffffu);
+  EXPECT_EQ(bench.read<uint32_t>(y)[2], 1u);
+}
+
+TEST(UndefinedTest, KeptScratchMustBeZeroAgain) {
+  for (const int last : {0, 5}) {
+    Bench bench(entry(".param .u64 t, .param .u32 v",
+                      "ld.param.u64 %rd1, [t]; ld.param.u32 %r1, [v]; st.global.u32 [%rd1+8], 1; "
+                      "st.global.u32 [%rd1+8], %r1;"));
+    const int t = bench.scratch("t", 8, kernel::Fill::ZeroKept);
+    bench.launch("k", {1}, {1}).params = {Bench::pointer(t), Bench::value(last)};
+    bench.run();
+    const record::Finding* f = bench.found(FindingKind::ScratchNotRestored);
+    EXPECT_EQ(f != nullptr, last != 0) << bench.findings();
+    if (f != nullptr) {
+      EXPECT_EQ(f->element, 2);
+    }
+  }
+}
+
+TEST(UndefinedTest, WhatAnEarlierLaunchWroteIsDefined) {
+  for (const int threads : {1, 2}) {
+    const char* text = R"(.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry fill(.param .u64 t) { .reg .b32 %r<4>; .reg .b64 %rd<5>;
+  ld.param.u64 %rd1, [t]; mov.u32 %r1, %ctaid.x; mul.wide.u32 %rd2, %r1, 4; add.s64 %rd3, %rd1, %rd2;
+  st.global.u32 [%rd3], %r1; ret; }
+.visible .entry copy(.param .u64 t, .param .u64 y) { .reg .b32 %r<4>; .reg .b64 %rd<6>;
+  ld.param.u64 %rd1, [t]; ld.param.u64 %rd4, [y]; mov.u32 %r1, %ctaid.x; mul.wide.u32 %rd2, %r1, 4;
+  add.s64 %rd3, %rd1, %rd2; ld.global.u32 %r2, [%rd3]; add.s64 %rd5, %rd4, %rd2; st.global.u32 [%rd5], %r2; ret; }
+)";
+    Bench bench(text);
+    const int t = bench.scratch("t", 64), y = bench.output("y", 64, tensor::DType::Int32);
+    bench.launch("fill", {64}, {1}).params = {Bench::pointer(t)};
+    bench.launch("copy", {64}, {1}).params = {Bench::pointer(t), Bench::pointer(y)};
+    bench.options.threads = threads;
+    bench.run();
+    EXPECT_EQ(bench.findings(), "");
+    EXPECT_EQ(bench.read<int>(y)[63], 63);
+  }
+}
+
+}  // namespace
+}  // namespace kw::vgpu
