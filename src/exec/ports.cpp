@@ -1,10 +1,12 @@
 #include "exec/compiler.h"
 #include "exec/device.h"
+#include "exec/oracle.h"
 
 namespace kw::exec {
 
 Compiler::~Compiler() = default;
 Device::~Device() = default;
+Oracle::~Oracle() = default;
 
 const char* run_status_name(RunStatus status) {
   switch (status) {

@@ -4,6 +4,7 @@
 
 #include <fmt/core.h>
 
+#include "base/hash.h"
 #include "vgpu/access.h"
 #include "vgpu/address.h"
 #include "vgpu/ordering.h"
@@ -86,16 +87,27 @@ void write_piece(Machine& m, const LaneAccess& access, const Target& target,
 
 namespace {
 
-// A load that keeps seeing the same value waits for somebody else to change it.
-void note_poll(Machine& m, Warp& w, uint32_t pc, const Target& target, const std::byte* value) {
-  uint64_t seen = 0;
-  std::memcpy(&seen, value, 8);
-  poll(m, w, pc, (uint64_t{target.region} << 32) ^ target.offset, seen);
+// A load that keeps seeing the same values waits for somebody else to change them.
+void note_poll(Machine& m, Warp& w, uint32_t pc, const MemOp& op, uint32_t mask, LaneData& data,
+               const std::byte* first) {
+  const int lane = __builtin_ctz(mask);
+  const auto seen = [&](int at, uint64_t seed) {
+    return hash64({reinterpret_cast<const char*>(data.value(at)), op.total}, seed);
+  };
+  Look look{pc, lane_address(w, op, lane), seen(lane, 0), first, op.total};
+  for (uint32_t rest = mask & (mask - 1); rest != 0; rest &= rest - 1) {
+    const uint64_t address = lane_address(w, op, __builtin_ctz(rest));
+    if (address == look.address && look.data != nullptr) continue;
+    look.data = nullptr;
+    look.seen = seen(__builtin_ctz(rest), look.seen ^ address);
+  }
+  poll(m, w, look);
 }
 
 void load_exact(Machine& m, Warp& w, uint32_t pc, const MemOp& op, uint32_t mask) {
   LaneData data;
   bool undefined = false;
+  const std::byte* first = nullptr;
   for (uint32_t rest = mask; rest != 0; rest &= rest - 1) {
     const int lane = __builtin_ctz(rest);
     if (w.tainted && undefined_address(m, w, pc, op, lane)) continue;
@@ -109,8 +121,9 @@ void load_exact(Machine& m, Warp& w, uint32_t pc, const MemOp& op, uint32_t mask
       if (!undefined && !w.tainted) begin_taint(m, w, pc, target.region, target.offset);
       undefined = true;
     }
-    if (op.order > Order::Seed && rest == mask) note_poll(m, w, pc, target, data.value(lane));
+    if (rest == mask) first = target.data;
   }
+  if (op.order > Order::Seed && first != nullptr) note_poll(m, w, pc, op, mask, data, first);
   op.lanes(w.regs, op, data.bytes, data.offsets, mask);
   if (w.tainted) op.lanes(w.shadow, op, data.undefined, data.offsets, mask);
 }

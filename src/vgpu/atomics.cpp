@@ -2,6 +2,7 @@
 #include <bit>
 #include <cstring>
 
+#include "base/hash.h"
 #include "numeric/small_float.h"
 #include "vgpu/address.h"
 #include "vgpu/move.h"
@@ -203,7 +204,6 @@ bool update_quickly(Warp& w, const AtomicInst& atom, int lane, std::byte* data) 
 struct LaneResult {
   bool changed = false;
   bool undefined = false;
-  uint64_t first = 0;  // old value of the first element
 };
 
 LaneResult update_lane(Machine& m, Warp& w, uint32_t pc, const AtomicInst& atom, int lane,
@@ -225,7 +225,6 @@ LaneResult update_lane(Machine& m, Warp& w, uint32_t pc, const AtomicInst& atom,
   for (int k = 0; k < atom.mem.count; ++k) {
     uint64_t old = 0;
     std::memcpy(&old, target.data + k * width, static_cast<size_t>(width));
-    if (k == 0) result.first = old;
     const uint64_t b = read_slot(w.regs, atom.operand[k], width, lane);
     const uint64_t c = atom.op == AtomicOp::Cas ? read_slot(w.regs, atom.swap, width, lane) : 0;
     const uint64_t now = combine(atom, old, b, c);
@@ -246,6 +245,22 @@ LaneResult update_lane(Machine& m, Warp& w, uint32_t pc, const AtomicInst& atom,
   if (tracked && !shared)
     mark_global(m, access, target.region, target.offset, any_bits ? bits : nullptr);
   return result;
+}
+
+void note_change(Machine& m, const AtomicInst& atom) {
+  ++m.progress;
+  m.outside += atom.mem.space != ptx::Space::Shared ? 1 : 0;
+}
+
+// The look of an atomic that left memory as it was.
+Look failed_look(const Warp& w, uint32_t pc, const AtomicInst& atom, uint32_t mask,
+                 const std::byte* data) {
+  const uint64_t address = lane_address(w, atom.mem, __builtin_ctz(mask));
+  const uint64_t seen = hash64({reinterpret_cast<const char*>(data), atom.mem.total}, 0);
+  for (uint32_t rest = mask & (mask - 1); rest != 0 && data != nullptr; rest &= rest - 1) {
+    if (lane_address(w, atom.mem, __builtin_ctz(rest)) != address) data = nullptr;
+  }
+  return {pc, address, seen, data, atom.mem.total};
 }
 
 }  // namespace
@@ -283,7 +298,7 @@ void run_atomic(Machine& m, Warp& w, uint32_t pc, uint32_t mask) {
   for (uint32_t rest = mask; rest != 0; rest &= rest - 1) {
     const int lane = __builtin_ctz(rest);
     if (std::byte* data = rest != mask ? quick_target(m, w, lane, pc, atom) : nullptr) {
-      m.progress += update_quickly(w, atom, lane, data) ? 1 : 0;
+      if (update_quickly(w, atom, lane, data)) note_change(m, atom);
       continue;
     }
     const bool bad_address =
@@ -299,9 +314,9 @@ void run_atomic(Machine& m, Warp& w, uint32_t pc, uint32_t mask) {
     }
     const LaneResult result = update_lane(m, w, pc, atom, lane, target);
     if (result.changed)
-      ++m.progress;
+      note_change(m, atom);
     else if (rest == mask)
-      poll(m, w, pc, (uint64_t{target.region} << 32) ^ target.offset, result.first);
+      poll(m, w, failed_look(w, pc, atom, mask, target.data));
   }
 }
 

@@ -21,7 +21,6 @@ namespace {
 using record::Certainty;
 using record::FindingKind;
 
-constexpr uint32_t kSpinAfter = 8;  // equal looks before a warp counts as waiting
 
 template <class T>
 T get(const std::byte* file, uint32_t slot, int lane) {
@@ -187,19 +186,6 @@ void active_mask(Warp& w, const Inst& in, uint32_t mask) {
 
 }  // namespace
 
-void poll(Machine& m, Warp& w, uint32_t pc, uint64_t address, uint64_t value) {
-  const bool same = w.poll_pc == pc && w.poll_address == address && w.poll_value == value &&
-                    w.poll_progress == m.progress;
-  w.poll_count = same ? w.poll_count + 1 : 0;
-  w.poll_pc = pc;
-  w.poll_address = address;
-  w.poll_value = value;
-  w.poll_progress = m.progress;
-  if (w.poll_count < kSpinAfter) return;
-  w.spinning = true;
-  w.poll_count = kSpinAfter / 2;
-}
-
 void move_lanes(Machine& m, Warp& w, uint32_t pc, uint32_t mask) {
   const Inst& in = m.code[pc];
   switch (in.op) {
@@ -241,7 +227,7 @@ void slow_op(Machine& m, Warp& w, uint32_t pc, uint32_t mask) {
       if (m.counters == nullptr) fence(m, in.sub != 0 ? Scope::Device : Scope::Block);
       break;
     case Op::Nanosleep:
-      poll(m, w, pc, 0, 0);
+      poll_sleep(m, w, pc);
       break;
     case Op::ActiveMask:
       active_mask(w, in, mask);

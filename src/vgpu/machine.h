@@ -86,6 +86,8 @@ struct Machine {
   uint64_t budget = 0;  // warp instructions left to the whole run
   uint64_t executed = 0;
   uint64_t progress = 0;                         // changes another warp might wait for
+  uint64_t outside = 0;                          // … another block might wait for
+  uint64_t looks = 0;                            // at memory that others may change
   uint32_t slow_steps = 0;                       // see watch_clock
   uint64_t clock = 0;                            // reads of the clock so far
   const std::atomic<bool>* cancelled = nullptr;  // another host thread found something

@@ -225,7 +225,8 @@ void BlockPool::reset(ResidentBlock& block, uint32_t linear) const {
     warp.turn = 0;
     warp.rotate = warp.tainted = warp.spinning = false;
     warp.executed = 0;
-    warp.poll_count = 0;
+    warp.quiet_slices = 0;
+    warp.poll = Poll();
     block.async[w] = AsyncQueue();
     for (const ByteRange& range : code.zeroed)
       std::memset(warp.regs + range.offset, 0, range.bytes);

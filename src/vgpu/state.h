@@ -50,6 +50,18 @@ struct UndefinedOrigin {
   uint64_t offset = 0;
 };
 
+/// How a warp that may be waiting looks at memory; kept by poll().
+struct Poll {
+  uint32_t pc = 0;  // the look that later ones are compared with
+  uint64_t address = 0, seen = 0;
+  uint64_t progress = 0;  // of the machine, at that look
+  uint64_t power = 0, steps = 0, distance = 0;
+  uint32_t repeats = 0;
+  bool slept = false;               // no look since the last sleep
+  const std::byte* data = nullptr;  // the only place looked at, null: several
+  uint32_t bytes = 0;
+};
+
 struct Warp {
   std::byte* regs = nullptr;
   std::byte* shadow =
@@ -67,8 +79,8 @@ struct Warp {
   bool spinning = false;
   UndefinedOrigin origin;
   uint64_t executed = 0;
-  uint32_t poll_pc = 0, poll_count = 0;
-  uint64_t poll_address = 0, poll_value = 0, poll_progress = 0;
+  uint32_t quiet_slices = 0;  // in a row, in which nothing changed
+  Poll poll;
 };
 
 /// Why a warp stopped running.

@@ -239,6 +239,7 @@ void store_matrix(Machine& m, Warp& w, uint32_t pc, const TensorInst& t) {
     write_piece(m, access, target, unknown);
   });
   ++m.progress;
+  ++m.outside;
 }
 
 void count_matrix(Machine& m, Warp& w, uint32_t pc, const TensorInst& t) {

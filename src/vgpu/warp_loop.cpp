@@ -89,6 +89,18 @@ KW_LANE bool access_generic(Machine& m, Warp& w, uint32_t pc, const MemOp& op, u
   return access_global<kStore, kTrack>(m, w, pc, op, mask);
 }
 
+/// Others may wait for what is stored, unless it is a lane's own.
+KW_LANE void note_store(Machine& m, Warp& w, Op kind, const MemOp& op, uint32_t mask) {
+  uint32_t region = kSharedRegion;
+  if (kind == Op::StoreOther)
+    region = op.space == ptx::Space::Local || !op.address64
+                 ? kLocalRegion
+                 : region_of(lanes64(w.regs, op.address)[first_lane(mask)] +
+                             static_cast<uint64_t>(op.offset));
+  m.progress += region != kLocalRegion ? 1 : 0;
+  m.outside += kind == Op::StoreGlobal || region < kSharedRegion ? 1 : 0;
+}
+
 template <Mode kMode>
 KW_LANE void memory(Machine& m, Warp& w, uint32_t pc, const Inst& in, uint32_t mask) {
   const MemOp& op = m.mems[in.target];
@@ -118,7 +130,7 @@ KW_LANE void memory(Machine& m, Warp& w, uint32_t pc, const Inst& in, uint32_t m
     }
   }
   if (!done) access_exact(m, w, pc, op, mask);
-  if (op.is_store) ++m.progress;
+  if (op.is_store) note_store(m, w, in.op, op, mask);
 }
 
 KW_LANE void load_param(Machine& m, Warp& w, const MemOp& op, uint32_t mask) {

@@ -1,0 +1,28 @@
+// The constants of the error bound, in one place. Chosen by experiment (docs/error-bound.md) and
+// printed with every verdict.
+#pragma once
+
+#include "base/json.h"
+#include "tensor/dtype.h"
+
+namespace kw::exec {
+
+struct BoundConstants {
+  double unit = 0x1p-24;   // of fp32
+  double path_factor = 4;  // B = path_factor * a + h + jump + u_out * |t| + eta
+  double sum_root = 2,
+         sum_plus = 8;  // a sum of n rounds by (sum_root * sqrt(n) + sum_plus) * unit * sum |x|
+  double half_sum = 4;  // h of a sum: half_sum * sqrt(sum h^2)
+  double max_z = 1, rms_z = 0.5;  // pass limits
+  double max_share = 0.01;        // of elements that may rest on a discontinuity or an overflow
+};
+const BoundConstants& bound_constants();
+Json to_json(const BoundConstants& constants);
+
+/// Half the distance between neighbours around 1: 2^-11 for fp16; 0 for fp64 and integers.
+double unit_roundoff(tensor::DType type);
+/// The smallest difference the format can show: its smallest subnormal, or smallest normal where
+/// flushing is allowed.
+double smallest_step(tensor::DType type, bool flush);
+
+}  // namespace kw::exec

@@ -1,0 +1,65 @@
+// The port of what is right: the graph in fp64, and beside every element how far an honest kernel
+// of the declared precision may be from it. docs/error-bound.md derives the rules; the constants
+// are in bound.h.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "graph/graph.h"
+#include "tensor/host_tensor.h"
+
+namespace kw::exec {
+
+/// For an index output: the values the index points at, so that any equally good index is accepted.
+struct Scores {
+  int dim = 0;         // along which the index counts
+  int64_t extent = 0;  // of that dim in the scores
+  bool largest = true;
+  bool first_of_ties = false;  // PyTorch documents it for argmax, argmin, max, min
+  std::vector<int64_t> shape;  // of the scores
+  std::vector<double> value;   // in the scores' layout
+  std::vector<float> bound;    // B of each score
+};
+
+/// One output. All vectors have one entry per element, row-major.
+struct Truth {
+  std::string name;
+  tensor::DType dtype = tensor::DType::Fp32;
+  std::vector<int64_t> shape;
+  std::vector<double> value;      // integers and bool too (exact to 2^53); see `integers` beyond
+  std::vector<int64_t> integers;  // exact, when dtype is an integer or bool; else empty
+  std::vector<float> a;           // fp32 path; empty when all zero
+  std::vector<float> h;           // half and fp8 roundings; empty when all zero
+  std::vector<float>
+      jump;  // how far the other branch of a near discontinuity lies; empty when none
+  std::vector<uint8_t> may_overflow;  // the declared precision gives inf or NaN where the truth
+                                      // does not; empty when none
+  bool exact = false;                 // only exact ops on the way: bit equality is demanded
+  std::optional<Scores> scores;
+};
+
+struct TruthOptions {
+  int threads = 0;  // 0: all cores
+  bool allow_tf32 = false;
+  uint64_t max_bytes = uint64_t{64} << 30;  // of memory for everything held at once
+};
+
+class Oracle {
+ public:
+  virtual ~Oracle();
+  /// `inputs` is parallel to graph.inputs. Errors: shapes or dtypes that do not fit, memory,
+  /// indices out of range.
+  virtual Result<std::vector<Truth>> truth(const graph::Graph& graph,
+                                           const std::vector<tensor::HostTensor>& inputs,
+                                           const TruthOptions& options) = 0;
+  /// Every op rounded to its node's dtype, half types computed in fp32: what an unfused run gives.
+  virtual Result<std::vector<tensor::HostTensor>> op_by_op(
+      const graph::Graph& graph, const std::vector<tensor::HostTensor>& inputs,
+      const TruthOptions& options) = 0;
+};
+
+}  // namespace kw::exec

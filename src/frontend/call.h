@@ -1,0 +1,83 @@
+// One call of a PyTorch function, its arguments bound to the signature of the row that serves it.
+// Rows live in ops_*.cpp; both the Python front end and the torch.export importer call them.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "frontend/value.h"
+#include "graph/builder.h"
+
+namespace kw::frontend {
+
+class Call {
+ public:
+  /// Binds positional and keyword arguments to "input, dim=None, *, keepdim=False". Errors name the
+  /// function and the argument.
+  static Result<Call> bind(graph::Builder& graph, std::string_view function,
+                           std::string_view signature, std::vector<Value> positional,
+                           std::vector<std::pair<std::string, Value>> keywords);
+
+  graph::Builder& graph() { return *graph_; }
+  const std::string& function() const { return function_; }
+
+  const Value& operator[](std::string_view name) const;
+  bool given(std::string_view name) const;  // and not None
+
+  // Typed access; Errors in the form "softmax(): argument 'dim' must be int, not str".
+  Result<graph::NodeId> tensor(std::string_view name);  // numbers are refused
+  Result<graph::Operand> operand(std::string_view name);
+  Result<std::vector<graph::NodeId>> tensors(std::string_view name);
+  Result<int64_t> integer(std::string_view name);
+  Result<graph::Dim> dim_value(std::string_view name);
+  Result<double> number(std::string_view name);
+  Result<bool> boolean(std::string_view name);
+  Result<std::string> text(std::string_view name);
+  Result<std::optional<tensor::DType>> dtype(std::string_view name);
+  /// A dim of `x`, wrapped.
+  Result<int> dim(std::string_view name, graph::NodeId x);
+  /// None: all dims; an int: one; a tuple: those. Wrapped, sorted, without duplicates.
+  Result<std::vector<int>> dims(std::string_view name, graph::NodeId x);
+  /// An int or a tuple of ints (a "size").
+  Result<graph::Shape> sizes(std::string_view name);
+
+ private:
+  Call() = default;
+  graph::Builder* graph_ = nullptr;
+  std::string function_;
+  std::vector<std::pair<std::string, Value>> bound_;
+  std::vector<std::string> given_;
+};
+
+/// A function of the library. `names`: every spelling, blank-separated: "torch.softmax F.softmax
+/// Tensor.softmax". "F." stands for torch.nn.functional; the first parameter of a Tensor method is
+/// the tensor itself. A signature ending in "*sizes" takes the rest as one tuple (x.view(2, 3),
+/// x.permute(0, 2, 1)).
+struct OpRow {
+  const char* names;
+  const char* signature;
+  Result<Value> (*apply)(Call& call);
+};
+
+/// The row for "torch.softmax", "F.softmax" or "Tensor.softmax"; null when there is none.
+const OpRow* find_op(std::string_view name);
+/// Every name served, sorted: for suggestions and documentation.
+const std::vector<std::string>& op_names();
+
+// The tables, one per family; ops.cpp joins them.
+std::span<const OpRow> pointwise_rows();
+std::span<const OpRow> activation_rows();
+std::span<const OpRow> reduction_rows();
+std::span<const OpRow> norm_rows();
+std::span<const OpRow> scan_rows();
+std::span<const OpRow> selection_rows();
+std::span<const OpRow> matmul_rows();
+std::span<const OpRow> movement_rows();
+std::span<const OpRow> creation_rows();
+
+}  // namespace kw::frontend

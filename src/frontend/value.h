@@ -1,0 +1,80 @@
+// The Python values a reference handles while it is traced: numbers, tensors (graph nodes),
+// containers, functions, modules. Only what references use; anything else is refused by name.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "graph/builder.h"
+
+namespace kw::frontend {
+
+struct Value;
+struct None {};
+struct Ellipsis {};
+struct Tensor {
+  graph::NodeId node = -1;
+};
+struct List {
+  std::vector<Value> items;
+};
+struct Tuple {
+  std::vector<Value> items;
+};
+struct Dict {
+  std::vector<std::pair<Value, Value>> items;
+};
+struct SliceValue;  // start:stop:step
+struct Function;    // def or lambda, with its closure
+struct Class;       // a class statement
+struct Object;      // an instance: nn.Module, or of a class in the file
+struct Library {
+  std::string name;
+};                   // "torch", "torch.nn.functional", "torch.relu": a name of a known library
+struct BoundMethod;  // x.sum, self.helper
+struct DTypeValue {
+  tensor::DType dtype;
+};
+
+/// Python ints are Dims, so that arithmetic on shapes keeps its symbols. Lists, dicts and objects
+/// are shared, as in Python.
+struct Value {
+  using Variant =
+      std::variant<None, bool, graph::Dim, double, std::string, Tensor, DTypeValue,
+                   std::shared_ptr<List>, std::shared_ptr<Tuple>, std::shared_ptr<Dict>,
+                   std::shared_ptr<SliceValue>, std::shared_ptr<Function>, std::shared_ptr<Class>,
+                   std::shared_ptr<Object>, std::shared_ptr<BoundMethod>, Library, Ellipsis>;
+  Variant v = None{};
+
+  Value() = default;
+  template <typename T>
+  Value(T value) : v(std::move(value)) {}
+
+  bool is_none() const { return std::holds_alternative<None>(v); }
+  template <typename T>
+  const T* get() const {
+    return std::get_if<T>(&v);
+  }
+};
+
+struct SliceValue {
+  Value start, stop, step;
+};
+struct BoundMethod {
+  Value self;
+  std::string name;
+};
+
+Value make_tuple(std::vector<Value> items);
+Value make_list(std::vector<Value> items);
+/// Items of a list or tuple; null for anything else.
+const std::vector<Value>* items_of(const Value& value);
+/// "tensor", "int", "tuple", … as messages name it.
+std::string type_name(const Value& value);
+
+}  // namespace kw::frontend

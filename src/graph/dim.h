@@ -1,0 +1,52 @@
+// An extent of a tensor: its value in this trace, and how it follows from the task's dims. One
+// trace thus serves the interpreter (values) and code generators (expressions). A plain value.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace kw::graph {
+
+/// A polynomial over names with integer coefficients, beside its value. Quotients that do not come
+/// out even are names of their own: "(D / 3)".
+class Dim {
+ public:
+  Dim(int64_t value = 0);
+  static Dim symbol(const std::string& name, int64_t value);
+
+  int64_t value() const { return value_; }
+  bool is_constant() const;
+  /// In the expression grammar of kernel modules: "B", "2 * D + 1", "(D / 3)", "1024". Equal
+  /// polynomials have equal texts.
+  std::string text() const;
+
+  friend Dim operator+(const Dim& a, const Dim& b);
+  friend Dim operator-(const Dim& a, const Dim& b);
+  friend Dim operator*(const Dim& a, const Dim& b);
+  /// Python's // and %, for a positive divisor.
+  friend Dim floor_div(const Dim& a, const Dim& b);
+  friend Dim remainder(const Dim& a, const Dim& b);
+  friend Dim min(const Dim& a, const Dim& b);
+  friend Dim max(const Dim& a, const Dim& b);
+
+  /// Same value. Whether the texts agree too is the business of who needs it.
+  bool operator==(const Dim& other) const { return value_ == other.value_; }
+
+ private:
+  using Monomial = std::vector<std::string>;  // factors, sorted; empty for the constant term
+  int64_t value_ = 0;
+  std::map<Monomial, int64_t> terms_;  // no zero coefficients
+};
+
+using Shape = std::vector<Dim>;
+
+/// Values alone, as tensors have them.
+std::vector<int64_t> values_of(const Shape& shape);
+/// Product of the extents (1 for rank 0).
+Dim count_of(const Shape& shape);
+/// "[B, 2 * D]".
+std::string shape_text(const Shape& shape);
+
+}  // namespace kw::graph

@@ -1,0 +1,106 @@
+// What is asked of a kernel: the reference's meaning, its tensors, the shapes to be right at and
+// the ones to be fast at, and the precision it must keep. Made by frontend, frozen from then on.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "base/result.h"
+#include "graph/graph.h"
+#include "tensor/dtype.h"
+
+namespace kw::task {
+
+/// Values of the named dims: one shape of the task.
+using Dims = std::map<std::string, int64_t>;
+
+/// Where the graph comes from. Tracing again for other dims is the front end's business.
+class Reference {
+ public:
+  virtual ~Reference();
+  /// The graph at these dims; an input Error when the reference itself refuses them.
+  virtual Result<graph::Graph> trace(const Dims& dims) const = 0;
+};
+
+/// How an input's values are drawn, where its meaning limits them.
+struct Legal {
+  std::optional<int64_t> low, high;  // integers, inclusive; high may also be …
+  std::string high_dim;              // … this dim's value minus 1 (an index into it)
+  std::optional<double> float_low, float_high;
+  bool permutation = false;  // of 0 … n-1 along the last dim
+  bool positive = false;     // e.g. a running variance
+};
+
+enum class Role : uint8_t {
+  Input,   // new for every call
+  Weight,  // static: a parameter or buffer of a model; never 0 or 1 throughout
+};
+
+struct TensorSpec {
+  std::string name;
+  tensor::DType dtype = tensor::DType::Fp32;
+  std::vector<std::string>
+      shape;  // expressions over dims, in the kernel module's grammar: "B", "2 * D", "128"
+  Role role = Role::Input;
+  Legal legal;
+  bool optional = false;
+  bool written = false;  // the reference writes into it (an output too)
+};
+
+struct ScalarSpec {
+  std::string name;
+  tensor::DType dtype = tensor::DType::Fp32;
+  double number = 0;    // floats
+  int64_t integer = 0;  // integers and bool
+};
+
+/// The range a dim may be drawn from when shapes are derived.
+struct DimRange {
+  int64_t low = 1, high = int64_t{1} << 40;
+  int64_t multiple = 1;
+};
+
+enum class NanPolicy : uint8_t {
+  Never,      // inputs are finite; families with infinities or NaN are not drawn
+  Propagate,  // they are drawn, and the class of every output must be the truth's
+};
+
+struct Precision {
+  bool allow_tf32 = false;     // matmul products may be rounded to tf32
+  bool flush = false;          // fp32 and bf16 denormals may become zero
+  bool deterministic = false;  // two runs must give the same bits
+  NanPolicy nan = NanPolicy::Never;
+  std::optional<double> atol, rtol;  // an additional outer bound stated by the task
+};
+
+struct Task {
+  std::string name, prompt;
+  std::string source_path, source;  // the reference as read
+  std::string format;               // "function", "kernelbench", "optimizer", "folder"
+  std::vector<TensorSpec> inputs;
+  std::vector<ScalarSpec> scalars;
+  std::vector<std::string> output_names;  // as the trace returns them
+  std::map<std::string, DimRange> dims;
+  std::vector<Dims> correctness_shapes, benchmark_shapes;  // at least one of each
+  Precision precision;
+  std::vector<std::string> notes;  // what was assumed: "shape of w from get_inputs()"
+  std::shared_ptr<const Reference>
+      reference;  // shared: tasks are copied, a reference never changes
+
+  const TensorSpec* find_input(const std::string& name) const;
+  /// Concrete extents of an input at these dims.
+  Result<std::vector<int64_t>> shape_of(const TensorSpec& spec, const Dims& at) const;
+};
+
+/// "B=16384 D=1024".
+std::string dims_text(const Dims& dims);
+/// The task as data, without its graph: what a verdict refers to. Its hash names the task.
+Json to_json(const Task& task);
+std::string task_hash(const Task& task);
+
+}  // namespace kw::task

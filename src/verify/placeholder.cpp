@@ -1,0 +1,1 @@
+// Takes the place of the first source.
