@@ -21,7 +21,6 @@ namespace {
 using record::Certainty;
 using record::FindingKind;
 
-
 template <class T>
 T get(const std::byte* file, uint32_t slot, int lane) {
   T value;

@@ -1,7 +1,6 @@
 #include "vgpu/program_run.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cstring>
 #include <new>
 #include <thread>
@@ -29,10 +28,6 @@ constexpr uint64_t kMaxResidentBytes = uint64_t{4} << 30;
 
 // What the blocks that run at once may take together.
 uint64_t resident_limit() { return std::min(kMaxResidentBytes, physical_bytes() / 2); }
-
-double now_seconds() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 /// One pass over all launches, serial or with several host threads.
 class Attempt {

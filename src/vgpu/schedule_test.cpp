@@ -62,16 +62,96 @@ TEST(Schedule, WaitingForABlockThatCannotStartIsADeadlock) {
   EXPECT_EQ(bench.outcome.status, exec::RunStatus::Stopped);
 }
 
-TEST(Schedule, WaitingForNobodyIsADeadlock) {
-  Bench bench(
-      entry(".param .u64 f",
-            "ld.param.u64 %rd1, [f]; W: ld.volatile.global.u32 %r1, [%rd1]; nanosleep.u32 100; "
-            "setp.eq.s32 %p1, %r1, 0; @%p1 bra W;"));
-  const int f = bench.scratch("f", 1, kernel::Fill::Zero);
-  bench.launch("k", {2}, {64}).params = {Bench::pointer(f)};
+struct Wait {
+  const char* name;
+  const char* body;  // %rd1: two zeros in global memory, sh: in shared memory
+};
+
+std::string waiting(const Wait& c) {
+  return entry(".param .u64 f, .param .u64 y", std::string("ld.param.u64 %rd1, [f]; ") + c.body,
+               ".shared .align 4 .b8 sh[4];");
+}
+
+class WaitForNobody : public ::testing::TestWithParam<Wait> {};
+
+TEST_P(WaitForNobody, IsADeadlock) {
+  for (const int threads : {1, 2}) {
+    Bench bench(waiting(GetParam()));
+    const int f = bench.scratch("f", 2, kernel::Fill::Zero);
+    const int y = bench.scratch("y", 2, kernel::Fill::Zero);
+    bench.launch("k", {2}, {64}).params = {Bench::pointer(f), Bench::pointer(y)};
+    bench.options.threads = threads;
+    bench.run();
+    const record::Finding* found = bench.found(FindingKind::Deadlock);
+    ASSERT_NE(found, nullptr) << bench.findings();
+    EXPECT_NE(found->message.find("no other thread"), std::string::npos) << found->message;
+  }
+}
+
+const Wait kWaits[] = {
+    {"Sleeping",
+     "W: ld.volatile.global.u32 %r1, [%rd1]; nanosleep.u32 100; setp.eq.s32 %p1, %r1, 0; "
+     "@%p1 bra W;"},
+    {"SleepingLonger",
+     "mov.u32 %r2, 8; W: nanosleep.u32 %r2; shl.b32 %r2, %r2, 1; min.u32 %r2, %r2, 256; "
+     "nanosleep.u32 %r2; ld.acquire.gpu.global.u32 %r1, [%rd1]; setp.eq.s32 %p1, %r1, 0; "
+     "@%p1 bra W;"},
+    {"TwoFlags",
+     "W: ld.relaxed.gpu.global.u32 %r1, [%rd1]; ld.relaxed.gpu.global.u32 %r2, [%rd1+4]; "
+     "or.b32 %r3, %r1, %r2; setp.eq.s32 %p1, %r3, 0; @%p1 bra W;"},
+    {"PlainLoadAndFence",
+     "W: ld.global.u32 %r1, [%rd1]; membar.gl; setp.eq.s32 %p1, %r1, 0; @%p1 bra W;"},
+    {"AddingNothing",
+     "W: atom.global.add.u32 %r1, [%rd1], 0; setp.eq.s32 %p1, %r1, 0; @%p1 bra W;"},
+    {"StoringLocally",
+     ".local .align 4 .b8 mine[4]; mov.u64 %rd2, mine; cvta.local.u64 %rd3, %rd2; "
+     "W: ld.volatile.global.u32 %r1, [%rd1]; st.local.u32 [%rd2], %r1; st.u32 [%rd3], %r1; "
+     "setp.eq.s32 %p1, %r1, 0; @%p1 bra W;"},
+    {"LanesApart",
+     "mov.u32 %r4, %laneid; and.b32 %r5, %r4, 3; setp.lt.u32 %p2, %r5, 2; @%p2 bra W; "
+     "V: ld.volatile.global.u32 %r1, [%rd1+4]; setp.eq.s32 %p1, %r1, 0; @%p1 bra V; bra E; "
+     "W: ld.volatile.global.u32 %r1, [%rd1]; setp.eq.s32 %p1, %r1, 0; @%p1 bra W; E:"},
+    {"BetweenBarriers",
+     "mov.u32 %r4, %tid.x; setp.ne.s32 %p2, %r4, 0; W: bar.sync 0; @%p2 bra R; "
+     "ld.volatile.global.u32 %r1, [%rd1]; st.shared.u32 [sh], %r1; R: bar.sync 0; "
+     "ld.shared.u32 %r2, [sh]; setp.eq.s32 %p1, %r2, 0; @%p1 bra W;"},
+    {"Counting",
+     "mov.u32 %r2, 0; W: add.s32 %r2, %r2, 1; ld.volatile.global.u32 %r1, [%rd1]; "
+     "setp.eq.s32 %p1, %r1, 0; @%p1 bra W; ld.param.u64 %rd2, [y]; st.global.u32 [%rd2], %r2;"},
+};
+INSTANTIATE_TEST_SUITE_P(Schedule, WaitForNobody, ::testing::ValuesIn(kWaits),
+                         [](const auto& c) { return std::string(c.param.name); });
+
+// Who gives up after some looks waits for nobody for ever.
+TEST(Schedule, BoundedWaitsEnd) {
+  const Wait bounded{"",
+                     "mov.u32 %r2, 0; W: add.s32 %r2, %r2, 1; ld.volatile.global.u32 %r1, [%rd1]; "
+                     "setp.eq.s32 %p1, %r1, 0; setp.lt.and.u32 %p1, %r2, 5000, %p1; @%p1 bra W; "
+                     "ld.param.u64 %rd2, [y]; atom.global.add.u32 %r3, [%rd2], %r2;"};
+  Bench bench(waiting(bounded));
+  const int f = bench.scratch("f", 2, kernel::Fill::Zero);
+  const int y = bench.buffer<int32_t>("y", testing::Role::Inout, tensor::DType::Int32, {0});
+  bench.launch("k", {3}, {64}).params = {Bench::pointer(f), Bench::pointer(y)};
   bench.run();
-  ASSERT_NE(bench.found(FindingKind::Deadlock), nullptr) << bench.findings();
-  EXPECT_NE(bench.found(FindingKind::Deadlock)->message.find("no other thread"), std::string::npos);
+  EXPECT_EQ(bench.findings(), "");
+  EXPECT_EQ(bench.read<int>(y)[0], 3 * 64 * 5000);
+}
+
+// A plain load in a loop is no way to wait, but on the device it may well end.
+TEST(Schedule, PlainPollingLetsOthersRun) {
+  const Wait plain{"",
+                   "mov.u32 %r4, %ctaid.x; setp.eq.s32 %p2, %r4, 1; @%p2 bra SET; "
+                   "W: ld.global.u32 %r1, [%rd1]; membar.gl; setp.eq.s32 %p1, %r1, 0; @%p1 bra W; "
+                   "ld.param.u64 %rd2, [y]; st.global.u32 [%rd2], %r1; bra E; "
+                   "SET: st.global.u32 [%rd1], 7; E:"};
+  Bench bench(waiting(plain));
+  const int f = bench.scratch("f", 2, kernel::Fill::Zero);
+  const int y = bench.buffer<int32_t>("y", testing::Role::Inout, tensor::DType::Int32, {0});
+  bench.launch("k", {2}, {1}).params = {Bench::pointer(f), Bench::pointer(y)};
+  bench.run();
+  EXPECT_EQ(bench.found(FindingKind::Deadlock), nullptr) << bench.findings();
+  EXPECT_EQ(bench.outcome.status, exec::RunStatus::Completed) << bench.findings();
+  EXPECT_EQ(bench.read<int>(y)[0], 7);
 }
 
 TEST(Schedule, OneWarpMayWaitForAnother) {

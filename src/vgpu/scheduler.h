@@ -12,6 +12,8 @@ namespace kw::vgpu {
 /// The seed that runs blocks and warps backwards instead of shuffling them.
 inline constexpr uint64_t kReverseSeed = 1;
 
+/// Seconds of the steady clock.
+double now_seconds();
 /// To be called where one instruction may take long: ends the running slice when time is up.
 void watch_clock(Machine& m);
 

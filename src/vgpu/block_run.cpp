@@ -1,0 +1,205 @@
+// A block waits for others when all its warps do. Three kinds of waiting are recognised: a warp
+// whose strong looks at memory repeat (poll), which shows after a few instructions; a warp that
+// used up a slice, changed nothing and comes back to the same registers at the same place, as a
+// loop over a plain load does; and a block whose warps meet at barriers again and again without
+// anything in it being different. The last two compare states and cost time, so they start late.
+#include "vgpu/block_run.h"
+
+#include <algorithm>
+#include <bit>
+#include <numeric>
+
+#include <fmt/core.h>
+
+#include "vgpu/barriers.h"
+#include "vgpu/levels.h"
+#include "vgpu/report.h"
+#include "vgpu/scheduler.h"
+#include "vgpu/taint.h"
+
+namespace kw::vgpu {
+namespace {
+
+using record::FindingKind;
+
+constexpr uint64_t kWarpSlice = 50000;     // instructions before another warp of the block runs
+constexpr uint64_t kBlockSlice = 2000000;  // … before another block does
+constexpr int kLongestLoop = 1024;         // instructions of a waiting loop
+constexpr uint64_t kQuietRounds = 1024;    // barriers before a block's state is compared
+
+uint64_t mix(uint64_t x) {
+  x += 0x9e3779b97f4a7c15;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
+  return x ^ (x >> 31);
+}
+
+bool ready(const Warp& w) {
+  return std::any_of(w.groups, w.groups + w.group_count,
+                     [](const Group& g) { return g.state == GroupState::Runnable; });
+}
+
+// The group that ran last.
+const Group& latest_group(const Warp& w) {
+  return *std::max_element(w.groups, w.groups + w.group_count,
+                           [](const Group& a, const Group& b) { return a.last_run < b.last_run; });
+}
+
+bool looks_at_memory(Op op) {
+  return op == Op::LoadGlobal || op == Op::LoadShared || op == Op::LoadOther || op == Op::Atomic;
+}
+
+}  // namespace
+
+void permute(std::vector<uint32_t>& items, uint64_t seed, uint64_t salt) {
+  if (seed == kReverseSeed) {
+    std::reverse(items.begin(), items.end());
+    return;
+  }
+  for (size_t i = items.size(); i > 1; --i)
+    std::swap(items[i - 1], items[mix(mix(seed ^ salt) ^ i) % i]);
+}
+
+BlockRun::State BlockRun::run() {
+  enter();
+  std::vector<uint32_t> order(block_.warp_count);
+  std::iota(order.begin(), order.end(), 0);
+  if (m_.launch.schedule_seed != 0) permute(order, m_.launch.schedule_seed, block_.linear);
+  for (;;) {
+    bool any_worked = false;
+    const bool any_ready = round(order, any_worked);
+    if (m_.stop) return State::Stopped;
+    const bool opened = open_ready(m_);
+    if (!opened && !any_ready) {
+      if (finished()) return State::Finished;
+      if (!settle(m_)) return State::Stopped;
+    }
+    idle_ = block_goes_round() || (any_ready && !any_worked && !opened);
+    if (idle_ || spent_ > kBlockSlice) return State::Yielded;
+  }
+}
+
+void BlockRun::enter() {
+  m_.block = &block_;
+  ++block_.activations;
+  block_.ordered_low = block_.ordered_high = m_.next_segment;
+  block_.segment = 0;  // other blocks may have taken numbers meanwhile
+  outside_ = m_.outside;
+  looks_ = m_.looks;
+}
+
+bool BlockRun::finished() const {
+  return std::all_of(block_.warps, block_.warps + block_.warp_count,
+                     [](const Warp& w) { return w.live == 0; });
+}
+
+// Lets every warp that can run do so; false when none could.
+bool BlockRun::round(const std::vector<uint32_t>& order, bool& any_worked) {
+  bool any_ready = false;
+  for (const uint32_t v : order) {
+    Warp& w = block_.warps[v];
+    if (!ready(w)) continue;
+    any_ready = true;
+    const Leave why = run_warp(w);
+    if (m_.stop) return true;
+    any_worked = any_worked || why != Leave::Spin;
+  }
+  return any_ready;
+}
+
+Leave BlockRun::run_warp(Warp& w) {
+  const uint64_t progress = m_.progress;
+  uint64_t left = kWarpSlice;
+  Leave why = Leave::Slice;
+  w.spinning = false;
+  do {
+    const uint64_t before = w.executed;
+    why = slice(w, left);
+    left -= w.executed - before;
+  } while (why == Leave::Tainted && left > 0);
+  if (why == Leave::Slice && m_.progress == progress) {
+    if (std::has_single_bit(++w.quiet_slices) && goes_round(w)) why = Leave::Spin;
+    if (why == Leave::Spin) w.quiet_slices = 0;
+  } else {
+    w.quiet_slices = 0;
+  }
+  check_limits(w);
+  return why;
+}
+
+Leave BlockRun::slice(Warp& w, uint64_t fuel) {
+  const WarpLoops& loops = warp_loops();
+  m_.fuel = std::min(fuel, m_.budget);
+  const uint64_t given = m_.fuel;
+  if (w.tainted) end_taint_if_clean(m_, w);
+  const Leave why = m_.counters != nullptr ? loops.counted(m_, w)
+                    : w.tainted            ? loops.tainted(m_, w)
+                                           : loops.checked(m_, w);
+  const uint64_t used = given - m_.fuel;
+  m_.executed += used;
+  m_.budget -= used;
+  w.executed += used;
+  spent_ += used;
+  return why;
+}
+
+// Whether the warp comes back to where it stands, with the same registers, by looking at memory and
+// changing none.
+bool BlockRun::goes_round(Warp& w) {
+  if (w.group_count == 0 || m_.stop) return false;
+  const uint32_t bytes = m_.launch.code->file_bytes;
+  const uint32_t start = latest_group(w).pc;
+  const uint64_t state = state_of(block_, w, bytes), progress = m_.progress;
+  bool looked = false;
+  for (int i = 0; i < kLongestLoop && m_.budget > 0; ++i) {
+    looked = looked || looks_at_memory(m_.code[latest_group(w).pc].op);
+    const Leave why = slice(w, 1);
+    if (why != Leave::Slice || m_.progress != progress || m_.stop) return why == Leave::Spin;
+    if (latest_group(w).pc == start && state_of(block_, w, bytes) == state) return looked;
+  }
+  return false;
+}
+
+// The same for the whole block, between two meetings of its warps.
+bool BlockRun::block_goes_round() {
+  if (m_.outside != outside_ || quiet_rounds_ == 0) {
+    outside_ = m_.outside;
+    looks_ = m_.looks;
+    quiet_rounds_ = 0;
+    first_warp_.restart();
+    whole_block_.restart();
+  }
+  if (++quiet_rounds_ < kQuietRounds || m_.looks == looks_) return false;
+  const uint32_t bytes = m_.launch.code->file_bytes;
+  // Most blocks that get here work on; one warp shows it for less.
+  if (!first_warp_.next(state_of(block_, block_.warps[0], bytes))) return false;
+  return whole_block_.next(state_of(block_, bytes));
+}
+
+void BlockRun::check_limits(const Warp& w) {
+  if (m_.stop) return;
+  if (m_.cancelled != nullptr && m_.cancelled->load(std::memory_order_relaxed)) m_.stop = true;
+  const bool over = m_.budget == 0 || w.executed > m_.launch.warp_budget;
+  const bool late = is_late();
+  if ((!over && !late) || w.group_count == 0) return;
+  const Group& group = latest_group(w);
+  report_fatal(m_, FindingKind::InstructionBudget,
+               actor(m_, w, __builtin_ctz(group.mask), group.pc), std::nullopt, [&] {
+                 if (!over)
+                   return fmt::format("still running after the time limit ({} warp instructions)",
+                                      m_.executed);
+                 return fmt::format(
+                     "still running after {} instructions of this warp ({} of the whole run)",
+                     w.executed, m_.executed);
+               });
+}
+
+// Looks at the clock once in a million instructions.
+bool BlockRun::is_late() {
+  if (m_.launch.deadline <= 0 || m_.executed < m_.next_clock_look) return false;
+  m_.next_clock_look = m_.executed + 1000000;
+  m_.timed_out = now_seconds() > m_.launch.deadline;
+  return m_.timed_out;
+}
+
+}  // namespace kw::vgpu
