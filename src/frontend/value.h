@@ -17,8 +17,15 @@ namespace kw::frontend {
 struct Value;
 struct None {};
 struct Ellipsis {};
+struct Cell;  // what a tensor variable refers to; several may share one (cell.h)
+/// A tensor by the node that computes it. Rows see and make plain nodes; the evaluator adds cells,
+/// which make in-place updates visible through every alias and view.
 struct Tensor {
   graph::NodeId node = -1;
+  std::shared_ptr<Cell> cell;  // shared: Python variables alias tensors
+
+  Tensor() = default;
+  explicit Tensor(graph::NodeId id) : node(id) {}
 };
 struct List {
   std::vector<Value> items;
@@ -74,7 +81,7 @@ Value make_tuple(std::vector<Value> items);
 Value make_list(std::vector<Value> items);
 /// Items of a list or tuple; null for anything else.
 const std::vector<Value>* items_of(const Value& value);
-/// "tensor", "int", "tuple", … as messages name it.
+/// "Tensor", "int", "tuple", … as Python's messages name it.
 std::string type_name(const Value& value);
 
 }  // namespace kw::frontend

@@ -1,0 +1,68 @@
+// What class statements and def statements become, and the scopes their names live in. The
+// evaluator's own data; rows of the op tables have no business here.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/json.h"
+#include "frontend/value.h"
+
+namespace kw::frontend {
+
+/// Names of one function call, class body or module. Looked up outwards, as Python does.
+struct Scope {
+  std::map<std::string, Value> names;
+  std::shared_ptr<Scope> outer;  // shared: closures outlive the call they were made in
+  bool is_class = false;         // class bodies are not seen by the functions inside them
+
+  const Value* find(const std::string& name) const;
+};
+
+/// A def or a lambda: its place in the tree, the names around it, its default values.
+struct Function {
+  std::string name;
+  const Json* tree = nullptr;  // the FunctionDef or Lambda; the evaluator owns the file's tree
+  std::shared_ptr<Scope> closure;
+  std::map<std::string, Value> defaults;
+  std::shared_ptr<Class> owner;  // the class it was defined in: what super() starts from
+};
+
+enum class ClassKind : uint8_t { Plain, Module, Tuple, Data };
+
+struct Class {
+  std::string name;
+  ClassKind kind = ClassKind::Plain;
+  std::vector<std::shared_ptr<Class>> bases;
+  std::map<std::string, Value> attributes;
+  std::vector<std::string> fields;  // dataclass and NamedTuple, in order
+  std::string library;              // "torch.nn.Linear": a module of the library; else empty
+
+  const Value* find(const std::string& attribute) const;
+  bool derives_from(std::string_view class_name) const;
+};
+
+/// A parameter or buffer of a module, in the order of registration.
+struct StateEntry {
+  std::string name;
+  Value value;
+  bool parameter = true;  // else a buffer
+};
+
+struct Object {
+  std::shared_ptr<Class> cls;
+  std::map<std::string, Value> attributes;
+  std::vector<std::string> order;       // attributes as first set: modules are visited like that
+  std::vector<std::string> parameters;  // names of attributes that are nn.Parameter
+  std::vector<std::string> buffers;     // names set by register_buffer
+  bool training = true;
+
+  void set(const std::string& name, Value value);
+};
+
+}  // namespace kw::frontend

@@ -1,0 +1,154 @@
+#include "task/task.h"
+
+#include <fmt/core.h>
+
+#include "base/hash.h"
+#include "kernel/cursor.h"
+#include "kernel/expr.h"
+#include "kernel/parse_expr.h"
+
+namespace kw::task {
+
+Reference::~Reference() = default;
+
+const TensorSpec* Task::find_input(const std::string& name_) const {
+  for (const TensorSpec& spec : inputs) {
+    if (spec.name == name_) return &spec;
+  }
+  return nullptr;
+}
+
+namespace {
+
+/// Beyond this no tensor of a task can be meant: the same limit as for a kernel module's dims.
+constexpr int64_t kMaxExtent = int64_t{1} << 40;
+
+Result<int64_t> extent_of(const std::string& text, const kernel::Scope& scope) {
+  std::vector<kernel::Diagnostic> diagnostics;
+  kernel::Cursor cursor(text, 0, 0, text.size(), diagnostics);
+  const auto expr = kernel::parse_expression(cursor);
+  if (!expr || !cursor.at_end())
+    return input_error(fmt::format("'{}' is not a shape expression", text));
+  const int64_t value = KW_TRY(kernel::evaluate(*expr, scope));
+  if (value < 0 || value > kMaxExtent)
+    return input_error(fmt::format("extent '{}' is {} ({}), outside 0 … 2^40", text, value,
+                                   kernel::values_of(*expr, scope)));
+  return value;
+}
+
+}  // namespace
+
+Result<std::vector<int64_t>> Task::shape_of(const TensorSpec& spec, const Dims& at) const {
+  kernel::Scope scope;
+  scope.values = at;
+  std::vector<int64_t> shape;
+  for (const std::string& text : spec.shape) {
+    auto extent = extent_of(text, scope);
+    if (!extent) return std::move(extent).error().context(fmt::format("shape of '{}'", spec.name));
+    shape.push_back(*extent);
+  }
+  return shape;
+}
+
+std::string dims_text(const Dims& dims) {
+  std::string text;
+  for (const auto& [name, value] : dims)
+    text += fmt::format("{}{}={}", text.empty() ? "" : " ", name, value);
+  return text;
+}
+
+namespace {
+
+Json texts(const std::vector<std::string>& list) {
+  Json result = Json::array();
+  for (const std::string& one : list) result.push(one);
+  return result;
+}
+
+Json legal_json(const Legal& legal) {
+  Json result = Json::object();
+  if (legal.low) result.set("low", *legal.low);
+  if (legal.high) result.set("high", *legal.high);
+  if (!legal.high_dim.empty()) result.set("below", legal.high_dim);
+  if (legal.float_low) result.set("float_low", *legal.float_low);
+  if (legal.float_high) result.set("float_high", *legal.float_high);
+  if (legal.permutation) result.set("permutation", true);
+  if (legal.positive) result.set("positive", true);
+  return result;
+}
+
+Json input_json(const TensorSpec& spec) {
+  Json result = Json::object();
+  result.set("name", spec.name).set("dtype", tensor::dtype_name(spec.dtype));
+  result.set("shape", texts(spec.shape));
+  result.set("role", spec.role == Role::Weight ? "weight" : "input");
+  Json legal = legal_json(spec.legal);
+  if (!legal.members().empty()) result.set("legal", std::move(legal));
+  if (spec.optional) result.set("optional", true);
+  if (spec.written) result.set("written", true);
+  return result;
+}
+
+Json scalar_json(const ScalarSpec& spec) {
+  Json result = Json::object();
+  result.set("name", spec.name).set("dtype", tensor::dtype_name(spec.dtype));
+  if (tensor::is_float(spec.dtype))
+    result.set("value", spec.number);
+  else
+    result.set("value", spec.integer);
+  return result;
+}
+
+Json shapes_json(const std::vector<Dims>& shapes) {
+  Json result = Json::array();
+  for (const Dims& dims : shapes) {
+    Json one = Json::object();
+    for (const auto& [name, value] : dims) one.set(name, value);
+    result.push(std::move(one));
+  }
+  return result;
+}
+
+Json precision_json(const Precision& precision) {
+  Json result = Json::object();
+  result.set("allow_tf32", precision.allow_tf32).set("flush", precision.flush);
+  result.set("deterministic", precision.deterministic);
+  result.set("nan", precision.nan == NanPolicy::Never ? "never" : "propagate");
+  if (precision.atol) result.set("atol", *precision.atol);
+  if (precision.rtol) result.set("rtol", *precision.rtol);
+  return result;
+}
+
+}  // namespace
+
+Json to_json(const Task& task) {
+  Json result = Json::object();
+  result.set("name", task.name).set("prompt", task.prompt).set("format", task.format);
+  result.set("source_path", task.source_path).set("source_hash", hash_hex(task.source));
+  Json inputs = Json::array();
+  for (const TensorSpec& spec : task.inputs) inputs.push(input_json(spec));
+  result.set("inputs", std::move(inputs));
+  Json scalars = Json::array();
+  for (const ScalarSpec& spec : task.scalars) scalars.push(scalar_json(spec));
+  result.set("scalars", std::move(scalars)).set("outputs", texts(task.output_names));
+  Json dims = Json::object();
+  for (const auto& [name, range] : task.dims) {
+    Json one = Json::object();
+    one.set("low", range.low).set("high", range.high).set("multiple", range.multiple);
+    dims.set(name, std::move(one));
+  }
+  result.set("dims", std::move(dims));
+  result.set("correctness_shapes", shapes_json(task.correctness_shapes));
+  result.set("benchmark_shapes", shapes_json(task.benchmark_shapes));
+  result.set("precision", precision_json(task.precision)).set("notes", texts(task.notes));
+  return result;
+}
+
+std::string task_hash(const Task& task) {
+  Json json = to_json(task);
+  // The same question asked from another folder is the same question.
+  json.set("source_path", "").set("notes", Json());
+  return hash_hex(json.dump());
+}
+
+}  // namespace kw::task
