@@ -1,0 +1,198 @@
+"""One call made ready: the callable, its arguments as tensors on the device, a model's weights put in."""
+import inspect
+
+import torch
+
+from kw_torch_worker import source, tensors
+from kw_torch_worker.failures import Failure
+
+
+def pin(request):
+    """The global switches of torch as every request must find them, whatever an earlier reference did to them."""
+    torch.set_default_dtype(torch.float32)
+    torch.set_default_device(None)
+    torch.set_grad_enabled(False)
+    torch.use_deterministic_algorithms(False)
+    pin_tf32(bool(request.get("allow_tf32", False)))
+    torch.manual_seed(request.get("seed", 0))
+
+
+def pin_tf32(allow):
+    torch.backends.cuda.matmul.allow_tf32 = allow
+    torch.backends.cudnn.allow_tf32 = allow
+
+
+def tf32_is(allow):
+    return torch.backends.cuda.matmul.allow_tf32 == allow and torch.backends.cudnn.allow_tf32 == allow
+
+
+def device_of(request):
+    name = request.get("device", "cpu")
+    if name.startswith("cuda"):
+        if not torch.cuda.is_available():
+            raise Failure("NoCuda", f"torch {torch.__version__} sees no CUDA device")
+        index = torch.device(name).index or 0
+        if index >= torch.cuda.device_count():
+            raise Failure("NoCuda", f"there is no {name}: torch sees {torch.cuda.device_count()} device(s)")
+        torch.cuda.set_device(index)
+    return torch.device(name)
+
+
+def plain_value(value):
+    """Values in requests that JSON has no word for."""
+    if isinstance(value, list):
+        return [plain_value(item) for item in value]
+    if isinstance(value, dict):
+        if "dtype" in value:
+            return tensors.dtype_of(value["dtype"])
+        if "float" in value:
+            return float(value["float"])
+        if "tuple" in value:
+            return tuple(plain_value(item) for item in value["tuple"])
+        raise Failure("BadArguments", f"no such value: {value}")
+    return value
+
+
+def argument(described, given, device):
+    if "tensor" in described:
+        return given[described["tensor"]].to(device)
+    return plain_value(described.get("value"))
+
+
+def bind(function, named):
+    """Positional and keyword arguments for (name, value) pairs: by name where the names are the parameters' own,
+    else by position."""
+    try:
+        parameters = inspect.signature(function).parameters
+    except (TypeError, ValueError):  # builtins tell no signature
+        return [value for _, value in named], {}
+    takes_any = any(p.kind == p.VAR_KEYWORD for p in parameters.values())
+    known = [name for name, _ in named if name in parameters and parameters[name].kind not in
+             (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)]
+    if not known:
+        return [value for _, value in named], {}
+    strangers = [name for name, _ in named if name not in known]
+    if strangers and not takes_any:
+        raise Failure("BadArguments", f"the reference has no parameter {strangers[0]!r}; "
+                                      f"it has {', '.join(parameters)}")
+    values, positional, keywords, gap = dict(named), [], {}, False
+    for name, parameter in parameters.items():
+        if name not in values:
+            gap = True
+        elif gap or parameter.kind == parameter.KEYWORD_ONLY:
+            keywords[name] = values[name]
+        else:
+            positional.append(values[name])
+    keywords.update({name: values[name] for name in strangers})
+    return positional, keywords
+
+
+def initial_arguments(module, request):
+    if "init" in request:
+        return plain_value(request["init"]), {}
+    if not hasattr(module, "get_init_inputs"):
+        return [], {}
+    made = module.get_init_inputs()
+    # KernelBench: a list of positional arguments; some files give [args, kwargs] or a dict.
+    if isinstance(made, dict):
+        return [], made
+    if len(made) == 2 and isinstance(made[0], (list, tuple)) and isinstance(made[1], dict):
+        return list(made[0]), made[1]
+    return list(made), {}
+
+
+def put_weights(model, weights):
+    """Replaces parameters and buffers. Names are the state dict's, with '.' or '_' between the parts."""
+    owners = {}
+    for prefix, owner in model.named_modules():
+        for registry in (owner._parameters, owner._buffers):
+            for name, value in registry.items():
+                if value is not None:
+                    full = f"{prefix}.{name}" if prefix else name
+                    owners[full] = owners[full.replace(".", "_")] = (owner, registry, name, value)
+    for full, value in weights:
+        if full not in owners:
+            known = sorted({name for name in owners if "." in name or name.replace("_", ".") not in owners})
+            raise Failure("BadArguments", f"the model has no weight {full!r}; it has {', '.join(known) or 'none'}")
+        owner, registry, name, old = owners[full]
+        if tuple(old.shape) != tuple(value.shape):
+            raise Failure("BadArguments",
+                          f"weight {full!r} has shape {list(old.shape)}, but {list(value.shape)} was given")
+        is_parameter = registry is owner._parameters
+        registry[name] = torch.nn.Parameter(value, requires_grad=False) if is_parameter else value
+
+
+class Prepared:
+    """A callable with everything it takes; `arguments` are (name, value) pairs."""
+
+    def __init__(self, module, function, arguments, model=None):
+        self.module, self.function, self.arguments, self.model = module, function, arguments, model
+        self.args, self.kwargs = bind(model.forward if model is not None else function, arguments)
+
+    def __call__(self):
+        return self.function(*self.args, **self.kwargs)
+
+
+def prepare(request, arena):
+    given = [tensors.read(arena, described) for described in request.get("tensors", [])]
+    device = device_of(request)
+    pin(request)
+    described = request.get("source", {})
+    module = source.load(described)
+    found = source.find(module, described.get("entry", ""))
+    weights = [(item["name"], argument(item, given, device)) for item in request.get("weights", [])]
+    arguments = [(item["name"], argument(item, given, device)) for item in request.get("arguments", [])]
+    model = None
+    if isinstance(found, type) and issubclass(found, torch.nn.Module):
+        args, kwargs = initial_arguments(module, request)
+        found = found(*args, **kwargs)
+    if isinstance(found, torch.nn.Module):
+        model = found.to(device)
+        for parameter in model.parameters():
+            parameter.requires_grad_(False)
+        put_weights(model, weights)
+    elif weights:
+        raise Failure("BadArguments", f"weight {weights[0][0]!r} was given, but the reference is no nn.Module")
+    if not callable(found):
+        raise Failure("NotFound", f"the reference is a {type(found).__name__}, which cannot be called")
+    pin(request)  # again: the file may have changed them while it was loaded
+    return Prepared(module, found, arguments, model)
+
+
+def flatten(returned, name=""):
+    """(name, tensor) pairs of what a reference returned."""
+    if isinstance(returned, torch.Tensor):
+        if returned.layout != torch.strided:
+            raise Failure("BadReturn", f"the reference returned a tensor of layout {returned.layout}")
+        return [(name or "out", returned)]
+    if isinstance(returned, dict):
+        pairs = [(str(key), value) for key, value in returned.items()]
+    elif isinstance(returned, tuple) and hasattr(returned, "_fields"):
+        pairs = list(zip(returned._fields, returned))
+    elif isinstance(returned, (list, tuple)):
+        pairs = [(f"out{index}", value) for index, value in enumerate(returned)]
+    else:
+        what = "nothing" if returned is None else f"a {type(returned).__name__}"
+        raise Failure("BadReturn", f"the reference returned {what}{f' as {name}' if name else ''}, not a tensor")
+    flat = []
+    for key, value in pairs:
+        flat += flatten(value, f"{name}.{key}" if name else key)
+    return flat
+
+
+def run(request, arena):
+    call = prepare(request, arena)
+    returned = call()
+    if torch.device(request.get("device", "cpu")).type == "cuda":
+        torch.cuda.synchronize()
+    wanted = request.get("written", [])
+    named = [] if returned is None and wanted else flatten(returned)
+    for name in wanted:
+        values = dict(call.arguments)
+        if call.model is not None:
+            values.update({key.replace(".", "_"): value for key, value in call.model.state_dict().items()})
+            values.update(call.model.state_dict())
+        if not isinstance(values.get(name), torch.Tensor):
+            raise Failure("BadArguments", f"there is no tensor argument {name!r} to give back")
+        named.append((name, values[name]))
+    return {"outputs": tensors.write(arena, named)}

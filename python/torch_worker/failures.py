@@ -1,0 +1,75 @@
+"""What can go wrong, as data: a kind the C++ side knows, one line of text, the end of the traceback."""
+import traceback
+
+
+class Failure(Exception):
+    """Something we recognised ourselves; `kind` is one of the names in src/oracle/torch_outcome.h."""
+
+    def __init__(self, kind, message):
+        super().__init__(message)
+        self.kind = kind
+
+
+class Loading(Exception):
+    """Around whatever stopped a reference while its file was run; the cause is what counts."""
+
+
+TRACEBACK_LINES = 30
+FATAL = ("cuda error", "cublas_status", "cudnn_status", "an illegal memory access", "device-side assert")
+NO_MEMORY = ("can't allocate memory", "cannot allocate memory", "not enough memory", "out of memory", "bad_alloc")
+
+
+def one_line(error):
+    text = " ".join(str(error).split())
+    return text[:600] + (" …" if len(text) > 600 else "")
+
+
+def kind_of(error, during):
+    """`during` is the kind of an error nothing more can be said about."""
+    if isinstance(error, Failure):
+        return error.kind
+    if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":
+        return "OutOfMemory"
+    if isinstance(error, (RuntimeError, OSError)) and any(word in str(error).lower() for word in NO_MEMORY):
+        return "OutOfMemory"
+    if isinstance(error, ModuleNotFoundError):
+        return "MissingModule"
+    return during
+
+
+def message_of(error):
+    if isinstance(error, Failure):
+        return one_line(error)
+    if isinstance(error, SystemExit):
+        return f"it called sys.exit({error.code!r})"
+    if isinstance(error, SyntaxError):
+        place = f"line {error.lineno}" + (f", column {error.offset}" if error.offset else "")
+        return f"{type(error).__name__}: {error.msg} ({place})"
+    text = one_line(error)
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+def frames_of(error):
+    """The traceback without our own frames, its last lines."""
+    if isinstance(error, Failure) and error.__cause__ is None:
+        return ""
+    parts = traceback.TracebackException.from_exception(error.__cause__ if isinstance(error, Failure) else error)
+    parts.stack = traceback.StackSummary.from_list(
+        [frame for frame in parts.stack if not frame.filename.startswith(("<kernelwright", "<string>"))])
+    lines = "".join(parts.format()).splitlines()
+    return "\n".join(lines[-TRACEBACK_LINES:])
+
+
+def describe(error):
+    """The failing reply. A fatal one means that this process is of no more use."""
+    during = "Raised"
+    if isinstance(error, Loading):
+        error, during = error.__cause__, "BadSource"
+    kind = kind_of(error, during)
+    text = str(error).lower()
+    fatal = kind != "OutOfMemory" and not isinstance(error, Failure) and any(word in text for word in FATAL)
+    try:
+        frames = frames_of(error)
+    except Exception as broken:  # an exception class of the user's may break even its own printing
+        frames = f"(no traceback: {type(broken).__name__})"
+    return {"kind": kind, "message": message_of(error), "traceback": frames, "fatal": fatal}

@@ -1,0 +1,102 @@
+"""The torch process: answers one request after another until its parent is gone."""
+import faulthandler
+import os
+import platform
+import resource
+import sys
+
+from kw_torch_worker import failures
+from kw_torch_worker.channel import Channel
+
+
+def hello(request, arena):
+    try:
+        import torch
+    except Exception as error:
+        raise failures.Failure("NoTorch", f"{sys.executable} cannot import torch: "
+                                          f"{failures.message_of(error)}") from error
+    devices = []
+    if torch.cuda.is_available():
+        devices = [torch.cuda.get_device_name(index) for index in range(torch.cuda.device_count())]
+    return {"python": platform.python_version(), "executable": sys.executable, "torch": torch.__version__,
+            "cuda": torch.version.cuda, "devices": devices}
+
+
+def lazily(module, function):
+    def call(request, arena):
+        import importlib
+        return getattr(importlib.import_module(f"kw_torch_worker.{module}"), function)(request, arena)
+    return call
+
+
+VERBS = {
+    "hello": hello,
+    "run": lazily("calls", "run"),
+}
+
+
+def limit_memory(request):
+    """Address space for this request, so that a reference that wants a terabyte is told no. Not beside CUDA, which
+    reserves far more than it uses."""
+    _, hard = resource.getrlimit(resource.RLIMIT_AS)
+    soft = hard
+    if request.get("memory_bytes") and request.get("device", "cpu") == "cpu":
+        with open("/proc/self/statm", encoding="ascii") as file:
+            used = int(file.read().split()[0]) * resource.getpagesize()
+        soft = used + request["memory_bytes"]
+        if hard != resource.RLIM_INFINITY:
+            soft = min(soft, hard)
+    resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
+
+
+def unlimit_memory():
+    _, hard = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (hard, hard))
+
+
+def answer(request, arena):
+    try:
+        limit_memory(request)
+        if request.get("verb") not in VERBS:
+            raise failures.Failure("Unsupported", f"no such request: {request.get('verb')!r}")
+        reply = VERBS[request["verb"]](request, arena)
+        reply["kind"] = "Ok"
+    except BaseException as error:  # references may raise anything, SystemExit included
+        unlimit_memory()
+        reply = failures.describe(error)
+    unlimit_memory()
+    reply["id"] = request.get("id")
+    return reply
+
+
+def flush():
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except Exception:  # closed or replaced by the reference; its loss
+            pass
+
+
+def open_streams(kept, marker):
+    """Standard output and error as they were at first, whatever a reference did to them. What is printed after the
+    marker belongs to this request."""
+    os.dup2(kept, 1)
+    os.dup2(kept, 2)
+    sys.stdout = open(1, "w", encoding="utf-8", errors="replace", buffering=1, closefd=False)
+    sys.stderr = open(2, "w", encoding="utf-8", errors="replace", buffering=1, closefd=False)
+    os.write(2, f"\n{marker}\n".encode())
+
+
+def serve(fd):
+    channel, pid, kept = Channel(fd), os.getpid(), os.dup(2)
+    faulthandler.enable(kept)
+    while True:
+        request, arena = channel.receive()
+        open_streams(kept, request.get("marker", ""))
+        reply = answer(request, arena)
+        flush()
+        if os.getpid() != pid:  # the reference forked, and this is the copy
+            os._exit(0)
+        if arena is not None:
+            os.close(arena)
+        channel.send(reply)

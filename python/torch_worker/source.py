@@ -1,0 +1,132 @@
+"""A reference's file as a module, and the callable in it that is meant. Nothing is kept between requests."""
+import ast
+import importlib
+import inspect
+import linecache
+import os
+import sys
+import types
+
+import torch
+
+from kw_torch_worker.failures import Failure, Loading
+
+MODULE = "kw_reference"
+
+
+def _with_globals(tree, values):
+    """Top-level `name = …` of the given names become constants, so that all that follows from them follows."""
+    left = dict(values)
+    for statement in tree.body:
+        targets = statement.targets if isinstance(statement, ast.Assign) else (
+            [statement.target] if isinstance(statement, ast.AnnAssign) else [])
+        if len(targets) == 1 and isinstance(targets[0], ast.Name) and targets[0].id in values:
+            statement.value = ast.copy_location(ast.Constant(values[targets[0].id]), statement)
+            left.pop(targets[0].id, None)
+    if left:
+        raise Failure("NotFound", f"the reference has no top-level name {sorted(left)[0]!r} to set")
+    return ast.fix_missing_locations(tree)
+
+
+def _forget_neighbours():
+    """Modules imported from an earlier reference's folder: another folder may have its own of the same name."""
+    for name, module in list(sys.modules.items()):
+        if getattr(module, "__kw_neighbour__", False) or name == MODULE:
+            del sys.modules[name]
+
+
+def load(described):
+    """Runs the file as a module. Text, when given, stands for the file's content."""
+    _forget_neighbours()
+    path, text = described.get("path", ""), described.get("text")
+    module = types.ModuleType(MODULE)
+    if text is None and not path:
+        return module
+    try:
+        return _load(module, path, text, described.get("globals", {}))
+    except BaseException as error:
+        raise Loading() from error
+
+
+def _load(module, path, text, values):
+    if text is None:
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+    shown = os.path.abspath(path) if path else "<reference>"
+    linecache.cache[shown] = (len(text), None, text.splitlines(True), shown)
+    try:
+        tree = ast.parse(text, shown)
+    except (ValueError, RecursionError) as broken:  # a NUL byte, nesting without end
+        raise Failure("BadSource", f"the reference is not Python: {broken}") from broken
+    code = compile(_with_globals(tree, values), shown, "exec")
+    module.__file__ = shown
+    sys.modules[MODULE] = module
+    before, folder = set(sys.modules), os.path.dirname(shown) if path else None
+    if folder:
+        sys.path.append(folder)
+    try:
+        exec(code, module.__dict__)
+    finally:
+        if folder:
+            sys.path.remove(folder)
+            for name in set(sys.modules) - before:
+                place = getattr(sys.modules[name], "__file__", None) or ""
+                if os.path.dirname(place).startswith(folder) and "site-packages" not in place:
+                    sys.modules[name].__kw_neighbour__ = True
+    return module
+
+
+def functions_of(module):
+    """Names of the functions the file itself defines, in its order, private ones apart."""
+    return [name for name, value in vars(module).items()
+            if not name.startswith("_") and inspect.isfunction(value) and value.__module__ == MODULE]
+
+
+def _default(module):
+    for name in ("Model", "reference", "REFERENCE"):
+        if hasattr(module, name):
+            return getattr(module, name)
+    names = [name for name in functions_of(module) if name not in ("get_inputs", "get_init_inputs")]
+    if len(names) == 1:
+        return getattr(module, names[0])
+    what = f"several functions ({', '.join(names)})" if names else "no function"
+    raise Failure("NotFound", f"the reference has {what}; say which one is meant")
+
+
+def _dotted(entry):
+    """torch.nn.functional.gelu, package.module.function."""
+    parts = entry.split(".")
+    for cut in range(len(parts) - 1, 0, -1):
+        try:
+            found = importlib.import_module(".".join(parts[:cut]))
+        except ModuleNotFoundError as missing:
+            if missing.name and ".".join(parts[:cut]).startswith(missing.name):
+                continue
+            raise
+        for part in parts[cut:]:
+            if not hasattr(found, part):
+                raise Failure("NotFound", f"{'.'.join(parts[:cut])} has no {part!r}")
+            found = getattr(found, part)
+        return found
+    raise Failure("MissingModule", f"there is no module {parts[0]!r}")
+
+
+def find(module, entry):
+    """The callable: a name in the file, a dotted name anywhere, or an expression such as a lambda."""
+    if not entry:
+        return _default(module)
+    first = entry.split(".")[0]
+    if hasattr(module, first) and all(part.isidentifier() for part in entry.split(".")):
+        found = module
+        for part in entry.split("."):
+            if not hasattr(found, part):
+                raise Failure("NotFound", f"{first!r} has no {part!r}")
+            found = getattr(found, part)
+        return found
+    if all(part.isidentifier() for part in entry.split(".")):
+        if "." in entry:
+            return _dotted(entry)
+        names = functions_of(module)
+        raise Failure("NotFound", f"the reference has no {entry!r}" + (f"; it has {', '.join(names)}" if names else ""))
+    scope = {"torch": torch, "nn": torch.nn, "F": torch.nn.functional, **vars(module)}
+    return eval(compile(entry, "<entry>", "eval"), scope)

@@ -1,0 +1,41 @@
+// What the torch process is asked: which callable, with what. Plain data; torch_process.h sends it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/json.h"
+#include "tensor/host_tensor.h"
+
+namespace kw::oracle {
+
+/// A callable of Python.
+struct TorchSource {
+  std::string path;   // of the file; relative imports and messages go by it. "": no file
+  std::string text;   // stands for the file's content when not empty
+  std::string entry;  // name in the file, "package.module.function", or an expression; "": Model,
+                      // reference, REFERENCE, or the file's only function
+  std::vector<std::pair<std::string, int64_t>> globals;  // top-level names given other values
+};
+
+/// One argument or weight: a tensor, else a value (null, bool, number, string, list).
+struct TorchArgument {
+  std::string name;  // of the parameter; of the state dict's entry ('.' or '_' between its parts)
+  const tensor::HostTensor* tensor = nullptr;  // not owned
+  Json value;
+};
+
+struct TorchCall {
+  TorchSource source;
+  std::vector<TorchArgument> arguments;
+  std::vector<TorchArgument> weights;  // models: parameters and buffers to set
+  std::vector<std::string>
+      written;                 // arguments whose values afterwards are outputs too, after the rest
+  std::string device = "cpu";  // or "cuda", "cuda:1"
+  bool allow_tf32 = false;
+  uint64_t seed = 0;  // of torch's generator, set before the file is loaded and before the call
+};
+
+}  // namespace kw::oracle

@@ -1,0 +1,56 @@
+// The one process that has torch: started when first needed, replaced when it dies, hangs or talks
+// nonsense. The protocol is docs/torch-worker.md; the other side is python/torch_worker.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "oracle/torch_call.h"
+#include "oracle/torch_outcome.h"
+#include "os/process.h"
+
+namespace kw::oracle {
+
+struct TorchOptions {
+  std::vector<std::string> command;  // to start instead of a Python with our worker; for tests
+  uint64_t memory_bytes = 0;   // a reference on the CPU may take; 0: three quarters of what is free
+  double start_seconds = 180;  // for importing torch
+};
+
+class TorchProcess {
+ public:
+  explicit TorchProcess(TorchOptions options = {});
+  ~TorchProcess();
+  TorchProcess(const TorchProcess&) = delete;
+  TorchProcess& operator=(const TorchProcess&) = delete;
+
+  /// Starts it if need be. body: python, executable, torch, cuda (null without), devices (names).
+  TorchAnswer hello();
+  /// Calls the reference; its outputs, flattened, come back.
+  TorchAnswer run(const TorchCall& call, double timeout_seconds);
+  /// Any verb over a call. `extra` are further members of the request.
+  TorchAnswer ask(const std::string& verb, const TorchCall& call, const Json& extra,
+                  double timeout_seconds);
+  /// Ends it; the next request starts another.
+  void stop();
+  /// How many were started so far.
+  int started() const { return started_; }
+
+ private:
+  TorchOutcome start();
+  TorchAnswer exchange(Json request, const std::vector<const tensor::HostTensor*>& tensors,
+                       double timeout_seconds);
+  TorchAnswer lost(os::ChannelState state, double timeout_seconds);
+  std::string printed();
+
+  const TorchOptions options_;
+  std::unique_ptr<os::Child> child_;
+  Json greeting_;
+  std::string marker_;
+  int64_t next_id_ = 1;
+  int started_ = 0;
+};
+
+}  // namespace kw::oracle

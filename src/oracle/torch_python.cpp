@@ -1,0 +1,84 @@
+#include "oracle/torch_python.h"
+
+#include <fmt/core.h>
+
+#include "base/text.h"
+#include "os/files.h"
+#include "os/process.h"
+
+namespace kw::oracle {
+namespace {
+
+// Finding the module without importing it takes milliseconds, importing it takes seconds.
+constexpr const char* kProbe =
+    "import importlib.util, sys; sys.exit(0 if importlib.util.find_spec('torch') else 9)";
+constexpr double kProbeSeconds = 30;
+
+std::string parent(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  return slash == std::string::npos ? "." : path.substr(0, slash);
+}
+
+/// "" when this Python has torch, else why not.
+std::string lacks(const std::string& python) {
+  if (os::find_program(python).empty()) return "no such program";
+  os::ProcessLimits limits;
+  limits.timeout_seconds = kProbeSeconds;
+  auto run = os::run_process({python, "-I", "-c", kProbe}, {}, limits);
+  if (!run) return run.error().message;
+  if (run->timed_out) return fmt::format("did not answer within {} s", kProbeSeconds);
+  if (run->signal != 0) return fmt::format("killed by signal {}", run->signal);
+  if (run->exit_code == 9) return "has no module torch";
+  if (run->exit_code == 0) return "";
+  const std::string said(trim(run->err));
+  const size_t newline = said.rfind('\n');
+  return fmt::format("exit code {}: {}", run->exit_code,
+                     newline == std::string::npos ? said : said.substr(newline + 1));
+}
+
+std::vector<std::string> candidates() {
+  if (const std::string chosen = os::env("KW_TORCH_PYTHON"); !chosen.empty()) return {chosen};
+  std::vector<std::string> all;
+  if (const std::string venv = os::env("VIRTUAL_ENV"); !venv.empty()) {
+    all.push_back(venv + "/bin/python");
+  }
+  if (const std::string python = os::find_program("python3"); !python.empty()) {
+    all.push_back(python);
+  }
+  // The binary stands in the build folder, its tests one or two below.
+  std::string folder = parent(os::self_path());
+  for (int i = 0; i < 3; ++i, folder = parent(folder)) {
+    all.push_back(folder + "/torch-venv/bin/python");
+  }
+  all.push_back("build/torch-venv/bin/python");
+  return all;
+}
+
+}  // namespace
+
+FoundPython find_torch_python() {
+  FoundPython found;
+  const bool chosen = !os::env("KW_TORCH_PYTHON").empty();
+  for (const std::string& python : candidates()) {
+    const bool worth_a_line = chosen || os::exists(python);
+    const std::string why_not = lacks(python);
+    if (why_not.empty()) {
+      found.path = python;
+      return found;
+    }
+    if (worth_a_line) found.looked_at.push_back(fmt::format("{}: {}", python, why_not));
+  }
+  return found;
+}
+
+TorchOutcome no_torch(const FoundPython& found) {
+  const std::string tried =
+      found.looked_at.empty() ? "no Python found" : join(found.looked_at, "; ");
+  return {TorchKind::NoTorch,
+          fmt::format("no Python here can import torch ({}); KW_TORCH_PYTHON=/path/to/python names "
+                      "one that can",
+                      tried),
+          ""};
+}
+
+}  // namespace kw::oracle

@@ -1,0 +1,24 @@
+// Which Python has torch. Looks at files and asks each candidate once; starts nothing that stays.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "oracle/torch_outcome.h"
+
+namespace kw::oracle {
+
+struct FoundPython {
+  std::string path;  // "" when there is none
+  std::vector<std::string>
+      looked_at;  // one line per candidate: "/usr/bin/python3: has no module torch"
+};
+
+/// $KW_TORCH_PYTHON alone when it is set; else $VIRTUAL_ENV, python3 on PATH, and the torch-venv
+/// that tools/setup makes, near the running binary or below the working directory.
+FoundPython find_torch_python();
+
+/// The outcome when there is none.
+TorchOutcome no_torch(const FoundPython& found);
+
+}  // namespace kw::oracle
