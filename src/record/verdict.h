@@ -67,6 +67,8 @@ struct Crashed {
 struct Wrong {
   ErrorSummary summary;
   std::string repro;
+  std::string reason;             // the worst element in one sentence
+  Stage stage = Stage::Numerics;  // or Metamorphic: a relation of the reference does not hold
 };
 struct Passed {
   ErrorSummary summary;
@@ -81,6 +83,9 @@ using Verdict = std::variant<Rejected, Crashed, Wrong, Passed, Unknown>;
 /// "rejected", "crashed", "wrong", "passed" or "unknown".
 const char* verdict_name(const Verdict& verdict);
 bool passed(const Verdict& verdict);
+Json to_json(const Cell& cell);
+Json to_json(const Worst& worst);
+Json to_json(const ErrorSummary& summary);
 Json to_json(const Verdict& verdict);
 
 }  // namespace kw::record

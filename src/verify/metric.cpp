@@ -1,0 +1,278 @@
+// The loop over elements is the whole cost of judging a large output, so values are converted in
+// chunks and everything rare (NaN, infinities, failures) leaves the loop for judge_rare().
+#include "verify/metric.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <limits>
+
+#include "exec/bound.h"
+#include "tensor/convert.h"
+#include "tensor/npy.h"
+#include "verify/parallel.h"
+#include "verify/tally.h"
+
+namespace kw::verify {
+
+namespace {
+
+using tensor::DType;
+using tensor::HostTensor;
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr size_t kChunk = 4096;
+constexpr int64_t kGrain = 1 << 16;
+
+/// What the output's format does to numbers.
+struct Format {
+  DType type = DType::Fp32;
+  double unit = 0;              // half a step at 1
+  double step = 0;              // smallest difference, flushing or not as the task says
+  double subnormal = 0;         // smallest difference of the format itself
+  double overflow = kInfinity;  // from here on values round to infinity (or saturate)
+  bool saturates = false;       // has no infinity, or conversions that clip
+};
+
+double overflow_of(DType type) {
+  switch (type) {
+    case DType::Fp32:
+      return 0x1.ffffffp127;
+    case DType::Fp16:
+      return 65520;
+    case DType::Bf16:
+      return 0x1.ffp127;
+    case DType::Fp8e4m3:
+      return 464;
+    case DType::Fp8e5m2:
+      return 61440;
+    case DType::Fp4e2m1x2:
+      return 6;
+    default:
+      return kInfinity;
+  }
+}
+
+Format format_of(DType type, bool flush) {
+  Format format;
+  format.type = type;
+  format.unit = type == DType::Fp64 ? 0x1p-53 : exec::unit_roundoff(type);
+  format.step = exec::smallest_step(type, flush);
+  format.subnormal = exec::smallest_step(type, false);
+  format.overflow = overflow_of(type);
+  format.saturates = type == DType::Fp8e4m3 || type == DType::Fp8e5m2 || type == DType::Fp4e2m1x2;
+  return format;
+}
+
+double ulps_between(double got, double want, const Format& format) {
+  if (!std::isfinite(got) || !std::isfinite(want)) return 0;
+  const uint64_t exponent = std::bit_cast<uint64_t>(want) & 0x7ff0000000000000;
+  const double power = std::bit_cast<double>(exponent);
+  const double ulp = std::max(2 * format.unit * power, format.subnormal);
+  return ulp > 0 ? std::fabs(got - want) / ulp : 0;
+}
+
+/// One element with everything that is known about it.
+struct Element {
+  int64_t index = 0;
+  double got = 0, want = 0, rounded = 0, bound = 0;
+  bool may_overflow = false, exact = false;
+};
+
+class FloatJudge {
+ public:
+  FloatJudge(const exec::Truth& truth, const HostTensor& got, const CompareOptions& options)
+      : truth_(truth),
+        got_(got),
+        options_(options),
+        format_(format_of(truth.dtype, options.precision.flush)),
+        has_outer_(options.precision.atol || options.precision.rtol),
+        keeps_zero_signs_(options.moves_only && truth.exact) {}
+
+  void run(int64_t begin, int64_t end, Tally* tally) const {
+    std::array<double, kChunk> got, rounded;
+    HostTensor scratch{truth_.dtype, {}, std::vector<std::byte>(kChunk * 8)};
+    for (int64_t at = begin; at < end; at += kChunk) {
+      const size_t count = std::min<size_t>(kChunk, static_cast<size_t>(end - at));
+      const std::span<double> got_part(got.data(), count), rounded_part(rounded.data(), count);
+      tensor::load_values(got_, at, got_part);
+      tensor::store_floats(scratch, 0,
+                           std::span(truth_.value).subspan(static_cast<size_t>(at), count));
+      tensor::load_values(scratch, 0, rounded_part);
+      chunk(at, got_part, rounded_part, tally);
+    }
+  }
+
+ private:
+  void chunk(int64_t start, std::span<const double> got, std::span<const double> rounded,
+             Tally* tally) const {
+    tally->elements += static_cast<int64_t>(got.size());
+    for (size_t i = 0; i < got.size(); ++i) {
+      const auto at = static_cast<size_t>(start) + i;
+      const double want = truth_.value[at];
+      const double bound = bound_at(at, want, tally);
+      if (got[i] == rounded[i] && !keeps_zero_signs_) continue;
+      Element element{
+          start + static_cast<int64_t>(i), got[i], want, rounded[i], bound, false, exact_at(at)};
+      element.may_overflow = !truth_.may_overflow.empty() && truth_.may_overflow[at] != 0;
+      const double distance = std::fabs(got[i] - want);
+      if (distance <= bound && !element.exact && !has_outer_ && std::isfinite(rounded[i])) {
+        tally->add(element.index, got[i], want, bound, std::isfinite(bound) ? distance / bound : 0,
+                   ulps_between(got[i], want, format_));
+        continue;
+      }
+      judge_rare(element, tally);
+    }
+  }
+
+  // Also counts what the share rules look at.
+  double bound_at(size_t at, double want, Tally* tally) const {
+    const exec::BoundConstants& k = constants_;
+    const double a = truth_.a.empty() ? 0 : static_cast<double>(truth_.a[at]);
+    const double h = truth_.h.empty() ? 0 : static_cast<double>(truth_.h[at]);
+    const double jump = truth_.jump.empty() ? 0 : static_cast<double>(truth_.jump[at]);
+    double bound = k.path_factor * a + h + jump + format_.step;
+    if (std::isfinite(want)) bound += format_.unit * std::fabs(want);
+    if (std::isnan(bound)) bound = kInfinity;
+    if (jump > 0 || !std::isfinite(bound)) ++tally->discontinuous;
+    if (!truth_.may_overflow.empty() && truth_.may_overflow[at] != 0) ++tally->overflowed;
+    return bound;
+  }
+
+  bool exact_at(size_t at) const {
+    return truth_.exact && (truth_.jump.empty() || truth_.jump[at] == 0);
+  }
+
+  void judge_rare(const Element& e, Tally* tally) const {
+    const auto fail = [&](Why why) {
+      tally->add(e.index, e.got, e.want, e.bound, kInfinity, ulps_between(e.got, e.want, format_),
+                 why);
+    };
+    if (std::isnan(e.want)) {
+      if (!std::isnan(e.got) && !e.may_overflow) fail(Why::NumberForNan);
+      return;
+    }
+    if (e.may_overflow && !std::isfinite(e.got)) return;
+    if (std::isnan(e.got)) {
+      if (!saturated(e)) fail(Why::NanForNumber);
+      return;
+    }
+    if (!std::isfinite(e.want)) {
+      if (std::isfinite(e.got))
+        e.may_overflow || saturated(e) ? void() : fail(Why::NumberForInfinity);
+      else if (e.got != e.want)
+        fail(Why::OtherInfinity);
+      return;
+    }
+    if (!std::isfinite(e.got)) {
+      const bool near = std::fabs(e.want) + e.bound >= format_.overflow;
+      if (!near) return fail(Why::InfinityForNumber);
+      if (std::signbit(e.got) != std::signbit(e.want)) fail(Why::OtherInfinity);
+      return;
+    }
+    judge_finite(e, tally);
+  }
+
+  void judge_finite(const Element& e, Tally* tally) const {
+    const double distance = std::fabs(e.got - e.want);
+    const double ulps = ulps_between(e.got, e.want, format_);
+    if (e.exact) {
+      if (e.got == e.rounded && !(keeps_zero_signs_ && zero_sign_lost(e))) return;
+      const bool flushed =
+          options_.precision.flush && e.got == 0 && std::fabs(e.want) < format_.step;
+      if (flushed) return;
+      return tally->add(e.index, e.got, e.want, 0, kInfinity, ulps, Why::NotEqual);
+    }
+    if (e.got == e.rounded) return;
+    if (saturated(e) && std::fabs(e.got) >= std::fabs(e.rounded)) return;
+    if (!std::isfinite(e.rounded) && !e.may_overflow &&
+        std::fabs(e.want) - e.bound >= format_.overflow)
+      return tally->add(e.index, e.got, e.want, e.bound, kInfinity, ulps, Why::NumberForInfinity);
+    const double z = std::isfinite(e.bound) ? distance / e.bound : 0;
+    const double outer = options_.precision.atol.value_or(0) +
+                         options_.precision.rtol.value_or(0) * std::fabs(e.want);
+    if (z <= constants_.max_z && has_outer_ && distance > outer)
+      return tally->add(e.index, e.got, e.want, outer, kInfinity, ulps, Why::OuterBound);
+    tally->add(e.index, e.got, e.want, e.bound, z, ulps);
+  }
+
+  static bool zero_sign_lost(const Element& e) {
+    return e.got == 0 && std::signbit(e.got) != std::signbit(e.want);
+  }
+
+  // Small formats clip in CUDA's conversions and give NaN or infinity in PyTorch's.
+  bool saturated(const Element& e) const {
+    return format_.saturates && std::fabs(e.want) + e.bound >= format_.overflow &&
+           (std::isnan(e.got) || std::signbit(e.got) == std::signbit(e.want));
+  }
+
+  const exec::Truth& truth_;
+  const HostTensor& got_;
+  const CompareOptions& options_;
+  const Format format_;
+  const bool has_outer_;
+  const bool keeps_zero_signs_;
+  const exec::BoundConstants& constants_ = exec::bound_constants();
+};
+
+void judge_integers(const exec::Truth& truth, const HostTensor& got, int64_t begin, int64_t end,
+                    Tally* tally) {
+  tally->elements += end - begin;
+  for (int64_t i = begin; i < end; ++i) {
+    const auto at = static_cast<size_t>(i);
+    const double jump = truth.jump.empty() ? 0 : static_cast<double>(truth.jump[at]);
+    if (jump > 0) ++tally->discontinuous;
+    const int64_t have = integer_at(got, i);
+    const int64_t want =
+        truth.integers.empty() ? static_cast<int64_t>(truth.value[at]) : truth.integers[at];
+    if (have == want) continue;
+    const double distance = std::fabs(static_cast<double>(have) - static_cast<double>(want));
+    const double z = jump > 0 ? distance / jump : kInfinity;
+    tally->add(i, static_cast<double>(have), static_cast<double>(want), jump, z, distance);
+  }
+}
+
+Comparison mismatch(const exec::Truth& truth, std::string reason) {
+  Comparison result;
+  result.pass = false;
+  result.reason = truth.name + ": " + std::move(reason);
+  result.summary.max_z = result.summary.rms_z = kInfinity;
+  return result;
+}
+
+}  // namespace
+
+Comparison compare(const exec::Truth& truth, const HostTensor& got, const CompareOptions& options) {
+  if (got.dtype != truth.dtype) {
+    return mismatch(truth, fmt::format("is {} where {} is wanted", tensor::dtype_name(got.dtype),
+                                       tensor::dtype_name(truth.dtype)));
+  }
+  if (got.shape != truth.shape) {
+    return mismatch(truth,
+                    fmt::format("has shape {} where {} is wanted", tensor::shape_text(got.shape),
+                                tensor::shape_text(truth.shape)));
+  }
+  const auto count = static_cast<int64_t>(truth.value.size());
+  if (tensor::value_count(got) != count) {
+    return mismatch(
+        truth, fmt::format("holds {} values where {} are wanted", tensor::value_count(got), count));
+  }
+  if (truth.scores) return compare_indices(truth, got, options);
+  const int pieces = thread_count(count, kGrain, options.threads);
+  std::vector<Tally> tallies(static_cast<size_t>(pieces));
+  const FloatJudge judge(truth, got, options);
+  in_pieces(count, pieces, [&](int piece, int64_t begin, int64_t end) {
+    Tally local;  // its own cache lines while it grows
+    if (tensor::is_float(truth.dtype))
+      judge.run(begin, end, &local);
+    else
+      judge_integers(truth, got, begin, end, &local);
+    tallies[static_cast<size_t>(piece)] = local;
+  });
+  return conclude(truth, tallies);
+}
+
+}  // namespace kw::verify

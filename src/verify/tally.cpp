@@ -1,0 +1,197 @@
+#include "verify/tally.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "base/text.h"
+#include "exec/bound.h"
+
+namespace kw::verify {
+
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+// A z beyond this says no more; it keeps sums finite.
+constexpr double kLargestZ = 1e6;
+
+const char* why_text(Why why) {
+  switch (why) {
+    case Why::Nothing:
+      return "";
+    case Why::NanForNumber:
+      return "NaN where the truth is a number";
+    case Why::NumberForNan:
+      return "a number where the truth is NaN";
+    case Why::InfinityForNumber:
+      return "infinity where the truth is finite";
+    case Why::NumberForInfinity:
+      return "finite where the truth is infinite";
+    case Why::OtherInfinity:
+      return "infinity of the wrong sign";
+    case Why::NotEqual:
+      return "not equal where only exact operations are asked for";
+    case Why::OuterBound:
+      return "beyond the task's own atol/rtol";
+    case Why::IndexOutOfRange:
+      return "index out of range";
+    case Why::IndexTwice:
+      return "the same index twice";
+    case Why::IndexOfWorse:
+      return "points at a worse value than this place deserves";
+    case Why::NotFirstOfTies:
+      return "not the first of equal values";
+  }
+  return "";
+}
+
+std::vector<int64_t> unravel(int64_t element, const std::vector<int64_t>& shape) {
+  std::vector<int64_t> index(shape.size());
+  for (size_t i = shape.size(); i-- > 0;) {
+    const int64_t extent = std::max<int64_t>(shape[i], 1);
+    index[i] = element % extent;
+    element /= extent;
+  }
+  return index;
+}
+
+Tally sum(const std::vector<Tally>& pieces) {
+  Tally all;
+  for (const Tally& piece : pieces) {
+    all.sum_squares += piece.sum_squares;
+    all.max_z = std::max(all.max_z, piece.max_z);
+    all.max_abs = std::max(all.max_abs, piece.max_abs);
+    all.max_rel = std::max(all.max_rel, piece.max_rel);
+    all.max_ulps = std::max(all.max_ulps, piece.max_ulps);
+    all.elements += piece.elements;
+    all.discontinuous += piece.discontinuous;
+    all.overflowed += piece.overflowed;
+    all.failures += piece.failures;
+    if (piece.worst < 0 || (all.worst >= 0 && piece.worst_z <= all.worst_z)) continue;
+    all.worst = piece.worst;
+    all.worst_z = piece.worst_z;
+    all.worst_got = piece.worst_got;
+    all.worst_want = piece.worst_want;
+    all.worst_bound = piece.worst_bound;
+    all.worst_ulps = piece.worst_ulps;
+    all.why = piece.why;
+  }
+  return all;
+}
+
+void add_lint(const char* what, int64_t count, int64_t elements, std::vector<std::string>* lint) {
+  const double share = exec::bound_constants().max_share;
+  if (count <= std::max(1.0, share * static_cast<double>(elements))) return;
+  lint->push_back(fmt::format("{} of {} elements {}; more than {:g} % says little about a kernel",
+                              count, elements, what, share * 100));
+}
+
+std::string failure_text(const exec::Truth& truth, const Tally& all, const record::Worst& worst) {
+  const std::string where = element_text(worst);
+  const std::string values = fmt::format("got {:.9g}, want {:.9g}", worst.got, worst.want);
+  const std::string others =
+      all.failures > 1 ? fmt::format("; {} of {} elements fail", all.failures, all.elements) : "";
+  if (!worst.why.empty()) return fmt::format("{}: {} ({}){}", where, worst.why, values, others);
+  if (!tensor::is_float(truth.dtype)) return fmt::format("{}: {}{}", where, values, others);
+  return fmt::format("{}: {}, allowed ±{:.3g} (z {:.3g}, {:.3g} ulps){}", where, values,
+                     worst.bound, worst.z, worst.ulps, others);
+}
+
+}  // namespace
+
+void Tally::add(int64_t index, double got, double want, double bound, double z, double ulps,
+                Why reason) {
+  const double limited = std::min(z, kLargestZ);
+  sum_squares += limited * limited;
+  max_z = std::max(max_z, z);
+  if (z > exec::bound_constants().max_z) ++failures;
+  if (std::isfinite(got) && std::isfinite(want)) {
+    const double distance = std::fabs(got - want);
+    max_abs = std::max(max_abs, distance);
+    if (want != 0) max_rel = std::max(max_rel, distance / std::fabs(want));
+    max_ulps = std::max(max_ulps, ulps);
+  }
+  if (worst >= 0 && z <= worst_z) return;
+  worst = index;
+  worst_z = z;
+  worst_got = got;
+  worst_want = want;
+  worst_bound = bound;
+  worst_ulps = ulps;
+  why = reason;
+}
+
+double rms_limit(int64_t elements) {
+  const exec::BoundConstants& constants = exec::bound_constants();
+  const double one =
+      constants.max_z * constants.max_z / static_cast<double>(std::max<int64_t>(elements, 1));
+  return std::sqrt(constants.rms_z * constants.rms_z + one);
+}
+
+Comparison conclude(const exec::Truth& truth, const std::vector<Tally>& pieces) {
+  const Tally all = sum(pieces);
+  Comparison result;
+  record::ErrorSummary& summary = result.summary;
+  summary.max_z = all.max_z;
+  summary.rms_z =
+      all.elements == 0 ? 0 : std::sqrt(all.sum_squares / static_cast<double>(all.elements));
+  summary.max_abs = all.max_abs;
+  summary.max_rel = all.max_rel;
+  summary.max_ulps = all.max_ulps;
+  summary.elements = all.elements;
+  summary.discontinuous = all.discontinuous;
+  summary.overflowed = all.overflowed;
+  add_lint("rest on a discontinuity", all.discontinuous, all.elements, &result.lint);
+  add_lint("overflow in the declared precision", all.overflowed, all.elements, &result.lint);
+  if (all.worst < 0) return result;
+  summary.worst = record::Worst{truth.name,      unravel(all.worst, truth.shape),
+                                all.worst_got,   all.worst_want,
+                                all.worst_bound, all.worst_z,
+                                all.worst_ulps,  why_text(all.why)};
+  if (all.failures > 0) {
+    result.pass = false;
+    result.reason = failure_text(truth, all, *summary.worst);
+  } else if (summary.rms_z > rms_limit(all.elements)) {
+    result.pass = false;
+    result.reason = fmt::format(
+        "{}: rms z {:.3g} over {} elements is above {:.3g}: every element is close, but the errors "
+        "are those of a lower precision",
+        truth.name, summary.rms_z, all.elements, rms_limit(all.elements));
+  }
+  return result;
+}
+
+void merge(const record::ErrorSummary& part, record::ErrorSummary* into) {
+  const bool worse = part.worst && (!into->worst || part.worst->z > into->worst->z);
+  into->max_z = std::max(into->max_z, part.max_z);
+  into->rms_z = std::max(into->rms_z, part.rms_z);
+  into->max_abs = std::max(into->max_abs, part.max_abs);
+  into->max_rel = std::max(into->max_rel, part.max_rel);
+  into->max_ulps = std::max(into->max_ulps, part.max_ulps);
+  into->elements += part.elements;
+  into->discontinuous += part.discontinuous;
+  into->overflowed += part.overflowed;
+  if (!worse) return;
+  into->worst = part.worst;
+  into->cell = part.cell;
+}
+
+std::string element_text(const record::Worst& worst) {
+  std::vector<std::string> parts;
+  for (const int64_t i : worst.index) parts.push_back(std::to_string(i));
+  return worst.index.empty() ? worst.output : worst.output + "[" + join(parts, ", ") + "]";
+}
+
+int64_t integer_at(const tensor::HostTensor& tensor, int64_t index) {
+  const int size = tensor::dtype_size(tensor.dtype);
+  uint64_t bits = 0;
+  std::memcpy(&bits, tensor.data.data() + index * size, static_cast<size_t>(size));
+  if (!tensor::is_signed_int(tensor.dtype) || size == 8) return static_cast<int64_t>(bits);
+  const int unused = 64 - 8 * size;
+  return static_cast<int64_t>(bits << unused) >> unused;
+}
+
+}  // namespace kw::verify
