@@ -1,8 +1,11 @@
-// The constants of the error bound, in one place. Chosen by experiment (docs/error-bound.md) and
-// printed with every verdict.
+// The constants and the formula of the error bound, in one place. Chosen by experiment
+// (docs/error-bound.md) and printed with every verdict.
 #pragma once
 
+#include <cstdint>
+
 #include "base/json.h"
+#include "exec/oracle.h"
 #include "tensor/dtype.h"
 
 namespace kw::exec {
@@ -19,10 +22,16 @@ struct BoundConstants {
 const BoundConstants& bound_constants();
 Json to_json(const BoundConstants& constants);
 
-/// Half the distance between neighbours around 1: 2^-11 for fp16; 0 for fp64 and integers.
+/// Half the distance between neighbours around 1: 2^-11 for fp16; 0 for integers.
 double unit_roundoff(tensor::DType type);
 /// The smallest difference the format can show: its smallest subnormal, or smallest normal where
-/// flushing is allowed.
+/// flushing is allowed. 0 for integers.
 double smallest_step(tensor::DType type, bool flush);
+/// The largest magnitude that still rounds to a finite value of a float format.
+double largest_finite(tensor::DType type);
+
+/// B of one element: how far from truth.value[index] an honest result may be. Infinite where the
+/// declared precision says nothing about the result.
+double bound_at(const Truth& truth, int64_t index, bool flush);
 
 }  // namespace kw::exec

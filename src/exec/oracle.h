@@ -23,6 +23,10 @@ struct Scores {
   std::vector<int64_t> shape;  // of the scores
   std::vector<double> value;   // in the scores' layout
   std::vector<float> bound;    // B of each score
+  /// What the index at position j along `dim` of the output stands for: the best of all, the j-th
+  /// best (sort, topk), or the best of 0 … j (cummax; of j … when `reverse`).
+  enum class Rank : uint8_t { Best, Order, Prefix } rank = Rank::Best;
+  bool reverse = false;
 };
 
 /// One output. All vectors have one entry per element, row-major.
@@ -46,6 +50,7 @@ struct TruthOptions {
   int threads = 0;  // 0: all cores
   bool allow_tf32 = false;
   uint64_t max_bytes = uint64_t{64} << 30;  // of memory for everything held at once
+  bool flush = false;                       // kernels may flush fp32 subnormals to zero
 };
 
 class Oracle {

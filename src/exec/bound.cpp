@@ -1,0 +1,83 @@
+#include "exec/bound.h"
+
+#include <cmath>
+#include <limits>
+
+namespace kw::exec {
+
+using tensor::DType;
+
+namespace {
+
+// unit, smallest subnormal, smallest normal, and where rounding starts to give infinity.
+struct FormatRow {
+  DType type;
+  double unit, subnormal, normal, limit;
+};
+constexpr FormatRow kFormats[] = {
+    {DType::Fp64, 0x1p-53, 0x1p-1074, 0x1p-1022, std::numeric_limits<double>::max()},
+    {DType::Fp32, 0x1p-24, 0x1p-149, 0x1p-126, 0x1.fffffefp127},
+    {DType::Fp16, 0x1p-11, 0x1p-24, 0x1p-14, 65519.9},
+    {DType::Bf16, 0x1p-8, 0x1p-133, 0x1p-126, 0x1.fefp127},
+    {DType::Fp8e4m3, 0x1p-4, 0x1p-9, 0x1p-6, 464},
+    {DType::Fp8e5m2, 0x1p-3, 0x1p-16, 0x1p-14, 61439.9},
+    {DType::Fp4e2m1x2, 0x1p-2, 0.5, 1, 6},
+    {DType::E8m0, 1, 0x1p-127, 0x1p-127, 0x1p127},
+};
+
+const FormatRow* row_of(DType type) {
+  for (const FormatRow& row : kFormats) {
+    if (row.type == type) return &row;
+  }
+  return nullptr;
+}
+
+double entry(const std::vector<float>& values, int64_t index) {
+  return values.empty() ? 0.0 : static_cast<double>(values[static_cast<size_t>(index)]);
+}
+
+}  // namespace
+
+const BoundConstants& bound_constants() {
+  static const BoundConstants kConstants;
+  return kConstants;
+}
+
+Json to_json(const BoundConstants& constants) {
+  Json json = Json::object();
+  json.set("unit", constants.unit);
+  json.set("path_factor", constants.path_factor);
+  json.set("sum_root", constants.sum_root);
+  json.set("sum_plus", constants.sum_plus);
+  json.set("half_sum", constants.half_sum);
+  json.set("max_z", constants.max_z);
+  json.set("rms_z", constants.rms_z);
+  json.set("max_share", constants.max_share);
+  return json;
+}
+
+double unit_roundoff(DType type) {
+  const FormatRow* row = row_of(type);
+  return row == nullptr ? 0 : row->unit;
+}
+
+double smallest_step(DType type, bool flush) {
+  const FormatRow* row = row_of(type);
+  if (row == nullptr) return 0;
+  return flush ? row->normal : row->subnormal;
+}
+
+double largest_finite(DType type) {
+  const FormatRow* row = row_of(type);
+  return row == nullptr ? std::numeric_limits<double>::infinity() : row->limit;
+}
+
+double bound_at(const Truth& truth, int64_t index, bool flush) {
+  const double magnitude = std::fabs(truth.value[static_cast<size_t>(index)]);
+  const double rounding = std::isfinite(magnitude) ? unit_roundoff(truth.dtype) * magnitude : 0;
+  const bool flushes = flush && (truth.dtype == DType::Fp32 || truth.dtype == DType::Bf16);
+  return bound_constants().path_factor * entry(truth.a, index) + entry(truth.h, index) +
+         entry(truth.jump, index) + rounding + smallest_step(truth.dtype, flushes);
+}
+
+}  // namespace kw::exec
