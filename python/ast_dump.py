@@ -1,0 +1,92 @@
+"""Prints the syntax tree of the Python file on stdin (or at argv[1]) as one JSON object; never runs it.
+
+{"tree": node} or {"error": {"message", "line", "column"}}. A node is {"_": kind, "at": [line, column, end line,
+end column], field: node | [nodes] | text}; absent fields are None in Python's ast. Columns count bytes from 1.
+"""
+import ast
+import json
+import sys
+
+DEEPEST = 180
+
+
+class TooDeep(Exception):
+    def __init__(self, node):
+        self.node = node
+
+
+def constant(value):
+    if value is None or value is Ellipsis:
+        return {"type": "none" if value is None else "ellipsis"}
+    if isinstance(value, bool):
+        return {"type": "bool", "value": value}
+    if isinstance(value, int):
+        if -(2**63) <= value < 2**63:
+            return {"type": "int", "value": value}
+        return {"type": "bigint"}
+    if isinstance(value, float):
+        finite = value - value == 0
+        return {"type": "float", "value": value if finite else str(value)}
+    if isinstance(value, str):
+        return {"type": "str", "value": value.encode("utf-8", "replace").decode("utf-8")}
+    return {"type": type(value).__name__}
+
+
+def dump(node, depth):
+    if depth > DEEPEST:
+        raise TooDeep(node)
+    result = {"_": type(node).__name__}
+    if hasattr(node, "lineno"):
+        end_line = node.end_lineno or node.lineno
+        end_column = node.end_col_offset or node.col_offset
+        result["at"] = [node.lineno, node.col_offset + 1, end_line, end_column + 1]
+    if isinstance(node, ast.Constant):
+        result.update(constant(node.value))
+        return result
+    for name, value in ast.iter_fields(node):
+        if isinstance(value, ast.AST):
+            if not isinstance(value, ast.expr_context):
+                result[name] = item(value, depth + 1)
+        elif isinstance(value, list):
+            result[name] = [item(one, depth + 2) for one in value]
+        elif isinstance(value, (str, int)):
+            result[name] = value
+    return result
+
+
+def item(one, depth):
+    if isinstance(one, (ast.operator, ast.unaryop, ast.boolop, ast.cmpop)):
+        return type(one).__name__
+    return dump(one, depth) if isinstance(one, ast.AST) else one
+
+
+def at(message, line, column):
+    return {"error": {"message": message, "line": max(line or 1, 1), "column": max(column or 1, 1)}}
+
+
+def run(text):
+    try:
+        return {"tree": dump(ast.parse(text), 0)}
+    except SyntaxError as error:
+        column = error.offset or 1
+        if error.text and error.lineno:
+            column = len(error.text[: column - 1].encode("utf-8", "replace")) + 1
+        return at(error.msg or "invalid syntax", error.lineno, column)
+    except TooDeep as error:
+        node = error.node
+        return at("nested too deeply", getattr(node, "lineno", 1), getattr(node, "col_offset", 0) + 1)
+    except (ValueError, UnicodeError) as error:
+        return at(str(error), 1, 1)
+    except (RecursionError, MemoryError):
+        return at("nested too deeply", 1, 1)
+
+
+def main():
+    sys.setrecursionlimit(5000)
+    source = open(sys.argv[1], "rb") if len(sys.argv) > 1 else sys.stdin.buffer
+    with source:
+        text = source.read()
+    json.dump(run(text), sys.stdout, allow_nan=False)
+
+
+main()
