@@ -1,0 +1,58 @@
+// Joins the tables. Spellings that differ by rule are not rows: torch.nn.functional.x is F.x, and
+// x_ is x, whose result the evaluator writes back.
+#include <algorithm>
+#include <map>
+
+#include "base/text.h"
+#include "frontend/ops_tables.h"
+
+namespace kw::frontend {
+namespace {
+
+using Index = std::map<std::string, const OpRow*, std::less<>>;
+
+Index build_index() {
+  Index index;
+  for (const auto& table :
+       {pointwise_rows(), arithmetic_rows(), activation_rows(), cast_rows(), creation_rows()}) {
+    for (const OpRow& row : table) {
+      for (std::string& name : split(row.names, ' ')) index.emplace(std::move(name), &row);
+    }
+  }
+  return index;
+}
+
+const Index& index() {
+  static const Index kIndex = build_index();
+  return kIndex;
+}
+
+}  // namespace
+
+const OpRow* find_op(std::string_view name) {
+  constexpr std::string_view kFunctional = "torch.nn.functional.";
+  std::string spelling(name);
+  if (name.starts_with(kFunctional)) {
+    spelling = "F." + std::string(name.substr(kFunctional.size()));
+  }
+  auto found = index().find(spelling);
+  const bool in_place = spelling.ends_with("_") && !spelling.ends_with("__");
+  if (found == index().end() && in_place) {
+    spelling.pop_back();
+    found = index().find(spelling);
+  }
+  return found == index().end() ? nullptr : found->second;
+}
+
+const std::vector<std::string>& op_names() {
+  static const std::vector<std::string> kNames = [] {
+    std::vector<std::string> names;
+    for (const auto& [name, row] : index()) {
+      if (!name.starts_with("aten.")) names.push_back(name);
+    }
+    return names;
+  }();
+  return kNames;
+}
+
+}  // namespace kw::frontend

@@ -1,0 +1,460 @@
+// Arithmetic, comparison and bit functions of two or three operands, and Python's operators.
+#include <fmt/core.h>
+
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+#include "frontend/ops_formula.h"
+#include "frontend/ops_tables.h"
+
+namespace kw::frontend {
+namespace {
+
+using graph::Op;
+using graph::Operand;
+using tensor::DType;
+
+struct Pair {
+  Term a, b;
+  DType type;  // what the two promote to
+};
+
+// Both may be numbers (torch.add(1, 2)): the first then becomes a tensor.
+Pair operands(Formula& f) {
+  Term a = f.operand("input");
+  Term b = f.operand("other");
+  DType type = f.type_of({a, b});
+  if (!a.is_tensor() && !b.is_tensor()) a = f.converted(a, type);
+  return {a, b, type};
+}
+
+Term convert(const Term& x, DType to) { return x.is_tensor() ? cast(x, to) : x; }
+
+template <Op op>
+Result<Value> binary(Call& call) {
+  Formula f(call);
+  Pair p = operands(f);
+  return f.result(f.apply(op, p.a, p.b));
+}
+
+// Functions that only floats have: integers and bool become fp32 first.
+template <Op op>
+Result<Value> float_binary(Call& call) {
+  Formula f(call);
+  Pair p = operands(f);
+  if (is_integral(p.type)) {
+    p.a = convert(p.a, DType::Fp32);
+    p.b = convert(p.b, DType::Fp32);
+  }
+  return f.result(f.apply(op, p.a, p.b));
+}
+
+template <Op op>
+Result<Value> integer_binary(Call& call) {
+  Formula f(call);
+  Pair p = operands(f);
+  if (!f.failed() && tensor::is_float(p.type)) {
+    f.fail(not_implemented(call, p.type));
+  }
+  return f.result(f.apply(op, p.a, p.b));
+}
+
+// A shift by a negative amount or by the width and more gives 0 (or the sign, to the right).
+template <Op op>
+Result<Value> shift(Call& call) {
+  Formula f(call);
+  Pair p = operands(f);
+  if (!f.failed() && (tensor::is_float(p.type) || p.type == DType::Bool)) {
+    f.fail(not_implemented(call, p.type));
+  }
+  return f.result(f.apply(op, p.a, p.b));
+}
+
+// a + alpha * b, in one rounding.
+Term scaled_sum(Formula& f, const Pair& p, bool minus) {
+  Call& call = f.call();
+  if (f.failed()) return p.a;
+  Operand alpha = Operand::of(int64_t{1});
+  if (call.given("alpha")) {
+    auto given = call.operand("alpha");
+    if (!given) return f.fail(std::move(given).error());
+    if (given->kind == Operand::Kind::Tensor) {
+      return f.fail(input_error(
+          fmt::format("{}(): argument 'alpha' must be Number, not Tensor", call.function())));
+    }
+    alpha = *given;
+  }
+  if (is_integral(p.type) && alpha.kind == Operand::Kind::Float) {
+    return f.fail(
+        input_error("For integral input tensors, argument alpha must not be a floating "
+                    "point number."));
+  }
+  Op op = minus ? Op::Sub : Op::Add;
+  if (alpha.number == 1) {
+    return p.type == DType::Bool ? f.apply(Op::Or, p.a, p.b) : f.apply(op, p.a, p.b);
+  }
+  if (p.type == DType::Bool) {
+    Term kept = alpha.number == 0 ? f.apply(Op::And, p.b, f.apply(Op::Not, p.b)) : p.b;
+    return f.apply(Op::Or, p.a, kept);
+  }
+  DType work = graph::opmath(p.type);
+  Term b = f.converted(p.b, work);
+  return cast(f.apply(op, convert(p.a, work), b * Term(f, alpha)), p.type);
+}
+
+Result<Value> add(Call& call) {
+  Formula f(call);
+  return f.result(scaled_sum(f, operands(f), false));
+}
+
+Result<Value> subtract(Formula& f, const Pair& p) {
+  bool bool_a = p.a.is_tensor() && f.dtype(p.a) == DType::Bool;
+  bool bool_b = p.b.is_tensor() && f.dtype(p.b) == DType::Bool;
+  if (!f.failed() && (bool_a || bool_b)) {
+    return bool_a && bool_b
+               ? input_error(
+                     "Subtraction, the `-` operator, with two bool tensors is not "
+                     "supported. Use the `^` or `logical_xor()` operator instead.")
+               : input_error(
+                     "Subtraction, the `-` operator, with a bool tensor is not supported. "
+                     "If you are trying to invert a mask, use the `~` or `logical_not()` "
+                     "operator instead.");
+  }
+  return f.result(scaled_sum(f, p, true));
+}
+
+Result<Value> sub(Call& call) {
+  Formula f(call);
+  return subtract(f, operands(f));
+}
+
+Result<Value> rsub(Call& call) {
+  Formula f(call);
+  Pair p = operands(f);
+  std::swap(p.a, p.b);
+  return subtract(f, p);
+}
+
+Result<Value> mul(Call& call) {
+  Formula f(call);
+  Pair p = operands(f);
+  return f.result(f.apply(p.type == DType::Bool ? Op::And : Op::Mul, p.a, p.b));
+}
+
+Term true_divide(Formula& f, const Pair& p) {
+  if (f.failed() || !is_integral(p.type)) return f.apply(Op::Div, p.a, p.b);
+  return f.apply(Op::Div, convert(p.a, DType::Fp32), convert(p.b, DType::Fp32));
+}
+
+// No primitive truncates integers; what the remainder leaves divides evenly.
+Term truncated_divide(Formula& f, const Pair& p) {
+  if (f.failed()) return p.a;
+  if (is_integral(p.type)) {
+    return f.apply(Op::FloorDiv, f.apply(Op::Sub, p.a, f.apply(Op::Fmod, p.a, p.b)), p.b);
+  }
+  DType work = graph::opmath(p.type);
+  return cast(trunc(f.apply(Op::Div, convert(p.a, work), convert(p.b, work))), p.type);
+}
+
+Result<Value> div(Call& call) {
+  Formula f(call);
+  Pair p = operands(f);
+  if (!call.given("rounding_mode")) return f.result(true_divide(f, p));
+  std::string mode = KW_TRY(call.text("rounding_mode"));
+  if (mode == "floor") return f.result(f.apply(Op::FloorDiv, p.a, p.b));
+  if (mode == "trunc") return f.result(truncated_divide(f, p));
+  return input_error(fmt::format(
+      "div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{}'", mode));
+}
+
+Result<Value> true_div(Call& call) {
+  Formula f(call);
+  return f.result(true_divide(f, operands(f)));
+}
+
+Result<Value> rdiv(Call& call) {
+  Formula f(call);
+  Pair p = operands(f);
+  std::swap(p.a, p.b);
+  return f.result(true_divide(f, p));
+}
+
+// The exponents PyTorch's kernels treat as products and roots: their edge cases differ from pow's.
+std::optional<Term> special_power(Formula& f, const Pair& p) {
+  if (p.b.is_tensor() || !tensor::is_float(p.type)) return std::nullopt;
+  Term x = wide(p.a);
+  double e = p.b.value.number;
+  if (e == 2) return cast(x * x, p.type);
+  if (e == 3) return cast(x * x * x, p.type);
+  if (e == 0.5) return cast(sqrt(x), p.type);
+  if (e == -0.5) return cast(rsqrt(x), p.type);
+  if (e == -1) return cast(f.apply(Op::Reciprocal, x), p.type);
+  if (e == -2) return cast(f.apply(Op::Reciprocal, x * x), p.type);
+  return std::nullopt;
+}
+
+Result<Value> power(Formula& f, const Pair& p) {
+  if (f.failed()) return f.result(p.a);
+  if (!p.b.is_tensor() && is_integral(p.type) && p.b.value.number < 0) {
+    return input_error("Integers to negative integer powers are not allowed.");
+  }
+  if (auto special = special_power(f, p)) return f.result(*special);
+  return f.result(f.apply(Op::Pow, p.a, p.b));
+}
+
+Result<Value> pow_row(Call& call) {
+  Formula f(call);
+  Term a = f.operand("input");
+  Term b = f.operand("exponent");
+  if (f.failed()) return f.result(a);
+  DType type = f.type_of({a, b});
+  if (!a.is_tensor() && !b.is_tensor()) {
+    return input_error("pow() received two numbers: at least one argument must be a Tensor");
+  }
+  if (a.is_tensor() && !b.is_tensor()) a = cast(a, type);
+  return power(f, {a, b, type});
+}
+
+Result<Value> float_power(Call& call) {
+  Formula f(call);
+  Term a = f.operand("input");
+  Term b = f.operand("exponent");
+  if (f.failed()) return f.result(a);
+  if (!a.is_tensor() && !b.is_tensor()) {
+    return input_error("float_power() received two numbers: one argument must be a Tensor");
+  }
+  return power(f, {convert(a, DType::Fp64), convert(b, DType::Fp64), DType::Fp64});
+}
+
+Term truth_value(Formula& f, const Term& x) {
+  if (f.failed() || f.dtype(x) == DType::Bool) return x;
+  return x != 0;
+}
+
+template <Op op>
+Result<Value> logical(Call& call) {
+  Formula f(call);
+  Pair p = operands(f);
+  if (f.failed()) return f.result(p.a);
+  auto as_bool = [&](const Term& x) {
+    return x.is_tensor() ? truth_value(f, x) : Term(f, Operand::of_bool(x.value.number != 0));
+  };
+  return f.result(f.apply(op, as_bool(p.a), as_bool(p.b)));
+}
+
+Result<Value> where_row(Call& call) {
+  if (!call.given("input") && !call.given("other")) {
+    return input_error(
+        "torch.where(condition) has a shape that depends on values; use "
+        "torch.where(condition, input, other)");
+  }
+  Formula f(call);
+  Term condition = f.tensor("condition");
+  if (!f.failed() && f.dtype(condition) == DType::Uint8) condition = condition != 0;
+  if (!f.failed() && f.dtype(condition) != DType::Bool) {
+    return input_error(
+        fmt::format("where expected condition to be a boolean tensor, but got a "
+                    "tensor with dtype {}",
+                    graph::torch_name(f.dtype(condition))));
+  }
+  return f.result(where(condition, f.operand("input"), f.operand("other")));
+}
+
+// x.where(condition, other): the tensor itself comes first.
+Result<Value> where_method(Call& call) {
+  Formula f(call);
+  Term x = f.tensor("self");
+  Term condition = f.tensor("condition");
+  return f.result(where(condition, x, f.operand("other")));
+}
+
+Result<Value> clamp_with(Call& call, std::string_view low, std::string_view high) {
+  Formula f(call);
+  Term x = f.tensor("input");
+  if (!call.given(low) && !call.given(high)) {
+    return input_error(
+        fmt::format("{}: At least one of 'min' or 'max' must not be None", call.function()));
+  }
+  if (call.given(low)) x = maximum(x, f.operand(low));
+  if (call.given(high)) x = minimum(x, f.operand(high));
+  return f.result(x);
+}
+
+// xlogy and xlog1py: 0 where x is 0, unless y is NaN.
+template <Op log_op>
+Result<Value> x_log_y(Call& call) {
+  Formula f(call);
+  Pair p = operands(f);
+  if (f.failed()) return f.result(p.a);
+  DType type = graph::float_type(p.type);
+  DType work = graph::opmath(type);
+  Term x = f.converted(p.a, work);
+  Term y = f.converted(p.b, work);
+  Term product = x * f.apply(log_op, y);
+  constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+  return f.result(where(isnan(y), kNan, where(x == 0, 0.0, product)), type);
+}
+
+// log(exp(a) + exp(b)); `scale` is ln 2 for base 2.
+Result<Value> log_add_exp(Call& call, bool base_two) {
+  Formula f(call);
+  Term a = f.floating("input");
+  Term b = f.floating("other");
+  if (f.failed()) return f.result(a);
+  DType type = f.type_of({a, b});
+  a = cast(a, graph::opmath(type));
+  b = cast(b, graph::opmath(type));
+  Term gap = -abs(a - b);
+  Term high = maximum(a, b);
+  Term rest = base_two ? log1p(f.apply(Op::Exp2, gap)) * std::numbers::log2e : log1p(exp(gap));
+  return f.result(where(isinf(a) & (a == b), a, high + rest), type);
+}
+
+Result<Value> ldexp(Call& call) {
+  Formula f(call);
+  Pair p = operands(f);
+  if (f.failed()) return f.result(p.a);
+  DType type = graph::float_type(p.type);
+  DType work = graph::opmath(type);
+  Term exponent =
+      p.b.is_tensor() ? f.apply(Op::Exp2, cast(p.b, work)) : Term(std::exp2(p.b.value.number));
+  return f.result(convert(p.a, work) * exponent, type);
+}
+
+Result<Value> lerp(Call& call) {
+  Formula f(call);
+  Term start = f.floating("input");
+  Term end = f.floating("end");
+  Term weight = f.operand("weight");
+  if (f.failed()) return f.result(start);
+  DType type = f.dtype(start);
+  if (f.dtype(end) != type || (weight.is_tensor() && f.dtype(weight) != type)) {
+    return input_error(
+        fmt::format("lerp(): expected dtype {} for `end` and `weight`", graph::torch_name(type)));
+  }
+  Term a = wide(start), b = wide(end);
+  if (!weight.is_tensor()) {
+    double w = weight.value.number;
+    return f.result(std::abs(w) < 0.5 ? a + (b - a) * w : b - (b - a) * (1 - w), type);
+  }
+  Term w = wide(weight);
+  return f.result(where(abs(w) < 0.5, a + (b - a) * w, b - (b - a) * (1 - w)), type);
+}
+
+template <bool divide>
+Result<Value> add_product(Call& call) {
+  Formula f(call);
+  Term x = f.tensor("input");
+  Term a = f.tensor("tensor1");
+  Term b = f.tensor("tensor2");
+  Term value = f.operand("value");
+  if (f.failed()) return f.result(x);
+  DType type = f.type_of({x, a, b});
+  if (divide && is_integral(f.type_of({a, b}))) {
+    return input_error("Integer division with addcdiv is no longer supported");
+  }
+  DType work = graph::opmath(type);
+  a = cast(a, work);
+  b = cast(b, work);
+  Term change = divide ? a / b : a * b;
+  if (value.is_tensor() || value.value.number != 1) change = change * value;
+  return f.result(cast(x, work) + change, type);
+}
+
+Result<Value> isclose(Call& call) {
+  Formula f(call);
+  Term a = f.tensor("input");
+  Term b = f.tensor("other");
+  double rtol = f.number("rtol"), atol = f.number("atol");
+  if (f.failed()) return f.result(a);
+  if (f.dtype(a) != f.dtype(b)) {
+    return input_error(fmt::format("{} did not match {}", graph::torch_name(f.dtype(a)),
+                                   graph::torch_name(f.dtype(b))));
+  }
+  Term close = a == b;
+  if (tensor::is_float(f.dtype(a))) {
+    if (f.boolean("equal_nan")) close = close | (isnan(a) & isnan(b));
+    Term finite = ~(isinf(b) | isnan(b)) & ~(isinf(a) | isnan(a));
+    close = close | (finite & (abs(wide(a) - wide(b)) <= abs(wide(b) * rtol) + atol));
+  } else {
+    Term x = cast(a, DType::Fp64), y = cast(b, DType::Fp64);
+    close = close | (abs(x - y) <= abs(y * rtol) + atol);
+  }
+  return f.result(close);
+}
+
+// Ignores NaN where the other has a value.
+template <Op op>
+Result<Value> extremum(Call& call) {
+  return binary<op>(call);
+}
+
+constexpr char kTwo[] = "input, other";
+
+constexpr OpRow kRows[] = {
+    {"torch.add Tensor.add", "input, other, *, alpha=1", add},
+    {"torch.sub Tensor.sub torch.subtract Tensor.subtract", "input, other, *, alpha=1", sub},
+    {"torch.rsub", "input, other, *, alpha=1", rsub},
+    {"operator.add", "input, other, *, alpha=1", add},
+    {"operator.sub", "input, other, *, alpha=1", sub},
+    {"torch.mul Tensor.mul torch.multiply Tensor.multiply operator.mul", kTwo, mul},
+    {"torch.div Tensor.div torch.divide Tensor.divide", "input, other, *, rounding_mode=None", div},
+    {"torch.true_divide Tensor.true_divide operator.truediv", kTwo, true_div},
+    {"Tensor.__rdiv__", kTwo, rdiv},
+    {"torch.floor_divide Tensor.floor_divide operator.floordiv", kTwo, binary<Op::FloorDiv>},
+    {"torch.remainder Tensor.remainder operator.mod", kTwo, binary<Op::Remainder>},
+    {"torch.fmod Tensor.fmod", kTwo, binary<Op::Fmod>},
+    {"torch.pow Tensor.pow operator.pow", "input, exponent", pow_row},
+    {"torch.float_power Tensor.float_power", "input, exponent", float_power},
+    {"torch.atan2 Tensor.atan2 torch.arctan2 Tensor.arctan2", kTwo, float_binary<Op::Atan2>},
+    {"torch.copysign Tensor.copysign", kTwo, float_binary<Op::Copysign>},
+    {"torch.hypot Tensor.hypot", kTwo, float_binary<Op::Hypot>},
+    {"torch.maximum Tensor.maximum", kTwo, extremum<Op::Maximum>},
+    {"torch.minimum Tensor.minimum", kTwo, extremum<Op::Minimum>},
+    {"torch.fmax Tensor.fmax", kTwo, extremum<Op::Fmax>},
+    {"torch.fmin Tensor.fmin", kTwo, extremum<Op::Fmin>},
+    {"torch.eq Tensor.eq operator.eq", kTwo, binary<Op::Eq>},
+    {"torch.ne Tensor.ne torch.not_equal Tensor.not_equal operator.ne", kTwo, binary<Op::Ne>},
+    {"torch.lt Tensor.lt torch.less Tensor.less operator.lt", kTwo, binary<Op::Lt>},
+    {"torch.le Tensor.le torch.less_equal Tensor.less_equal operator.le", kTwo, binary<Op::Le>},
+    {"torch.gt Tensor.gt torch.greater Tensor.greater operator.gt", kTwo, binary<Op::Gt>},
+    {"torch.ge Tensor.ge torch.greater_equal Tensor.greater_equal operator.ge", kTwo,
+     binary<Op::Ge>},
+    {"torch.bitwise_and Tensor.bitwise_and operator.and_ operator.and", kTwo,
+     integer_binary<Op::And>},
+    {"torch.bitwise_or Tensor.bitwise_or operator.or_ operator.or", kTwo, integer_binary<Op::Or>},
+    {"torch.bitwise_xor Tensor.bitwise_xor operator.xor", kTwo, integer_binary<Op::Xor>},
+    {"torch.bitwise_left_shift Tensor.bitwise_left_shift operator.lshift", kTwo,
+     shift<Op::ShiftLeft>},
+    {"torch.bitwise_right_shift Tensor.bitwise_right_shift operator.rshift", kTwo,
+     shift<Op::ShiftRight>},
+    {"torch.logical_and Tensor.logical_and", kTwo, logical<Op::And>},
+    {"torch.logical_or Tensor.logical_or", kTwo, logical<Op::Or>},
+    {"torch.logical_xor Tensor.logical_xor", kTwo, logical<Op::Xor>},
+    {"torch.where", "condition, input=None, other=None", where_row},
+    {"Tensor.where", "self, condition, other", where_method},
+    {"torch.clamp Tensor.clamp torch.clip Tensor.clip", "input, min=None, max=None",
+     [](Call& call) { return clamp_with(call, "min", "max"); }},
+    {"torch.clamp_min Tensor.clamp_min", "input, min",
+     [](Call& call) { return clamp_with(call, "min", "min_only"); }},
+    {"torch.clamp_max Tensor.clamp_max", "input, max",
+     [](Call& call) { return clamp_with(call, "max_only", "max"); }},
+    {"torch.xlogy Tensor.xlogy torch.special.xlogy", kTwo, x_log_y<Op::Log>},
+    {"torch.special.xlog1py", kTwo, x_log_y<Op::Log1p>},
+    {"torch.logaddexp Tensor.logaddexp", kTwo, [](Call& call) { return log_add_exp(call, false); }},
+    {"torch.logaddexp2 Tensor.logaddexp2", kTwo,
+     [](Call& call) { return log_add_exp(call, true); }},
+    {"torch.ldexp Tensor.ldexp", kTwo, ldexp},
+    {"torch.lerp Tensor.lerp", "input, end, weight", lerp},
+    {"torch.addcmul Tensor.addcmul", "input, tensor1, tensor2, *, value=1", add_product<false>},
+    {"torch.addcdiv Tensor.addcdiv", "input, tensor1, tensor2, *, value=1", add_product<true>},
+    {"torch.isclose Tensor.isclose", "input, other, rtol=1e-05, atol=1e-08, equal_nan=False",
+     isclose},
+};
+
+}  // namespace
+
+std::span<const OpRow> arithmetic_rows() { return kRows; }
+
+}  // namespace kw::frontend

@@ -1,0 +1,17 @@
+// The tables call.h does not name, and what ops.cpp offers beside find_op. For ops*.cpp and the
+// importer only.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "frontend/call.h"
+
+namespace kw::frontend {
+
+std::span<const OpRow> arithmetic_rows();
+std::span<const OpRow> cast_rows();
+std::span<const OpRow> indexing_rows();
+std::span<const OpRow> distance_rows();
+
+}  // namespace kw::frontend
