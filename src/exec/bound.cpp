@@ -1,6 +1,5 @@
 #include "exec/bound.h"
 
-#include <cmath>
 #include <limits>
 
 namespace kw::exec {
@@ -30,10 +29,6 @@ const FormatRow* row_of(DType type) {
     if (row.type == type) return &row;
   }
   return nullptr;
-}
-
-double entry(const std::vector<float>& values, int64_t index) {
-  return values.empty() ? 0.0 : static_cast<double>(values[static_cast<size_t>(index)]);
 }
 
 }  // namespace
@@ -72,12 +67,15 @@ double largest_finite(DType type) {
   return row == nullptr ? std::numeric_limits<double>::infinity() : row->limit;
 }
 
+ElementBound::ElementBound(const Truth& output, bool flush)
+    : truth(output),
+      path_factor(bound_constants().path_factor),
+      unit(unit_roundoff(output.dtype)),
+      step(smallest_step(output.dtype,
+                         flush && (output.dtype == DType::Fp32 || output.dtype == DType::Bf16))) {}
+
 double bound_at(const Truth& truth, int64_t index, bool flush) {
-  const double magnitude = std::fabs(truth.value[static_cast<size_t>(index)]);
-  const double rounding = std::isfinite(magnitude) ? unit_roundoff(truth.dtype) * magnitude : 0;
-  const bool flushes = flush && (truth.dtype == DType::Fp32 || truth.dtype == DType::Bf16);
-  return bound_constants().path_factor * entry(truth.a, index) + entry(truth.h, index) +
-         entry(truth.jump, index) + rounding + smallest_step(truth.dtype, flushes);
+  return ElementBound(truth, flush).at(static_cast<size_t>(index));
 }
 
 }  // namespace kw::exec

@@ -2,7 +2,9 @@
 // (docs/error-bound.md) and printed with every verdict.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "base/json.h"
 #include "exec/oracle.h"
@@ -29,6 +31,27 @@ double unit_roundoff(tensor::DType type);
 double smallest_step(tensor::DType type, bool flush);
 /// The largest magnitude that still rounds to a finite value of a float format.
 double largest_finite(tensor::DType type);
+
+/// The formula of B for one output, with everything that is the same for all its elements looked up
+/// once.
+struct ElementBound {
+  const Truth& truth;
+  double path_factor = 0, unit = 0, step = 0;
+
+  ElementBound(const Truth& output, bool flush);
+  double at(size_t index) const {
+    const double size = truth.value[index] < 0 ? -truth.value[index] : truth.value[index];
+    // Infinities and NaN have no rounding of their own: their difference to themselves is NaN.
+    const double rounding = size - size == 0 ? unit * size : 0;
+    return path_factor * entry(truth.a, index) + entry(truth.h, index) + entry(truth.jump, index) +
+           rounding + step;
+  }
+
+ private:
+  static double entry(const std::vector<float>& values, size_t index) {
+    return values.empty() ? 0.0 : static_cast<double>(values[index]);
+  }
+};
 
 /// B of one element: how far from truth.value[index] an honest result may be. Infinite where the
 /// declared precision says nothing about the result.
