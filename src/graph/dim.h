@@ -5,12 +5,14 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace kw::graph {
 
 /// A polynomial over names with integer coefficients, beside its value. Quotients that do not come
-/// out even are names of their own: "(D / 3)".
+/// out even are names of their own: "(D / 3)". Arithmetic saturates at the ends of int64; a
+/// saturated value is refused wherever it becomes an extent.
 class Dim {
  public:
   Dim(int64_t value = 0);
@@ -25,19 +27,27 @@ class Dim {
   friend Dim operator+(const Dim& a, const Dim& b);
   friend Dim operator-(const Dim& a, const Dim& b);
   friend Dim operator*(const Dim& a, const Dim& b);
-  /// Python's // and %, for a positive divisor.
+  /// Python's // and %; the divisor's value is not 0.
   friend Dim floor_div(const Dim& a, const Dim& b);
   friend Dim remainder(const Dim& a, const Dim& b);
   friend Dim min(const Dim& a, const Dim& b);
   friend Dim max(const Dim& a, const Dim& b);
 
-  /// Same value. Whether the texts agree too is the business of who needs it.
+  /// Same value. Whether they agree at every value of the names too is same_text's answer.
   bool operator==(const Dim& other) const { return value_ == other.value_; }
+  bool same_text(const Dim& other) const { return terms_ == other.terms_; }
 
  private:
   using Monomial = std::vector<std::string>;  // factors, sorted; empty for the constant term
+  using Terms = std::map<Monomial, int64_t>;  // no zero coefficients
+  Dim(int64_t value, Terms terms) : value_(value), terms_(std::move(terms)) {}
+  static Dim name(std::string text, int64_t value);
+  std::string operand() const;
+  static void add_term(Terms& terms, const Monomial& factors, int64_t coefficient);
+  static bool divide(Terms dividend, const Terms& divisor, Terms* quotient);
+
   int64_t value_ = 0;
-  std::map<Monomial, int64_t> terms_;  // no zero coefficients
+  Terms terms_;
 };
 
 using Shape = std::vector<Dim>;

@@ -11,8 +11,10 @@ namespace kw::graph {
 enum class Op : uint8_t {
   // sources
   Input,     // attrs.integer: which parameter
-  Constant,  // attrs.number or attrs.integer by dtype; rank 0
-  Iota,      // 0, 1, 2 … along attrs.dims[0]
+  Constant,  // attrs.number (floats) or attrs.integer; rank 0. The number is what PyTorch's kernel
+             // gets: fp32 precision under a half dtype, never rounded again. attrs.starts[0], where
+             // present: the same value as it follows from the dims
+  Iota,      // 0, 1, 2 … along attrs.dims[0], the same in all other dims
   Philox,    // inputs seed, offset (int64, rank 0): uniform fp32 in [0, 1), see docs/graph.md
   // pointwise, one input
   Cast,  // to the node's dtype; the truth does not round here, the declared precision does
@@ -101,20 +103,22 @@ enum class Op : uint8_t {
   SortValues,
   SortIndices,  // stable
   TopKValues,
-  TopKIndices,  // attrs.descending: the largest; sorted, ties in any order
+  TopKIndices,  // attrs.descending: the largest; sorted, ties in any order. NaN is above all
+                // numbers
   // contraction: [..., M, K] x [..., K, N], equal batch extents
   MatMul,
   // movement: exact
   Reshape,
   Permute,
-  Expand,  // Permute: attrs.dims; Expand: extents 1 grow
+  Expand,  // Permute: attrs.dims; Expand: dims aligned at the end, missing ones and extents 1 grow
   Slice,   // attrs.starts, attrs.steps per dim (steps > 0)
   Pad,     // attrs.starts: how many in front, per dim; the rest behind; filled with attrs.number
-  Flip,
-  Concat,       // Concat: along attrs.dims[0]
-  Gather,       // x, index (int64, same rank): torch.gather along attrs.dims[0]
+  Flip,    // every one of attrs.dims
+  Concat,  // along attrs.dims[0]
+  Gather,  // x, index (int64, same extents elsewhere): torch.gather along attrs.dims[0]
   IndexSelect,  // x, index (int64, rank 1): along attrs.dims[0]
-  Scatter,      // base, index, source: along attrs.dims[0], attrs.scatter
+  Scatter,      // base, index (int64), source (of the index's shape): along attrs.dims[0],
+                // attrs.scatter
 };
 inline constexpr int kOps = static_cast<int>(Op::Scatter) + 1;
 
