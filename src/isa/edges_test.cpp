@@ -32,6 +32,17 @@ const Edge kFloatEdges[] = {
     {"mul.f32 %r0, %r1, %r2;", {0, kInf}, {kNan}},
     {"mul.f32 %r0, %r1, %r2;", {kMinNormal, 0x3f000000}, {0x00400000}},
     {"mul.ftz.f32 %r0, %r1, %r2;", {kMinNormal, 0xbf000000}, {kNegZero}},
+    // Below the smallest normal number after rounding to 24 bits, whatever the exponent: flushed,
+    // although a subnormal has so few bits that rounding lifts it.
+    {"mul.f32 %r0, %r1, %r2;", {0x3f7fffff, kMinNormal}, {kMinNormal}},
+    {"mul.ftz.f32 %r0, %r1, %r2;", {0x3f7fffff, kMinNormal}, {0}},
+    {"mul.ftz.sat.f32 %r0, %r1, %r2;", {0x80800000, 0xbf7fffff}, {0}},
+    {"mul.rp.ftz.f32 %r0, %r1, %r2;", {0x3f7fffff, kMinNormal}, {0}},
+    {"fma.rn.ftz.f32 %r0, %r1, %r2, %r3;", {0xbf7fffff, kMinNormal, kNegZero}, {kNegZero}},
+    {"div.rm.ftz.f32 %r0, %r1, %r2;", {0x80800000, 0x3f800001}, {kNegZero}},
+    // (1 + 2^-23) * (2 - 2^-22) * 2^-127: 2 - 2^-45, which 24 bits round up and a subnormal too.
+    {"mul.ftz.f32 %r0, %r1, %r2;", {0x1f800001, 0x207ffffe}, {kMinNormal}},
+    {"mul.rz.ftz.f32 %r0, %r1, %r2;", {0x1f800001, 0x207ffffe}, {0}},
     {"fma.rn.f32 %r0, %r1, %r2, %r3;", {0x3f800001, 0x3f800001, 0xbf800002}, {0x28800000}},
     {"div.rn.f32 %r0, %r1, %r2;", {kOne, 0}, {kInf}},
     {"div.rn.f32 %r0, %r1, %r2;", {kOne, kNegZero}, {kNegInf}},
@@ -101,8 +112,12 @@ const Edge kHalfEdges[] = {
     {"add.f16 %h0, %h1, %h2;", {0x7bff, 0x7bff}, {0x7c00}},
     {"add.f16 %h0, %h1, %h2;", {0x7e01, 0x3c00}, {0x7fff}},
     {"add.ftz.f16 %h0, %h1, %h2;", {0x0001, 0x0001}, {0}},
-    // Just below the smallest normal number: rounding lifts it there, flushing comes before.
+    // 11 bits hold the first product, just below the smallest normal number, and flushing comes
+    // before a subnormal's rounding; the second rounds up to it at 11 bits already.
     {"mul.ftz.f16 %h0, %h1, %h2;", {0x0400, 0xbbff}, {0x8000}},
+    {"mul.ftz.sat.f16 %h0, %h1, %h2;", {0x9380, 0xac44}, {0x0400}},
+    {"mul.ftz.f16 %h0, %h1, %h2;", {0x9380, 0x2c44}, {0x8400}},
+    {"fma.rn.ftz.f16 %h0, %h1, %h2, %h3;", {0x0400, 0x3bff, 0x0000}, {0}},
     {"mul.f16 %h0, %h1, %h2;", {0x0400, 0xbbff}, {0x8400}},
     {"neg.bf16 %h0, %h1;", {0xffc0}, {0x7fff}},
     {"abs.f16x2 %r0, %r1;", {0x7c01bc00}, {0x7fff3c00}},

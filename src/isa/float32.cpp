@@ -19,19 +19,24 @@ KW_LANE float sub(float a, float b) {
 }
 template <bool kFtz, bool kSat>
 KW_LANE float mul(float a, float b) {
-  return output<kFtz, kSat>(input<kFtz>(a) * input<kFtz>(b));
+  const float x = input<kFtz>(a), y = input<kFtz>(b);
+  return output<kFtz, kSat>(x * y, kFtz && is_tiny(x * kTinyScale * y));
 }
 template <bool kFtz, bool kSat>
 KW_LANE float fma(float a, float b, float c) {
-  return output<kFtz, kSat>(__builtin_fmaf(input<kFtz>(a), input<kFtz>(b), input<kFtz>(c)));
+  const float x = input<kFtz>(a), y = input<kFtz>(b), z = input<kFtz>(c);
+  const bool tiny = kFtz && is_tiny(__builtin_fmaf(x * kTinyScale, y, z * kTinyScale));
+  return output<kFtz, kSat>(__builtin_fmaf(x, y, z), tiny);
 }
 template <bool kFtz>
 KW_LANE float div(float a, float b) {
-  return output<kFtz, false>(input<kFtz>(a) / input<kFtz>(b));
+  const float x = input<kFtz>(a), y = input<kFtz>(b);
+  return output<kFtz, false>(x / y, kFtz && is_tiny(x * kTinyScale / y));
 }
 template <bool kFtz>
 KW_LANE float rcp(float a) {
-  return output<kFtz, false>(1.0f / input<kFtz>(a));
+  const float x = input<kFtz>(a);
+  return output<kFtz, false>(1.0f / x, kFtz && is_tiny(kTinyScale / x));
 }
 template <bool kFtz>
 KW_LANE float square_root(float a) {

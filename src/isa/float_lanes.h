@@ -43,6 +43,19 @@ KW_LANE float output(float x) {
   return kSat ? saturate(flushed) : canonical(flushed);
 }
 
+/// Whether `product` or quotient, computed with a factor of 2^64, lies below the smallest normal
+/// number. Hardware flushes a result that is still below it after rounding to 24 bits with an
+/// exponent of any size; a subnormal has fewer bits, and rounding there may have lifted it.
+KW_LANE bool is_tiny(float scaled) { return (scaled < 0.0f ? -scaled : scaled) < 0x1p-62f; }
+inline constexpr float kTinyScale = 0x1p64f;
+
+/// The result of a multiplication, division or fma as PTX writes it.
+template <bool kFtz, bool kSat>
+KW_LANE float output(float x, bool tiny) {
+  const float flushed = kFtz && tiny ? as_float(bits(x) & 0x80000000u) : x;
+  return output<kFtz, kSat>(flushed);
+}
+
 /// Orders floats as integers, -0 below +0. Not for NaN.
 KW_LANE int32_t order(float x) {
   const int32_t i = static_cast<int32_t>(bits(x));

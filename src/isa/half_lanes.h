@@ -94,7 +94,8 @@ KW_LANE void blend_halves(std::byte* file, uint32_t offset, const uint16_t* resu
 
 enum class Clamp { None, Sat, Relu };
 
-/// With kFtz, what is below the smallest normal number before rounding becomes zero.
+/// With kFtz, what stays below the smallest normal number when rounded with an exponent of any size
+/// becomes zero.
 template <class F, int kCount, bool kFtz, Clamp kClamp>
 KW_LANE void store_halves(std::byte* file, uint32_t offset, float* x, uint32_t mask) {
   if constexpr (kClamp == Clamp::Sat)
@@ -103,10 +104,11 @@ KW_LANE void store_halves(std::byte* file, uint32_t offset, float* x, uint32_t m
     for (int i = 0; i < kCount; ++i) x[i] = x[i] <= 0.0f ? 0.0f : x[i];
   if constexpr (kFtz) {
     static_assert(std::is_same_v<F, numeric::Fp16>);
-    constexpr uint32_t kSmallestNormal = uint32_t(128 - F::bias) << 23;
+    constexpr uint32_t kRoundsToNormal =
+        (uint32_t(128 - F::bias) << 23) - (1u << (22 - F::mantissa));
     for (int i = 0; i < kCount; ++i) {
       const uint32_t u = bits(x[i]);
-      x[i] = as_float((u & 0x7fffffffu) < kSmallestNormal ? u & 0x80000000u : u);
+      x[i] = as_float((u & 0x7fffffffu) < kRoundsToNormal ? u & 0x80000000u : u);
     }
   }
   alignas(64) uint16_t result[kCount];

@@ -156,8 +156,21 @@ Batch::Batch(std::vector<Case> cases, int threads, uint64_t seed)
     input_at_.push_back(inputs_.size());
     for (const Source& source : c.src)
       for (int i = 0; i < threads; ++i) inputs_.push_back(random_value(random, source));
+    arrange(c, random);
     output_at_.push_back(output_count_);
     output_count_ += c.dst.size() * static_cast<size_t>(threads);
+  }
+}
+
+// Every fourth lane of the case added last.
+void Batch::arrange(const Case& c, std::mt19937_64& random) {
+  const size_t threads = static_cast<size_t>(threads_);
+  for (size_t lane = 0; c.arrange && lane < threads; lane += 4) {
+    uint64_t s[8] = {};
+    uint64_t* first = &inputs_[input_at_.back() + lane];
+    for (size_t i = 0; i < c.src.size(); ++i) s[i] = first[i * threads];
+    c.arrange(random, s);
+    for (size_t i = 0; i < c.src.size(); ++i) first[i * threads] = s[i];
   }
 }
 

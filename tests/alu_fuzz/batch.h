@@ -46,6 +46,8 @@ class Batch {
   std::vector<uint64_t> expected() const;
 
  private:
+  void arrange(const Case& c, std::mt19937_64& random);
+
   std::vector<Case> cases_;
   int threads_;
   std::vector<size_t> input_at_, output_at_;  // first element of each case

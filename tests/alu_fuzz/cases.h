@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -46,6 +47,8 @@ struct Case {
   std::function<bool(Values s, int which, uint64_t got)> accepts;
   /// False for operands whose result the ISA leaves open.
   std::function<bool(Values s)> defined;
+  /// Makes random sources meet where it gets interesting; called for some lanes.
+  std::function<void(std::mt19937_64&, uint64_t* s)> arrange;
   int sm = 80;   // first target that has it
   int ptx = 80;  // first PTX version: 86 for 8.6
 };

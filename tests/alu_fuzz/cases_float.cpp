@@ -31,11 +31,14 @@ uint64_t nan_result(const Format& format, const uint64_t* s, const Row& row) {
   return format.nan;
 }
 
-/// Subnormal before rounding, so that .ftz may flush it although rounding lifts it to the smallest
-/// normal number.
-bool is_tiny(const Format& format, Real x) {
-  x.negative = false;
-  return x.kind == Real::Kind::Finite && compare(x, decode(format, format.smallest_normal())) < 0;
+/// Below the smallest normal number even when rounded with an exponent of any size: what .ftz
+/// flushes. A subnormal has fewer bits, so rounding there may lift it to the smallest normal.
+bool is_tiny(const Format& format, const Real& x, Mode mode) {
+  if (x.kind != Real::Kind::Finite) return false;
+  const Format unbounded{15, format.mantissa, 0};
+  Real rounded = decode(unbounded, encode(unbounded, x, mode));
+  rounded.negative = false;
+  return compare(rounded, decode(format, format.smallest_normal())) < 0;
 }
 
 uint64_t evaluate(const FloatType& t, const Row& row, const uint64_t* s, Mode mode, bool ftz,
@@ -47,10 +50,9 @@ uint64_t evaluate(const FloatType& t, const Row& row, const uint64_t* s, Mode mo
     x[i] = decode(t.format, flat[i]);
   }
   const Real exact = row.op(x, mode);
-  uint64_t result = exact.kind == Real::Kind::Nan
-                        ? nan_result(t.format, flat, row)
-                        : flushed(t.format, encode(t.format, exact, mode), ftz);
-  if (ftz && t.format == kF16 && is_tiny(kF16, exact)) result &= kF16.sign();
+  uint64_t result = exact.kind == Real::Kind::Nan ? nan_result(t.format, flat, row)
+                                                  : encode(t.format, exact, mode);
+  if (ftz && is_tiny(t.format, exact, mode)) result &= t.format.sign();
   return sat ? saturated(t.format, result) : result;
 }
 
@@ -63,13 +65,29 @@ std::function<bool(Values)> numeric_result(const std::function<void(Values, uint
   };
 }
 
-/// An f32 result that only rounding lifts to the smallest normal number: .ftz flushes subnormal
-/// results, but whether before or after rounding is open.
+/// Operands whose product (or quotient) is close to the smallest normal number, where flushing and
+/// rounding meet.
+void meet_smallest_normal(const Format& f, bool quotient, std::mt19937_64& random, uint64_t* s) {
+  const auto fraction = [&] { return random() & (f.smallest_normal() - 1); };
+  const uint64_t least = f.smallest_normal(), bias = static_cast<uint64_t>(f.bias());
+  const uint64_t sign = (random() & 1) != 0 ? f.sign() : 0;
+  const uint64_t exponent = 2 + random() % (bias - 3);
+  const Real a = decode(f, exponent << f.mantissa | fraction());
+  const Real bound = decode(f, least);
+  const Real b = quotient ? mul(a, bound) : div(bound, a);
+  const uint64_t nearest = encode(f, b, Mode::Nearest);
+  s[0] = encode(f, a, Mode::Nearest) | sign;
+  s[1] = nearest + random() % 5 - 2;
+  if (quotient) std::swap(s[0], s[1]);
+  s[2] = random() % 4 == 0 ? least + random() % 3 : 0;
+}
+
+/// An f32 result that only rounding to a subnormal lifts to the smallest normal number.
 bool lifted(const Row& row, Values s, Mode mode) {
   Real x[3];
   for (int i = 0; i < row.sources; ++i) x[i] = decode(kF32, flushed(kF32, s[i], true));
   const Real exact = row.op(x, mode);
-  return is_tiny(kF32, exact) &&
+  return is_tiny(kF32, exact, mode) &&
          (encode(kF32, exact, mode) & ~kF32.sign()) >= kF32.smallest_normal();
 }
 
@@ -82,7 +100,13 @@ Case arithmetic_case(const FloatType& t, const Row& row, const RoundName& round,
   for (int i = 0; i < row.sources; ++i) c.src.push_back({t.bits, t.shape});
   c.want = [=](Values s, uint64_t* d) { d[0] = evaluate(t, row, s, round.mode, ftz, sat); };
   if (t.format == kF64) c.defined = numeric_result(c.want);
-  if (ftz) c.defined = [=](Values s) { return !lifted(row, s, round.mode); };
+  const bool quotient = std::string(row.name) == "div";
+  if (ftz && row.sources > 1)
+    c.arrange = [f = t.format, quotient](std::mt19937_64& random, uint64_t* s) {
+      meet_smallest_normal(f, quotient, random, s);
+    };
+  // Division is a sequence of instructions, with its own way around underflow.
+  if (ftz && quotient) c.defined = [=](Values s) { return !lifted(row, s, round.mode); };
   return c;
 }
 
@@ -285,6 +309,12 @@ void add_half_arithmetic(std::vector<Case>& cases, const HalfForm& form, const R
         return clamp == 2 ? rectified(t.format, x) : x;
       });
       if (!is_f16 && !is_fma) c.sm = 90;
+      if (ftz)
+        c.arrange = [=](std::mt19937_64& random, uint64_t* sources) {
+          uint64_t low[3] = {};
+          meet_smallest_normal(kF16, false, random, low);
+          for (int i = 0; i < row.sources; ++i) sources[i] = (sources[i] & ~0xffffull) | low[i];
+        };
       cases.push_back(c);
     }
   }
