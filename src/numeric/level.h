@@ -10,5 +10,9 @@
 #endif
 
 /// For the small functions inside 32-lane loops: inlined even where the compiler's size estimate
-/// says no.
+/// says no. Sanitized builds, with one level and little optimisation, cannot inline them all.
+#ifdef KW_ONE_SIMD_LEVEL
+#define KW_LANE inline
+#else
 #define KW_LANE inline __attribute__((always_inline))
+#endif

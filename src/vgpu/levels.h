@@ -22,8 +22,13 @@ struct Machine;
                        uint32_t mask);                                                      \
   }
 KW_VGPU_DECLARE_LEVEL(v2)
+#ifdef KW_ONE_SIMD_LEVEL  // sanitized builds, where the others would take too long to compile
+namespace v3 = v2;
+namespace v4 = v2;
+#else
 KW_VGPU_DECLARE_LEVEL(v3)
 KW_VGPU_DECLARE_LEVEL(v4)
+#endif
 #undef KW_VGPU_DECLARE_LEVEL
 
 /// Runs a warp until it waits, ends, spins or has used its slice.
