@@ -57,6 +57,18 @@ TEST(Json, RoundTripsAndKeepsOrder) {
   EXPECT_DOUBLE_EQ((*back)["big"].as_double(), 18446744073709551615.0);
 }
 
+TEST(Json, SaysWhereTextIsBad) {
+  for (const char* text : {"{x}", "[1,", "1e999", "\"\xff\""}) {
+    const auto parsed = Json::parse(text);
+    ASSERT_FALSE(parsed) << text;
+    const std::string& message = parsed.error().message;
+    EXPECT_TRUE(message.starts_with("not valid JSON")) << message;
+    EXPECT_EQ(message.find("exception"), std::string::npos) << message;
+  }
+  EXPECT_TRUE(Json::parse("{x}").error().message.starts_with(
+      "not valid JSON at line 1, column 2: syntax error"));
+}
+
 TEST(Json, RefusesBadAndDeepText) {
   EXPECT_FALSE(Json::parse("{"));
   EXPECT_FALSE(Json::parse(std::string(100000, '[')));

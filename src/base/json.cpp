@@ -121,6 +121,14 @@ std::string Json::dump(bool indented) const {
   return to_library(*this).dump(indented ? 2 : -1, ' ', false, Library::error_handler_t::replace);
 }
 
+// The library's "[json.exception.…] parse error at line 1, column 2: …" without what only it knows.
+static std::string reason_of(const Library::exception& e) {
+  std::string text = e.what();
+  if (text.starts_with('[')) text.erase(0, std::min(text.find("] ") + 2, text.size()));
+  constexpr std::string_view kParseError = "parse error";
+  return text.starts_with(kParseError) ? text.substr(kParseError.size()) : ": " + text;
+}
+
 Result<Json> Json::parse(std::string_view text) {
   bool too_deep = false;
   const Library::parser_callback_t guard = [&](int depth, Library::parse_event_t, Library&) {
@@ -132,7 +140,7 @@ Result<Json> Json::parse(std::string_view text) {
     if (too_deep) return input_error("JSON nested deeper than 200 levels");
     return from_library(parsed);
   } catch (const Library::exception& e) {
-    return input_error(std::string("not valid JSON: ") + e.what());
+    return input_error("not valid JSON" + reason_of(e));
   }
 }
 

@@ -17,9 +17,8 @@
 namespace kw::compile {
 namespace {
 
-// Changes with the layout of entries and with anything that makes the same request give another
-// result.
-constexpr std::string_view kFormat = "kernelwright compile cache 2\n";
+// Changes with the layout of entries and with what is done to a compiler's result.
+constexpr std::string_view kFormat = "kernelwright compile cache 3\n";
 constexpr int kUserFolderDepth = 8;
 // Other processes write too: look at the folder again now and then.
 constexpr int kWritesBetweenLooks = 256;
@@ -75,6 +74,7 @@ std::string CachingCompiler::path_for(const exec::CompileRequest& request) const
   key.timeout_seconds = 0;
   std::string text =
       std::string(kFormat) + inner_->name() + "\n" + options_.salt + "\n" + encode(key);
+  if (options_.command) text += options_.command(key);
   if (!request.include_folders.empty())
     text += fingerprint(request.include_folders, kUserFolderDepth);
   const std::string hash = hash_hex(text);

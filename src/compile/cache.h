@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -15,8 +16,10 @@
 namespace kw::compile {
 
 struct CacheOptions {
-  std::string folder;                      // entries go into sub-folders of it
-  std::string salt = {};                   // what else results depend on: compiler file, headers
+  std::string folder;     // entries go into sub-folders of it
+  std::string salt = {};  // what else results depend on: compiler file, headers
+  /// Everything the compiler is told for a request, so that other options make other entries.
+  std::function<std::string(const exec::CompileRequest&)> command = {};
   uint64_t max_bytes = uint64_t{1} << 30;  // oldest entries go when there is more
 };
 

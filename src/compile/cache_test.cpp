@@ -69,6 +69,17 @@ TEST_F(Cache, RemembersAcrossObjects) {
   EXPECT_EQ(calls_, 1);
 }
 
+TEST_F(Cache, TellsCommandsApart) {
+  for (const char* option : {"-O3", "-O2", "-O3"}) {
+    CacheOptions options;
+    options.command = [option](const exec::CompileRequest& request) {
+      return request.target + option;
+    };
+    ASSERT_TRUE(make(options).compile(asked("a")));
+  }
+  EXPECT_EQ(calls_, 2);
+}
+
 TEST_F(Cache, TellsRequestsApart) {
   std::vector<exec::CompileRequest> requests(8, asked("a"));
   requests[1].source = "b";

@@ -30,8 +30,8 @@ void add_includes(const exec::CompileRequest& request, std::vector<std::string>*
 
 }  // namespace
 
-std::unique_ptr<exec::Compiler> make_nvcc_compiler(const FoundProgram& nvcc,
-                                                   std::optional<FoundProgram> ptxas) {
+std::unique_ptr<ProgramCompiler> make_nvcc_compiler(const FoundProgram& nvcc,
+                                                    std::optional<FoundProgram> ptxas) {
   Dialect dialect;
   dialect.shown_as = "nvcc " + nvcc.version;
   dialect.path = nvcc.path;
@@ -60,8 +60,8 @@ std::unique_ptr<exec::Compiler> make_nvcc_compiler(const FoundProgram& nvcc,
   return std::make_unique<ProgramCompiler>(std::move(dialect));
 }
 
-Result<std::unique_ptr<exec::Compiler>> make_clang_compiler(const FoundProgram& clang,
-                                                            std::optional<FoundProgram> ptxas) {
+Result<std::unique_ptr<ProgramCompiler>> make_clang_compiler(const FoundProgram& clang,
+                                                             std::optional<FoundProgram> ptxas) {
   const std::string headers = KW_TRY(own_header_folder(HeaderSet::Clang));
   Dialect dialect;
   dialect.shown_as = "clang " + clang.version;
@@ -107,7 +107,7 @@ Result<std::unique_ptr<exec::Compiler>> make_clang_compiler(const FoundProgram& 
     add_includes(request, &command);
     return command;
   };
-  return std::unique_ptr<exec::Compiler>(std::make_unique<ProgramCompiler>(std::move(dialect)));
+  return std::make_unique<ProgramCompiler>(std::move(dialect));
 }
 
 }  // namespace kw::compile

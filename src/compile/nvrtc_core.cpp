@@ -126,17 +126,23 @@ Result<std::unique_ptr<NvrtcCore>> NvrtcCore::load(Options options) {
   return core;
 }
 
-std::vector<std::string> NvrtcCore::arguments(const exec::CompileRequest& request,
-                                              bool precompile) {
+std::vector<std::string> nvrtc_arguments(const exec::CompileRequest& request,
+                                         const std::vector<std::string>& header_folders) {
   const bool cubin = request.image == exec::ImageKind::Cubin;
   // "sm_90a" -> "compute_90a": PTX is asked for by the virtual architecture.
   const std::string arch = cubin ? request.target : replace_all(request.target, "sm_", "compute_");
   std::vector<std::string> arguments = {"--gpu-architecture=" + arch, "--std=c++17", "-lineinfo",
                                         "-default-device"};
   std::vector<std::string> folders = request.include_folders;
-  folders.insert(folders.end(), options_.header_folders.begin(), options_.header_folders.end());
+  folders.insert(folders.end(), header_folders.begin(), header_folders.end());
   for (const std::string& folder : folders) arguments.push_back("--include-path=" + folder);
   if (cubin) arguments.emplace_back("--ptxas-options=-v");
+  return arguments;
+}
+
+std::vector<std::string> NvrtcCore::arguments(const exec::CompileRequest& request,
+                                              bool precompile) {
+  std::vector<std::string> arguments = nvrtc_arguments(request, options_.header_folders);
   const bool has_pch = api_->major > 12 || (api_->major == 12 && api_->minor >= 8);
   if (precompile && has_pch && !options_.pch_folder.empty()) {
     const std::string folder = pch_folder_for(request, arguments);

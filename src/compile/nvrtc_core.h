@@ -12,6 +12,10 @@
 
 namespace kw::compile {
 
+/// What NVRTC is told for a request, precompiled headers apart.
+std::vector<std::string> nvrtc_arguments(const exec::CompileRequest& request,
+                                         const std::vector<std::string>& header_folders);
+
 struct NvrtcApi;  // the library's entry points
 
 class NvrtcCore {

@@ -31,6 +31,12 @@ void add_system(os::Allowed* allowed) {
   allowed->writing.emplace_back("/dev/null");
 }
 
+std::vector<std::string> ptxas_command(const FoundProgram& ptxas,
+                                       const exec::CompileRequest& request,
+                                       const std::string& input, const std::string& output) {
+  return {ptxas.path, "-arch=" + request.target, "-lineinfo", "-v", "-o", output, input};
+}
+
 }  // namespace
 
 struct ProgramCompiler::Step {
@@ -41,6 +47,13 @@ struct ProgramCompiler::Step {
 
 std::string ProgramCompiler::name() const {
   return fmt::format("{} ({})", dialect_.shown_as, dialect_.path);
+}
+
+std::string ProgramCompiler::command_text(const exec::CompileRequest& request) const {
+  std::string text = join(dialect_.command(request, "input.cu", "output.ptx"), "\n");
+  if (request.image == exec::ImageKind::Cubin && dialect_.ptxas)
+    text += "\n" + join(ptxas_command(*dialect_.ptxas, request, "input.ptx", "output.cubin"), "\n");
+  return text;
 }
 
 Result<ProgramCompiler::Step> ProgramCompiler::run(const std::vector<std::string>& command,
@@ -120,8 +133,7 @@ Result<exec::CompileOutcome> ProgramCompiler::assemble(const exec::CompileReques
   if (auto written = os::write_file(input, compiled.image); !written)
     return std::move(written).error();
   const Step step = KW_TRY(
-      run({dialect_.ptxas->path, "-arch=" + request.target, "-lineinfo", "-v", "-o", output, input},
-          request, scratch, deadline));
+      run(ptxas_command(*dialect_.ptxas, request, input, output), request, scratch, deadline));
   if (auto error = target_error(request, step.log())) return *error;
   exec::CompileOutcome outcome;
   if (!step.good()) {

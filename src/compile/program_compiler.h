@@ -32,6 +32,8 @@ class ProgramCompiler : public exec::Compiler {
  public:
   explicit ProgramCompiler(Dialect dialect) : dialect_(std::move(dialect)) {}
   std::string name() const override;
+  /// The commands a request leads to, but for the names of temporary files.
+  std::string command_text(const exec::CompileRequest& request) const;
   Result<exec::CompileOutcome> compile(const exec::CompileRequest& request) override;
 
  private:
@@ -51,11 +53,11 @@ class ProgramCompiler : public exec::Compiler {
 };
 
 /// nvcc, with the toolkit it belongs to.
-std::unique_ptr<exec::Compiler> make_nvcc_compiler(const FoundProgram& nvcc,
-                                                   std::optional<FoundProgram> ptxas);
+std::unique_ptr<ProgramCompiler> make_nvcc_compiler(const FoundProgram& nvcc,
+                                                    std::optional<FoundProgram> ptxas);
 /// clang with our own device headers and no CUDA toolkit. Fails when those headers can be written
 /// nowhere.
-Result<std::unique_ptr<exec::Compiler>> make_clang_compiler(const FoundProgram& clang,
-                                                            std::optional<FoundProgram> ptxas);
+Result<std::unique_ptr<ProgramCompiler>> make_clang_compiler(const FoundProgram& clang,
+                                                             std::optional<FoundProgram> ptxas);
 
 }  // namespace kw::compile

@@ -194,6 +194,24 @@ TEST_F(Clang, MakesNoCubinsWithoutPtxas) {
   ASSERT_FALSE(outcome);
   EXPECT_EQ(outcome.error().blame, Blame::Environment);
 }
+// Only the leader has a value for the shuffle. That the others pass something undefined must not
+// lead the optimiser to believe that there is only the leader.
+TEST_F(Clang, LanesMayPassUndefinedValues) {
+  const auto outcome =
+      compiler_->compile(request("__global__ void k(int* y) {\n"
+                                 "  int v;\n"
+                                 "  if (threadIdx.x % 32 == 0) v = atomicAdd(y, 32);\n"
+                                 "  v = __shfl_sync(0xffffffffu, v, 0);\n"
+                                 "  y[1 + v + threadIdx.x % 32] = v;\n"
+                                 "}\n",
+                                 {"k"}, ImageKind::Ptx));
+  ASSERT_TRUE(outcome) << outcome.error().message;
+  ASSERT_TRUE(outcome->compiled);
+  const std::string& ptx = outcome->compiled->image;
+  EXPECT_NE(ptx.find("atom.global.add"), std::string::npos) << ptx;
+  EXPECT_NE(ptx.find("%tid.x"), std::string::npos) << "every lane adds:\n" << ptx;
+  EXPECT_NE(ptx.find("@%p"), std::string::npos) << "every lane adds:\n" << ptx;
+}
 TEST_F(Clang, UnknownTargetIsTheMachinesFault) {
   CompileRequest asked = request("__global__ void k() {}", {"k"}, ImageKind::Ptx);
   asked.target = "sm_999";

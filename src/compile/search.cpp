@@ -251,7 +251,10 @@ void Finder::find_nvrtc() {
     } else {
       looked("NVRTC", named + " ($KERNELWRIGHT_NVRTC)", "no such file");
     }
-    return;  // a wrong override must not be papered over
+    if (!box_.nvrtc)
+      box_.wrong_nvrtc = fmt::format("$KERNELWRIGHT_NVRTC names no NVRTC that works: {}",
+                                     box_.looked_at.back().substr(sizeof "NVRTC:"));
+    return;
   }
   for (const std::string& toolkit : toolkits_) {
     for (const char* part : {"/lib64", "/lib", "/targets/x86_64-linux/lib"}) {

@@ -37,6 +37,7 @@ struct Toolbox {
   std::optional<FoundNvrtc> nvrtc;
   FoundHeaders headers;
   std::optional<FoundProgram> nvcc, ptxas, clang;
+  std::string wrong_nvrtc;  // what is wrong with $KERNELWRIGHT_NVRTC; "" when nothing
   std::vector<std::string>
       looked_at;  // one line per place: "NVRTC: /usr/local/cuda/lib64: nothing"
 };

@@ -115,7 +115,24 @@ TEST_F(Search, EnvironmentGoesFirst) {
   ::setenv("KERNELWRIGHT_NVRTC", (root_ + "/mine/lib/libnvrtc.so.13").c_str(), 1);
   EXPECT_EQ(find().nvrtc->version, "13.1.7");
   ::setenv("KERNELWRIGHT_NVRTC", (root_ + "/nowhere").c_str(), 1);
-  EXPECT_FALSE(find().nvrtc) << "a wrong override is not papered over";
+  const Toolbox wrong = find();
+  EXPECT_FALSE(wrong.nvrtc) << "a wrong override is not papered over";
+  EXPECT_EQ(wrong.wrong_nvrtc, "$KERNELWRIGHT_NVRTC names no NVRTC that works: " + root_ +
+                                   "/nowhere ($KERNELWRIGHT_NVRTC): no such file");
+}
+
+// Neither nvcc nor clang takes the place of an NVRTC that was named but does not work.
+TEST_F(Search, AWrongNvrtcIsAnErrorUnlessAnotherIsNamed) {
+  ::setenv("KERNELWRIGHT_NVRTC", (root_ + "/nowhere").c_str(), 1);
+  Toolbox box = find();
+  box.nvcc = FoundProgram{root_ + "/nvcc", "13.0.88"};
+  const auto selected = select_compiler(box, {});
+  ASSERT_FALSE(selected);
+  EXPECT_EQ(selected.error().blame, Blame::Environment);
+  EXPECT_NE(selected.error().message.find("/nowhere"), std::string::npos);
+  SelectOptions nvcc;
+  nvcc.name = "nvcc";
+  EXPECT_TRUE(select_compiler(box, nvcc));
 }
 
 TEST_F(Search, VersionsInOneFolderAreNotMixed) {

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "compile/cache.h"
 #include "compile/device_headers.h"
+#include "compile/nvrtc_core.h"
 #include "compile/program_compiler.h"
 #include "os/files.h"
 
@@ -30,27 +31,42 @@ std::string wanted_name(const SelectOptions& options) {
   return options.name.empty() ? os::env("KERNELWRIGHT_COMPILER") : options.name;
 }
 
-/// One candidate: null when this machine does not have it.
-Result<std::unique_ptr<exec::Compiler>> make(const std::string& name, const Toolbox& tools,
-                                             const SelectOptions& options, std::string* salt) {
-  std::unique_ptr<exec::Compiler> none;
+/// A compiler, and what its results depend on beside the request.
+struct Candidate {
+  std::unique_ptr<exec::Compiler> compiler;  // null: this machine does not have it
+  std::string salt;
+  std::function<std::string(const exec::CompileRequest&)> command;
+};
+
+Candidate program(std::unique_ptr<ProgramCompiler> compiler, const FoundProgram& found,
+                  const std::optional<FoundProgram>& ptxas) {
+  Candidate made;
+  made.salt = fingerprint({found.path}) + (ptxas ? fingerprint({ptxas->path}) : "");
+  made.command = [raw = compiler.get()](const exec::CompileRequest& request) {
+    return raw->command_text(request);
+  };
+  made.compiler = std::move(compiler);
+  return made;
+}
+
+Result<Candidate> make(const std::string& name, const Toolbox& tools,
+                       const SelectOptions& options) {
+  Candidate made;
   if (name == "nvrtc" && tools.nvrtc) {
-    *salt = fingerprint({tools.nvrtc->library, tools.nvrtc->builtins}) +
-            fingerprint(tools.headers.folders) + own_header_hash(HeaderSet::Nvrtc);
-    return std::unique_ptr<exec::Compiler>(
-        std::make_unique<NvrtcCompiler>(*tools.nvrtc, tools.headers, options.nvrtc));
+    made.compiler = std::make_unique<NvrtcCompiler>(*tools.nvrtc, tools.headers, options.nvrtc);
+    made.salt = fingerprint({tools.nvrtc->library, tools.nvrtc->builtins}) +
+                fingerprint(tools.headers.folders) + own_header_hash(HeaderSet::Nvrtc);
+    made.command = [folders = tools.headers.folders](const exec::CompileRequest& request) {
+      return join(nvrtc_arguments(request, folders), "\n");
+    };
+  } else if (name == "nvcc" && tools.nvcc) {
+    made = program(make_nvcc_compiler(*tools.nvcc, tools.ptxas), *tools.nvcc, tools.ptxas);
+  } else if (name == "clang" && tools.clang) {
+    made =
+        program(KW_TRY(make_clang_compiler(*tools.clang, tools.ptxas)), *tools.clang, tools.ptxas);
+    made.salt += own_header_hash(HeaderSet::Clang);
   }
-  if (name == "nvcc" && tools.nvcc) {
-    *salt = fingerprint({tools.nvcc->path}) + (tools.ptxas ? fingerprint({tools.ptxas->path}) : "");
-    return make_nvcc_compiler(*tools.nvcc, tools.ptxas);
-  }
-  if (name == "clang" && tools.clang) {
-    *salt = fingerprint({tools.clang->path}) +
-            (tools.ptxas ? fingerprint({tools.ptxas->path}) : "") +
-            own_header_hash(HeaderSet::Clang);
-    return make_clang_compiler(*tools.clang, tools.ptxas);
-  }
-  return none;
+  return made;
 }
 
 }  // namespace
@@ -70,17 +86,21 @@ Result<std::unique_ptr<exec::Compiler>> select_compiler(const Toolbox& tools,
     return input_error(fmt::format("unknown compiler '{}'{}; known: nvrtc, nvcc, clang", name,
                                    did_you_mean(name, known)));
   }
-  for (const std::string& candidate : known) {
-    if (!name.empty() && name != candidate) continue;
-    std::string salt;
-    std::unique_ptr<exec::Compiler> compiler = KW_TRY(make(candidate, tools, options, &salt));
-    if (!compiler) continue;
-    if (!options.cache) return compiler;
+  // Another compiler in place of the one that was named would go unnoticed.
+  if (name.empty() && !tools.wrong_nvrtc.empty())
+    return environment_error(tools.wrong_nvrtc +
+                             "\nUnset it, or name another compiler with --compiler.");
+  for (const std::string& known_name : known) {
+    if (!name.empty() && name != known_name) continue;
+    Candidate made = KW_TRY(make(known_name, tools, options));
+    if (!made.compiler) continue;
+    if (!options.cache) return std::move(made.compiler);
     CacheOptions cache;
     cache.folder = os::cache_directory() + "/compile";
-    cache.salt = salt;
+    cache.salt = std::move(made.salt);
+    cache.command = std::move(made.command);
     return std::unique_ptr<exec::Compiler>(
-        std::make_unique<CachingCompiler>(std::move(compiler), cache));
+        std::make_unique<CachingCompiler>(std::move(made.compiler), std::move(cache)));
   }
   return not_found(name.empty() ? "no CUDA compiler" : "no " + name, tools);
 }
