@@ -4,7 +4,7 @@ import inspect
 import torch
 
 from kw_torch_worker import source, tensors
-from kw_torch_worker.failures import Failure
+from kw_torch_worker.failures import Failure, a
 
 
 def pin(request):
@@ -12,7 +12,8 @@ def pin(request):
     torch.set_default_dtype(torch.float32)
     torch.set_default_device(None)
     torch.set_grad_enabled(False)
-    torch.use_deterministic_algorithms(False)
+    if torch.are_deterministic_algorithms_enabled():  # asking first: the call itself imports for seconds
+        torch.use_deterministic_algorithms(False)
     pin_tf32(bool(request.get("allow_tf32", False)))
     torch.manual_seed(request.get("seed", 0))
 
@@ -47,6 +48,8 @@ def plain_value(value):
             return tensors.dtype_of(value["dtype"])
         if "float" in value:
             return float(value["float"])
+        if "zeros" in value:
+            return torch.zeros(value["zeros"]["shape"], dtype=tensors.dtype_of(value["zeros"]["dtype"]))
         if "tuple" in value:
             return tuple(plain_value(item) for item in value["tuple"])
         raise Failure("BadArguments", f"no such value: {value}")
@@ -56,7 +59,8 @@ def plain_value(value):
 def argument(described, given, device):
     if "tensor" in described:
         return given[described["tensor"]].to(device)
-    return plain_value(described.get("value"))
+    value = plain_value(described.get("value"))
+    return value.to(device) if isinstance(value, torch.Tensor) else value
 
 
 def bind(function, named):
@@ -154,7 +158,7 @@ def prepare(request, arena):
     elif weights:
         raise Failure("BadArguments", f"weight {weights[0][0]!r} was given, but the reference is no nn.Module")
     if not callable(found):
-        raise Failure("NotFound", f"the reference is a {type(found).__name__}, which cannot be called")
+        raise Failure("NotFound", f"the reference is {a(found)}, which cannot be called")
     pin(request)  # again: the file may have changed them while it was loaded
     return Prepared(module, found, arguments, model)
 
@@ -172,8 +176,7 @@ def flatten(returned, name=""):
     elif isinstance(returned, (list, tuple)):
         pairs = [(f"out{index}", value) for index, value in enumerate(returned)]
     else:
-        what = "nothing" if returned is None else f"a {type(returned).__name__}"
-        raise Failure("BadReturn", f"the reference returned {what}{f' as {name}' if name else ''}, not a tensor")
+        raise Failure("BadReturn", f"the reference returned {a(returned)}{f' as {name}' if name else ''}, not a tensor")
     flat = []
     for key, value in pairs:
         flat += flatten(value, f"{name}.{key}" if name else key)

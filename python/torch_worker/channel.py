@@ -1,15 +1,20 @@
 """Frames on a socket: a length of four bytes, little endian, then JSON. A request may bring one descriptor."""
 import array
+import fcntl
 import json
 import os
 import socket
 import struct
 
 
+def out_of_the_way(fd):
+    """The same at a high number: code that plays with low descriptors must not hit ours."""
+    return fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 700)
+
+
 class Channel:
     def __init__(self, fd):
-        # Moved out of the way: code that plays with low descriptors must not hit it.
-        self.socket = socket.socket(fileno=os.dup(fd))
+        self.socket = socket.socket(fileno=out_of_the_way(fd))
         os.close(fd)
         self.fds = []
 
@@ -18,9 +23,10 @@ class Channel:
         header = self._exactly(4)
         body = json.loads(self._exactly(struct.unpack("<I", header)[0]))
         fds, self.fds = self.fds, []
-        for extra in fds[1:]:
-            os.close(extra)
-        return body, fds[0] if fds else None
+        arena = out_of_the_way(fds[0]) if fds else None
+        for each in fds:
+            os.close(each)
+        return body, arena
 
     def send(self, reply):
         # surrogates: names and texts may hold anything; the reader demands UTF-8.

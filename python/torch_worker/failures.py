@@ -19,9 +19,22 @@ FATAL = ("cuda error", "cublas_status", "cudnn_status", "an illegal memory acces
 NO_MEMORY = ("can't allocate memory", "cannot allocate memory", "not enough memory", "out of memory", "bad_alloc")
 
 
+def text_of(error):
+    try:
+        return str(error)
+    except Exception:  # an exception class of the user's may break its own printing
+        return ""
+
+
 def one_line(error):
-    text = " ".join(str(error).split())
+    text = " ".join(text_of(error).split())
     return text[:600] + (" …" if len(text) > 600 else "")
+
+
+def a(value):
+    """"an int", "a Tensor", "nothing"."""
+    name = type(value).__name__
+    return "nothing" if value is None else f"{'an' if name[0] in 'aeiouAEIOU' else 'a'} {name}"
 
 
 def kind_of(error, during):
@@ -30,7 +43,7 @@ def kind_of(error, during):
         return error.kind
     if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":
         return "OutOfMemory"
-    if isinstance(error, (RuntimeError, OSError)) and any(word in str(error).lower() for word in NO_MEMORY):
+    if isinstance(error, (RuntimeError, OSError)) and any(word in text_of(error).lower() for word in NO_MEMORY):
         return "OutOfMemory"
     if isinstance(error, ModuleNotFoundError):
         return "MissingModule"
@@ -66,10 +79,10 @@ def describe(error):
     if isinstance(error, Loading):
         error, during = error.__cause__, "BadSource"
     kind = kind_of(error, during)
-    text = str(error).lower()
+    text = text_of(error).lower()
     fatal = kind != "OutOfMemory" and not isinstance(error, Failure) and any(word in text for word in FATAL)
     try:
         frames = frames_of(error)
-    except Exception as broken:  # an exception class of the user's may break even its own printing
+    except Exception as broken:
         frames = f"(no traceback: {type(broken).__name__})"
     return {"kind": kind, "message": message_of(error), "traceback": frames, "fatal": fatal}

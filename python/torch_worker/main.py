@@ -6,7 +6,7 @@ import resource
 import sys
 
 from kw_torch_worker import failures
-from kw_torch_worker.channel import Channel
+from kw_torch_worker.channel import Channel, out_of_the_way
 
 
 def hello(request, arena):
@@ -32,6 +32,9 @@ def lazily(module, function):
 VERBS = {
     "hello": hello,
     "run": lazily("calls", "run"),
+    "describe": lazily("describing", "describe"),
+    "export": lazily("exporting", "export"),
+    "trace": lazily("tracing", "trace"),
 }
 
 
@@ -77,26 +80,33 @@ def flush():
             pass
 
 
-def open_streams(kept, marker):
-    """Standard output and error as they were at first, whatever a reference did to them. What is printed after the
-    marker belongs to this request."""
-    os.dup2(kept, 1)
-    os.dup2(kept, 2)
+def open_streams(kept):
+    """Standard input, output and error as they were at first, whatever a reference did to them."""
+    null = os.open(os.devnull, os.O_RDONLY)
+    for target, source in ((0, null), (1, kept), (2, kept)):
+        os.dup2(source, target)
+    if null > 2:
+        os.close(null)
     sys.stdout = open(1, "w", encoding="utf-8", errors="replace", buffering=1, closefd=False)
     sys.stderr = open(2, "w", encoding="utf-8", errors="replace", buffering=1, closefd=False)
-    os.write(2, f"\n{marker}\n".encode())
 
 
 def serve(fd):
-    channel, pid, kept = Channel(fd), os.getpid(), os.dup(2)
+    kept = out_of_the_way(2)
+    channel, pid = Channel(fd), os.getpid()
     faulthandler.enable(kept)
     while True:
+        open_streams(kept)
         request, arena = channel.receive()
-        open_streams(kept, request.get("marker", ""))
+        # What is printed after this line belongs to this request.
+        os.write(2, f"\n{request.get('marker', '')}\n".encode())
         reply = answer(request, arena)
         flush()
         if os.getpid() != pid:  # the reference forked, and this is the copy
             os._exit(0)
         if arena is not None:
             os.close(arena)
-        channel.send(reply)
+        try:
+            channel.send(reply)
+        except (ValueError, TypeError) as error:  # JSON has no word for something in it; nothing was sent yet
+            channel.send({"id": reply["id"], "kind": "Unsupported", "message": failures.message_of(error)})
