@@ -31,38 +31,17 @@ constexpr int64_t kGrain = 1 << 16;
 struct Format {
   DType type = DType::Fp32;
   double unit = 0;              // half a step at 1
-  double step = 0;              // smallest difference, flushing or not as the task says
   double subnormal = 0;         // smallest difference of the format itself
-  double overflow = kInfinity;  // from here on values round to infinity (or saturate)
+  double overflow = kInfinity;  // the largest magnitude that stays finite
   bool saturates = false;       // has no infinity, or conversions that clip
 };
 
-double overflow_of(DType type) {
-  switch (type) {
-    case DType::Fp32:
-      return 0x1.ffffffp127;
-    case DType::Fp16:
-      return 65520;
-    case DType::Bf16:
-      return 0x1.ffp127;
-    case DType::Fp8e4m3:
-      return 464;
-    case DType::Fp8e5m2:
-      return 61440;
-    case DType::Fp4e2m1x2:
-      return 6;
-    default:
-      return kInfinity;
-  }
-}
-
-Format format_of(DType type, bool flush) {
+Format format_of(DType type) {
   Format format;
   format.type = type;
-  format.unit = type == DType::Fp64 ? 0x1p-53 : exec::unit_roundoff(type);
-  format.step = exec::smallest_step(type, flush);
+  format.unit = exec::unit_roundoff(type);
   format.subnormal = exec::smallest_step(type, false);
-  format.overflow = overflow_of(type);
+  format.overflow = exec::largest_finite(type);
   format.saturates = type == DType::Fp8e4m3 || type == DType::Fp8e5m2 || type == DType::Fp4e2m1x2;
   return format;
 }
@@ -88,7 +67,8 @@ class FloatJudge {
       : truth_(truth),
         got_(got),
         options_(options),
-        format_(format_of(truth.dtype, options.precision.flush)),
+        format_(format_of(truth.dtype)),
+        formula_(truth, options.precision.flush),
         has_outer_(options.precision.atol || options.precision.rtol),
         keeps_zero_signs_(options.moves_only && truth.exact) {}
 
@@ -113,7 +93,7 @@ class FloatJudge {
     for (size_t i = 0; i < got.size(); ++i) {
       const auto at = static_cast<size_t>(start) + i;
       const double want = truth_.value[at];
-      const double bound = bound_at(at, want, tally);
+      const double bound = bound_at(at, tally);
       if (got[i] == rounded[i] && !keeps_zero_signs_) continue;
       Element element{
           start + static_cast<int64_t>(i), got[i], want, rounded[i], bound, false, exact_at(at)};
@@ -129,15 +109,11 @@ class FloatJudge {
   }
 
   // Also counts what the share rules look at.
-  double bound_at(size_t at, double want, Tally* tally) const {
-    const exec::BoundConstants& k = constants_;
-    const double a = truth_.a.empty() ? 0 : static_cast<double>(truth_.a[at]);
-    const double h = truth_.h.empty() ? 0 : static_cast<double>(truth_.h[at]);
-    const double jump = truth_.jump.empty() ? 0 : static_cast<double>(truth_.jump[at]);
-    double bound = k.path_factor * a + h + jump + format_.step;
-    if (std::isfinite(want)) bound += format_.unit * std::fabs(want);
+  double bound_at(size_t at, Tally* tally) const {
+    double bound = formula_.at(at);
     if (std::isnan(bound)) bound = kInfinity;
-    if (jump > 0 || !std::isfinite(bound)) ++tally->discontinuous;
+    const bool near_jump = !truth_.jump.empty() && truth_.jump[at] > 0;
+    if (near_jump || bound == kInfinity) ++tally->discontinuous;
     if (!truth_.may_overflow.empty() && truth_.may_overflow[at] != 0) ++tally->overflowed;
     return bound;
   }
@@ -182,7 +158,7 @@ class FloatJudge {
     if (e.exact) {
       if (e.got == e.rounded && !(keeps_zero_signs_ && zero_sign_lost(e))) return;
       const bool flushed =
-          options_.precision.flush && e.got == 0 && std::fabs(e.want) < format_.step;
+          options_.precision.flush && e.got == 0 && std::fabs(e.want) < formula_.step;
       if (flushed) return;
       return tally->add(e.index, e.got, e.want, 0, kInfinity, ulps, Why::NotEqual);
     }
@@ -213,6 +189,7 @@ class FloatJudge {
   const HostTensor& got_;
   const CompareOptions& options_;
   const Format format_;
+  const exec::ElementBound formula_;
   const bool has_outer_;
   const bool keeps_zero_signs_;
   const exec::BoundConstants& constants_ = exec::bound_constants();

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <utility>
 
 #include "verify/parallel.h"
 #include "verify/tally.h"
@@ -49,6 +50,11 @@ class Line {
     return order_;
   }
 
+  /// The best among 0 … j, or j … when reversed; `before` is the answer for the place before.
+  int64_t best_so_far(int64_t j, int64_t before) const {
+    return before >= 0 && !better(j, before) ? before : j;
+  }
+
   /// z of index `got` at a place that `best` deserves: the scores may differ by both their bounds.
   double distance(int64_t got, int64_t best_index) const {
     const double x = score(got), y = score(best_index);
@@ -75,7 +81,7 @@ class Line {
 class IndexJudge {
  public:
   IndexJudge(const exec::Truth& truth, const tensor::HostTensor& got)
-      : truth_(truth), scores_(*truth.scores), got_(got) {
+      : scores_(*truth.scores), got_(got) {
     for (size_t i = 0; i < scores_.shape.size(); ++i) {
       if (static_cast<int>(i) < scores_.dim) outer_ *= scores_.shape[i];
       if (static_cast<int>(i) > scores_.dim) inner_ *= scores_.shape[i];
@@ -92,34 +98,61 @@ class IndexJudge {
     std::vector<int64_t> seen(static_cast<size_t>(scores_.extent), -1);
     for (int64_t number = begin; number < end; ++number) {
       line.enter(number / inner_, number % inner_);
+      if (scores_.rank == exec::Scores::Rank::Prefix) {
+        judge_prefixes(number, line, tally);
+        continue;
+      }
       const std::vector<int64_t>& best = line.best(std::min(many_, scores_.extent));
-      for (int64_t j = 0; j < many_; ++j) judge(number, j, best, line, &seen, tally);
+      for (int64_t j = 0; j < many_; ++j) {
+        const int64_t index = index_at(number, j);
+        ++tally->elements;
+        if (index < 0 || index >= scores_.extent) {
+          fail(number, j, best[static_cast<size_t>(j)], kInfinity, Why::IndexOutOfRange, tally);
+        } else if (std::exchange(seen[static_cast<size_t>(index)], number) == number) {
+          fail(number, j, best[static_cast<size_t>(j)], kInfinity, Why::IndexTwice, tally);
+        } else {
+          judge(number, j, best[static_cast<size_t>(j)], line, tally);
+        }
+      }
     }
   }
 
  private:
-  void judge(int64_t number, int64_t j, const std::vector<int64_t>& best, const Line& line,
-             std::vector<int64_t>* seen, Tally* tally) const {
-    const int64_t element = ((number / inner_) * many_ + j) * inner_ + number % inner_;
-    const int64_t index = integer_at(got_, element);
-    const int64_t want = best[static_cast<size_t>(j)];
-    ++tally->elements;
-    const auto add = [&](double z, Why why) {
-      tally->add(element, static_cast<double>(index), static_cast<double>(want), 0, z,
-                 std::fabs(static_cast<double>(index) - static_cast<double>(want)), why);
-    };
-    if (index < 0 || index >= scores_.extent) return add(kInfinity, Why::IndexOutOfRange);
-    int64_t& last_line = (*seen)[static_cast<size_t>(index)];
-    if (last_line == number) return add(kInfinity, Why::IndexTwice);
-    last_line = number;
-    if (index == want) return;
-    if (scores_.first_of_ties && line.tied_exactly(index, want))
-      return add(kInfinity, Why::NotFirstOfTies);
-    const double z = line.distance(index, want);
-    if (z > 0) add(z, Why::IndexOfWorse);
+  int64_t element(int64_t number, int64_t j) const {
+    return ((number / inner_) * many_ + j) * inner_ + number % inner_;
+  }
+  int64_t index_at(int64_t number, int64_t j) const { return integer_at(got_, element(number, j)); }
+
+  void fail(int64_t number, int64_t j, int64_t want, double z, Why why, Tally* tally) const {
+    const auto got = static_cast<double>(index_at(number, j));
+    const auto wanted = static_cast<double>(want);
+    tally->add(element(number, j), got, wanted, 0, z, std::fabs(got - wanted), why);
   }
 
-  const exec::Truth& truth_;
+  void judge(int64_t number, int64_t j, int64_t want, const Line& line, Tally* tally) const {
+    const int64_t index = index_at(number, j);
+    if (index == want) return;
+    if (scores_.first_of_ties && line.tied_exactly(index, want))
+      return fail(number, j, want, kInfinity, Why::NotFirstOfTies, tally);
+    const double z = line.distance(index, want);
+    if (z > 0) fail(number, j, want, z, Why::IndexOfWorse, tally);
+  }
+
+  void judge_prefixes(int64_t number, const Line& line, Tally* tally) const {
+    int64_t best = -1;
+    for (int64_t step = 0; step < many_; ++step) {
+      const int64_t j = scores_.reverse ? many_ - 1 - step : step;
+      best = line.best_so_far(j, best);
+      const int64_t index = index_at(number, j);
+      const bool reached = scores_.reverse ? index >= j && index < many_ : index >= 0 && index <= j;
+      ++tally->elements;
+      if (reached)
+        judge(number, j, best, line, tally);
+      else
+        fail(number, j, best, kInfinity, Why::IndexOutOfRange, tally);
+    }
+  }
+
   const exec::Scores& scores_;
   const tensor::HostTensor& got_;
   int64_t outer_ = 1, inner_ = 1, many_ = 0;

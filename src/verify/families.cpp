@@ -1,0 +1,214 @@
+#include "verify/families.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <numeric>
+#include <span>
+
+#include "base/text.h"
+#include "tensor/convert.h"
+#include "tensor/inputs.h"
+
+namespace kw::verify {
+
+namespace {
+
+using tensor::DType;
+using tensor::Family;
+using tensor::HostTensor;
+
+constexpr size_t kChunk = 8192;
+constexpr double kLeastPositive = 0x1p-6;
+
+// A large mean with a small deviation: the ratio is at least 2000 where the format can hold it,
+// else as large as leaves neighbouring values apart.
+struct Offset {
+  DType type;
+  double mean, deviation;
+};
+constexpr Offset kOffsets[] = {
+    {DType::Fp64, 1e6, 1},
+    {DType::Fp32, 4096, 1},
+    {DType::Fp16, 1024, 0.5},
+    {DType::Bf16, 256, 1},
+};
+
+// Small enough for the format, large enough to dwarf ordinary values.
+double spike_size(DType type) {
+  if (type == DType::Fp8e4m3) return 256;
+  if (type == DType::Fp4e2m1x2) return 6;
+  return 1024;
+}
+
+void transform(HostTensor* tensor, const std::function<double(double)>& change) {
+  const int64_t count = tensor::value_count(*tensor);
+  std::vector<double> values(kChunk);
+  for (int64_t at = 0; at < count; at += kChunk) {
+    const std::span<double> part(values.data(),
+                                 std::min<size_t>(kChunk, static_cast<size_t>(count - at)));
+    tensor::load_values(*tensor, at, part);
+    for (double& value : part) value = change(value);
+    tensor::store_floats(*tensor, at, part);
+  }
+}
+
+// One element, at a place only the seed knows.
+void plant(HostTensor* tensor, uint64_t seed) {
+  const int64_t count = tensor::value_count(*tensor);
+  if (count == 0) return;
+  const auto at = static_cast<int64_t>(seed % static_cast<uint64_t>(count));
+  const double value = spike_size(tensor->dtype) * ((seed >> 40) % 2 == 0 ? 1 : -1);
+  tensor::store_floats(*tensor, at, std::span(&value, 1));
+}
+
+void permute_rows(HostTensor* tensor, uint64_t seed) {
+  const int64_t extent = tensor->shape.empty() ? 1 : tensor->shape.back();
+  const int64_t count = tensor::value_count(*tensor);
+  std::vector<int64_t> order(static_cast<size_t>(extent));
+  for (int64_t row = 0; extent > 0 && row < count / extent; ++row) {
+    std::iota(order.begin(), order.end(), int64_t{0});
+    for (size_t i = order.size(); i > 1; --i) {
+      seed = derive_seed(seed, i);
+      std::swap(order[i - 1], order[seed % i]);
+    }
+    for (int64_t i = 0; i < extent; ++i)
+      tensor::store_int(*tensor, row * extent + i, order[static_cast<size_t>(i)]);
+  }
+}
+
+Result<HostTensor> draw_float(const task::TensorSpec& spec, const std::vector<int64_t>& shape,
+                              const std::string& family, uint64_t seed) {
+  const auto base =
+      family == "probe" || family == "offset" ? Family::Normal : *tensor::family_from_name(family);
+  const auto row = std::ranges::find(kOffsets, spec.dtype, &Offset::type);
+  const bool own_offset = family == "offset" && row != std::end(kOffsets);
+  HostTensor tensor = KW_TRY(tensor::make_input(
+      spec.dtype, shape, family == "offset" && !own_offset ? Family::Offset : base, seed));
+  if (own_offset) {
+    const double sign = seed % 2 == 0 ? 1 : -1;
+    transform(&tensor, [&](double v) { return sign * row->mean + row->deviation * v; });
+  }
+  if (family == "probe" || family == "spikes") plant(&tensor, derive_seed(seed, 7));
+  return tensor;
+}
+
+void keep_legal(const task::Legal& legal, HostTensor* tensor) {
+  if (legal.positive)
+    transform(tensor, [](double v) { return std::max(std::fabs(v), kLeastPositive); });
+  if (!legal.float_low && !legal.float_high) return;
+  const double low = legal.float_low.value_or(-HUGE_VAL);
+  const double high = legal.float_high.value_or(HUGE_VAL);
+  // Values that would all end at a limit are spread between the limits instead.
+  const bool both = std::isfinite(low) && std::isfinite(high);
+  transform(tensor, [&](double v) {
+    if (v >= low && v <= high) return v;
+    if (!both || !std::isfinite(v)) return std::isnan(v) ? v : std::clamp(v, low, high);
+    const double share = std::fabs(v) / (1 + std::fabs(v));
+    return low + (high - low) * share;
+  });
+}
+
+Result<tensor::IntegerRange> integer_range(const task::TensorSpec& spec, const task::Dims& dims) {
+  const task::Legal& legal = spec.legal;
+  const bool is_unsigned = tensor::is_unsigned_int(spec.dtype);
+  tensor::IntegerRange range{is_unsigned ? 0 : -100, is_unsigned ? 200 : 100};
+  if (legal.low) range.low = *legal.low;
+  if (legal.high) range.high = *legal.high;
+  if (!legal.high_dim.empty()) {
+    const auto dim = dims.find(legal.high_dim);
+    if (dim == dims.end())
+      return input_error(
+          fmt::format("input '{}' counts below dim '{}', which the task does not have", spec.name,
+                      legal.high_dim));
+    if (!legal.low) range.low = 0;
+    range.high = dim->second - 1;
+  }
+  if (legal.low && !legal.high && legal.high_dim.empty())
+    range.high = std::max(range.low, range.low + 200);
+  range.high = std::max(range.low, range.high);
+  return range;
+}
+
+Result<HostTensor> draw_integer(const task::TensorSpec& spec, const std::vector<int64_t>& shape,
+                                const task::Dims& dims, const std::string& family, uint64_t seed) {
+  if (spec.legal.permutation) {
+    HostTensor tensor = KW_TRY(tensor::make_tensor(spec.dtype, shape));
+    permute_rows(&tensor, seed);
+    return tensor;
+  }
+  // Special integers are the type's extremes, which may not be legal; the rest has a meaning.
+  const bool plain = family == "probe" || family == "special" || family == "offset" ||
+                     family == "denormal" || family == "normal" || spec.dtype == DType::Bool;
+  const Family base = plain ? Family::Uniform : *tensor::family_from_name(family);
+  const tensor::IntegerRange range = KW_TRY(integer_range(spec, dims));
+  return tensor::make_input(spec.dtype, shape, base, seed,
+                            spec.dtype == DType::Bool ? std::nullopt : std::optional(range));
+}
+
+Result<HostTensor> draw(const task::TensorSpec& spec, const std::vector<int64_t>& shape,
+                        const task::Dims& dims, const std::string& family, uint64_t seed) {
+  if (!tensor::is_float(spec.dtype)) return draw_integer(spec, shape, dims, family, seed);
+  const bool weight = spec.role == task::Role::Weight;
+  HostTensor tensor = KW_TRY(draw_float(spec, shape, weight ? "normal" : family, seed));
+  keep_legal(spec.legal, &tensor);
+  return tensor;
+}
+
+}  // namespace
+
+uint64_t derive_seed(uint64_t seed, uint64_t purpose) {
+  uint64_t x = seed + (purpose + 1) * 0x9e3779b97f4a7c15;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
+  return (x ^ (x >> 31)) & 0x7fffffffffffffff;  // seeds are typed and read as int64
+}
+
+const std::vector<std::string>& all_families() {
+  static const std::vector<std::string> kNames = {"normal", "spikes", "offset", "uniform",
+                                                  "probe",  "heavy",  "sorted", "denormal",
+                                                  "equal",  "zeros",  "special"};
+  return kNames;
+}
+
+std::vector<std::string> families_for(const task::Task& task) {
+  const bool floats = std::ranges::any_of(task.inputs, [](const task::TensorSpec& spec) {
+    return tensor::is_float(spec.dtype) && spec.role == task::Role::Input;
+  });
+  std::vector<std::string> names;
+  for (const std::string& name : all_families()) {
+    if (name == "special" && task.precision.nan != task::NanPolicy::Propagate) continue;
+    if (name == "denormal" && task.precision.flush) continue;
+    const bool float_only =
+        name == "offset" || name == "probe" || name == "denormal" || name == "special";
+    if (float_only && !floats) continue;
+    names.push_back(name);
+  }
+  return names;
+}
+
+Result<std::vector<HostTensor>> draw_inputs(const task::Task& task, const graph::Graph& graph,
+                                            const task::Dims& dims, const std::string& family,
+                                            uint64_t seed) {
+  if (std::ranges::find(all_families(), family) == all_families().end()) {
+    return input_error(fmt::format("there is no input family '{}'{}; families: {}", family,
+                                   did_you_mean(family, all_families()),
+                                   join(all_families(), ", ")));
+  }
+  std::vector<HostTensor> tensors;
+  for (const graph::NamedNode& input : graph.inputs) {
+    const graph::Node& node = graph[input.node];
+    task::TensorSpec plain;
+    plain.name = input.name;
+    plain.dtype = node.dtype;
+    const task::TensorSpec* spec = task.find_input(input.name);
+    const uint64_t own = derive_seed(seed, tensors.size());
+    tensors.push_back(KW_TRY(
+        draw(spec != nullptr ? *spec : plain, graph::values_of(node.shape), dims, family, own)));
+  }
+  return tensors;
+}
+
+}  // namespace kw::verify

@@ -1,0 +1,147 @@
+#include "verify/pool.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "record/verdict.h"
+#include "verify/families.h"
+
+namespace kw::verify {
+
+namespace {
+
+uint64_t bytes_of(const PoolSet& set) {
+  uint64_t bytes = 0;
+  for (const tensor::HostTensor& input : set.inputs) bytes += input.data.size();
+  for (const exec::Truth& truth : set.truths) {
+    bytes += (truth.value.size() + truth.integers.size()) * 8 + truth.may_overflow.size();
+    bytes += (truth.a.size() + truth.h.size() + truth.jump.size()) * 4;
+    if (truth.scores) bytes += truth.scores->value.size() * 8 + truth.scores->bound.size() * 4;
+  }
+  return bytes;
+}
+
+class Stopwatch {
+ public:
+  explicit Stopwatch(double* total) : total_(total) {}
+  ~Stopwatch() {
+    const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start_;
+    *total_ += passed.count();
+  }
+  Stopwatch(const Stopwatch&) = delete;
+  Stopwatch& operator=(const Stopwatch&) = delete;
+
+ private:
+  double* total_;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace
+
+Result<Pool> Pool::make(const task::Task& task, exec::Oracle& oracle, ShapePlan shapes,
+                        const PoolOptions& options, const Entropy& entropy) {
+  Pool pool(task, oracle, std::move(shapes), options);
+  // Cheap shapes first: most wrong candidates are found out there.
+  std::ranges::stable_sort(pool.shapes_.cases, {}, &ShapeCase::work);
+  KW_TRY(pool.plan_cells(entropy));
+  return pool;
+}
+
+// The first shapes of ordinary size see every family; the others the two that find most, and by
+// turns the rest, so that every family is met at many shapes.
+std::vector<std::string> Pool::families_of(size_t shape, size_t* turn) const {
+  if (!options_.family.empty()) return {options_.family};
+  const std::vector<std::string> all = families_for(*task_);
+  if (shapes_.cases.size() <= static_cast<size_t>(options_.full_shapes)) return all;
+  const size_t middle = shapes_.cases.size() / 2;
+  if (shape >= middle && shape < middle + static_cast<size_t>(options_.full_shapes)) return all;
+  const auto sets = static_cast<size_t>(std::max(options_.sets_per_shape, 2));
+  const size_t fixed = std::min<size_t>(2, all.size());
+  std::vector<std::string> names(all.begin(), all.begin() + static_cast<long>(fixed));
+  while (names.size() < sets) {
+    // With few families the usual one is drawn again, from another seed.
+    names.push_back(all.size() > fixed ? all[fixed + (*turn)++ % (all.size() - fixed)] : all[0]);
+  }
+  return names;
+}
+
+Status Pool::plan_cells(const Entropy& entropy) {
+  size_t turn = 0;
+  for (size_t shape = 0; shape < shapes_.cases.size(); ++shape) {
+    for (const std::string& family : families_of(shape, &turn)) {
+      uint64_t seed = 0;
+      if (!options_.seed)
+        seed = KW_TRY(entropy());
+      else
+        seed = cells_.empty() ? *options_.seed : derive_seed(*options_.seed, cells_.size());
+      // What a repro line shows must come out the same whatever else is run beside it.
+      if (options_.seed && !options_.family.empty()) seed = *options_.seed;
+      cells_.push_back({shape, family, seed});
+    }
+  }
+  kept_.resize(cells_.size());
+  return Done{};
+}
+
+Result<std::vector<exec::Truth>> Pool::truths(size_t shape,
+                                              const std::vector<tensor::HostTensor>& inputs) {
+  const Stopwatch watch(&seconds_);
+  exec::TruthOptions options;
+  options.threads = options_.threads;
+  options.allow_tf32 = task_->precision.allow_tf32;
+  options.flush = task_->precision.flush;
+  return oracle_->truth(shapes_.cases[shape].graph, inputs, options);
+}
+
+Result<SetPtr> Pool::make_set(size_t shape, const std::string& family, uint64_t seed) {
+  const ShapeCase& at = shapes_.cases[shape];
+  auto set = std::make_shared<PoolSet>();
+  {
+    const Stopwatch watch(&seconds_);
+    set->inputs = KW_TRY(draw_inputs(*task_, at.graph, at.dims, family, seed));
+  }
+  Result<std::vector<exec::Truth>> made = truths(shape, set->inputs);
+  if (!made)
+    return std::move(made).error().context("truth at " + task::dims_text(at.dims) + ", " + family);
+  set->truths = std::move(made).value();
+  return SetPtr(std::move(set));
+}
+
+Result<SetPtr> Pool::set(size_t cell) {
+  if (kept_[cell]) return kept_[cell];
+  const PoolCell& wanted = cells_[cell];
+  SetPtr made = KW_TRY(make_set(wanted.shape, wanted.family, wanted.seed));
+  const uint64_t bytes = bytes_of(*made);
+  if (kept_bytes_ + bytes <= options_.max_bytes) {
+    kept_[cell] = made;
+    kept_bytes_ += bytes;
+  }
+  return made;
+}
+
+Status Pool::prepare(const std::function<bool()>& interrupted) {
+  for (size_t cell = 0; cell < cells_.size(); ++cell) {
+    if (interrupted && interrupted()) return environment_error("interrupted");
+    if (kept_bytes_ >= options_.max_bytes) break;
+    KW_TRY(set(cell));
+  }
+  return Done{};
+}
+
+Status Pool::renew(size_t cell, const Entropy& entropy) {
+  cells_[cell].seed = KW_TRY(entropy());
+  if (kept_[cell]) kept_bytes_ -= bytes_of(*kept_[cell]);
+  kept_[cell] = nullptr;
+  return Done{};
+}
+
+record::Cell cell_record(const Pool& pool, const PoolCell& cell) {
+  record::Cell record;
+  record.shape = task::dims_text(pool.shape(cell).dims);
+  record.family = cell.family;
+  record.certified = !pool.replayable();
+  record.seed = pool.replayable() ? cell.seed : 0;
+  return record;
+}
+
+}  // namespace kw::verify

@@ -1,0 +1,128 @@
+#include "verify/programs.h"
+
+#include <fmt/core.h>
+
+#include <chrono>
+
+namespace kw::verify {
+
+namespace {
+
+std::vector<kernel::KernelInfo> kernel_infos(const exec::Compiled& compiled) {
+  std::vector<kernel::KernelInfo> infos;
+  for (const exec::CompiledKernel& kernel : compiled.kernels) {
+    infos.push_back({kernel.expression, kernel.entry, kernel.signature, kernel.resources.registers,
+                     std::max<int64_t>(kernel.resources.static_shared, 0),
+                     kernel.resources.max_threads});
+  }
+  return infos;
+}
+
+std::string variant_key(const kernel::Selection& selection) {
+  std::string key;
+  for (const auto& [name, value] : selection.defines) key += fmt::format("{}={};", name, value);
+  for (const std::string& kernel : selection.kernels) key += kernel + ";";
+  return key;
+}
+
+}  // namespace
+
+Result<kernel::Selection> Programs::select(const Matching& matching, const task::Task& task,
+                                           const graph::Graph& graph, const task::Dims& dims) {
+  const kernel::Bindings bindings =
+      KW_TRY(bind_shape(module_, matching, task, graph, dims, fixed_));
+  return kernel::select(module_, bindings);
+}
+
+// Only some compilers make cubins; PTX is taken by every device.
+Result<exec::CompileOutcome> Programs::compile(const kernel::Selection& selection) {
+  exec::CompileRequest request;
+  request.source = module_.text;
+  request.file_name = module_.file_name;
+  request.target = fixed_.target.name;
+  request.defines = selection.defines;
+  request.kernels = selection.kernels;
+  request.timeout_seconds = timeout_seconds_;
+  request.image = kind_;
+  Result<exec::CompileOutcome> outcome = compiler_.compile(request);
+  if (outcome || kind_ == exec::ImageKind::Ptx) return outcome;
+  request.image = exec::ImageKind::Ptx;
+  Result<exec::CompileOutcome> second = compiler_.compile(request);
+  if (!second) return outcome;
+  kind_ = exec::ImageKind::Ptx;
+  return second;
+}
+
+Result<const Programs::Image*> Programs::image_for(const kernel::Selection& selection) {
+  const std::string key = variant_key(selection);
+  const auto known = images_.find(key);
+  if (known != images_.end()) return &known->second;
+  const auto start = std::chrono::steady_clock::now();
+  exec::CompileOutcome outcome = KW_TRY(compile(selection));
+  const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
+  compile_seconds_ += passed.count();
+  ++compiles_;
+  Image image;
+  if (outcome.failed) {
+    image.failed = std::move(outcome.failed);
+    compiler_name_ = image.failed->compiler;
+  } else {
+    compiler_name_ = outcome.compiled->compiler;
+    const Result<exec::ImageId> id = device_.load(*outcome.compiled);
+    if (!id && id.error().blame != Blame::Input) return id.error();
+    if (id)
+      image.id = *id;
+    else
+      image.not_loaded = id.error().message;
+    outcome.compiled->image.clear();
+    image.compiled = std::move(*outcome.compiled);
+  }
+  return &images_.emplace(key, std::move(image)).first->second;
+}
+
+Result<Built> Programs::build(const Matching& matching, const task::Task& task,
+                              const graph::Graph& graph, const task::Dims& dims) {
+  Built built;
+  const Result<kernel::Bindings> bindings =
+      bind_shape(module_, matching, task, graph, dims, fixed_);
+  const Result<kernel::Selection> selection =
+      bindings ? kernel::select(module_, *bindings) : Result<kernel::Selection>(bindings.error());
+  if (!selection) {
+    built.not_served = selection.error().message;
+    return built;
+  }
+  groups_reached_.resize(module_.groups.size());
+  groups_reached_[static_cast<size_t>(selection->group)] = true;
+  const Image* image = KW_TRY(image_for(*selection));
+  if (image->failed) {
+    built.failed = image->failed;
+    return built;
+  }
+  Result<kernel::Program> program =
+      kernel::instantiate(module_, *bindings, *selection, kernel_infos(image->compiled));
+  if (!program) {
+    built.not_served = program.error().message;
+  } else if (!image->not_loaded.empty()) {
+    built.not_loaded = image->not_loaded;
+  } else {
+    built.ready = Built::Ready{image->id, std::move(program).value()};
+  }
+  return built;
+}
+
+std::vector<tensor::HostTensor> program_inputs(const kernel::Program& program,
+                                               const Matching& matching,
+                                               const std::vector<tensor::HostTensor>& inputs) {
+  std::vector<tensor::HostTensor> tensors;
+  for (size_t i = 0; i < program.buffers.size(); ++i) {
+    const kernel::Buffer& buffer = program.buffers[i];
+    const int from = matching.tensors[i].input;
+    if (from >= 0 && buffer.present)
+      tensors.push_back(inputs[static_cast<size_t>(from)]);
+    else
+      tensors.push_back({buffer.dtype, buffer.shape, {}});
+  }
+  return tensors;
+}
+
+}  // namespace kw::verify

@@ -1,0 +1,84 @@
+// A module made runnable on one device, shape by shape. Variants that need the same kernels share
+// one compile and one loaded image.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "exec/compiler.h"
+#include "exec/device.h"
+#include "kernel/instantiate.h"
+#include "verify/binding.h"
+
+namespace kw::verify {
+
+/// Exactly one of the four is set.
+struct Built {
+  struct Ready {
+    exec::ImageId image = 0;
+    kernel::Program program;
+  };
+  std::optional<Ready> ready;
+  std::string not_served;                     // the module's domain or the target's limits refuse
+  std::optional<exec::CompileFailed> failed;  // the candidate does not compile
+  std::string not_loaded;                     // the device cannot take the image
+};
+
+class Programs {
+ public:
+  /// All must outlive this. `fixed` has target, tunables and the device's numbers.
+  Programs(const kernel::Module& module, exec::Compiler& compiler, exec::Device& device,
+           kernel::Bindings fixed, double timeout_seconds)
+      : module_(module),
+        compiler_(compiler),
+        device_(device),
+        fixed_(std::move(fixed)),
+        timeout_seconds_(timeout_seconds),
+        kind_(device.info().image) {}
+
+  exec::Device& device() { return device_; }
+  /// Whether the module would serve a shape: dims, scalars, launch group. Nothing is compiled.
+  Result<kernel::Selection> select(const Matching& matching, const task::Task& task,
+                                   const graph::Graph& graph, const task::Dims& dims);
+  /// Errors are the machine's, not the candidate's.
+  Result<Built> build(const Matching& matching, const task::Task& task, const graph::Graph& graph,
+                      const task::Dims& dims);
+
+  int compiles() const { return compiles_; }
+  double compile_seconds() const { return compile_seconds_; }
+  const std::string& compiler_name() const { return compiler_name_; }
+  /// Launch groups of the module that some shape has reached.
+  const std::vector<bool>& groups_reached() const { return groups_reached_; }
+
+ private:
+  struct Image {
+    exec::Compiled compiled;  // without its bytes
+    exec::ImageId id = 0;
+    std::optional<exec::CompileFailed> failed;
+    std::string not_loaded;
+  };
+  Result<const Image*> image_for(const kernel::Selection& selection);
+  Result<exec::CompileOutcome> compile(const kernel::Selection& selection);
+
+  const kernel::Module& module_;
+  exec::Compiler& compiler_;
+  exec::Device& device_;
+  kernel::Bindings fixed_;
+  double timeout_seconds_;
+  exec::ImageKind kind_;
+  std::map<std::string, Image> images_;
+  std::vector<bool> groups_reached_;
+  std::string compiler_name_;
+  int compiles_ = 0;
+  double compile_seconds_ = 0;
+};
+
+/// One tensor per buffer of a program, from the inputs of the graph.
+std::vector<tensor::HostTensor> program_inputs(const kernel::Program& program,
+                                               const Matching& matching,
+                                               const std::vector<tensor::HostTensor>& inputs);
+
+}  // namespace kw::verify

@@ -1,0 +1,155 @@
+#include "verify/run_cell.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "base/check.h"
+
+namespace kw::verify {
+
+namespace {
+
+using exec::RunStatus;
+using record::FindingKind;
+
+bool is_certain(const record::Finding& finding) {
+  return finding.certainty == record::Certainty::Certain;
+}
+
+bool is_unsupported(const record::Finding& finding) {
+  return finding.kind == FindingKind::UnsupportedInstruction;
+}
+
+void sort_findings(const exec::RunOutcome& outcome, Judged* judged) {
+  for (const record::Finding& finding : outcome.findings) {
+    if (is_unsupported(finding)) {
+      judged->came = Came::NoEvidence;
+      judged->unknown_instruction = true;
+      judged->reason = finding.message;
+      return;
+    }
+  }
+  for (const record::Finding& finding : outcome.findings) {
+    if (!is_certain(finding)) {
+      judged->warnings.push_back(finding);
+    } else if (!judged->finding) {
+      judged->came = Came::Found;
+      judged->finding = finding;
+      judged->reason = finding.message;
+    }
+  }
+}
+
+// What a run that did not complete says, beyond its findings.
+void judge_status(const exec::RunOutcome& outcome, bool is_virtual, double timeout,
+                  Judged* judged) {
+  const std::string why = fmt::format("{}{}{}", exec::run_status_name(outcome.status),
+                                      outcome.message.empty() ? "" : ": ", outcome.message);
+  switch (outcome.status) {
+    case RunStatus::Completed:
+      return;
+    case RunStatus::Hung:
+      judged->came = is_virtual ? Came::NoEvidence : Came::Crash;
+      judged->reason =
+          is_virtual ? fmt::format("the virtual GPU did not finish within {:g} s", timeout) : why;
+      return;
+    case RunStatus::OutOfMemory:
+      judged->came = Came::NoEvidence;
+      judged->reason = why;
+      return;
+    case RunStatus::Refused:
+      judged->came = Came::Refused;
+      judged->reason = why;
+      return;
+    case RunStatus::Stopped:
+    case RunStatus::Faulted:
+    case RunStatus::WorkerLost:
+      judged->came = Came::Crash;
+      judged->reason = why;
+      return;
+  }
+}
+
+/// The module's outputs in the order of the graph's.
+Status collect_outputs(const kernel::Program& program, const Matching& matching,
+                       exec::RunOutcome* outcome, Judged* judged) {
+  if (outcome->buffers.size() != program.buffers.size())
+    return environment_error("the device returned no outputs");
+  for (size_t i = 0; i < program.buffers.size(); ++i) {
+    const int output = matching.tensors[i].output;
+    if (output < 0) continue;
+    if (static_cast<size_t>(output) >= judged->outputs.size())
+      judged->outputs.resize(static_cast<size_t>(output) + 1);
+    tensor::HostTensor& tensor = outcome->buffers[i];
+    tensor.dtype = program.buffers[i].dtype;
+    tensor.shape = program.buffers[i].shape;
+    judged->outputs[static_cast<size_t>(output)] = std::move(tensor);
+  }
+  return Done{};
+}
+
+void judge_outputs(const task::Task& task, const graph::Graph& graph,
+                   const std::vector<exec::Truth>& truths, Judged* judged) {
+  for (size_t i = 0; i < truths.size(); ++i) {
+    CompareOptions options;
+    options.precision = task.precision;
+    options.moves_only = moves_only(graph, graph.outputs[i].node);
+    const Comparison comparison = compare(truths[i], judged->outputs[i], options);
+    merge(comparison.summary, &judged->summary);
+    judged->lint.insert(judged->lint.end(), comparison.lint.begin(), comparison.lint.end());
+    if (comparison.pass || judged->came != Came::Right) continue;
+    judged->came = Came::WrongValue;
+    judged->reason = comparison.reason;
+    judged->summary.worst = comparison.summary.worst;  // the one the reason speaks of
+  }
+}
+
+}  // namespace
+
+bool moves_only(const graph::Graph& graph, graph::NodeId output) {
+  std::vector<bool> needed(graph.nodes.size());
+  needed[static_cast<size_t>(output)] = true;
+  for (graph::NodeId id = output; id >= 0; --id) {
+    if (!needed[static_cast<size_t>(id)]) continue;
+    const graph::Node& node = graph[id];
+    const graph::OpKind kind = graph::op_info(node.op).kind;
+    const bool combines =
+        node.op == graph::Op::Scatter && node.attrs.scatter != graph::ScatterMode::Set;
+    if ((kind != graph::OpKind::Movement && kind != graph::OpKind::Source) || combines)
+      return false;
+    for (const graph::NodeId input : node.inputs) needed[static_cast<size_t>(input)] = true;
+  }
+  return true;
+}
+
+Result<Judged> CellRunner::run(const ShapeCase& shape,
+                               const std::vector<tensor::HostTensor>& inputs,
+                               const std::vector<exec::Truth>& truths) const {
+  Judged judged;
+  Built built = KW_TRY(programs.build(matching, task, shape.graph, shape.dims));
+  if (!built.ready) {
+    judged.came = built.failed                          ? Came::NotCompiled
+                  : built.not_loaded.empty()            ? Came::NotServed
+                  : programs.device().info().is_virtual ? Came::NoEvidence
+                                                        : Came::Refused;
+    judged.reason = built.not_loaded.empty() ? built.not_served : built.not_loaded;
+    judged.unknown_instruction = judged.came == Came::NoEvidence;
+    judged.compile_failed = std::move(built.failed);
+    return judged;
+  }
+  const kernel::Program& program = built.ready->program;
+  exec::RunOutcome outcome = KW_TRY(programs.device().run(
+      built.ready->image, program, program_inputs(program, matching, inputs), options));
+  judged.seconds = outcome.seconds;
+  sort_findings(outcome, &judged);
+  if (judged.came == Came::Right)
+    judge_status(outcome, programs.device().info().is_virtual, options.timeout_seconds, &judged);
+  if (judged.came != Came::Right) return judged;
+  KW_TRY(collect_outputs(program, matching, &outcome, &judged));
+  KW_CHECK(judged.outputs.size() == truths.size(), "every output of the graph is matched");
+  judge_outputs(task, shape.graph, truths, &judged);
+  return judged;
+}
+
+}  // namespace kw::verify

@@ -1,0 +1,63 @@
+// One run of a candidate at one shape with given inputs, judged against given truths. Says what
+// came of it; what that means for the verdict is the gate's business.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "exec/device.h"
+#include "record/verdict.h"
+#include "verify/metric.h"
+#include "verify/pool.h"
+#include "verify/programs.h"
+
+namespace kw::verify {
+
+enum class Came : uint8_t {
+  Right,       // every output within its bound
+  WrongValue,  // `reason` and the summary say where
+  Found,       // a certain finding: `finding`
+  Crash,       // fault, hang, lost worker
+  Refused,     // a launch the device does not accept, or an image it does not take
+  NotServed,   // outside the module's domain
+  NotCompiled,
+  NoEvidence,  // the device cannot tell: unknown instruction, no memory, too slow
+};
+
+struct Judged {
+  Came came = Came::Right;
+  std::string reason;
+  record::ErrorSummary summary;
+  std::optional<record::Finding> finding;
+  std::vector<record::Finding> warnings;
+  std::vector<std::string> lint;
+  std::vector<tensor::HostTensor> outputs;  // parallel to the graph's outputs, when it ran
+  std::optional<exec::CompileFailed> compile_failed;
+  bool unknown_instruction = false;  // NoEvidence, because the virtual GPU lacks one
+  double seconds = 0;                // of the run on the device
+
+  bool failed() const {
+    return came == Came::WrongValue || came == Came::Found || came == Came::Crash ||
+           came == Came::Refused || came == Came::NotCompiled;
+  }
+};
+
+/// Where and how candidates are run.
+struct CellRunner {
+  Programs& programs;
+  const Matching& matching;
+  const task::Task& task;
+  exec::RunOptions options;
+
+  /// `inputs` and `truths` belong to the graph of `shape`.
+  Result<Judged> run(const ShapeCase& shape, const std::vector<tensor::HostTensor>& inputs,
+                     const std::vector<exec::Truth>& truths) const;
+};
+
+/// Whether the graph's output is a rearrangement of inputs and constants.
+bool moves_only(const graph::Graph& graph, graph::NodeId output);
+
+}  // namespace kw::verify

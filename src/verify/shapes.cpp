@@ -1,0 +1,234 @@
+#include "verify/shapes.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <set>
+
+#include "graph/cost.h"
+
+namespace kw::verify {
+
+namespace {
+
+using task::DimRange;
+using task::Dims;
+
+constexpr double kVirtualWork = 4e6, kVirtualLarge = 1.2e7;
+constexpr double kDeviceWork = 2e8, kDeviceLarge = 4e8;
+constexpr double kInstructionsPerElement = 16;
+
+// Extents that break loops written for round numbers.
+struct Inner {
+  int64_t extent;
+  const char* why;
+};
+constexpr Inner kInner[] = {
+    {64, "inner extent 64"},
+    {1, "inner extent 1"},
+    {7, "inner extent 7"},
+    {31, "one less than a warp, prime"},
+    {129, "one behind a tile of 128"},
+    {257, "prime, behind a block of 256"},
+    {1000, "no multiple of a tile"},
+    {1030, "vector tail behind 1024"},
+};
+constexpr int64_t kOuter[] = {3, 2, 5, 4};  // small and all different: swapped dims show
+constexpr int64_t kLargeInner = 4099;
+constexpr int64_t kManyOuter = 67;
+
+bool is_name_char(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+bool mentions(const std::string& expression, const std::string& name) {
+  for (size_t at = expression.find(name); at != std::string::npos;
+       at = expression.find(name, at + 1)) {
+    const bool left = at == 0 || !is_name_char(expression[at - 1]);
+    const size_t end = at + name.size();
+    if (left && (end == expression.size() || !is_name_char(expression[end]))) return true;
+  }
+  return false;
+}
+
+int64_t adjust(int64_t wanted, const DimRange& range) {
+  const int64_t step = std::max<int64_t>(range.multiple, 1);
+  const int64_t low = (std::max<int64_t>(range.low, 0) + step - 1) / step * step;
+  const int64_t high = range.high / step * step;
+  return std::clamp((wanted + step - 1) / step * step, low, std::max(low, high));
+}
+
+class Planner {
+ public:
+  Planner(const task::Task& task, const ShapeLimits& limits) : task_(task), limits_(limits) {
+    for (const auto& [name, range] : task.dims) {
+      const bool inner =
+          std::ranges::any_of(task.inputs, [&, &dim = name](const task::TensorSpec& spec) {
+            return !spec.shape.empty() && mentions(spec.shape.back(), dim);
+          });
+      (inner ? inner_ : outer_).push_back(name);
+    }
+  }
+
+  Result<ShapePlan> run() {
+    KW_TRY(add_demanded(task_.correctness_shapes, "the task's own", false));
+    KW_TRY(add_demanded(task_.benchmark_shapes, "benchmark shape", true));
+    if (limits_.derive && !task_.dims.empty()) KW_TRY(add_derived());
+    if (plan_.cases.empty()) {
+      return input_error(fmt::format("none of the task's shapes can be used: {}",
+                                     plan_.left_out.empty() ? "it has none" : plan_.left_out[0]));
+    }
+    return std::move(plan_);
+  }
+
+ private:
+  Status add_demanded(const std::vector<Dims>& shapes, const std::string& why, bool benchmark) {
+    for (const Dims& dims : shapes) {
+      if (std::ranges::find(plan_.demanded, dims) == plan_.demanded.end())
+        plan_.demanded.push_back(dims);
+      KW_TRY(add_own(dims, why, benchmark));
+    }
+    return Done{};
+  }
+
+  // A shape of the task, cut until the device can do it in reasonable time.
+  Status add_own(const Dims& dims, const std::string& why, bool benchmark) {
+    ShapeCase shape;
+    shape.dims = dims;
+    shape.why = why;
+    shape.demanded = true;
+    shape.benchmark = benchmark;
+    while (true) {
+      Result<graph::Graph> graph = task_.reference->trace(shape.dims);
+      if (!graph) return std::move(graph).error().context("at " + task::dims_text(shape.dims));
+      shape.graph = std::move(graph).value();
+      shape.work = work_of(shape.graph);
+      if (!limits_.cut || limits_.large_work == 0 || shape.work <= limits_.large_work) break;
+      if (!cut(&shape.dims)) break;
+    }
+    if (shape.dims != dims) shape.why += fmt::format(", {} cut down", task::dims_text(dims));
+    add(std::move(shape));
+    return Done{};
+  }
+
+  // Halves the largest dim that only repeats work; then the largest of the others. False when
+  // nothing is left to cut.
+  bool cut(Dims* dims) const {
+    for (const std::vector<std::string>* names : {&outer_, &inner_}) {
+      const std::string* largest = nullptr;
+      int64_t halved = 0;
+      for (const std::string& name : *names) {
+        const auto at = dims->find(name);
+        if (at == dims->end()) continue;
+        const int64_t next = adjust(at->second / 2, task_.dims.at(name));
+        const int64_t floor = names == &outer_ ? 2 : 64;
+        if (next >= at->second || at->second <= floor) continue;
+        if (largest != nullptr && dims->at(*largest) >= at->second) continue;
+        largest = &name;
+        halved = next;
+      }
+      if (largest == nullptr) continue;
+      (*dims)[*largest] = halved;
+      return true;
+    }
+    return false;
+  }
+
+  void add(ShapeCase shape) {
+    for (ShapeCase& known : plan_.cases) {
+      if (known.dims != shape.dims) continue;
+      known.demanded = known.demanded || shape.demanded;
+      if (shape.benchmark && !known.benchmark) known.why += ", " + shape.why;
+      known.benchmark = known.benchmark || shape.benchmark;
+      return;
+    }
+    plan_.cases.push_back(std::move(shape));
+  }
+
+  Dims base(int64_t inner, size_t variant) const {
+    Dims dims;
+    for (size_t i = 0; i < outer_.size(); ++i)
+      dims[outer_[i]] = adjust(kOuter[i % std::size(kOuter)], task_.dims.at(outer_[i]));
+    for (size_t i = 0; i < inner_.size(); ++i) {
+      // Several inner dims take different extents, so that swapped ones show.
+      const int64_t extent = i == 0 ? inner : kInner[(variant + i) % std::size(kInner)].extent;
+      dims[inner_[i]] = adjust(extent, task_.dims.at(inner_[i]));
+    }
+    return dims;
+  }
+
+  Status add_derived() {
+    for (size_t i = 0; i < std::size(kInner); ++i) {
+      KW_TRY(try_derived(base(kInner[i].extent, i), kInner[i].why, limits_.work));
+      if (inner_.empty()) break;
+    }
+    if (!outer_.empty()) {
+      KW_TRY(try_derived(with_outer(33, 1), "outer extent 1", limits_.work));
+      KW_TRY(try_derived(with_outer(96, kManyOuter), "many rows", limits_.work));
+      KW_TRY(try_empty());
+    }
+    return try_derived(base(kLargeInner, 1), "large", limits_.large_work);
+  }
+
+  Dims with_outer(int64_t inner, int64_t outer) const {
+    Dims dims = base(inner, 0);
+    for (const std::string& name : outer_) dims[name] = adjust(outer, task_.dims.at(name));
+    return dims;
+  }
+
+  Status try_empty() {
+    for (const std::string& name : outer_) {
+      if (task_.dims.at(name).low > 0) continue;
+      Dims dims = base(64, 0);
+      dims[name] = 0;
+      return try_derived(dims, "empty", limits_.work);
+    }
+    return Done{};
+  }
+
+  // A derived shape the reference refuses, or that costs too much, is listed and not an Error.
+  Status try_derived(const Dims& dims, const char* why, double most_work) {
+    const bool known = std::ranges::any_of(
+        plan_.cases, [&](const ShapeCase& shape) { return shape.dims == dims; });
+    if (known || !refused_.insert(dims).second) return Done{};
+    Result<graph::Graph> graph = task_.reference->trace(dims);
+    if (!graph) {
+      if (graph.error().blame != Blame::Input) return std::move(graph).error();
+      plan_.left_out.push_back(fmt::format("{}: the reference refuses it: {}",
+                                           task::dims_text(dims), graph.error().message));
+      return Done{};
+    }
+    ShapeCase shape{dims, why, false, false, std::move(graph).value(), 0};
+    shape.work = work_of(shape.graph);
+    if (most_work > 0 && shape.work > most_work) {
+      plan_.left_out.push_back(
+          fmt::format("{}: {} would cost too much on this device", task::dims_text(dims), why));
+      return Done{};
+    }
+    add(std::move(shape));
+    return Done{};
+  }
+
+  const task::Task& task_;
+  const ShapeLimits& limits_;
+  std::vector<std::string> inner_, outer_;
+  std::set<Dims> refused_;
+  ShapePlan plan_;
+};
+
+}  // namespace
+
+ShapeLimits virtual_limits() { return {kVirtualWork, kVirtualLarge, true, true}; }
+ShapeLimits device_limits() { return {kDeviceWork, kDeviceLarge, true, false}; }
+
+double work_of(const graph::Graph& graph) {
+  const graph::Cost cost = graph::cost_of(graph);
+  const double elements = (cost.read_bytes + cost.write_bytes) / 4;
+  return cost.flops + kInstructionsPerElement * elements;
+}
+
+Result<ShapePlan> plan_shapes(const task::Task& task, const ShapeLimits& limits) {
+  return Planner(task, limits).run();
+}
+
+}  // namespace kw::verify

@@ -1,0 +1,47 @@
+// The shapes a candidate must be right at: the task's own, and those derived to be awkward (extent
+// 1, primes, tails behind vectors and tiles, large, empty). Where a device is slow, large ones are
+// cut in the dims that only repeat work.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "graph/graph.h"
+#include "task/task.h"
+
+namespace kw::verify {
+
+struct ShapeCase {
+  task::Dims dims;
+  std::string why;         // "the task's own", "inner extent 7", …
+  bool demanded = false;   // the task's own, perhaps cut
+  bool benchmark = false;  // the one to be fast at, perhaps cut
+  graph::Graph graph;      // the reference at these dims
+  double work = 0;         // see work_of()
+};
+
+struct ShapePlan {
+  std::vector<task::Dims> demanded;   // what the task asks for, uncut: a module must serve them
+  std::vector<ShapeCase> cases;       // what is run
+  std::vector<std::string> left_out;  // "B=3 D=7: the reference refuses it: …"
+};
+
+struct ShapeLimits {
+  double work = 0;        // of one case; 0: no limit
+  double large_work = 0;  // of the one large derived case and of cut ones
+  bool derive = true;     // false: only the task's own
+  bool cut = true;        // the task's own too; false: they are run whatever they cost
+};
+/// What the virtual GPU does in milliseconds, and what a real GPU does with truths from the CPU.
+ShapeLimits virtual_limits();
+ShapeLimits device_limits();
+
+/// Errors: no shape of the task can be traced at all.
+Result<ShapePlan> plan_shapes(const task::Task& task, const ShapeLimits& limits);
+
+/// Roughly lane instructions of a plain kernel: arithmetic, and a few per element moved.
+double work_of(const graph::Graph& graph);
+
+}  // namespace kw::verify
