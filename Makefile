@@ -21,6 +21,7 @@ demo: all
 test: $(BUILD)/build.ninja
 	@tools/quiet "building" cmake --build $(BUILD)
 	@tools/setup test-compilers $(KW)
+	@tools/setup torch $(BUILD)
 	@tools/run-tests $(BUILD)
 
 asan:

@@ -49,6 +49,7 @@ std::vector<std::string> candidates() {
   std::string folder = parent(os::self_path());
   for (int i = 0; i < 3; ++i, folder = parent(folder)) {
     all.push_back(folder + "/torch-venv/bin/python");
+    all.push_back(folder + "/build/torch-venv/bin/python");
   }
   all.push_back("build/torch-venv/bin/python");
   return all;
