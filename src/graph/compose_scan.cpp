@@ -1,0 +1,194 @@
+#include "graph/compose_scan.h"
+
+#include <fmt/core.h>
+
+#include <limits>
+
+#include "graph/compose_move.h"
+#include "graph/term.h"
+
+namespace kw::graph {
+
+using tensor::DType;
+
+namespace {
+
+Result<NodeId> fold(Builder& b, Op op, NodeId x, int dim, MaybeType dtype) {
+  if (dtype) x = b.cast(x, *dtype);
+  const NodeId result = KW_TRY(b.scan(op, x, dim));
+  return dtype ? b.cast(result, *dtype) : result;
+}
+
+Result<ValueIndex> best_so_far(Builder& b, Op value, Op index, NodeId x, int dim) {
+  const NodeId best = KW_TRY(b.scan(value, x, dim));
+  const NodeId where_it_is = KW_TRY(b.scan(index, x, dim));
+  return ValueIndex{best, where_it_is};
+}
+
+// One of the ordering ops; `count` elements remain along the dim.
+Result<NodeId> ordered(Builder& b, Op op, NodeId x, int dim, bool descending, const Dim& count) {
+  Node node{op, {x}, b.dtype(x), b[x].shape, {}, "", 0, 0};
+  node.attrs.dims = {dim};
+  node.attrs.descending = descending;
+  node.shape[static_cast<size_t>(dim)] = count;
+  return b.add(std::move(node));
+}
+
+// Rank 0 is ordered as one element.
+struct Line {
+  NodeId x = -1;
+  int dim = 0;
+  Dim extent = 1;
+  Shape shape;  // as it was
+};
+Result<Line> line_of(Builder& b, NodeId x, int dim) {
+  Line line;
+  line.dim = KW_TRY(b.wrap_dim(dim, x));
+  line.shape = b[x].shape;
+  line.x = line.shape.empty() ? KW_TRY(b.reshape(x, {1})) : x;
+  line.extent = b.extent(line.x, line.dim);
+  return line;
+}
+
+Result<NodeId> drop_or_keep(Builder& b, NodeId x, const Line& line, bool keepdim) {
+  if (line.shape.empty()) return b.reshape(x, {});
+  if (keepdim) return x;
+  return squeeze(b, x, {line.dim});
+}
+
+Result<ValueIndex> kth_of(Builder& b, const Line& line, const Dim& k) {
+  ValueIndex all;
+  all.value = KW_TRY(ordered(b, Op::SortValues, line.x, line.dim, false, line.extent));
+  all.index = KW_TRY(ordered(b, Op::SortIndices, line.x, line.dim, false, line.extent));
+  ValueIndex one;
+  one.value = KW_TRY(b.slice(all.value, line.dim, k - Dim(1), k));
+  one.index = KW_TRY(b.slice(all.index, line.dim, k - Dim(1), k));
+  return one;
+}
+
+// log(exp(x) + exp(y)) with both infinities right.
+Term log_add_exp(const Term& x, const Term& y) {
+  const Term top = apply(Op::Maximum, x, y);
+  const Term gap = apply(Op::Neg, apply(Op::Abs, x - y));
+  const Term sum = top + apply(Op::Log1p, apply(Op::Exp, gap));
+  constexpr double kInf = std::numeric_limits<double>::infinity();
+  return where(apply(Op::Abs, top) == Term(kInf), top, sum);
+}
+
+}  // namespace
+
+Result<NodeId> cumsum(Builder& b, NodeId x, int dim, MaybeType dtype) {
+  return fold(b, Op::CumSum, x, dim, dtype);
+}
+
+Result<NodeId> cumprod(Builder& b, NodeId x, int dim, MaybeType dtype) {
+  return fold(b, Op::CumProd, x, dim, dtype);
+}
+
+Result<ValueIndex> cummax(Builder& b, NodeId x, int dim) {
+  return best_so_far(b, Op::CumMax, Op::CumMaxIndex, x, dim);
+}
+
+Result<ValueIndex> cummin(Builder& b, NodeId x, int dim) {
+  return best_so_far(b, Op::CumMin, Op::CumMinIndex, x, dim);
+}
+
+// Doubling: after step k every element holds the result of the 2^k before it. A running sum of
+// exp(x - max) would lose all that lies far below a later maximum.
+Result<NodeId> logcumsumexp(Builder& b, NodeId x, int dim) {
+  if (!tensor::is_float(b.dtype(x)) || is_storage_only(b.dtype(x))) {
+    return input_error(
+        fmt::format("\"logcumsumexp\" not implemented for '{}'", torch_name(b.dtype(x))));
+  }
+  const Line line = KW_TRY(line_of(b, x, dim));
+  Formula f(b);
+  Term sums = wide(f(line.x));
+  int64_t shift = 1;
+  for (; shift < line.extent.value(); shift *= 2) {
+    const NodeId now = KW_TRY(f.done(sums));
+    const NodeId front = KW_TRY(b.slice(now, line.dim, 0, line.extent - Dim(shift)));
+    Node moved{Op::Pad, {front}, b.dtype(now), b[now].shape, {}, "", 0, 0};
+    moved.attrs.starts.assign(moved.shape.size(), Dim(0));
+    moved.attrs.starts[static_cast<size_t>(line.dim)] = shift;
+    moved.attrs.number = -std::numeric_limits<double>::infinity();
+    sums = log_add_exp(sums, f(b.add(std::move(moved))));
+  }
+  if (!line.extent.is_constant()) {
+    b.guard(fmt::format("{} <= {}", line.extent.text(), shift));
+    if (shift > 1) b.guard(fmt::format("{} < {}", shift / 2, line.extent.text()));
+  }
+  const NodeId kept = KW_TRY(f.done(sums, b.dtype(x)));
+  return b.reshape(kept, line.shape);
+}
+
+Result<ValueIndex> sort(Builder& b, NodeId x, int dim, bool descending) {
+  const Line line = KW_TRY(line_of(b, x, dim));
+  ValueIndex result;
+  result.value = KW_TRY(ordered(b, Op::SortValues, line.x, line.dim, descending, line.extent));
+  result.index = KW_TRY(ordered(b, Op::SortIndices, line.x, line.dim, descending, line.extent));
+  result.value = KW_TRY(b.reshape(result.value, line.shape));
+  result.index = KW_TRY(b.reshape(result.index, line.shape));
+  return result;
+}
+
+Result<NodeId> argsort(Builder& b, NodeId x, int dim, bool descending) {
+  const Line line = KW_TRY(line_of(b, x, dim));
+  const NodeId index =
+      KW_TRY(ordered(b, Op::SortIndices, line.x, line.dim, descending, line.extent));
+  return b.reshape(index, line.shape);
+}
+
+Result<ValueIndex> topk(Builder& b, NodeId x, const Dim& k, int dim, bool largest) {
+  const Line line = KW_TRY(line_of(b, x, dim));
+  if (k.value() < 0 || k.value() > line.extent.value()) {
+    return input_error("selected index k out of range");
+  }
+  ValueIndex result;
+  result.value = KW_TRY(ordered(b, Op::TopKValues, line.x, line.dim, largest, k));
+  result.index = KW_TRY(ordered(b, Op::TopKIndices, line.x, line.dim, largest, k));
+  if (!line.shape.empty()) return result;
+  if (k == Dim(0)) return input_error("topk of a 0-dim tensor needs k = 1");
+  result.value = KW_TRY(b.reshape(result.value, {}));
+  result.index = KW_TRY(b.reshape(result.index, {}));
+  return result;
+}
+
+Result<ValueIndex> kthvalue(Builder& b, NodeId x, const Dim& k, int dim, bool keepdim) {
+  const Line line = KW_TRY(line_of(b, x, dim));
+  if (k.value() < 1 || k.value() > line.extent.value()) {
+    return input_error(
+        fmt::format("kthvalue(): selected number k out of range for dimension {}", line.dim));
+  }
+  ValueIndex result = KW_TRY(kth_of(b, line, k));
+  result.value = KW_TRY(drop_or_keep(b, result.value, line, keepdim));
+  result.index = KW_TRY(drop_or_keep(b, result.index, line, keepdim));
+  return result;
+}
+
+Result<ValueIndex> median(Builder& b, NodeId x, int dim, bool keepdim) {
+  const Line line = KW_TRY(line_of(b, x, dim));
+  if (line.extent == Dim(0)) {
+    return input_error(
+        fmt::format("median(): Expected reduction dim {} to have non-zero size.", line.dim));
+  }
+  ValueIndex result = KW_TRY(kth_of(b, line, floor_div(line.extent + Dim(1), Dim(2))));
+  if (tensor::is_float(b.dtype(x))) {
+    Formula f(b);
+    const NodeId nans = KW_TRY(f.done(apply(Op::IsNan, f(line.x))));
+    const NodeId found = KW_TRY(b.reduce(Op::Max, nans, {line.dim}, true));
+    const NodeId where_nan = KW_TRY(b.reduce(Op::ArgMax, line.x, {line.dim}, true));
+    const double nan = std::numeric_limits<double>::quiet_NaN();
+    result.value = KW_TRY(f.done(where(f(found), nan, f(result.value))));
+    result.index = KW_TRY(f.done(where(f(found), f(where_nan), f(result.index))));
+  }
+  result.value = KW_TRY(drop_or_keep(b, result.value, line, keepdim));
+  result.index = KW_TRY(drop_or_keep(b, result.index, line, keepdim));
+  return result;
+}
+
+Result<NodeId> median_of_all(Builder& b, NodeId x) {
+  const NodeId flat = KW_TRY(b.reshape(x, {-1}));
+  return KW_TRY(median(b, flat, 0, false)).value;
+}
+
+}  // namespace kw::graph

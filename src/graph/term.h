@@ -1,0 +1,68 @@
+// Formulas written as formulas: terms over a Builder that remember the first Error, so that only
+// the end of a formula has to ask. For the composed operations; not part of the module's interface.
+#pragma once
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "graph/builder.h"
+
+namespace kw::graph {
+
+class Formula;
+
+/// A tensor or a number inside a formula.
+struct Term {
+  Formula* formula = nullptr;
+  Operand value;
+
+  Term(Formula& f, NodeId id) : formula(&f), value(Operand::tensor(id)) {}
+  Term(double number) : value(Operand::of(number)) {}
+  Term(int number) : value(Operand::of(number)) {}
+  Term(const Dim& number) : value(Operand::of(number)) {}
+  Term(Operand operand) : value(std::move(operand)) {}
+};
+
+class Formula {
+ public:
+  explicit Formula(Builder& b) : b_(b) {}
+
+  Term operator()(NodeId x) { return Term(*this, x); }
+  /// Takes a Result into the formula.
+  Term operator()(Result<NodeId> x);
+  Builder& builder() { return b_; }
+  bool failed() const { return error_.has_value(); }
+  void fail(Error error);
+  /// The formula's value, or its first Error.
+  Result<NodeId> done(const Term& term);
+  /// The same, converted.
+  Result<NodeId> done(const Term& term, tensor::DType dtype);
+
+ private:
+  Builder& b_;
+  std::optional<Error> error_;
+};
+
+Term apply(Op op, const Term& x);
+Term apply(Op op, const Term& a, const Term& b);
+Term where(const Term& condition, const Term& a, const Term& b);
+Term cast(const Term& x, tensor::DType dtype);
+/// Keeps the rank.
+Term reduce(Op op, const Term& x, const std::vector<int>& dims);
+/// dtype of a tensor term; fp32 once the formula has failed.
+tensor::DType dtype_of(const Term& x);
+/// In the type kernels compute in; integers become fp32.
+Term wide(const Term& x);
+
+inline Term operator+(const Term& a, const Term& b) { return apply(Op::Add, a, b); }
+inline Term operator-(const Term& a, const Term& b) { return apply(Op::Sub, a, b); }
+inline Term operator*(const Term& a, const Term& b) { return apply(Op::Mul, a, b); }
+inline Term operator/(const Term& a, const Term& b) { return apply(Op::Div, a, b); }
+inline Term operator==(const Term& a, const Term& b) { return apply(Op::Eq, a, b); }
+inline Term operator!=(const Term& a, const Term& b) { return apply(Op::Ne, a, b); }
+inline Term operator<(const Term& a, const Term& b) { return apply(Op::Lt, a, b); }
+inline Term operator<=(const Term& a, const Term& b) { return apply(Op::Le, a, b); }
+inline Term operator>=(const Term& a, const Term& b) { return apply(Op::Ge, a, b); }
+
+}  // namespace kw::graph
