@@ -9,27 +9,54 @@ namespace {
 
 using exec::RunStatus;
 
+constexpr double kLaterWarmup = 0.03;
+
 bool all_stopped(const std::vector<StoppingCriterion>& criteria) {
   return std::all_of(criteria.begin(), criteria.end(),
                      [](const auto& c) { return c.reason().has_value(); });
 }
 
-/// The next batch's protocol: no more samples than the program with the fewest may still take.
-exec::TimeProtocol batch_protocol(const MeasureOptions& options,
-                                  const std::vector<StoppingCriterion>& criteria) {
+bool all_deterministic(const MeasureOptions& options) {
+  return std::all_of(options.audits.begin(), options.audits.end(),
+                     [](const AuditPlan& plan) { return plan.deterministic; });
+}
+
+/// The next batch's protocol: no more samples than may still be taken.
+exec::TimeProtocol batch_protocol(const MeasureOptions& options, size_t taken, uint64_t batch) {
   exec::TimeProtocol protocol = options.protocol;
-  int64_t fewest = options.rule.max_samples;
-  for (const StoppingCriterion& criterion : criteria) {
-    fewest = std::min(fewest, static_cast<int64_t>(criterion.samples().size()));
-  }
-  const bool first = fewest == 0;
-  protocol.max_samples = static_cast<int>(std::clamp<int64_t>(options.rule.max_samples - fewest, 1,
-                                                              std::max(1, options.batch_samples)));
+  const int64_t left = options.rule.max_samples - static_cast<int64_t>(taken);
+  protocol.max_samples =
+      static_cast<int>(std::clamp<int64_t>(left, 1, std::max(1, options.batch_samples)));
   protocol.max_seconds = options.rule.max_seconds;
-  // Clocks and caches are warm after the first batch; one call suffices to load what was set up
-  // anew.
-  if (!first) protocol.warmup_calls = std::min(protocol.warmup_calls, 1);
+  // Clocks are up after the first batch; what was set up anew needs a call or two.
+  if (batch > 0) protocol.warmup_seconds = std::min(protocol.warmup_seconds, kLaterWarmup);
+  protocol.seed = options.protocol.seed + 0x9e3779b97f4a7c15u * (batch + 1);
+  protocol.copies_out = all_deterministic(options) ? 0 : options.judged_per_batch;
   return protocol;
+}
+
+void add_samples(Measurement& measurement, const exec::TimedResult& result) {
+  const std::vector<double> before = std::move(measurement.samples.microseconds);
+  const int64_t discarded = measurement.samples.discarded;
+  measurement.samples = result.samples;
+  measurement.samples.discarded += discarded;
+  measurement.samples.microseconds.insert(measurement.samples.microseconds.begin(), before.begin(),
+                                          before.end());
+  measurement.batches.push_back(result.samples.microseconds.size());
+}
+
+void audit(const MeasureOptions& options, size_t index, const exec::TimedProgram& program,
+           const exec::TimedResult& result, Measurement& measurement) {
+  if (options.audits.empty()) return;
+  const AuditPlan& plan = options.audits[index];
+  measurement.rejected = find_mismatch(*program.program, plan, result);
+  measurement.audited += static_cast<int64_t>(plan.expected.empty() ? 0 : result.audits.size());
+  if (plan.deterministic || !options.judge) return;
+  for (const exec::CopiedCall& call : result.copied) {
+    ++measurement.judged;
+    if (measurement.rejected) return;
+    measurement.rejected = options.judge(index, call);
+  }
 }
 
 }  // namespace
@@ -37,41 +64,75 @@ exec::TimeProtocol batch_protocol(const MeasureOptions& options,
 Result<MeasureOutcome> measure(exec::Device& device,
                                const std::vector<exec::TimedProgram>& programs,
                                const MeasureOptions& options) {
+  KW_CHECK(options.audits.empty() || options.audits.size() == programs.size(),
+           "one audit plan per program");
   MeasureOutcome outcome;
   std::vector<StoppingCriterion> criteria(programs.size(), StoppingCriterion(options.rule));
   outcome.measurements.resize(programs.size());
-  while (!all_stopped(criteria)) {
-    const exec::TimeOutcome batch =
-        KW_TRY(device.time(programs, batch_protocol(options, criteria)));
-    if (batch.status != RunStatus::Completed) {
-      outcome.status = batch.status;
-      outcome.message = batch.message;
+  bool rejected = false;
+  for (uint64_t batch = 0; !rejected && !all_stopped(criteria); ++batch) {
+    const exec::TimeOutcome timed =
+        KW_TRY(device.time(programs, batch_protocol(options, criteria[0].samples().size(), batch)));
+    if (timed.status != RunStatus::Completed) {
+      outcome.status = timed.status;
+      outcome.message = timed.message;
       outcome.measurements.clear();
       return outcome;
     }
-    KW_CHECK(batch.samples.size() == programs.size(), "a device answers for every program");
+    KW_CHECK(timed.results.size() == programs.size(), "a device answers for every program");
     for (size_t i = 0; i < programs.size(); ++i) {
-      KW_CHECK(!batch.samples[i].microseconds.empty(), "a completed batch has samples");
+      const exec::TimedResult& result = timed.results[i];
+      KW_CHECK(!result.samples.microseconds.empty(), "a completed batch has samples");
       // All go on until all are done: an interleaved pair stays a pair.
-      criteria[i].add(batch.samples[i].microseconds);
-      outcome.measurements[i].samples = batch.samples[i];
+      criteria[i].add(result.samples.microseconds);
+      add_samples(outcome.measurements[i], result);
+      audit(options, i, programs[i], result, outcome.measurements[i]);
+      rejected = rejected || outcome.measurements[i].rejected.has_value();
     }
   }
   for (size_t i = 0; i < programs.size(); ++i) {
     Measurement& measurement = outcome.measurements[i];
-    measurement.samples.microseconds = criteria[i].samples();
-    measurement.summary = summarise(criteria[i].samples());
-    measurement.stopped = *criteria[i].reason();
+    measurement.summary = summarise(measurement.samples.microseconds);
+    measurement.stopped = criteria[i].reason().value_or(StopReason::Samples);
   }
   return outcome;
+}
+
+std::vector<Cycle> cycles_of(const Measurement& candidate, const Measurement& baseline,
+                             int worker) {
+  KW_CHECK(candidate.batches == baseline.batches, "both were measured together");
+  std::vector<Cycle> cycles;
+  size_t start = 0;
+  for (size_t size : candidate.batches) {
+    const auto part = [&](const Measurement& of) {
+      const auto begin = of.samples.microseconds.begin() + static_cast<ptrdiff_t>(start);
+      return std::vector<double>(begin, begin + static_cast<ptrdiff_t>(size));
+    };
+    cycles.push_back({worker, part(candidate), part(baseline)});
+    start += size;
+  }
+  return cycles;
 }
 
 Json to_json(const Measurement& measurement) {
   Json json = to_json(measurement.summary);
   json.set("method", measurement.samples.method);
   json.set("stopped_by", stop_reason_name(measurement.stopped));
+  json.set("calls_per_sample", measurement.samples.calls_per_sample);
+  json.set("buffer_sets", measurement.samples.buffer_sets);
+  json.set("overhead_us", measurement.samples.overhead_us);
+  json.set("host_us", measurement.samples.host_us);
+  json.set("discarded", measurement.samples.discarded);
+  json.set("clocks_low", measurement.samples.clocks_low);
+  json.set("audited_calls", measurement.audited);
+  json.set("judged_calls", measurement.judged);
+  if (measurement.rejected) json.set("rejected", *measurement.rejected);
   json.set("sm_clock_mhz", measurement.samples.sm_clock_mhz);
   json.set("temperature_c", measurement.samples.temperature_c);
+  json.set("power_w", measurement.samples.power_w);
+  Json batches = Json::array();
+  for (size_t size : measurement.batches) batches.push(static_cast<int64_t>(size));
+  json.set("batches", std::move(batches));
   Json raw = Json::array();
   for (double us : measurement.samples.microseconds) raw.push(us);
   json.set("samples_us", std::move(raw));

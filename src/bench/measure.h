@@ -1,10 +1,14 @@
 // Measures programs on a device until enough is known: asks the device for batches of samples, all
-// programs interleaved in each, and stops by the rule. The clock itself runs inside the device.
+// programs interleaved in each, audits every batch and stops by the rule. The clock itself runs
+// inside the device.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "bench/audit.h"
+#include "bench/compare.h"
 #include "bench/statistics.h"
 #include "bench/stopping.h"
 #include "exec/device.h"
@@ -13,15 +17,21 @@ namespace kw::bench {
 
 struct MeasureOptions {
   StoppingRule rule;
-  exec::TimeProtocol protocol;  // its sample and time limits are set batch by batch
-  int batch_samples = 40;
+  exec::TimeProtocol protocol;    // its sample and time limits and its seed are set batch by batch
+  int batch_samples = 40;         // each batch has buffers, addresses and a capture of its own
+  std::vector<AuditPlan> audits;  // parallel to the programs; empty: nothing is known of outputs
+  JudgeCall judge;                // of calls of programs that are not deterministic
+  int judged_per_batch = 2;       // beside the last one
 };
 
 /// One program's measurement.
 struct Measurement {
   record::TimingSamples samples;  // raw, all of them
+  std::vector<size_t> batches;    // how many of them each batch has
   Summary summary;
   StopReason stopped = StopReason::Samples;
+  int64_t audited = 0, judged = 0;      // calls
+  std::optional<std::string> rejected;  // why the audit refuses it
 };
 
 struct MeasureOutcome {
@@ -30,10 +40,13 @@ struct MeasureOutcome {
   std::vector<Measurement> measurements;  // parallel to the programs, when Completed
 };
 
-/// An Error only for what is not the candidates' doing. Stops when every program has reason to.
+/// An Error only for what is not the candidates' doing. Stops when every program has reason to, or
+/// at the first that fails its audit.
 Result<MeasureOutcome> measure(exec::Device& device,
                                const std::vector<exec::TimedProgram>& programs,
                                const MeasureOptions& options);
+/// Two programs measured together, as pairs.
+std::vector<Cycle> cycles_of(const Measurement& candidate, const Measurement& baseline, int worker);
 /// With method, raw samples, clock and temperature.
 Json to_json(const Measurement& measurement);
 

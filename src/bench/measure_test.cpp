@@ -15,6 +15,7 @@ class FakeDevice : public exec::Device {
   std::function<double(size_t program, int sample)> clock = [](size_t, int) { return 100.0; };
   RunStatus status = RunStatus::Completed;
   std::vector<exec::TimeProtocol> asked;
+  exec::TimedResult template_result;  // audits, copies and findings of every answer
 
   exec::DeviceInfo info() const override { return {}; }
   Result<exec::ImageId> load(const exec::Compiled&) override { return exec::ImageId{1}; }
@@ -30,11 +31,11 @@ class FakeDevice : public exec::Device {
     outcome.status = status;
     outcome.message = status == RunStatus::Completed ? "" : "it broke";
     for (size_t p = 0; p < programs.size(); ++p) {
-      record::TimingSamples samples;
-      samples.method = "events";
+      exec::TimedResult result = template_result;
+      result.samples.method = "events";
       for (int i = 0; i < protocol.max_samples; ++i)
-        samples.microseconds.push_back(clock(p, taken_ + i));
-      outcome.samples.push_back(samples);
+        result.samples.microseconds.push_back(clock(p, taken_ + i));
+      outcome.results.push_back(result);
     }
     taken_ += protocol.max_samples;
     return outcome;
@@ -116,8 +117,8 @@ TEST(Measure, KeepsPairsTogether) {
   EXPECT_EQ(outcome->measurements[0].samples.microseconds.size(),
             outcome->measurements[1].samples.microseconds.size());
   EXPECT_GT(device.asked.size(), 1u);
-  EXPECT_EQ(device.asked[0].warmup_calls, 3);
-  EXPECT_EQ(device.asked[1].warmup_calls, 1);
+  EXPECT_GT(device.asked[0].warmup_seconds, device.asked[1].warmup_seconds);
+  EXPECT_NE(device.asked[0].seed, device.asked[1].seed) << "every batch has other addresses";
 }
 
 TEST(Measure, AFailingProgramIsAnOutcome) {
@@ -132,7 +133,9 @@ TEST(Measure, AFailingProgramIsAnOutcome) {
 
 TEST(Measure, JsonCarriesTheRawSamples) {
   Measurement measurement;
-  measurement.samples = {"graph", {1.5, 2.5}, 1980, 40};
+  measurement.samples.method = "graph";
+  measurement.samples.microseconds = {1.5, 2.5};
+  measurement.samples.sm_clock_mhz = 1980;
   measurement.summary = summarise(measurement.samples.microseconds);
   const Json json = to_json(measurement);
   EXPECT_EQ(json["samples_us"].items().size(), 2u);

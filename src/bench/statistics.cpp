@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/check.h"
+#include "bench/random.h"
 
 namespace kw::bench {
 namespace {
@@ -14,24 +15,6 @@ constexpr int kResamples = 1000;
 constexpr size_t kMaxBootstrap = 2000;
 constexpr double kNormalScale = 1.4826;
 constexpr double kOutlierDeviations = 5;
-
-/// splitmix64: small, fixed for ever, good enough to draw indices.
-class Random {
- public:
-  explicit Random(uint64_t seed) : state_(seed) {}
-  /// Uniform in [0, n), n below 2^32.
-  size_t below(size_t n) {
-    state_ += 0x9e3779b97f4a7c15u;
-    uint64_t x = state_;
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-    x ^= x >> 31;
-    return static_cast<size_t>(((x >> 32) * n) >> 32);
-  }
-
- private:
-  uint64_t state_;
-};
 
 double median_of(std::vector<double>& values) {
   std::sort(values.begin(), values.end());

@@ -107,26 +107,34 @@ Went BufferSet::check_zone(size_t index, uint64_t offset, uint64_t bytes,
                           "restoring the guard of '" + buffer.name + "'");
 }
 
-Got<std::vector<Finding>> BufferSet::check_contents(const ConstBytes& inputs) {
+Got<std::vector<Finding>> BufferSet::check_contents(JobKernels& kernels, const Sources& inputs,
+                                                    const Deadline& deadline) {
   std::vector<Finding> findings;
   for (size_t i = 0; i < slots_.size(); ++i) {
     const Buffer& buffer = program_->buffers[i];
     if (!buffer.present || buffer.bytes == 0) continue;
-    if (buffer.role == Role::Input) KW_TRY(check_input(i, inputs[i], findings));
+    if (buffer.role == Role::Input) KW_TRY(check_input(kernels, i, inputs[i], deadline, findings));
     if (buffer.role == Role::Scratch && buffer.fill == kernel::Fill::ZeroKept)
       KW_TRY(check_kept(i, findings));
   }
   return findings;
 }
 
-Went BufferSet::check_input(size_t index, std::span<const std::byte> dense,
-                            std::vector<Finding>& findings) {
-  const Buffer& buffer = program_->buffers[index];
-  std::vector<std::byte> image;
-  if (!is_dense(buffer) || dense_bytes(buffer) != static_cast<uint64_t>(buffer.bytes)) {
-    image = storage_image(index, dense);
-    dense = image;
+Went BufferSet::check_input(JobKernels& kernels, size_t index, const Source& source,
+                            const Deadline& deadline, std::vector<Finding>& findings) {
+  // What is the same on the device need not be fetched to be compared.
+  if (is_plain(index) && source.device.address != 0) {
+    const auto hashes = KW_TRY(kernels.hash_now({span(index)}, 0, deadline));
+    if (hashes[0] == source.hash) return Done{};
   }
+  const std::vector<std::byte> dense = KW_TRY(on_host(*context_, source));
+  if (is_plain(index)) return compare_input(index, dense, findings);
+  return compare_input(index, storage_image(index, dense), findings);
+}
+
+Went BufferSet::compare_input(size_t index, std::span<const std::byte> dense,
+                              std::vector<Finding>& findings) {
+  const Buffer& buffer = program_->buffers[index];
   int64_t changed = -1;
   KW_TRY(read_in_chunks(
       *context_, addresses_[index], dense.size(), "reading back '" + buffer.name + "'",

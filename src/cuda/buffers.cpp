@@ -9,6 +9,7 @@
 #include "base/check.h"
 #include "cuda/layout.h"
 #include "cuda/poison.h"
+#include "exec/audit_hash.h"
 
 namespace kw::cuda {
 namespace {
@@ -28,12 +29,32 @@ bool is_returned(const Buffer& buffer) {
   return buffer.role == Role::Output || buffer.role == Role::Inout;
 }
 
-/// True when the dense tensor's bytes are the storage's bytes.
-bool is_plain(const Buffer& buffer) {
+}  // namespace
+
+Sources from_host(const ConstBytes& inputs) {
+  Sources sources;
+  for (const auto& bytes : inputs) sources.push_back({bytes, {}, 0});
+  return sources;
+}
+
+Got<std::vector<std::byte>> on_host(const Context& context, const Source& source) {
+  if (source.device.address == 0)
+    return std::vector<std::byte>(source.host.begin(), source.host.end());
+  std::vector<std::byte> bytes(source.device.bytes);
+  KW_TRY(context.download(bytes.data(), source.device.address, bytes.size(), "reading an input"));
+  return bytes;
+}
+
+bool BufferSet::is_plain(size_t index) const {
+  const Buffer& buffer = program_->buffers[index];
   return is_dense(buffer) && dense_bytes(buffer) == static_cast<uint64_t>(buffer.bytes);
 }
 
-}  // namespace
+DeviceSpan BufferSet::span(size_t index) const {
+  const Buffer& buffer = program_->buffers[index];
+  if (!buffer.present || buffer.bytes == 0) return {};
+  return {addresses_[index], static_cast<uint64_t>(buffer.bytes)};
+}
 
 Got<BufferSet> BufferSet::create(const Context& context, const kernel::Program& program,
                                  int misalign_bytes, uint64_t seed) {
@@ -91,57 +112,29 @@ std::vector<std::byte> BufferSet::storage_image(size_t index,
   return image;
 }
 
-Went BufferSet::upload(const ConstBytes& inputs) {
+Went BufferSet::upload(const Sources& inputs) {
   for (size_t i = 0; i < slots_.size(); ++i) {
     const Buffer& buffer = program_->buffers[i];
     if (!buffer.present || !is_given(buffer) || buffer.bytes == 0) continue;
-    KW_CHECK(inputs[i].size() == dense_bytes(buffer), "input sizes were checked");
-    const std::string doing = "uploading '" + buffer.name + "'";
-    if (is_plain(buffer)) {
-      KW_TRY(context_->upload(addresses_[i], inputs[i].data(), inputs[i].size(), doing));
-    } else {
-      const std::vector<std::byte> image = storage_image(i, inputs[i]);
-      KW_TRY(context_->upload(addresses_[i], image.data(), image.size(), doing));
-    }
+    KW_CHECK(inputs[i].bytes() == dense_bytes(buffer), "input sizes were checked");
+    KW_TRY(upload_one(i, inputs[i]));
   }
   return Done{};
 }
 
-Went BufferSet::copy_inputs(const BufferSet& other) {
-  for (size_t i = 0; i < slots_.size(); ++i) {
-    const Buffer& buffer = program_->buffers[i];
-    if (!buffer.present || !is_given(buffer) || buffer.bytes == 0) continue;
-    KW_TRY(context_->check(
-        context_->api().copy_on_device(addresses_[i], other.addresses_[i],
-                                       static_cast<size_t>(buffer.bytes), context_->stream()),
-        "copying '" + buffer.name + "'"));
+Went BufferSet::upload_one(size_t index, const Source& source) {
+  const std::string doing = "uploading '" + program_->buffers[index].name + "'";
+  const CuDevicePtr to = addresses_[index];
+  if (!is_plain(index)) {
+    const std::vector<std::byte> dense = KW_TRY(on_host(*context_, source));
+    const std::vector<std::byte> image = storage_image(index, dense);
+    return context_->upload(to, image.data(), image.size(), doing);
   }
-  return Done{};
-}
-
-Went BufferSet::keep_inouts() {
-  for (size_t i = 0; i < slots_.size(); ++i) {
-    const Buffer& buffer = program_->buffers[i];
-    if (!buffer.present || buffer.role != Role::Inout || buffer.bytes == 0) continue;
-    const auto bytes = static_cast<uint64_t>(buffer.bytes);
-    slots_[i].kept =
-        KW_TRY(DeviceMemory::allocate(*context_, bytes, "the copy of '" + buffer.name + "'"));
-    KW_TRY(context_->check(context_->api().copy_on_device(slots_[i].kept.address(), addresses_[i],
-                                                          bytes, context_->stream()),
-                           "copying '" + buffer.name + "'"));
-  }
-  return Done{};
-}
-
-Went BufferSet::restore_inouts() {
-  for (size_t i = 0; i < slots_.size(); ++i) {
-    const DeviceMemory& kept = slots_[i].kept;
-    if (kept.size() == 0) continue;
-    const CuResult code = context_->api().copy_on_device(addresses_[i], kept.address(), kept.size(),
-                                                         context_->stream());
-    if (code != kSuccess) return context_->check(code, "restoring an inout");
-  }
-  return Done{};
+  if (source.device.address == 0)
+    return context_->upload(to, source.host.data(), source.host.size(), doing);
+  return context_->check(context_->api().copy_on_device(to, source.device.address,
+                                                        source.device.bytes, context_->stream()),
+                         doing);
 }
 
 Went BufferSet::enqueue_zero_fills() {
@@ -163,7 +156,7 @@ Went BufferSet::download(const MutableBytes& outputs) {
     if (!buffer.present || !is_returned(buffer) || buffer.bytes == 0) continue;
     KW_CHECK(outputs[i].size() == dense_bytes(buffer), "output sizes were checked");
     const std::string doing = "downloading '" + buffer.name + "'";
-    if (is_plain(buffer)) {
+    if (is_plain(i)) {
       KW_TRY(context_->download(outputs[i].data(), addresses_[i], outputs[i].size(), doing));
     } else {
       std::vector<std::byte> image(static_cast<size_t>(buffer.bytes));
@@ -172,6 +165,31 @@ Went BufferSet::download(const MutableBytes& outputs) {
     }
   }
   return Done{};
+}
+
+Got<std::vector<uint64_t>> BufferSet::hash_outputs(JobKernels& kernels, uint64_t seed,
+                                                   const Deadline& deadline) {
+  std::vector<uint64_t> hashes(slots_.size());
+  std::vector<DeviceSpan> spans;
+  std::vector<size_t> owners;
+  for (size_t i = 0; i < slots_.size(); ++i) {
+    const Buffer& buffer = program_->buffers[i];
+    if (!is_returned(buffer) || span(i).address == 0) continue;
+    if (is_plain(i)) {
+      spans.push_back(span(i));
+      owners.push_back(i);
+      continue;
+    }
+    std::vector<std::byte> image(static_cast<size_t>(buffer.bytes));
+    KW_TRY(context_->download(image.data(), addresses_[i], image.size(),
+                              "downloading '" + buffer.name + "'"));
+    std::vector<std::byte> dense(dense_bytes(buffer));
+    gather(buffer, image, dense);
+    hashes[i] = exec::audit_hash(dense, seed);
+  }
+  const std::vector<uint64_t> found = KW_TRY(kernels.hash_now(spans, seed, deadline));
+  for (size_t i = 0; i < owners.size(); ++i) hashes[owners[i]] = found[i];
+  return hashes;
 }
 
 }  // namespace kw::cuda

@@ -3,68 +3,162 @@
 #include <algorithm>
 #include <memory>
 
-#include "cuda/timed_program.h"
+#include "cuda/clock_watch.h"
+#include "cuda/lane.h"
+#include "exec/audit_hash.h"
 
 namespace kw::cuda {
 namespace {
 
-using Lanes = std::vector<std::unique_ptr<TimedProgram>>;
+using Lanes = std::vector<std::unique_ptr<Lane>>;
 
-/// A Fault with the program's name in front.
-Fault named(const TimedProgram& lane, Fault fault) {
-  fault.message = lane.program().module_name + ": " + fault.message;
+constexpr int kMinPasses = 4;
+constexpr int kOverheadPairs = 31;
+
+/// A Fault with the subject's name in front.
+Fault named(const std::string& name, Fault fault) {
+  fault.message = name + ": " + fault.message;
   return fault;
 }
 
-bool all_done(const Lanes& lanes) {
-  return std::all_of(lanes.begin(), lanes.end(), [](const auto& lane) { return lane->done(); });
+/// Microseconds between two events with nothing between them, both queued behind the gate.
+Got<double> event_overhead(const Context& context, UtilityKernels& utilities,
+                           const Deadline& deadline) {
+  EventPair events = KW_TRY(EventPair::create(context));
+  std::vector<double> times;
+  for (int i = 0; i < kOverheadPairs; ++i) {
+    KW_TRY(utilities.enqueue_gate());
+    KW_TRY(events.record_start());
+    KW_TRY(events.record_end());
+    utilities.open_gate();
+    KW_TRY(context.wait(deadline, "timing nothing"));
+    times.push_back(KW_TRY(events.elapsed()));
+  }
+  std::sort(times.begin(), times.end());
+  return times[times.size() / 2];
 }
 
-Went run_rounds(const Lanes& lanes) {
-  while (!all_done(lanes)) {
-    for (const auto& lane : lanes) {
-      if (Went went = lane->sample(); !went) return named(*lane, std::move(went).error());
-    }
-    for (size_t i = lanes.size(); i-- > 0;) {
-      if (Went went = lanes[i]->sample(); !went) return named(*lanes[i], std::move(went).error());
-    }
-  }
-  return Done{};
-}
+/// The session of one timing call.
+class Session {
+ public:
+  Session(const Context& context, UtilityKernels& utilities,
+          const std::vector<TimeRequest>& requests, const exec::TimeProtocol& protocol)
+      : context_(context),
+        utilities_(utilities),
+        requests_(requests),
+        protocol_(protocol),
+        deadline_(deadline_in(protocol.timeout_seconds)) {}
 
-Went time_all(const Context& context, UtilityKernels& utilities,
-              const std::vector<TimeRequest>& programs, const exec::TimeProtocol& protocol,
-              std::vector<record::TimingSamples>& samples) {
-  const Deadline deadline = deadline_in(protocol.timeout_seconds);
-  Lanes lanes;
-  for (const TimeRequest& request : programs) {
-    lanes.push_back(
-        std::make_unique<TimedProgram>(context, utilities, request, protocol, deadline));
-    if (Went went = lanes.back()->prepare(); !went)
-      return named(*lanes.back(), std::move(went).error());
+  Went run(std::vector<LaneResult>& results) {
+    KW_TRY(prepare());
+    ClockWatch watch(context_);
+    while (!done()) {
+      KW_TRY(pass(true, watch));
+      KW_TRY(pass(false, watch));
+    }
+    KW_TRY(finish(watch, results));
+    return Done{};
   }
-  KW_TRY(run_rounds(lanes));
-  const NvmlReading reading = context.telemetry();
-  for (const auto& lane : lanes) {
-    samples.push_back(lane->samples());
-    samples.back().sm_clock_mhz = reading.sm_clock_mhz;
-    samples.back().temperature_c = reading.temperature_c;
+
+ private:
+  Went prepare() {
+    const double overhead = KW_TRY(event_overhead(context_, utilities_, deadline_));
+    for (size_t i = 0; i < requests_.size(); ++i) {
+      lanes_.push_back(std::make_unique<Lane>(context_, utilities_, *requests_[i].subject,
+                                              protocol_, protocol_.seed + i, deadline_));
+      lanes_[i]->result().copied.resize(requests_[i].copy_to.size());
+      if (Went went = lanes_[i]->prepare(overhead); !went)
+        return named(lanes_[i]->name(), std::move(went).error());
+    }
+    for (int i = 0; i < protocol_.copies_out; ++i) {
+      const auto draw = exec::audit_mix(static_cast<uint64_t>(i), 1, protocol_.seed);
+      chosen_.push_back(
+          static_cast<int>(draw % static_cast<uint64_t>(std::max(1, protocol_.max_samples))));
+    }
+    return Done{};
   }
-  return Done{};
-}
+
+  bool done() const {
+    if (passes_ >= std::max(1, protocol_.max_samples)) return true;
+    if (passes_ < kMinPasses) return false;
+    // Late is not hung: with samples in hand, stop before the deadline makes it look so.
+    if (deadline_in(deadline_.seconds / 4).at >= deadline_.at) return true;
+    return std::any_of(lanes_.begin(), lanes_.end(), [&](const auto& lane) {
+      return lane->accumulated_us() >= protocol_.max_seconds * 1e6;
+    });
+  }
+
+  /// One sample of every lane, or of none.
+  Went pass(bool forwards, ClockWatch& watch) {
+    bool good = true;
+    for (size_t n = 0; n < lanes_.size(); ++n) {
+      Lane& lane = *lanes_[forwards ? n : lanes_.size() - 1 - n];
+      Got<bool> counts = lane.take();
+      if (!counts) return named(lane.name(), std::move(counts).error());
+      good = good && *counts;
+    }
+    if (!good || watch.reject()) {
+      ++discarded_;
+      return Done{};
+    }
+    for (const auto& lane : lanes_) lane->keep();
+    for (size_t slot = 0; slot < chosen_.size(); ++slot) {
+      if (chosen_[slot] == passes_) KW_TRY(copy_out(slot));
+    }
+    ++passes_;
+    return Done{};
+  }
+
+  Went copy_out(size_t slot) {
+    for (size_t i = 0; i < lanes_.size(); ++i) {
+      if (slot >= requests_[i].copy_to.size()) continue;
+      KW_TRY(lanes_[i]->copy_out(requests_[i].copy_to[slot], lanes_[i]->result().copied[slot]));
+    }
+    return Done{};
+  }
+
+  Went finish(const ClockWatch& watch, std::vector<LaneResult>& results) {
+    const NvmlReading reading = context_.telemetry();
+    if (protocol_.copies_out > 0) KW_TRY(copy_out(chosen_.size()));
+    for (const auto& lane : lanes_) {
+      if (Went went = lane->finish(); !went) return named(lane->name(), std::move(went).error());
+      LaneResult& result = lane->result();
+      result.samples.discarded = discarded_;
+      result.samples.clocks_low = watch.low();
+      result.samples.sm_clock_mhz =
+          watch.lowest_mhz() > 0 ? watch.lowest_mhz() : reading.sm_clock_mhz;
+      result.samples.temperature_c = reading.temperature_c;
+      result.samples.power_w = reading.power_w;
+      results.push_back(std::move(result));
+    }
+    return Done{};
+  }
+
+  const Context& context_;
+  UtilityKernels& utilities_;
+  const std::vector<TimeRequest>& requests_;
+  const exec::TimeProtocol& protocol_;
+  const Deadline deadline_;
+  Lanes lanes_;
+  std::vector<int> chosen_;  // passes whose outputs are copied out
+  int passes_ = 0;
+  int64_t discarded_ = 0;
+};
 
 }  // namespace
 
-TimeReport time_programs(const Context& context, UtilityKernels& utilities,
-                         const std::vector<TimeRequest>& programs,
+TimeReport time_subjects(const Context& context, UtilityKernels& utilities,
+                         const std::vector<TimeRequest>& requests,
                          const exec::TimeProtocol& protocol) {
   TimeReport report;
-  Went went = time_all(context, utilities, programs, protocol, report.outcome.samples);
+  Session session(context, utilities, requests, protocol);
+  Went went = session.run(report.results);
   if (!went) {
     const Fault& fault = went.error();
-    report.outcome.status = fault.status;
-    report.outcome.message = fault.message;
+    report.status = fault.status;
+    report.message = fault.message;
     report.device_lost = fault.device_lost;
+    report.results.clear();
   }
   return report;
 }

@@ -142,6 +142,17 @@ Went Context::download(void* to, CuDevicePtr from, uint64_t bytes, const std::st
   return check(api().stream_synchronize(stream_), doing);
 }
 
+PinnedRange::PinnedRange(const Context& context, void* address, uint64_t bytes)
+    : context_(context) {
+  const Api& api = context.api();
+  if (api.host_register == nullptr || api.host_unregister == nullptr) return;
+  if (api.host_register(address, bytes, 0) == kSuccess) address_ = address;
+}
+
+PinnedRange::~PinnedRange() {
+  if (address_ != nullptr && !context_.lost()) context_.api().host_unregister(address_);
+}
+
 Got<DeviceMemory> DeviceMemory::allocate(const Context& context, uint64_t bytes,
                                          const std::string& what) {
   DeviceMemory memory;

@@ -41,6 +41,8 @@ class Context {
   uint64_t free_bytes() const;
   /// Clocks and temperature now; zeros without the management library.
   NvmlReading telemetry() const { return nvml_ == nullptr ? NvmlReading{} : nvml_->read(); }
+  /// Likewise, alone and quick.
+  int sm_clock_mhz() const { return nvml_ == nullptr ? 0 : nvml_->sm_clock_mhz(); }
 
   /// True once the context was lost. From then on nothing may wait for the device any more, so
   /// owners of driver objects leave them to the end of the process.
@@ -67,6 +69,20 @@ class Context {
   exec::DeviceInfo info_;
   std::unique_ptr<Nvml> nvml_;
   mutable bool lost_ = false;
+};
+
+/// Host memory the device copies to and from at full speed while this lives. Where that cannot be
+/// had it is merely slower.
+class PinnedRange {
+ public:
+  PinnedRange(const Context& context, void* address, uint64_t bytes);
+  ~PinnedRange();
+  PinnedRange(const PinnedRange&) = delete;
+  PinnedRange& operator=(const PinnedRange&) = delete;
+
+ private:
+  const Context& context_;
+  void* address_ = nullptr;
 };
 
 /// Device memory, freed with its owner.

@@ -19,6 +19,7 @@ using CuStream = struct CuStreamHandle*;
 using CuEvent = struct CuEventHandle*;
 using CuGraph = struct CuGraphHandle*;
 using CuGraphExec = struct CuGraphExecHandle*;
+using CuGraphNode = struct CuGraphNodeHandle*;
 
 struct CuUuid {
   unsigned char bytes[16];
@@ -156,10 +157,15 @@ static_assert(sizeof(CuLaunchConfig) == 56);
   X(graph_upload, "cuGraphUpload", (CuGraphExec exec, CuStream stream))                            \
   X(graph_launch, "cuGraphLaunch", (CuGraphExec exec, CuStream stream))                            \
   X(graph_exec_destroy, "cuGraphExecDestroy", (CuGraphExec exec))                                  \
+  X(graph_create, "cuGraphCreate", (CuGraph * graph, unsigned flags))                              \
+  X(graph_add_child, "cuGraphAddChildGraphNode",                                                   \
+    (CuGraphNode * node, CuGraph graph, const CuGraphNode* after, size_t count, CuGraph child))    \
   X(graph_destroy, "cuGraphDestroy", (CuGraph graph))
-#define KW_CUDA_OPTIONAL(X)                   \
-  X(function_parameter, "cuFuncGetParamInfo", \
-    (CuFunction function, size_t index, size_t * offset, size_t * bytes))
+#define KW_CUDA_OPTIONAL(X)                                                               \
+  X(function_parameter, "cuFuncGetParamInfo",                                             \
+    (CuFunction function, size_t index, size_t * offset, size_t * bytes))                 \
+  X(host_register, "cuMemHostRegister_v2", (void* address, size_t bytes, unsigned flags)) \
+  X(host_unregister, "cuMemHostUnregister", (void* address))
 
 /// The driver's entry points, null until bound.
 struct Api {

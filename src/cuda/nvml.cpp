@@ -20,9 +20,14 @@ struct Functions {
   int (*clock)(Handle device, unsigned type, unsigned* mhz) = nullptr;
   int (*max_clock)(Handle device, unsigned type, unsigned* mhz) = nullptr;
   int (*temperature)(Handle device, unsigned sensor, unsigned* degrees) = nullptr;
+  // Not every library has these.
+  int (*default_clock)(Handle device, unsigned type, unsigned* mhz) = nullptr;
+  int (*power)(Handle device, unsigned* milliwatts) = nullptr;
 };
 
 bool bind(const os::Library& library, Functions& f) {
+  library.bind(f.default_clock, "nvmlDeviceGetDefaultApplicationsClock");
+  library.bind(f.power, "nvmlDeviceGetPowerUsage");
   return library.bind(f.init, "nvmlInit_v2") && library.bind(f.shutdown, "nvmlShutdown") &&
          library.bind(f.driver_version, "nvmlSystemGetDriverVersion") &&
          library.bind(f.by_uuid, "nvmlDeviceGetHandleByUUID") &&
@@ -49,9 +54,10 @@ Nvml::Nvml(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Nvml::~Nvml() { impl_->functions.shutdown(); }
 
 std::unique_ptr<Nvml> Nvml::open(const std::string& uuid) {
-  // A driver chosen by name has no matching management library we could know of.
-  if (!os::env("KERNELWRIGHT_LIBCUDA").empty()) return nullptr;
-  auto library = os::Library::open("libnvidia-ml.so.1");
+  // A driver chosen by name has no matching management library we could know of, unless it is its
+  // own.
+  const std::string chosen = os::env("KERNELWRIGHT_LIBCUDA");
+  auto library = os::Library::open(chosen.empty() ? "libnvidia-ml.so.1" : chosen);
   Functions functions;
   if (!library || !bind(*library, functions) || functions.init() != kOk) return nullptr;
   Handle device = nullptr;
@@ -76,7 +82,15 @@ NvmlReading Nvml::read() const {
   reading.max_sm_clock_mhz = ask(f.max_clock, impl_->device, kClockSm);
   reading.max_memory_clock_mhz = ask(f.max_clock, impl_->device, kClockMemory);
   reading.temperature_c = ask(f.temperature, impl_->device, kSensorGpu);
+  if (f.default_clock != nullptr)
+    reading.default_sm_clock_mhz = ask(f.default_clock, impl_->device, kClockSm);
+  if (reading.default_sm_clock_mhz == 0) reading.default_sm_clock_mhz = reading.max_sm_clock_mhz;
+  unsigned milliwatts = 0;
+  if (f.power != nullptr && f.power(impl_->device, &milliwatts) == kOk)
+    reading.power_w = static_cast<int>(milliwatts / 1000);
   return reading;
 }
+
+int Nvml::sm_clock_mhz() const { return ask(impl_->functions.clock, impl_->device, kClockSm); }
 
 }  // namespace kw::cuda

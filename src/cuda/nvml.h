@@ -11,7 +11,9 @@ namespace kw::cuda {
 struct NvmlReading {
   int sm_clock_mhz = 0, memory_clock_mhz = 0;  // now
   int max_sm_clock_mhz = 0, max_memory_clock_mhz = 0;
+  int default_sm_clock_mhz = 0;  // what it runs at when nothing holds it back
   int temperature_c = 0;
+  int power_w = 0;
 };
 
 /// One GPU as the library sees it.
@@ -25,6 +27,8 @@ class Nvml {
 
   std::string driver_version() const;  // "580.159.04", "" when not told
   NvmlReading read() const;
+  /// Only the SM clock: quick enough for every 50 ms.
+  int sm_clock_mhz() const;
 
  private:
   struct Impl;

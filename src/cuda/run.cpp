@@ -14,6 +14,9 @@ namespace {
 
 using record::Finding;
 
+// For our own kernels after the candidate's have ended.
+constexpr double kCheckSeconds = 60;
+
 std::string running(const kernel::Launch& launch) {
   return fmt::format("running {} (line {})", launch.kernel, launch.line);
 }
@@ -74,8 +77,8 @@ Went run_launches(const Context& context, const std::vector<ReadyLaunch>& launch
   return Done{};
 }
 
-Went run_and_check(const Context& context, LoadedImage& image, const RunRequest& request,
-                   exec::RunOutcome& outcome) {
+Went run_and_check(const Context& context, JobKernels& kernels, LoadedImage& image,
+                   const RunRequest& request, exec::RunOutcome& outcome) {
   auto launches = KW_TRY(ready_launches(context, image, *request.program));
   BufferSet buffers = KW_TRY(
       BufferSet::create(context, *request.program, request.options.misalign_bytes, request.seed));
@@ -83,8 +86,11 @@ Went run_and_check(const Context& context, LoadedImage& image, const RunRequest&
   // Only now: copying a large input must not eat the kernel's time.
   const Deadline deadline = deadline_in(request.options.timeout_seconds);
   KW_TRY(run_launches(context, launches, buffers, deadline, outcome));
-  append(outcome.findings, KW_TRY(buffers.check_contents(request.inputs)));
+  const Deadline checking = deadline_in(kCheckSeconds);
+  append(outcome.findings, KW_TRY(buffers.check_contents(kernels, request.inputs, checking)));
   append(outcome.findings, KW_TRY(image.check_globals()));
+  outcome.hashes = KW_TRY(buffers.hash_outputs(kernels, 0, checking));
+  if (!request.options.copy_outputs) return Done{};
   KW_TRY(buffers.download(request.outputs));
   append(outcome.findings, buffers.check_written(request.outputs));
   return Done{};
@@ -92,7 +98,7 @@ Went run_and_check(const Context& context, LoadedImage& image, const RunRequest&
 
 }  // namespace
 
-Status check_program(const kernel::Program& program, const ConstBytes& inputs) {
+Status check_program(const kernel::Program& program, const Sources& inputs) {
   if (inputs.size() != program.buffers.size()) {
     return input_error(
         fmt::format("{} inputs were given for {} buffers", inputs.size(), program.buffers.size()));
@@ -102,9 +108,9 @@ Status check_program(const kernel::Program& program, const ConstBytes& inputs) {
     if (!buffer.present) continue;
     KW_TRY(check_layout(buffer));
     const bool given = buffer.role == kernel::Role::Input || buffer.role == kernel::Role::Inout;
-    if (given && inputs[i].size() != dense_bytes(buffer)) {
+    if (given && inputs[i].bytes() != dense_bytes(buffer)) {
       return input_error(fmt::format("'{}' needs {} bytes, {} were given", buffer.name,
-                                     dense_bytes(buffer), inputs[i].size()));
+                                     dense_bytes(buffer), inputs[i].bytes()));
     }
   }
   for (const kernel::Launch& launch : program.launches) {
@@ -129,9 +135,10 @@ Got<std::vector<ReadyLaunch>> ready_launches(const Context& context, LoadedImage
   return ready;
 }
 
-RunReport run_program(const Context& context, LoadedImage& image, const RunRequest& request) {
+RunReport run_program(const Context& context, JobKernels& kernels, LoadedImage& image,
+                      const RunRequest& request) {
   RunReport report;
-  Went went = run_and_check(context, image, request, report.outcome);
+  Went went = run_and_check(context, kernels, image, request, report.outcome);
   if (!went) {
     const Fault& fault = went.error();
     report.outcome.status = fault.status;

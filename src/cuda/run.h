@@ -12,8 +12,9 @@ namespace kw::cuda {
 
 struct RunRequest {
   const kernel::Program* program = nullptr;
-  ConstBytes inputs;     // parallel to the program's buffers
-  MutableBytes outputs;  // likewise: where outputs and inouts are to be written
+  Sources inputs;        // parallel to the program's buffers
+  MutableBytes outputs;  // likewise: where outputs and inouts are to be written; empty unless
+                         // options.copy_outputs
   exec::RunOptions options;
   uint64_t seed = 0;  // of the poison patterns
 };
@@ -27,10 +28,11 @@ struct RunReport {
 
 /// Checks a program's own consistency: buffer indices, layouts, sizes of what is given and taken.
 /// Blame::Input.
-Status check_program(const kernel::Program& program, const ConstBytes& inputs);
+Status check_program(const kernel::Program& program, const Sources& inputs);
 
 /// The program must have passed check_program.
-RunReport run_program(const Context& context, LoadedImage& image, const RunRequest& request);
+RunReport run_program(const Context& context, JobKernels& kernels, LoadedImage& image,
+                      const RunRequest& request);
 
 /// One kernel of a program, ready to be launched.
 struct ReadyLaunch {

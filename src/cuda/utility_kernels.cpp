@@ -148,6 +148,7 @@ Result<std::unique_ptr<UtilityKernels>> UtilityKernels::load(const Context& cont
     return environment_error("the driver refuses kernelwright's own kernels: " +
                              image.error().message);
   kernels->image_ = std::move(image).value();
+  kernels->jobs_ = KW_TRY(JobKernels::load(context));
   void* host = nullptr;
   CuResult code = context.api().host_alloc(&host, 64, kHostAllocDeviceMap);
   if (code == kSuccess) {

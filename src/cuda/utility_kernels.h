@@ -7,6 +7,7 @@
 
 #include "cuda/context.h"
 #include "cuda/image.h"
+#include "cuda/jobs.h"
 
 namespace kw::cuda {
 
@@ -17,6 +18,8 @@ class UtilityKernels {
   ~UtilityKernels();
   UtilityKernels(const UtilityKernels&) = delete;
   UtilityKernels& operator=(const UtilityKernels&) = delete;
+
+  JobKernels& jobs() { return *jobs_; }
 
   /// Runs a kernel with a known result and compares every word of it.
   Went canary(const Deadline& deadline);
@@ -38,6 +41,7 @@ class UtilityKernels {
 
   const Context& context_;
   std::unique_ptr<LoadedImage> image_;
+  std::unique_ptr<JobKernels> jobs_;
   DeviceMemory sweep_;
   DeviceMemory sink_;
   volatile uint32_t* gate_ = nullptr;  // pinned: [0] ticket let through, [1] ticket given up on

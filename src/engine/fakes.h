@@ -80,7 +80,9 @@ class FakeDevice : public exec::Device {
                                  const exec::TimeProtocol&) override {
     ++timings;
     exec::TimeOutcome outcome;
-    outcome.samples.push_back({"events", {10, 11, 12}});
+    outcome.results.emplace_back();
+    outcome.results[0].samples.method = "events";
+    outcome.results[0].samples.microseconds = {10, 11, 12};
     return outcome;
   }
   Status health() override { return Done{}; }

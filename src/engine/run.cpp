@@ -89,7 +89,7 @@ Status take_time(exec::Device& device, exec::ImageId image,
   bench::MeasureOptions options;
   options.protocol.timeout_seconds = request.timeout_seconds;
   bench::MeasureOutcome timed =
-      KW_TRY(bench::measure(device, {{image, &report->program, &inputs}}, options));
+      KW_TRY(bench::measure(device, {{image, &report->program, {&inputs}}}, options));
   if (timed.status == exec::RunStatus::Completed && !timed.measurements.empty()) {
     report->timing = std::move(timed.measurements[0]);
   } else {

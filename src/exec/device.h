@@ -35,6 +35,7 @@ struct RunOptions {
   uint64_t max_warp_instructions = 0;  // 0: a generous default
   double timeout_seconds = 60;
   int misalign_bytes = 0;       // real GPU: offset every buffer from its natural base by this (multiple of its align)
+  bool copy_outputs = true;     // real GPU: false leaves RunOutcome::buffers empty; hashes are there all the same
 };
 
 enum class RunStatus : uint8_t {
@@ -52,26 +53,28 @@ struct RunOutcome {
   RunStatus status = RunStatus::Completed;
   std::string message;                        // why, when not Completed
   std::vector<tensor::HostTensor> buffers;    // parallel to Program::buffers; filled for Output and Inout
+  std::vector<uint64_t> hashes;               // real GPU: audit_hash (seed 0) of each buffer it returns, 0 for others
   std::vector<record::Finding> findings;
   std::vector<record::LaunchCounters> counters;  // per launch, when asked for
   std::string printed;                        // what the kernels' printf wrote
   double seconds = 0;                         // wall time of the run itself
 };
 
+/// How a timing call is made. docs/clock.md says why each thing is done.
 struct TimeProtocol {
-  int warmup_calls = 3;
+  int warmup_calls = 3;         // at least
+  double warmup_seconds = 0.2;  // at most, while times are not steady yet
   int max_samples = 400;
-  double max_seconds = 0.5;
-  bool cold_cache = true;       // sweep L2 between samples
-  int graph_copies = 10;        // used below graph_below_us
+  double max_seconds = 0.5;  // of accumulated device time, per program
+  bool cold_cache = true;    // sweep L2 before every sample
+  int graph_copies = 10;     // below graph_below_us: at least so many calls per sample
   double graph_below_us = 50;
   double timeout_seconds = 60;
-};
-
-struct TimeOutcome {
-  RunStatus status = RunStatus::Completed;
-  std::string message;
-  std::vector<record::TimingSamples> samples;  // parallel to the programs
+  bool audit = true;       // hash what every timed call wrote
+  int copies_out = 0;      // timed calls drawn at random whose outputs are copied out; if any, also
+                           // those of the last call
+  uint64_t seed = 1;       // of addresses, of the order of the pool and of the calls copied out
+  uint64_t hash_seed = 0;  // of audit_hash
 };
 
 /// A loaded image; 0 is never valid.
@@ -81,7 +84,30 @@ using ImageId = uint64_t;
 struct TimedProgram {
   ImageId image = 0;
   const kernel::Program* program = nullptr;
-  const std::vector<tensor::HostTensor>* inputs = nullptr;
+  /// At least one set of inputs, each parallel to program->buffers. Contents change from call to
+  /// call by copying from here.
+  std::vector<const std::vector<tensor::HostTensor>*> pool;
+};
+
+/// What one timed call wrote, copied out for a judge.
+struct CopiedCall {
+  int sample = 0, entry = 0;
+  std::vector<tensor::HostTensor> buffers;  // parallel to the program's; filled for what it returns
+};
+
+/// One program's part of a TimeOutcome.
+struct TimedResult {
+  record::TimingSamples samples;
+  std::vector<record::CallAudit> audits;  // of every timed call, when asked for
+  std::vector<CopiedCall> copied;
+  std::vector<record::Finding> findings;  // guards, inputs and kept scratch after the last call
+};
+
+struct TimeOutcome {
+  RunStatus status = RunStatus::Completed;
+  std::string message;
+  std::vector<TimedResult> results;  // parallel to the programs; the i-th samples of all of them
+                                     // were taken in the same pass
 };
 
 class Device {

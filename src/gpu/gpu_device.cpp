@@ -28,32 +28,12 @@ constexpr double kSlackSeconds = 30;
 constexpr double kSlowestBytesPerSecond = 1e8;
 constexpr uint64_t kMaxOneImage = uint64_t{256} << 20;
 constexpr uint64_t kMaxImageBytes = uint64_t{1} << 30;  // of all images together
-
-bool is_given(const kernel::Buffer& b) {
-  return b.role == kernel::Role::Input || b.role == kernel::Role::Inout;
-}
-bool is_returned(const kernel::Buffer& b) {
-  return b.role == kernel::Role::Output || b.role == kernel::Role::Inout;
-}
+// Parts of the device's memory: for one input, and for all inputs, that the worker keeps.
+constexpr uint64_t kKeptInputPart = 16;
+constexpr uint64_t kKeptPart = 4;
 
 double patience(double limit_seconds, uint64_t bytes) {
   return limit_seconds + kSlackSeconds + 3 * static_cast<double>(bytes) / kSlowestBytesPerSecond;
-}
-
-/// Blame::Input unless the tensors fit the program's buffers.
-Status check_inputs(const kernel::Program& program, const std::vector<tensor::HostTensor>& inputs) {
-  cuda::ConstBytes bytes;
-  for (const tensor::HostTensor& tensor : inputs) bytes.emplace_back(tensor.data);
-  KW_TRY(cuda::check_program(program, bytes));
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    const kernel::Buffer& buffer = program.buffers[i];
-    if (buffer.present && is_given(buffer) && inputs[i].dtype != buffer.dtype) {
-      return input_error(fmt::format("'{}' is {}, a {} tensor was given", buffer.name,
-                                     tensor::dtype_name(buffer.dtype),
-                                     tensor::dtype_name(inputs[i].dtype)));
-    }
-  }
-  return Done{};
 }
 
 }  // namespace
@@ -199,35 +179,60 @@ void GpuDevice::forget_old_images(exec::ImageId keep) {
   }
 }
 
-Result<uint64_t> GpuDevice::pack(const exec::TimedProgram& given, Request& request) {
-  const kernel::Program& program = *given.program;
-  KW_TRY(check_inputs(program, *given.inputs));
-  ProgramMessage message;
-  message.image = given.image;
-  message.program = program;
-  uint64_t total = 0;
-  for (const kernel::Buffer& buffer : program.buffers) {
-    const uint64_t bytes = buffer.present ? cuda::dense_bytes(buffer) : 0;
-    const bool wanted = request.verb == Verb::Run && is_returned(buffer);
-    message.inputs.push_back(arena_.reserve(is_given(buffer) ? bytes : 0));
-    message.outputs.push_back(arena_.reserve(wanted ? bytes : 0));
-    if (buffer.role == kernel::Role::Scratch) continue;
-    const uint64_t most = std::max(bytes, static_cast<uint64_t>(buffer.bytes));
-    if (__builtin_add_overflow(total, most, &total)) total = UINT64_MAX;
+Status GpuDevice::lay_out(const Question& question, Request& request) {
+  arena_.clear();
+  request.uploads.clear();
+  request.drops.clear();
+  request.programs.clear();
+  std::set<InputKey> needed;
+  for (const auto& sets : question.keys) {
+    for (const auto& keys : sets) needed.insert(keys.begin(), keys.end());
   }
-  request.programs.push_back(std::move(message));
-  return total;
-}
-
-Status GpuDevice::fill_arena(const std::vector<exec::TimedProgram>& programs,
-                             const Request& request) {
-  KW_TRY(arena_.commit());
-  for (size_t p = 0; p < programs.size(); ++p) {
-    const std::vector<tensor::HostTensor>& inputs = *programs[p].inputs;
-    for (size_t i = 0; i < inputs.size(); ++i) {
-      const Range& range = request.programs[p].inputs[i];
-      if (range.bytes > 0) std::memcpy(arena_.at(range), inputs[i].data.data(), range.bytes);
+  struct Fill {
+    Range range;
+    const std::vector<std::byte>* from;
+  };
+  std::vector<Fill> fills;
+  const auto budget = static_cast<uint64_t>(info_.memory_bytes) / kKeptPart;
+  for (size_t p = 0; p < question.programs->size(); ++p) {
+    const exec::TimedProgram& given = (*question.programs)[p];
+    ProgramMessage message;
+    message.image = given.image;
+    message.program = *given.program;
+    for (size_t set = 0; set < given.pool.size(); ++set) {
+      std::vector<InputRef>& refs = message.pool.emplace_back();
+      for (size_t i = 0; i < given.program->buffers.size(); ++i) {
+        const kernel::Buffer& buffer = given.program->buffers[i];
+        const std::vector<std::byte>& data = (*given.pool[set])[i].data;
+        InputRef ref{question.keys[p][set][i], {}};
+        const bool wanted = buffer.present && is_given(buffer);
+        if (wanted && (ref.key == 0 || !worker_->keeps(ref.key))) {
+          const Range range = arena_.reserve(data.size());
+          fills.push_back({range, &data});
+          if (ref.key == 0) {
+            ref.range = range;
+          } else {
+            request.uploads.push_back({ref.key, range});
+            const auto dropped = worker_->note_kept(ref.key, data.size(), budget, needed);
+            request.drops.insert(request.drops.end(), dropped.begin(), dropped.end());
+          }
+        }
+        refs.push_back(ref);
+      }
     }
+    for (int place = 0; place < question.output_places; ++place) {
+      std::vector<Range>& ranges = message.outputs.emplace_back();
+      for (const kernel::Buffer& buffer : given.program->buffers) {
+        const bool wanted = buffer.present && is_returned(buffer);
+        ranges.push_back(arena_.reserve(wanted ? cuda::dense_bytes(buffer) : 0));
+      }
+    }
+    request.programs.push_back(std::move(message));
+  }
+  KW_TRY(arena_.commit());
+  for (const Fill& fill : fills) {
+    if (fill.range.bytes > 0)
+      std::memcpy(arena_.at(fill.range), fill.from->data(), fill.range.bytes);
   }
   return Done{};
 }
@@ -241,29 +246,33 @@ Status GpuDevice::share_arena() {
   return environment_error("the GPU worker could not map the shared memory: " + why);
 }
 
-Result<RunStatus> GpuDevice::serve(Request& request,
-                                   const std::vector<exec::TimedProgram>& programs,
-                                   double limit_seconds, Reply& reply, std::string& message) {
-  arena_.clear();
-  uint64_t bytes = 0;
-  for (const exec::TimedProgram& given : programs) {
-    const uint64_t more = KW_TRY(pack(given, request));
-    if (__builtin_add_overflow(bytes, more, &bytes)) bytes = UINT64_MAX;
-  }
+Result<RunStatus> GpuDevice::serve(const Question& question, Request& request, double limit_seconds,
+                                   Reply& reply, std::string& message) {
   const auto memory = static_cast<uint64_t>(info_.memory_bytes);
-  if (bytes > memory) {
+  if (question.bytes > memory) {
     // What cannot fit the device is not worth making room for on the host.
-    message = fmt::format("the tensors need {}, {} has {}", human_bytes(bytes), info_.name,
+    message = fmt::format("the tensors need {}, {} has {}", human_bytes(question.bytes), info_.name,
                           human_bytes(memory));
     return RunStatus::OutOfMemory;
   }
-  KW_TRY(fill_arena(programs, request));
   const GpuLock lock =
       KW_TRY(GpuLock::take(info_.uuid, options_.lock_timeout_seconds, options_.notice));
-  KW_TRY(ensure_healthy());
-  for (const exec::TimedProgram& given : programs) KW_TRY(ensure_image(given.image));
-  KW_TRY(share_arena());
-  return converse(request, patience(limit_seconds, bytes), reply, message);
+  for (int attempt = 0;; ++attempt) {
+    KW_TRY(ensure_healthy());
+    for (const exec::TimedProgram& given : *question.programs) KW_TRY(ensure_image(given.image));
+    KW_TRY(lay_out(question, request));
+    KW_TRY(share_arena());
+    const RunStatus status =
+        KW_TRY(converse(request, patience(limit_seconds, question.bytes), reply, message));
+    if (status != RunStatus::Completed || reply.lost.empty()) return status;
+    // Something overwrote what the worker kept, or memory was short: it is sent again.
+    if (worker_ != nullptr) {
+      for (InputKey key : reply.lost) worker_->forget(key);
+    }
+    const bool short_of_memory =
+        reply.run.status == RunStatus::OutOfMemory || reply.time.status == RunStatus::OutOfMemory;
+    if (short_of_memory || attempt > 0) return status;
+  }
 }
 
 Result<RunStatus> GpuDevice::converse(const Request& request, double limit_seconds, Reply& reply,
@@ -290,6 +299,20 @@ Result<RunStatus> GpuDevice::converse(const Request& request, double limit_secon
   return RunStatus::Completed;
 }
 
+std::vector<tensor::HostTensor> GpuDevice::fetch(const kernel::Program& program,
+                                                 const std::vector<Range>& ranges) const {
+  std::vector<tensor::HostTensor> buffers(program.buffers.size());
+  for (size_t i = 0; i < buffers.size(); ++i) {
+    const kernel::Buffer& buffer = program.buffers[i];
+    if (!buffer.present || !is_returned(buffer)) continue;
+    buffers[i].dtype = buffer.dtype;
+    buffers[i].shape = buffer.shape;
+    const std::byte* from = arena_.at(ranges[i]);
+    buffers[i].data.assign(from, from + ranges[i].bytes);
+  }
+  return buffers;
+}
+
 Result<exec::RunOutcome> GpuDevice::run(exec::ImageId image, const kernel::Program& program,
                                         const std::vector<tensor::HostTensor>& inputs,
                                         const exec::RunOptions& options) {
@@ -300,23 +323,18 @@ Result<exec::RunOutcome> GpuDevice::run(exec::ImageId image, const kernel::Progr
   request.seed = hash64(fmt::format("{} {}", ::getpid(), ++clock_));
   exec::RunOutcome outcome;
   Reply reply;
-  const RunStatus met = KW_TRY(serve(request, {{image, &program, &inputs}}, options.timeout_seconds,
-                                     reply, outcome.message));
+  const std::vector<exec::TimedProgram> programs = {{image, &program, {&inputs}}};
+  const Question question = KW_TRY(ask_about(programs, options.copy_outputs ? 1 : 0, most_kept()));
+  const RunStatus met =
+      KW_TRY(serve(question, request, options.timeout_seconds, reply, outcome.message));
   if (met != RunStatus::Completed) {
     outcome.status = met;
     return outcome;
   }
   outcome = std::move(reply.run);
   if (outcome.status == RunStatus::OutOfMemory) suspicion_ = "running out of memory";
-  if (outcome.status != RunStatus::Completed) return outcome;
-  outcome.buffers.resize(program.buffers.size());
-  for (size_t i = 0; i < program.buffers.size(); ++i) {
-    const kernel::Buffer& buffer = program.buffers[i];
-    if (!buffer.present || !is_returned(buffer)) continue;
-    outcome.buffers[i] = KW_TRY(tensor::make_tensor(buffer.dtype, buffer.shape));
-    const Range& range = request.programs[0].outputs[i];
-    if (range.bytes > 0) std::memcpy(outcome.buffers[i].data.data(), arena_.at(range), range.bytes);
-  }
+  if (outcome.status != RunStatus::Completed || !options.copy_outputs) return outcome;
+  outcome.buffers = fetch(program, request.programs[0].outputs[0]);
   return outcome;
 }
 
@@ -329,11 +347,25 @@ Result<exec::TimeOutcome> GpuDevice::time(const std::vector<exec::TimedProgram>&
   request.verb = Verb::Time;
   request.protocol_options = protocol;
   Reply reply;
+  const int places = protocol.copies_out > 0 ? protocol.copies_out + 1 : 0;
+  const Question question = KW_TRY(ask_about(programs, places, most_kept()));
   outcome.status =
-      KW_TRY(serve(request, programs, protocol.timeout_seconds, reply, outcome.message));
+      KW_TRY(serve(question, request, protocol.timeout_seconds, reply, outcome.message));
   if (outcome.status != RunStatus::Completed) return outcome;
   if (reply.time.status == RunStatus::OutOfMemory) suspicion_ = "running out of memory";
-  return std::move(reply.time);
+  outcome = std::move(reply.time);
+  for (size_t p = 0; p < outcome.results.size(); ++p) {
+    std::vector<exec::CopiedCall>& copied = outcome.results[p].copied;
+    for (size_t c = 0; c < copied.size(); ++c) {
+      const auto slot = static_cast<size_t>(reply.slots.at(p).at(c));
+      copied[c].buffers = fetch(*programs[p].program, request.programs[p].outputs.at(slot));
+    }
+  }
+  return outcome;
+}
+
+uint64_t GpuDevice::most_kept() const {
+  return static_cast<uint64_t>(info_.memory_bytes) / kKeptInputPart;
 }
 
 }  // namespace kw::gpu

@@ -16,6 +16,7 @@
 #include "exec/device.h"
 #include "gpu/arena.h"
 #include "gpu/lock.h"
+#include "gpu/question.h"
 #include "gpu/worker_link.h"
 
 namespace kw::gpu {
@@ -64,16 +65,21 @@ class GpuDevice : public exec::Device {
   Status ensure_image(exec::ImageId id);
   Status share_arena();
   void forget_old_images(exec::ImageId keep);
-  /// Adds the program to the request with room in the arena for its tensors; the bytes of these.
-  Result<uint64_t> pack(const exec::TimedProgram& given, Request& request);
-  Status fill_arena(const std::vector<exec::TimedProgram>& programs, const Request& request);
+  /// Lays the request's tensors out: which inputs the worker keeps already, which it is sent, where
+  /// outputs go. The worker must be there.
+  Status lay_out(const Question& question, Request& request);
   /// Everything about a run or a timing but the verb: tensors there, lock taken, device healthy,
   /// question asked. A status other than Completed says what became of the worker, and `message`
   /// how.
-  Result<exec::RunStatus> serve(Request& request, const std::vector<exec::TimedProgram>& programs,
-                                double limit_seconds, Reply& reply, std::string& message);
+  Result<exec::RunStatus> serve(const Question& question, Request& request, double limit_seconds,
+                                Reply& reply, std::string& message);
   Result<exec::RunStatus> converse(const Request& request, double limit_seconds, Reply& reply,
                                    std::string& message);
+  /// What a call returned, out of the arena.
+  std::vector<tensor::HostTensor> fetch(const kernel::Program& program,
+                                        const std::vector<Range>& ranges) const;
+
+  uint64_t most_kept() const;
 
   const int ordinal_;
   const GpuOptions options_;

@@ -102,13 +102,30 @@ std::vector<Range> get_ranges(Reader& r) {
   });
 }
 
+void put(Writer& w, const std::vector<InputRef>& refs) {
+  w.list(refs, [&](const InputRef& ref) {
+    w.number(ref.key);
+    w.number(ref.range.offset);
+    w.number(ref.range.bytes);
+  });
+}
+std::vector<InputRef> get_refs(Reader& r) {
+  return r.list([&] {
+    InputRef ref;
+    ref.key = r.number<InputKey>();
+    ref.range.offset = r.number<uint64_t>();
+    ref.range.bytes = r.number<uint64_t>();
+    return ref;
+  });
+}
+
 void put(Writer& w, const ProgramMessage& m) {
   w.number(m.image);
   w.text(m.program.module_name);
   w.list(m.program.buffers, [&](const kernel::Buffer& b) { put(w, b); });
   w.list(m.program.launches, [&](const kernel::Launch& l) { put(w, l); });
-  put(w, m.inputs);
-  put(w, m.outputs);
+  w.list(m.pool, [&](const std::vector<InputRef>& refs) { put(w, refs); });
+  w.list(m.outputs, [&](const std::vector<Range>& ranges) { put(w, ranges); });
 }
 ProgramMessage get_program(Reader& r) {
   ProgramMessage m;
@@ -116,8 +133,8 @@ ProgramMessage get_program(Reader& r) {
   m.program.module_name = r.text();
   m.program.buffers = r.list([&] { return get_buffer(r); });
   m.program.launches = r.list([&] { return get_launch(r); });
-  m.inputs = get_ranges(r);
-  m.outputs = get_ranges(r);
+  m.pool = r.list([&] { return get_refs(r); });
+  m.outputs = r.list([&] { return get_ranges(r); });
   return m;
 }
 
@@ -125,32 +142,44 @@ ProgramMessage get_program(Reader& r) {
 void put(Writer& w, const exec::RunOptions& o) {
   w.number(o.timeout_seconds);
   w.number<int32_t>(o.misalign_bytes);
+  w.number<uint8_t>(o.copy_outputs);
 }
 exec::RunOptions get_run_options(Reader& r) {
   exec::RunOptions o;
   o.timeout_seconds = r.number<double>();
   o.misalign_bytes = r.number<int32_t>();
+  o.copy_outputs = r.flag();
   return o;
 }
 
 void put(Writer& w, const exec::TimeProtocol& p) {
   w.number<int32_t>(p.warmup_calls);
+  w.number(p.warmup_seconds);
   w.number<int32_t>(p.max_samples);
   w.number(p.max_seconds);
   w.number<uint8_t>(p.cold_cache);
   w.number<int32_t>(p.graph_copies);
   w.number(p.graph_below_us);
   w.number(p.timeout_seconds);
+  w.number<uint8_t>(p.audit);
+  w.number<int32_t>(p.copies_out);
+  w.number(p.seed);
+  w.number(p.hash_seed);
 }
 exec::TimeProtocol get_protocol(Reader& r) {
   exec::TimeProtocol p;
   p.warmup_calls = r.number<int32_t>();
+  p.warmup_seconds = r.number<double>();
   p.max_samples = r.number<int32_t>();
   p.max_seconds = r.number<double>();
   p.cold_cache = r.flag();
   p.graph_copies = r.number<int32_t>();
   p.graph_below_us = r.number<double>();
   p.timeout_seconds = r.number<double>();
+  p.audit = r.flag();
+  p.copies_out = r.number<int32_t>();
+  p.seed = r.number<uint64_t>();
+  p.hash_seed = r.number<uint64_t>();
   return p;
 }
 
@@ -214,6 +243,7 @@ Finding get_finding(Reader& r) {
 void put(Writer& w, const RunOutcome& o) {
   w.number(o.status);
   w.text(o.message);
+  w.numbers(o.hashes);
   w.list(o.findings, [&](const Finding& f) { put(w, f); });
   w.text(o.printed);
   w.number(o.seconds);
@@ -222,34 +252,85 @@ RunOutcome get_run(Reader& r) {
   RunOutcome o;
   o.status = r.choice(exec::RunStatus::Refused);
   o.message = r.text();
+  o.hashes = r.numbers<uint64_t>();
   o.findings = r.list([&] { return get_finding(r); });
   o.printed = r.text();
   o.seconds = r.number<double>();
   return o;
 }
 
+void put(Writer& w, const record::TimingSamples& s) {
+  w.text(s.method);
+  w.numbers(s.microseconds);
+  w.number<int32_t>(s.calls_per_sample);
+  w.number<int32_t>(s.buffer_sets);
+  w.number(s.overhead_us);
+  w.number(s.host_us);
+  w.number(s.discarded);
+  w.number<uint8_t>(s.clocks_low);
+  w.number<int32_t>(s.sm_clock_mhz);
+  w.number<int32_t>(s.temperature_c);
+  w.number<int32_t>(s.power_w);
+}
+record::TimingSamples get_samples(Reader& r) {
+  record::TimingSamples s;
+  s.method = r.text();
+  s.microseconds = r.numbers<double>();
+  s.calls_per_sample = r.number<int32_t>();
+  s.buffer_sets = r.number<int32_t>();
+  s.overhead_us = r.number<double>();
+  s.host_us = r.number<double>();
+  s.discarded = r.number<int64_t>();
+  s.clocks_low = r.flag();
+  s.sm_clock_mhz = r.number<int32_t>();
+  s.temperature_c = r.number<int32_t>();
+  s.power_w = r.number<int32_t>();
+  return s;
+}
+
+void put(Writer& w, const exec::TimedResult& t) {
+  put(w, t.samples);
+  w.list(t.audits, [&](const record::CallAudit& a) {
+    w.number<int32_t>(a.sample);
+    w.number<int32_t>(a.entry);
+    w.numbers(a.hashes);
+  });
+  w.list(t.copied, [&](const exec::CopiedCall& c) {
+    w.number<int32_t>(c.sample);
+    w.number<int32_t>(c.entry);
+  });
+  w.list(t.findings, [&](const Finding& f) { put(w, f); });
+}
+exec::TimedResult get_result(Reader& r) {
+  exec::TimedResult t;
+  t.samples = get_samples(r);
+  t.audits = r.list([&] {
+    record::CallAudit a;
+    a.sample = r.number<int32_t>();
+    a.entry = r.number<int32_t>();
+    a.hashes = r.numbers<uint64_t>();
+    return a;
+  });
+  t.copied = r.list([&] {
+    exec::CopiedCall c;
+    c.sample = r.number<int32_t>();
+    c.entry = r.number<int32_t>();
+    return c;
+  });
+  t.findings = r.list([&] { return get_finding(r); });
+  return t;
+}
+
 void put(Writer& w, const TimeOutcome& o) {
   w.number(o.status);
   w.text(o.message);
-  w.list(o.samples, [&](const record::TimingSamples& s) {
-    w.text(s.method);
-    w.numbers(s.microseconds);
-    w.number<int32_t>(s.sm_clock_mhz);
-    w.number<int32_t>(s.temperature_c);
-  });
+  w.list(o.results, [&](const exec::TimedResult& t) { put(w, t); });
 }
 TimeOutcome get_time(Reader& r) {
   TimeOutcome o;
   o.status = r.choice(exec::RunStatus::Refused);
   o.message = r.text();
-  o.samples = r.list([&] {
-    record::TimingSamples s;
-    s.method = r.text();
-    s.microseconds = r.numbers<double>();
-    s.sm_clock_mhz = r.number<int32_t>();
-    s.temperature_c = r.number<int32_t>();
-    return s;
-  });
+  o.results = r.list([&] { return get_result(r); });
   return o;
 }
 
@@ -264,6 +345,12 @@ std::string encode(const Request& request) {
   w.number(request.image);
   w.number(request.kind);
   w.text(request.bytes);
+  w.numbers(request.drops);
+  w.list(request.uploads, [&](const Upload& u) {
+    w.number(u.key);
+    w.number(u.range.offset);
+    w.number(u.range.bytes);
+  });
   w.list(request.programs, [&](const ProgramMessage& m) { put(w, m); });
   put(w, request.options);
   w.number(request.seed);
@@ -281,6 +368,14 @@ Result<Request> decode_request(std::string_view frame) {
   request.image = r.number<exec::ImageId>();
   request.kind = r.choice(exec::ImageKind::Cubin);
   request.bytes = r.text();
+  request.drops = r.numbers<InputKey>();
+  request.uploads = r.list([&] {
+    Upload u;
+    u.key = r.number<InputKey>();
+    u.range.offset = r.number<uint64_t>();
+    u.range.bytes = r.number<uint64_t>();
+    return u;
+  });
   request.programs = r.list([&] { return get_program(r); });
   request.options = get_run_options(r);
   request.seed = r.number<uint64_t>();
@@ -297,6 +392,8 @@ std::string encode(const Reply& reply) {
   put(w, reply.info);
   put(w, reply.run);
   put(w, reply.time);
+  w.list(reply.slots, [&](const std::vector<int32_t>& slots) { w.numbers(slots); });
+  w.numbers(reply.lost);
   return w.take();
 }
 
@@ -310,6 +407,8 @@ Result<Reply> decode_reply(std::string_view frame) {
   reply.info = get_info(r);
   reply.run = get_run(r);
   reply.time = get_time(r);
+  reply.slots = r.list([&] { return r.numbers<int32_t>(); });
+  reply.lost = r.numbers<InputKey>();
   if (!r.finished()) return Error{Blame::Bug, "a reply of the GPU worker could not be read"};
   return reply;
 }

@@ -13,7 +13,7 @@
 namespace kw::gpu {
 
 /// Raised whenever a message changes, so that a worker of another build is recognised.
-inline constexpr uint32_t kProtocol = 1;
+inline constexpr uint32_t kProtocol = 2;
 
 enum class Verb : uint8_t { Hello, Arena, Load, Unload, Run, Time, Canary };
 
@@ -22,11 +22,27 @@ struct Range {
   uint64_t offset = 0, bytes = 0;
 };
 
-/// One program with the places of its dense inputs and outputs, each parallel to its buffers.
+/// Names the contents of an input, so that a worker can keep it: audit_hash with seed 0, never 0.
+using InputKey = uint64_t;
+
+/// Where the dense contents of one buffer are: kept by the worker under a key, or in the arena.
+struct InputRef {
+  InputKey key = 0;  // 0: in the arena
+  Range range;
+};
+
+/// One program with its inputs and the places of its outputs.
 struct ProgramMessage {
   exec::ImageId image = 0;
   kernel::Program program;
-  std::vector<Range> inputs, outputs;
+  std::vector<std::vector<InputRef>> pool;  // sets of inputs, each parallel to the buffers
+  std::vector<std::vector<Range>> outputs;  // places for what calls return, likewise
+};
+
+/// An input the worker is to keep.
+struct Upload {
+  InputKey key = 0;
+  Range range;
 };
 
 /// Fields are used by the verbs named beside them.
@@ -38,6 +54,8 @@ struct Request {
   exec::ImageId image = 0;                      // Load, Unload
   exec::ImageKind kind = exec::ImageKind::Ptx;  // Load
   std::string bytes;                            // Load
+  std::vector<InputKey> drops;                  // Run, Time: kept inputs to forget, first of all
+  std::vector<Upload> uploads;                  // Run, Time: then these are to be kept
   std::vector<ProgramMessage> programs;         // Run (one), Time
   exec::RunOptions options;                     // Run
   uint64_t seed = 0;                            // Run
@@ -45,12 +63,14 @@ struct Request {
 };
 
 struct Reply {
-  std::string error;          // not empty: kernelwright could not, and this is why
-  Blame blame = Blame::Bug;   // of the error
-  bool context_lost = false;  // this worker is of no more use
-  exec::DeviceInfo info;      // Hello
-  exec::RunOutcome run;       // Run; without buffers
-  exec::TimeOutcome time;     // Time
+  std::string error;                        // not empty: kernelwright could not, and this is why
+  Blame blame = Blame::Bug;                 // of the error
+  bool context_lost = false;                // this worker is of no more use
+  exec::DeviceInfo info;                    // Hello
+  exec::RunOutcome run;                     // Run; without buffers
+  exec::TimeOutcome time;                   // Time; copied calls without buffers
+  std::vector<std::vector<int32_t>> slots;  // Time: which place in outputs each copied call has
+  std::vector<InputKey> lost;  // inputs it does not keep (any more): nothing was run, send them
 };
 
 std::string encode(const Request& request);

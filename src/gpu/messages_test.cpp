@@ -46,8 +46,10 @@ Request full_request() {
   launch.line = 12;
   launch.params = {{1, {}, "x"}, {-1, {1, 2, 3, 4}, "eps"}};
   message.program.launches = {launch};
-  message.inputs = {{0, 64}, {64, 0}};
-  message.outputs = {{256, 1}, {512, 2}};
+  message.pool = {{{17, {}}, {0, {64, 8}}}, {{18, {}}, {0, {128, 8}}}};
+  message.outputs = {{{256, 1}, {512, 2}}};
+  request.drops = {5, 6};
+  request.uploads = {{17, {0, 64}}};
   request.programs = {message};
   return request;
 }
@@ -76,7 +78,17 @@ Reply full_reply() {
   finding.count = 3;
   finding.at = {"a.cu", 5, 0};
   reply.run.findings = {finding};
-  reply.time.samples = {{"graph", {1.5, 2.5}, 1980, 40}};
+  exec::TimedResult result;
+  result.samples.method = "graph";
+  result.samples.microseconds = {1.5, 2.5};
+  result.samples.sm_clock_mhz = 1980;
+  result.audits = {{0, 1, {7, 8}}, {1, 0, {9, 10}}};
+  result.copied = {{1, 0, {}}};
+  result.findings = {finding};
+  reply.time.results = {result};
+  reply.slots = {{2}};
+  reply.lost = {17};
+  reply.run.hashes = {0, 77};
   return reply;
 }
 
@@ -92,7 +104,9 @@ TEST(Messages, RequestsArriveAsSent) {
   EXPECT_FALSE(program.program.buffers[1].present);
   EXPECT_EQ(program.program.launches.at(0).params.at(1).bytes, (std::vector<uint8_t>{1, 2, 3, 4}));
   EXPECT_EQ(program.program.launches[0].grid, (kernel::Dim3{7, 8, 9}));
-  EXPECT_EQ(program.outputs.at(1).offset, 512u);
+  EXPECT_EQ(program.outputs.at(0).at(1).offset, 512u);
+  EXPECT_EQ(program.pool.at(1).at(0).key, 18u);
+  EXPECT_EQ(got->uploads.at(0).range.bytes, 64u);
   EXPECT_EQ(got->protocol_options.max_samples, 77);
   EXPECT_FALSE(got->protocol_options.cold_cache);
 }
@@ -105,7 +119,14 @@ TEST(Messages, RepliesArriveAsSent) {
   EXPECT_EQ(got->blame, Blame::Environment);
   EXPECT_EQ(got->run.findings.at(0).element, 99);
   EXPECT_EQ(got->run.status, exec::RunStatus::Hung);
-  EXPECT_EQ(got->time.samples.at(0).microseconds, (std::vector<double>{1.5, 2.5}));
+  EXPECT_EQ(got->run.hashes, (std::vector<uint64_t>{0, 77}));
+  const exec::TimedResult& result = got->time.results.at(0);
+  EXPECT_EQ(result.samples.microseconds, (std::vector<double>{1.5, 2.5}));
+  EXPECT_EQ(result.audits.at(1).hashes, (std::vector<uint64_t>{9, 10}));
+  EXPECT_EQ(result.copied.at(0).sample, 1);
+  EXPECT_EQ(result.findings.at(0).buffer, "x");
+  EXPECT_EQ(got->slots.at(0), (std::vector<int32_t>{2}));
+  EXPECT_EQ(got->lost, (std::vector<InputKey>{17}));
 }
 
 TEST(Messages, TruncatedOnesAreRefused) {

@@ -13,8 +13,10 @@
 #include "cuda/clock.h"
 #include "cuda/context.h"
 #include "cuda/driver.h"
+#include "cuda/program_subject.h"
 #include "cuda/run.h"
 #include "cuda/utility_kernels.h"
+#include "gpu/kept_inputs.h"
 #include "gpu/messages.h"
 #include "gpu/output_capture.h"
 #include "os/process.h"
@@ -27,6 +29,9 @@ constexpr int kChannelFd = 3;
 constexpr double kCanarySeconds = 20;
 
 Error bug(std::string message) { return {Blame::Bug, std::move(message)}; }
+
+/// Per program: its sets of inputs.
+using Pools = std::vector<std::vector<cuda::Sources>>;
 
 class Worker {
  public:
@@ -74,14 +79,17 @@ class Worker {
     driver_ = KW_TRY(cuda::Driver::open());
     context_ = KW_TRY(cuda::Context::create(*driver_, request.ordinal));
     utilities_ = KW_TRY(cuda::UtilityKernels::load(*context_));
+    kept_.emplace(*context_, utilities_->jobs());
     reply.info = context_->info();
     return Done{};
   }
 
   Status attach_arena(const Request& request, const std::vector<int>& fds) {
     if (fds.size() != 1) return bug("an arena comes with one descriptor");
+    pinned_.reset();
     arena_.reset();
     arena_.emplace(KW_TRY(os::SharedMemory::attach(fds[0], request.arena_bytes)));
+    pinned_.emplace(*context_, arena_->data(), arena_->size());
     return Done{};
   }
 
@@ -97,21 +105,85 @@ class Worker {
     return Done{};
   }
 
+  /// What a fault of our own doing means to the engine.
+  static Error trouble(const cuda::Fault& fault) { return environment_error(fault.message); }
+
+  /// Forgets and uploads what the request says, then finds every input. Nothing when some are lost.
+  Result<std::optional<Pools>> find_inputs(const Request& request, Reply& reply) {
+    kept_->new_request();
+    for (InputKey key : request.drops) kept_->drop(key);
+    for (const Upload& upload : request.uploads) {
+      cuda::Went went = kept_->keep(upload.key, KW_TRY(bytes_at(upload.range)));
+      if (!went && went.error().status == exec::RunStatus::OutOfMemory) {
+        reply.run.status = reply.time.status = went.error().status;
+        reply.run.message = reply.time.message = went.error().message;
+        reply.lost = kept_->take_lost();
+        return std::optional<Pools>();
+      }
+      if (!went) return trouble(went.error());
+    }
+    Pools pools;
+    for (const ProgramMessage& message : request.programs) {
+      pools.emplace_back();
+      for (const auto& refs : message.pool) {
+        pools.back().push_back(KW_TRY(sources(refs)));
+      }
+    }
+    reply.lost = kept_->take_lost();
+    if (!reply.lost.empty()) return std::optional<Pools>();
+    for (size_t p = 0; p < pools.size(); ++p) {
+      if (pools[p].empty()) return bug("a program comes with inputs");
+      for (const cuda::Sources& set : pools[p]) {
+        KW_TRY(cuda::check_program(request.programs[p].program, set));
+      }
+    }
+    return std::optional<Pools>(std::move(pools));
+  }
+
+  Result<cuda::Sources> sources(const std::vector<InputRef>& refs) {
+    cuda::Sources found;
+    for (const InputRef& ref : refs) {
+      if (ref.key == 0) {
+        found.push_back({KW_TRY(bytes_at(ref.range)), {}, 0});
+        continue;
+      }
+      auto source = kept_->find(ref.key);
+      if (!source) return trouble(source.error());
+      found.push_back(*source);
+    }
+    return found;
+  }
+
+  Result<std::vector<cuda::MutableBytes>> places(const ProgramMessage& message) {
+    std::vector<cuda::MutableBytes> all;
+    for (const std::vector<Range>& ranges : message.outputs) {
+      if (ranges.size() != message.program.buffers.size())
+        return bug("one output range per buffer");
+      cuda::MutableBytes bytes;
+      for (const Range& range : ranges) bytes.push_back(KW_TRY(bytes_at(range)));
+      all.push_back(std::move(bytes));
+    }
+    return all;
+  }
+
   Status run(const Request& request, Reply& reply) {
     if (request.programs.size() != 1) return bug("one program is run at a time");
     const ProgramMessage& message = request.programs[0];
     cuda::LoadedImage* image = KW_TRY(find_image(message.image));
+    const auto pools = KW_TRY(find_inputs(request, reply));
+    if (!pools) return Done{};
+    const std::vector<cuda::MutableBytes> outputs = KW_TRY(places(message));
     cuda::RunRequest wanted;
     wanted.program = &message.program;
     wanted.options = request.options;
     wanted.seed = request.seed;
-    for (const Range& range : message.inputs) wanted.inputs.push_back(KW_TRY(bytes_at(range)));
-    for (const Range& range : message.outputs) wanted.outputs.push_back(KW_TRY(bytes_at(range)));
-    if (wanted.outputs.size() != message.program.buffers.size())
-      return bug("one output range per buffer");
-    KW_TRY(cuda::check_program(message.program, wanted.inputs));
+    wanted.inputs = (*pools)[0][0];
+    if (request.options.copy_outputs) {
+      if (outputs.size() != 1) return bug("a run has one place for its outputs");
+      wanted.outputs = outputs[0];
+    }
     OutputCapture capture;
-    cuda::RunReport report = cuda::run_program(*context_, *image, wanted);
+    cuda::RunReport report = cuda::run_program(*context_, utilities_->jobs(), *image, wanted);
     report.outcome.printed = capture.finish();
     if (report.device_lost) return environment_error("the GPU was lost: " + report.outcome.message);
     reply.run = std::move(report.outcome);
@@ -119,22 +191,49 @@ class Worker {
   }
 
   Status time(const Request& request, Reply& reply) {
-    std::vector<cuda::TimeRequest> programs;
-    for (const ProgramMessage& message : request.programs) {
-      cuda::TimeRequest timed;
-      timed.image = KW_TRY(find_image(message.image));
-      timed.program = &message.program;
-      for (const Range& range : message.inputs) timed.inputs.push_back(KW_TRY(bytes_at(range)));
-      KW_TRY(cuda::check_program(message.program, timed.inputs));
-      programs.push_back(std::move(timed));
+    const auto pools = KW_TRY(find_inputs(request, reply));
+    if (!pools) return Done{};
+    // Thrown away: a program that prints is not made to print into our terminal.
+    OutputCapture capture;
+    std::vector<std::unique_ptr<cuda::ProgramSubject>> subjects;
+    std::vector<cuda::TimeRequest> requests;
+    cuda::TimeReport report;
+    for (size_t p = 0; p < request.programs.size(); ++p) {
+      const ProgramMessage& message = request.programs[p];
+      cuda::LoadedImage* image = KW_TRY(find_image(message.image));
+      subjects.push_back(std::make_unique<cuda::ProgramSubject>(
+          *context_, utilities_->jobs(), *image, message.program, (*pools)[p],
+          request.protocol_options.seed + p));
+      requests.push_back({subjects.back().get(), KW_TRY(places(message))});
+      if (cuda::Went went = subjects.back()->prepare(); !went) {
+        report.status = went.error().status;
+        report.message = message.program.module_name + ": " + went.error().message;
+        report.device_lost = went.error().device_lost;
+        break;
+      }
     }
-    OutputCapture
-        capture;  // thrown away: a program that prints is not made to print into our terminal
-    cuda::TimeReport report =
-        cuda::time_programs(*context_, *utilities_, programs, request.protocol_options);
-    if (report.device_lost) return environment_error("the GPU was lost: " + report.outcome.message);
-    reply.time = std::move(report.outcome);
+    if (report.status == exec::RunStatus::Completed) {
+      report = cuda::time_subjects(*context_, *utilities_, requests, request.protocol_options);
+    }
+    if (report.device_lost) return environment_error("the GPU was lost: " + report.message);
+    tell(std::move(report), reply);
     return Done{};
+  }
+
+  static void tell(cuda::TimeReport report, Reply& reply) {
+    reply.time.status = report.status;
+    reply.time.message = std::move(report.message);
+    for (cuda::LaneResult& lane : report.results) {
+      exec::TimedResult result{
+          std::move(lane.samples), std::move(lane.audits), {}, std::move(lane.findings)};
+      reply.slots.emplace_back();
+      for (size_t slot = 0; slot < lane.copied.size(); ++slot) {
+        if (!lane.copied[slot].filled) continue;
+        result.copied.push_back({lane.copied[slot].sample, lane.copied[slot].entry, {}});
+        reply.slots.back().push_back(static_cast<int32_t>(slot));
+      }
+      reply.time.results.push_back(std::move(result));
+    }
   }
 
   Result<cuda::LoadedImage*> find_image(exec::ImageId id) {
@@ -156,7 +255,9 @@ class Worker {
   std::unique_ptr<cuda::Context> context_;
   std::unique_ptr<cuda::UtilityKernels> utilities_;
   std::map<exec::ImageId, std::unique_ptr<cuda::LoadedImage>> images_;
+  std::optional<KeptInputs> kept_;
   std::optional<os::SharedMemory> arena_;
+  std::optional<cuda::PinnedRange> pinned_;
 };
 
 /// Ends the process when the engine is gone, even while the main thread waits for a kernel that

@@ -102,4 +102,37 @@ std::optional<exec::ImageId> WorkerLink::note_loaded(exec::ImageId image) {
   return oldest;
 }
 
+bool WorkerLink::keeps(InputKey key) {
+  auto found =
+      std::find_if(kept_.begin(), kept_.end(), [&](const Kept& kept) { return kept.key == key; });
+  if (found == kept_.end()) return false;
+  kept_.splice(kept_.end(), kept_, found);
+  return true;
+}
+
+std::vector<InputKey> WorkerLink::note_kept(InputKey key, uint64_t bytes, uint64_t budget,
+                                            const std::set<InputKey>& needed) {
+  kept_.push_back({key, bytes});
+  kept_bytes_ += bytes;
+  std::vector<InputKey> dropped;
+  for (auto it = kept_.begin(); it != kept_.end() && kept_bytes_ > budget;) {
+    if (needed.count(it->key) > 0) {
+      ++it;
+      continue;
+    }
+    dropped.push_back(it->key);
+    kept_bytes_ -= it->bytes;
+    it = kept_.erase(it);
+  }
+  return dropped;
+}
+
+void WorkerLink::forget(InputKey key) {
+  auto found =
+      std::find_if(kept_.begin(), kept_.end(), [&](const Kept& kept) { return kept.key == key; });
+  if (found == kept_.end()) return;
+  kept_bytes_ -= found->bytes;
+  kept_.erase(found);
+}
+
 }  // namespace kw::gpu

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <deque>
+#include <list>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -43,6 +45,14 @@ class WorkerLink {
   /// Notes that the worker holds the image; names one it should forget when it holds very many.
   std::optional<exec::ImageId> note_loaded(exec::ImageId image);
 
+  /// Whether the worker keeps this input; then it becomes the one used last.
+  bool keeps(InputKey key);
+  /// Notes that it is about to. Names those to forget, the longest unused first, so that no more
+  /// than `budget` bytes are kept; never one of `needed`.
+  std::vector<InputKey> note_kept(InputKey key, uint64_t bytes, uint64_t budget,
+                                  const std::set<InputKey>& needed);
+  void forget(InputKey key);
+
  private:
   WorkerLink() = default;
   Answer exchange(const Request& request, const std::vector<int>& fds, double timeout_seconds);
@@ -50,6 +60,12 @@ class WorkerLink {
   std::unique_ptr<os::Child> child_;
   exec::DeviceInfo info_;
   std::deque<exec::ImageId> images_;  // oldest first
+  struct Kept {
+    InputKey key = 0;
+    uint64_t bytes = 0;
+  };
+  std::list<Kept> kept_;  // longest unused first
+  uint64_t kept_bytes_ = 0;
   uint64_t shared_generation_ = 0;
 };
 

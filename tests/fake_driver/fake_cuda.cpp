@@ -397,9 +397,48 @@ CuResult cuGraphExecDestroy(CuGraphExec exec) {
   delete exec;
   return kSuccess;
 }
+CuResult cuGraphCreate(CuGraph* graph, unsigned) {
+  *graph = new CuGraphHandle();
+  return kSuccess;
+}
+CuResult cuGraphAddChildGraphNode(CuGraphNode* node, CuGraph graph, const CuGraphNode*, size_t,
+                                  CuGraph child) {
+  graph->operations.insert(graph->operations.end(), child->operations.begin(),
+                           child->operations.end());
+  *node = reinterpret_cast<CuGraphNode>(graph);
+  return kSuccess;
+}
+CuResult cuMemHostRegister_v2(void*, size_t, unsigned) {
+  return fake::asked_for("no-pinning") ? kInvalidValue : kSuccess;
+}
+CuResult cuMemHostUnregister(void*) { return kSuccess; }
 CuResult cuGraphDestroy(CuGraph graph) {
   delete graph;
   return kSuccess;
+}
+
+// The management library, in the same file: clocks as the test wishes them.
+int nvmlInit_v2() { return 0; }
+int nvmlShutdown() { return 0; }
+int nvmlSystemGetDriverVersion(char* text, unsigned length) {
+  std::strncpy(text, "999.01", length);
+  return 0;
+}
+int nvmlDeviceGetHandleByUUID(const char*, void** device) {
+  *device = &fake::device();
+  return 0;
+}
+int nvmlDeviceGetClockInfo(void*, unsigned type, unsigned* mhz) {
+  *mhz = type == 1 ? fake::sm_clock_mhz() : 3201;
+  return 0;
+}
+int nvmlDeviceGetMaxClockInfo(void*, unsigned type, unsigned* mhz) {
+  *mhz = type == 1 ? 1980 : 3201;
+  return 0;
+}
+int nvmlDeviceGetTemperature(void*, unsigned, unsigned* degrees) {
+  *degrees = 41;
+  return 0;
 }
 
 }  // extern "C"

@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "exec/audit_hash.h"
 #include "fake_state.h"
 
 namespace kw::fake {
@@ -34,6 +35,38 @@ CuResult sweep_read(const Launch& launch) {
 CuResult gate(const Launch& launch) {
   const volatile uint32_t* flag = launch.pointer<volatile uint32_t>(0);
   return flag[0] == launch.param<uint32_t>(1) ? cuda::kSuccess : cuda::kNotReady;
+}
+
+/// The jobs of cuda/jobs.h: {to, from, bytes} each.
+const uint64_t* job(const Launch& launch, unsigned index) {
+  return launch.pointer<const uint64_t>(0) + uint64_t{3} * index;
+}
+
+CuResult copy_jobs(const Launch& launch) {
+  for (unsigned i = 0; i < launch.grid[1]; ++i) {
+    const uint64_t* j = job(launch, i);
+    std::memcpy(reinterpret_cast<void*>(j[0]), reinterpret_cast<const void*>(j[1]), j[2]);
+  }
+  return cuda::kSuccess;
+}
+
+CuResult fill_jobs(const Launch& launch) {
+  for (unsigned i = 0; i < launch.grid[1]; ++i) {
+    const uint64_t* j = job(launch, i);
+    for (uint64_t at = j[0]; at < j[0] + j[2]; ++at)
+      *reinterpret_cast<uint8_t*>(at) = static_cast<uint8_t>(j[1] >> (at % 4 * 8));
+  }
+  return cuda::kSuccess;
+}
+
+CuResult hash_jobs(const Launch& launch) {
+  auto* out = launch.pointer<uint64_t>(2);
+  for (unsigned i = 0; i < launch.grid[1]; ++i) {
+    const uint64_t* j = job(launch, i);
+    out[i] += exec::audit_hash({reinterpret_cast<const std::byte*>(j[0]), j[2]},
+                               launch.param<uint64_t>(1));
+  }
+  return cuda::kSuccess;
 }
 
 CuResult vector_add(const Launch& launch) {
@@ -125,6 +158,9 @@ const std::map<std::string, Kernel>& kernels() {
       {"kw_sweep_write", {{8, 8, 4}, sweep_write}},
       {"kw_sweep_read", {{8, 8, 8}, sweep_read}},
       {"kw_gate", {{8, 4, 8}, gate}},
+      {"kw_copy_jobs", {{8}, copy_jobs}},
+      {"kw_fill_jobs", {{8}, fill_jobs}},
+      {"kw_hash_jobs", {{8, 8, 8}, hash_jobs}},
       {"vector_add", {{8, 8, 8, 4}, vector_add}},
       {"fill", {{8, 4, 4, 4}, fill}},
       {"increment", {{8, 4}, increment}},

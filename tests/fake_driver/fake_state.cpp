@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <thread>
 
 namespace kw::fake {
@@ -46,6 +47,18 @@ Device& device() {
 bool asked_for(const char* fault) {
   const char* faults = std::getenv("KW_FAKE_CUDA");
   return faults != nullptr && std::strstr(faults, fault) != nullptr;
+}
+
+unsigned sm_clock_mhz() {
+  static size_t readings = 0;
+  const char* file = std::getenv("KW_FAKE_CLOCK");
+  if (file == nullptr) return 1980;
+  std::ifstream lines(file);
+  unsigned mhz = 1980;
+  for (size_t i = 0; i <= readings && lines >> mhz; ++i) {
+  }
+  ++readings;
+  return mhz;
 }
 
 bool is_sick() {

@@ -92,5 +92,8 @@ bool asked_for(const char* fault);
 /// True while the file $KW_FAKE_SICK exists: every kernel then ends in an uncorrectable memory
 /// error.
 bool is_sick();
+/// What the file $KW_FAKE_CLOCK says, 1980 without one. Lines are readings, one after another; the
+/// last stays.
+unsigned sm_clock_mhz();
 
 }  // namespace kw::fake

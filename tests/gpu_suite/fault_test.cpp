@@ -118,7 +118,7 @@ TEST_F(Fault, OutputLargerThanTheDevice) {
 
 TEST_F(Fault, TimingOfAFaultingKernel) {
   Case test = poking(uint64_t{1} << 46);
-  const exec::TimedProgram timed{load(), &test.program, &test.inputs};
+  const exec::TimedProgram timed{load(), &test.program, {&test.inputs}};
   auto outcome = device().time({timed}, {});
   ASSERT_TRUE(outcome.has_value()) << outcome.error().message;
   EXPECT_EQ(outcome->status, RunStatus::Faulted) << outcome->message;
@@ -128,7 +128,7 @@ TEST_F(Fault, TimingOfAFaultingKernel) {
 TEST_F(Fault, TimingOfAHangingKernel) {
   Case test;
   test.launch("spin", 1, 1, {value(~uint64_t{0})});
-  const exec::TimedProgram timed{load(), &test.program, &test.inputs};
+  const exec::TimedProgram timed{load(), &test.program, {&test.inputs}};
   exec::TimeProtocol protocol;
   protocol.timeout_seconds = 1;
   auto outcome = device().time({timed}, protocol);

@@ -32,7 +32,7 @@ class Timing : public Suite {
   exec::TimeOutcome time(const std::vector<const Case*>& cases,
                          const exec::TimeProtocol& protocol) {
     std::vector<exec::TimedProgram> programs;
-    for (const Case* test : cases) programs.push_back({load(), &test->program, &test->inputs});
+    for (const Case* test : cases) programs.push_back({load(), &test->program, {&test->inputs}});
     auto outcome = device().time(programs, protocol);
     EXPECT_TRUE(outcome.has_value()) << outcome.error().message;
     return outcome ? *outcome : exec::TimeOutcome{RunStatus::Refused, outcome.error().message, {}};
@@ -61,7 +61,7 @@ TEST_F(Timing, CopyBandwidthIsPossible) {
   protocol.max_samples = 50;
   const exec::TimeOutcome outcome = time({&test}, protocol);
   ASSERT_EQ(outcome.status, RunStatus::Completed) << outcome.message;
-  const record::TimingSamples& samples = outcome.samples.at(0);
+  const record::TimingSamples& samples = outcome.results.at(0).samples;
   ASSERT_GE(samples.microseconds.size(), 3u);
   const double us = median(samples.microseconds);
   const double gigabytes = 2e-3 * static_cast<double>(bytes) / us;
@@ -83,10 +83,10 @@ TEST_F(Timing, EventsAndGraphAgree) {
   const exec::TimeOutcome by_graph = time({&test}, graph);
   ASSERT_EQ(by_events.status, RunStatus::Completed) << by_events.message;
   ASSERT_EQ(by_graph.status, RunStatus::Completed) << by_graph.message;
-  EXPECT_EQ(by_events.samples[0].method, "events");
-  EXPECT_EQ(by_graph.samples[0].method, "graph");
-  const double a = median(by_events.samples[0].microseconds);
-  const double b = median(by_graph.samples[0].microseconds);
+  EXPECT_EQ(by_events.results[0].samples.method, "events");
+  EXPECT_EQ(by_graph.results[0].samples.method, "graph");
+  const double a = median(by_events.results[0].samples.microseconds);
+  const double b = median(by_graph.results[0].samples.microseconds);
   std::printf("200 us of spinning: %.2f us by events, %.2f us by graph\n", a, b);
   expect_about(a, 200);
   expect_about(b, 200);
@@ -99,12 +99,13 @@ TEST_F(Timing, ChoosesTheMethodByLength) {
   Case longer = spinning(500'000);
   const exec::TimeOutcome outcome = time({&brief, &longer}, protocol);
   ASSERT_EQ(outcome.status, RunStatus::Completed) << outcome.message;
-  ASSERT_EQ(outcome.samples.size(), 2u);
-  EXPECT_EQ(outcome.samples[0].method, "graph");
-  EXPECT_EQ(outcome.samples[1].method, "events");
-  EXPECT_EQ(outcome.samples[0].microseconds.size(), 10u);
-  std::printf("2 us of spinning: %.2f us by graph\n", median(outcome.samples[0].microseconds));
-  expect_about(median(outcome.samples[1].microseconds), 500);
+  ASSERT_EQ(outcome.results.size(), 2u);
+  EXPECT_EQ(outcome.results[0].samples.method, "graph");
+  EXPECT_EQ(outcome.results[1].samples.method, "events");
+  EXPECT_EQ(outcome.results[0].samples.microseconds.size(), 10u);
+  std::printf("2 us of spinning: %.2f us by graph\n",
+              median(outcome.results[0].samples.microseconds));
+  expect_about(median(outcome.results[1].samples.microseconds), 500);
 }
 
 TEST_F(Timing, StopsAtTheTimeGiven) {
@@ -114,8 +115,8 @@ TEST_F(Timing, StopsAtTheTimeGiven) {
   Case test = spinning(5'000'000);
   const exec::TimeOutcome outcome = time({&test}, protocol);
   ASSERT_EQ(outcome.status, RunStatus::Completed) << outcome.message;
-  EXPECT_GE(outcome.samples[0].microseconds.size(), 3u);
-  EXPECT_LE(outcome.samples[0].microseconds.size(), 15u);
+  EXPECT_GE(outcome.results[0].samples.microseconds.size(), 3u);
+  EXPECT_LE(outcome.results[0].samples.microseconds.size(), 15u);
 }
 
 TEST_F(Timing, SlowIsNotHung) {
@@ -150,8 +151,8 @@ TEST_F(Timing, ColdIsNotFasterThanWarm) {
   cold.graph_below_us = 1e9;
   exec::TimeProtocol warm = cold;
   warm.cold_cache = false;
-  const double cold_us = median(time({&test}, cold).samples.at(0).microseconds);
-  const double warm_us = median(time({&test}, warm).samples.at(0).microseconds);
+  const double cold_us = median(time({&test}, cold).results.at(0).samples.microseconds);
+  const double warm_us = median(time({&test}, warm).results.at(0).samples.microseconds);
   std::printf("copy of a quarter of the L2: %.2f us cold, %.2f us warm\n", cold_us, warm_us);
   EXPECT_GT(cold_us, 0.8 * warm_us);
 }

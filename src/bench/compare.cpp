@@ -1,0 +1,198 @@
+#include "bench/compare.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "base/check.h"
+#include "bench/random.h"
+#include "bench/statistics.h"
+
+namespace kw::bench {
+namespace {
+
+constexpr int kResamples = 2000;
+// (z of 99 % two-sided + z of 80 % power) / z of 99 %: how much larger than the half interval an
+// effect must be to be found four times out of five.
+constexpr double kPower = (2.576 + 0.842) / 2.576;
+
+/// Logarithms of baseline / candidate, two neighbouring passes averaged.
+using Ratios = std::vector<double>;
+/// [worker][cycle]
+using Tree = std::vector<std::vector<Ratios>>;
+
+Ratios ratios_of(const Cycle& cycle) {
+  KW_CHECK(cycle.candidate.size() == cycle.baseline.size(), "samples were taken in pairs");
+  Ratios single;
+  for (size_t i = 0; i < cycle.candidate.size(); ++i) {
+    const double ratio = cycle.baseline[i] / cycle.candidate[i];
+    if (std::isfinite(ratio) && ratio > 0) single.push_back(std::log(ratio));
+  }
+  Ratios averaged;
+  for (size_t i = 0; i + 1 < single.size(); i += 2)
+    averaged.push_back((single[i] + single[i + 1]) / 2);
+  return averaged;
+}
+
+double middle(Ratios& values) {
+  const auto half = values.begin() + static_cast<ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), half, values.end());
+  if (values.size() % 2 == 1) return *half;
+  return (*half + *std::max_element(values.begin(), half)) / 2;
+}
+
+double mean(const std::vector<double>& values) {
+  double sum = 0;
+  for (double value : values) sum += value;
+  return sum / static_cast<double>(values.size());
+}
+
+/// Draws runs of neighbours: a device that is slow for a while is slow for several passes.
+void resample(const Ratios& from, Random& random, Ratios& to) {
+  const size_t run =
+      std::max<size_t>(1, static_cast<size_t>(std::cbrt(static_cast<double>(from.size()))));
+  to.clear();
+  while (to.size() < from.size()) {
+    const size_t start = random.below(from.size());
+    for (size_t i = 0; i < run && to.size() < from.size(); ++i)
+      to.push_back(from[(start + i) % from.size()]);
+  }
+}
+
+double estimate(const Tree& tree) {
+  std::vector<double> workers;
+  for (const auto& cycles : tree) {
+    std::vector<double> medians;
+    for (Ratios ratios : cycles) medians.push_back(middle(ratios));
+    workers.push_back(mean(medians));
+  }
+  return mean(workers);
+}
+
+double resampled_estimate(const Tree& tree, Random& random, Ratios& scratch) {
+  std::vector<double> workers;
+  for (size_t w = 0; w < tree.size(); ++w) {
+    const auto& cycles = tree[random.below(tree.size())];
+    std::vector<double> medians;
+    for (size_t c = 0; c < cycles.size(); ++c) {
+      resample(cycles[random.below(cycles.size())], random, scratch);
+      medians.push_back(middle(scratch));
+    }
+    workers.push_back(mean(medians));
+  }
+  return mean(workers);
+}
+
+/// Resampling n groups understates their spread by this much.
+double small_sample_factor(const Tree& tree) {
+  size_t groups = tree.size();
+  if (groups == 1) groups = tree[0].size();
+  if (groups == 1) groups = tree[0][0].size();
+  const auto n = static_cast<double>(groups);
+  return n > 1 ? std::sqrt(n / (n - 1)) : 2;
+}
+
+/// The part of the groups on one level (workers, or the cycles of the only one) that lie on the
+/// side of the whole.
+double agreement(const Tree& tree, double whole) {
+  std::vector<double> groups;
+  if (tree.size() > 1) {
+    for (const auto& cycles : tree) groups.push_back(estimate({cycles}));
+  } else {
+    for (const Ratios& ratios : tree[0]) groups.push_back(estimate({{ratios}}));
+  }
+  const auto same = std::count_if(groups.begin(), groups.end(),
+                                  [&](double group) { return (group > 0) == (whole > 0); });
+  return static_cast<double>(same) / static_cast<double>(groups.size());
+}
+
+void judge(const Tree& tree, double center, double low, double high, const CompareOptions& options,
+           Comparison& result) {
+  const double least = std::log1p(options.least_effect);
+  const double same = std::log1p(options.same_within);
+  const bool sure = (low > 0 || high < 0) && std::abs(center) >= least;
+  if (sure && agreement(tree, center) >= 0.75) {
+    result.relation = center > 0 ? Relation::Faster : Relation::Slower;
+  } else if (low > -same && high < same) {
+    result.relation = Relation::Same;
+  } else {
+    result.relation = Relation::Ambiguous;
+    result.why =
+        fmt::format("{}; a difference of {:.2g} % would have been seen",
+                    sure ? "the sign changes from one set of buffers or process to the next"
+                         : "the interval reaches from slower to faster, or is wider than what "
+                           "counts as the same",
+                    100 * result.detectable);
+  }
+}
+
+}  // namespace
+
+const char* relation_name(Relation relation) {
+  switch (relation) {
+    case Relation::Faster:
+      return "FASTER";
+    case Relation::Same:
+      return "SAME";
+    case Relation::Slower:
+      return "SLOWER";
+    case Relation::Ambiguous:
+      return "AMBIGUOUS";
+  }
+  return "AMBIGUOUS";
+}
+
+Comparison compare(std::span<const Cycle> cycles, const CompareOptions& options) {
+  Comparison result;
+  std::map<int, std::vector<Ratios>> by_worker;
+  for (const Cycle& cycle : cycles) {
+    Ratios ratios = ratios_of(cycle);
+    if (ratios.empty()) continue;
+    result.pairs += 2 * static_cast<int64_t>(ratios.size());
+    ++result.cycles;
+    by_worker[cycle.worker].push_back(std::move(ratios));
+  }
+  result.workers = static_cast<int>(by_worker.size());
+  result.detectable = 1;
+  if (result.pairs < options.least_pairs) {
+    result.why = fmt::format("only {} pairs of samples", result.pairs);
+    return result;
+  }
+  Tree tree;
+  for (auto& [worker, ratios] : by_worker) tree.push_back(std::move(ratios));
+  const double center = estimate(tree);
+  Random random(options.seed);
+  Ratios scratch;
+  std::vector<double> drawn(kResamples);
+  for (double& value : drawn) value = resampled_estimate(tree, random, scratch);
+  std::sort(drawn.begin(), drawn.end());
+  const double tail = (1 - options.confidence) / 2;
+  const double factor = small_sample_factor(tree);
+  const double low = center - factor * std::max(0.0, center - quantile(drawn, tail));
+  const double high = center + factor * std::max(0.0, quantile(drawn, 1 - tail) - center);
+  result.speedup = std::exp(center);
+  result.low = std::exp(low);
+  result.high = std::exp(high);
+  result.detectable =
+      std::max(options.least_effect, std::expm1(kPower * std::max(high - center, center - low)));
+  judge(tree, center, low, high, options, result);
+  return result;
+}
+
+Json to_json(const Comparison& comparison) {
+  Json json = Json::object();
+  json.set("verdict", relation_name(comparison.relation));
+  json.set("speedup", comparison.speedup);
+  json.set("low", comparison.low);
+  json.set("high", comparison.high);
+  json.set("minimum_detectable_effect", comparison.detectable);
+  json.set("pairs", comparison.pairs);
+  json.set("cycles", comparison.cycles);
+  json.set("workers", comparison.workers);
+  if (!comparison.why.empty()) json.set("why", comparison.why);
+  return json;
+}
+
+}  // namespace kw::bench

@@ -1,0 +1,27 @@
+// Two events on the context's stream, and the time between them.
+#pragma once
+
+#include "cuda/context.h"
+
+namespace kw::cuda {
+
+/// Destroyed with their owner.
+class EventPair {
+ public:
+  static Got<EventPair> create(const Context& context);
+  EventPair(EventPair&& other) noexcept;
+  EventPair& operator=(EventPair&&) = delete;
+  ~EventPair();
+  Went record_start();
+  Went record_end();
+  /// Microseconds between them; both must have happened.
+  Got<double> elapsed();
+
+ private:
+  explicit EventPair(const Context& context) : context_(&context) {}
+  const Context* context_;
+  CuEvent start_ = nullptr;
+  CuEvent end_ = nullptr;
+};
+
+}  // namespace kw::cuda

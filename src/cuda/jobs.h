@@ -1,0 +1,66 @@
+// Trusted kernels that do the same small thing to many pieces of device memory in one launch: copy,
+// fill with a pattern, hash. The clock refills, poisons and audits with them, outside the timed
+// region.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "cuda/context.h"
+#include "cuda/image.h"
+
+namespace kw::cuda {
+
+struct DeviceSpan {
+  CuDevicePtr address = 0;
+  uint64_t bytes = 0;
+};
+
+/// One piece of work; which fields mean what depends on the kernel it is given to.
+struct Job {
+  CuDevicePtr to = 0;  // copy, fill: where; hash: what is read
+  uint64_t from = 0;   // copy: an address; fill: a 4-byte pattern, laid from 4-byte boundaries
+  uint64_t bytes = 0;
+};
+
+/// Jobs in device memory, ready to be launched any number of times.
+class JobList {
+ public:
+  static Got<JobList> create(const Context& context, const std::vector<Job>& jobs);
+  JobList() = default;
+  size_t size() const { return count_; }
+  uint64_t longest() const { return longest_; }
+  CuDevicePtr address() const { return memory_.address(); }
+
+ private:
+  DeviceMemory memory_;
+  size_t count_ = 0;
+  uint64_t longest_ = 0;
+};
+
+class JobKernels {
+ public:
+  static Result<std::unique_ptr<JobKernels>> load(const Context& context);
+
+  /// All three queue; an empty list is nothing to do.
+  Went copy(const JobList& jobs);
+  Went fill(const JobList& jobs);
+  /// Writes exec::audit_hash of each job's bytes to `out`, 8 bytes per job.
+  Went hash(const JobList& jobs, uint64_t seed, CuDevicePtr out);
+
+  /// Hashes pieces of memory and waits for the answer.
+  Got<std::vector<uint64_t>> hash_now(const std::vector<DeviceSpan>& spans, uint64_t seed,
+                                      const Deadline& deadline);
+
+ private:
+  explicit JobKernels(const Context& context) : context_(context) {}
+  Went launch(const char* entry, const JobList& jobs, void** params);
+
+  const Context& context_;
+  std::unique_ptr<LoadedImage> image_;
+};
+
+/// The kernels' PTX, so that tests may run it elsewhere.
+const char* job_kernels_ptx();
+
+}  // namespace kw::cuda

@@ -1,0 +1,59 @@
+// What the clock times: a call that exists in several copies, each with buffers of its own, and the
+// pool of contents its inputs are refilled from. Programs of kernel modules and graphs captured by
+// somebody else look the same from here, so they are timed by the same code.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cuda/buffers.h"
+#include "cuda/context.h"
+#include "cuda/jobs.h"
+#include "record/finding.h"
+
+namespace kw::cuda {
+
+/// The buffers of one copy.
+struct CallBuffers {
+  std::vector<DeviceSpan> inputs;   // refilled before every sample; parallel to a pool entry
+  std::vector<DeviceSpan> outputs;  // hashed after every call
+  std::vector<Job> poison;          // filled before every sample
+};
+
+class Subject {
+ public:
+  virtual ~Subject() = default;
+  virtual const std::string& name() const = 0;
+  /// Makes copies until there are `wanted`, or as many as fit; how many there are then, never 0.
+  virtual Got<size_t> make_copies(size_t wanted) = 0;
+  virtual const CallBuffers& buffers(size_t copy) const = 0;
+  /// At least one entry; each is parallel to CallBuffers::inputs.
+  virtual const std::vector<std::vector<DeviceSpan>>& pool() const = 0;
+  /// Queues one call on the context's stream.
+  virtual Went enqueue(size_t copy) = 0;
+  /// False when a call has so many launches that queueing it behind a closed gate would fill the
+  /// device's queue.
+  virtual bool fits_queue() const { return true; }
+  /// The call as a graph, owned by the subject. A refusal when it cannot be one.
+  virtual Got<CuGraph> graph(size_t copy) = 0;
+  /// The hashes of all a call returned, given those of CallBuffers::outputs. Others than these
+  /// exist only where an output does not lie densely in memory.
+  virtual Got<std::vector<uint64_t>> all_hashes(size_t copy, std::vector<uint64_t> dense,
+                                                uint64_t seed) {
+    (void)copy, (void)seed;
+    return dense;
+  }
+  /// Copies what a call returned to the host, where that makes sense.
+  virtual Went copy_out(size_t copy, const MutableBytes& to) {
+    (void)copy, (void)to;
+    return Done{};
+  }
+  /// What the buffers tell after the last call. `entries` says what each copy was last given.
+  virtual Got<std::vector<record::Finding>> check(const std::vector<size_t>& entries,
+                                                  const Deadline& deadline) {
+    (void)entries, (void)deadline;
+    return std::vector<record::Finding>{};
+  }
+};
+
+}  // namespace kw::cuda

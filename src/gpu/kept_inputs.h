@@ -1,0 +1,39 @@
+// Inputs a worker keeps on the device from request to request, named by their contents. A candidate
+// runs in the same address space, so nothing is trusted: contents are hashed again before every
+// use.
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "cuda/buffers.h"
+#include "gpu/messages.h"
+
+namespace kw::gpu {
+
+class KeptInputs {
+ public:
+  KeptInputs(const cuda::Context& context, cuda::JobKernels& kernels)
+      : context_(context), kernels_(kernels) {}
+
+  /// Copies bytes to the device under a key. Makes room by forgetting others when memory is short;
+  /// those become lost().
+  cuda::Went keep(InputKey key, std::span<const std::byte> bytes);
+  void drop(InputKey key) { kept_.erase(key); }
+  /// The contents under a key; nothing (and the key among the lost) when they are not there or not
+  /// what they were.
+  cuda::Got<cuda::Source> find(InputKey key);
+  /// Every request proves each key once.
+  void new_request() { proven_.clear(); }
+  /// Takes the keys forgotten since the last call.
+  std::vector<InputKey> take_lost();
+
+ private:
+  const cuda::Context& context_;
+  cuda::JobKernels& kernels_;
+  std::map<InputKey, cuda::DeviceMemory> kept_;
+  std::map<InputKey, bool> proven_;
+  std::vector<InputKey> lost_;
+};
+
+}  // namespace kw::gpu

@@ -1,0 +1,27 @@
+// What the engine asks of the worker, before it is known which of the inputs the worker has
+// already: programs, their pools of inputs and the names of these.
+#pragma once
+
+#include <vector>
+
+#include "exec/device.h"
+#include "gpu/messages.h"
+
+namespace kw::gpu {
+
+bool is_given(const kernel::Buffer& buffer);
+bool is_returned(const kernel::Buffer& buffer);
+
+struct Question {
+  const std::vector<exec::TimedProgram>* programs = nullptr;
+  std::vector<std::vector<std::vector<InputKey>>> keys;  // [program][set][buffer]; 0: not kept
+  int output_places = 0;                                 // per program
+  uint64_t bytes = 0;                                    // of all inputs and outputs, counted once
+};
+
+/// Checks and names everything. Blame::Input unless the tensors fit the programs' buffers. Inputs
+/// over `most_kept` bytes are not to be kept by the worker.
+Result<Question> ask_about(const std::vector<exec::TimedProgram>& programs, int output_places,
+                           uint64_t most_kept);
+
+}  // namespace kw::gpu
