@@ -147,6 +147,7 @@ Result<Judged> CellRunner::run(const ShapeCase& shape,
     judge_status(outcome, programs.device().info().is_virtual, options.timeout_seconds, &judged);
   if (judged.came != Came::Right) return judged;
   KW_TRY(collect_outputs(program, matching, &outcome, &judged));
+  if (truths.empty()) return judged;
   KW_CHECK(judged.outputs.size() == truths.size(), "every output of the graph is matched");
   judge_outputs(task, shape.graph, truths, &judged);
   return judged;

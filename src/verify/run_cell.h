@@ -52,7 +52,8 @@ struct CellRunner {
   const task::Task& task;
   exec::RunOptions options;
 
-  /// `inputs` and `truths` belong to the graph of `shape`.
+  /// `inputs` and `truths` belong to the graph of `shape`; without truths the outputs are only
+  /// collected.
   Result<Judged> run(const ShapeCase& shape, const std::vector<tensor::HostTensor>& inputs,
                      const std::vector<exec::Truth>& truths) const;
 };

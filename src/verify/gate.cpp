@@ -1,0 +1,202 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "verify/gate_stages.h"
+
+namespace kw::verify {
+
+namespace {
+
+using record::Stage;
+
+std::string first_error(const exec::CompileFailed& failed) {
+  if (failed.timed_out) return "the compiler did not finish in time";
+  if (failed.crashed) return "the compiler crashed on it";
+  for (const exec::CompileMessage& message : failed.messages) {
+    if (message.severity != exec::CompileMessage::Severity::Error) continue;
+    return message.line > 0 ? fmt::format("line {}: {}", message.line, message.text) : message.text;
+  }
+  return "it does not compile";
+}
+
+}  // namespace
+
+std::string Repro::line() const {
+  std::string text = "kernelwright verify " + shell_quote(module_path) + " --reference " +
+                     shell_quote(reference_path);
+  for (const std::string& option : options) text += " " + shell_quote(option);
+  return text;
+}
+
+std::string Repro::line(const task::Dims& dims, const std::string& family, uint64_t seed,
+                        bool is_virtual) const {
+  std::string text = line();
+  if (!dims.empty()) {
+    Json json = Json::object();
+    for (const auto& [name, value] : dims) json.set(name, value);
+    text += " --dims " + shell_quote(json.dump());
+  }
+  return text + fmt::format(" --family {} --seed {} --device {}", family, seed,
+                            is_virtual ? "vgpu" : "gpu");
+}
+
+Gate::Gate(const kernel::Module& module, const GateRequest& request)
+    : module_(module),
+      request_(request),
+      virtual_{&request.virtual_gpu,
+               Programs(module, *request.compiler, *request.virtual_gpu.device,
+                        request.virtual_gpu.fixed, request.timeout_seconds)} {
+  if (request.gpu)
+    gpu_.emplace(Bench{&*request.gpu, Programs(module, *request.compiler, *request.gpu->device,
+                                               request.gpu->fixed, request.timeout_seconds)});
+}
+
+void Gate::begin(Stage stage, const std::string& progress) {
+  report_.stages.push_back({stage, "", {}, 0});
+  stage_start_ = std::chrono::steady_clock::now();
+  if (request_.progress) request_.progress(progress);
+}
+
+void Gate::say(const std::string& line) { report_.stages.back().lines.push_back(line); }
+
+void Gate::end(const std::string& outcome) {
+  const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - stage_start_;
+  report_.stages.back().outcome = outcome;
+  report_.stages.back().seconds = passed.count();
+}
+
+Status Gate::check_interrupt() const {
+  if (request_.interrupted && request_.interrupted()) return environment_error("interrupted");
+  return Done{};
+}
+
+// The whole gate. Each stage either gives the verdict or leaves the candidate to the next.
+Result<GateReport> Gate::run() {
+  const auto start = std::chrono::steady_clock::now();
+  const double prepared =
+      request_.virtual_gpu.pool->seconds() + (request_.gpu ? request_.gpu->pool->seconds() : 0);
+  using Method = Result<Stop> (Gate::*)();
+  constexpr Method kStages[] = {&Gate::static_stage,
+                                &Gate::compile_stage,
+                                &Gate::virtual_stage,
+                                &Gate::numerics_stage,
+                                &Gate::hygiene_stage,
+                                &Gate::metamorphic_stage,
+                                &Gate::unknown_instruction_stage};
+  report_.device = judge_bench().at->device->info().name;
+  report_.replay_seeded = judge_bench().at->pool->replayable();
+  report_.skipped = judge_bench().at->pool->shapes().left_out;
+  Stop stop;
+  for (const Method stage : kStages) {
+    KW_TRY(check_interrupt());
+    stop = KW_TRY((this->*stage)());
+    if (!stop) continue;
+    end(record::verdict_name(*stop));
+    break;
+  }
+  report_.verdict = stop ? std::move(*stop) : conclude();
+  report_.compiler = judge_bench().programs.compiler_name();
+  const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
+  const double now =
+      request_.virtual_gpu.pool->seconds() + (request_.gpu ? request_.gpu->pool->seconds() : 0);
+  report_.prepare_seconds = now;
+  report_.seconds = std::max(0.0, passed.count() - (now - prepared));
+  return std::move(report_);
+}
+
+Result<Stop> Gate::static_stage() {
+  begin(Stage::Static, "matching the module with the task");
+  const auto reject = [this](std::string reason) {
+    return Stop(
+        record::Rejected{Stage::Static, std::move(reason), std::nullopt, request_.repro.line()});
+  };
+  const Pool& pool = *judge_bench().at->pool;
+  Result<Matching> matching = match_tensors(module_, task(), pool.shapes().cases.front().graph);
+  if (!matching) return reject(matching.error().message);
+  matching_ = std::move(matching).value();
+  for (const std::string& note : matching_.notes) say(note);
+  for (const task::Dims& dims : pool.shapes().demanded) {
+    const graph::Graph graph = KW_TRY(task().reference->trace(dims));
+    const auto selection = judge_bench().programs.select(matching_, task(), graph, dims);
+    if (!selection)
+      return reject(fmt::format("the task asks for {}: {}", task::dims_text(dims),
+                                selection.error().message));
+  }
+  say(fmt::format("serves every shape the task asks for ({})", pool.shapes().demanded.size()));
+  end("ok");
+  return Stop();
+}
+
+Result<Stop> Gate::compile_stage() {
+  begin(Stage::Compile, "compiling " + module_.file_name);
+  Bench& bench = judge_bench();
+  for (const task::Dims& dims : bench.at->pool->shapes().demanded) {
+    const graph::Graph graph = KW_TRY(task().reference->trace(dims));
+    Built built = KW_TRY(bench.programs.build(matching_, task(), graph, dims));
+    if (built.failed) {
+      const std::string reason = first_error(*built.failed);
+      report_.compile_failed = std::move(built.failed);
+      return Stop(record::Rejected{Stage::Compile, reason, std::nullopt, request_.repro.line()});
+    }
+    if (!built.not_served.empty()) {
+      return Stop(record::Rejected{
+          Stage::Static, fmt::format("at {}: {}", task::dims_text(dims), built.not_served),
+          std::nullopt, request_.repro.line()});
+    }
+    if (!built.not_loaded.empty() && gpu_) {
+      return Stop(record::Rejected{Stage::Compile,
+                                   "the device refuses the image: " + built.not_loaded,
+                                   std::nullopt, request_.repro.line()});
+    }
+  }
+  say(fmt::format("{} compiled {} variant{} in {:.2f} s", bench.programs.compiler_name(),
+                  bench.programs.compiles(), bench.programs.compiles() == 1 ? "" : "s",
+                  bench.programs.compile_seconds()));
+  end("ok");
+  return Stop();
+}
+
+// The virtual GPU does not know an instruction: other checkers take its place, or evidence is
+// missing.
+Result<Stop> Gate::unknown_instruction_stage() {
+  if (unknown_instruction_.empty()) return Stop();
+  begin(Stage::VirtualGpu, "running other checkers");
+  if (!gpu_ || !request_.other_checkers) {
+    missing_ = unknown_instruction_ +
+               (gpu_ ? "; compute-sanitizer, which must take its place, was not run"
+                     : "; only a real GPU with compute-sanitizer can judge this module");
+    say(missing_);
+    end("unknown");
+    return Stop();
+  }
+  const Pool& pool = *virtual_.at->pool;
+  for (const ShapeCase& shape : pool.shapes().cases) {
+    KW_TRY(check_interrupt());
+    if (!shape.demanded) continue;
+    const std::string found = KW_TRY(request_.other_checkers(shape.dims));
+    if (found.empty()) continue;
+    return Stop(record::Rejected{Stage::VirtualGpu, found, std::nullopt, request_.repro.line()});
+  }
+  say("compute-sanitizer found nothing in the place of the virtual GPU");
+  end("ok");
+  return Stop();
+}
+
+record::Verdict Gate::conclude() const {
+  if (!missing_.empty()) return record::Unknown{missing_};
+  if (right_cells_ == 0) {
+    return record::Unknown{report_.lint.empty()
+                               ? "no shape that has elements could be judged"
+                               : "every cell rests on what the task leaves open: " +
+                                     report_.lint.front()};
+  }
+  return record::Passed{summary_, right_cells_, deterministic_};
+}
+
+Result<GateReport> judge(const kernel::Module& module, const GateRequest& request) {
+  return Gate(module, request).run();
+}
+
+}  // namespace kw::verify

@@ -1,0 +1,394 @@
+// The stages that run the candidate: virtual GPU, numerics, hygiene, relations.
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "verify/families.h"
+#include "verify/gate_stages.h"
+
+namespace kw::verify {
+
+namespace {
+
+using record::Stage;
+
+constexpr uint64_t kPublicSeeds = 3;  // tried before a secret one is given away
+constexpr int kMinimumAlignment = 1;  // devices round it up to each buffer's own
+constexpr size_t kRelationCells = 2;
+
+std::string came_text(const Judged& judged) {
+  return judged.finding
+             ? fmt::format("{}: {}", record::finding_name(judged.finding->kind), judged.reason)
+             : judged.reason;
+}
+
+bool same_bytes(const std::vector<tensor::HostTensor>& a,
+                const std::vector<tensor::HostTensor>& b) {
+  return std::ranges::equal(a, b, [](const tensor::HostTensor& x, const tensor::HostTensor& y) {
+    return x.data == y.data;
+  });
+}
+
+}  // namespace
+
+CellRunner Gate::runner(Bench& bench, const exec::RunOptions& options) {
+  exec::RunOptions all = options;
+  all.threads = request_.threads;
+  all.timeout_seconds = request_.timeout_seconds;
+  return {bench.programs, matching_, task(), all};
+}
+
+/// Whether the module claims the shape; what it does not is listed once.
+Result<bool> Gate::serves(Bench& bench, const ShapeCase& shape) {
+  const auto selection = bench.programs.select(matching_, task(), shape.graph, shape.dims);
+  if (selection) return true;
+  const std::string line =
+      fmt::format("{}: {}", task::dims_text(shape.dims), selection.error().message);
+  if (told_.insert(line).second) report_.skipped.push_back(line);
+  return false;
+}
+
+Result<Stop> Gate::virtual_stage() {
+  begin(Stage::VirtualGpu, "running on the virtual GPU");
+  const Pool& pool = *virtual_.at->pool;
+  // One set of every shape; with a GPU to judge the numbers, that is all the virtual GPU is for.
+  std::vector<size_t> chosen;
+  for (size_t i = 0; i < pool.cells().size(); ++i) {
+    if (i == 0 || pool.cells()[i].shape != pool.cells()[i - 1].shape) chosen.push_back(i);
+  }
+  Stop stop = KW_TRY(run_cells(virtual_, Stage::VirtualGpu, chosen));
+  if (stop) return stop;
+  if (!unknown_instruction_.empty()) {
+    say(unknown_instruction_);
+    end("unknown");
+    return Stop();
+  }
+  // Other orders of blocks and warps must give the same bits, or the candidate is not
+  // deterministic.
+  if (const std::optional<size_t> cell = first_cell(virtual_, false)) {
+    stop = KW_TRY(check_determinism(virtual_, *cell));
+    if (stop) return stop;
+  }
+  end("ok");
+  return Stop();
+}
+
+Result<Stop> Gate::numerics_stage() {
+  begin(Stage::Numerics, "judging numbers on " + report_.device);
+  Bench& bench = judge_bench();
+  if (!gpu_ && !unknown_instruction_.empty()) {
+    end("skipped");
+    return Stop();
+  }
+  const Pool& pool = *bench.at->pool;
+  std::vector<size_t> chosen;
+  for (size_t i = 0; i < pool.cells().size(); ++i) {
+    const bool done = !gpu_ && (i == 0 || pool.cells()[i].shape != pool.cells()[i - 1].shape);
+    if (!done) chosen.push_back(i);
+  }
+  Stop stop = KW_TRY(run_cells(bench, Stage::Numerics, chosen));
+  if (stop) return stop;
+  const std::vector<bool>& reached = bench.programs.groups_reached();
+  for (size_t i = 0; i < module_.groups.size(); ++i) {
+    if (i < reached.size() && reached[i]) continue;
+    report_.skipped.push_back(
+        fmt::format("line {}: no shape reached this launch group", module_.groups[i].line));
+  }
+  end("ok");
+  return Stop();
+}
+
+Result<Stop> Gate::run_cells(Bench& bench, Stage stage, const std::vector<size_t>& cells) {
+  const Pool& pool = *bench.at->pool;
+  size_t ran = 0;
+  for (const size_t cell : cells) {
+    KW_TRY(check_interrupt());
+    const bool served = KW_TRY(serves(bench, pool.shape(pool.cells()[cell])));
+    if (!served) continue;
+    ++ran;
+    Stop stop = KW_TRY(run_cell(bench, stage, cell));
+    if (stop) return stop;
+    if (!unknown_instruction_.empty() && &bench == &virtual_) return Stop();
+  }
+  say(fmt::format("{} of {} cells run on {}", ran, cells.size(), bench.at->device->info().name));
+  return Stop();
+}
+
+Result<Stop> Gate::run_cell(Bench& bench, Stage stage, size_t cell) {
+  Pool& pool = *bench.at->pool;
+  const ShapeCase& shape = pool.shape(pool.cells()[cell]);
+  const Result<SetPtr> set = pool.set(cell);
+  if (!set) {
+    if (set.error().blame != Blame::Environment || !shape.demanded) return set.error();
+    missing_ = set.error().message;
+    return Stop();
+  }
+  const Judged judged = KW_TRY(runner(bench, {}).run(shape, (*set)->inputs, (*set)->truths));
+  note_cell(bench, stage, cell, judged);
+  switch (judged.came) {
+    case Came::Right:
+      return Stop();
+    case Came::NotServed: {
+      const std::string line = task::dims_text(shape.dims) + ": " + judged.reason;
+      if (told_.insert(line).second) report_.skipped.push_back(line);
+      return Stop();
+    }
+    case Came::NoEvidence:
+      if (judged.unknown_instruction)
+        unknown_instruction_ = "the virtual GPU cannot run it: " + judged.reason;
+      else if (shape.demanded)
+        missing_ = fmt::format("{}: {}", task::dims_text(shape.dims), judged.reason);
+      else if (told_.insert(task::dims_text(shape.dims)).second)
+        report_.skipped.push_back(task::dims_text(shape.dims) + ": " + judged.reason);
+      return Stop();
+    case Came::WrongValue:
+      // With a real GPU its numbers count; the virtual GPU approximates some functions otherwise.
+      if (&bench == &virtual_ && gpu_) {
+        say("the virtual GPU differs, the GPU will decide: " + judged.reason);
+        return Stop();
+      }
+      break;
+    default:
+      break;
+  }
+  if (judged.compile_failed) report_.compile_failed = judged.compile_failed;
+  KW_TRY(check_alive(bench, judged));
+  return Stop(KW_TRY(verdict_of(bench, cell, judged, {}, stage)));
+}
+
+void Gate::note_cell(Bench& bench, Stage stage, size_t cell, const Judged& judged) {
+  const Pool& pool = *bench.at->pool;
+  const PoolCell& at = pool.cells()[cell];
+  for (const record::Finding& warning : judged.warnings) {
+    const std::string key = record::finding_name(warning.kind) + warning.message;
+    if (told_.insert(key).second) report_.warnings.push_back(warning);
+  }
+  for (const std::string& lint : judged.lint) {
+    const std::string line =
+        fmt::format("{}, {}: {}", task::dims_text(pool.shape(at).dims), at.family, lint);
+    if (told_.insert(line).second) report_.lint.push_back(line);
+  }
+  if (judged.came != Came::Right && judged.came != Came::WrongValue) return;
+  record::ErrorSummary summary = judged.summary;
+  summary.cell = cell_record(pool, at);
+  report_.cells.push_back({stage, *summary.cell, pool.shape(at).why, judged.came == Came::Right,
+                           summary, judged.seconds});
+  if (judged.came != Came::Right || (&bench == &virtual_ && gpu_)) return;
+  merge(summary, &summary_);
+  if (judged.lint.empty() && summary.elements > 0) ++right_cells_;
+}
+
+// The worker that ran a crashing kernel is gone; the device must be well before the next one.
+Status Gate::check_alive(Bench& bench, const Judged& judged) {
+  if (judged.came != Came::Crash || &bench == &virtual_) return Done{};
+  Status healthy = bench.at->device->health();
+  if (!healthy) return std::move(healthy).error().context("after the candidate crashed");
+  say("after the crash the device is healthy");
+  return Done{};
+}
+
+Result<record::Verdict> Gate::verdict_of(Bench& bench, size_t cell, const Judged& judged,
+                                         const exec::RunOptions& options, Stage stage) {
+  const Pool& pool = *bench.at->pool;
+  const PoolCell at = pool.cells()[cell];
+  const bool is_virtual = &bench == &virtual_;
+  const uint64_t seed = KW_TRY(public_seed(bench, cell, judged, options));
+  record::Cell shown = cell_record(pool, at);
+  shown.seed = seed;
+  return verdict_from(judged, shown,
+                      request_.repro.line(pool.shape(at).dims, at.family, seed, is_virtual), stage,
+                      is_virtual);
+}
+
+// A seed under which the same happens and that is no secret. When only the cell's own shows it, the
+// cell is given away and drawn anew.
+Result<uint64_t> Gate::public_seed(Bench& bench, size_t cell, const Judged& judged,
+                                   const exec::RunOptions& options) {
+  Pool& pool = *bench.at->pool;
+  const PoolCell at = pool.cells()[cell];
+  if (pool.replayable()) return at.seed;
+  if (judged.came == Came::NotCompiled) return uint64_t{1};
+  for (uint64_t seed = 1; seed <= kPublicSeeds; ++seed) {
+    const Result<SetPtr> set = pool.make_set(at.shape, at.family, seed);
+    if (!set) break;
+    const Judged again =
+        KW_TRY(runner(bench, options).run(pool.shape(at), (*set)->inputs, (*set)->truths));
+    if (again.failed()) return seed;
+  }
+  KW_TRY(pool.renew(cell, request_.entropy));
+  return at.seed;
+}
+
+record::Verdict Gate::verdict_from(const Judged& judged, const record::Cell& cell,
+                                   std::string repro, Stage stage, bool is_virtual) const {
+  const std::string at = cell.shape.empty() ? cell.family : cell.shape + ", " + cell.family;
+  switch (judged.came) {
+    case Came::Found:
+      return record::Rejected{is_virtual ? Stage::VirtualGpu : Stage::Hygiene,
+                              fmt::format("{} (at {})", came_text(judged), at), judged.finding,
+                              std::move(repro)};
+    case Came::Refused:
+      return record::Rejected{Stage::Static,
+                              fmt::format("the device refuses it at {}: {}", at, judged.reason),
+                              std::nullopt, std::move(repro)};
+    case Came::NotCompiled:
+      return record::Rejected{Stage::Compile, fmt::format("it does not compile for {}", at),
+                              std::nullopt, std::move(repro)};
+    case Came::Crash:
+      return record::Crashed{fmt::format("{} (at {})", judged.reason, at), cell, std::move(repro)};
+    default: {
+      record::ErrorSummary summary = judged.summary;
+      summary.cell = cell;
+      const bool relation = stage == Stage::Metamorphic;
+      return record::Wrong{summary, std::move(repro), judged.reason,
+                           relation ? Stage::Metamorphic : Stage::Numerics};
+    }
+  }
+}
+
+// An ordinary cell: the smallest with elements, or the benchmark's.
+std::optional<size_t> Gate::first_cell(const Bench& bench, bool largest) const {
+  const Pool& pool = *bench.at->pool;
+  std::optional<size_t> found;
+  for (size_t i = 0; i < pool.cells().size(); ++i) {
+    const ShapeCase& shape = pool.shape(pool.cells()[i]);
+    const bool known = std::ranges::any_of(report_.cells, [&](const CellReport& cell) {
+      return cell.cell.shape == task::dims_text(shape.dims) && cell.summary.elements > 1;
+    });
+    if (!known || (i > 0 && pool.cells()[i - 1].shape == pool.cells()[i].shape)) continue;
+    if (!found || largest || !shape.demanded) found = i;
+    if (!largest && shape.work > 1e4) break;
+  }
+  return found;
+}
+
+Result<Stop> Gate::hygiene_stage() {
+  begin(Stage::Hygiene, "looking at memory and determinism");
+  if (!gpu_) {
+    say("poison, bounds, writes to inputs and uninitialised data were watched in every run; "
+        "minimum "
+        "alignment offsets need a real GPU");
+    end("ok");
+    return Stop();
+  }
+  Bench& bench = *gpu_;
+  Pool& pool = *bench.at->pool;
+  say("poison, guard zones and inputs were checked after every run");
+  for (const bool largest : {false, true}) {
+    const std::optional<size_t> cell = first_cell(bench, largest);
+    if (!cell) continue;
+    KW_TRY(check_interrupt());
+    const SetPtr set = KW_TRY(pool.set(*cell));
+    exec::RunOptions options;
+    options.misalign_bytes = kMinimumAlignment;
+    const ShapeCase& shape = pool.shape(pool.cells()[*cell]);
+    const Judged judged = KW_TRY(runner(bench, options).run(shape, set->inputs, set->truths));
+    if (judged.failed()) {
+      KW_TRY(check_alive(bench, judged));
+      Judged told = judged;
+      told.reason = "with every buffer at its minimum alignment: " + judged.reason;
+      return Stop(KW_TRY(verdict_of(bench, *cell, told, options, Stage::Hygiene)));
+    }
+    Stop stop = KW_TRY(check_determinism(bench, *cell));
+    if (stop) return stop;
+  }
+  say("right with every buffer at its minimum alignment");
+  end("ok");
+  return Stop();
+}
+
+Result<Stop> Gate::check_determinism(Bench& bench, size_t cell) {
+  Pool& pool = *bench.at->pool;
+  const bool is_virtual = &bench == &virtual_;
+  const ShapeCase& shape = pool.shape(pool.cells()[cell]);
+  const SetPtr set = KW_TRY(pool.set(cell));
+  exec::RunOptions options;
+  options.check_order = is_virtual;
+  const Judged first = KW_TRY(runner(bench, options).run(shape, set->inputs, set->truths));
+  if (first.failed() && !(is_virtual && gpu_ && first.came == Came::WrongValue)) {
+    KW_TRY(check_alive(bench, first));
+    return Stop(KW_TRY(verdict_of(bench, cell, first, options, Stage::Hygiene)));
+  }
+  bool same = std::ranges::none_of(first.warnings, [](const record::Finding& finding) {
+    return finding.kind == record::FindingKind::OrderDependence;
+  });
+  for (const record::Finding& warning : first.warnings) {
+    if (told_.insert(record::finding_name(warning.kind) + warning.message).second)
+      report_.warnings.push_back(warning);
+  }
+  if (!is_virtual) {
+    const Judged second = KW_TRY(runner(bench, options).run(shape, set->inputs, set->truths));
+    same = same && same_bytes(first.outputs, second.outputs);
+  }
+  deterministic_ = deterministic_.value_or(true) && same;
+  say(fmt::format("{}: {}", task::dims_text(shape.dims),
+                  same ? "the same bits again" : "other bits in another run"));
+  if (same || !task().precision.deterministic) return Stop();
+  return Stop(record::Rejected{
+      Stage::Hygiene, "two runs with the same inputs differ, and the task demands determinism",
+      std::nullopt, request_.repro.line()});
+}
+
+Result<Stop> Gate::metamorphic_stage() {
+  begin(Stage::Metamorphic, "checking relations");
+  Bench& bench = judge_bench();
+  if (!gpu_ && !unknown_instruction_.empty()) {
+    end("skipped");
+    return Stop();
+  }
+  const Pool& pool = *bench.at->pool;
+  size_t used = 0;
+  for (size_t cell = pool.cells().size() / 2; cell < pool.cells().size(); ++cell) {
+    const ShapeCase& shape = pool.shape(pool.cells()[cell]);
+    if (pool.cells()[cell].family != "normal" || used == kRelationCells) continue;
+    const bool served = KW_TRY(serves(bench, shape));
+    if (!served) continue;
+    ++used;
+    for (const Relation& relation : find_relations(shape.graph)) {
+      KW_TRY(check_interrupt());
+      Stop stop = KW_TRY(run_relation(bench, relation, cell));
+      if (stop) return stop;
+    }
+  }
+  if (report_.stages.back().lines.empty()) say("the graph shows no relation that could be checked");
+  end("ok");
+  return Stop();
+}
+
+Result<Stop> Gate::run_relation(Bench& bench, const Relation& relation, size_t cell) {
+  Pool& pool = *bench.at->pool;
+  const PoolCell at = pool.cells()[cell];
+  const SetPtr set = KW_TRY(pool.set(cell));
+  const ShapeCase& shape = pool.shape(at);
+  const Truths truth_of = [&](const std::vector<tensor::HostTensor>& inputs) {
+    return pool.truths(at.shape, inputs);
+  };
+  std::optional<Changed> changed = KW_TRY(
+      apply(relation, shape.graph, set->inputs, set->truths, derive_seed(at.seed, 99), truth_of));
+  if (!changed) return Stop();
+  ShapeCase other = shape;
+  if (relation.kind == RelationKind::Split) {
+    other.dims[relation.dim] = changed->extent;
+    Result<graph::Graph> graph = task().reference->trace(other.dims);
+    if (!graph) return Stop();
+    other.graph = std::move(graph).value();
+    const bool served = KW_TRY(serves(bench, other));
+    if (!served) return Stop();
+  }
+  if (!changed->before.empty()) {
+    const Judged first = KW_TRY(runner(bench, {}).run(other, changed->before, {}));
+    if (first.came != Came::Right) return Stop();  // the next call meets the same
+    subtract(first.outputs, &changed->truths);
+  }
+  const Judged judged = KW_TRY(runner(bench, {}).run(other, changed->inputs, changed->truths));
+  say(fmt::format("{} at {}: {}", relation.what, task::dims_text(other.dims),
+                  judged.failed() ? "violated" : "holds"));
+  if (!judged.failed() || (&bench == &virtual_ && gpu_)) return Stop();
+  KW_TRY(check_alive(bench, judged));
+  Judged told = judged;
+  told.reason = relation.what + ": " + judged.reason;
+  return Stop(verdict_from(told, cell_record(pool, at), request_.repro.line(), Stage::Metamorphic,
+                           &bench == &virtual_));
+}
+
+}  // namespace kw::verify

@@ -1,0 +1,82 @@
+// The stages of the gate as methods of one object that carries what they share. Internal.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "verify/gate.h"
+#include "verify/metamorphic.h"
+#include "verify/run_cell.h"
+
+namespace kw::verify {
+
+/// A verdict ends the gate; nothing means the next stage.
+using Stop = std::optional<record::Verdict>;
+
+class Gate {
+ public:
+  Gate(const kernel::Module& module, const GateRequest& request);
+
+  Result<GateReport> run();
+
+ private:
+  struct Bench {
+    const GateDevice* at;
+    Programs programs;
+  };
+
+  Result<Stop> static_stage();
+  Result<Stop> compile_stage();
+  Result<Stop> virtual_stage();
+  Result<Stop> numerics_stage();
+  Result<Stop> hygiene_stage();
+  Result<Stop> metamorphic_stage();
+  Result<Stop> unknown_instruction_stage();
+  record::Verdict conclude() const;
+
+  // Cells.
+  Result<Stop> run_cells(Bench& bench, record::Stage stage, const std::vector<size_t>& cells);
+  Result<Stop> run_cell(Bench& bench, record::Stage stage, size_t cell);
+  CellRunner runner(Bench& bench, const exec::RunOptions& options);
+  /// The verdict for a failed cell; finds a seed that may be shown.
+  Result<record::Verdict> verdict_of(Bench& bench, size_t cell, const Judged& judged,
+                                     const exec::RunOptions& options, record::Stage stage);
+  Result<uint64_t> public_seed(Bench& bench, size_t cell, const Judged& judged,
+                               const exec::RunOptions& options);
+  record::Verdict verdict_from(const Judged& judged, const record::Cell& cell, std::string repro,
+                               record::Stage stage, bool is_virtual) const;
+  void note_cell(Bench& bench, record::Stage stage, size_t cell, const Judged& judged);
+  Result<bool> serves(Bench& bench, const ShapeCase& shape);
+  Status check_alive(Bench& bench, const Judged& judged);
+  std::optional<size_t> first_cell(const Bench& bench, bool largest) const;
+  Result<Stop> check_determinism(Bench& bench, size_t cell);
+  Result<Stop> run_relation(Bench& bench, const Relation& relation, size_t cell);
+
+  // The story.
+  void begin(record::Stage stage, const std::string& progress);
+  void say(const std::string& line);
+  void end(const std::string& outcome);
+  Status check_interrupt() const;
+
+  Bench& judge_bench() { return gpu_ ? *gpu_ : virtual_; }
+  const task::Task& task() const { return request_.virtual_gpu.pool->task(); }
+
+  const kernel::Module& module_;
+  const GateRequest& request_;
+  Bench virtual_;
+  std::optional<Bench> gpu_;
+  Matching matching_;
+  GateReport report_;
+  record::ErrorSummary summary_;
+  int64_t right_cells_ = 0;  // with elements, and not resting on lint
+  std::string missing_;      // evidence; "" when all is there
+  std::string unknown_instruction_;
+  std::optional<bool> deterministic_;
+  std::set<std::string> told_;  // of shapes and lint, once each
+  std::chrono::steady_clock::time_point stage_start_;
+};
+
+}  // namespace kw::verify

@@ -1,0 +1,232 @@
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <numeric>
+#include <span>
+
+#include "exec/bound.h"
+#include "tensor/convert.h"
+#include "tensor/inputs.h"
+#include "verify/families.h"
+#include "verify/metamorphic.h"
+
+namespace kw::verify {
+
+namespace {
+
+using exec::Truth;
+using tensor::HostTensor;
+
+constexpr double kScale = 4;          // half a degree is still a power of two
+constexpr double kRangeShare = 0.01;  // of the format's range that scaled values may use
+constexpr double kShift = 4;
+constexpr double kGrid = 0x1p-4;  // values and shifted values are exact from bf16 on
+constexpr double kGridReach = 3.5;
+
+/// A block of `extent` slices of `inner` items each, `outer` times.
+struct Slices {
+  int64_t outer = 1, extent = 1, inner = 1;
+
+  Slices(const std::vector<int64_t>& shape, int axis) {
+    for (size_t i = 0; i < shape.size(); ++i) {
+      const auto at = static_cast<int>(i);
+      (at < axis ? outer : at == axis ? extent : inner) *= shape[i];
+    }
+  }
+
+  template <typename T>
+  std::vector<T> take(const std::vector<T>& from, const std::vector<int64_t>& order,
+                      int64_t width = 1) const {
+    std::vector<T> to;
+    if (from.empty()) return to;
+    to.reserve(order.size() * static_cast<size_t>(outer * inner * width));
+    for (int64_t block = 0; block < outer; ++block) {
+      for (const int64_t slice : order) {
+        const auto start = from.begin() + (block * extent + slice) * inner * width;
+        to.insert(to.end(), start, start + inner * width);
+      }
+    }
+    return to;
+  }
+};
+
+HostTensor take(const HostTensor& tensor, int axis, const std::vector<int64_t>& order) {
+  const Slices slices(tensor.shape, axis);
+  HostTensor result{tensor.dtype, tensor.shape, {}};
+  result.shape[static_cast<size_t>(axis)] = static_cast<int64_t>(order.size());
+  result.data = slices.take(tensor.data, order, tensor::dtype_size(tensor.dtype));
+  return result;
+}
+
+Truth take(const Truth& truth, int axis, const std::vector<int64_t>& order) {
+  const Slices slices(truth.shape, axis);
+  Truth result;
+  result.name = truth.name;
+  result.dtype = truth.dtype;
+  result.exact = truth.exact;
+  result.shape = truth.shape;
+  result.shape[static_cast<size_t>(axis)] = static_cast<int64_t>(order.size());
+  result.value = slices.take(truth.value, order);
+  result.integers = slices.take(truth.integers, order);
+  result.a = slices.take(truth.a, order);
+  result.h = slices.take(truth.h, order);
+  result.jump = slices.take(truth.jump, order);
+  result.may_overflow = slices.take(truth.may_overflow, order);
+  return result;
+}
+
+std::optional<Changed> apply_rows(const Relation& relation, const std::vector<HostTensor>& inputs,
+                                  const std::vector<Truth>& truths, uint64_t seed) {
+  int64_t extent = 0;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (relation.input_axes[i] >= 0)
+      extent = inputs[i].shape[static_cast<size_t>(relation.input_axes[i])];
+  }
+  const bool split = relation.kind == RelationKind::Split;
+  if (extent < 2) return std::nullopt;
+  std::vector<int64_t> order(static_cast<size_t>(extent));
+  std::iota(order.begin(), order.end(), int64_t{0});
+  for (size_t i = order.size(); i > 1; --i) {
+    seed = derive_seed(seed, i);
+    std::swap(order[i - 1], order[seed % i]);
+  }
+  if (split) {
+    order.resize((order.size() + 1) / 2);
+    std::ranges::sort(order);
+  }
+  Changed changed;
+  changed.extent = static_cast<int64_t>(order.size());
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const int axis = relation.input_axes[i];
+    changed.inputs.push_back(axis < 0 ? inputs[i] : take(inputs[i], axis, order));
+  }
+  for (size_t i = 0; i < truths.size(); ++i) {
+    const int axis = relation.output_axes[i];
+    changed.truths.push_back(axis < 0 ? truths[i] : take(truths[i], axis, order));
+  }
+  return changed;
+}
+
+std::vector<double> values_of(const HostTensor& tensor) {
+  std::vector<double> values(static_cast<size_t>(tensor::value_count(tensor)));
+  tensor::load_values(tensor, 0, values);
+  return values;
+}
+
+double largest(const std::vector<double>& values) {
+  double most = 0;
+  for (const double value : values) most = std::max(most, std::fabs(value));
+  return most;
+}
+
+void scale(std::vector<float>* values, double by) {
+  for (float& value : *values) value = static_cast<float>(value * by);
+}
+
+std::optional<Changed> apply_scale(const Relation& relation, const std::vector<HostTensor>& inputs,
+                                   const std::vector<Truth>& truths) {
+  Changed changed{inputs, truths, {}, 0};
+  HostTensor& input = changed.inputs[static_cast<size_t>(relation.input)];
+  std::vector<double> values = values_of(input);
+  for (double& value : values) value *= kScale;
+  if (!(largest(values) < exec::largest_finite(input.dtype) * kRangeShare)) return std::nullopt;
+  tensor::store_floats(input, 0, values);
+  for (size_t i = 0; i < truths.size(); ++i) {
+    Truth& truth = changed.truths[i];
+    const double by = std::pow(kScale, relation.amounts[i]);
+    if (by == 1) continue;
+    if (!tensor::is_float(truth.dtype)) return std::nullopt;
+    for (double& value : truth.value) value *= by;
+    if (!(largest(truth.value) < exec::largest_finite(truth.dtype) * kRangeShare))
+      return std::nullopt;
+    scale(&truth.a, by);
+    scale(&truth.h, by);
+    scale(&truth.jump, by);
+  }
+  return changed;
+}
+
+// Values on a coarse grid, so that shifted ones are exact; the bounds are those of the shifted
+// call, the values those of the other.
+Result<std::optional<Changed>> apply_shift(const Relation& relation,
+                                           const std::vector<HostTensor>& inputs, uint64_t seed,
+                                           const Truths& truth_of) {
+  const auto at = static_cast<size_t>(relation.input);
+  const tensor::DType dtype = inputs[at].dtype;
+  if (exec::unit_roundoff(dtype) > exec::unit_roundoff(tensor::DType::Bf16))
+    return std::optional<Changed>();
+  std::vector<HostTensor> grid = inputs;
+  grid[at] = KW_TRY(
+      tensor::make_input(dtype, inputs[at].shape, tensor::Family::Uniform, derive_seed(seed, 3)));
+  std::vector<double> values = values_of(grid[at]);
+  for (double& value : values) value = std::round(value * kGridReach / kGrid) * kGrid;
+  tensor::store_floats(grid[at], 0, values);
+  const std::vector<Truth> unshifted = KW_TRY(truth_of(grid));
+  for (double& value : values) value += kShift;
+  tensor::store_floats(grid[at], 0, values);
+  Changed changed{grid, KW_TRY(truth_of(grid)), {}, 0};
+  for (size_t i = 0; i < unshifted.size(); ++i) {
+    Truth& truth = changed.truths[i];
+    const double by = relation.amounts[i] * kShift;
+    if (!tensor::is_float(truth.dtype)) {
+      truth.integers = unshifted[i].integers;
+      continue;
+    }
+    for (size_t k = 0; k < truth.value.size(); ++k) truth.value[k] = unshifted[i].value[k] + by;
+  }
+  return std::optional(std::move(changed));
+}
+
+std::optional<Changed> apply_linear(const Relation& relation, const std::vector<HostTensor>& inputs,
+                                    const std::vector<Truth>& truths, uint64_t seed) {
+  Changed changed{inputs, truths, inputs, 0};
+  const auto at = static_cast<size_t>(relation.input);
+  std::vector<double> some = values_of(inputs[at]);
+  std::vector<double> others = some;
+  for (size_t i = 0; i < some.size(); ++i)
+    (derive_seed(seed, i) % 2 == 0 ? some[i] : others[i]) = 0;
+  tensor::store_floats(changed.inputs[at], 0, some);
+  tensor::store_floats(changed.before[at], 0, others);
+  return changed;
+}
+
+}  // namespace
+
+Result<std::optional<Changed>> apply(const Relation& relation, const graph::Graph&,
+                                     const std::vector<HostTensor>& inputs,
+                                     const std::vector<Truth>& truths, uint64_t seed,
+                                     const Truths& truth_of) {
+  const bool plain = std::ranges::all_of(truths, [](const Truth& truth) {
+    return !truth.scores && truth.dtype != tensor::DType::Fp4e2m1x2 && !truth.value.empty();
+  });
+  if (!plain) return std::optional<Changed>();
+  switch (relation.kind) {
+    case RelationKind::Permute:
+    case RelationKind::Split:
+      return apply_rows(relation, inputs, truths, seed);
+    case RelationKind::Scale:
+      return apply_scale(relation, inputs, truths);
+    case RelationKind::Shift:
+      return apply_shift(relation, inputs, seed, truth_of);
+    case RelationKind::Linear:
+      return apply_linear(relation, inputs, truths, seed);
+  }
+  return std::optional<Changed>();
+}
+
+void subtract(const std::vector<HostTensor>& outputs, std::vector<Truth>* truths) {
+  for (size_t i = 0; i < truths->size(); ++i) {
+    Truth& truth = (*truths)[i];
+    const std::vector<double> first = values_of(outputs[i]);
+    const double unit = exec::unit_roundoff(truth.dtype);
+    const double step = exec::smallest_step(truth.dtype, true);
+    truth.h.resize(truth.value.size());
+    truth.exact = false;
+    for (size_t k = 0; k < truth.value.size(); ++k) {
+      truth.value[k] -= first[k];
+      truth.h[k] += static_cast<float>(unit * std::fabs(first[k]) + step);
+    }
+  }
+}
+
+}  // namespace kw::verify
