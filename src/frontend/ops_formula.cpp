@@ -24,6 +24,23 @@ Result<NodeId> filled(graph::Builder& graph, graph::Shape shape, DType dtype,
   return graph.expand(scalar, std::move(shape));
 }
 
+Value tensor_tuple(const std::vector<NodeId>& nodes) {
+  std::vector<Value> items;
+  for (NodeId node : nodes) items.push_back(tensor_value(node));
+  return make_tuple(std::move(items));
+}
+
+Result<std::vector<int>> reduced_dims(Call& call, NodeId x) {
+  std::vector<int> dims = KW_TRY(call.dims("dim", x));
+  if (call.graph().rank(x) == 0) dims.clear();
+  return dims;
+}
+
+Result<std::optional<NodeId>> maybe_tensor(Call& call, std::string_view name) {
+  if (!call.given(name)) return std::optional<NodeId>{};
+  return std::optional<NodeId>(KW_TRY(call.tensor(name)));
+}
+
 Term Formula::fail(Error error) {
   if (!error_) error_ = std::move(error);
   return {*this, Operand::tensor(-1)};

@@ -65,6 +65,11 @@ Error not_implemented(const Call& call, tensor::DType type);
 Result<graph::NodeId> filled(graph::Builder& graph, graph::Shape shape, tensor::DType dtype,
                              const graph::Operand& number);
 inline Value tensor_value(graph::NodeId node) { return Value(Tensor{node}); }
+Value tensor_tuple(const std::vector<graph::NodeId>& nodes);
+/// The dims a reduction names; none for a tensor of rank 0, which has nothing to reduce.
+Result<std::vector<int>> reduced_dims(Call& call, graph::NodeId x);
+/// The tensor, or nothing for None.
+Result<std::optional<graph::NodeId>> maybe_tensor(Call& call, std::string_view name);
 
 Term operator+(const Term& a, const Term& b);
 Term operator-(const Term& a, const Term& b);

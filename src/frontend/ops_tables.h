@@ -13,5 +13,7 @@ std::span<const OpRow> arithmetic_rows();
 std::span<const OpRow> cast_rows();
 std::span<const OpRow> indexing_rows();
 std::span<const OpRow> distance_rows();
+std::span<const OpRow> einsum_rows();
+std::span<const OpRow> joining_rows();
 
 }  // namespace kw::frontend

@@ -1,0 +1,70 @@
+// Distances and similarities between vectors.
+#include <fmt/core.h>
+
+#include <cmath>
+
+#include "frontend/ops_formula.h"
+#include "frontend/ops_tables.h"
+#include "graph/compose_move.h"
+#include "graph/compose_reduce.h"
+
+namespace kw::frontend {
+namespace {
+
+using graph::NodeId;
+
+Result<Value> cosine_similarity(Call& call) {
+  NodeId x = KW_TRY(call.tensor("x1"));
+  NodeId y = KW_TRY(call.tensor("x2"));
+  int64_t dim = KW_TRY(call.integer("dim"));
+  double eps = KW_TRY(call.number("eps"));
+  return tensor_value(
+      KW_TRY(graph::cosine_similarity(call.graph(), x, y, static_cast<int>(dim), eps)));
+}
+
+Result<Value> pairwise_distance(Call& call) {
+  NodeId x = KW_TRY(call.tensor("x1"));
+  NodeId y = KW_TRY(call.tensor("x2"));
+  double p = KW_TRY(call.number("p"));
+  double eps = KW_TRY(call.number("eps"));
+  bool keepdim = KW_TRY(call.boolean("keepdim"));
+  return tensor_value(KW_TRY(graph::pairwise_distance(call.graph(), x, y, p, eps, keepdim)));
+}
+
+// Every row of the one against every row of the other.
+Result<Value> cdist(Call& call) {
+  Formula f(call);
+  Term x = f.floating("x1");
+  Term y = f.floating("x2");
+  double p = f.number("p");
+  if (f.failed()) return f.result(x);
+  graph::Builder& g = call.graph();
+  if (f.rank(x) < 2 || f.rank(y) < 2) {
+    return input_error("cdist only supports at least 2D tensors");
+  }
+  const auto& last_x = g.extent(x.value.node, f.rank(x) - 1);
+  const auto& last_y = g.extent(y.value.node, f.rank(y) - 1);
+  if (!(last_x == last_y)) {
+    return input_error(fmt::format("X1 and X2 must have the same number of columns. X1: {} X2: {}",
+                                   last_x.value(), last_y.value()));
+  }
+  if (p < 0) return input_error("cdist only supports non-negative p values");
+  Term rows = f.node(graph::unsqueeze(g, x.value.node, f.rank(x) - 1));
+  Term columns = f.node(graph::unsqueeze(g, y.value.node, f.rank(y) - 2));
+  Term gap = rows - columns;
+  if (f.failed()) return f.result(gap);
+  return f.result(f.node(graph::vector_norm(g, gap.value.node, p, {f.rank(gap) - 1}, false)));
+}
+
+constexpr OpRow kRows[] = {
+    {"F.cosine_similarity torch.cosine_similarity", "x1, x2, dim=1, eps=1e-08", cosine_similarity},
+    {"F.pairwise_distance torch.pairwise_distance", "x1, x2, p=2.0, eps=1e-06, keepdim=False",
+     pairwise_distance},
+    {"torch.cdist", "x1, x2, p=2.0, compute_mode='use_mm_for_euclid_dist_if_necessary'", cdist},
+};
+
+}  // namespace
+
+std::span<const OpRow> distance_rows() { return kRows; }
+
+}  // namespace kw::frontend

@@ -1,0 +1,319 @@
+// Several tensors into one, one into several, padding and repeating.
+#include <fmt/core.h>
+
+#include "frontend/ops_formula.h"
+#include "frontend/ops_tables.h"
+#include "graph/compose_move.h"
+
+namespace kw::frontend {
+namespace {
+
+using graph::Dim;
+using graph::NodeId;
+using graph::Shape;
+
+Result<Value> cat(Call& call) {
+  std::vector<NodeId> tensors = KW_TRY(call.tensors("tensors"));
+  if (tensors.empty()) {
+    return input_error("torch.cat(): expected a non-empty list of Tensors");
+  }
+  int64_t dim = KW_TRY(call.integer("dim"));
+  return tensor_value(KW_TRY(graph::cat(call.graph(), tensors, static_cast<int>(dim))));
+}
+
+Result<Value> stack(Call& call) {
+  std::vector<NodeId> tensors = KW_TRY(call.tensors("tensors"));
+  if (tensors.empty()) return input_error("stack expects a non-empty TensorList");
+  int64_t dim = KW_TRY(call.integer("dim"));
+  return tensor_value(KW_TRY(graph::stack(call.graph(), tensors, static_cast<int>(dim))));
+}
+
+// atleast_2d puts a vector in a row, atleast_3d also gives matrices a last dim.
+Result<NodeId> at_least(graph::Builder& g, NodeId x, int rank) {
+  const Shape shape = g[x].shape;
+  if (static_cast<int>(shape.size()) >= rank) return x;
+  if (shape.empty()) return g.reshape(x, Shape(static_cast<size_t>(rank), Dim(1)));
+  if (rank == 2) return g.reshape(x, {Dim(1), shape[0]});
+  if (shape.size() == 1) return g.reshape(x, {Dim(1), shape[0], Dim(1)});
+  return g.reshape(x, {shape[0], shape[1], Dim(1)});
+}
+
+template <int rank>
+Result<Value> at_least_row(Call& call) {
+  std::vector<NodeId> tensors = KW_TRY(call.tensors("tensors"));
+  std::vector<NodeId> results;
+  for (NodeId x : tensors) results.push_back(KW_TRY(at_least(call.graph(), x, rank)));
+  return results.size() == 1 ? tensor_value(results[0]) : tensor_tuple(results);
+}
+
+// hstack joins vectors end to end and others along dim 1; vstack along 0, dstack along 2.
+template <int rank, int dim>
+Result<Value> stack_along(Call& call) {
+  std::vector<NodeId> tensors = KW_TRY(call.tensors("tensors"));
+  if (tensors.empty()) {
+    return input_error(fmt::format("{} expects a non-empty TensorList", call.function()));
+  }
+  for (NodeId& x : tensors) x = KW_TRY(at_least(call.graph(), x, rank));
+  const bool lines = rank == 1 && call.graph().rank(tensors[0]) == 1;
+  return tensor_value(KW_TRY(graph::cat(call.graph(), tensors, lines ? 0 : dim)));
+}
+
+Result<Value> column_stack(Call& call) {
+  std::vector<NodeId> tensors = KW_TRY(call.tensors("tensors"));
+  if (tensors.empty()) return input_error("column_stack expects a non-empty TensorList");
+  for (NodeId& x : tensors) {
+    if (call.graph().rank(x) > 1) continue;
+    x = KW_TRY(call.graph().reshape(x, {graph::count_of(call.graph()[x].shape), Dim(1)}));
+  }
+  return tensor_value(KW_TRY(graph::cat(call.graph(), tensors, 1)));
+}
+
+Result<Value> split_named(Call& call, std::string_view input, std::string_view size) {
+  NodeId x = KW_TRY(call.tensor(input));
+  int dim = KW_TRY(call.dim("dim", x));
+  if (call.graph().rank(x) == 0)
+    return input_error("split expects at least a 1-dimensional tensor");
+  if (items_of(call[size])) {
+    Shape sizes = KW_TRY(call.sizes(size));
+    return tensor_tuple(KW_TRY(graph::split_sizes(call.graph(), x, sizes, dim)));
+  }
+  const Dim each = KW_TRY(call.dim_value(size));
+  return tensor_tuple(KW_TRY(graph::split(call.graph(), x, each, dim)));
+}
+
+Result<Value> chunk(Call& call) {
+  NodeId x = KW_TRY(call.tensor("input"));
+  int64_t chunks = KW_TRY(call.integer("chunks"));
+  int dim = KW_TRY(call.dim("dim", x));
+  if (call.graph().rank(x) == 0)
+    return input_error("chunk expects at least a 1-dimensional tensor");
+  if (chunks < 1) {
+    return input_error(fmt::format("chunk expects `chunks` to be greater than 0, got: {}", chunks));
+  }
+  return tensor_tuple(KW_TRY(graph::chunk(call.graph(), x, chunks, dim)));
+}
+
+// By a count, or by the places to cut at.
+Result<Value> tensor_split_along(Call& call, int dim) {
+  NodeId x = KW_TRY(call.tensor("input"));
+  graph::Builder& g = call.graph();
+  if (!items_of(call["indices_or_sections"])) {
+    int64_t sections = KW_TRY(call.integer("indices_or_sections"));
+    if (sections < 1) return input_error("number of sections must be larger than 0");
+    return tensor_tuple(KW_TRY(graph::tensor_split(g, x, sections, dim)));
+  }
+  Shape places = KW_TRY(call.sizes("indices_or_sections"));
+  std::vector<NodeId> parts;
+  std::optional<Dim> start = Dim(0);
+  for (const Dim& place : places) {
+    parts.push_back(KW_TRY(graph::slice_range(g, x, dim, start, place, 1)));
+    start = place;
+  }
+  parts.push_back(KW_TRY(graph::slice_range(g, x, dim, start, std::nullopt, 1)));
+  return tensor_tuple(parts);
+}
+
+Result<Value> tensor_split(Call& call) {
+  NodeId x = KW_TRY(call.tensor("input"));
+  int dim = KW_TRY(call.dim("dim", x));
+  return tensor_split_along(call, dim);
+}
+
+template <int dim>
+Result<Value> split_fixed(Call& call) {
+  NodeId x = KW_TRY(call.tensor("input"));
+  const int rank = call.graph().rank(x);
+  if (rank <= dim) {
+    return input_error(
+        fmt::format("{} requires a tensor with at least {} dimension(s), but got a "
+                    "tensor with {} dimensions!",
+                    call.function(), dim + 1, rank));
+  }
+  return tensor_split_along(call, dim);
+}
+
+Result<Value> hsplit(Call& call) {
+  NodeId x = KW_TRY(call.tensor("input"));
+  if (call.graph().rank(x) == 0) return split_fixed<0>(call);
+  return tensor_split_along(call, call.graph().rank(x) == 1 ? 0 : 1);
+}
+
+Result<Value> unbind(Call& call) {
+  NodeId x = KW_TRY(call.tensor("input"));
+  int dim = KW_TRY(call.dim("dim", x));
+  if (call.graph().rank(x) == 0)
+    return input_error("Dimension specified as 0 but tensor has no dimensions");
+  return tensor_tuple(KW_TRY(graph::unbind(call.graph(), x, dim)));
+}
+
+Result<Value> narrow(Call& call) {
+  NodeId x = KW_TRY(call.tensor("input"));
+  int dim = KW_TRY(call.dim("dim", x));
+  if (call.graph().rank(x) == 0)
+    return input_error("narrow() cannot be applied to a 0-dim tensor.");
+  const Dim start = KW_TRY(call.dim_value("start"));
+  const Dim length = KW_TRY(call.dim_value("length"));
+  return tensor_value(KW_TRY(graph::narrow(call.graph(), x, dim, start, length)));
+}
+
+Result<Value> select(Call& call) {
+  NodeId x = KW_TRY(call.tensor("input"));
+  int dim = KW_TRY(call.dim("dim", x));
+  if (call.graph().rank(x) == 0)
+    return input_error("select() cannot be applied to a 0-dim tensor.");
+  const Dim index = KW_TRY(call.dim_value("index"));
+  return tensor_value(KW_TRY(graph::select(call.graph(), x, dim, index)));
+}
+
+Result<Value> repeat(Call& call) {
+  NodeId x = KW_TRY(call.tensor("input"));
+  Shape times = KW_TRY(call.sizes("repeats"));
+  return tensor_value(KW_TRY(graph::repeat(call.graph(), x, times)));
+}
+
+Result<Value> tile(Call& call) {
+  NodeId x = KW_TRY(call.tensor("input"));
+  Shape times = KW_TRY(call.sizes("dims"));
+  return tensor_value(KW_TRY(graph::tile(call.graph(), x, times)));
+}
+
+// A count per element is known only when it is written out.
+Result<Value> repeat_interleave(Call& call) {
+  NodeId x = KW_TRY(call.tensor("input"));
+  if (call["repeats"].get<Tensor>()) {
+    return input_error(
+        "repeat_interleave(): repeats as a tensor gives a shape that depends on "
+        "values; an int is supported");
+  }
+  const Dim times = KW_TRY(call.dim_value("repeats"));
+  std::optional<int> dim;
+  if (call.given("dim")) dim = KW_TRY(call.dim("dim", x));
+  return tensor_value(KW_TRY(graph::repeat_interleave(call.graph(), x, times, dim)));
+}
+
+Result<Value> pad(Call& call) {
+  NodeId x = KW_TRY(call.tensor("input"));
+  Shape pads = KW_TRY(call.sizes("pad"));
+  std::string name = KW_TRY(call.text("mode"));
+  double value = call.given("value") ? KW_TRY(call.number("value")) : 0;
+  graph::PadMode mode = graph::PadMode::Constant;
+  if (name == "reflect")
+    mode = graph::PadMode::Reflect;
+  else if (name == "replicate")
+    mode = graph::PadMode::Replicate;
+  else if (name == "circular")
+    mode = graph::PadMode::Circular;
+  else if (name != "constant")
+    return input_error(fmt::format("Unrecognised padding mode {}", name));
+  if (pads.size() % 2 != 0) return input_error("Padding length must be divisible by 2");
+  if (static_cast<int>(pads.size() / 2) > call.graph().rank(x)) {
+    return input_error(
+        fmt::format("Padding length should be less than or equal to two times the "
+                    "input dimension but got padding length {} and input of "
+                    "dimension {}",
+                    pads.size(), call.graph().rank(x)));
+  }
+  return tensor_value(KW_TRY(graph::pad(call.graph(), x, pads, mode, value)));
+}
+
+Result<Value> broadcast_tensors(Call& call) {
+  std::vector<NodeId> tensors = KW_TRY(call.tensors("tensors"));
+  Shape shape = KW_TRY(call.graph().broadcast(tensors));
+  for (NodeId& x : tensors) x = KW_TRY(call.graph().expand(x, shape));
+  return tensor_tuple(tensors);
+}
+
+Result<Value> meshgrid(Call& call) {
+  std::vector<NodeId> tensors = KW_TRY(call.tensors("tensors"));
+  std::string indexing = call.given("indexing") ? KW_TRY(call.text("indexing")) : "ij";
+  if (indexing != "ij" && indexing != "xy") {
+    return input_error(
+        fmt::format("torch.meshgrid: indexing must be one of \"xy\" or \"ij\", but "
+                    "received: {}",
+                    indexing));
+  }
+  graph::Builder& g = call.graph();
+  Shape shape;
+  for (NodeId x : tensors) {
+    if (g.rank(x) > 1) {
+      return input_error("torch.meshgrid: Expected 0D or 1D tensor in the tensor list");
+    }
+    shape.push_back(graph::count_of(g[x].shape));
+  }
+  const bool swapped = indexing == "xy" && tensors.size() >= 2;
+  std::vector<NodeId> results;
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    Shape line(shape.size(), Dim(1));
+    line[i] = shape[i];
+    NodeId x = KW_TRY(g.reshape(tensors[i], line));
+    x = KW_TRY(g.expand(x, shape));
+    if (swapped) x = KW_TRY(graph::transpose(g, x, 0, 1));
+    results.push_back(x);
+  }
+  return tensor_tuple(results);
+}
+
+// Matrices along the diagonal of a larger one.
+Result<Value> block_diag(Call& call) {
+  std::vector<NodeId> tensors = KW_TRY(call.tensors("tensors"));
+  graph::Builder& g = call.graph();
+  if (tensors.empty()) return input_error("block_diag(): expected at least one tensor");
+  Dim width(0);
+  for (NodeId& x : tensors) {
+    if (g.rank(x) > 2) {
+      return input_error("torch.block_diag: Input tensors must have 2 or fewer dimensions");
+    }
+    x = KW_TRY(at_least(g, x, 2));
+    width = width + g.extent(x, 1);
+  }
+  std::vector<NodeId> rows;
+  Dim before(0);
+  for (NodeId x : tensors) {
+    const Dim own = g.extent(x, 1);
+    rows.push_back(
+        KW_TRY(graph::pad(g, x, {before, width - before - own}, graph::PadMode::Constant, 0)));
+    before = before + own;
+  }
+  return tensor_value(KW_TRY(graph::cat(g, rows, 0)));
+}
+
+constexpr OpRow kRows[] = {
+    {"torch.cat torch.concat torch.concatenate", "tensors, dim=0", cat},
+    {"torch.stack", "tensors, dim=0", stack},
+    {"torch.hstack", "tensors", stack_along<1, 1>},
+    {"torch.vstack torch.row_stack", "tensors", stack_along<2, 0>},
+    {"torch.dstack", "tensors", stack_along<3, 2>},
+    {"torch.column_stack", "tensors", column_stack},
+    {"torch.atleast_1d", "*tensors", at_least_row<1>},
+    {"torch.atleast_2d", "*tensors", at_least_row<2>},
+    {"torch.atleast_3d", "*tensors", at_least_row<3>},
+    {"torch.split", "tensor, split_size_or_sections, dim=0",
+     [](Call& call) { return split_named(call, "tensor", "split_size_or_sections"); }},
+    {"Tensor.split", "input, split_size, dim=0",
+     [](Call& call) { return split_named(call, "input", "split_size"); }},
+    {"torch.split_with_sizes Tensor.split_with_sizes", "input, split_sizes, dim=0",
+     [](Call& call) { return split_named(call, "input", "split_sizes"); }},
+    {"torch.chunk Tensor.chunk", "input, chunks, dim=0", chunk},
+    {"torch.tensor_split Tensor.tensor_split", "input, indices_or_sections, dim=0", tensor_split},
+    {"torch.vsplit Tensor.vsplit", "input, indices_or_sections", split_fixed<0>},
+    {"torch.hsplit Tensor.hsplit", "input, indices_or_sections", hsplit},
+    {"torch.dsplit Tensor.dsplit", "input, indices_or_sections", split_fixed<2>},
+    {"torch.unbind Tensor.unbind", "input, dim=0", unbind},
+    {"torch.narrow Tensor.narrow", "input, dim, start, length", narrow},
+    {"torch.select Tensor.select", "input, dim, index", select},
+    {"Tensor.repeat", "input, *repeats", repeat},
+    {"torch.tile", "input, dims", tile},
+    {"Tensor.tile", "input, *dims", tile},
+    {"torch.repeat_interleave Tensor.repeat_interleave",
+     "input, repeats, dim=None, *, output_size=None", repeat_interleave},
+    {"F.pad", "input, pad, mode='constant', value=None", pad},
+    {"torch.broadcast_tensors", "*tensors", broadcast_tensors},
+    {"torch.meshgrid", "*tensors, indexing=None", meshgrid},
+    {"torch.block_diag", "*tensors", block_diag},
+};
+
+}  // namespace
+
+std::span<const OpRow> joining_rows() { return kRows; }
+
+}  // namespace kw::frontend
