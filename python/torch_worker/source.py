@@ -15,16 +15,13 @@ MODULE = "kw_reference"
 
 
 def _with_globals(tree, values):
-    """Top-level `name = …` of the given names become constants, so that all that follows from them follows."""
-    left = dict(values)
+    """Top-level `name = …` of the given names become constants, so that all that follows from them follows. Names
+    the file does not have are left alone: not every dim of a task is one."""
     for statement in tree.body:
         targets = statement.targets if isinstance(statement, ast.Assign) else (
             [statement.target] if isinstance(statement, ast.AnnAssign) else [])
         if len(targets) == 1 and isinstance(targets[0], ast.Name) and targets[0].id in values:
             statement.value = ast.copy_location(ast.Constant(values[targets[0].id]), statement)
-            left.pop(targets[0].id, None)
-    if left:
-        raise Failure("NotFound", f"the reference has no top-level name {sorted(left)[0]!r} to set")
     return ast.fix_missing_locations(tree)
 
 

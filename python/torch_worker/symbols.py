@@ -23,6 +23,8 @@ class Symbols:
         return extent if isinstance(extent, int) else self.argument(extent)
 
     def argument(self, value):
+        if value.node.expr.is_Integer:
+            return int(value.node.expr)
         described = {"dim": self._text(value.node.expr)}
         if value.node.hint is not None:
             described["value"] = value.node.hint

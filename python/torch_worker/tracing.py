@@ -2,6 +2,7 @@
 
 The reference runs as it is; what it calls inside torch's own Python (F.softmax calls Tensor.softmax) is not listed.
 """
+import itertools
 import sys
 
 import torch
@@ -49,12 +50,11 @@ class Recorder(TorchFunctionMode):
             frame = frame.f_back
         if frame is None:
             return 0, 0
-        column = 0
         if hasattr(frame.f_code, "co_positions"):
-            positions = list(frame.f_code.co_positions())
-            start = positions[frame.f_lasti // 2][2]
-            column = 0 if start is None else start + 1
-        return frame.f_lineno, column
+            line, _, column, _ = next(itertools.islice(frame.f_code.co_positions(), frame.f_lasti // 2, None))
+            if line is not None and column is not None:
+                return line, column + 1
+        return frame.f_lineno, 0
 
 
 def trace(request, arena):

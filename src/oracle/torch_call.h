@@ -17,7 +17,8 @@ struct TorchSource {
   std::string text;   // stands for the file's content when not empty
   std::string entry;  // name in the file, "package.module.function", or an expression; "": Model,
                       // reference, REFERENCE, or the file's only function
-  std::vector<std::pair<std::string, int64_t>> globals;  // top-level names given other values
+  std::vector<std::pair<std::string, int64_t>> globals;  // top-level names
+  // that get other values; those the file does not have are ignored
 };
 
 /// One argument or weight: a tensor, else a value (null, bool, number, string, list).

@@ -1,0 +1,156 @@
+// Finding the op: PyTorch's process lists every call of torch the reference makes, with its place
+// and its result. Our graph's nodes carry the place they were written at. The last of the nodes
+// that one expression became holds its result, and the n-th result at a place is compared with the
+// n-th call there; the first pair that parts is to blame, for all before it agreed.
+#include "oracle/torch_cross_check.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+namespace kw::oracle {
+namespace {
+
+std::string type_text(tensor::DType dtype, const std::vector<int64_t>& shape) {
+  std::string text = tensor::dtype_name(dtype);
+  text += '[';
+  for (size_t i = 0; i < shape.size(); ++i)
+    text += fmt::format("{}{}", i == 0 ? "" : ", ", shape[i]);
+  return text + ']';
+}
+
+std::string judged(const CrossCheck& check, const exec::Truth& truth,
+                   const tensor::HostTensor& got) {
+  if (truth.dtype != got.dtype || truth.shape != got.shape) {
+    return fmt::format("PyTorch gives {}, kernelwright {}", type_text(got.dtype, got.shape),
+                       type_text(truth.dtype, truth.shape));
+  }
+  return check.judge(truth, got);
+}
+
+using Place = std::pair<int, int>;
+
+/// The results of expressions: of every run of nodes written at one place as one expression, the
+/// last.
+std::map<Place, std::vector<graph::NodeId>> results_by_place(const graph::Graph& graph,
+                                                             bool columns) {
+  std::map<Place, std::vector<graph::NodeId>> results;
+  for (size_t i = 0; i < graph.nodes.size(); ++i) {
+    const graph::Node& node = graph.nodes[i];
+    if (node.line <= 0 || node.op == graph::Op::Input) continue;
+    const bool ends = i + 1 == graph.nodes.size() || graph.nodes[i + 1].line != node.line ||
+                      graph.nodes[i + 1].column != node.column ||
+                      graph.nodes[i + 1].origin != node.origin;
+    if (!ends) continue;
+    results[{node.line, columns ? node.column : 0}].push_back(static_cast<graph::NodeId>(i));
+  }
+  return results;
+}
+
+bool same_type(const graph::Node& node, const tensor::HostTensor& value) {
+  return node.dtype == value.dtype && graph::values_of(node.shape) == value.shape;
+}
+
+/// The first parting step of those paired; the parting stays as it is when none parts.
+Status blame(const CrossCheck& check, exec::Oracle& oracle, TorchProcess& torch,
+             std::vector<Parting>* partings) {
+  const TorchAnswer traced = torch.ask("trace", check.call, Json::object(), check.timeout_seconds);
+  if (!traced.ok()) return Done{};
+  const Json& steps = traced.body["steps"];
+  const std::vector<StepPair> pairs = pair_steps(*check.graph, steps, traced.outputs);
+  if (pairs.empty()) return Done{};
+  graph::Graph probe = *check.graph;
+  probe.outputs.clear();
+  for (const StepPair& pair : pairs)
+    probe.outputs.push_back({fmt::format("%{}", pair.node), pair.node});
+  const auto truths = KW_TRY(oracle.truth(probe, *check.inputs, check.options));
+  for (size_t i = 0; i < pairs.size() && i < truths.size(); ++i) {
+    const std::string why = judged(check, truths[i], traced.outputs[pairs[i].step].tensor);
+    if (why.empty()) continue;
+    const graph::Node& node = (*check.graph)[pairs[i].node];
+    for (Parting& parting : *partings) {
+      parting.line = node.line;
+      parting.column = node.column;
+      parting.ours = node.origin;
+      parting.torchs = steps.items()[pairs[i].step]["full"].as_string();
+      parting.step_why = why;
+    }
+    break;
+  }
+  return Done{};
+}
+
+}  // namespace
+
+std::vector<StepPair> pair_steps(const graph::Graph& graph, const Json& steps,
+                                 const std::vector<TorchTensor>& values) {
+  const auto& items = steps.items();
+  if (items.size() != values.size()) return {};
+  const bool columns = std::any_of(items.begin(), items.end(),
+                                   [](const Json& step) { return step["column"].as_int() > 0; });
+  std::map<Place, std::vector<size_t>> steps_by_place;
+  for (size_t i = 0; i < items.size(); ++i) {
+    const auto line = static_cast<int>(items[i]["line"].as_int());
+    const auto column = static_cast<int>(items[i]["column"].as_int());
+    if (line > 0) steps_by_place[{line, columns ? column : 0}].push_back(i);
+  }
+  const auto results = results_by_place(graph, columns);
+  std::vector<StepPair> pairs;
+  for (const auto& [place, at] : steps_by_place) {
+    const auto found = results.find(place);
+    if (found == results.end()) continue;
+    const bool one_to_one = found->second.size() == at.size();
+    auto next = found->second.begin();
+    for (size_t step : at) {
+      // Where the counts differ, the next result that can be it is taken.
+      while (!one_to_one && next != found->second.end() &&
+             !same_type(graph[*next], values[step].tensor)) {
+        ++next;
+      }
+      if (next == found->second.end()) break;
+      if (same_type(graph[*next], values[step].tensor)) pairs.push_back({step, *next});
+      ++next;
+    }
+  }
+  std::sort(pairs.begin(), pairs.end(),
+            [](const StepPair& a, const StepPair& b) { return a.step < b.step; });
+  return pairs;
+}
+
+Result<CrossChecked> cross_check(const CrossCheck& check, exec::Oracle& oracle,
+                                 TorchProcess& torch) {
+  CrossChecked result;
+  TorchAnswer answer = torch.run(check.call, check.timeout_seconds);
+  result.outcome = answer.outcome;
+  if (!answer.ok()) return result;
+  const auto truths = KW_TRY(oracle.truth(*check.graph, *check.inputs, check.options));
+  if (truths.size() != answer.outputs.size()) {
+    Parting parting;
+    parting.why = fmt::format("PyTorch gives {} outputs, kernelwright {}", answer.outputs.size(),
+                              truths.size());
+    result.partings.push_back(parting);
+    return result;
+  }
+  for (size_t i = 0; i < truths.size(); ++i) {
+    const std::string why = judged(check, truths[i], answer.outputs[i].tensor);
+    if (why.empty()) continue;
+    Parting parting;
+    parting.output = truths[i].name;
+    parting.why = why;
+    result.partings.push_back(parting);
+  }
+  if (!result.partings.empty()) KW_TRY(blame(check, oracle, torch, &result.partings));
+  return result;
+}
+
+std::string parting_text(const Parting& parting) {
+  std::string text =
+      parting.output.empty() ? parting.why : fmt::format("{}: {}", parting.output, parting.why);
+  if (parting.line == 0) return text;
+  return text + fmt::format("; the two part at line {}, column {}: {} ({}): {}", parting.line,
+                            parting.column, parting.ours, parting.torchs, parting.step_why);
+}
+
+}  // namespace kw::oracle
