@@ -179,7 +179,7 @@ std::byte* quick_global(Machine& m, const Warp& w, int lane, uint32_t pc, const 
 }
 
 std::byte* quick_target(Machine& m, const Warp& w, int lane, uint32_t pc, const AtomicInst& atom) {
-  if (w.tainted || atom.mem.count != 1) return nullptr;
+  if (w.tainted || atom.mem.count != 1 || m.handovers != nullptr) return nullptr;
   const uint64_t address = lane_address(w, atom.mem, lane);
   if (atom.mem.space == ptx::Space::Shared) return quick_shared(m, w, lane, pc, atom.mem, address);
   if (region_of(address) == kSharedRegion && atom.mem.space == ptx::Space::Generic)

@@ -130,7 +130,8 @@ void report_different_places(Machine& m, const Warp& w, const Group& group,
                              const NamedBarrier& barrier) {
   const Actor other{m.block->linear, barrier.first_thread, barrier.first_pc};
   const record::Place there = place_of(*m.launch.code, barrier.first_pc);
-  report(m, FindingKind::DivergentBarrier, Certainty::Certain,
+  // The hardware looks at the number of the barrier only; CUDA calls it undefined.
+  report(m, FindingKind::DivergentBarrier, Certainty::Warning,
          actor(m, w, __builtin_ctz(group.mask), group.pc), {}, other, [&] {
            return fmt::format(
                "waits at this barrier while other threads of the block wait at the one in line {}",
@@ -138,11 +139,35 @@ void report_different_places(Machine& m, const Warp& w, const Group& group,
          });
 }
 
+// Whole warps that exited count as arrived on the hardware; CUDA wants every thread here, or none.
+void report_exited(Machine& m, const NamedBarrier& barrier) {
+  const ResidentBlock& block = running(m);
+  const Warp* gone = nullptr;
+  uint32_t threads = 0;
+  for (uint32_t v = 0; v < block.warp_count; ++v) {
+    if (block.warps[v].live != 0) continue;
+    gone = gone != nullptr ? gone : &block.warps[v];
+    threads += static_cast<uint32_t>(__builtin_popcount(block.warps[v].present));
+  }
+  if (gone == nullptr) return;
+  report(m, FindingKind::DivergentBarrier, Certainty::Warning,
+         {block.linear, barrier.first_thread, barrier.first_pc}, {},
+         actor(m, *gone, __builtin_ctz(gone->present), gone->exit_pc), [&] {
+           return fmt::format(
+               "waits at a barrier of the whole block, {} of whose {} threads have already exited "
+               "without it",
+               threads, block.thread_count);
+         });
+}
+
 void open(Machine& m, uint32_t id) {
   ResidentBlock& block = running(m);
   const NamedBarrier barrier = block.barriers[id];
   block.barriers[id] = NamedBarrier();
-  if (m.counters == nullptr) order_participants(m, block, barrier);
+  if (m.counters == nullptr) {
+    order_participants(m, block, barrier);
+    if (barrier.expected == 0) report_exited(m, barrier);
+  }
   ++m.progress;
   for (uint32_t v = 0; v < block.warp_count; ++v) {
     Warp& w = block.warps[v];

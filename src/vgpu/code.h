@@ -148,6 +148,7 @@ struct Code {
   bool serial = false;  // has global atomics, strong accesses, device-wide fences or prints: blocks
                         // run in order
   bool has_sync = false;  // the same without prints: blocks may order each other
+  bool has_strong_stores = false;  // volatile, relaxed or releasing stores to global memory
   bool has_float_atomics = false;
   std::vector<int> variables_used;  // indices into Module::variables (.global, .const)
   int max_threads[3] = {0, 0, 0};

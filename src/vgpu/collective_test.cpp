@@ -173,6 +173,42 @@ TEST(BarrierTest, ExitedThreadsDoNotHoldUpOthers) {
   EXPECT_EQ(bench.read<int>(y)[70], 3);
 }
 
+// Undefined in CUDA, but every device does what was meant: told, and no reason to stop.
+TEST(BarrierTest, WhatDevicesAllowIsAWarning) {
+  struct Allowed {
+    const char* body;
+    const char* message;  // "": nothing to tell
+  };
+  const Allowed cases[] = {
+      {"setp.lt.u32 %p1, %r1, 32; @%p1 bra A; bar.sync 0; bra E; A: bar.sync 0; E:",
+       "while other threads of the block wait"},
+      {"setp.ge.u32 %p1, %r1, 32; @%p1 bra E; bar.sync 0; E:", "32 of whose 64 threads"},
+      {"setp.ge.u32 %p1, %r1, 40; @%p1 bra E; bar.sync 0; E:", ""},
+      {"setp.ge.u32 %p1, %r1, 32; @%p1 bra E; bar.sync 1, 32; E:", ""},
+      {"setp.ge.u32 %p1, %r1, 32; bar.sync 0; @%p1 bra E; E:", ""},
+  };
+  for (const Allowed& c : cases) {
+    for (const uint64_t seed : {0, 1}) {
+      Bench bench(per_thread(std::string("mov.u32 %r10, 3; ") + c.body));
+      const int y = bench.output("y", 64, tensor::DType::Int32);
+      bench.launch("k", {1}, {64}).params = {Bench::pointer(y)};
+      bench.options.schedule_seed = seed;
+      bench.run();
+      EXPECT_EQ(bench.outcome.status, exec::RunStatus::Completed) << c.body;
+      EXPECT_EQ(bench.read<int>(y)[63], 3);
+      if (*c.message == 0) {
+        EXPECT_EQ(bench.findings(), "") << c.body;
+        continue;
+      }
+      const record::Finding* f = bench.found(FindingKind::DivergentBarrier);
+      ASSERT_NE(f, nullptr) << c.body << "\n" << bench.findings();
+      EXPECT_EQ(f->certainty, record::Certainty::Warning);
+      EXPECT_NE(f->message.find(c.message), std::string::npos) << f->message;
+      EXPECT_TRUE(f->other_at.has_value());
+    }
+  }
+}
+
 TEST(BarrierTest, NamedBarriersPassDataInARing) {
   // Warp 0 writes, warp 1 doubles, warp 2 adds one; each pair has its own barrier.
   Bench bench(per_thread(R"(

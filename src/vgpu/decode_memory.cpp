@@ -102,6 +102,7 @@ void Decoder::note_access(const MemOp& mem, bool orders) {
     code_.shared_unit_log2 = std::min(code_.shared_unit_log2, log2);
   }
   if (global && orders) code_.serial = code_.has_sync = true;
+  if (global && mem.is_store && mem.order > Order::Seed) code_.has_strong_stores = true;
 }
 
 bool Decoder::starts_cas_loop(const Operand& where) const {

@@ -1,5 +1,6 @@
 #include "vgpu/machine.h"
 
+#include "vgpu/handovers.h"
 #include "vgpu/pool.h"
 
 namespace kw::vgpu {
@@ -16,6 +17,7 @@ Machine::Machine(const LaunchContext& context, Regions& regions_in, FindingLog& 
   params = context.params.data();
   launch_segment = next_segment = first_segment;
   pool = std::make_unique<BlockPool>(context);
+  if (context.code->has_strong_stores) handovers = std::make_unique<Handovers>();
 }
 
 Machine::~Machine() = default;

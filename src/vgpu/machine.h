@@ -18,6 +18,7 @@
 namespace kw::vgpu {
 
 struct CounterTable;
+class Handovers;
 class BlockPool;
 
 /// What all host threads of a launch share; nothing here changes while it runs.
@@ -80,6 +81,7 @@ struct Machine {
   std::vector<Segment> segments;  // from launch_segment on
   std::unordered_map<uint32_t, BlockSync> syncs;
   uint64_t sync_time = 1;
+  std::unique_ptr<Handovers> handovers;  // null: the kernel makes none
 
   // Scheduling.
   std::unique_ptr<BlockPool> pool;

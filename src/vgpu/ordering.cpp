@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "vgpu/handovers.h"
 #include "vgpu/machine.h"
 #include "vgpu/pool.h"
 
@@ -77,7 +78,9 @@ void sync_block(Machine& m) {
 void fence(Machine& m, Scope scope) {
   ResidentBlock& block = running(m);
   block.fence_time = advance_time(m);
-  if (scope == Scope::Device) block.device_fence_time = block.fence_time;
+  if (scope == Scope::Block) return;
+  block.device_fence_time = block.fence_time;
+  if (m.handovers != nullptr) m.handovers->fenced(m);
 }
 
 void publish(Machine& m, const MemOp& op) {

@@ -4,6 +4,7 @@
 
 #include <fmt/core.h>
 
+#include "vgpu/handovers.h"
 #include "vgpu/ordering.h"
 #include "vgpu/pool.h"
 #include "vgpu/report.h"
@@ -219,6 +220,11 @@ void check_global_write(Machine& m, const LaneAccess& a, uint32_t number, uint64
   }
 }
 
+void note_handover(Machine& m, const LaneAccess& a, uint32_t number, uint64_t offset) {
+  if (a.kind != AccessKind::Write) m.handovers->read(m, a, number, offset);
+  if (a.kind != AccessKind::Read) m.handovers->wrote(m, a, number, offset);
+}
+
 }  // namespace
 
 bool check_shared(Machine& m, const LaneAccess& a, uint32_t offset) {
@@ -261,6 +267,7 @@ bool check_global(Machine& m, const LaneAccess& a, uint32_t number, uint64_t off
   block.dirty = true;
   const bool strong = a.strong || a.kind == AccessKind::Atomic;
   if (strong) region.saw_strong = true;
+  if (strong && m.handovers != nullptr) note_handover(m, a, number, offset);
   int unit_log2 = 0;
   while ((2u << unit_log2) <= a.bytes && unit_log2 < 4) ++unit_log2;
   if (region.unit_log2 > unit_log2) m.memory.refine(region, unit_log2);

@@ -71,6 +71,7 @@ struct Warp {
   uint32_t index = 0;
   uint32_t present = 0;  // lanes that exist
   uint32_t live = 0;     // lanes that have not exited
+  uint32_t exit_pc = 0;  // where the last ones did
   uint32_t group_count = 0;
   Group groups[kLanes];
   uint32_t turn = 0;

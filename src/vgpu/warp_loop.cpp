@@ -382,6 +382,7 @@ class Loop {
         return Step::Next;
       case Op::Exit:
         w_.live &= ~mask;
+        w_.exit_pc = run_.pc;
         ++m_.progress;
         exit_lanes(m_, w_);
         wake_waiting(w_);

@@ -143,6 +143,8 @@ const std::map<std::string, Twin>& twins() {
       {"global_race_neighbour", {half_sum}},
       {"last_block_no_fence", {row_sum}},
       {"flag_plain", {row_sum}},
+      {"volatile_no_fence", {row_sum}},
+      {"barrier_after_exit", {rotated}},
       {"barrier_in_loop", {row_max}},
       {"barrier_bad_id", reversed(64)},
       {"barrier_wrong_partner", reversed(32)},
