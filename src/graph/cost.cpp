@@ -1,0 +1,118 @@
+// From the outputs backwards: every node learns which of its elements are asked for, and asks its
+// inputs in turn. What reaches the graph's inputs must be read once; what each node is asked for
+// must be computed once.
+#include "graph/cost.h"
+
+#include <algorithm>
+
+#include "graph/demand.h"
+
+namespace kw::graph {
+
+namespace {
+
+double extent_product(const Node& node, const std::vector<int>& dims) {
+  double product = 1;
+  for (int dim : dims) product *= static_cast<double>(node.shape[static_cast<size_t>(dim)].value());
+  return product;
+}
+
+// Arithmetic on numbers that are counted as flops: floats in, or floats out.
+double flops_of(const Graph& graph, const Node& node, const Demand& demand) {
+  const OpInfo& info = op_info(node.op);
+  if (info.flops == 0 || node.inputs.empty()) return 0;
+  const Node& first = graph[node.inputs[0]];
+  if (!tensor::is_float(node.dtype) && !tensor::is_float(first.dtype)) return 0;
+  const double elements = demanded_elements(demand, node.shape);
+  switch (info.kind) {
+    case OpKind::Reduction:
+    case OpKind::Selection:
+      return info.flops * elements * extent_product(first, node.attrs.dims) /
+             std::max(extent_product(node, node.attrs.dims), 1.0);
+    case OpKind::Contraction:
+      return info.flops * elements * static_cast<double>(first.shape.back().value());
+    case OpKind::Movement: {  // a scatter that sums: one addition per source element
+      const Node& source = graph[node.inputs.back()];
+      if (node.attrs.scatter == ScatterMode::Set) return 0;
+      return info.flops * static_cast<double>(count_of(source.shape).value());
+    }
+    default:
+      return info.flops * elements;
+  }
+}
+
+bool keeps_count(Op op) {
+  return op_info(op).kind == OpKind::Pointwise || op == Op::Reshape || op == Op::Permute ||
+         op == Op::Flip || op == Op::Slice || op == Op::Expand;
+}
+
+double count_value(const Node& node) { return static_cast<double>(count_of(node.shape).value()); }
+
+// An element picked by an index: from x somewhere, and the index itself where the result is.
+void ask_lookup(const Graph& graph, const Node& node, const Demand& demand,
+                std::vector<Demand>& demands) {
+  Demand& table = demands[static_cast<size_t>(node.inputs[0])];
+  table.gathered += demanded_elements(demand, node.shape);
+  const NodeId index = node.inputs[1];
+  Demand& places = demands[static_cast<size_t>(index)];
+  const Shape& shape = graph[index].shape;
+  if (demand.gathered > 0) add_box(places, whole_box(shape), shape);
+  for (const Box& box : demand.boxes) {
+    const auto dim = static_cast<size_t>(node.attrs.dims[0]);
+    add_box(places, node.op == Op::IndexSelect ? Box{box[dim]} : box, shape);
+  }
+}
+
+void ask_inputs(const Graph& graph, const Node& node, const Demand& demand,
+                std::vector<Demand>& demands) {
+  if (node.op == Op::Gather || node.op == Op::IndexSelect) {
+    return ask_lookup(graph, node, demand, demands);
+  }
+  for (size_t i = 0; i < node.inputs.size(); ++i) {
+    const Node& input = graph[node.inputs[i]];
+    Demand& asked = demands[static_cast<size_t>(node.inputs[i])];
+    for (const Box& box : demand.boxes) {
+      add_box(asked, input_box(graph, node, i, box), input.shape);
+    }
+    if (demand.gathered == 0) continue;
+    if (keeps_count(node.op)) {
+      asked.gathered += std::min(demand.gathered, count_value(input));
+    } else {
+      add_box(asked, whole_box(input.shape), input.shape);
+    }
+  }
+}
+
+void count_read(const Node& node, const Demand& demand, Cost* cost) {
+  const double size = tensor::dtype_size(node.dtype);
+  const double certain = box_elements(demand, node.shape);
+  const double all = demanded_elements(demand, node.shape);
+  cost->read_bytes += all * size;
+  cost->gathered_bytes += (all - certain) * size;
+}
+
+}  // namespace
+
+Cost cost_of(const Graph& original) {
+  const Graph graph = simplify(original);
+  std::vector<Demand> demands(graph.nodes.size());
+  Cost cost;
+  for (const NamedNode& output : graph.outputs) {
+    const Node& node = graph[output.node];
+    add_box(demands[static_cast<size_t>(output.node)], whole_box(node.shape), node.shape);
+    cost.write_bytes += count_value(node) * tensor::dtype_size(node.dtype);
+  }
+  for (size_t at = graph.nodes.size(); at-- > 0;) {
+    const Node& node = graph.nodes[at];
+    const Demand demand = demands[at];
+    if (demand.empty()) continue;
+    if (node.op == Op::Input) count_read(node, demand, &cost);
+    const double flops = flops_of(graph, node, demand);
+    cost.flops += flops;
+    if (node.op == Op::MatMul) cost.tensor_flops += flops;
+    ask_inputs(graph, node, demand, demands);
+  }
+  return cost;
+}
+
+}  // namespace kw::graph
