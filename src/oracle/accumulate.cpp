@@ -1,0 +1,239 @@
+#include "oracle/accumulate.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "oracle/levels.h"
+#include "oracle/scalar.h"
+
+namespace kw::oracle {
+
+using graph::Op;
+using tensor::DType;
+
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+bool chooses(const Folding& f) { return f.op == Op::Max || f.op == Op::Min; }
+double sign_of(const Folding& f) { return f.op == Op::Min ? -1 : 1; }
+bool in_float(const Folding& f) { return f.declared && f.dtype != DType::Fp64 && !f.in.integer; }
+
+int64_t worst_integer(const Folding& f) {
+  if (f.dtype == DType::Uint64) return f.op == Op::Max ? 0 : -1;
+  return f.op == Op::Max ? std::numeric_limits<int64_t>::min()
+                         : std::numeric_limits<int64_t>::max();
+}
+
+Op pairwise(Op op) {
+  switch (op) {
+    case Op::Sum:
+      return Op::Add;
+    case Op::Prod:
+      return Op::Mul;
+    case Op::Max:
+      return Op::Maximum;
+    default:
+      return Op::Minimum;
+  }
+}
+
+void raise(double& most, double value) { most = value > most ? value : most; }
+
+void sum_run(const Folding& f, const Lanes& x, int first, int count, size_t s,
+             Accumulators& state) {
+  const ChunkLoops& loops = chunk_loops();
+  if (in_float(f)) {
+    state.f[s] += loops.sum_float(x.t + first, count);
+    return;
+  }
+  state.t[s] += loops.sum(x.t + first, count);
+  if (f.declared) return;
+  state.size[s] += loops.sum_magnitudes(x.t + first, count);
+  if (f.in.a) state.a[s] += loops.sum(x.a + first, count);
+  if (f.in.h) state.h[s] += loops.sum_squares(x.h + first, count);
+}
+
+void choose_run(const Folding& f, const Lanes& x, int first, int count, size_t s,
+                Accumulators& state) {
+  const ChunkLoops& loops = chunk_loops();
+  const double sign = sign_of(f);
+  const double* t = x.t + first;
+  if (loops.has_nan(t, count)) state.t[s] = std::numeric_limits<double>::quiet_NaN();
+  const double most = loops.largest(t, sign, count);
+  raise(state.t[s], most);
+  if (!x.jumps) raise(state.certain[s], most);
+  if (f.in.a) {
+    raise(state.a[s], loops.largest_end(t, sign, x.a + first, 1, count));
+    raise(state.down_a[s], loops.largest_end(t, sign, x.a + first, -1, count));
+  }
+  if (f.in.h) {
+    raise(state.h[s], loops.largest_end(t, sign, x.h + first, 1, count));
+    raise(state.down_h[s], loops.largest_end(t, sign, x.h + first, -1, count));
+  }
+}
+
+struct Factor {
+  double t, a, h, size, small;
+};
+
+void multiply(const Factor& x, size_t s, Accumulators& state) {
+  const double y = std::fabs(state.t[s]), m = std::fabs(x.t);
+  state.a[s] = y * x.a + m * state.a[s] + 4 * x.a * state.a[s];
+  state.h[s] = y * x.h + m * state.h[s] + x.h * state.h[s];
+  state.t[s] *= x.t;
+  state.size[s] *= x.size;
+  state.small[s] *= x.small;
+}
+
+void multiply_one(const Folding& f, const Lanes& x, int at, size_t s, Accumulators& state) {
+  const double t = x.t[at], m = std::fabs(t);
+  if (in_float(f)) {
+    state.f[s] *= static_cast<float>(t);
+    return;
+  }
+  multiply({t, f.in.a ? x.a[at] : 0, f.in.h ? x.h[at] : 0, m > 1 ? m : 1, m < 1 && m > 0 ? m : 1},
+           s, state);
+}
+
+void jump_one(const Folding& f, const Lanes& x, int at, size_t s, Accumulators& state) {
+  const double lo = x.lo[at], hi = x.hi[at];
+  const double t = f.in.integer ? to_double(x.i[at], f.dtype) : x.t[at];
+  if (f.op == Op::Sum) {
+    state.lo[s] += lo;
+    state.hi[s] += hi;
+  } else if (f.op == Op::Prod) {
+    // Relative, like everything about products.
+    const double share = std::max(lo, hi) / std::fabs(t);
+    if (share > 0) state.lo[s] = state.hi[s] = (1 + state.hi[s]) * (1 + share) - 1;
+  } else if (lo > 0 || hi > 0) {
+    const double sign = sign_of(f);
+    raise(state.hi[s], sign * t + (sign > 0 ? hi : lo));
+    raise(state.lo[s], sign * t - (sign > 0 ? lo : hi));
+  } else {
+    raise(state.certain[s], sign_of(f) * t);
+  }
+}
+
+void fold_one(const Folding& f, const Lanes& x, int at, size_t s, Accumulators& state) {
+  if (f.in.integer) {
+    state.i[s] = apply(pairwise(f.op), state.i[s], x.i[at], f.dtype);
+    if (!x.jumps && chooses(f)) raise(state.certain[s], sign_of(f) * to_double(x.i[at], f.dtype));
+  } else if (f.op == Op::Prod) {
+    multiply_one(f, x, at, s, state);
+  } else {
+    choose_run(f, x, at, 1, s, state);
+  }
+}
+
+void sum_rows(const Folding& f, const Lanes& x, int rows, Accumulators& state) {
+  const ChunkLoops& loops = chunk_loops();
+  const int w = state.width;
+  for (int r = 0; r < rows; ++r) {
+    const int at = r * w;
+    if (in_float(f)) {
+      loops.add_columns_float(x.t + at, w, state.f.data());
+      continue;
+    }
+    loops.add_columns(x.t + at, w, state.t.data());
+    if (f.declared) continue;
+    loops.add_column_magnitudes(x.t + at, w, state.size.data());
+    if (f.in.a) loops.add_columns(x.a + at, w, state.a.data());
+    if (f.in.h) loops.add_column_squares(x.h + at, w, state.h.data());
+  }
+}
+
+}  // namespace
+
+Accumulators::Accumulators(int w) : width(w) {
+  const auto n = static_cast<size_t>(w);
+  i.resize(n);
+  f.resize(n);
+  for (auto* v : {&t, &a, &h, &size, &small, &down_a, &down_h, &lo, &hi, &certain}) v->resize(n);
+}
+
+void start(const Folding& f, Accumulators& state) {
+  const auto fill = [](auto& values, auto value) {
+    std::fill(values.begin(), values.end(), value);
+  };
+  const bool product = f.op == Op::Prod, choice = chooses(f);
+  const double first = choice ? -kInfinity : 0;
+  fill(state.t, product ? 1.0 : first);
+  fill(state.f, product ? 1.0f : 0.0f);
+  fill(state.i, choice ? worst_integer(f) : static_cast<int64_t>(product ? 1 : 0));
+  for (auto* v :
+       {&state.a, &state.h, &state.down_a, &state.down_h, &state.lo, &state.hi, &state.certain})
+    fill(*v, first);
+  fill(state.size, product ? 1.0 : 0.0);
+  fill(state.small, 1.0);
+  state.count = 0;
+  state.jumps = false;
+}
+
+void fold_run(const Folding& f, const Lanes& x, int first, int count, int slot,
+              Accumulators& state) {
+  const auto s = static_cast<size_t>(slot);
+  if (f.op == Op::Sum && !f.in.integer) {
+    sum_run(f, x, first, count, s, state);
+  } else if (chooses(f) && !f.in.integer) {
+    choose_run(f, x, first, count, s, state);
+  } else {
+    for (int k = 0; k < count; ++k) fold_one(f, x, first + k, s, state);
+  }
+  if (!x.jumps) return;
+  state.jumps = true;
+  for (int k = 0; k < count; ++k) jump_one(f, x, first + k, s, state);
+}
+
+void fold_rows(const Folding& f, const Lanes& x, int rows, Accumulators& state) {
+  const int w = state.width;
+  if (f.op == Op::Sum && !f.in.integer) {
+    sum_rows(f, x, rows, state);
+  } else {
+    for (int k = 0; k < rows * w; ++k) fold_one(f, x, k, static_cast<size_t>(k % w), state);
+  }
+  state.count += rows;
+  if (!x.jumps) return;
+  state.jumps = true;
+  for (int k = 0; k < rows * w; ++k) jump_one(f, x, k, static_cast<size_t>(k % w), state);
+}
+
+void merge(const Folding& f, const Accumulators& later, Accumulators& state) {
+  for (size_t s = 0; s < state.t.size(); ++s) {
+    if (f.in.integer) {
+      state.i[s] = apply(pairwise(f.op), state.i[s], later.i[s], f.dtype);
+    } else if (f.op == Op::Sum) {
+      state.t[s] += later.t[s];
+      state.f[s] += later.f[s];
+      state.a[s] += later.a[s];
+      state.h[s] += later.h[s];
+      state.size[s] += later.size[s];
+    } else if (f.op == Op::Prod) {
+      state.f[s] *= later.f[s];
+      multiply({later.t[s], later.a[s], later.h[s], later.size[s], later.small[s]}, s, state);
+    } else {
+      const bool nan = later.t[s] != later.t[s];
+      if (nan) state.t[s] = later.t[s];
+      raise(state.t[s], later.t[s]);
+      raise(state.a[s], later.a[s]);
+      raise(state.h[s], later.h[s]);
+      raise(state.down_a[s], later.down_a[s]);
+      raise(state.down_h[s], later.down_h[s]);
+    }
+    if (f.op == Op::Sum) {
+      state.lo[s] += later.lo[s];
+      state.hi[s] += later.hi[s];
+    } else if (f.op == Op::Prod) {
+      state.lo[s] = state.hi[s] = (1 + state.hi[s]) * (1 + later.hi[s]) - 1;
+    } else {
+      raise(state.lo[s], later.lo[s]);
+      raise(state.hi[s], later.hi[s]);
+      raise(state.certain[s], later.certain[s]);
+    }
+  }
+  state.jumps |= later.jumps;
+  state.count += later.count;
+}
+
+}  // namespace kw::oracle

@@ -1,0 +1,31 @@
+// How much one op may round: rows of the rules in docs/error-bound.md. The constants they are
+// multiplied with are in exec/bound.h.
+#pragma once
+
+#include "graph/op.h"
+#include "tensor/dtype.h"
+
+namespace kw::oracle {
+
+/// What one op adds on the fp32 path, in units of 2^-24 (2^-53 for fp64) unless said otherwise.
+struct OpErrors {
+  double relative = 0;  // of the result: L
+  double argument = 0;  // of the argument, which an implementation may scale before it starts
+  double absolute = 0;  // whatever the result
+  double floor = 0;     // plain: results below it may become zero
+};
+const OpErrors& op_errors(graph::Op op);
+
+/// Roundings of a node's dtype. Half types compute in fp32 and round once more.
+struct Rounding {
+  double unit = 0, tiny = 0;            // of the fp32 or fp64 path: relative, and below normals
+  double limit = 0;                     // beyond it the path has infinity
+  double half_unit = 0, half_tiny = 0;  // of the half type; 0 for fp32 and fp64
+  double half_limit = 0;
+};
+Rounding rounding_of(tensor::DType type, bool flush);
+
+/// fp16, bf16 and the fp8 types.
+bool is_half(tensor::DType type);
+
+}  // namespace kw::oracle

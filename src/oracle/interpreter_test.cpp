@@ -1,0 +1,272 @@
+#include "oracle/interpreter.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "exec/bound.h"
+#include "oracle/test_graph.h"
+#include "tensor/inputs.h"
+
+namespace kw::oracle {
+namespace {
+
+using exec::Truth;
+using exec::TruthOptions;
+using graph::Op;
+using tensor::DType;
+using tensor::Family;
+using tensor::HostTensor;
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+std::vector<double> values_of(const HostTensor& tensor) {
+  std::vector<double> values(static_cast<size_t>(tensor::value_count(tensor)));
+  tensor::load_values(tensor, 0, values);
+  return values;
+}
+
+TEST(Interpreter, AddsAndBoundsTheRounding) {
+  TestGraph g;
+  const auto x = g.input(floats(DType::Fp32, {3}, {1, 2, -4}));
+  const auto z = g.input(floats(DType::Fp32, {3}, {0.5, -2, 8}));
+  const Truth y = g.truth(g.binary(Op::Add, x, z));
+  EXPECT_EQ(y.value, (std::vector<double>{1.5, 0, 4}));
+  ASSERT_EQ(y.a.size(), 3u);
+  EXPECT_FLOAT_EQ(y.a[0], 1.5f * 0x1p-24f);
+  EXPECT_EQ(y.a[1], 0);
+  EXPECT_TRUE(y.h.empty());
+  EXPECT_FALSE(y.exact);
+}
+
+TEST(Interpreter, SumOverEveryDim) {
+  const HostTensor tensor = *tensor::make_input(DType::Fp32, {3, 5, 7}, Family::Normal, 1);
+  const std::vector<double> x = values_of(tensor);
+  for (int mask = 1; mask < 8; ++mask) {
+    std::vector<int> dims;
+    for (int d = 0; d < 3; ++d) {
+      if ((mask & (1 << d)) != 0) dims.push_back(d);
+    }
+    TestGraph g;
+    const Truth y = g.truth(g.reduce(Op::Sum, g.input(tensor), dims));
+    std::vector<double> want(y.value.size());
+    for (int64_t k = 0; k < 105; ++k) {
+      int64_t at = 0;
+      const int64_t index[3] = {k / 35, k / 7 % 5, k % 7}, extent[3] = {3, 5, 7};
+      for (int d = 0; d < 3; ++d) {
+        if ((mask & (1 << d)) == 0) at = at * extent[d] + index[d];
+      }
+      want[static_cast<size_t>(at)] += x[static_cast<size_t>(k)];
+    }
+    for (size_t k = 0; k < want.size(); ++k) EXPECT_NEAR(y.value[k], want[k], 1e-12) << mask;
+  }
+}
+
+struct LargeCase {
+  const char* name;
+  std::vector<int64_t> shape;
+  std::vector<int> dims;
+};
+
+class LargeSum : public testing::TestWithParam<LargeCase> {};
+
+// Shapes that take every way through the splitting of work; thread counts must not matter.
+TEST_P(LargeSum, AgreesWithALoopOnAnyThreads) {
+  const HostTensor tensor = *tensor::make_input(DType::Fp16, GetParam().shape, Family::Normal, 2);
+  std::vector<Truth> all;
+  for (const int threads : {1, 3}) {
+    TestGraph g;
+    const auto x = g.input(tensor);
+    TruthOptions options;
+    options.threads = threads;
+    const auto sum = g.reduce(Op::Sum, g.binary(Op::Mul, x, x), GetParam().dims, false);
+    all.push_back(g.truths({sum}, options)[0]);
+  }
+  EXPECT_EQ(all[0].value, all[1].value);
+  EXPECT_EQ(all[0].a, all[1].a);
+  EXPECT_EQ(all[0].h, all[1].h);
+  double total = 0, want = 0;
+  for (const double v : all[0].value) total += v;
+  for (const double v : values_of(tensor)) want += v * v;
+  EXPECT_NEAR(total, want, 1e-9 * want);
+}
+
+INSTANTIATE_TEST_SUITE_P(Shapes, LargeSum,
+                         testing::Values(LargeCase{"rows", {400, 300}, {1}},
+                                         LargeCase{"columns", {400, 300}, {0}},
+                                         LargeCase{"wide_columns", {50, 3000}, {0}},
+                                         LargeCase{"long_rows", {2, 200000}, {1}},
+                                         LargeCase{"tall_columns", {200000, 2}, {0}},
+                                         LargeCase{"all", {700, 501}, {0, 1}},
+                                         LargeCase{"channels", {8, 16, 30, 30}, {0, 2, 3}},
+                                         LargeCase{"middle", {20, 300, 50}, {1}}),
+                         [](const auto& suite) { return suite.param.name; });
+
+TEST(Interpreter, SoftmaxOfHalf) {
+  const HostTensor tensor = *tensor::make_input(DType::Fp16, {9, 1500}, Family::Normal, 3);
+  TestGraph g;
+  const auto x = g.builder.cast(g.input(tensor), DType::Fp32);
+  const auto e = g.unary(Op::Exp, g.binary(Op::Sub, x, g.reduce(Op::Max, x, {1})));
+  const auto y = g.builder.cast(g.binary(Op::Div, e, g.reduce(Op::Sum, e, {1})), DType::Fp16);
+  const Truth truth = g.truth(y);
+  const std::vector<double> v = values_of(tensor);
+  for (size_t row = 0; row < 9; ++row) {
+    double sum = 0;
+    for (size_t k = 0; k < 1500; ++k) sum += std::exp(v[row * 1500 + k]);
+    for (size_t k = 0; k < 1500; ++k) {
+      const double want = std::exp(v[row * 1500 + k]) / sum;
+      const size_t at = row * 1500 + k;
+      ASSERT_NEAR(truth.value[at], want, 1e-13 * want);
+      ASSERT_LT(truth.a[at], 150 * 0x1p-24 * want);
+      ASSERT_GT(truth.a[at], 0x1p-24 * want);
+      ASSERT_NEAR(truth.h[at], 0x1p-11 * want, 0x1p-24);
+    }
+  }
+}
+
+TEST(Interpreter, SeesThroughViews) {
+  TestGraph g;
+  std::vector<double> v(24);
+  for (size_t k = 0; k < v.size(); ++k) v[k] = static_cast<double>(k);
+  const auto x = g.input(floats(DType::Fp32, {2, 3, 4}, v));
+  const auto doubled = g.binary(Op::Mul, x, 2.0);
+  const auto p = g.got(g.builder.permute(doubled, {2, 0, 1}));  // [4, 2, 3]
+  const auto s = g.got(g.builder.slice(p, 0, 1, 4, 2));         // rows 1 and 3
+  const auto r = g.got(g.builder.reshape(s, {4, 3}));           // cannot be a view of x
+  const Truth y = g.truth(g.binary(Op::Add, r, 1.0));
+  std::vector<double> want;
+  for (const int c : {1, 3})
+    for (int a = 0; a < 2; ++a)
+      for (int b = 0; b < 3; ++b) want.push_back(2.0 * (a * 12 + b * 4 + c) + 1);
+  EXPECT_EQ(y.value, want);
+}
+
+TEST(Interpreter, ExactGraphsSaySo) {
+  TestGraph g;
+  const auto x = g.input(floats(DType::Fp16, {4}, {-1, 0, 2, 3}));
+  const auto relu = g.binary(Op::Maximum, x, 0.0);
+  const auto narrow = g.builder.cast(x, DType::Fp8e4m3);
+  const auto wide = g.builder.cast(relu, DType::Fp32);
+  const auto sum = g.binary(Op::Add, x, x);
+  const auto truths = g.truths({relu, narrow, wide, sum});
+  EXPECT_TRUE(truths[0].exact);
+  EXPECT_TRUE(truths[0].a.empty());
+  EXPECT_EQ(truths[0].value, (std::vector<double>{0, 0, 2, 3}));
+  EXPECT_TRUE(truths[1].exact);
+  EXPECT_TRUE(truths[2].exact);
+  EXPECT_FALSE(truths[3].exact);
+}
+
+TEST(Interpreter, EitherSideOfANearStep) {
+  TestGraph g;
+  // 0.1 + 0.4 is 0.5 but for rounding; 0.1 + 0.3 is nowhere near.
+  const auto x = g.input(floats(DType::Fp32, {2}, {0.1, 0.1}));
+  const auto z = g.input(floats(DType::Fp32, {2}, {0.4, 0.3}));
+  const auto sum = g.binary(Op::Add, x, z);
+  const auto truths = g.truths({g.unary(Op::Round, sum), g.binary(Op::Gt, sum, 0.5)});
+  ASSERT_EQ(truths[0].jump.size(), 2u);
+  EXPECT_EQ(truths[0].jump[0], 1);
+  EXPECT_EQ(truths[0].jump[1], 0);
+  ASSERT_EQ(truths[1].jump.size(), 2u);
+  EXPECT_EQ(truths[1].jump[0], 1);
+  EXPECT_EQ(truths[1].jump[1], 0);
+}
+
+TEST(Interpreter, NothingJumpsOnExactValues) {
+  TestGraph g;
+  const auto x = g.input(floats(DType::Fp32, {3}, {0.5, 0, -0.5}));
+  const auto truths = g.truths({g.unary(Op::Round, x), g.binary(Op::Ge, x, 0.0)});
+  EXPECT_TRUE(truths[0].jump.empty());
+  EXPECT_TRUE(truths[1].jump.empty());
+  EXPECT_EQ(truths[1].integers, (std::vector<int64_t>{1, 1, 0}));
+}
+
+TEST(Interpreter, MaskedSoftmaxKeepsItsBounds) {
+  TestGraph g;
+  const auto x = g.input(floats(DType::Fp32, {1, 3}, {1, -kInfinity, 2}));
+  const auto e = g.unary(Op::Exp, g.binary(Op::Sub, x, g.reduce(Op::Max, x, {1})));
+  const Truth y = g.truth(g.binary(Op::Div, e, g.reduce(Op::Sum, e, {1})));
+  EXPECT_EQ(y.value[1], 0);
+  for (const int64_t k : {0, 1, 2}) EXPECT_LT(exec::bound_at(y, k, false), 1e-4);
+}
+
+TEST(Interpreter, OverflowOfTheDeclaredPrecisionIsKnown) {
+  TestGraph g;
+  const auto x = g.input(floats(DType::Fp32, {2}, {100, 1}));
+  const auto e = g.unary(Op::Exp, x);
+  const Truth y = g.truth(g.unary(Op::Log, e));
+  EXPECT_EQ(y.value[0], 100);
+  EXPECT_EQ(y.may_overflow, (std::vector<uint8_t>{1, 0}));
+}
+
+TEST(Interpreter, SquareRootNearZeroIsNotTrusted) {
+  TestGraph g;
+  const auto x = g.input(floats(DType::Fp32, {2}, {1.0 / 3, 1.0 / 3}));
+  const auto z = g.input(floats(DType::Fp32, {2}, {1.0 / 3, 0}));
+  const auto product = g.binary(Op::Mul, x, 3.0);
+  const Truth y = g.truth(g.unary(Op::Sqrt, g.binary(Op::Sub, product, g.binary(Op::Mul, z, 3.0))));
+  EXPECT_GT(exec::bound_at(y, 0, false), 1e-4);
+  EXPECT_LT(exec::bound_at(y, 1, false), 1e-5);
+}
+
+TEST(Interpreter, IntegersAreExactAndWrap) {
+  TestGraph g;
+  const auto x = g.input(integers(DType::Int64, {2}, {int64_t{1} << 62, -7}));
+  const auto z = g.input(integers(DType::Int64, {2}, {4, 2}));
+  const auto truths = g.truths({g.binary(Op::Mul, x, z), g.binary(Op::FloorDiv, x, z),
+                                g.binary(Op::Remainder, x, z), g.binary(Op::Fmod, x, z)});
+  EXPECT_EQ(truths[0].integers, (std::vector<int64_t>{0, -14}));
+  EXPECT_EQ(truths[1].integers, (std::vector<int64_t>{int64_t{1} << 60, -4}));
+  EXPECT_EQ(truths[2].integers, (std::vector<int64_t>{0, 1}));
+  EXPECT_EQ(truths[3].integers, (std::vector<int64_t>{0, -1}));
+}
+
+TEST(Interpreter, DivisionByIntegerZeroIsAnInputError) {
+  TestGraph g;
+  const auto x = g.input(integers(DType::Int32, {1}, {1}));
+  const auto z = g.input(integers(DType::Int32, {1}, {0}));
+  const auto graph = g.finish({g.binary(Op::FloorDiv, x, z)});
+  const auto result = Interpreter().truth(graph, g.inputs(), {});
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().blame, Blame::Input);
+  EXPECT_NE(result.error().message.find("integer division by zero"), std::string::npos);
+}
+
+TEST(Interpreter, RefusesWhatDoesNotFit) {
+  TestGraph g;
+  const auto x = g.input(floats(DType::Fp32, {64, 64}, std::vector<double>(4096, 1)));
+  const auto graph = g.finish({g.binary(Op::Add, x, 1.0)});
+  const auto wrong = Interpreter().truth(graph, {floats(DType::Fp16, {1}, {1})}, {});
+  ASSERT_FALSE(wrong);
+  EXPECT_EQ(wrong.error().message, "input 'x1' is fp16[1], the graph has fp32[64, 64]");
+  TruthOptions small;
+  small.max_bytes = 4096;
+  const auto large = Interpreter().truth(graph, g.inputs(), small);
+  ASSERT_FALSE(large);
+  EXPECT_NE(large.error().message.find("needs 49152 bytes; 4096 are allowed"), std::string::npos)
+      << large.error().message;
+}
+
+TEST(Interpreter, OpByOpRoundsEveryNode) {
+  TestGraph g;
+  const auto x = g.input(floats(DType::Fp16, {2}, {2048, 1}));
+  const auto plus = g.binary(Op::Add, x, 1.0);
+  const auto graph = g.finish({g.binary(Op::Sub, plus, x)});
+  const auto result = Interpreter().op_by_op(graph, g.inputs(), {});
+  ASSERT_TRUE(result);
+  EXPECT_EQ(values_of((*result)[0]), (std::vector<double>{0, 1}));
+}
+
+TEST(Interpreter, EmptyTensors) {
+  TestGraph g;
+  const auto x = g.input(floats(DType::Fp32, {0, 3}, {}));
+  const auto truths =
+      g.truths({g.binary(Op::Add, x, 1.0), g.reduce(Op::Sum, x, {0}), g.reduce(Op::Prod, x, {0})});
+  EXPECT_TRUE(truths[0].value.empty());
+  EXPECT_EQ(truths[1].value, (std::vector<double>{0, 0, 0}));
+  EXPECT_EQ(truths[2].value, (std::vector<double>{1, 1, 1}));
+}
+
+}  // namespace
+}  // namespace kw::oracle

@@ -1,0 +1,33 @@
+#include "oracle/levels.h"
+
+namespace kw::oracle {
+
+namespace {
+
+enum class Level { V2, V3, V4 };
+
+Level detect() {
+  __builtin_cpu_init();
+  if (__builtin_cpu_supports("x86-64-v4")) return Level::V4;
+  if (__builtin_cpu_supports("x86-64-v3")) return Level::V3;
+  return Level::V2;
+}
+
+}  // namespace
+
+#define KW_ORACLE_LOOPS(level)                                                                    \
+  {                                                                                               \
+    &level::run_unary, &level::run_binary, &level::add_rounding, &level::sum,                     \
+        &level::sum_magnitudes, &level::sum_squares, &level::sum_float, &level::largest,          \
+        &level::largest_end, &level::has_nan, &level::add_columns, &level::add_column_magnitudes, \
+        &level::add_column_squares, &level::add_columns_float                                     \
+  }
+
+const ChunkLoops& chunk_loops() {
+  static const ChunkLoops kLoops[] = {KW_ORACLE_LOOPS(v2), KW_ORACLE_LOOPS(v3),
+                                      KW_ORACLE_LOOPS(v4)};
+  static const Level kLevel = detect();
+  return kLoops[static_cast<int>(kLevel)];
+}
+
+}  // namespace kw::oracle

@@ -1,0 +1,60 @@
+// The chunk loops that are compiled once per x86-64 level, and the choice between them. Internal to
+// this module.
+#pragma once
+
+#include "oracle/pointwise.h"
+
+namespace kw::oracle {
+
+#define KW_ORACLE_DECLARE_LEVEL(level)                                                       \
+  namespace level {                                                                          \
+  /* smooth functions of one float */                                                        \
+  void run_unary(const PointSpec& spec, const Operand& x, int count, Lanes& out);            \
+  /* + - * / and the larger or smaller of two floats; false: none of those */                \
+  bool run_binary(const PointSpec& spec, const Operand& x, const Operand& z, int count,      \
+                  Lanes& out);                                                               \
+  /* the op's own rounding on top of what is in `out` */                                     \
+  void add_rounding(const PointSpec& spec, int count, Lanes& out);                           \
+  /* parts of reductions */                                                                  \
+  double sum(const double* x, int count);                                                    \
+  double sum_magnitudes(const double* x, int count);                                         \
+  double sum_squares(const double* x, int count);                                            \
+  float sum_float(const double* x, int count);                                               \
+  double largest(const double* x, double sign, int count);                                   \
+  double largest_end(const double* x, double sign, const double* e, double side, int count); \
+  bool has_nan(const double* x, int count);                                                  \
+  void add_columns(const double* x, int count, double* sums);                                \
+  void add_column_magnitudes(const double* x, int count, double* sums);                      \
+  void add_column_squares(const double* x, int count, double* sums);                         \
+  void add_columns_float(const double* x, int count, float* sums);                           \
+  }
+KW_ORACLE_DECLARE_LEVEL(v2)
+#ifdef KW_ONE_SIMD_LEVEL  // sanitized builds, where the others would take too long to compile
+namespace v3 = v2;
+namespace v4 = v2;
+#else
+KW_ORACLE_DECLARE_LEVEL(v3)
+KW_ORACLE_DECLARE_LEVEL(v4)
+#endif
+#undef KW_ORACLE_DECLARE_LEVEL
+
+struct ChunkLoops {
+  void (*unary)(const PointSpec&, const Operand&, int, Lanes&);
+  bool (*binary)(const PointSpec&, const Operand&, const Operand&, int, Lanes&);
+  void (*add_rounding)(const PointSpec&, int, Lanes&);
+  double (*sum)(const double*, int);
+  double (*sum_magnitudes)(const double*, int);
+  double (*sum_squares)(const double*, int);
+  float (*sum_float)(const double*, int);
+  double (*largest)(const double*, double, int);
+  double (*largest_end)(const double*, double, const double*, double, int);
+  bool (*has_nan)(const double*, int);
+  void (*add_columns)(const double*, int, double*);
+  void (*add_column_magnitudes)(const double*, int, double*);
+  void (*add_column_squares)(const double*, int, double*);
+  void (*add_columns_float)(const double*, int, float*);
+};
+/// The best version this CPU can run.
+const ChunkLoops& chunk_loops();
+
+}  // namespace kw::oracle

@@ -1,0 +1,161 @@
+#include "oracle/output.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "exec/bound.h"
+#include "oracle/scalar.h"
+#include "tensor/convert.h"
+
+namespace kw::oracle {
+
+using exec::Scores;
+using exec::Truth;
+using graph::Graph;
+using graph::Node;
+using graph::NodeId;
+using graph::Op;
+using tensor::DType;
+using tensor::HostTensor;
+
+namespace {
+
+bool is_index_op(Op op) {
+  switch (op) {
+    case Op::ArgMax:
+    case Op::ArgMin:
+    case Op::TopKIndices:
+    case Op::SortIndices:
+    case Op::CumMaxIndex:
+    case Op::CumMinIndex:
+      return true;
+    default:
+      return false;
+  }
+}
+
+ScoreSource score_source(const Graph& graph, NodeId output) {
+  ScoreSource source;
+  NodeId at = output;
+  while (is_view_op(graph[at].op) || graph[at].op == Op::Cast) {
+    const bool to_float = graph[at].op == Op::Cast && !is_integer(graph[at].dtype);
+    if (to_float) return {};
+    if (graph[at].op != Op::Cast) source.moves.insert(source.moves.begin(), &graph[at]);
+    at = graph[at].inputs[0];
+  }
+  if (!is_index_op(graph[at].op)) return {};
+  source.index = at;
+  source.node = graph[at].inputs[0];
+  return source;
+}
+
+}  // namespace
+
+std::vector<ScoreSource> score_sources(const Graph& graph) {
+  std::vector<ScoreSource> sources;
+  for (const graph::NamedNode& output : graph.outputs)
+    sources.push_back(score_source(graph, output.node));
+  return sources;
+}
+
+namespace {
+
+std::vector<float> jumps_of(const Tensor& value) {
+  std::vector<float> jump(value.lo.size());
+  bool any = false;
+  for (size_t k = 0; k < jump.size(); ++k) {
+    jump[k] = std::max(value.lo[k], value.hi[k]);
+    any |= jump[k] > 0;
+  }
+  if (!any) jump.clear();
+  return jump;
+}
+
+void drop_zeros(std::vector<float>& values) {
+  if (std::all_of(values.begin(), values.end(), [](float v) { return v == 0; })) {
+    values.clear();
+    values.shrink_to_fit();
+  }
+}
+
+Truth to_truth(Tensor value, const std::string& name, const NodeFacts& facts) {
+  Truth truth;
+  truth.name = name;
+  truth.dtype = value.dtype;
+  truth.shape = facts.shape;
+  truth.exact = facts.exactness != Exactness::Open;
+  truth.jump = jumps_of(value);
+  truth.a = std::move(value.a);
+  truth.h = std::move(value.h);
+  drop_zeros(truth.a);
+  drop_zeros(truth.h);
+  if (value.tracks.integer) {
+    truth.value.resize(value.i.size());
+    for (size_t k = 0; k < value.i.size(); ++k) truth.value[k] = to_double(value.i[k], value.dtype);
+    truth.integers = std::move(value.i);
+  } else {
+    truth.value = std::move(value.t);
+  }
+  return truth;
+}
+
+HostTensor to_host(const Tensor& value) {
+  HostTensor out{value.dtype, value.shape, {}};
+  out.data.resize(static_cast<size_t>(value.count() * tensor::dtype_size(value.dtype)));
+  if (value.tracks.integer) {
+    for (size_t k = 0; k < value.i.size(); ++k)
+      tensor::store_int(out, static_cast<int64_t>(k), value.i[k]);
+  } else {
+    tensor::store_floats(out, 0, value.t);
+  }
+  return out;
+}
+
+// An output is taken from the run when no other output needs it.
+Result<Tensor> take(Run& run, const Graph& graph, size_t output) {
+  const NodeId node = graph.outputs[output].node;
+  const bool again = std::any_of(graph.outputs.begin() + static_cast<std::ptrdiff_t>(output) + 1,
+                                 graph.outputs.end(),
+                                 [&](const graph::NamedNode& other) { return other.node == node; });
+  if (graph[node].op == Op::Input || again) return run.copy(node);
+  return std::move(run.value(node));
+}
+
+}  // namespace
+
+Result<std::vector<Truth>> collect_truths(Run& run, const Graph& graph,
+                                          const std::vector<ScoreSource>& scores) {
+  std::vector<std::optional<Scores>> ranked(graph.outputs.size());
+  for (size_t k = 0; k < ranked.size(); ++k) {
+    if (scores[k].node >= 0) ranked[k] = KW_TRY(make_scores(run, graph, scores[k]));
+  }
+  std::vector<Truth> truths;
+  for (size_t k = 0; k < graph.outputs.size(); ++k) {
+    const NodeFacts& facts = run.facts(graph.outputs[k].node);
+    Tensor value = KW_TRY(take(run, graph, k));
+    truths.push_back(to_truth(std::move(value), graph.outputs[k].name, facts));
+    truths.back().scores = std::move(ranked[k]);
+  }
+  return truths;
+}
+
+Result<std::vector<HostTensor>> collect_declared(Run& run, const Graph& graph) {
+  std::vector<HostTensor> out;
+  for (size_t k = 0; k < graph.outputs.size(); ++k)
+    out.push_back(to_host(KW_TRY(take(run, graph, k))));
+  return out;
+}
+
+void mark_overflow(const HostTensor& declared, Truth& truth) {
+  if (!tensor::is_float(truth.dtype)) return;
+  std::vector<double> values(truth.value.size());
+  tensor::load_values(declared, 0, values);
+  const double limit = exec::largest_finite(truth.dtype);
+  for (size_t k = 0; k < values.size(); ++k) {
+    if (std::isfinite(values[k]) || !(std::fabs(truth.value[k]) <= limit)) continue;
+    truth.may_overflow.resize(values.size());
+    truth.may_overflow[k] = 1;
+  }
+}
+
+}  // namespace kw::oracle

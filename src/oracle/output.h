@@ -1,0 +1,31 @@
+// From the values of output nodes to what the port promises.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "exec/oracle.h"
+#include "oracle/run.h"
+
+namespace kw::oracle {
+
+/// For an output that is an index into something: whose scores it ranks.
+struct ScoreSource {
+  graph::NodeId node = -1;                // what was ranked; -1: the output is no index
+  graph::NodeId index = -1;               // the op that ranked it
+  std::vector<const graph::Node*> moves;  // view ops from the index to the output, in order
+};
+std::vector<ScoreSource> score_sources(const graph::Graph& graph);
+
+/// Nothing when the output is too far from the index for its scores to follow.
+Result<std::optional<exec::Scores>> make_scores(Run& run, const graph::Graph& graph,
+                                                const ScoreSource& source);
+
+Result<std::vector<exec::Truth>> collect_truths(Run& run, const graph::Graph& graph,
+                                                const std::vector<ScoreSource>& scores);
+Result<std::vector<tensor::HostTensor>> collect_declared(Run& run, const graph::Graph& graph);
+
+/// Where `declared` is infinite or NaN and the truth, rounded, is not.
+void mark_overflow(const tensor::HostTensor& declared, exec::Truth& truth);
+
+}  // namespace kw::oracle

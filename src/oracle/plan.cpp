@@ -1,0 +1,198 @@
+#include "oracle/plan.h"
+
+#include <algorithm>
+#include <set>
+
+#include "graph/op.h"
+#include "oracle/view.h"
+
+namespace kw::oracle {
+
+using graph::Graph;
+using graph::Node;
+using graph::NodeId;
+using graph::Op;
+using graph::OpKind;
+
+namespace {
+
+enum class Kind { Leaf, View, Point, Heavy };
+
+Kind kind_of(const Node& node) {
+  if (node.op == Op::Input || node.op == Op::Constant || node.op == Op::Iota) return Kind::Leaf;
+  if (is_view_op(node.op)) return Kind::View;
+  return graph::op_info(node.op).kind == OpKind::Pointwise ? Kind::Point : Kind::Heavy;
+}
+
+// A pointwise node of several consumers is kept when computing it again costs more than reading it.
+constexpr double kWorthKeeping = 48;
+
+double cost_of(const Node& node) {
+  if (kind_of(node) != Kind::Point) return 1;
+  const bool function = !graph::op_info(node.op).exact &&
+                        !(node.op >= Op::Add && node.op <= Op::Div) && node.op != Op::Cast;
+  return function ? 12 : 2;
+}
+
+class Planner {
+ public:
+  Planner(const Graph& graph, const std::vector<NodeFacts>& facts) : graph_(graph), facts_(facts) {
+    plan_.whole.assign(graph.nodes.size(), false);
+  }
+
+  Plan run() {
+    mark_required();
+    keep_shared();
+    keep_unseeable();
+    find_reads();
+    return std::move(plan_);
+  }
+
+ private:
+  size_t size() const { return graph_.nodes.size(); }
+  const Node& node(size_t id) const { return graph_.nodes[id]; }
+  bool fused(size_t id) const { return !plan_.whole[id] && kind_of(node(id)) != Kind::Leaf; }
+
+  void keep(NodeId id) {
+    if (node(static_cast<size_t>(id)).op != Op::Input) plan_.whole[static_cast<size_t>(id)] = true;
+  }
+
+  void mark_required() {
+    for (size_t id = 0; id < size(); ++id) {
+      if (!facts_[id].needed) continue;
+      const Node& n = node(id);
+      if (kind_of(n) == Kind::Heavy) plan_.whole[id] = true;
+      // Elements of these are read in any order.
+      if (n.op == Op::Gather || n.op == Op::IndexSelect) keep(n.inputs[0]);
+      if (n.op == Op::MatMul) {
+        keep(n.inputs[0]);
+        keep(n.inputs[1]);
+      }
+    }
+    for (const graph::NamedNode& output : graph_.outputs) keep(output.node);
+  }
+
+  // Consumers come first: what they decided says how often a node would be computed.
+  void keep_shared() {
+    std::vector<double> cost(size(), 0);
+    for (size_t id = 0; id < size(); ++id) {
+      cost[id] = cost_of(node(id));
+      for (const NodeId in : node(id).inputs) {
+        if (fused(static_cast<size_t>(in))) cost[id] += cost[static_cast<size_t>(in)];
+      }
+    }
+    std::vector<std::set<size_t>> roots(size());
+    for (size_t id = size(); id-- > 0;) {
+      if (!facts_[id].needed) continue;
+      if (kind_of(node(id)) == Kind::Point && roots[id].size() > 1 && cost[id] > kWorthKeeping)
+        plan_.whole[id] = true;
+      for (const NodeId in : node(id).inputs) {
+        std::set<size_t>& seen = roots[static_cast<size_t>(in)];
+        if (plan_.whole[id]) {
+          seen.insert(id);
+        } else if (seen.size() < 2) {
+          seen.insert(roots[id].begin(), roots[id].end());
+        }
+      }
+    }
+  }
+
+  // Strides must be able to express every view down to what is stored, and what is expanded must
+  // not be computed once for every copy.
+  void keep_unseeable() {
+    std::vector<std::vector<View>> leaves(size());
+    for (size_t id = 0; id < size(); ++id) {
+      if (!facts_[id].needed) continue;
+      const Node& n = node(id);
+      const Kind kind = kind_of(n);
+      if (kind == Kind::View) leaves[id] = seen_through(id, leaves);
+      if (kind == Kind::Point) leaves[id] = united(n, leaves);
+      if (plan_.whole[id] || kind == Kind::Leaf || kind == Kind::Heavy)
+        leaves[id] = {dense_view(facts_[id].shape)};
+      if (n.op == Op::Iota && !plan_.whole[id]) leaves[id] = {iota_view(n, facts_[id].shape)};
+    }
+  }
+
+  std::vector<View> seen_through(size_t id, std::vector<std::vector<View>>& leaves) {
+    const Node& n = node(id);
+    const auto in = static_cast<size_t>(n.inputs[0]);
+    const bool grows = n.op == Op::Expand && facts_[id].shape != facts_[in].shape;
+    if (grows && computes(in)) make_whole(in, leaves);
+    std::vector<View> out;
+    for (const View& leaf : leaves[in]) {
+      auto view = see_through(n, leaf);
+      if (!view) {
+        make_whole(in, leaves);
+        return {*see_through(n, leaves[in][0])};
+      }
+      out.push_back(*std::move(view));
+    }
+    return out;
+  }
+
+  // Whether something beside views lies between the node and what is stored.
+  bool computes(size_t id) const {
+    while (fused(id) && kind_of(node(id)) == Kind::View)
+      id = static_cast<size_t>(node(id).inputs[0]);
+    return fused(id);
+  }
+
+  void make_whole(size_t id, std::vector<std::vector<View>>& leaves) {
+    plan_.whole[id] = true;
+    leaves[id] = {dense_view(facts_[id].shape)};
+  }
+
+  static std::vector<View> united(const Node& n, const std::vector<std::vector<View>>& leaves) {
+    std::vector<View> all;
+    for (const NodeId in : n.inputs) {
+      for (const View& view : leaves[static_cast<size_t>(in)]) {
+        const bool known = std::any_of(all.begin(), all.end(), [&](const View& v) {
+          return v.strides == view.strides && v.offset == view.offset;
+        });
+        if (!known) all.push_back(view);
+      }
+    }
+    return all;
+  }
+
+  static View iota_view(const Node& n, const Extents& shape) {
+    View view{shape, Extents(shape.size(), 0), 0};
+    view.strides[static_cast<size_t>(n.attrs.dims[0])] = 1;
+    return view;
+  }
+
+  void find_reads() {
+    plan_.reads.resize(size());
+    plan_.last_reader.assign(size(), -1);
+    std::vector<std::set<int>> below(size());  // whole nodes a fused node rests on
+    for (size_t id = 0; id < size(); ++id) {
+      if (!facts_[id].needed) continue;
+      for (const NodeId in : node(id).inputs) {
+        const auto i = static_cast<size_t>(in);
+        if (plan_.whole[i]) {
+          below[id].insert(in);
+        } else {
+          below[id].insert(below[i].begin(), below[i].end());
+        }
+      }
+      if (!plan_.whole[id]) continue;
+      plan_.reads[id].assign(below[id].begin(), below[id].end());
+      for (const int in : below[id])
+        plan_.last_reader[static_cast<size_t>(in)] = static_cast<int>(id);
+    }
+    for (const graph::NamedNode& output : graph_.outputs)
+      plan_.last_reader[static_cast<size_t>(output.node)] = static_cast<int>(size());
+  }
+
+  const Graph& graph_;
+  const std::vector<NodeFacts>& facts_;
+  Plan plan_;
+};
+
+}  // namespace
+
+Plan make_plan(const Graph& graph, const std::vector<NodeFacts>& facts) {
+  return Planner(graph, facts).run();
+}
+
+}  // namespace kw::oracle

@@ -1,0 +1,21 @@
+// Which nodes are computed whole and which only chunk by chunk inside their consumers. Reductions,
+// scans, selections, products and outputs are whole; pointwise ops and views are not, unless they
+// would be computed over and over.
+#pragma once
+
+#include <vector>
+
+#include "graph/graph.h"
+#include "oracle/facts.h"
+
+namespace kw::oracle {
+
+struct Plan {
+  std::vector<bool> whole;              // per node
+  std::vector<std::vector<int>> reads;  // per whole node: the whole nodes it is computed from
+  std::vector<int> last_reader;         // per whole node; the node count when it is an output
+};
+
+Plan make_plan(const graph::Graph& graph, const std::vector<NodeFacts>& facts);
+
+}  // namespace kw::oracle

@@ -1,0 +1,144 @@
+// The four operations and the larger or smaller of two.
+#include <cmath>
+#include <limits>
+
+#include "oracle/levels.h"
+#include "oracle/swing.h"
+
+namespace kw::oracle::KW_SIMD_LEVEL {
+
+using graph::Op;
+
+namespace {
+
+constexpr double kLargest = std::numeric_limits<double>::max();
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+inline double magnitude(double x) {
+  const double m = std::fabs(x);
+  return m <= kLargest ? m : 0;
+}
+
+void sums(const PointSpec& spec, const Operand& x, const Operand& z, double sign, int count,
+          Lanes& out) {
+  for (int k = 0; k < count; ++k) out.t[k] = x.lanes->t[k] + sign * z.lanes->t[k];
+  const bool cancels = spec.same && sign < 0;
+  const auto add = [&](const double* ex, const double* ez, double* e) {
+    for (int k = 0; k < count; ++k) e[k] = cancels ? 0 : ex[k] + ez[k];
+  };
+  if (spec.tracks.a) add(a_of(x), a_of(z), out.a);
+  if (spec.tracks.h) add(h_of(x), h_of(z), out.h);
+}
+
+void products(const PointSpec& spec, const Operand& x, const Operand& z, int count, Lanes& out) {
+  const double* tx = x.lanes->t;
+  const double* tz = z.lanes->t;
+  for (int k = 0; k < count; ++k) out.t[k] = tx[k] * tz[k];
+  const auto add = [&](const double* ex, const double* ez, double second, double* e) {
+    for (int k = 0; k < count; ++k)
+      e[k] = magnitude(tz[k]) * ex[k] + magnitude(tx[k]) * ez[k] + second * ex[k] * ez[k];
+  };
+  if (spec.tracks.a) add(a_of(x), a_of(z), 4, out.a);
+  if (spec.tracks.h) add(h_of(x), h_of(z), 1, out.h);
+}
+
+double worst_quotient(double x, double ex, double z, double ez, double y) {
+  if (ex == 0 && ez == 0) return 0;
+  if (!(ez < std::fabs(z))) {
+    // Beyond the largest fp32 the divisor may be infinite, and the quotient 0.
+    return ez == kInfinity && z != 0 && ex < kInfinity ? std::fabs(y) : kInfinity;
+  }
+  const double ends[4] = {(x + ex) / (z - ez), (x + ex) / (z + ez), (x - ex) / (z - ez),
+                          (x - ex) / (z + ez)};
+  double most = 0;
+  for (const double end : ends) {
+    const double d = distance(end, y);
+    most = d > most ? d : most;
+  }
+  return most;
+}
+
+void quotients(const PointSpec& spec, const Operand& x, const Operand& z, int count, Lanes& out) {
+  const double* tx = x.lanes->t;
+  const double* tz = z.lanes->t;
+  for (int k = 0; k < count; ++k) out.t[k] = tx[k] / tz[k];
+  const auto add = [&](const double* ex, const double* ez, double* e) {
+    if (spec.same) {
+      for (int k = 0; k < count; ++k) e[k] = 0;
+      return;
+    }
+    int rough = 0;
+    for (int k = 0; k < count; ++k) {
+      const double m = std::fabs(tz[k]);
+      e[k] = (ex[k] + magnitude(out.t[k]) * ez[k]) / m;
+      rough |= !(ez[k] <= 0x1p-6 * m) | !(m > 0) | !(m <= kLargest);
+    }
+    if (rough == 0) return;
+    for (int k = 0; k < count; ++k) {
+      const double m = std::fabs(tz[k]);
+      if (!(ez[k] <= 0x1p-6 * m) || !(m > 0) || !(m <= kLargest))
+        e[k] = worst_quotient(tx[k], ex[k], tz[k], ez[k], out.t[k]);
+    }
+  };
+  if (spec.tracks.a) add(a_of(x), a_of(z), out.a);
+  if (spec.tracks.h) add(h_of(x), h_of(z), out.h);
+}
+
+// The larger of two (of the negated two, for the smaller): a value with error e lies in t - e …
+// t + e, and so does the larger of such values.
+void choices(const PointSpec& spec, const Operand& x, const Operand& z, double sign, bool nan_wins,
+             int count, Lanes& out) {
+  const double* tx = x.lanes->t;
+  const double* tz = z.lanes->t;
+  const auto seen = [&](double v) { return nan_wins || v == v ? sign * v : -kInfinity; };
+  const auto pick = [&](double p, double q) {
+    const double nan = p == p ? q : p;
+    return p > q || p != p || q != q ? (p > q ? p : nan) : q;
+  };
+  for (int k = 0; k < count; ++k) {
+    const bool both = tx[k] != tx[k] && tz[k] != tz[k];
+    out.t[k] = both ? tx[k] : sign * pick(seen(tx[k]), seen(tz[k]));
+  }
+  const auto add = [&](const double* ex, const double* ez, double* e) {
+    for (int k = 0; k < count; ++k) {
+      const double p = seen(tx[k]), q = seen(tz[k]), m = sign * out.t[k];
+      const double up = p + ex[k] > q + ez[k] ? p + ex[k] : q + ez[k];
+      const double down = p - ex[k] > q - ez[k] ? p - ex[k] : q - ez[k];
+      const double most = up - m > m - down ? up - m : m - down;
+      e[k] = std::fabs(m) <= kLargest ? most : 0;
+    }
+  };
+  if (spec.tracks.a) add(a_of(x), a_of(z), out.a);
+  if (spec.tracks.h) add(h_of(x), h_of(z), out.h);
+}
+
+}  // namespace
+
+bool run_binary(const PointSpec& spec, const Operand& x, const Operand& z, int count, Lanes& out) {
+  switch (spec.op) {
+    case Op::Add:
+      sums(spec, x, z, 1, count, out);
+      return true;
+    case Op::Sub:
+      sums(spec, x, z, -1, count, out);
+      return true;
+    case Op::Mul:
+      products(spec, x, z, count, out);
+      return true;
+    case Op::Div:
+      quotients(spec, x, z, count, out);
+      return true;
+    case Op::Maximum:
+    case Op::Fmax:
+      choices(spec, x, z, 1, spec.op == Op::Maximum, count, out);
+      return true;
+    case Op::Minimum:
+    case Op::Fmin:
+      choices(spec, x, z, -1, spec.op == Op::Minimum, count, out);
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace kw::oracle::KW_SIMD_LEVEL

@@ -1,0 +1,188 @@
+#include "oracle/point_rare.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "exec/bound.h"
+#include "oracle/scalar.h"
+#include "oracle/swing.h"
+
+namespace kw::oracle {
+
+using graph::Op;
+using tensor::DType;
+
+namespace {
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+}
+
+double reach_of(const Operand& x, int k) {
+  return exec::bound_constants().path_factor * a_of(x)[k] + h_of(x)[k];
+}
+
+void open_jumps(int count, Lanes& out) {
+  if (out.jumps) return;
+  std::fill_n(out.lo, count, 0.0);
+  std::fill_n(out.hi, count, 0.0);
+  out.jumps = true;
+}
+
+namespace {
+
+// The result may lie anywhere between `low` and `high` beside y.
+void may_be(double low, double high, double y, int k, int count, Lanes& out) {
+  const double down = low < y ? y - low : 0, up = high > y ? high - y : 0;
+  if (down == 0 && up == 0) return;
+  open_jumps(count, out);
+  out.lo[k] = std::max(out.lo[k], down);
+  out.hi[k] = std::max(out.hi[k], up);
+}
+
+// A step function at one point, as a double whatever the result's type.
+double step_value(const PointSpec& spec, double v) {
+  if (spec.op != Op::Cast) return apply(spec.op, v);
+  if (spec.to == DType::Bool) return v != 0 ? 1 : 0;
+  return std::trunc(v);
+}
+
+void one_step(const PointSpec& spec, const Operand& x, int count, Lanes& out) {
+  for (int k = 0; k < count; ++k) {
+    const double v = x.lanes->t[k];
+    if (spec.tracks.integer) {
+      out.i[k] = to_integer(v, spec.to);
+    } else {
+      out.t[k] = apply(spec.op, v);
+    }
+  }
+  if (!x.tracks.a && !x.tracks.h) return;
+  for (int k = 0; k < count; ++k) {
+    const double v = x.lanes->t[k], reach = reach_of(x, k);
+    if (reach == 0 || !std::isfinite(v)) continue;
+    const double y = step_value(spec, v);
+    const double below = step_value(spec, v - reach), above = step_value(spec, v + reach);
+    // To bool, the one point 0 differs from both its sides.
+    const bool spans_zero = spec.to == DType::Bool && std::fabs(v) <= reach;
+    const double low = spans_zero ? 0 : std::min(below, above);
+    may_be(low, std::max(below, above), y, k, count, out);
+  }
+}
+
+void floor_divisions(const PointSpec& spec, const Operand& x, const Operand& z, int count,
+                     Lanes& out) {
+  for (int k = 0; k < count; ++k) {
+    const double tx = x.lanes->t[k], tz = z.lanes->t[k];
+    const double y = out.t[k] = apply(Op::FloorDiv, tx, tz);
+    if (!std::isfinite(y) || tz == 0) continue;
+    const double ex = reach_of(x, k), ez = reach_of(z, k);
+    if (ex == 0 && ez == 0 && std::fmod(tx, tz) == 0) continue;
+    const double q = tx / tz;
+    const double e =
+        (ex + std::fabs(q) * ez) / std::fabs(tz) + 4 * spec.rounding.unit * std::fabs(q);
+    may_be(std::floor(q - e), std::floor(q + e), y, k, count, out);
+  }
+}
+
+}  // namespace
+
+void step(const PointSpec& spec, std::span<const Operand> in, int count, Lanes& out) {
+  if (spec.op == Op::FloorDiv) return floor_divisions(spec, in[0], in[1], count, out);
+  one_step(spec, in[0], count, out);
+}
+
+namespace {
+
+// Pow by its derivatives where they say enough, by trying elsewhere.
+double pow_error(double x, double z, double y, double ex, double ez) {
+  if (ex == 0 && ez == 0) return 0;
+  const bool small = x > 0 && ex <= 0x1p-6 * x && ez <= 0x1p-6;
+  if (small && std::isfinite(y) && std::fabs(z) * ex <= 0x1p-6 * x)
+    return std::fabs(z * y / x) * ex + std::fabs(y * std::log(x)) * ez;
+  return swing([&](double v) { return std::pow(v, z); }, x, y, ex) +
+         swing([&](double v) { return std::pow(x, v); }, z, y, ez);
+}
+
+void powers(const PointSpec& spec, const Operand& x, const Operand& z, int count, Lanes& out) {
+  for (int k = 0; k < count; ++k) {
+    const double tx = x.lanes->t[k], tz = z.lanes->t[k];
+    const double y = out.t[k] = tz == 2 ? tx * tx : std::pow(tx, tz);
+    if (spec.tracks.a) {
+      // x^z = 2^(z log2 x), whose exponent rounds.
+      const double exponent = finite_magnitude(tz * std::log(std::fabs(tx)));
+      out.a[k] = pow_error(tx, tz, y, a_of(x)[k], a_of(z)[k]) +
+                 spec.rounding.unit * exponent * finite_magnitude(y);
+    }
+    if (spec.tracks.h) out.h[k] = pow_error(tx, tz, y, h_of(x)[k], h_of(z)[k]);
+  }
+}
+
+// What is left of x after whole z: near a multiple the result may be a z away.
+void remainders(const PointSpec& spec, const Operand& x, const Operand& z, int count, Lanes& out) {
+  for (int k = 0; k < count; ++k) {
+    const double tx = x.lanes->t[k], tz = z.lanes->t[k];
+    const double y = out.t[k] = apply(spec.op, tx, tz);
+    const double wholes = finite_magnitude(std::trunc(tx / tz)) + 1;
+    const auto error = [&](const double* ex, const double* ez) {
+      return ez[k] == 0 ? ex[k] : ex[k] + wholes * ez[k];
+    };
+    if (spec.tracks.a) out.a[k] = error(a_of(x), a_of(z));
+    if (spec.tracks.h) out.h[k] = error(h_of(x), h_of(z));
+    const double ez = reach_of(z, k);
+    const double reach = reach_of(x, k) + (ez == 0 ? 0 : wholes * ez);
+    if (reach == 0 || !std::isfinite(y) || !std::isfinite(tz)) continue;
+    const double size = std::fabs(tz), part = std::fabs(y);
+    if (part > reach && size - part > reach) continue;
+    const double sign = y != 0 ? std::copysign(1.0, y) : std::copysign(1.0, tz);
+    const double other = part <= reach ? y + sign * size : y - sign * size;
+    may_be(std::min(y, other), std::max(y, other), y, k, count, out);
+    if (spec.op == Op::Fmod && part <= reach) may_be(y - size, y + size, y, k, count, out);
+  }
+}
+
+void copy_signs(const PointSpec& spec, const Operand& x, const Operand& z, int count, Lanes& out) {
+  for (int k = 0; k < count; ++k) {
+    const double y = out.t[k] = std::copysign(x.lanes->t[k], z.lanes->t[k]);
+    if (spec.tracks.a) out.a[k] = a_of(x)[k];
+    if (spec.tracks.h) out.h[k] = h_of(x)[k];
+    const double reach = reach_of(z, k);
+    if (reach > 0 && std::fabs(z.lanes->t[k]) <= reach)
+      may_be(-std::fabs(y), std::fabs(y), y, k, count, out);
+  }
+}
+
+// Smooth in both arguments, except atan2 where it turns around at the negative x axis.
+void by_trying(const PointSpec& spec, const Operand& x, const Operand& z, int count, Lanes& out) {
+  const Op op = spec.op;
+  for (int k = 0; k < count; ++k) {
+    const double tx = x.lanes->t[k], tz = z.lanes->t[k];
+    const double y = out.t[k] = apply(op, tx, tz);
+    const bool turns = op == Op::Atan2 && tz <= reach_of(z, k) && std::fabs(tx) <= reach_of(x, k) &&
+                       reach_of(x, k) > 0;
+    if (turns) may_be(-M_PI, M_PI, y, k, count, out);
+    const auto error = [&](double ex, double ez) {
+      if (turns) return 0.0;
+      return swing([&](double v) { return apply(op, v, tz); }, tx, y, ex) +
+             swing([&](double v) { return apply(op, tx, v); }, tz, y, ez);
+    };
+    if (spec.tracks.a) out.a[k] = error(a_of(x)[k], a_of(z)[k]);
+    if (spec.tracks.h) out.h[k] = error(h_of(x)[k], h_of(z)[k]);
+  }
+}
+
+}  // namespace
+
+void rare_binary(const PointSpec& spec, const Operand& x, const Operand& z, int count, Lanes& out) {
+  switch (spec.op) {
+    case Op::Pow:
+      return powers(spec, x, z, count, out);
+    case Op::Fmod:
+    case Op::Remainder:
+      return remainders(spec, x, z, count, out);
+    case Op::Copysign:
+      return copy_signs(spec, x, z, count, out);
+    default:
+      return by_trying(spec, x, z, count, out);
+  }
+}
+
+}  // namespace kw::oracle

@@ -1,0 +1,37 @@
+// The pointwise ops that are not smooth or not common, and how a near discontinuity travels
+// through any op. Internal to pointwise.cpp.
+#pragma once
+
+#include "oracle/pointwise.h"
+
+namespace kw::oracle {
+
+/// Floor and its kin, and casts of floats to integers: when the argument is within its bound of a
+/// step, the result may be on either side of it.
+void step(const PointSpec& spec, std::span<const Operand> in, int count, Lanes& out);
+
+/// Pow, Atan2, Fmod, Remainder, Copysign, Hypot.
+void rare_binary(const PointSpec& spec, const Operand& x, const Operand& z, int count, Lanes& out);
+
+void compare_floats(const PointSpec& spec, const Operand& x, const Operand& z, int count,
+                    Lanes& out);
+void compare_integers(const PointSpec& spec, const Operand& x, const Operand& z, int count,
+                      Lanes& out);
+
+/// IsNan, IsInf, Not of floats.
+void classify(const PointSpec& spec, const Operand& x, int count, Lanes& out);
+
+void integer_point(const PointSpec& spec, std::span<const Operand> in, int count, Lanes& out);
+
+/// Where.
+void choose(const PointSpec& spec, std::span<const Operand> in, int count, Lanes& out);
+
+/// Widens lo and hi of the result by what it would be at the operands' other branches.
+void carry_jumps(const PointSpec& spec, std::span<const Operand> in, int count, Lanes& out);
+
+/// How far one float operand may be from its value: 4 a + h.
+double reach_of(const Operand& x, int k);
+/// Room for jumps in `out`, zeroed when there were none.
+void open_jumps(int count, Lanes& out);
+
+}  // namespace kw::oracle

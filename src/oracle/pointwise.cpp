@@ -1,0 +1,133 @@
+#include "oracle/pointwise.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/check.h"
+#include "exec/bound.h"
+#include "oracle/levels.h"
+#include "oracle/point_rare.h"
+#include "oracle/scalar.h"
+
+namespace kw::oracle {
+
+using graph::Op;
+using tensor::DType;
+
+namespace {
+
+alignas(64) constexpr double kZeros[kChunk] = {};
+
+bool is_comparison(Op op) { return op >= Op::Eq && op <= Op::Ge; }
+
+// Functions with steps: the error of the argument becomes a jump of the result or nothing.
+bool is_step(Op op) {
+  return op == Op::Sign || op == Op::Floor || op == Op::Ceil || op == Op::Trunc ||
+         op == Op::Round || op == Op::FloorDiv;
+}
+
+void copy(const double* from, int count, double* to) { std::copy_n(from, count, to); }
+
+void copy_errors(const PointSpec& spec, const Operand& x, int count, Lanes& out) {
+  if (spec.tracks.a) copy(a_of(x), count, out.a);
+  if (spec.tracks.h) copy(h_of(x), count, out.h);
+}
+
+void cast_to_float(const PointSpec& spec, const Operand& x, int count, Lanes& out) {
+  if (!x.tracks.integer) {
+    copy(x.lanes->t, count, out.t);
+    return copy_errors(spec, x, count, out);
+  }
+  for (int k = 0; k < count; ++k) out.t[k] = to_double(x.lanes->i[k], spec.from);
+  // Integers a format can hold are exact: masks and positions must not look uncertain.
+  const auto missed = [&](DType type, double unit, double* e) {
+    for (int k = 0; k < count; ++k)
+      e[k] = rounded(type, out.t[k]) == out.t[k] ? 0 : unit * std::fabs(out.t[k]);
+  };
+  if (spec.tracks.a) missed(DType::Fp32, spec.rounding.unit, out.a);
+  if (spec.tracks.h) missed(spec.to, exec::unit_roundoff(spec.to), out.h);
+}
+
+void float_result(const PointSpec& spec, std::span<const Operand> in, int count, Lanes& out) {
+  switch (spec.op) {
+    case Op::Cast:
+      return cast_to_float(spec, in[0], count, out);
+    case Op::Where:
+      return choose(spec, in, count, out);
+    case Op::Neg:
+    case Op::Abs:
+      for (int k = 0; k < count; ++k) out.t[k] = apply(spec.op, in[0].lanes->t[k]);
+      return copy_errors(spec, in[0], count, out);
+    default:
+      break;
+  }
+  if (is_step(spec.op)) return step(spec, in, count, out);
+  if (in.size() == 1) return chunk_loops().unary(spec, in[0], count, out);
+  if (!chunk_loops().binary(spec, in[0], in[1], count, out))
+    rare_binary(spec, in[0], in[1], count, out);
+}
+
+void integer_result(const PointSpec& spec, std::span<const Operand> in, int count, Lanes& out) {
+  const bool floats = !in[0].tracks.integer;
+  if (is_comparison(spec.op))
+    return floats ? compare_floats(spec, in[0], in[1], count, out)
+                  : compare_integers(spec, in[0], in[1], count, out);
+  if (spec.op == Op::Where) return choose(spec, in, count, out);
+  if (spec.op == Op::Cast) {
+    if (floats) return step(spec, in, count, out);
+    // Through `from`: a uint64 and an int64 share their bits.
+    for (int k = 0; k < count; ++k) out.i[k] = wrapped(spec.to, in[0].lanes->i[k]);
+    return;
+  }
+  if (floats) return classify(spec, in[0], count, out);
+  integer_point(spec, in, count, out);
+}
+
+bool any_jumps(std::span<const Operand> in) {
+  return std::any_of(in.begin(), in.end(), [](const Operand& x) { return x.lanes->jumps; });
+}
+
+void round_declared(const PointSpec& spec, int count, Lanes& out) {
+  // Half types compute in fp32 first.
+  if (spec.to != DType::Fp64) {
+    for (int k = 0; k < count; ++k) out.t[k] = static_cast<double>(static_cast<float>(out.t[k]));
+  }
+  if (is_half(spec.to)) {
+    for (int k = 0; k < count; ++k) out.t[k] = rounded(spec.to, out.t[k]);
+  }
+}
+
+}  // namespace
+
+const double* a_of(const Operand& x) { return x.tracks.a ? x.lanes->a : kZeros; }
+const double* h_of(const Operand& x) { return x.tracks.h ? x.lanes->h : kZeros; }
+
+void run_point(const PointSpec& spec, std::span<const Operand> in, int count, Lanes& out) {
+  out.jumps = false;
+  if (spec.tracks.integer) {
+    integer_result(spec, in, count, out);
+  } else {
+    float_result(spec, in, count, out);
+    if (spec.declared) return round_declared(spec, count, out);
+    if (spec.tracks.a || spec.tracks.h) chunk_loops().add_rounding(spec, count, out);
+  }
+  if (any_jumps(in)) carry_jumps(spec, in, count, out);
+}
+
+Tracks point_tracks(Op op, DType from, DType to, std::span<const Tracks> in) {
+  Tracks out;
+  out.integer = is_integer(to);
+  if (out.integer || is_step(op)) return out;
+  for (const Tracks& x : in) {
+    out.a |= x.a;
+    out.h |= x.h;
+  }
+  const bool rounds = !graph::op_info(op).exact && op != Op::Cast;
+  const bool narrows = op == Op::Cast && from != to && from != DType::Bool;
+  const bool wide = from == DType::Fp64 || (is_integer(from) && tensor::dtype_size(from) >= 4);
+  out.a |= rounds || (narrows && wide && to != DType::Fp64);
+  out.h |= is_half(to) && (rounds || narrows);
+  return out;
+}
+
+}  // namespace kw::oracle

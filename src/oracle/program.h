@@ -1,0 +1,69 @@
+// One node as a list of instructions over chunks: loads through views, then pointwise ops. Built
+// once per whole node, run by every worker on its own registers.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "graph/graph.h"
+#include "oracle/facts.h"
+#include "oracle/plan.h"
+#include "oracle/pointwise.h"
+
+namespace kw::oracle {
+
+/// What a program may read.
+struct Sources {
+  const graph::Graph& graph;
+  const std::vector<NodeFacts>& facts;
+  const Plan& plan;
+  const std::vector<tensor::HostTensor>& inputs;
+  const std::vector<Tensor>& values;  // per node; those of whole nodes computed so far
+  bool declared = false;
+  bool flush = false;
+  Findings& findings;
+};
+
+struct Instruction {
+  enum class Kind : uint8_t { Input, Value, Iota, Constant, Point } kind = Kind::Point;
+  int out = 0;  // register
+  int in[3] = {};
+  int operands = 0;
+  Tracks in_tracks[3];
+  PointSpec spec;                             // Point
+  View view;                                  // Input, Value, Iota: coalesced
+  const tensor::HostTensor* input = nullptr;  // Input
+  const Tensor* value = nullptr;              // Value
+  Tracks tracks;                              // of the result
+  tensor::DType dtype = tensor::DType::Fp32;
+  double number = 0, error = 0;  // Constant
+  int64_t integer = 0;
+};
+
+struct Program {
+  std::vector<Instruction> constants, body;
+  int registers = 0, result = 0;
+  Tracks tracks;
+  tensor::DType dtype = tensor::DType::Fp32;
+  int64_t count = 0;
+};
+
+/// The node's value in the order its elements have after its dims are permuted by `order` (empty:
+/// as they are). A node that is whole already and not `fresh` is only loaded.
+Program make_program(const Sources& sources, graph::NodeId node, const std::vector<int>& order,
+                     bool fresh);
+
+/// Registers of one worker for one program.
+class Evaluator {
+ public:
+  explicit Evaluator(const Program& program);
+  /// Positions start … start + count; valid until the next call.
+  const Lanes& at(int64_t start, int count);
+
+ private:
+  void run(const Instruction& instruction, int64_t start, int count);
+  const Program& program_;
+  std::unique_ptr<Lanes[]> registers_;
+};
+
+}  // namespace kw::oracle

@@ -1,0 +1,295 @@
+// The input is read as [outer kept, reduced, inner kept]: when nothing is kept inside, runs are
+// folded into one result each; else whole rows into rows of results. Few results of many elements
+// are split along the reduced dims; how depends on the shape alone, never on the threads.
+#include "oracle/reduce.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <mutex>
+
+#include "exec/bound.h"
+#include "oracle/accumulate.h"
+#include "oracle/parallel.h"
+#include "oracle/scalar.h"
+
+namespace kw::oracle {
+
+using graph::Node;
+using graph::NodeId;
+using graph::Op;
+using tensor::DType;
+
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr int64_t kPiece = int64_t{1} << 17;  // elements one unit of work should have
+
+struct Layout {
+  std::vector<int> order;  // of the input's dims
+  int64_t outer = 1, reduced = 1, inner = 1;
+};
+
+Layout layout_of(const Node& node, const Extents& shape) {
+  const int rank = static_cast<int>(shape.size());
+  const auto is_reduced = [&](int d) {
+    return std::find(node.attrs.dims.begin(), node.attrs.dims.end(), d) != node.attrs.dims.end();
+  };
+  int inner = rank;  // dims from here on are kept
+  for (int d = rank; d-- > 0;) {
+    if (shape[static_cast<size_t>(d)] == 1) continue;
+    if (is_reduced(d)) break;
+    inner = d;
+  }
+  Layout layout;
+  const auto take = [&](int from, int to, bool reduced, int64_t& count) {
+    for (int d = from; d < to; ++d) {
+      if (is_reduced(d) != reduced) continue;
+      layout.order.push_back(d);
+      count *= shape[static_cast<size_t>(d)];
+    }
+  };
+  take(0, inner, false, layout.outer);
+  take(0, rank, true, layout.reduced);
+  take(inner, rank, false, layout.inner);
+  return layout;
+}
+
+class Reduction {
+ public:
+  Reduction(const Sources& s, NodeId node, const Workers& workers, Tensor& out)
+      : s_(s), node_(s.graph[node]), workers_(workers), out_(out) {
+    const NodeId in = node_.inputs[0];
+    layout_ = layout_of(node_, s.facts[static_cast<size_t>(in)].shape);
+    program_ = make_program(s, in, layout_.order, false);
+    folding_ = {node_.op, node_.dtype, program_.tracks, s.declared};
+    rounding_ = rounding_of(node_.dtype, s.flush);
+    for (int w = 0; w < workers.threads; ++w) evaluators_.emplace_back(program_);
+  }
+
+  void run() {
+    if (layout_.outer * layout_.inner == 0) return;
+    width_ = layout_.inner <= kChunk ? layout_.inner : kChunk;
+    blocks_ = (layout_.inner + width_ - 1) / width_;
+    if (layout_.inner > 1) return run_rows();
+    layout_.reduced < kPiece ? run_short() : run_long();
+  }
+
+ private:
+  // Whole results: several short ones in a chunk, or one of several chunks.
+  void run_short() {
+    const int64_t n = layout_.reduced;
+    const int64_t per_unit = std::max<int64_t>(1, kPiece / std::max<int64_t>(n, 1));
+    const int64_t units = (layout_.outer + per_unit - 1) / per_unit;
+    parallel_for(workers_.threads, units, [&](int worker, int64_t unit) {
+      const int64_t end = std::min(layout_.outer, (unit + 1) * per_unit);
+      Accumulators state(1);
+      const int64_t batch = n == 0 ? 1 : std::max<int64_t>(1, kChunk / n);
+      for (int64_t o = unit * per_unit; o < end; o += batch) {
+        const int64_t rows = std::min(batch, end - o);
+        if (n <= kChunk) {
+          const Lanes* lanes =
+              n == 0 ? nullptr : &evaluator(worker).at(o * n, static_cast<int>(rows * n));
+          for (int64_t r = 0; r < rows; ++r) {
+            start(folding_, state);
+            state.count = n;
+            if (lanes != nullptr)
+              fold_run(folding_, *lanes, static_cast<int>(r * n), static_cast<int>(n), 0, state);
+            write(state, o + r, 0);
+          }
+        } else {
+          start(folding_, state);
+          fold_range(worker, o * n, n, state);
+          write(state, o, 0);
+        }
+      }
+    });
+  }
+
+  // Every result in pieces.
+  void run_long() {
+    const int64_t n = layout_.reduced, pieces = (n + kPiece - 1) / kPiece;
+    std::vector<Accumulators> states(static_cast<size_t>(pieces), Accumulators(1));
+    for (int64_t o = 0; o < layout_.outer; ++o) {
+      parallel_for(workers_.threads, pieces, [&](int worker, int64_t piece) {
+        Accumulators& state = states[static_cast<size_t>(piece)];
+        start(folding_, state);
+        const int64_t first = piece * kPiece;
+        fold_range(worker, o * n + first, std::min(kPiece, n - first), state);
+      });
+      for (size_t p = 1; p < states.size(); ++p) merge(folding_, states[p], states[0]);
+      write(states[0], o, 0);
+    }
+  }
+
+  void fold_range(int worker, int64_t first, int64_t n, Accumulators& state) {
+    for (int64_t k = 0; k < n; k += kChunk) {
+      const int count = static_cast<int>(std::min<int64_t>(kChunk, n - k));
+      fold_run(folding_, evaluator(worker).at(first + k, count), 0, count, 0, state);
+    }
+    state.count += n;
+  }
+
+  // Results side by side: blocks of columns, split along the reduced dims when they are few.
+  void run_rows() {
+    const int64_t n = layout_.reduced, cells = layout_.outer * blocks_;
+    const int64_t wanted = std::max<int64_t>(1, n * width_ / kPiece);
+    const int64_t splits = cells >= 16 ? 1 : std::min<int64_t>(wanted, 16);
+    std::vector<std::vector<Accumulators>> states(static_cast<size_t>(cells));
+    std::mutex mutex;
+    parallel_for(workers_.threads, cells * splits, [&](int worker, int64_t unit) {
+      const int64_t cell = unit / splits, split = unit % splits;
+      const int64_t first = n * split / splits, last = n * (split + 1) / splits;
+      Accumulators state = fold_block(worker, cell, first, last);
+      if (splits == 1) return write_block(state, cell);
+      const std::lock_guard lock(mutex);
+      auto& parts = states[static_cast<size_t>(cell)];
+      parts.resize(static_cast<size_t>(splits), Accumulators(0));
+      parts[static_cast<size_t>(split)] = std::move(state);
+    });
+    if (splits == 1) return;
+    for (int64_t cell = 0; cell < cells; ++cell) {
+      auto& parts = states[static_cast<size_t>(cell)];
+      for (size_t p = 1; p < parts.size(); ++p) merge(folding_, parts[p], parts[0]);
+      write_block(parts[0], cell);
+    }
+  }
+
+  Accumulators fold_block(int worker, int64_t cell, int64_t first, int64_t last) {
+    const int64_t o = cell / blocks_, begin = cell % blocks_ * width_;
+    const int64_t width = std::min(width_, layout_.inner - begin);
+    Accumulators state(static_cast<int>(width));
+    start(folding_, state);
+    const int64_t batch = blocks_ == 1 ? std::max<int64_t>(1, kChunk / width) : 1;
+    for (int64_t r = first; r < last; r += batch) {
+      const int64_t rows = std::min(batch, last - r);
+      const int64_t at = (o * layout_.reduced + r) * layout_.inner + begin;
+      fold_rows(folding_, evaluator(worker).at(at, static_cast<int>(rows * width)),
+                static_cast<int>(rows), state);
+    }
+    return state;
+  }
+
+  void write_block(const Accumulators& state, int64_t cell) {
+    const int64_t first = cell / blocks_ * layout_.inner + cell % blocks_ * width_;
+    for (int k = 0; k < state.width; ++k) write(state, first + k, k);
+  }
+
+  void write(const Accumulators& state, int64_t at, int slot);
+  void write_sum(const Accumulators& state, size_t at, size_t s);
+  void write_product(const Accumulators& state, size_t at, size_t s);
+  void write_choice(const Accumulators& state, size_t at, size_t s);
+  void set_errors(size_t at, double a, double h);
+  void set_jumps(const Accumulators& state, size_t at, size_t s);
+
+  Evaluator& evaluator(int worker) { return evaluators_[static_cast<size_t>(worker)]; }
+
+  const Sources& s_;
+  const Node& node_;
+  const Workers& workers_;
+  Tensor& out_;
+  Layout layout_;
+  Program program_;
+  Folding folding_;
+  Rounding rounding_;
+  std::vector<Evaluator> evaluators_;
+  int64_t width_ = 1, blocks_ = 1;
+};
+
+void Reduction::set_errors(size_t at, double a, double h) {
+  if (out_.tracks.a) out_.a[at] = stored_bound(a);
+  if (out_.tracks.h) out_.h[at] = stored_bound(h);
+  if (!(a < kInfinity && h < kInfinity)) s_.findings.out_of_range = true;
+}
+
+void Reduction::write(const Accumulators& state, int64_t index, int slot) {
+  const auto at = static_cast<size_t>(index), s = static_cast<size_t>(slot);
+  if (out_.tracks.integer) {
+    out_.i[at] = state.i[s];
+  } else if (node_.op == Op::Sum) {
+    write_sum(state, at, s);
+  } else if (node_.op == Op::Prod) {
+    write_product(state, at, s);
+  } else {
+    write_choice(state, at, s);
+  }
+  if (state.jumps) set_jumps(state, at, s);
+}
+
+void Reduction::write_sum(const Accumulators& state, size_t at, size_t s) {
+  const exec::BoundConstants& c = exec::bound_constants();
+  if (s_.declared) {
+    const bool wide = node_.dtype == DType::Fp64;
+    out_.t[at] = rounded(node_.dtype, wide ? state.t[s] : static_cast<double>(state.f[s]));
+    return;
+  }
+  const double t = out_.t[at] = state.t[s];
+  double a = state.a[s], h = std::sqrt(state.h[s]);
+  const bool finite = std::isfinite(t);
+  if (state.count > 1) {
+    h *= c.half_sum;
+    const double n = static_cast<double>(state.count);
+    if (finite) {
+      a += (c.sum_root * std::sqrt(n) + c.sum_plus) * rounding_.unit * state.size[s];
+      h += rounding_.half_unit * std::fabs(t) + (t != 0 ? rounding_.half_tiny : 0);
+    }
+  }
+  if (finite && state.size[s] > rounding_.limit) a = kInfinity;
+  if (finite && std::fabs(t) > rounding_.half_limit) h = kInfinity;
+  set_errors(at, a, h);
+}
+
+// Every order of the factors must stay in range for the result to be certain.
+void Reduction::write_product(const Accumulators& state, size_t at, size_t s) {
+  if (s_.declared) {
+    const bool wide = node_.dtype == DType::Fp64;
+    out_.t[at] = rounded(node_.dtype, wide ? state.t[s] : static_cast<double>(state.f[s]));
+    return;
+  }
+  const double t = out_.t[at] = state.t[s], m = std::fabs(t);
+  double a = state.a[s], h = state.h[s];
+  if (std::isfinite(t) && state.count > 1) {
+    a += static_cast<double>(state.count) * (rounding_.unit * m + (m > 0 ? rounding_.tiny : 0));
+    h += rounding_.half_unit * m + (m > 0 ? rounding_.half_tiny : 0);
+    if (state.size[s] > rounding_.limit) a = kInfinity;
+    if (state.small[s] < 0x1p-126 && node_.dtype != DType::Fp64) a += m;
+    if (m > rounding_.half_limit) h = kInfinity;
+  }
+  set_errors(at, a, h);
+}
+
+void Reduction::write_choice(const Accumulators& state, size_t at, size_t s) {
+  const double sign = node_.op == Op::Min ? -1 : 1, m = state.t[s];
+  out_.t[at] = sign * m;
+  const auto spread = [&](double up, double down) {
+    return std::isfinite(m) ? std::max(up - m, m - down) : 0.0;
+  };
+  set_errors(at, folding_.in.a ? spread(state.a[s], state.down_a[s]) : 0,
+             folding_.in.h ? spread(state.h[s], state.down_h[s]) : 0);
+}
+
+void Reduction::set_jumps(const Accumulators& state, size_t at, size_t s) {
+  double lo = state.lo[s], hi = state.hi[s];
+  const double t = out_.tracks.integer ? to_double(out_.i[at], node_.dtype) : out_.t[at];
+  if (node_.op == Op::Prod) {
+    lo *= std::fabs(t);
+    hi *= std::fabs(t);
+  } else if (node_.op != Op::Sum) {
+    const double sign = node_.op == Op::Min ? -1 : 1, m = sign * t;
+    const double up = std::max(hi, m) - m, down = m - std::max(lo, state.certain[s]);
+    lo = sign > 0 ? down : up;
+    hi = sign > 0 ? up : down;
+  }
+  if (!(lo > 0) && !(hi > 0)) return;
+  out_.make_jumps();
+  out_.lo[at] = stored_bound(std::max(lo, 0.0));
+  out_.hi[at] = stored_bound(std::max(hi, 0.0));
+}
+
+}  // namespace
+
+void reduce(const Sources& sources, NodeId node, const Workers& workers, Tensor& out) {
+  Reduction(sources, node, workers, out).run();
+}
+
+}  // namespace kw::oracle

@@ -1,0 +1,53 @@
+// One pass over a graph: computes the whole nodes in order, frees what no one reads any more, and
+// keeps the outputs.
+#pragma once
+
+#include "exec/oracle.h"
+#include "oracle/program.h"
+#include "oracle/reduce.h"
+
+namespace kw::oracle {
+
+class Run {
+ public:
+  Run(const graph::Graph& graph, const std::vector<tensor::HostTensor>& inputs,
+      const exec::TruthOptions& options, bool declared);
+
+  Status compute();
+
+  const NodeFacts& facts(graph::NodeId node) const { return facts_[static_cast<size_t>(node)]; }
+  /// A whole node's value. Valid after compute() for outputs.
+  Tensor& value(graph::NodeId node) { return values_[static_cast<size_t>(node)]; }
+  /// Any node as a tensor of its own: outputs that are inputs, and scores.
+  Result<Tensor> copy(graph::NodeId node);
+  /// Nodes that must stay until the end beside the outputs. Before compute().
+  void keep(graph::NodeId node);
+  bool out_of_range() const { return findings_.out_of_range; }
+
+ private:
+  Status check_inputs() const;
+  Status compute_node(graph::NodeId node);
+  Status fill(graph::NodeId node, Tensor& out);
+  Status reserve(graph::NodeId node, uint64_t bytes);
+  void release_after(graph::NodeId node);
+  void copy_into(graph::NodeId node, bool fresh, Tensor& out);
+  Sources sources();
+  Workers workers_for(int64_t elements) const;
+
+  const graph::Graph& graph_;
+  const std::vector<tensor::HostTensor>& inputs_;
+  const exec::TruthOptions& options_;
+  bool declared_;
+  int threads_;
+  std::vector<NodeFacts> facts_;
+  Plan plan_;
+  std::vector<Tensor> values_;
+  std::vector<uint64_t> held_;  // bytes per node
+  uint64_t held_bytes_ = 0;
+  Findings findings_;
+};
+
+/// Copies a program's result, position by position.
+void copy_program(const Program& program, const View& place, int threads, Tensor& out);
+
+}  // namespace kw::oracle

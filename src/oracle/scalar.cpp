@@ -1,0 +1,228 @@
+#include "oracle/scalar.h"
+
+#include <cmath>
+#include <limits>
+
+#include "base/check.h"
+#include "numeric/small_float.h"
+#include "oracle/special.h"
+#include "oracle/values.h"
+
+namespace kw::oracle {
+
+using graph::Op;
+using tensor::DType;
+
+double apply(Op op, double x) {
+  switch (op) {
+    case Op::Cast:
+      return x;
+    case Op::Neg:
+      return -x;
+    case Op::Abs:
+      return std::fabs(x);
+    case Op::Sign:
+      return static_cast<double>(x > 0) - static_cast<double>(x < 0);
+    case Op::Floor:
+      return std::floor(x);
+    case Op::Ceil:
+      return std::ceil(x);
+    case Op::Trunc:
+      return std::trunc(x);
+    case Op::Round:
+      return std::nearbyint(x);
+    case Op::Sqrt:
+      return std::sqrt(x);
+    case Op::Rsqrt:
+      return 1 / std::sqrt(x);
+    case Op::Reciprocal:
+      return 1 / x;
+    case Op::Exp:
+      return std::exp(x);
+    case Op::Exp2:
+      return std::exp2(x);
+    case Op::Expm1:
+      return std::expm1(x);
+    case Op::Log:
+      return std::log(x);
+    case Op::Log2:
+      return std::log2(x);
+    case Op::Log10:
+      return std::log10(x);
+    case Op::Log1p:
+      return std::log1p(x);
+    case Op::Sin:
+      return std::sin(x);
+    case Op::Cos:
+      return std::cos(x);
+    case Op::Tan:
+      return std::tan(x);
+    case Op::Asin:
+      return std::asin(x);
+    case Op::Acos:
+      return std::acos(x);
+    case Op::Atan:
+      return std::atan(x);
+    case Op::Sinh:
+      return std::sinh(x);
+    case Op::Cosh:
+      return std::cosh(x);
+    case Op::Tanh:
+      return std::tanh(x);
+    case Op::Asinh:
+      return std::asinh(x);
+    case Op::Acosh:
+      return std::acosh(x);
+    case Op::Atanh:
+      return std::atanh(x);
+    case Op::Erf:
+      return std::erf(x);
+    case Op::Erfc:
+      return std::erfc(x);
+    case Op::Erfinv:
+      return erfinv(x);
+    case Op::Lgamma:
+      return lgamma(x);
+    case Op::Digamma:
+      return digamma(x);
+    case Op::Sigmoid:
+      return sigmoid(x);
+    default:
+      KW_CHECK(false, "a float function of one argument");
+  }
+}
+
+namespace {
+
+double remainder_of(double x, double z) {
+  const double r = std::fmod(x, z);
+  return r != 0 && (z < 0) != (r < 0) ? r + z : r;
+}
+
+double floor_div(double x, double z) {
+  if (z == 0) return x / z;
+  const double r = std::fmod(x, z);
+  double quotient = (x - r) / z;
+  if (r != 0 && (z < 0) != (r < 0)) quotient -= 1;
+  if (quotient == 0) return std::copysign(0.0, x / z);
+  const double whole = std::floor(quotient);
+  return quotient - whole > 0.5 ? whole + 1 : whole;
+}
+
+double larger(double x, double z) { return std::isnan(x) || x > z ? x : z; }
+double smaller(double x, double z) { return std::isnan(x) || x < z ? x : z; }
+
+}  // namespace
+
+double apply(Op op, double x, double z) {
+  switch (op) {
+    case Op::Add:
+      return x + z;
+    case Op::Sub:
+      return x - z;
+    case Op::Mul:
+      return x * z;
+    case Op::Div:
+      return x / z;
+    case Op::Pow:
+      return std::pow(x, z);
+    case Op::Atan2:
+      return std::atan2(x, z);
+    case Op::Fmod:
+      return std::fmod(x, z);
+    case Op::Remainder:
+      return remainder_of(x, z);
+    case Op::FloorDiv:
+      return floor_div(x, z);
+    case Op::Copysign:
+      return std::copysign(x, z);
+    case Op::Hypot:
+      return std::hypot(x, z);
+    case Op::Maximum:
+      return larger(x, z);
+    case Op::Minimum:
+      return smaller(x, z);
+    case Op::Fmax:
+      return std::fmax(x, z);
+    case Op::Fmin:
+      return std::fmin(x, z);
+    default:
+      KW_CHECK(false, "a float function of two arguments");
+  }
+}
+
+namespace {
+
+template <class T>
+bool compare_as(Op op, T x, T z) {
+  switch (op) {
+    case Op::Eq:
+      return x == z;
+    case Op::Ne:
+      return x != z;
+    case Op::Lt:
+      return x < z;
+    case Op::Le:
+      return x <= z;
+    case Op::Gt:
+      return x > z;
+    case Op::Ge:
+      return x >= z;
+    default:
+      KW_CHECK(false, "a comparison");
+  }
+}
+
+}  // namespace
+
+bool compare(Op op, double x, double z) { return compare_as(op, x, z); }
+
+bool compare(Op op, int64_t x, int64_t z, DType type) {
+  if (type == DType::Uint64)
+    return compare_as(op, static_cast<uint64_t>(x), static_cast<uint64_t>(z));
+  return compare_as(op, x, z);
+}
+
+int64_t to_integer(double x, DType type) {
+  if (type == DType::Bool) return x != 0;  // NaN is true
+  if (std::isnan(x)) return 0;
+  if (type == DType::Uint64) {
+    if (x <= -0x1p63) return std::numeric_limits<int64_t>::min();
+    if (x >= 0x1p64) return -1;
+    if (x >= 0x1p63) return static_cast<int64_t>(static_cast<uint64_t>(x));
+    return static_cast<int64_t>(x);
+  }
+  if (x <= -0x1p63) return wrapped(type, std::numeric_limits<int64_t>::min());
+  if (x >= 0x1p63) return wrapped(type, std::numeric_limits<int64_t>::max());
+  return wrapped(type, static_cast<int64_t>(x));
+}
+
+double to_double(int64_t x, DType type) {
+  if (type == DType::Uint64) return static_cast<double>(static_cast<uint64_t>(x));
+  return static_cast<double>(x);
+}
+
+double rounded(DType type, double x) {
+  constexpr auto kNearest = numeric::Round::Nearest;
+  constexpr auto kInfinity = numeric::Overflow::Infinity;
+  switch (type) {
+    case DType::Fp64:
+      return x;
+    case DType::Fp32:
+      return static_cast<double>(static_cast<float>(x));
+    case DType::Fp16:
+      return numeric::fp16_to_float(numeric::double_to_fp16(x));
+    case DType::Bf16:
+      return numeric::bf16_to_float(numeric::double_to_bf16(x));
+    case DType::Fp8e4m3:
+      return numeric::widen<numeric::E4m3>(numeric::narrow<numeric::E4m3, kNearest, kInfinity>(x));
+    case DType::Fp8e5m2:
+      return numeric::widen<numeric::E5m2>(numeric::narrow<numeric::E5m2, kNearest, kInfinity>(x));
+    case DType::E8m0:
+      return numeric::e8m0_to_float(numeric::float_to_e8m0(static_cast<float>(x)));
+    default:
+      KW_CHECK(false, "a float format");
+  }
+}
+
+}  // namespace kw::oracle

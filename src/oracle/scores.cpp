@@ -1,0 +1,181 @@
+// The scores of an index output, brought into the order its elements have: movement between the
+// index and the output is done to the scores too.
+#include <algorithm>
+
+#include "exec/bound.h"
+#include "oracle/output.h"
+#include "oracle/scalar.h"
+
+namespace kw::oracle {
+
+using exec::Scores;
+using graph::Graph;
+using graph::Node;
+using graph::Op;
+
+namespace {
+
+// Follows the dims of the ranked tensor through view ops.
+class Tracker {
+ public:
+  Tracker(const Extents& index_shape, View scores, int dim)
+      : shape_(index_shape), scores_(std::move(scores)), dim_(dim) {
+    for (size_t d = 0; d < index_shape.size(); ++d) label_.push_back(static_cast<int>(d));
+  }
+
+  /// False when the scores cannot follow.
+  bool move(const Node& op) {
+    const Extents shape = graph::values_of(op.shape);
+    if (op.op == Op::Reshape) return reshape(shape);
+    if (sealed_) return false;
+    switch (op.op) {
+      case Op::Permute:
+        permute(op.attrs.dims);
+        break;
+      case Op::Slice:
+        if (!slice(op, shape)) return false;
+        break;
+      case Op::Flip:
+        if (!flip(op)) return false;
+        break;
+      default:
+        return shape == shape_;
+    }
+    shape_ = shape;
+    return true;
+  }
+
+  /// Scores in the output's order, and where the ranked dim is in it.
+  View result(int& dim) const {
+    std::vector<int> order;
+    for (const int label : label_) {
+      if (label >= 0) order.push_back(label);
+    }
+    for (int d = 0; d < static_cast<int>(scores_.shape.size()); ++d) {
+      const bool dropped = std::find(order.begin(), order.end(), d) == order.end();
+      if (dropped) order.push_back(d);
+    }
+    dim = static_cast<int>(std::find(order.begin(), order.end(), dim_) - order.begin());
+    return permuted(scores_, order);
+  }
+
+ private:
+  // Dims of extent 1 come and go freely; after any other reshape only the flat order is known.
+  bool reshape(const Extents& shape) {
+    std::vector<int> label(shape.size(), -1);
+    size_t from = 0;
+    bool units_only = true;
+    for (size_t to = 0; to < shape.size(); ++to) {
+      if (shape[to] == 1) continue;
+      while (from < shape_.size() && shape_[from] == 1) ++from;
+      if (from == shape_.size() || shape_[from] != shape[to]) {
+        units_only = false;
+        break;
+      }
+      label[to] = label_[from++];
+    }
+    if (units_only && !sealed_) {
+      label_ = label;
+      shape_ = shape;
+    } else {
+      sealed_ = true;
+    }
+    return true;
+  }
+
+  void permute(const std::vector<int>& dims) {
+    std::vector<int> label;
+    for (const int d : dims) label.push_back(label_[static_cast<size_t>(d)]);
+    label_ = label;
+  }
+
+  bool slice(const Node& op, const Extents& shape) {
+    for (size_t d = 0; d < shape.size(); ++d) {
+      const int64_t start = op.attrs.starts[d].value(), step = op.attrs.steps[d];
+      if (start == 0 && shape[d] == shape_[d]) continue;
+      if (label_[d] == dim_) {
+        if (start != 0 || step != 1) return false;
+        continue;  // fewer of the best: the scores stay
+      }
+      if (label_[d] < 0) continue;
+      const auto s = static_cast<size_t>(label_[d]);
+      scores_.offset += start * scores_.strides[s];
+      scores_.strides[s] *= step;
+      scores_.shape[s] = shape[d];
+    }
+    return true;
+  }
+
+  bool flip(const Node& op) {
+    for (const int dim : op.attrs.dims) {
+      const int label = label_[static_cast<size_t>(dim)];
+      if (label == dim_) return false;
+      if (label < 0) continue;
+      const auto s = static_cast<size_t>(label);
+      scores_.offset += (scores_.shape[s] - 1) * scores_.strides[s];
+      scores_.strides[s] = -scores_.strides[s];
+    }
+    return true;
+  }
+
+  Extents shape_;
+  View scores_;
+  int dim_;
+  std::vector<int> label_;  // per dim: which dim of the scores it is, -1: none
+  bool sealed_ = false;
+};
+
+void fill_scores(const Tensor& ranked, const View& view, Scores& out) {
+  const int64_t count = count_of(view.shape);
+  out.value.resize(static_cast<size_t>(count));
+  out.bound.resize(static_cast<size_t>(count));
+  Lanes lanes;
+  const View flat = coalesced(view);
+  for (int64_t at = 0; at < count; at += kChunk) {
+    const int n = static_cast<int>(std::min<int64_t>(kChunk, count - at));
+    load(ranked, flat, at, n, lanes);
+    for (int k = 0; k < n; ++k) {
+      const auto to = static_cast<size_t>(at + k);
+      out.value[to] = ranked.tracks.integer ? to_double(lanes.i[k], ranked.dtype) : lanes.t[k];
+      double bound = lanes.jumps ? std::max(lanes.lo[k], lanes.hi[k]) : 0;
+      if (ranked.tracks.a) bound += exec::bound_constants().path_factor * lanes.a[k];
+      if (ranked.tracks.h) bound += lanes.h[k];
+      out.bound[to] = stored_bound(bound);
+    }
+  }
+}
+
+Scores::Rank rank_of(Op op) {
+  if (op == Op::ArgMax || op == Op::ArgMin) return Scores::Rank::Best;
+  return op == Op::CumMaxIndex || op == Op::CumMinIndex ? Scores::Rank::Prefix
+                                                        : Scores::Rank::Order;
+}
+
+}  // namespace
+
+Result<std::optional<Scores>> make_scores(Run& run, const Graph& graph, const ScoreSource& source) {
+  const Node& index = graph[source.index];
+  const Extents& shape = run.facts(source.node).shape;
+  Tracker tracker(run.facts(source.index).shape, dense_view(shape), index.attrs.dims[0]);
+  for (const Node* move : source.moves) {
+    if (!tracker.move(*move)) return std::optional<Scores>{};
+  }
+  Scores scores;
+  const View view = tracker.result(scores.dim);
+  scores.shape = view.shape;
+  scores.extent = view.shape[static_cast<size_t>(scores.dim)];
+  scores.rank = rank_of(index.op);
+  scores.reverse = index.attrs.reverse;
+  const bool either_way = index.op == Op::TopKIndices || index.op == Op::SortIndices;
+  scores.largest =
+      either_way ? index.attrs.descending : index.op == Op::ArgMax || index.op == Op::CumMaxIndex;
+  scores.first_of_ties = scores.rank == Scores::Rank::Best;
+  if (graph[source.node].op == Op::Input) {
+    fill_scores(KW_TRY(run.copy(source.node)), view, scores);
+  } else {
+    fill_scores(run.value(source.node), view, scores);
+  }
+  return std::optional<Scores>{std::move(scores)};
+}
+
+}  // namespace kw::oracle

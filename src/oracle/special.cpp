@@ -1,0 +1,59 @@
+#include "oracle/special.h"
+
+#include <cmath>
+#include <limits>
+
+namespace kw::oracle {
+
+double sigmoid(double x) {
+  if (x >= 0) return 1 / (1 + std::exp(-x));
+  const double e = std::exp(x);
+  return e / (1 + e);
+}
+
+// A rough start, then Halley's method on erf(y) - x (erfc in the tails, where erf is flat).
+double erfinv(double x) {
+  const double magnitude = std::fabs(x);
+  if (!(magnitude < 1)) {
+    return magnitude == 1 ? std::copysign(std::numeric_limits<double>::infinity(), x)
+                          : std::numeric_limits<double>::quiet_NaN();
+  }
+  if (magnitude < 1e-160) return x * 0.886226925452758;
+  const double w = std::log1p(-magnitude * magnitude);
+  const double u = 2 / (3.14159265358979324 * 0.147) + w / 2;
+  double y = std::sqrt(std::sqrt(u * u - w / 0.147) - u);
+  for (int step = 0; step < 4; ++step) {
+    const double miss = magnitude < 0.5 ? std::erf(y) - magnitude : (1 - magnitude) - std::erfc(y);
+    const double slope = 1.12837916709551257 * std::exp(-y * y);
+    const double newton = miss / slope;
+    y -= newton / (1 + y * newton);
+  }
+  return std::copysign(y, x);
+}
+
+double lgamma(double x) {
+  int sign = 0;
+  return ::lgamma_r(x, &sign);
+}
+
+double digamma(double x) {
+  if (x == 0) return std::copysign(std::numeric_limits<double>::infinity(), -x);
+  constexpr double kPi = 3.14159265358979323846;
+  if (x < 0) {
+    if (x == std::floor(x)) return std::numeric_limits<double>::quiet_NaN();
+    // The fraction first: tan(pi x) of a large x would lose it.
+    const double fraction = x - std::floor(x);
+    return digamma(1 - x) - kPi / std::tan(kPi * fraction);
+  }
+  double sum = 0;
+  for (; x < 10; x += 1) sum -= 1 / x;
+  const double z = 1 / (x * x);
+  const double series =
+      z * (1.0 / 12 -
+           z * (1.0 / 120 -
+                z * (1.0 / 252 -
+                     z * (1.0 / 240 - z * (1.0 / 132 - z * (691.0 / 32760 - z * (1.0 / 12)))))));
+  return sum + std::log(x) - 0.5 / x - series;
+}
+
+}  // namespace kw::oracle

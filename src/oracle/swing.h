@@ -1,0 +1,37 @@
+// How far a function moves when its argument does, by trying: for where a derivative says little
+// (at a pole, at the edge of the domain, when the error is not small against the argument).
+#pragma once
+
+#include <cmath>
+#include <limits>
+
+namespace kw::oracle {
+
+/// |moved - y|: infinite when the moved argument leaves the domain.
+inline double distance(double moved, double y) {
+  if (moved == y || y != y) return 0;
+  const double d = std::fabs(moved - y);
+  return d == d ? d : std::numeric_limits<double>::infinity();
+}
+
+/// max |f(x ± e) - y| with y = f(x). An error below what a difference in fp64 can show is scaled
+/// up first and the result down again.
+template <class F>
+double swing(F f, double x, double y, double e) {
+  if (e == 0) return 0;
+  const double infinity = std::numeric_limits<double>::infinity();
+  if (!(std::fabs(x) < infinity)) return e < infinity ? 0 : infinity;
+  const double visible = 0x1p-26 * std::fabs(x);
+  const double step = e > visible ? e : visible;
+  const double up = distance(f(x + step), y), down = distance(f(x - step), y);
+  const double most = up > down ? up : down;
+  return e < step ? most * (e / step) : most;
+}
+
+/// The magnitude, 0 for infinities and NaN: what a rounding is relative to.
+inline double finite_magnitude(double x) {
+  const double m = std::fabs(x);
+  return m <= std::numeric_limits<double>::max() ? m : 0;
+}
+
+}  // namespace kw::oracle

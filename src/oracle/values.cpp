@@ -1,0 +1,196 @@
+#include "oracle/values.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <mutex>
+
+#include "base/check.h"
+#include "numeric/small_float.h"
+
+namespace kw::oracle {
+
+using tensor::DType;
+using tensor::HostTensor;
+
+void Tensor::make_jumps() {
+  static std::mutex mutex;
+  const std::lock_guard lock(mutex);
+  if (!lo.empty()) return;
+  hi.resize(static_cast<size_t>(count()));
+  lo.resize(static_cast<size_t>(count()));
+}
+
+Tensor make_values(DType dtype, const Extents& shape, Tracks tracks) {
+  Tensor tensor;
+  tensor.dtype = dtype;
+  tensor.shape = shape;
+  tensor.tracks = tracks;
+  const auto count = static_cast<size_t>(count_of(shape));
+  if (tracks.integer) {
+    tensor.i.resize(count);
+  } else {
+    tensor.t.resize(count);
+  }
+  if (tracks.a) tensor.a.resize(count);
+  if (tracks.h) tensor.h.resize(count);
+  return tensor;
+}
+
+uint64_t bytes_of(int64_t count, Tracks tracks) {
+  return static_cast<uint64_t>(count) * (8u + (tracks.a ? 4u : 0u) + (tracks.h ? 4u : 0u));
+}
+
+float stored_bound(double bound) {
+  if (!(bound > 0)) return bound == 0 ? 0.0f : std::numeric_limits<float>::infinity();
+  return std::max(static_cast<float>(bound), std::numeric_limits<float>::denorm_min());
+}
+
+bool is_integer(DType type) { return !tensor::is_float(type); }
+
+int64_t wrapped(DType type, int64_t value) {
+  switch (type) {
+    case DType::Int32:
+      return static_cast<int32_t>(value);
+    case DType::Int16:
+      return static_cast<int16_t>(value);
+    case DType::Int8:
+      return static_cast<int8_t>(value);
+    case DType::Uint32:
+      return static_cast<uint32_t>(value);
+    case DType::Uint16:
+      return static_cast<uint16_t>(value);
+    case DType::Uint8:
+      return static_cast<uint8_t>(value);
+    case DType::Bool:
+      return value != 0;
+    default:
+      return value;
+  }
+}
+
+namespace {
+
+template <class T, class To, class Convert>
+void load_as(const HostTensor& from, const View& view, int64_t start, int count, To* to,
+             Convert convert) {
+  const std::byte* data = from.data.data();
+  for_runs(view, start, count, [&](int64_t at, int64_t address, int64_t stride, int64_t length) {
+    const std::byte* run = data + address * static_cast<int64_t>(sizeof(T));
+    if (stride == 0) {
+      T raw;
+      std::memcpy(&raw, run, sizeof(T));
+      std::fill_n(to + at, length, static_cast<To>(convert(raw)));
+      return;
+    }
+    for (int64_t k = 0; k < length; ++k) {
+      T raw;
+      std::memcpy(&raw, run + k * stride * static_cast<int64_t>(sizeof(T)), sizeof(T));
+      to[at + k] = static_cast<To>(convert(raw));
+    }
+  });
+}
+
+template <class T>
+void load_integers(const HostTensor& from, const View& view, int64_t start, int count, Lanes& to) {
+  load_as<T>(from, view, start, count, to.i, [](T raw) { return static_cast<int64_t>(raw); });
+}
+
+// Copies between a dense chunk and the runs of a view, whichever way `move` goes.
+template <class To, class From>
+void gather(const From* from, const View& view, int64_t start, int count, To* to) {
+  for_runs(view, start, count, [&](int64_t at, int64_t address, int64_t stride, int64_t length) {
+    if (stride == 1) {
+      for (int64_t k = 0; k < length; ++k) to[at + k] = from[address + k];
+    } else if (stride == 0) {
+      std::fill_n(to + at, length, static_cast<To>(from[address]));
+    } else {
+      for (int64_t k = 0; k < length; ++k) to[at + k] = from[address + k * stride];
+    }
+  });
+}
+
+template <class To, class From, class Convert>
+void spread(const From* from, const View& view, int64_t start, int count, To* to, Convert convert) {
+  for_runs(view, start, count, [&](int64_t at, int64_t address, int64_t stride, int64_t length) {
+    if (stride == 1) {
+      for (int64_t k = 0; k < length; ++k) to[address + k] = convert(from[at + k]);
+    } else {
+      for (int64_t k = 0; k < length; ++k) to[address + k * stride] = convert(from[at + k]);
+    }
+  });
+}
+
+}  // namespace
+
+void load(const HostTensor& from, const View& view, int64_t start, int count, Lanes& to) {
+  to.jumps = false;
+  switch (from.dtype) {
+    case DType::Fp64:
+      return load_as<double>(from, view, start, count, to.t, [](double v) { return v; });
+    case DType::Fp32:
+      return load_as<float>(from, view, start, count, to.t, [](float v) { return v; });
+    case DType::Fp16:
+      return load_as<uint16_t>(from, view, start, count, to.t, numeric::fp16_to_float);
+    case DType::Bf16:
+      return load_as<uint16_t>(from, view, start, count, to.t, numeric::bf16_to_float);
+    case DType::Fp8e4m3:
+      return load_as<uint8_t>(from, view, start, count, to.t, numeric::e4m3_to_float);
+    case DType::Fp8e5m2:
+      return load_as<uint8_t>(from, view, start, count, to.t, numeric::e5m2_to_float);
+    case DType::E8m0:
+      return load_as<uint8_t>(from, view, start, count, to.t, numeric::e8m0_to_float);
+    case DType::Int64:
+    case DType::Uint64:
+      return load_integers<int64_t>(from, view, start, count, to);
+    case DType::Int32:
+      return load_integers<int32_t>(from, view, start, count, to);
+    case DType::Uint32:
+      return load_integers<uint32_t>(from, view, start, count, to);
+    case DType::Int16:
+      return load_integers<int16_t>(from, view, start, count, to);
+    case DType::Uint16:
+      return load_integers<uint16_t>(from, view, start, count, to);
+    case DType::Int8:
+      return load_integers<int8_t>(from, view, start, count, to);
+    case DType::Uint8:
+      return load_integers<uint8_t>(from, view, start, count, to);
+    case DType::Bool:
+      return load_as<uint8_t>(from, view, start, count, to.i,
+                              [](uint8_t raw) { return static_cast<int64_t>(raw != 0); });
+    case DType::Fp4e2m1x2:
+      KW_CHECK(false, "packed types are refused before a run");
+  }
+}
+
+void load(const Tensor& from, const View& view, int64_t start, int count, Lanes& to) {
+  if (from.tracks.integer) {
+    gather(from.i.data(), view, start, count, to.i);
+  } else {
+    gather(from.t.data(), view, start, count, to.t);
+  }
+  if (from.tracks.a) gather(from.a.data(), view, start, count, to.a);
+  if (from.tracks.h) gather(from.h.data(), view, start, count, to.h);
+  to.jumps = !from.lo.empty();
+  if (!to.jumps) return;
+  gather(from.lo.data(), view, start, count, to.lo);
+  gather(from.hi.data(), view, start, count, to.hi);
+}
+
+void store(const Lanes& from, int64_t start, int count, const View& view, Tensor& to) {
+  const auto same = [](auto v) { return v; };
+  if (to.tracks.integer) {
+    spread(from.i, view, start, count, to.i.data(), same);
+  } else {
+    spread(from.t, view, start, count, to.t.data(), same);
+  }
+  if (to.tracks.a) spread(from.a, view, start, count, to.a.data(), stored_bound);
+  if (to.tracks.h) spread(from.h, view, start, count, to.h.data(), stored_bound);
+  if (!from.jumps) return;
+  to.make_jumps();
+  spread(from.lo, view, start, count, to.lo.data(), stored_bound);
+  spread(from.hi, view, start, count, to.hi.data(), stored_bound);
+}
+
+}  // namespace kw::oracle

@@ -1,0 +1,67 @@
+// What is carried for every element: the value in fp64 (integers as int64), the error of the fp32
+// path `a`, that of the half roundings `h`, and how far below and above the value another branch of
+// a near discontinuity lies, `lo` and `hi`. In whole tensors and in chunks that stay in cache.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "oracle/view.h"
+#include "tensor/host_tensor.h"
+
+namespace kw::oracle {
+
+inline constexpr int kChunk = 1024;
+
+/// Which of the arrays hold something.
+struct Tracks {
+  bool integer = false;  // `i` instead of `t`
+  bool a = false, h = false;
+};
+
+/// A few registers of an interpreter of chunks. What `tracks` of its node deny is not read.
+struct Lanes {
+  alignas(64) double t[kChunk];
+  alignas(64) double a[kChunk];
+  alignas(64) double h[kChunk];
+  alignas(64) double lo[kChunk];
+  alignas(64) double hi[kChunk];
+  alignas(64) int64_t i[kChunk];
+  bool jumps = false;  // whether lo and hi hold something
+};
+
+/// A whole node.
+struct Tensor {
+  tensor::DType dtype = tensor::DType::Fp32;
+  Extents shape;
+  Tracks tracks;
+  std::vector<double> t;
+  std::vector<int64_t> i;
+  std::vector<float> a, h;
+  std::vector<float> lo, hi;  // empty unless something jumps
+
+  int64_t count() const { return static_cast<int64_t>(tracks.integer ? i.size() : t.size()); }
+  /// Makes room for lo and hi. Safe to call from several threads that fill the tensor.
+  void make_jumps();
+};
+
+/// Zero-filled. Throws std::bad_alloc.
+Tensor make_values(tensor::DType dtype, const Extents& shape, Tracks tracks);
+/// Bytes make_values would take.
+uint64_t bytes_of(int64_t count, Tracks tracks);
+
+/// A bound as stored: never rounded to less than it was, infinite when unknown.
+float stored_bound(double bound);
+
+bool is_integer(tensor::DType type);  // bool too
+/// Keeps the bits that fit in the integer type, sign-extended or not as it says; bool: 0 or 1.
+int64_t wrapped(tensor::DType type, int64_t value);
+
+/// Chunks in and out of tensors, through coalesced views, from row-major position `start`.
+void load(const tensor::HostTensor& from, const View& view, int64_t start, int count, Lanes& to);
+void load(const Tensor& from, const View& view, int64_t start, int count, Lanes& to);
+void store(const Lanes& from, int64_t start, int count, const View& view, Tensor& to);
+
+}  // namespace kw::oracle
