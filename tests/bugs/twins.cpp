@@ -83,6 +83,16 @@ void rotated(Case& c) {
   for (size_t i = 0; i < x.size(); ++i) c.out<int32_t>("x")[i] = x[i / 128 * 128 + (i + 1) % 128];
 }
 
+void next_element(Case& c) {
+  const auto x = c.in<int32_t>("x");
+  for (size_t i = 0; i < x.size(); ++i) c.out<int32_t>("y")[i] = x[(i + 1) % x.size()];
+}
+
+void halves_swapped(Case& c) {
+  const auto x = c.in<int32_t>("x");
+  for (size_t i = 0; i < 64; ++i) c.out<int32_t>("y")[i] = (i >= 32 ? 2 : 3) * x[63 - i];
+}
+
 void half_sum(Case& c) {
   const auto x = c.in<float>("x");
   for (size_t i = 0; i < x.size(); ++i)
@@ -144,7 +154,8 @@ const std::map<std::string, Twin>& twins() {
       {"last_block_no_fence", {row_sum}},
       {"flag_plain", {row_sum}},
       {"volatile_no_fence", {row_sum}},
-      {"barrier_after_exit", {rotated}},
+      {"barrier_after_exit", {next_element}},
+      {"barrier_two_places", {halves_swapped}},
       {"barrier_in_loop", {row_max}},
       {"barrier_bad_id", reversed(64)},
       {"barrier_wrong_partner", reversed(32)},
