@@ -144,7 +144,10 @@ void Builder::guard(std::string condition) {
 
 void Builder::guard_equal(const Dim& a, const Dim& b) {
   KW_CHECK(a == b, "only equal extents are guarded as equal");
-  if (!a.same_text(b)) guard(fmt::format("{} == {}", a.text(), b.text()));
+  if (a.same_text(b)) return;
+  std::string left = a.text(), right = b.text();
+  if (a.is_constant() || (!b.is_constant() && right < left)) std::swap(left, right);
+  guard(fmt::format("{} == {}", left, right));
 }
 
 Result<Shape> Builder::broadcast(std::span<const NodeId> tensors) {
@@ -256,6 +259,7 @@ Result<NodeId> Builder::expand(NodeId x, Shape shape) {
     }
     if (i < ahead) continue;
     const Dim& have = from[i - ahead];
+    if (have.same_text(Dim(1))) continue;
     if (have == shape[i]) {
       guard_equal(have, shape[i]);
     } else if (have == Dim(1)) {
