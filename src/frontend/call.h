@@ -66,6 +66,9 @@ struct OpRow {
 
 /// The row for "torch.softmax", "F.softmax" or "Tensor.softmax"; null when there is none.
 const OpRow* find_op(std::string_view name);
+/// The row for an operator of an exported graph: "aten.add.Tensor", "aten.mean.dim",
+/// "aten::view", "prims.convert_element_type.default"; null when there is none.
+const OpRow* find_aten(std::string_view overload);
 /// Every name served, sorted: for suggestions and documentation.
 const std::vector<std::string>& op_names();
 

@@ -131,12 +131,13 @@ Result<Value> prelu(Call& call) {
 }
 
 Result<Value> gelu(Call& call) {
-  std::string approximate = KW_TRY(call.text("approximate"));
-  if (approximate == "none") {
+  auto approximate = call.text("approximate");
+  if (!approximate) return std::move(approximate).error();
+  if (*approximate == "none") {
     return activation(
         call, [](Term x, Formula&) { return x * 0.5 * (1 + erf(x * (std::numbers::sqrt2 / 2))); });
   }
-  if (approximate != "tanh") {
+  if (*approximate != "tanh") {
     return input_error("approximate argument must be either none or tanh.");
   }
   return activation(call, [](Term x, Formula&) {

@@ -1,0 +1,356 @@
+// Core ATen's overloads as torch.export names them. Most are a row under another name; the ones
+// with an order of arguments or results of their own are written out here.
+#include <fmt/core.h>
+
+#include <list>
+#include <map>
+
+#include "base/text.h"
+#include "frontend/cell.h"
+#include "frontend/index.h"
+#include "frontend/ops_formula.h"
+#include "frontend/ops_tables.h"
+#include "graph/compose_index.h"
+#include "graph/compose_move.h"
+#include "graph/compose_norm.h"
+#include "graph/compose_reduce.h"
+
+namespace kw::frontend {
+namespace {
+
+using graph::Dim;
+using graph::NodeId;
+using graph::Op;
+using graph::Operand;
+using tensor::DType;
+
+// Mean and reciprocal deviation over dims, as the native norms return them beside their result.
+Result<std::vector<NodeId>> mean_and_rstd(Call& call, NodeId x, const std::vector<int>& dims,
+                                          double eps, bool keepdim) {
+  Formula f(call);
+  Term wide_x = wide(f.node(x));
+  if (f.failed()) return f.result(wide_x).error();
+  graph::Moments moments =
+      KW_TRY(graph::var_mean(call.graph(), wide_x.value.node, dims, 0, keepdim));
+  Term rstd = rsqrt(f.node(moments.spread) + eps);
+  KW_TRY(f.result(rstd));
+  return std::vector<NodeId>{moments.mean, rstd.value.node};
+}
+
+Result<Value> native_layer_norm(Call& call) {
+  NodeId x = KW_TRY(call.tensor("input"));
+  graph::Shape shape = KW_TRY(call.sizes("normalized_shape"));
+  graph::MaybeNode weight = KW_TRY(maybe_tensor(call, "weight"));
+  graph::MaybeNode bias = KW_TRY(maybe_tensor(call, "bias"));
+  double eps = KW_TRY(call.number("eps"));
+  graph::Builder& g = call.graph();
+  NodeId out = KW_TRY(graph::layer_norm(g, x, shape, weight, bias, eps));
+  std::vector<int> dims;
+  for (size_t i = 0; i < shape.size(); ++i) dims.push_back(g.rank(x) - 1 - static_cast<int>(i));
+  std::vector<NodeId> stats = KW_TRY(mean_and_rstd(call, x, dims, eps, true));
+  return tensor_tuple({out, stats[0], stats[1]});
+}
+
+Result<Value> fused_rms_norm(Call& call) {
+  Formula f(call);
+  Term x = f.tensor("input");
+  if (f.failed()) return f.result(x);
+  graph::Shape shape = KW_TRY(call.sizes("normalized_shape"));
+  graph::MaybeNode weight = KW_TRY(maybe_tensor(call, "weight"));
+  std::optional<double> eps;
+  if (call.given("eps")) eps = KW_TRY(call.number("eps"));
+  graph::Builder& g = call.graph();
+  NodeId out = KW_TRY(graph::rms_norm(g, x.value.node, shape, weight, eps));
+  std::vector<int> dims;
+  for (size_t i = 0; i < shape.size(); ++i) dims.push_back(f.rank(x) - 1 - static_cast<int>(i));
+  Term w = wide(x);
+  Term squares = w * w;
+  if (f.failed()) return f.result(squares);
+  Term mean = f.node(graph::mean(g, squares.value.node, dims, true));
+  const double least = f.dtype(w) == DType::Fp64 ? 0x1p-52 : 0x1p-23;
+  return f.results({f.node(out), rsqrt(mean + eps.value_or(least))});
+}
+
+Result<Value> native_group_norm(Call& call) {
+  NodeId x = KW_TRY(call.tensor("input"));
+  graph::MaybeNode weight = KW_TRY(maybe_tensor(call, "weight"));
+  graph::MaybeNode bias = KW_TRY(maybe_tensor(call, "bias"));
+  int64_t groups = KW_TRY(call.integer("group"));
+  double eps = KW_TRY(call.number("eps"));
+  graph::Builder& g = call.graph();
+  NodeId out = KW_TRY(graph::group_norm(g, x, groups, weight, bias, eps));
+  NodeId grouped = KW_TRY(g.reshape(x, {g.extent(x, 0), Dim(groups), Dim(-1)}));
+  std::vector<NodeId> stats = KW_TRY(mean_and_rstd(call, grouped, {2}, eps, false));
+  return tensor_tuple({out, stats[0], stats[1]});
+}
+
+// In training: the batch's statistics and, for the functional form, the running values after it.
+Result<Value> native_batch_norm(Call& call, bool training, bool functional) {
+  NodeId x = KW_TRY(call.tensor("input"));
+  graph::ChannelNorm norm;
+  norm.weight = KW_TRY(maybe_tensor(call, "weight"));
+  norm.bias = KW_TRY(maybe_tensor(call, "bias"));
+  norm.running_mean = KW_TRY(maybe_tensor(call, "running_mean"));
+  norm.running_var = KW_TRY(maybe_tensor(call, "running_var"));
+  norm.training = training;
+  norm.eps = KW_TRY(call.number("eps"));
+  graph::Builder& g = call.graph();
+  NodeId out = KW_TRY(graph::batch_norm(g, x, norm));
+  std::vector<NodeId> results{out};
+  if (training) {
+    std::vector<int> dims{0};
+    for (int i = 2; i < g.rank(x); ++i) dims.push_back(i);
+    for (NodeId stat : KW_TRY(mean_and_rstd(call, x, dims, norm.eps, false))) {
+      results.push_back(stat);
+    }
+  } else {
+    NodeId none = KW_TRY(filled(g, {Dim(0)}, g.dtype(x), Operand::of(0)));
+    results.insert(results.end(), {none, none});
+  }
+  if (functional) {
+    double momentum = KW_TRY(call.number("momentum"));
+    graph::RunningStats after = KW_TRY(graph::batch_norm_update(g, x, norm, momentum));
+    results.insert(results.end(), {after.mean, after.var});
+  }
+  return tensor_tuple(results);
+}
+
+Result<Value> batch_norm_legit(Call& call) {
+  bool training = KW_TRY(call.boolean("training"));
+  return native_batch_norm(call, training, false);
+}
+
+Result<Value> softmax_of(Call& call, bool log) {
+  NodeId x = KW_TRY(call.tensor("input"));
+  int dim = KW_TRY(call.dim("dim", x));
+  bool widen = KW_TRY(call.boolean("half_to_float"));
+  graph::MaybeType dtype;
+  if (widen) dtype = DType::Fp32;
+  return tensor_value(
+      KW_TRY((log ? graph::log_softmax : graph::softmax)(call.graph(), x, dim, dtype)));
+}
+
+Result<Value> to_copy(Call& call) {
+  NodeId x = KW_TRY(call.tensor("input"));
+  std::optional<DType> dtype = KW_TRY(call.dtype("dtype"));
+  return tensor_value(dtype ? call.graph().cast(x, *dtype) : x);
+}
+
+Result<std::optional<Dim>> maybe_dim(Call& call, std::string_view name) {
+  if (!call.given(name)) return std::optional<Dim>{};
+  return std::optional<Dim>(KW_TRY(call.dim_value(name)));
+}
+
+Result<Value> slice(Call& call) {
+  NodeId x = KW_TRY(call.tensor("input"));
+  int dim = KW_TRY(call.dim("dim", x));
+  std::optional<Dim> start = KW_TRY(maybe_dim(call, "start"));
+  std::optional<Dim> stop = KW_TRY(maybe_dim(call, "end"));
+  int64_t step = KW_TRY(call.integer("step"));
+  if (step <= 0) return input_error("slice step must be positive");
+  return tensor_value(KW_TRY(graph::slice_range(call.graph(), x, dim, start, stop, step)));
+}
+
+Result<std::vector<std::optional<NodeId>>> indices_of(Call& call) {
+  const std::vector<Value>* items = items_of(call["indices"]);
+  if (!items) return input_error("index(): argument 'indices' must be a list of tensors and None");
+  std::vector<std::optional<NodeId>> indices;
+  for (const Value& item : *items) {
+    const auto* tensor = item.get<Tensor>();
+    if (!tensor && !item.is_none()) {
+      return input_error("index(): argument 'indices' must be a list of tensors and None");
+    }
+    indices.push_back(tensor ? std::optional<NodeId>(tensor->node) : std::nullopt);
+  }
+  return indices;
+}
+
+Result<Value> index(Call& call) {
+  NodeId x = KW_TRY(call.tensor("input"));
+  std::vector<std::optional<NodeId>> indices = KW_TRY(indices_of(call));
+  return tensor_value(KW_TRY(graph::index(call.graph(), x, indices)));
+}
+
+// As x[indices] = values on a copy.
+Result<Value> index_put(Call& call) {
+  NodeId x = KW_TRY(call.tensor("input"));
+  bool accumulate = KW_TRY(call.boolean("accumulate"));
+  if (accumulate) {
+    return input_error(
+        "index_put(accumulate=True) is not supported; index_add and scatter_add are");
+  }
+  const std::vector<Value>* items = items_of(call["indices"]);
+  if (!items) return input_error("index_put(): argument 'indices' must be a list of tensors");
+  std::vector<Value> index;
+  for (const Value& item : *items) {
+    index.push_back(item.is_none() ? Value(std::make_shared<SliceValue>()) : item);
+  }
+  Tensor copy = new_tensor(x);
+  KW_TRY(assign_item(call.graph(), copy, make_tuple(std::move(index)), call["values"]));
+  return tensor_value(KW_TRY(read(call.graph(), copy)));
+}
+
+Result<Value> embedding(Call& call) {
+  NodeId weight = KW_TRY(call.tensor("weight"));
+  NodeId indices = KW_TRY(call.tensor("indices"));
+  return tensor_value(KW_TRY(graph::embedding(call.graph(), indices, weight)));
+}
+
+Result<Value> sym_size(Call& call) {
+  NodeId x = KW_TRY(call.tensor("input"));
+  int dim = KW_TRY(call.dim("dim", x));
+  if (call.graph().rank(x) == 0) return input_error("sym_size(): the tensor has no dims");
+  return Value(call.graph().extent(x, dim));
+}
+
+Result<Value> sym_numel(Call& call) {
+  NodeId x = KW_TRY(call.tensor("input"));
+  return Value(graph::count_of(call.graph()[x].shape));
+}
+
+Result<Value> padded(Call& call, graph::PadMode mode, double value) {
+  NodeId x = KW_TRY(call.tensor("input"));
+  graph::Shape pads = KW_TRY(call.sizes("pad"));
+  return tensor_value(KW_TRY(graph::pad(call.graph(), x, pads, mode, value)));
+}
+
+Result<Value> constant_pad(Call& call) {
+  double value = KW_TRY(call.number("value"));
+  return padded(call, graph::PadMode::Constant, value);
+}
+
+// The result, and whatever the backward pass would want.
+Result<Value> with_buffer(Call& call, const char* row) {
+  const OpRow* target = find_op(row);
+  Value out = KW_TRY(target->apply(call));
+  return make_tuple({out, out});
+}
+
+// Outside of training every element is kept.
+Result<Value> native_dropout(Call& call) {
+  Value out = KW_TRY(find_op("torch.dropout")->apply(call));
+  NodeId x = KW_TRY(call.tensor("input"));
+  NodeId kept =
+      KW_TRY(filled(call.graph(), call.graph()[x].shape, DType::Bool, Operand::of_bool(true)));
+  return make_tuple({out, tensor_value(kept)});
+}
+
+Result<Value> numpy_t(Call& call) {
+  NodeId x = KW_TRY(call.tensor("input"));
+  std::vector<int> dims;
+  for (int i = call.graph().rank(x) - 1; i >= 0; --i) dims.push_back(i);
+  return tensor_value(KW_TRY(call.graph().permute(x, dims)));
+}
+
+constexpr char kPad[] = "input, pad";
+constexpr char kBatchNorm[] =
+    "input, weight, bias, running_mean, running_var, training, momentum, eps";
+
+constexpr OpRow kOwn[] = {
+    {"native_layer_norm", "input, normalized_shape, weight, bias, eps", native_layer_norm},
+    {"_fused_rms_norm", "input, normalized_shape, weight, eps", fused_rms_norm},
+    {"native_group_norm", "input, weight, bias, N, C, HxW, group, eps", native_group_norm},
+    {"_native_batch_norm_legit native_batch_norm", kBatchNorm, batch_norm_legit},
+    {"_native_batch_norm_legit.no_stats",
+     "input, weight, bias, training, momentum, eps, "
+     "running_mean=None, running_var=None",
+     batch_norm_legit},
+    {"_native_batch_norm_legit_no_training",
+     "input, weight, bias, running_mean, running_var, momentum, eps",
+     [](Call& call) { return native_batch_norm(call, false, false); }},
+    {"_native_batch_norm_legit_functional", kBatchNorm,
+     [](Call& call) { return native_batch_norm(call, true, true); }},
+    {"_softmax", "input, dim, half_to_float=False",
+     [](Call& call) { return softmax_of(call, false); }},
+    {"_log_softmax", "input, dim, half_to_float=False",
+     [](Call& call) { return softmax_of(call, true); }},
+    {"_to_copy", "input, *, dtype=None", to_copy},
+    {"slice", "input, dim=0, start=None, end=None, step=1", slice},
+    {"index _unsafe_index", "input, indices", index},
+    {"index_put", "input, indices, values, accumulate=False", index_put},
+    {"embedding", "weight, indices, padding_idx=-1, scale_grad_by_freq=False, sparse=False",
+     embedding},
+    {"sym_size", "input, dim", sym_size},
+    {"sym_numel", "input", sym_numel},
+    {"constant_pad_nd", "input, pad, value=0", constant_pad},
+    {"reflection_pad1d reflection_pad2d reflection_pad3d", kPad,
+     [](Call& call) { return padded(call, graph::PadMode::Reflect, 0); }},
+    {"replication_pad1d replication_pad2d replication_pad3d", kPad,
+     [](Call& call) { return padded(call, graph::PadMode::Replicate, 0); }},
+    {"log_sigmoid_forward", "input", [](Call& call) { return with_buffer(call, "F.logsigmoid"); }},
+    {"native_dropout", "input, p, train", native_dropout},
+    {"numpy_T", "input", numpy_t},
+};
+
+struct Alias {
+  const char* names;  // of ATen, without overload
+  const char* row;
+  const char* signature;  // null: the row's own
+};
+
+// Where the name differs, or the order of arguments.
+constexpr Alias kAliases[] = {
+    {"alias lift_fresh_copy lift_fresh clone contiguous detach_ _conj", "torch.clone", nullptr},
+    {"_unsafe_view", "torch.reshape", nullptr},
+    {"view", "torch.reshape", "input, shape"},
+    {"expand", "torch.broadcast_to", "input, size, *, implicit=False"},
+    {"repeat", "Tensor.repeat", "input, repeats"},
+    {"elu", "aten.elu", nullptr},
+    {"fill", "torch.fill", nullptr},
+    {"copy", "Tensor.copy_", nullptr},
+    {"linalg_vector_norm", "torch.linalg.vector_norm", nullptr},
+    {"linalg_matrix_norm", "torch.linalg.matrix_norm", nullptr},
+    {"log_sigmoid", "F.logsigmoid", nullptr},
+    {"__and__", "torch.bitwise_and", nullptr},
+    {"__or__", "torch.bitwise_or", nullptr},
+    {"__xor__", "torch.bitwise_xor", nullptr},
+    {"__lshift__", "torch.bitwise_left_shift", nullptr},
+    {"__rshift__", "torch.bitwise_right_shift", nullptr},
+    {"_cdist_forward", "torch.cdist", "x1, x2, p=2.0, compute_mode=None"},
+    {"empty empty_strided", "torch.empty", "size, stride=None, *, dtype=None"},
+    {"convert_element_type", "Tensor.to", "input, dtype, *, what=(), other=None"},
+    {"_reshape_alias", "torch.reshape", "input, shape, stride=None"},
+    {"rsub", "torch.rsub", "input, other, alpha=1"},
+    {"add", "torch.add", "input, other, alpha=1"},
+    {"sub", "torch.sub", "input, other, alpha=1"},
+};
+
+using Index = std::map<std::string, const OpRow*, std::less<>>;
+
+Index build_index() {
+  static std::list<OpRow> rows;  // what the aliases become
+  Index index;
+  for (const OpRow& row : kOwn) {
+    for (std::string& name : split(row.names, ' ')) index.emplace(std::move(name), &row);
+  }
+  for (const Alias& alias : kAliases) {
+    const OpRow* target = find_op(alias.row);
+    rows.push_back(
+        {alias.names, alias.signature ? alias.signature : target->signature, target->apply});
+    for (std::string& name : split(alias.names, ' ')) index.emplace(std::move(name), &rows.back());
+  }
+  return index;
+}
+
+}  // namespace
+
+const OpRow* find_aten(std::string_view overload) {
+  static const Index kIndex = build_index();
+  std::string name = replace_all(std::string(overload), "::", ".");
+  for (std::string_view prefix : {"torch.ops.", "aten.", "prims."}) {
+    if (name.starts_with(prefix)) name.erase(0, prefix.size());
+  }
+  auto found = kIndex.find(name);
+  const std::string base = name.substr(0, name.find('.'));
+  if (found == kIndex.end()) found = kIndex.find(base);
+  if (found != kIndex.end()) return found->second;
+  // ATen's names are otherwise torch's; in-place and out= forms do not appear in exported graphs.
+  if (base.starts_with("special_")) return find_op("torch.special." + base.substr(8));
+  if (base.starts_with("linalg_")) return find_op("torch.linalg." + base.substr(7));
+  for (const char* place : {"torch.", "F.", "Tensor."}) {
+    if (const OpRow* row = find_op(place + base)) return row;
+  }
+  return nullptr;
+}
+
+}  // namespace kw::frontend
