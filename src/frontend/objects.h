@@ -24,13 +24,17 @@ struct Scope {
   const Value* find(const std::string& name) const;
 };
 
+/// What a class's function gets before its arguments.
+enum class Binding : uint8_t { Method, Static, Class, Property };
+
 /// A def or a lambda: its place in the tree, the names around it, its default values.
 struct Function {
   std::string name;
+  Binding binding = Binding::Method;
   const Json* tree = nullptr;  // the FunctionDef or Lambda; the evaluator owns the file's tree
   std::shared_ptr<Scope> closure;
   std::map<std::string, Value> defaults;
-  std::shared_ptr<Class> owner;  // the class it was defined in: what super() starts from
+  std::weak_ptr<Class> owner;  // the class it was defined in: what super() starts from
 };
 
 enum class ClassKind : uint8_t { Plain, Module, Tuple, Data };
@@ -47,22 +51,18 @@ struct Class {
   bool derives_from(std::string_view class_name) const;
 };
 
-/// A parameter or buffer of a module, in the order of registration.
-struct StateEntry {
-  std::string name;
-  Value value;
-  bool parameter = true;  // else a buffer
-};
-
 struct Object {
   std::shared_ptr<Class> cls;
   std::map<std::string, Value> attributes;
-  std::vector<std::string> order;       // attributes as first set: modules are visited like that
-  std::vector<std::string> parameters;  // names of attributes that are nn.Parameter
-  std::vector<std::string> buffers;     // names set by register_buffer
+  std::vector<std::string> order;  // attributes as first set: modules are visited like that
+  std::vector<Value> items;        // of nn.Sequential and its like, and of a NamedTuple
+  bool has_items = false;
   bool training = true;
 
   void set(const std::string& name, Value value);
 };
+
+/// Items of an object that is a sequence; null for others.
+const std::vector<Value>* module_items(const Object& object);
 
 }  // namespace kw::frontend

@@ -31,10 +31,10 @@ Error parser_failed(const Source& source, const os::ProcessResult& result) {
     return input_error(fmt::format("{}: parsing took more than {} s", source.name, kParseSeconds));
   const auto lines = split_lines(trim(result.err));
   const std::string last = lines.empty() ? "no message" : std::string(lines.back());
-  return environment_error(fmt::format(
-      "parsing {}: python3 ended with {} {}: {}; python3 must be 3.9 or later", source.name,
-      result.signal ? "signal" : "exit code", result.signal ? result.signal : result.exit_code,
-      last));
+  return environment_error(
+      fmt::format("parsing {}: python3 ended with {} {}: {}; python3 must be 3.9 or later",
+                  source.name, result.signal ? "signal" : "exit code",
+                  result.signal ? result.signal : result.exit_code, last));
 }
 
 int place(const Json& node, size_t which) {
@@ -65,7 +65,8 @@ Result<std::shared_ptr<const Source>> parse_python(std::string text, const std::
       KW_TRY(os::run_process({python, "-I", "-S", "-B", "-c", kAstDumpText}, source->text, limits));
   if (result.timed_out || result.signal || result.exit_code) return parser_failed(*source, result);
   auto parsed = Json::parse(result.out);
-  if (!parsed) return std::move(parsed).error().context("reading the syntax tree of " + source->name);
+  if (!parsed)
+    return std::move(parsed).error().context("reading the syntax tree of " + source->name);
   const Json& error = (*parsed)["error"];
   if (!error.is_null())
     return located(*source, static_cast<int>(error["line"].as_int(1)),
@@ -93,7 +94,8 @@ std::string text_of(const Source& source, const Json& node) {
     if (number == place(node, 2))
       line = line.substr(0, static_cast<size_t>(std::max(place(node, 3) - 1, 0)));
     if (number == place(node, 0))
-      line.remove_prefix(std::min(line.size(), static_cast<size_t>(std::max(place(node, 1) - 1, 0))));
+      line.remove_prefix(
+          std::min(line.size(), static_cast<size_t>(std::max(place(node, 1) - 1, 0))));
     if (!text.empty()) text += ' ';
     text += trim(line);
     if (text.size() > kShownText) {

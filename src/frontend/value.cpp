@@ -74,6 +74,10 @@ bool Class::derives_from(std::string_view class_name) const {
   return false;
 }
 
+const std::vector<Value>* module_items(const Object& object) {
+  return object.has_items ? &object.items : nullptr;
+}
+
 void Object::set(const std::string& name, Value value) {
   if (attributes.insert_or_assign(name, std::move(value)).second) order.push_back(name);
 }

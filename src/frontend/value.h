@@ -75,6 +75,12 @@ struct SliceValue {
 struct BoundMethod {
   Value self;
   std::string name;
+  std::shared_ptr<Function> function;  // null: found by name when it is called
+};
+/// What a call brings along.
+struct Arguments {
+  std::vector<Value> positional;
+  std::vector<std::pair<std::string, Value>> keywords;
 };
 
 Value make_tuple(std::vector<Value> items);

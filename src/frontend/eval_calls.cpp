@@ -1,0 +1,240 @@
+// Functions of the file: made by def and lambda, called with Python's rules for arguments.
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "frontend/evaluator.h"
+#include "frontend/index.h"
+#include "frontend/names.h"
+#include "frontend/numbers.h"
+#include "frontend/refusals.h"
+
+namespace kw::frontend {
+
+Evaluator::~Evaluator() {
+  // Functions know their scope and scopes their functions: only we can end that circle.
+  for (const auto& scope : scopes_) {
+    if (const auto alive = scope.lock()) alive->names.clear();
+  }
+  for (const auto& object : objects_) {
+    if (const auto alive = object.lock()) {
+      alive->attributes.clear();
+      alive->items.clear();
+    }
+  }
+  globals_->names.clear();
+}
+
+Result<Value> Evaluator::make_function(const Json& node, const std::string& name) {
+  auto function = std::make_shared<Function>();
+  function->name = name;
+  function->tree = &node;
+  function->closure = frames_.empty() ? globals_ : frames_.back()->scope;
+  const Json& args = node["args"];
+  std::vector<std::string> names;
+  for (const Json& arg : args["posonlyargs"].items()) names.push_back(arg["arg"].as_string());
+  for (const Json& arg : args["args"].items()) names.push_back(arg["arg"].as_string());
+  const Json::Array& defaults = args["defaults"].items();
+  for (size_t i = 0; i < defaults.size() && i < names.size(); ++i)
+    function->defaults[names[names.size() - defaults.size() + i]] = KW_TRY(eval(defaults[i]));
+  const Json::Array& only = args["kwonlyargs"].items();
+  const Json::Array& only_defaults = args["kw_defaults"].items();
+  for (size_t i = 0; i < only.size() && i < only_defaults.size(); ++i) {
+    if (only_defaults[i].is_null()) continue;
+    function->defaults[only[i]["arg"].as_string()] = KW_TRY(eval(only_defaults[i]));
+  }
+  return Value(std::move(function));
+}
+
+Result<Value> Evaluator::decorate(const Json& statement, Value value) {
+  const Json::Array& decorators = statement["decorator_list"].items();
+  for (size_t i = decorators.size(); i-- > 0;) {
+    const Value decorator = KW_TRY(eval(decorators[i]));
+    auto decorated = invoke(decorator, {{value}, {}});
+    if (!decorated) return located(decorators[i], std::move(decorated).error());
+    value = std::move(decorated).value();
+  }
+  return value;
+}
+
+namespace {
+
+Error missing_argument(const Function& function, const std::string& name) {
+  return input_error(fmt::format("{}() missing required argument '{}'", function.name, name));
+}
+
+/// Takes the keyword of that name out of the arguments.
+std::optional<Value> take_keyword(Arguments& arguments, const std::string& name) {
+  for (auto one = arguments.keywords.begin(); one != arguments.keywords.end(); ++one) {
+    if (one->first != name) continue;
+    Value value = std::move(one->second);
+    arguments.keywords.erase(one);
+    return value;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Status Evaluator::bind(const Function& function, Arguments& arguments, Scope& scope) {
+  const Json& args = (*function.tree)["args"];
+  std::vector<std::string> names;
+  for (const Json& arg : args["posonlyargs"].items()) names.push_back(arg["arg"].as_string());
+  for (const Json& arg : args["args"].items()) names.push_back(arg["arg"].as_string());
+  const size_t positional = names.size();
+  for (const Json& arg : args["kwonlyargs"].items()) names.push_back(arg["arg"].as_string());
+  for (size_t i = 0; i < names.size(); ++i) {
+    std::optional<Value> keyword = take_keyword(arguments, names[i]);
+    const bool by_place = i < positional && i < arguments.positional.size();
+    if (by_place && keyword)
+      return input_error(
+          fmt::format("{}() got multiple values for argument '{}'", function.name, names[i]));
+    const auto fallback = function.defaults.find(names[i]);
+    if (by_place)
+      scope.names[names[i]] = arguments.positional[i];
+    else if (keyword)
+      scope.names[names[i]] = std::move(*keyword);
+    else if (fallback != function.defaults.end())
+      scope.names[names[i]] = fallback->second;
+    else
+      return missing_argument(function, names[i]);
+  }
+  const size_t given = arguments.positional.size();
+  if (!args["vararg"].is_null()) {
+    std::vector<Value> rest;
+    for (size_t i = positional; i < given; ++i) rest.push_back(arguments.positional[i]);
+    scope.names[args["vararg"]["arg"].as_string()] = make_tuple(std::move(rest));
+  } else if (given > positional) {
+    return input_error(fmt::format("{}() takes {} positional argument{} but {} {} given",
+                                   function.name, positional, positional == 1 ? "" : "s", given,
+                                   given == 1 ? "was" : "were"));
+  }
+  if (!args["kwarg"].is_null()) {
+    auto dict = std::make_shared<Dict>();
+    for (auto& [name, value] : arguments.keywords) dict->items.emplace_back(name, value);
+    scope.names[args["kwarg"]["arg"].as_string()] = std::move(dict);
+  } else if (!arguments.keywords.empty()) {
+    const std::string& name = arguments.keywords.front().first;
+    return input_error(fmt::format("{}() got an unexpected keyword argument '{}'{}", function.name,
+                                   name, did_you_mean(name, names)));
+  }
+  return Done{};
+}
+
+Result<Value> Evaluator::call_function(const Function& function, Arguments arguments,
+                                       const Value& self) {
+  if (frames_.size() >= static_cast<size_t>(kMaxCallDepth)) {
+    fatal_ = true;
+    return input_error(
+        fmt::format("calls are nested more than {} deep: {}() calls itself without "
+                    "end?",
+                    kMaxCallDepth, function.name));
+  }
+  Frame frame;
+  frame.scope = std::make_shared<Scope>();
+  frame.scope->outer = function.closure;
+  frame.function = &function;
+  frame.self = self;
+  scopes_.push_back(frame.scope);
+  KW_TRY(bind(function, arguments, *frame.scope));
+  const Json& body = (*function.tree)["body"];
+  frames_.push_back(&frame);
+  if (!body.is_array()) {
+    auto value = eval(body);
+    frames_.pop_back();
+    return value;
+  }
+  auto flow = run_all(body);
+  frames_.pop_back();
+  if (!flow) return std::move(flow).error();
+  return std::move(frame.returned);
+}
+
+Result<Value> Evaluator::eval_call(const Json& node) {
+  const Json& func = node["func"];
+  const Value callee = KW_TRY(eval(func));
+  Arguments arguments;
+  arguments.positional = KW_TRY(eval_items(node["args"]));
+  for (const Json& keyword : node["keywords"].items()) {
+    const Value value = KW_TRY(eval(keyword["value"]));
+    if (!keyword["arg"].is_null()) {
+      arguments.keywords.emplace_back(keyword["arg"].as_string(), value);
+      continue;
+    }
+    const auto* dict = value.get<std::shared_ptr<Dict>>();
+    if (!dict)
+      return input_error(
+          fmt::format("the argument after ** must be a dict, not {}", type_name(value)));
+    for (const auto& [key, item] : (*dict)->items)
+      arguments.keywords.emplace_back(to_text(key), item);
+  }
+  const std::string& kind = func["_"].as_string();
+  const std::string name = kind == "Attribute" ? func["attr"].as_string()
+                           : kind == "Name"    ? func["id"].as_string()
+                                               : text_of(*source_, func);
+  graph_.at(name, line_of(node), column_of(node));
+  return invoke(callee, std::move(arguments));
+}
+
+Result<Value> Evaluator::invoke(const Value& callee, Arguments arguments) {
+  if (const auto* function = callee.get<std::shared_ptr<Function>>()) {
+    const std::shared_ptr<Function> kept = *function;  // it may rebind its own name
+    const Value self = arguments.positional.empty() ? Value() : arguments.positional[0];
+    return call_function(*kept, std::move(arguments), self);
+  }
+  if (const auto* method = callee.get<std::shared_ptr<BoundMethod>>()) {
+    const std::shared_ptr<BoundMethod> kept = *method;
+    return call_method(*kept, std::move(arguments));
+  }
+  if (const auto* cls = callee.get<std::shared_ptr<Class>>())
+    return instantiate(*cls, std::move(arguments));
+  if (const auto* object = callee.get<std::shared_ptr<Object>>())
+    return call_object(*object, std::move(arguments));
+  if (const auto* library = callee.get<Library>())
+    return call_library(canonical(library->name), std::move(arguments));
+  return input_error(fmt::format("'{}' object is not callable", type_name(callee)));
+}
+
+Result<Value> Evaluator::call_method(const BoundMethod& method, Arguments arguments) {
+  if (method.function) {
+    arguments.positional.insert(arguments.positional.begin(), method.self);
+    return call_function(*method.function, std::move(arguments), method.self);
+  }
+  if (const auto* tensor = method.self.get<Tensor>())
+    return call_tensor_method(*tensor, method.name, std::move(arguments));
+  if (const auto* object = method.self.get<std::shared_ptr<Object>>())
+    return module_method(*object, method.name, std::move(arguments));
+  if (const auto* cls = method.self.get<std::shared_ptr<Class>>())
+    return apply_autograd(*cls, std::move(arguments));
+  return call_container(method, std::move(arguments));
+}
+
+Result<std::vector<Value>> Evaluator::iterate(const Value& value) {
+  if (const std::vector<Value>* items = items_of(value)) return *items;
+  std::vector<Value> result;
+  if (const auto* object = value.get<std::shared_ptr<Object>>()) {
+    if (const std::vector<Value>* items = module_items(**object)) return *items;
+  }
+  if (const auto* dict = value.get<std::shared_ptr<Dict>>()) {
+    for (const auto& [key, item] : (*dict)->items) result.push_back(key);
+    return result;
+  }
+  if (const auto* text = value.get<std::string>()) {
+    for (const char c : *text) result.emplace_back(std::string(1, c));
+    return result;
+  }
+  const auto* tensor = value.get<Tensor>();
+  if (!tensor) return input_error(fmt::format("'{}' object is not iterable", type_name(value)));
+  const graph::NodeId node = KW_TRY(node_of(*tensor));
+  if (graph_.rank(node) == 0) return input_error("iteration over a 0-d tensor");
+  const int64_t count = concrete(graph_, graph_[node].shape[0]);
+  if (count > kMaxItems)
+    return input_error(
+        fmt::format("a loop over {} rows is unrolled: use tensor operations", count));
+  for (int64_t i = 0; i < count; ++i)
+    result.push_back(KW_TRY(item_of(graph_, *tensor, graph::Dim(i))));
+  return result;
+}
+
+}  // namespace kw::frontend

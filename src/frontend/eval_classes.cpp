@@ -1,0 +1,256 @@
+// Classes of the file and their objects.
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "frontend/evaluator.h"
+#include "frontend/modules.h"
+#include "frontend/names.h"
+#include "frontend/nn_modules.h"
+#include "frontend/numbers.h"
+#include "frontend/refusals.h"
+
+namespace kw::frontend {
+
+Result<std::shared_ptr<Class>> Evaluator::base_class(const Value& base) {
+  if (const auto* cls = base.get<std::shared_ptr<Class>>()) return *cls;
+  const auto* library = base.get<Library>();
+  if (!library) return input_error(fmt::format("a {} cannot be a base class", type_name(base)));
+  const std::string name = canonical(library->name);
+  const std::string word = name.substr(name.rfind('.') + 1);
+  auto cls = std::make_shared<Class>();
+  cls->name = word;
+  cls->library = name;
+  if (name == "torch.nn.Module" || name == "torch.jit.ScriptModule") {
+    cls->kind = ClassKind::Module;
+  } else if (name.starts_with("torch.nn.") && (find_module(word) || is_module_container(word))) {
+    cls->kind = ClassKind::Module;
+  } else if (word == "NamedTuple") {
+    cls->kind = ClassKind::Tuple;
+  } else if (name != "torch.autograd.Function" && word != "object" && word != "Generic" &&
+             word != "Protocol" && word != "ABC" && !word.ends_with("Error") &&
+             !word.ends_with("Exception")) {
+    return input_error(fmt::format("the base class {} is not supported\n{}", name, kWayOut + 3));
+  }
+  return cls;
+}
+
+Result<Value> Evaluator::make_class(const Json& statement) {
+  auto cls = std::make_shared<Class>();
+  cls->name = statement["name"].as_string();
+  for (const Json& node : statement["bases"].items()) {
+    const Value value = KW_TRY(eval(node));
+    auto base = base_class(value);
+    if (!base) return located(node, std::move(base).error());
+    if ((*base)->kind != ClassKind::Plain) cls->kind = (*base)->kind;
+    cls->fields.insert(cls->fields.end(), (*base)->fields.begin(), (*base)->fields.end());
+    cls->bases.push_back(std::move(base).value());
+  }
+  Frame frame;
+  frame.scope = std::make_shared<Scope>();
+  frame.scope->is_class = true;
+  frame.scope->outer = frames_.empty() ? globals_ : frames_.back()->scope;
+  scopes_.push_back(frame.scope);
+  frames_.push_back(&frame);
+  auto flow = run_all(statement["body"]);
+  frames_.pop_back();
+  if (!flow) return std::move(flow).error();
+  for (auto& [name, value] : frame.scope->names) {
+    if (name == "__fields__") {
+      for (const Value& field : *items_of(value)) cls->fields.push_back(to_text(field));
+      continue;
+    }
+    if (const auto* function = value.get<std::shared_ptr<Function>>()) (*function)->owner = cls;
+    cls->attributes[name] = value;
+  }
+  return Value(std::move(cls));
+}
+
+namespace {
+
+Status fill_fields(Object& object, const Arguments& arguments) {
+  const Class& cls = *object.cls;
+  if (arguments.positional.size() > cls.fields.size())
+    return input_error(fmt::format("{}() takes {} arguments but {} were given", cls.name,
+                                   cls.fields.size(), arguments.positional.size()));
+  for (size_t i = 0; i < cls.fields.size(); ++i) {
+    const std::string& field = cls.fields[i];
+    const auto keyword = std::find_if(arguments.keywords.begin(), arguments.keywords.end(),
+                                      [&](const auto& one) { return one.first == field; });
+    const Value* fallback = cls.find(field);
+    if (i < arguments.positional.size())
+      object.set(field, arguments.positional[i]);
+    else if (keyword != arguments.keywords.end())
+      object.set(field, keyword->second);
+    else if (fallback)
+      object.set(field, *fallback);
+    else
+      return input_error(fmt::format("{}() missing required argument '{}'", cls.name, field));
+  }
+  if (cls.kind != ClassKind::Tuple) return Done{};
+  object.has_items = true;
+  for (const std::string& field : cls.fields) object.items.push_back(object.attributes[field]);
+  return Done{};
+}
+
+}  // namespace
+
+Result<Value> Evaluator::instantiate(const std::shared_ptr<Class>& cls, Arguments arguments) {
+  auto object = std::make_shared<Object>();
+  object->cls = cls;
+  objects_.push_back(object);
+  const Value self(object);
+  const Value* init = cls->find("__init__");
+  if (init && init->get<std::shared_ptr<Function>>()) {
+    arguments.positional.insert(arguments.positional.begin(), self);
+    KW_TRY(call_function(**init->get<std::shared_ptr<Function>>(), std::move(arguments), self));
+  } else if (cls->kind == ClassKind::Data || cls->kind == ClassKind::Tuple) {
+    KW_TRY(fill_fields(*object, arguments));
+  } else if (cls->kind == ClassKind::Module) {
+    KW_TRY(module_method(object, "__init__", std::move(arguments)));
+  } else if (!arguments.positional.empty() || !arguments.keywords.empty()) {
+    return input_error(fmt::format("{}() takes no arguments", cls->name));
+  }
+  return self;
+}
+
+Result<Value> Evaluator::make_plain_object(const std::string& name) {
+  auto object = std::make_shared<Object>();
+  object->cls = std::make_shared<Class>();
+  object->cls->name = name;
+  objects_.push_back(object);
+  return Value(std::move(object));
+}
+
+// ctx of torch.autograd.Function: whatever forward saves is for backward alone.
+Result<Value> Evaluator::apply_autograd(const std::shared_ptr<Class>& cls, Arguments arguments) {
+  const Value* forward = cls->find("forward");
+  if (!forward) return input_error(fmt::format("{} has no forward()", cls->name));
+  Value context = KW_TRY(make_plain_object("ctx"));
+  arguments.positional.insert(arguments.positional.begin(), std::move(context));
+  return invoke(*forward, std::move(arguments));
+}
+
+// A stand-in whose attributes are those of the bases, bound to the real object.
+Result<Value> Evaluator::make_super(Arguments arguments) {
+  std::shared_ptr<Class> owner;
+  Value self;
+  if (arguments.positional.size() == 2) {
+    if (const auto* cls = arguments.positional[0].get<std::shared_ptr<Class>>()) owner = *cls;
+    self = arguments.positional[1];
+  } else if (!frames_.empty() && frames_.back()->function) {
+    owner = frames_.back()->function->owner.lock();
+    self = frames_.back()->self;
+  }
+  if (!owner || !self.get<std::shared_ptr<Object>>())
+    return input_error("super() works inside a method only");
+  auto stand_in = std::make_shared<Object>();
+  stand_in->cls = std::make_shared<Class>();
+  stand_in->cls->name = "super";
+  stand_in->cls->kind = owner->kind;
+  stand_in->cls->bases = owner->bases;
+  stand_in->attributes["__self__"] = self;
+  return Value(std::move(stand_in));
+}
+
+Result<std::optional<Value>> Evaluator::object_attribute(const std::shared_ptr<Object>& object,
+                                                         const std::string& name) {
+  const bool is_super = object->cls->name == "super" && object->attributes.count("__self__");
+  const Value self = is_super ? object->attributes["__self__"] : Value(object);
+  if (!is_super) {
+    const auto own = object->attributes.find(name);
+    if (own != object->attributes.end()) return std::optional(own->second);
+    if (name == "training" && object->cls->kind == ClassKind::Module)
+      return std::optional(Value(object->training));
+    if (name == "__class__") return std::optional(Value(object->cls));
+  }
+  if (const Value* found = object->cls->find(name)) {
+    const auto* function = found->get<std::shared_ptr<Function>>();
+    if (!function || (*function)->binding == Binding::Static) return std::optional(*found);
+    if ((*function)->binding == Binding::Property) {
+      Value value = KW_TRY(call_function(**function, {{self}, {}}, self));
+      return std::optional(std::move(value));
+    }
+    const Value bound_to = (*function)->binding == Binding::Class ? Value(object->cls) : self;
+    return std::optional(
+        Value(std::make_shared<BoundMethod>(BoundMethod{bound_to, name, *function})));
+  }
+  const bool served = object->cls->kind == ClassKind::Module
+                          ? is_module_method(name)
+                          : is_super || object->cls->name == "ctx";
+  if (!served) return std::optional<Value>();
+  return std::optional(Value(std::make_shared<BoundMethod>(BoundMethod{self, name, nullptr})));
+}
+
+Result<std::optional<Value>> Evaluator::attribute(const Value& value, const std::string& name) {
+  const auto method = [&] {
+    return std::optional(Value(std::make_shared<BoundMethod>(BoundMethod{value, name, nullptr})));
+  };
+  if (const auto* tensor = value.get<Tensor>()) return tensor_attribute(*tensor, name);
+  if (const auto* object = value.get<std::shared_ptr<Object>>())
+    return object_attribute(*object, name);
+  if (const auto* library = value.get<Library>()) {
+    const std::string full = library->name + "." + name;
+    if (auto constant = library_constant(full)) return constant;
+    return std::optional(Value(Library{full}));
+  }
+  if (const auto* cls = value.get<std::shared_ptr<Class>>()) {
+    if (name == "__name__") return std::optional(Value((*cls)->name));
+    if (name == "apply" && (*cls)->derives_from("torch.autograd.Function")) return method();
+    const Value* found = (*cls)->find(name);
+    if (!found) return std::optional<Value>();
+    const auto* function = found->get<std::shared_ptr<Function>>();
+    if (!function || (*function)->binding != Binding::Class) return std::optional(*found);
+    return std::optional(Value(std::make_shared<BoundMethod>(BoundMethod{value, name, *function})));
+  }
+  if (const auto* type = value.get<DTypeValue>()) {
+    if (name == "is_floating_point") return std::optional(Value(tensor::is_float(type->dtype)));
+    if (name == "itemsize")
+      return std::optional(Value(graph::Dim(tensor::dtype_size(type->dtype))));
+    return std::optional<Value>();
+  }
+  if (const auto* function = value.get<std::shared_ptr<Function>>()) {
+    if (name == "__name__") return std::optional(Value((*function)->name));
+    return std::optional<Value>();
+  }
+  if (value.get<std::string>() && (name == "type" || name == "index"))
+    return std::optional(value);  // torch.device("cuda").type
+  if (const auto number = as_number(value)) {
+    if (name == "real") return std::optional(value);
+    return std::optional<Value>();
+  }
+  if (items_of(value) || value.get<std::string>() || value.get<std::shared_ptr<Dict>>())
+    return method();
+  return std::optional<Value>();
+}
+
+Status Evaluator::set_attribute(const Value& object, const std::string& name, const Value& value) {
+  if (const auto* target = object.get<std::shared_ptr<Object>>()) {
+    if (name == "training") (*target)->training = KW_TRY(truth_of(value));
+    (*target)->set(name, value);
+    return Done{};
+  }
+  if (const auto* cls = object.get<std::shared_ptr<Class>>()) {
+    (*cls)->attributes[name] = value;
+    return Done{};
+  }
+  if (const auto* library = object.get<Library>()) {
+    if (name == "allow_tf32" && library->name.find("matmul") != std::string::npos)
+      allow_tf32_ = KW_TRY(truth_of(value));
+    if (library->name.starts_with("torch.backends")) return Done{};
+    return input_error(fmt::format("{}.{} cannot be assigned", library->name, name));
+  }
+  if (const auto* tensor = object.get<Tensor>()) {
+    if (name == "requires_grad" || name == "grad" || name == "names") return Done{};
+    const auto* data = value.get<Tensor>();
+    if (name == "data" && data) {
+      if (is_parameter(*tensor) && randomness_ == Randomness::Weight) return Done{};
+      const graph::NodeId node = KW_TRY(node_of(*data));
+      return store(*tensor, node, true);
+    }
+  }
+  return input_error(
+      fmt::format("attribute '{}' of a {} cannot be assigned", name, type_name(object)));
+}
+
+}  // namespace kw::frontend

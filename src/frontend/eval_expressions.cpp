@@ -1,0 +1,332 @@
+#include <fmt/core.h>
+
+#include <cmath>
+#include <map>
+
+#include "base/text.h"
+#include "frontend/call.h"
+#include "frontend/evaluator.h"
+#include "frontend/index.h"
+#include "frontend/names.h"
+#include "frontend/numbers.h"
+#include "frontend/refusals.h"
+
+namespace kw::frontend {
+namespace {
+
+/// Levels of Python nesting, expressions and calls together: keeps our own stack small.
+constexpr int kMaxDepth = 600;
+
+struct Deeper {
+  explicit Deeper(int& depth) : depth_(depth) { ++depth_; }
+  ~Deeper() { --depth_; }
+  int& depth_;
+};
+
+}  // namespace
+
+Result<Value> Evaluator::eval(const Json& node) {
+  const Deeper deeper(depth_);
+  if (depth_ > kMaxDepth || ++steps_ > kMaxSteps) {
+    fatal_ = true;
+    return refuse(node, depth_ > kMaxDepth ? "calls and expressions are nested too deeply"
+                                           : too_many_steps(kMaxSteps));
+  }
+  const Json* outer = at_;
+  at_ = &node;
+  auto result = eval_kind(node);
+  at_ = outer;
+  if (!result) return located(node, std::move(result).error());
+  return result;
+}
+
+Result<Value> Evaluator::eval_kind(const Json& node) {
+  using Handler = Result<Value> (Evaluator::*)(const Json&);
+  static const std::map<std::string_view, Handler> kHandlers = {
+      {"Constant", &Evaluator::eval_constant},
+      {"Name", &Evaluator::eval_name},
+      {"BinOp", &Evaluator::eval_binary},
+      {"UnaryOp", &Evaluator::eval_unary},
+      {"BoolOp", &Evaluator::eval_bool_op},
+      {"Compare", &Evaluator::eval_compare},
+      {"IfExp", &Evaluator::eval_choice},
+      {"Dict", &Evaluator::eval_dict},
+      {"ListComp", &Evaluator::eval_comprehension},
+      {"GeneratorExp", &Evaluator::eval_comprehension},
+      {"SetComp", &Evaluator::eval_comprehension},
+      {"DictComp", &Evaluator::eval_comprehension},
+      {"Lambda", &Evaluator::eval_lambda},
+      {"JoinedStr", &Evaluator::eval_text},
+      {"FormattedValue", &Evaluator::eval_text},
+      {"NamedExpr", &Evaluator::eval_walrus},
+      {"Slice", &Evaluator::eval_slice},
+      {"Subscript", &Evaluator::eval_subscript},
+      {"Call", &Evaluator::eval_call},
+  };
+  const std::string& kind = node["_"].as_string();
+  if (const auto handler = kHandlers.find(kind); handler != kHandlers.end())
+    return (this->*handler->second)(node);
+  if (kind == "Tuple") return make_tuple(KW_TRY(eval_items(node["elts"])));
+  if (kind == "List" || kind == "Set") return make_list(KW_TRY(eval_items(node["elts"])));
+  if (kind != "Attribute") return input_error(unsupported_syntax(kind));
+  const Value object = KW_TRY(eval(node["value"]));
+  const std::string& name = node["attr"].as_string();
+  graph_.at(name, line_of(node), column_of(node));
+  std::optional<Value> found = KW_TRY(attribute(object, name));
+  if (found) return std::move(*found);
+  if (object.get<Tensor>()) return input_error(unknown_function("Tensor." + name));
+  return input_error(fmt::format("'{}' object has no attribute '{}'", type_name(object), name));
+}
+
+Result<Value> Evaluator::eval_constant(const Json& node) {
+  const std::string& type = node["type"].as_string();
+  const Json& value = node["value"];
+  if (type == "none") return Value(None{});
+  if (type == "ellipsis") return Value(Ellipsis{});
+  if (type == "bool") return Value(value.as_bool());
+  if (type == "int") return Value(graph::Dim(value.as_int()));
+  if (type == "str") return Value(value.as_string());
+  if (type == "float") {
+    if (value.is_number()) return Value(value.as_double());
+    return Value(parse_double(value.as_string()).value_or(INFINITY));
+  }
+  if (type == "bigint") return input_error("an integer of the reference does not fit 64 bits");
+  return input_error(fmt::format("'{}' constants are not supported", type));
+}
+
+Result<Value> Evaluator::eval_name(const Json& node) {
+  const std::string& name = node["id"].as_string();
+  const Scope& scope = frames_.empty() ? *globals_ : *frames_.back()->scope;
+  if (const Value* found = scope.find(name)) return *found;
+  const auto failed = failed_names_.find(name);
+  if (failed != failed_names_.end()) {
+    located_ = true;
+    return Error(failed->second);
+  }
+  if (is_builtin(name)) return Value(Library{"builtins." + name});
+  const auto star = globals_->names.find("*");
+  if (star != globals_->names.end())
+    return Value(Library{star->second.get<Library>()->name + "." + name});
+  std::vector<std::string> known;
+  for (const Scope* at = &scope; at; at = at->outer.get())
+    for (const auto& [one, value] : at->names) known.push_back(one);
+  return input_error(fmt::format("name '{}' is not defined{}", name, did_you_mean(name, known)));
+}
+
+Result<std::vector<Value>> Evaluator::eval_items(const Json& nodes) {
+  std::vector<Value> items;
+  for (const Json& node : nodes.items()) {
+    if (node["_"].as_string() != "Starred") {
+      items.push_back(KW_TRY(eval(node)));
+      continue;
+    }
+    const Value rest = KW_TRY(eval(node["value"]));
+    for (Value& item : KW_TRY(iterate(rest))) items.push_back(std::move(item));
+  }
+  return items;
+}
+
+Result<Value> Evaluator::binary(std::string_view op, const Value& a, const Value& b) {
+  if (!a.get<Tensor>() && !b.get<Tensor>()) return arithmetic(graph_, op, a, b);
+  const char* row = operator_row(op);
+  const bool usable = [](const Value& v) { return v.get<Tensor>() || as_number(v); }(a) &&
+                      [](const Value& v) { return v.get<Tensor>() || as_number(v); }(b);
+  if (!row || !usable)
+    return input_error(fmt::format("unsupported operand types for {}: '{}' and '{}'",
+                                   operator_text(op), type_name(a), type_name(b)));
+  return call_row(row, {{a, b}, {}});
+}
+
+Result<Value> Evaluator::eval_binary(const Json& node) {
+  const Value a = KW_TRY(eval(node["left"]));
+  const Value b = KW_TRY(eval(node["right"]));
+  graph_.at(text_of(*source_, node), line_of(node), column_of(node));
+  return binary(node["op"].as_string(), a, b);
+}
+
+Result<Value> Evaluator::eval_unary(const Json& node) {
+  const std::string& op = node["op"].as_string();
+  const Value a = KW_TRY(eval(node["operand"]));
+  if (op == "Not") {
+    const bool holds = KW_TRY(truth_of(a));
+    return Value(!holds);
+  }
+  if (!a.get<Tensor>()) return negate(op, a);
+  graph_.at(text_of(*source_, node), line_of(node), column_of(node));
+  if (op == "UAdd") return a;
+  return call_row(op == "USub" ? "torch.neg" : "torch.bitwise_not", {{a}, {}});
+}
+
+Result<Value> Evaluator::eval_bool_op(const Json& node) {
+  const bool is_and = node["op"].as_string() == "And";
+  Value value;
+  const Json::Array& operands = node["values"].items();
+  for (size_t i = 0; i < operands.size(); ++i) {
+    value = KW_TRY(eval(operands[i]));
+    if (i + 1 == operands.size()) break;
+    auto holds = truth_of(value);
+    if (!holds) return located(operands[i], std::move(holds).error());
+    if (*holds != is_and) break;
+  }
+  return value;
+}
+
+Result<Value> Evaluator::compare_values(std::string_view op, const Value& a, const Value& b) {
+  const bool tensors = a.get<Tensor>() || b.get<Tensor>();
+  const char* row = tensors ? operator_row(op) : nullptr;
+  if (row && (a.get<Tensor>() || as_number(a)) && (b.get<Tensor>() || as_number(b)))
+    return call_row(row, {{a, b}, {}});
+  if (tensors && (op == "In" || op == "NotIn") && b.get<Tensor>())
+    return input_error(value_decides("'in' looks into a tensor"));
+  const bool result = KW_TRY(compare(graph_, op, a, b));
+  return Value(result);
+}
+
+Result<Value> Evaluator::eval_compare(const Json& node) {
+  Value left = KW_TRY(eval(node["left"]));
+  Value result = true;
+  const Json::Array& right = node["comparators"].items();
+  for (size_t i = 0; i < right.size(); ++i) {
+    const Value other = KW_TRY(eval(right[i]));
+    graph_.at(text_of(*source_, node), line_of(node), column_of(node));
+    result = KW_TRY(compare_values(node["ops"].items()[i].as_string(), left, other));
+    if (i + 1 == right.size()) break;
+    const bool holds = KW_TRY(truth_of(result));
+    if (!holds) return Value(false);
+    left = other;
+  }
+  return result;
+}
+
+Result<bool> Evaluator::truth_of(const Value& value) {
+  if (const auto* tensor = value.get<Tensor>()) {
+    const graph::NodeId id = KW_TRY(node_of(*tensor));
+    const graph::Node& node = graph_[id];
+    if (node.op == graph::Op::Constant) return node.attrs.number != 0 || node.attrs.integer != 0;
+    return input_error(value_decides("the value of a tensor decides what runs"));
+  }
+  if (const auto* object = value.get<std::shared_ptr<Object>>()) {
+    if (const std::vector<Value>* items = module_items(**object)) return !items->empty();
+  }
+  return truth(graph_, value);
+}
+
+Result<Value> Evaluator::eval_choice(const Json& node) {
+  const Value condition = KW_TRY(eval(node["test"]));
+  auto holds = truth_of(condition);
+  if (!holds) return located(node["test"], std::move(holds).error());
+  return eval(*holds ? node["body"] : node["orelse"]);
+}
+
+Result<Value> Evaluator::eval_dict(const Json& node) {
+  auto dict = std::make_shared<Dict>();
+  const Json::Array& keys = node["keys"].items();
+  for (size_t i = 0; i < keys.size(); ++i) {
+    const Value value = KW_TRY(eval(node["values"].items()[i]));
+    if (keys[i].is_null()) {
+      const auto* other = value.get<std::shared_ptr<Dict>>();
+      if (!other) return input_error(fmt::format("'**' needs a dict, not {}", type_name(value)));
+      for (const auto& [key, item] : (*other)->items) set_item(*dict, key, item);
+      continue;
+    }
+    set_item(*dict, KW_TRY(eval(keys[i])), value);
+  }
+  return Value(std::move(dict));
+}
+
+Status Evaluator::comprehend(const Json& node, size_t level,
+                             std::vector<std::pair<Value, Value>>& out) {
+  const Json::Array& generators = node["generators"].items();
+  if (level == generators.size()) {
+    if (out.size() >= kMaxItems)
+      return input_error(fmt::format("the list becomes longer than {} items", kMaxItems));
+    const bool dict = node["_"].as_string() == "DictComp";
+    Value key;
+    if (dict) key = KW_TRY(eval(node["key"]));
+    out.emplace_back(std::move(key), KW_TRY(eval(node[dict ? "value" : "elt"])));
+    return Done{};
+  }
+  const Json& generator = generators[level];
+  const Value range = KW_TRY(eval(generator["iter"]));
+  for (const Value& item : KW_TRY(iterate(range))) {
+    KW_TRY(assign(generator["target"], item));
+    bool wanted = true;
+    for (const Json& condition : generator["ifs"].items()) {
+      const Value value = KW_TRY(eval(condition));
+      wanted = wanted && KW_TRY(truth_of(value));
+    }
+    if (wanted) KW_TRY(comprehend(node, level + 1, out));
+  }
+  return Done{};
+}
+
+Result<Value> Evaluator::eval_comprehension(const Json& node) {
+  Frame frame;
+  frame.scope = std::make_shared<Scope>();
+  frame.scope->outer = frames_.empty() ? globals_ : frames_.back()->scope;
+  if (!frames_.empty()) {
+    frame.function = frames_.back()->function;
+    frame.self = frames_.back()->self;
+  }
+  std::vector<std::pair<Value, Value>> out;
+  frames_.push_back(&frame);
+  auto done = comprehend(node, 0, out);
+  frames_.pop_back();
+  if (!done) return std::move(done).error();
+  if (node["_"].as_string() == "DictComp") {
+    auto dict = std::make_shared<Dict>();
+    for (auto& [key, value] : out) set_item(*dict, key, value);
+    return Value(std::move(dict));
+  }
+  std::vector<Value> items;
+  for (auto& [key, value] : out) items.push_back(std::move(value));
+  return make_list(std::move(items));
+}
+
+Result<Value> Evaluator::eval_lambda(const Json& node) { return make_function(node, "<lambda>"); }
+
+Result<Value> Evaluator::eval_text(const Json& node) {
+  if (node["_"].as_string() == "FormattedValue") {
+    const Value value = KW_TRY(eval(node["value"]));
+    return Value(to_text(value));
+  }
+  std::string text;
+  for (const Json& piece : node["values"].items()) {
+    const Value value = KW_TRY(eval(piece));
+    text += to_text(value);
+    if (text.size() > kMaxText) return input_error("the string becomes too long");
+  }
+  return Value(std::move(text));
+}
+
+Result<Value> Evaluator::eval_walrus(const Json& node) {
+  Value value = KW_TRY(eval(node["value"]));
+  KW_TRY(assign(node["target"], value));
+  return value;
+}
+
+Result<Value> Evaluator::eval_slice(const Json& node) {
+  auto slice = std::make_shared<SliceValue>();
+  if (!node["lower"].is_null()) slice->start = KW_TRY(eval(node["lower"]));
+  if (!node["upper"].is_null()) slice->stop = KW_TRY(eval(node["upper"]));
+  if (!node["step"].is_null()) slice->step = KW_TRY(eval(node["step"]));
+  return Value(std::move(slice));
+}
+
+Result<Value> Evaluator::eval_subscript(const Json& node) {
+  const Value container = KW_TRY(eval(node["value"]));
+  const Value index = KW_TRY(eval(node["slice"]));
+  graph_.at(text_of(*source_, node), line_of(node), column_of(node));
+  if (const auto* tensor = container.get<Tensor>()) return item_of(graph_, *tensor, index);
+  if (const auto* object = container.get<std::shared_ptr<Object>>()) {
+    if (const std::vector<Value>* items = module_items(**object))
+      return container_item(graph_, make_list(*items), index);
+    const Value* method = (*object)->cls->find("__getitem__");
+    if (method) return invoke(*method, {{container, index}, {}});
+  }
+  if (container.get<Library>() || container.get<std::shared_ptr<Class>>())
+    return container;  // List[int], Float[Tensor, "b d"]: types mean nothing to a trace
+  return container_item(graph_, container, index);
+}
+
+}  // namespace kw::frontend

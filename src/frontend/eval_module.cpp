@@ -1,0 +1,87 @@
+// File level: constants, imports, definitions. What the reference does not use must not stop it, so
+// a refused value is kept as the Error of its name until somebody asks for it.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <set>
+
+#include "frontend/evaluator.h"
+#include "frontend/names.h"
+
+namespace kw::frontend {
+
+Evaluator::Evaluator(std::shared_ptr<const Source> source, Settings settings)
+    : source_(std::move(source)),
+      settings_(std::move(settings)),
+      globals_(std::make_shared<Scope>()) {
+  globals_->names["__name__"] = std::string("reference");
+}
+
+namespace {
+
+void collect_names(const Json& target, std::vector<std::string>& names) {
+  if (target["_"].as_string() == "Name") names.push_back(target["id"].as_string());
+  for (const Json& one : target["elts"].items()) collect_names(one, names);
+}
+
+std::vector<std::string> names_set_by(const Json& statement) {
+  std::vector<std::string> names;
+  for (const Json& target : statement["targets"].items()) collect_names(target, names);
+  collect_names(statement["target"], names);
+  const std::string& kind = statement["_"].as_string();
+  if (kind == "ClassDef" || kind == "FunctionDef") names.push_back(statement["name"].as_string());
+  return names;
+}
+
+}  // namespace
+
+Value Evaluator::named_dim(const Json& target, Value value) {
+  const auto* integer = value.get<graph::Dim>();
+  if (!frames_.empty() || !integer || target["_"].as_string() != "Name") return value;
+  const std::string& name = target["id"].as_string();
+  // An int computed from other dims follows them.
+  if (!integer->is_constant() || !is_dim_name(name)) return value;
+  const auto wanted = settings_.dims.find(name);
+  if (wanted == settings_.dims.end() && !settings_.every_int) return value;
+  const int64_t extent = wanted == settings_.dims.end() ? integer->value() : wanted->second;
+  met_dims_[name] = extent;
+  return graph::Dim::symbol(name, extent);
+}
+
+Status Evaluator::run_module_statement(const Json& statement) {
+  auto flow = run(statement);
+  if (flow) return Done{};
+  depth_ = 0;
+  frames_.clear();
+  at_ = nullptr;
+  if (fatal_) return std::move(flow).error();
+  located_ = false;
+  for (const std::string& name : names_set_by(statement)) {
+    globals_->names.erase(name);
+    failed_names_.insert_or_assign(name, flow.error());
+  }
+  return Done{};
+}
+
+Status Evaluator::run_module() {
+  for (const Json& statement : source_->tree["body"].items())
+    KW_TRY(run_module_statement(statement));
+  return Done{};
+}
+
+Result<const Value*> Evaluator::global(const std::string& name) {
+  const auto found = globals_->names.find(name);
+  if (found != globals_->names.end()) return &found->second;
+  const auto failed = failed_names_.find(name);
+  if (failed == failed_names_.end()) return nullptr;
+  located_ = true;
+  return Error(failed->second);
+}
+
+Result<Value> Evaluator::call(const Value& callee, const Arguments& arguments) {
+  located_ = false;
+  last_return_ = nullptr;
+  return invoke(callee, arguments);
+}
+
+}  // namespace kw::frontend

@@ -1,0 +1,417 @@
+// nn.Module: the library's own modules, and the methods every module has.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <set>
+
+#include "base/text.h"
+#include "frontend/call.h"
+#include "frontend/cell.h"
+#include "frontend/evaluator.h"
+#include "frontend/index.h"
+#include "frontend/modules.h"
+#include "frontend/nn_modules.h"
+#include "frontend/numbers.h"
+#include "frontend/refusals.h"
+
+namespace kw::frontend {
+
+bool is_module_method(const std::string& name) {
+  static const std::set<std::string_view> kNames = {"__init__",
+                                                    "eval",
+                                                    "train",
+                                                    "to",
+                                                    "cuda",
+                                                    "cpu",
+                                                    "half",
+                                                    "float",
+                                                    "double",
+                                                    "bfloat16",
+                                                    "type",
+                                                    "parameters",
+                                                    "named_parameters",
+                                                    "buffers",
+                                                    "named_buffers",
+                                                    "modules",
+                                                    "named_modules",
+                                                    "children",
+                                                    "named_children",
+                                                    "register_buffer",
+                                                    "register_parameter",
+                                                    "add_module",
+                                                    "register_module",
+                                                    "apply",
+                                                    "requires_grad_",
+                                                    "append",
+                                                    "extend",
+                                                    "insert",
+                                                    "keys",
+                                                    "values",
+                                                    "items",
+                                                    "compile",
+                                                    "zero_grad",
+                                                    "reset_parameters",
+                                                    "share_memory",
+                                                    "forward"};
+  return kNames.count(name) > 0;
+}
+
+namespace {
+
+using State = std::vector<std::pair<std::string, Tensor>>;
+
+void collect(const Value& value, const std::string& path, State& out, std::set<const void*>& seen) {
+  if (const auto* tensor = value.get<Tensor>()) {
+    if (tensor->cell && seen.insert(tensor->cell.get()).second) out.emplace_back(path, *tensor);
+    return;
+  }
+  const auto* object = value.get<std::shared_ptr<Object>>();
+  if (!object || !seen.insert(object->get()).second) return;
+  for (const std::string& name : (*object)->order)
+    collect((*object)->attributes.at(name), path.empty() ? name : path + "." + name, out, seen);
+}
+
+void collect_modules(const std::shared_ptr<Object>& module, const std::string& path,
+                     std::vector<std::pair<std::string, std::shared_ptr<Object>>>& out) {
+  const bool known =
+      std::any_of(out.begin(), out.end(), [&](const auto& one) { return one.second == module; });
+  if (known) return;
+  out.emplace_back(path, module);
+  for (const std::string& name : module->order) {
+    const auto* child = module->attributes.at(name).get<std::shared_ptr<Object>>();
+    if (child && (*child)->cls->kind == ClassKind::Module)
+      collect_modules(*child, path.empty() ? name : path + "." + name, out);
+  }
+}
+
+/// The torch.nn module a class is made from, if any: "Linear".
+std::string library_base(const Class& cls) {
+  if (cls.library.starts_with("torch.nn.") && cls.library != "torch.nn.Module")
+    return cls.library.substr(9);
+  for (const auto& base : cls.bases) {
+    std::string found = library_base(*base);
+    if (!found.empty()) return found;
+  }
+  return "";
+}
+
+std::vector<std::string> parameter_names(std::string_view signature) {
+  std::vector<std::string> names;
+  for (const std::string& piece : split(signature, ',')) {
+    const std::string_view text = trim(piece);
+    if (!text.empty() && text[0] != '*') names.emplace_back(trim(text.substr(0, text.find('='))));
+  }
+  return names;
+}
+
+Result<bool> wanted(Call& call, const StateRow& row) {
+  if (!row.when) return true;
+  for (const std::string& condition : split(row.when, '&')) {
+    const bool holds = KW_TRY(call.boolean(condition));
+    if (!holds) return false;
+  }
+  return true;
+}
+
+Result<graph::Shape> state_shape(Call& call, const StateRow& row) {
+  graph::Shape shape;
+  for (const std::string& name : split(row.shape, ',')) {
+    for (const graph::Dim& extent : KW_TRY(call.sizes(name))) {
+      if (extent.value() < 0)
+        return input_error(
+            fmt::format("{}(): '{}' is {}, below 0", call.function(), name, extent.value()));
+      shape.push_back(extent);
+    }
+  }
+  return shape;
+}
+
+}  // namespace
+
+State state_of(const Object& module) {
+  State out;
+  std::set<const void*> seen = {&module};
+  for (const std::string& name : module.order) collect(module.attributes.at(name), name, out, seen);
+  return out;
+}
+
+std::vector<std::pair<std::string, std::shared_ptr<Object>>> modules_of(
+    const std::shared_ptr<Object>& module) {
+  std::vector<std::pair<std::string, std::shared_ptr<Object>>> out;
+  collect_modules(module, "", out);
+  return out;
+}
+
+Tensor Evaluator::placeholder(tensor::DType dtype, graph::Shape shape, task::Legal legal) {
+  const std::string name = fmt::format("parameter {}", parameters_.size());
+  const graph::NodeId node = graph_.input(name, dtype, std::move(shape));
+  parameters_.push_back({node, std::move(legal)});
+  return new_tensor(node);
+}
+
+Result<Value> Evaluator::make_parameter(const Value& value) {
+  const auto* tensor = value.get<Tensor>();
+  if (!tensor)
+    return input_error(fmt::format("nn.Parameter needs a tensor, not {}", type_name(value)));
+  const graph::NodeId node = KW_TRY(node_of(*tensor));
+  return Value(placeholder(graph_[node].dtype, graph_[node].shape, {}));
+}
+
+Status Evaluator::fill_module(Object& object, const ModuleRow& row, Arguments arguments) {
+  Call call = KW_TRY(Call::bind(graph_, row.name, row.signature, std::move(arguments.positional),
+                                std::move(arguments.keywords)));
+  tensor::DType dtype = default_dtype_;
+  for (const std::string& name : parameter_names(row.signature)) {
+    if (name == "dtype")
+      dtype = KW_TRY(call.dtype("dtype")).value_or(default_dtype_);
+    else
+      object.set(name, call[name]);
+  }
+  if (std::string_view(row.name) == "Embedding" && call.given("max_norm"))
+    return input_error("Embedding(): max_norm, which rewrites the table, is not supported");
+  for (const StateRow& state : row.state) {
+    const bool present = KW_TRY(wanted(call, state));
+    if (!present) {
+      object.set(state.name, None{});
+      continue;
+    }
+    task::Legal legal;
+    legal.positive = state.positive;
+    object.set(state.name, Value(placeholder(dtype, KW_TRY(state_shape(call, state)), legal)));
+  }
+  return Done{};
+}
+
+namespace {
+
+void add_item(Object& container, const std::string& name, const Value& value) {
+  container.set(name, value);
+  container.items.push_back(value);
+}
+
+}  // namespace
+
+Status Evaluator::fill_container(Object& object, const std::string& kind, Arguments arguments) {
+  const bool keyed = kind == "ModuleDict" || kind == "ParameterDict";
+  object.has_items = !keyed;
+  std::vector<Value> items = arguments.positional;
+  const auto* dict = items.empty() ? nullptr : items[0].get<std::shared_ptr<Dict>>();
+  if (dict) {
+    for (const auto& [key, value] : (*dict)->items) add_item(object, to_text(key), value);
+    return Done{};
+  }
+  if (kind != "Sequential" && !items.empty()) {
+    const std::vector<Value> listed = KW_TRY(iterate(items[0]));
+    items = listed;
+  }
+  for (size_t i = 0; i < items.size(); ++i) {
+    const bool module = items[i].get<std::shared_ptr<Object>>() || items[i].get<Tensor>();
+    if (!module)
+      return input_error(fmt::format("nn.{} holds modules, not {}", kind, type_name(items[i])));
+    add_item(object, fmt::format("{}", i), items[i]);
+  }
+  return Done{};
+}
+
+Result<Value> Evaluator::make_library_module(const std::string& name, Arguments arguments) {
+  auto object = std::make_shared<Object>();
+  object->cls = std::make_shared<Class>();
+  object->cls->name = name;
+  object->cls->kind = ClassKind::Module;
+  object->cls->library = "torch.nn." + name;
+  objects_.push_back(object);
+  KW_TRY(module_method(object, "__init__", std::move(arguments)));
+  return Value(std::move(object));
+}
+
+Result<Value> Evaluator::run_library_module(const Object& module, const std::string& name,
+                                            Arguments arguments) {
+  const ModuleRow* row = find_module(name);
+  if (name == "Sequential") {
+    if (arguments.positional.size() != 1) return input_error("Sequential takes one input");
+    Value value = arguments.positional[0];
+    const std::vector<Value> steps = module.items;
+    for (const Value& step : steps) value = KW_TRY(invoke(step, {{value}, {}}));
+    return value;
+  }
+  if (!row) return input_error(fmt::format("nn.{} has no forward()", name));
+  if (row->function[0] == '\0') {
+    if (arguments.positional.empty()) return input_error("Identity needs an input");
+    return arguments.positional[0];
+  }
+  const auto running = module.attributes.find("running_mean");
+  const bool tracked = running != module.attributes.end() && !running->second.is_none();
+  for (const std::string& piece : split(row->arguments, ',')) {
+    const size_t equals = piece.find('=');
+    if (equals == std::string::npos) continue;
+    const std::string source(trim(piece.substr(equals + 1)));
+    const auto found = module.attributes.find(source);
+    Value value;
+    if (source == "training")
+      value = module.training;
+    else if (source == "batch_statistics")
+      value = module.training || !tracked;
+    else if (source == "channels")
+      value = graph::Dim(-3);
+    else if (found != module.attributes.end())
+      value = found->second;
+    else
+      return input_error(
+          fmt::format("{} was not initialised: super().__init__() is missing", name));
+    const bool is_false = value.get<bool>() && !*value.get<bool>();
+    if (source == "inplace" && is_false) continue;
+    arguments.keywords.emplace_back(std::string(trim(piece.substr(0, equals))), std::move(value));
+  }
+  return call_row(row->function, std::move(arguments));
+}
+
+Result<Value> Evaluator::call_object(const std::shared_ptr<Object>& object, Arguments arguments) {
+  const std::shared_ptr<Object> kept = object;
+  const bool module = kept->cls->kind == ClassKind::Module;
+  const Value* method = module ? kept->cls->find("forward") : kept->cls->find("__call__");
+  if (!method && module) method = kept->cls->find("__call__");
+  if (method) {
+    const auto* function = method->get<std::shared_ptr<Function>>();
+    if (!function) return input_error("forward is not a function");
+    const Value self(kept);
+    arguments.positional.insert(arguments.positional.begin(), self);
+    return call_function(**function, std::move(arguments), self);
+  }
+  const std::string library = library_base(*kept->cls);
+  if (library.empty())
+    return input_error(
+        fmt::format("'{}' object is not callable: it has no forward()", kept->cls->name));
+  return run_library_module(*kept, library, std::move(arguments));
+}
+
+Result<Value> Evaluator::convert_module(const std::shared_ptr<Object>& object,
+                                        tensor::DType dtype) {
+  for (const auto& [path, module] : modules_of(object)) {
+    for (auto& [name, value] : module->attributes) {
+      const auto* tensor = value.get<Tensor>();
+      if (!tensor) continue;
+      const graph::NodeId node = KW_TRY(node_of(*tensor));
+      if (!tensor::is_float(graph_[node].dtype) || graph_[node].dtype == dtype) continue;
+      const auto known = std::find_if(parameters_.begin(), parameters_.end(),
+                                      [&](const Drawn& one) { return one.node == node; });
+      const Tensor converted = known == parameters_.end()
+                                   ? new_tensor(graph_.cast(node, dtype))
+                                   : placeholder(dtype, graph_[node].shape, known->legal);
+      for (Value& item : module->items) {
+        if (item.get<Tensor>() && item.get<Tensor>()->cell == tensor->cell) item = converted;
+      }
+      value = converted;
+    }
+  }
+  return Value(object);
+}
+
+Result<Value> Evaluator::init_module(const std::shared_ptr<Object>& object, Arguments arguments) {
+  const std::string library = library_base(*object->cls);
+  if (library.empty()) return Value();
+  if (is_module_container(library)) {
+    KW_TRY(fill_container(*object, library, std::move(arguments)));
+    return Value();
+  }
+  const ModuleRow* row = find_module(library);
+  if (!row) return input_error(unknown_module(library));
+  KW_TRY(fill_module(*object, *row, std::move(arguments)));
+  return Value();
+}
+
+Result<Value> Evaluator::list_state(const std::shared_ptr<Object>& object,
+                                    const std::string& name) {
+  std::vector<Value> result;
+  const bool named = name.starts_with("named_");
+  const auto add = [&](const std::string& path, Value value) {
+    result.push_back(named ? make_tuple({path, std::move(value)}) : std::move(value));
+  };
+  if (name.ends_with("parameters") || name.ends_with("buffers")) {
+    for (const auto& [path, tensor] : state_of(*object)) {
+      if (is_parameter(tensor) == name.ends_with("parameters")) add(path, tensor);
+    }
+    return make_list(std::move(result));
+  }
+  const bool direct = name.ends_with("children");
+  for (const auto& [path, module] : modules_of(object)) {
+    const bool child = !path.empty() && path.find('.') == std::string::npos;
+    if (!direct || child) add(path, module);
+  }
+  return make_list(std::move(result));
+}
+
+namespace {
+
+std::optional<tensor::DType> dtype_of_method(const std::string& name, const Arguments& arguments) {
+  if (name == "half") return tensor::DType::Fp16;
+  if (name == "float") return tensor::DType::Fp32;
+  if (name == "double") return tensor::DType::Fp64;
+  if (name == "bfloat16") return tensor::DType::Bf16;
+  for (const Value& one : arguments.positional) {
+    if (const auto* type = one.get<DTypeValue>()) return type->dtype;
+  }
+  for (const auto& [key, one] : arguments.keywords) {
+    if (const auto* type = one.get<DTypeValue>()) return type->dtype;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Result<Value> Evaluator::module_method(const std::shared_ptr<Object>& object,
+                                       const std::string& name, Arguments arguments) {
+  const std::vector<Value>& given = arguments.positional;
+  if (name == "__init__") return init_module(object, std::move(arguments));
+  if (name == "forward") return call_object(object, std::move(arguments));
+  if (name == "eval" || name == "train") {
+    bool training = name == "train";
+    if (training && !given.empty()) training = KW_TRY(truth_of(given[0]));
+    for (const auto& [path, module] : modules_of(object)) module->training = training;
+    return Value(object);
+  }
+  static const std::set<std::string_view> kConversions = {"to",   "half",   "float",
+                                                          "type", "double", "bfloat16"};
+  if (kConversions.count(name)) {
+    const auto dtype = dtype_of_method(name, arguments);
+    return dtype ? convert_module(object, *dtype) : Result<Value>(Value(object));
+  }
+  if (name.ends_with("parameters") && name != "reset_parameters") return list_state(object, name);
+  if (name.ends_with("buffers") || name.ends_with("modules") || name.ends_with("children"))
+    return list_state(object, name);
+  if (name.starts_with("register_") || name == "add_module") {
+    const auto* key = given.empty() ? nullptr : given[0].get<std::string>();
+    Value value = given.size() > 1 ? given[1] : Value();
+    for (const auto& [keyword, one] : arguments.keywords) {
+      if (keyword == "tensor" || keyword == "param" || keyword == "module") value = one;
+    }
+    if (!key) return input_error(fmt::format("{}() needs a name", name));
+    object->set(*key, value);
+    return Value();
+  }
+  return container_method(object, name, given);
+}
+
+Result<Value> Evaluator::container_method(const std::shared_ptr<Object>& object,
+                                          const std::string& name,
+                                          const std::vector<Value>& given) {
+  if (object->has_items && (name == "append" || name == "extend") && given.size() == 1) {
+    std::vector<Value> added = {given[0]};
+    if (name == "extend") added = KW_TRY(iterate(given[0]));
+    for (const Value& one : added) add_item(*object, fmt::format("{}", object->items.size()), one);
+    return Value(object);
+  }
+  if (name == "keys" || name == "values" || name == "items") {
+    std::vector<Value> result;
+    for (const std::string& key : object->order) {
+      const Value& value = object->attributes.at(key);
+      result.push_back(name == "keys"     ? Value(key)
+                       : name == "values" ? value
+                                          : make_tuple({key, value}));
+    }
+    return make_list(std::move(result));
+  }
+  if (name == "insert") return input_error("insert() into nn containers is not supported");
+  return Value(object);  // apply, requires_grad_, cuda, ctx.save_for_backward: no effect on values
+}
+
+}  // namespace kw::frontend

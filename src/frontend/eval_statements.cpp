@@ -1,0 +1,350 @@
+#include <fmt/core.h>
+
+#include <map>
+
+#include "base/text.h"
+#include "frontend/evaluator.h"
+#include "frontend/index.h"
+#include "frontend/numbers.h"
+#include "frontend/refusals.h"
+
+namespace kw::frontend {
+
+Error Evaluator::located(const Json& node, Error error) {
+  if (located_) return error;
+  located_ = true;
+  Error result = error_at(*source_, node, error.message);
+  result.blame = error.blame;
+  return result;
+}
+
+Error Evaluator::refuse(const Json& node, const std::string& message) {
+  return located(node, input_error(message));
+}
+
+Result<Evaluator::Flow> Evaluator::run_all(const Json& statements) {
+  for (const Json& statement : statements.items()) {
+    const Flow flow = KW_TRY(run(statement));
+    if (flow != Flow::Next) return flow;
+  }
+  return Flow::Next;
+}
+
+Result<Evaluator::Flow> Evaluator::run(const Json& statement) {
+  using Handler = Result<Flow> (Evaluator::*)(const Json&);
+  static const std::map<std::string_view, Handler> kHandlers = {
+      {"For", &Evaluator::run_for},
+      {"While", &Evaluator::run_while},
+      {"If", &Evaluator::run_if},
+      {"With", &Evaluator::run_with},
+      {"Try", &Evaluator::run_try},
+      {"Return", &Evaluator::run_return},
+      {"Assert", &Evaluator::run_assert},
+      {"Raise", &Evaluator::run_raise},
+      {"Assign", &Evaluator::run_assign},
+      {"AnnAssign", &Evaluator::run_annotated},
+      {"AugAssign", &Evaluator::run_augmented},
+      {"FunctionDef", &Evaluator::run_function},
+      {"ClassDef", &Evaluator::run_class},
+      {"Import", &Evaluator::run_import},
+      {"ImportFrom", &Evaluator::run_import},
+      {"Delete", &Evaluator::run_delete},
+      {"Global", &Evaluator::run_scope},
+      {"Nonlocal", &Evaluator::run_scope},
+  };
+  const std::string& kind = statement["_"].as_string();
+  if (++steps_ > kMaxSteps) {
+    fatal_ = true;
+    return refuse(statement, too_many_steps(kMaxSteps));
+  }
+  if (kind == "Pass") return Flow::Next;
+  if (kind == "Break") return Flow::Break;
+  if (kind == "Continue") return Flow::Continue;
+  if (kind == "Expr") {
+    KW_TRY(eval(statement["value"]));
+    return Flow::Next;
+  }
+  const auto handler = kHandlers.find(kind);
+  if (handler == kHandlers.end()) return refuse(statement, unsupported_syntax(kind));
+  const Json* outer = at_;
+  at_ = &statement;
+  auto result = (this->*handler->second)(statement);
+  at_ = outer;
+  if (!result) return located(statement, std::move(result).error());
+  return result;
+}
+
+Result<Evaluator::Flow> Evaluator::loop_body(const Json& statement, bool* broke) {
+  const Flow flow = KW_TRY(run_all(statement["body"]));
+  *broke = flow == Flow::Break;
+  return flow == Flow::Return ? Flow::Return : Flow::Next;
+}
+
+Result<Evaluator::Flow> Evaluator::run_for(const Json& statement) {
+  const Value range = KW_TRY(eval(statement["iter"]));
+  const std::vector<Value> items = KW_TRY(iterate(range));
+  for (const Value& item : items) {
+    if (++steps_ > kMaxSteps) {
+      fatal_ = true;
+      return input_error(too_many_steps(kMaxSteps));
+    }
+    KW_TRY(assign(statement["target"], item));
+    bool broke = false;
+    if (KW_TRY(loop_body(statement, &broke)) == Flow::Return) return Flow::Return;
+    if (broke) return Flow::Next;
+  }
+  return run_all(statement["orelse"]);
+}
+
+Result<Evaluator::Flow> Evaluator::run_while(const Json& statement) {
+  for (;;) {
+    if (++steps_ > kMaxSteps) {
+      fatal_ = true;
+      return input_error(too_many_steps(kMaxSteps));
+    }
+    const Value condition = KW_TRY(eval(statement["test"]));
+    auto holds = truth_of(condition);
+    if (!holds) return located(statement["test"], std::move(holds).error());
+    if (!*holds) return run_all(statement["orelse"]);
+    bool broke = false;
+    if (KW_TRY(loop_body(statement, &broke)) == Flow::Return) return Flow::Return;
+    if (broke) return Flow::Next;
+  }
+}
+
+Result<Evaluator::Flow> Evaluator::run_if(const Json& statement) {
+  const Value condition = KW_TRY(eval(statement["test"]));
+  auto holds = truth_of(condition);
+  if (!holds) return located(statement["test"], std::move(holds).error());
+  return run_all(*holds ? statement["body"] : statement["orelse"]);
+}
+
+Result<Evaluator::Flow> Evaluator::run_with(const Json& statement) {
+  for (const Json& item : statement["items"].items()) {
+    const Json& expression = item["context_expr"];
+    const Value context = KW_TRY(eval(expression));
+    const auto* library = context.get<Library>();
+    if (!library || library->name != kContext)
+      return refuse(expression, fmt::format("'with {}' is not supported\n"
+                                            "torch.no_grad() and its like are; {}",
+                                            text_of(*source_, expression), kWayOut));
+    if (!item["optional_vars"].is_null()) KW_TRY(assign(item["optional_vars"], context));
+  }
+  return run_all(statement["body"]);
+}
+
+// Nothing but imports can fail here without being refused, and imports are judged by use.
+Result<Evaluator::Flow> Evaluator::run_try(const Json& statement) {
+  for (const Json& one : statement["body"].items()) {
+    if (!one["_"].as_string().starts_with("Import"))
+      return refuse(statement, unsupported_syntax("Try"));
+  }
+  return run_all(statement["body"]);
+}
+
+Result<Evaluator::Flow> Evaluator::run_return(const Json& statement) {
+  if (frames_.empty()) return input_error("'return' outside function");
+  Value value;
+  if (!statement["value"].is_null()) value = KW_TRY(eval(statement["value"]));
+  frames_.back()->returned = std::move(value);
+  if (frames_.size() == 1) last_return_ = &statement["value"];
+  return Flow::Return;
+}
+
+Result<Evaluator::Flow> Evaluator::run_assert(const Json& statement) {
+  const Value condition = KW_TRY(eval(statement["test"]));
+  auto holds = truth_of(condition);
+  if (!holds) return located(statement["test"], std::move(holds).error());
+  if (*holds) return Flow::Next;
+  fatal_ = true;
+  std::string message = "the reference's assertion fails";
+  if (!statement["msg"].is_null()) {
+    const Value text = KW_TRY(eval(statement["msg"]));
+    message += ": " + to_text(text);
+  }
+  return refuse(statement["test"], message);
+}
+
+Result<Evaluator::Flow> Evaluator::run_raise(const Json& statement) {
+  fatal_ = true;
+  const Json& exception = statement["exc"];
+  std::string what =
+      text_of(*source_, exception["_"].as_string() == "Call" ? exception["func"] : exception);
+  if (!exception["args"].items().empty()) {
+    const Value message = KW_TRY(eval(exception["args"].items()[0]));
+    what += ": " + to_text(message);
+  }
+  return input_error("the reference raises " + what);
+}
+
+void Evaluator::set_name(const std::string& name, Value value) {
+  if (frames_.empty()) {
+    failed_names_.erase(name);
+    globals_->names.insert_or_assign(name, std::move(value));
+    return;
+  }
+  Frame& frame = *frames_.back();
+  if (frame.outside.count(name)) {
+    for (Scope* scope = frame.scope->outer.get(); scope; scope = scope->outer.get()) {
+      if (!scope->outer || scope->names.count(name)) {
+        scope->names.insert_or_assign(name, std::move(value));
+        return;
+      }
+    }
+  }
+  frame.scope->names.insert_or_assign(name, std::move(value));
+}
+
+// a, *b, (c, d) = value
+Status Evaluator::assign_names(const Json& target, const Value& value) {
+  const std::vector<Value> items = KW_TRY(iterate(value));
+  const Json::Array& names = target["elts"].items();
+  size_t star = names.size();
+  for (size_t i = 0; i < names.size(); ++i) {
+    if (names[i]["_"].as_string() == "Starred") star = i;
+  }
+  const bool starred = star < names.size();
+  const size_t fixed = names.size() - (starred ? 1 : 0);
+  if (items.size() < fixed || (!starred && items.size() > fixed))
+    return input_error(fmt::format("cannot unpack {} value{} into {}{} names", items.size(),
+                                   items.size() == 1 ? "" : "s", starred ? "at least " : "",
+                                   fixed));
+  size_t next = 0;
+  for (size_t i = 0; i < names.size(); ++i) {
+    if (i != star) {
+      KW_TRY(assign(names[i], items[next++]));
+      continue;
+    }
+    const auto begin = items.begin() + static_cast<std::ptrdiff_t>(next);
+    const auto count = static_cast<std::ptrdiff_t>(items.size() - fixed);
+    KW_TRY(assign(names[i]["value"], make_list(std::vector<Value>(begin, begin + count))));
+    next += items.size() - fixed;
+  }
+  return Done{};
+}
+
+Status Evaluator::assign(const Json& target, const Value& value) {
+  const std::string& kind = target["_"].as_string();
+  if (kind == "Name") {
+    set_name(target["id"].as_string(), value);
+    return Done{};
+  }
+  if (kind == "Tuple" || kind == "List") {
+    auto done = assign_names(target, value);
+    return done ? std::move(done) : Status(located(target, std::move(done).error()));
+  }
+  if (kind == "Attribute") {
+    const Value object = KW_TRY(eval(target["value"]));
+    auto done = set_attribute(object, target["attr"].as_string(), value);
+    return done ? std::move(done) : Status(located(target, std::move(done).error()));
+  }
+  if (kind != "Subscript") return refuse(target, "this cannot be assigned to");
+  const Value container = KW_TRY(eval(target["value"]));
+  const Value index = KW_TRY(eval(target["slice"]));
+  Status done = Done{};
+  if (const auto* tensor = container.get<Tensor>()) {
+    graph_.at(text_of(*source_, target), line_of(target), column_of(target));
+    if (!is_parameter(*tensor) || randomness_ != Randomness::Weight)
+      done = assign_item(graph_, *tensor, index, value);
+  } else {
+    done = assign_container_item(container, index, value);
+  }
+  return done ? std::move(done) : Status(located(target, std::move(done).error()));
+}
+
+Result<Evaluator::Flow> Evaluator::run_assign(const Json& statement) {
+  Value value = KW_TRY(eval(statement["value"]));
+  for (const Json& target : statement["targets"].items()) {
+    value = named_dim(target, std::move(value));
+    KW_TRY(assign(target, value));
+  }
+  return Flow::Next;
+}
+
+Result<Evaluator::Flow> Evaluator::run_annotated(const Json& statement) {
+  const Json& target = statement["target"];
+  if (!frames_.empty() && frames_.back()->scope->is_class) {
+    Value& fields = frames_.back()->scope->names["__fields__"];
+    if (fields.is_none()) fields = make_list({});
+    (*fields.get<std::shared_ptr<List>>())->items.emplace_back(target["id"].as_string());
+  }
+  if (statement["value"].is_null()) return Flow::Next;
+  const Value value = KW_TRY(eval(statement["value"]));
+  KW_TRY(assign(target, named_dim(target, value)));
+  return Flow::Next;
+}
+
+// For tensors and lists `a += b` changes what every other name of a sees.
+Result<Evaluator::Flow> Evaluator::run_augmented(const Json& statement) {
+  const Json& target = statement["target"];
+  const std::string& op = statement["op"].as_string();
+  const Value before = KW_TRY(eval(target));
+  const Value by = KW_TRY(eval(statement["value"]));
+  graph_.at(text_of(*source_, statement), line_of(statement), column_of(statement));
+  const Value result = KW_TRY(binary(op, before, by));
+  const auto* tensor = before.get<Tensor>();
+  if (tensor && tensor->cell && result.get<Tensor>() && op != "MatMult") {
+    const graph::NodeId node = KW_TRY(node_of(*result.get<Tensor>()));
+    KW_TRY(store(*tensor, node, false));
+    if (target["_"].as_string() == "Subscript") KW_TRY(assign(target, Value(*tensor)));
+    return Flow::Next;
+  }
+  const auto* list = before.get<std::shared_ptr<List>>();
+  if (list && items_of(result)) {
+    (*list)->items = std::vector<Value>(*items_of(result));
+    return Flow::Next;
+  }
+  KW_TRY(assign(target, result));
+  return Flow::Next;
+}
+
+Result<Evaluator::Flow> Evaluator::run_function(const Json& statement) {
+  const std::string& name = statement["name"].as_string();
+  Value function = KW_TRY(make_function(statement, name));
+  set_name(name, KW_TRY(decorate(statement, std::move(function))));
+  return Flow::Next;
+}
+
+Result<Evaluator::Flow> Evaluator::run_class(const Json& statement) {
+  Value cls = KW_TRY(make_class(statement));
+  set_name(statement["name"].as_string(), KW_TRY(decorate(statement, std::move(cls))));
+  return Flow::Next;
+}
+
+Result<Evaluator::Flow> Evaluator::run_import(const Json& statement) {
+  const std::string module = statement["module"].as_string();
+  const bool from = statement["_"].as_string() == "ImportFrom";
+  for (const Json& alias : statement["names"].items()) {
+    const std::string& name = alias["name"].as_string();
+    const std::string& as = alias["asname"].as_string();
+    if (name == "*") {
+      globals_->names["*"] = Library{module};
+    } else if (from) {
+      set_name(as.empty() ? name : as, Library{module + "." + name});
+    } else {
+      // `import torch.nn.functional` binds torch alone.
+      set_name(as.empty() ? name.substr(0, name.find('.')) : as,
+               Library{as.empty() ? name.substr(0, name.find('.')) : name});
+    }
+  }
+  return Flow::Next;
+}
+
+Result<Evaluator::Flow> Evaluator::run_delete(const Json& statement) {
+  for (const Json& target : statement["targets"].items()) {
+    if (target["_"].as_string() != "Name") return refuse(target, "only names can be deleted");
+    Scope& scope = frames_.empty() ? *globals_ : *frames_.back()->scope;
+    if (!scope.names.erase(target["id"].as_string()))
+      return refuse(target, fmt::format("name '{}' is not defined", target["id"].as_string()));
+  }
+  return Flow::Next;
+}
+
+Result<Evaluator::Flow> Evaluator::run_scope(const Json& statement) {
+  if (frames_.empty()) return Flow::Next;
+  for (const Json& name : statement["names"].items())
+    frames_.back()->outside.insert(name.as_string());
+  return Flow::Next;
+}
+
+}  // namespace kw::frontend

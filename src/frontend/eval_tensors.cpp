@@ -1,0 +1,324 @@
+// Tensors: rows of the op tables called with Python's arguments, results that alias their inputs,
+// in-place updates, attributes.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "base/text.h"
+#include "frontend/call.h"
+#include "frontend/cell.h"
+#include "frontend/evaluator.h"
+#include "frontend/index.h"
+#include "frontend/names.h"
+#include "frontend/numbers.h"
+#include "frontend/refusals.h"
+
+namespace kw::frontend {
+namespace {
+
+using graph::Dim;
+using graph::Node;
+using graph::NodeId;
+
+/// More than the memory of any GPU: such a tensor is a mistake.
+constexpr double kMaxTensorBytes = 274877906944.0;  // 256 GiB
+
+std::string short_name(const std::string& name) { return name.substr(name.rfind('.') + 1); }
+
+bool is_in_place_name(const std::string& name) {
+  return name.ends_with("_") && !name.ends_with("__") && name.size() > 1;
+}
+
+std::optional<Value> take(Arguments& arguments, std::string_view keyword) {
+  for (auto one = arguments.keywords.begin(); one != arguments.keywords.end(); ++one) {
+    if (one->first != keyword) continue;
+    Value value = std::move(one->second);
+    arguments.keywords.erase(one);
+    return value;
+  }
+  return std::nullopt;
+}
+
+const Tensor* first_tensor(const Arguments& arguments) {
+  if (!arguments.positional.empty()) return arguments.positional[0].get<Tensor>();
+  for (const auto& [keyword, value] : arguments.keywords) {
+    if (keyword == "input") return value.get<Tensor>();
+  }
+  return nullptr;
+}
+
+Value shape_value(const graph::Shape& shape) {
+  std::vector<Value> extents(shape.begin(), shape.end());
+  return make_tuple(std::move(extents));
+}
+
+}  // namespace
+
+Result<NodeId> Evaluator::node_of(const Tensor& tensor) { return read(graph_, tensor); }
+
+bool Evaluator::is_parameter(const Tensor& tensor) const {
+  const NodeId node = tensor.cell ? tensor.cell->node : tensor.node;
+  return std::any_of(parameters_.begin(), parameters_.end(),
+                     [&](const Drawn& one) { return one.node == node; });
+}
+
+Result<std::optional<Value>> Evaluator::constant_of(const Tensor& tensor) {
+  NodeId id = KW_TRY(node_of(tensor));
+  if (count_of(graph_[id].shape).value() != 1) return std::optional<Value>();
+  while (graph_[id].op == graph::Op::Reshape || graph_[id].op == graph::Op::Expand)
+    id = graph_[id].inputs[0];
+  const Node& node = graph_[id];
+  if (node.op != graph::Op::Constant) return std::optional<Value>();
+  if (tensor::is_float(node.dtype)) return std::optional(Value(node.attrs.number));
+  if (node.dtype == tensor::DType::Bool) return std::optional(Value(node.attrs.integer != 0));
+  return std::optional(Value(Dim(node.attrs.integer)));
+}
+
+Status Evaluator::check_size(const Value& result) {
+  if (const std::vector<Value>* items = items_of(result)) {
+    for (const Value& item : *items) KW_TRY(check_size(item));
+    return Done{};
+  }
+  const auto* tensor = result.get<Tensor>();
+  if (!tensor) return Done{};
+  const Node& node = graph_[tensor->node];
+  double bytes = tensor::dtype_size(node.dtype);
+  for (const Dim& extent : node.shape) bytes *= static_cast<double>(extent.value());
+  if (bytes > kMaxTensorBytes)
+    return input_error(
+        fmt::format("a {} tensor of shape {} needs {:.1f} GiB; at most {:.0f} GiB "
+                    "are accepted",
+                    tensor::dtype_name(node.dtype), shape_text(node.shape), bytes / 1073741824.0,
+                    kMaxTensorBytes / 1073741824.0));
+  if (tensor->node > static_cast<NodeId>(kMaxNodes)) {
+    fatal_ = true;
+    return input_error(
+        fmt::format("the reference unrolls to more than {} operations\nuse tensor "
+                    "operations instead of long loops",
+                    kMaxNodes));
+  }
+  return Done{};
+}
+
+// Gives every tensor of a result a cell: its own, or one that shares the first argument's memory.
+Value Evaluator::adopt(const std::string& name, const Arguments& arguments, const Value& result) {
+  if (const std::vector<Value>* items = items_of(result)) {
+    std::vector<Value> adopted;
+    for (const Value& item : *items) adopted.push_back(adopt(name, arguments, item));
+    return result.get<std::shared_ptr<List>>() ? make_list(std::move(adopted))
+                                               : make_tuple(std::move(adopted));
+  }
+  const auto* tensor = result.get<Tensor>();
+  if (!tensor) return result;
+  const auto sharing = sharing_of(name);
+  const Tensor* base = first_tensor(arguments);
+  if (sharing && base && base->cell) return view_of(graph_, *base, tensor->node, *sharing);
+  return new_tensor(tensor->node);
+}
+
+Result<Value> Evaluator::call_row(const std::string& name, Arguments arguments) {
+  const OpRow* row = find_op(name);
+  if (!row) return input_error(unknown_function(name));
+  const std::optional<Value> out = take(arguments, "out");
+  const std::optional<Value> in_place = take(arguments, "inplace");
+  bool writes = is_in_place_name(name);
+  if (in_place) writes = KW_TRY(truth_of(*in_place)) || writes;
+  Call call =
+      KW_TRY(Call::bind(graph_, name, row->signature, arguments.positional, arguments.keywords));
+  const Value result = KW_TRY(row->apply(call));
+  KW_TRY(check_size(result));
+  const Value adopted = adopt(short_name(name), arguments, result);
+  const Tensor* target = writes ? first_tensor(arguments) : nullptr;
+  if (out && !out->is_none()) target = out->get<Tensor>();
+  if (!target && !(out && !out->is_none())) return adopted;
+  const auto* tensor = adopted.get<Tensor>();
+  if (!target || !tensor)
+    return input_error(fmt::format("{}(): only one tensor can be written in place", name));
+  const NodeId node = KW_TRY(node_of(*tensor));
+  KW_TRY(store(*target, node, false));
+  return Value(*target);
+}
+
+Status Evaluator::store(const Tensor& target, NodeId value, bool convert) {
+  if (is_parameter(target) && randomness_ == Randomness::Weight) return Done{};
+  const NodeId old = KW_TRY(node_of(target));
+  const tensor::DType dtype = graph_[old].dtype;
+  if (values_of(graph_[old].shape) != values_of(graph_[value].shape))
+    return input_error(fmt::format("output with shape {} doesn't match the broadcast shape {}",
+                                   shape_text(graph_[old].shape), shape_text(graph_[value].shape)));
+  const bool loses = tensor::is_float(graph_[value].dtype) && !tensor::is_float(dtype);
+  if (loses && !convert)
+    return input_error(fmt::format("result type {} can't be cast to the desired output type {}",
+                                   tensor::dtype_name(graph_[value].dtype),
+                                   tensor::dtype_name(dtype)));
+  return write(graph_, target, graph_.cast(value, dtype));
+}
+
+Result<Value> Evaluator::call_in_place(const Tensor& self, const std::string& name,
+                                       Arguments arguments) {
+  if (is_parameter(self) && randomness_ == Randomness::Weight) return Value(self);
+  static const std::set<std::string_view> kShapeChanging = {
+      "unsqueeze_", "squeeze_", "t_", "transpose_", "resize_", "swapaxes_", "set_", "resize_as_"};
+  if (kShapeChanging.count(name))
+    return input_error(fmt::format("Tensor.{} is not supported\nx = x.{}(...) is, {}", name,
+                                   name.substr(0, name.size() - 1), kWayOut));
+  if (name != "copy_" && name != "fill_" && name != "zero_") {
+    arguments.positional.insert(arguments.positional.begin(), Value(self));
+    return call_row("Tensor." + name, std::move(arguments));
+  }
+  Value source = Dim(0);
+  if (name != "zero_") {
+    if (arguments.positional.empty())
+      return input_error(fmt::format("{}() missing required argument", name));
+    source = arguments.positional[0];
+  }
+  KW_TRY(assign_item(graph_, self, Value(Ellipsis{}), source));
+  return Value(self);
+}
+
+namespace {
+
+const std::map<std::string, bool>& refused_methods() {
+  // true: because of values; false: for other reasons
+  static const std::map<std::string, bool> kMethods = {
+      {"item", true},      {"tolist", true},        {"numpy", true},     {"nonzero", true},
+      {"unique", true},    {"masked_select", true}, {"backward", false}, {"data_ptr", false},
+      {"__array__", true}, {"map_", false},         {"apply_", false}};
+  return kMethods;
+}
+
+bool is_plain_method(const std::string& name) {
+  static const std::set<std::string_view> kNames = {"size",
+                                                    "dim",
+                                                    "ndimension",
+                                                    "numel",
+                                                    "nelement",
+                                                    "is_contiguous",
+                                                    "is_floating_point",
+                                                    "is_complex",
+                                                    "is_signed",
+                                                    "element_size",
+                                                    "stride",
+                                                    "get_device",
+                                                    "requires_grad_",
+                                                    "retain_grad",
+                                                    "register_hook",
+                                                    "cuda",
+                                                    "cpu",
+                                                    "pin_memory",
+                                                    "detach_",
+                                                    "share_memory_",
+                                                    "storage_offset",
+                                                    "copy_",
+                                                    "fill_",
+                                                    "zero_",
+                                                    "__len__"};
+  return kNames.count(name) > 0;
+}
+
+Result<Value> strides_value(const graph::Shape& shape) {
+  std::vector<Value> strides;
+  Dim stride(1);
+  for (size_t i = shape.size(); i-- > 0;) {
+    strides.insert(strides.begin(), Value(stride));
+    stride = stride * shape[i];
+  }
+  return make_tuple(std::move(strides));
+}
+
+/// One of a tuple by an optional dim argument: x.size(0), x.stride(-1).
+Result<Value> pick(graph::Builder& graph, const Value& all, const Arguments& arguments) {
+  const Value* dim = arguments.positional.empty() ? nullptr : &arguments.positional[0];
+  for (const auto& [keyword, value] : arguments.keywords) {
+    if (keyword == "dim") dim = &value;
+  }
+  return dim && !dim->is_none() ? container_item(graph, all, *dim) : Result<Value>(all);
+}
+
+}  // namespace
+
+Result<Value> Evaluator::plain_method(const Tensor& self, const std::string& name,
+                                      const Arguments& arguments) {
+  const NodeId id = KW_TRY(node_of(self));
+  const graph::Shape shape = graph_[id].shape;
+  const tensor::DType dtype = graph_[id].dtype;
+  if (name == "size") return pick(graph_, shape_value(shape), arguments);
+  if (name == "stride") {
+    if (!is_contiguous(graph_, self))
+      return input_error("stride() of a view that is not contiguous is not supported");
+    const Value strides = KW_TRY(strides_value(shape));
+    return pick(graph_, strides, arguments);
+  }
+  if (name == "dim" || name == "ndimension") return Value(Dim(static_cast<int64_t>(shape.size())));
+  if (name == "numel" || name == "nelement") return Value(count_of(shape));
+  if (name == "is_contiguous") return Value(is_contiguous(graph_, self));
+  if (name == "is_floating_point") return Value(tensor::is_float(dtype));
+  if (name == "is_signed") return Value(!tensor::is_unsigned_int(dtype));
+  if (name == "is_complex") return Value(false);
+  if (name == "element_size") return Value(Dim(tensor::dtype_size(dtype)));
+  if (name == "get_device" || name == "storage_offset") return Value(Dim(0));
+  if (name == "__len__") return builtin_length(Value(self));
+  return Value(self);  // cuda, cpu, requires_grad_, …: where it lives does not matter
+}
+
+Result<Value> Evaluator::call_tensor_method(const Tensor& self, const std::string& name,
+                                            Arguments arguments) {
+  const auto refused = refused_methods().find(name);
+  if (refused != refused_methods().end()) {
+    const std::optional<Value> constant = KW_TRY(constant_of(self));
+    if (name == "item" && constant) return *constant;
+    return input_error(refused->second
+                           ? value_decides(fmt::format("Tensor.{}()", name))
+                           : fmt::format("Tensor.{}() is not supported in a reference", name));
+  }
+  if (is_random("Tensor." + name)) {
+    if (is_parameter(self) && randomness_ == Randomness::Weight) return Value(self);
+    arguments.positional.insert(arguments.positional.begin(), Value(self));
+    return random_tensor("Tensor." + name, std::move(arguments));
+  }
+  const bool assigns = name == "copy_" || name == "fill_" || name == "zero_";
+  if (is_plain_method(name) && !assigns) return plain_method(self, name, arguments);
+  if (is_in_place_name(name)) return call_in_place(self, name, std::move(arguments));
+  arguments.positional.insert(arguments.positional.begin(), Value(self));
+  return call_row("Tensor." + name, std::move(arguments));
+}
+
+Result<std::optional<Value>> Evaluator::tensor_attribute(const Tensor& tensor,
+                                                         const std::string& name) {
+  const NodeId id = KW_TRY(node_of(tensor));
+  const int rank = graph_.rank(id);
+  if (name == "shape") return std::optional(shape_value(graph_[id].shape));
+  if (name == "dtype") return std::optional(Value(DTypeValue{graph_[id].dtype}));
+  if (name == "ndim") return std::optional(Value(Dim(rank)));
+  if (name == "device") return std::optional(Value(std::string("cuda")));
+  if (name == "is_cuda") return std::optional(Value(true));
+  if (name == "requires_grad" || name == "is_sparse" || name == "is_quantized" ||
+      name == "is_meta" || name == "is_nested")
+    return std::optional(Value(false));
+  if (name == "is_leaf") return std::optional(Value(true));
+  if (name == "grad" || name == "grad_fn") return std::optional(Value());
+  if (name == "layout") return std::optional(Value(std::string("strided")));
+  if (name == "data" || name == "real") return std::optional(Value(tensor));
+  if (name == "itemsize") return std::optional(Value(Dim(tensor::dtype_size(graph_[id].dtype))));
+  if (name == "nbytes")
+    return std::optional(
+        Value(count_of(graph_[id].shape) * Dim(tensor::dtype_size(graph_[id].dtype))));
+  if (name == "T" || name == "mT" || name == "H" || name == "mH") {
+    if (rank < 2 && name != "T")
+      return input_error(
+          fmt::format("tensor.{} needs at least 2 dimensions, it has {}", name, rank));
+    std::vector<int> order;
+    for (int i = 0; i < rank; ++i) order.push_back(name == "T" ? rank - 1 - i : i);
+    if (name != "T") std::swap(order[order.size() - 1], order[order.size() - 2]);
+    const NodeId node = KW_TRY(graph_.permute(id, order));
+    return std::optional(Value(view_of(graph_, tensor, node, Sharing::View)));
+  }
+  const bool known = is_plain_method(name) || refused_methods().count(name) ||
+                     is_random("Tensor." + name) || find_op("Tensor." + name);
+  if (!known) return std::optional<Value>();
+  return std::optional(Value(std::make_shared<BoundMethod>(BoundMethod{tensor, name, nullptr})));
+}
+
+}  // namespace kw::frontend

@@ -1,0 +1,232 @@
+// Runs a Python syntax tree on symbolic values: numbers are computed, tensors become graph nodes.
+// One evaluator makes one trace. It never runs Python; what it does not know it refuses by name.
+//
+// eval_module.cpp statements at file level    eval_statements.cpp  the others
+// eval_expressions.cpp  expressions           eval_calls.cpp       functions, arguments
+// eval_classes.cpp      classes, objects      eval_modules.cpp     nn.Module
+// eval_tensors.cpp      rows, in-place        builtins.cpp, torch_library.cpp  their functions
+#pragma once
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "frontend/objects.h"
+#include "frontend/syntax.h"
+#include "frontend/value.h"
+#include "graph/builder.h"
+#include "task/task.h"
+
+namespace kw::frontend {
+
+struct ModuleRow;
+
+/// What becomes of a tensor that torch.randn and its like make.
+enum class Randomness : uint8_t {
+  Refused,  // inside the reference
+  Weight,   // while a model is made: a weight of the task
+  Input,    // in get_inputs(): an input of the task
+};
+
+/// A tensor whose values the task draws: its node and what they must keep to.
+struct Drawn {
+  graph::NodeId node = -1;
+  task::Legal legal;
+};
+
+struct Settings {
+  /// Ints at file level that become dims, and their values here.
+  task::Dims dims;
+  /// Every int at file level becomes a dim: to find out which ones are shapes.
+  bool every_int = false;
+};
+
+inline constexpr int64_t kMaxSteps = 3'000'000;
+inline constexpr int kMaxCallDepth = 60;
+inline constexpr size_t kMaxNodes = 100'000;
+
+class Evaluator {
+ public:
+  Evaluator(std::shared_ptr<const Source> source, Settings settings);
+  ~Evaluator();
+  Evaluator(const Evaluator&) = delete;
+  Evaluator& operator=(const Evaluator&) = delete;
+
+  /// Runs the file's own statements. A name that could not be computed is an Error only when used.
+  Status run_module();
+  /// A name of the file; null when there is none. An Error when computing it failed.
+  Result<const Value*> global(const std::string& name);
+  /// Calls a function, class or object of the file.
+  Result<Value> call(const Value& callee, const Arguments& arguments);
+
+  graph::Builder& graph() { return graph_; }
+  const Source& source() const { return *source_; }
+  void set_randomness(Randomness randomness) { randomness_ = randomness; }
+  const std::vector<Drawn>& drawn() const { return drawn_; }
+  const std::vector<Drawn>& parameters() const { return parameters_; }
+  /// Ints at file level as dims, in the order met (see Settings).
+  const task::Dims& dims() const { return met_dims_; }
+  bool allow_tf32() const { return allow_tf32_; }
+  /// What the last return statement of the outermost call said; null when it said nothing.
+  const Json* last_return() const { return last_return_; }
+
+ private:
+  enum class Flow : uint8_t { Next, Break, Continue, Return };
+  struct Frame {
+    std::shared_ptr<Scope> scope;
+    std::set<std::string> outside;  // names declared global or nonlocal
+    Value returned;
+    const Function* function = nullptr;
+    Value self;  // the first argument of a method
+  };
+
+  // Statements.
+  Result<Flow> run_all(const Json& statements);
+  Result<Flow> run(const Json& statement);
+  Result<Flow> run_for(const Json& statement);
+  Result<Flow> run_while(const Json& statement);
+  Result<Flow> run_if(const Json& statement);
+  Result<Flow> run_with(const Json& statement);
+  Result<Flow> run_try(const Json& statement);
+  Result<Flow> run_return(const Json& statement);
+  Result<Flow> run_assert(const Json& statement);
+  Result<Flow> run_raise(const Json& statement);
+  Result<Flow> run_assign(const Json& statement);
+  Result<Flow> run_annotated(const Json& statement);
+  Result<Flow> run_augmented(const Json& statement);
+  Result<Flow> run_function(const Json& statement);
+  Result<Flow> run_class(const Json& statement);
+  Result<Flow> run_import(const Json& statement);
+  Result<Flow> run_delete(const Json& statement);
+  Result<Flow> run_scope(const Json& statement);
+  Status run_module_statement(const Json& statement);
+  Value named_dim(const Json& target, Value value);
+  Status assign(const Json& target, const Value& value);
+  Status assign_names(const Json& target, const Value& value);
+  void set_name(const std::string& name, Value value);
+  Result<Flow> loop_body(const Json& statement, bool* broke);
+
+  // Expressions.
+  Result<Value> eval(const Json& node);
+  Result<Value> eval_kind(const Json& node);
+  Result<Value> eval_constant(const Json& node);
+  Result<Value> eval_name(const Json& node);
+  Result<Value> eval_binary(const Json& node);
+  Result<Value> eval_unary(const Json& node);
+  Result<Value> eval_bool_op(const Json& node);
+  Result<Value> eval_compare(const Json& node);
+  Result<Value> eval_choice(const Json& node);
+  Result<Value> eval_dict(const Json& node);
+  Result<Value> eval_comprehension(const Json& node);
+  Result<Value> eval_lambda(const Json& node);
+  Result<Value> eval_text(const Json& node);
+  Result<Value> eval_walrus(const Json& node);
+  Result<Value> eval_slice(const Json& node);
+  Result<Value> eval_subscript(const Json& node);
+  Result<Value> eval_call(const Json& node);
+  Result<std::vector<Value>> eval_items(const Json& nodes);
+  Status comprehend(const Json& node, size_t level, std::vector<std::pair<Value, Value>>& out);
+  Result<Value> binary(std::string_view op, const Value& a, const Value& b);
+  Result<Value> compare_values(std::string_view op, const Value& a, const Value& b);
+  Result<bool> truth_of(const Value& value);
+  Result<std::vector<Value>> iterate(const Value& value);
+
+  // Calls.
+  Result<Value> invoke(const Value& callee, Arguments arguments);
+  Result<Value> call_function(const Function& function, Arguments arguments, const Value& self);
+  Status bind(const Function& function, Arguments& arguments, Scope& scope);
+  Result<Value> make_function(const Json& node, const std::string& name);
+  Result<Value> decorate(const Json& statement, Value function);
+  Result<Value> call_method(const BoundMethod& method, Arguments arguments);
+  Result<Value> call_container(const BoundMethod& method, Arguments arguments);
+  Result<Value> call_library(const std::string& name, Arguments arguments);
+  Result<Value> call_builtin(const std::string& name, Arguments arguments);
+  Result<Value> builtin_of_one(const std::string& name, Arguments arguments);
+  Result<Value> builtin_length(const Value& value);
+  Result<Value> builtin_number(const std::string& name, const Arguments& arguments);
+  Result<Value> builtin_reduce(const std::string& name, const Arguments& arguments);
+  Result<Value> builtin_sequence(const std::string& name, const Arguments& arguments);
+  Result<Value> builtin_sorted(Arguments arguments);
+  Result<Value> builtin_attribute(const std::string& name, const Arguments& arguments);
+  Result<Value> make_dict(const Value& from, const std::vector<Value>& items);
+  Result<Value> type_of(const Value& value);
+  Result<Value> bind_as(const std::string& name, const Value& value);
+  Result<std::optional<Value>> call_setting(const std::string& name, const Arguments& arguments);
+  Result<std::optional<Value>> call_standard(const std::string& name, Arguments arguments);
+  Result<std::optional<Value>> call_torch(const std::string& name, Arguments& arguments);
+  Result<Value> number_limits(const std::string& name, const Arguments& arguments);
+
+  // Classes and objects.
+  Result<Value> make_class(const Json& statement);
+  Result<std::shared_ptr<Class>> base_class(const Value& base);
+  Result<Value> instantiate(const std::shared_ptr<Class>& cls, Arguments arguments);
+  Result<Value> make_library_module(const std::string& name, Arguments arguments);
+  Result<Value> call_object(const std::shared_ptr<Object>& object, Arguments arguments);
+  Result<Value> run_library_module(const Object& module, const std::string& name,
+                                   Arguments arguments);
+  Result<Value> init_module(const std::shared_ptr<Object>& object, Arguments arguments);
+  Status fill_module(Object& object, const ModuleRow& row, Arguments arguments);
+  Status fill_container(Object& object, const std::string& kind, Arguments arguments);
+  Result<Value> list_state(const std::shared_ptr<Object>& object, const std::string& name);
+  Result<Value> container_method(const std::shared_ptr<Object>& object, const std::string& name,
+                                 const std::vector<Value>& given);
+  Tensor placeholder(tensor::DType dtype, graph::Shape shape, task::Legal legal);
+  Result<Value> module_method(const std::shared_ptr<Object>& object, const std::string& name,
+                              Arguments arguments);
+  Result<Value> make_super(Arguments arguments);
+  Result<Value> make_plain_object(const std::string& name);
+  Result<Value> apply_autograd(const std::shared_ptr<Class>& cls, Arguments arguments);
+  Result<Value> make_parameter(const Value& tensor);
+  Result<Value> convert_module(const std::shared_ptr<Object>& object, tensor::DType dtype);
+  /// The attribute; nothing when the value has none of that name.
+  Result<std::optional<Value>> attribute(const Value& value, const std::string& name);
+  Result<std::optional<Value>> object_attribute(const std::shared_ptr<Object>& object,
+                                                const std::string& name);
+  Status set_attribute(const Value& object, const std::string& name, const Value& value);
+
+  // Tensors.
+  Result<Value> call_row(const std::string& name, Arguments arguments);
+  Result<Value> call_tensor_method(const Tensor& self, const std::string& name,
+                                   Arguments arguments);
+  Result<Value> plain_method(const Tensor& self, const std::string& name,
+                             const Arguments& arguments);
+  Result<Value> call_in_place(const Tensor& self, const std::string& name, Arguments arguments);
+  Result<std::optional<Value>> tensor_attribute(const Tensor& tensor, const std::string& name);
+  Result<Value> random_tensor(const std::string& name, Arguments arguments);
+  Value adopt(const std::string& name, const Arguments& arguments, const Value& result);
+  Status check_size(const Value& result);
+  Status store(const Tensor& target, graph::NodeId value, bool convert);
+  Result<graph::NodeId> node_of(const Tensor& tensor);
+  bool is_parameter(const Tensor& tensor) const;
+  /// The number a tensor is known to hold; nothing when only the run knows.
+  Result<std::optional<Value>> constant_of(const Tensor& tensor);
+
+  Error refuse(const Json& node, const std::string& message);
+  Error located(const Json& node, Error error);
+
+  std::shared_ptr<const Source> source_;  // shared: functions point into its tree
+  Settings settings_;
+  graph::Builder graph_;
+  std::shared_ptr<Scope> globals_;
+  std::vector<Frame*> frames_;
+  std::vector<std::weak_ptr<Scope>> scopes_;
+  std::vector<std::weak_ptr<Object>> objects_;
+  std::map<std::string, Error> failed_names_;  // file-level names whose value was refused
+  Randomness randomness_ = Randomness::Refused;
+  std::vector<Drawn> drawn_, parameters_;
+  task::Dims met_dims_;
+  const Json* last_return_ = nullptr;
+  const Json* at_ = nullptr;  // the expression or statement being evaluated
+  tensor::DType default_dtype_ = tensor::DType::Fp32;
+  bool allow_tf32_ = false;
+  bool located_ = false;  // the Error on its way out has its place already
+  bool fatal_ = false;    // … and is not to be kept for later
+  int64_t steps_ = 0;
+  int depth_ = 0;
+};
+
+}  // namespace kw::frontend

@@ -1,0 +1,34 @@
+// The modules of torch.nn, as rows: what their constructor takes, the weights and buffers they
+// hold, and the function their forward calls. What a module computes is the op rows' business.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace kw::frontend {
+
+struct StateRow {
+  const char* name;
+  const char* shape;           // constructor arguments, comma-separated: "out_features,in_features"
+  const char* when = nullptr;  // a constructor argument that must be true; null: always
+  bool buffer = false;
+  bool positive = false;  // a variance
+};
+
+struct ModuleRow {
+  const char* name;  // "Linear"
+  const char* signature;
+  std::vector<StateRow> state;
+  const char* function;   // the op that forward calls: "F.linear"; "" gives the input back
+  const char* arguments;  // beside what forward gets: "weight=weight, eps=eps"; "self.training"
+};
+
+/// The row of torch.nn.NAME; null when there is none.
+const ModuleRow* find_module(std::string_view name);
+/// Every module served, and the containers: for suggestions.
+const std::vector<std::string>& module_names();
+/// Sequential, ModuleList, ModuleDict, ParameterList, ParameterDict.
+bool is_module_container(std::string_view name);
+
+}  // namespace kw::frontend

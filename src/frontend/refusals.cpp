@@ -1,0 +1,73 @@
+#include "frontend/refusals.h"
+
+#include <fmt/core.h>
+
+#include <map>
+#include <vector>
+
+#include "base/text.h"
+#include "frontend/call.h"
+#include "frontend/nn_modules.h"
+
+namespace kw::frontend {
+
+std::string unsupported_syntax(const std::string& kind) {
+  struct Row {
+    const char* what;
+    const char* instead;
+  };
+  static const std::map<std::string, Row> kRows = {
+      {"Try", {"'try' is not supported", "write the branch that runs"}},
+      {"TryStar", {"'try' is not supported", "write the branch that runs"}},
+      {"Match", {"'match' is not supported", "'if' on static values is"}},
+      {"AsyncFunctionDef", {"'async' is not supported", "write a plain function"}},
+      {"AsyncFor", {"'async' is not supported", "write a plain 'for'"}},
+      {"AsyncWith", {"'async' is not supported", "write a plain 'with'"}},
+      {"Await", {"'await' is not supported", "call a plain function"}},
+      {"Yield", {"'yield' is not supported", "return a list"}},
+      {"YieldFrom", {"'yield' is not supported", "return a list"}},
+      {"TypeAlias", {"'type' statements are not supported", "leave it out"}},
+      {"Starred", {"'*' cannot stand here", "it can in calls, lists and assignments"}},
+  };
+  const auto row = kRows.find(kind);
+  if (row == kRows.end())
+    return fmt::format("Python's '{}' is not supported\n{}", kind, kWayOut + 3);
+  return fmt::format("{}\n{}, {}", row->second.what, row->second.instead, kWayOut);
+}
+
+std::string too_many_steps(int64_t limit) {
+  return fmt::format(
+      "the reference does not end within {} steps\nloops are unrolled: use tensor operations for "
+      "long ones",
+      limit);
+}
+
+std::string value_decides(std::string_view how) {
+  return fmt::format(
+      "{}: a tensor's value is known only at the run\ntorch.where(condition, a, b) chooses per "
+      "element, {}",
+      how, kWayOut);
+}
+
+std::string unknown_function(const std::string& name) {
+  const std::string shown = name.starts_with("F.") ? "torch.nn.functional" + name.substr(1) : name;
+  std::string nearest = closest(name, op_names());
+  if (nearest.empty()) {
+    // The same word elsewhere: F.exp for torch.exp.
+    const std::string word = name.substr(name.rfind('.') + 1);
+    for (const char* home : {"torch.", "F.", "Tensor."}) {
+      if (nearest.empty() && find_op(home + word)) nearest = home + word;
+    }
+  }
+  const std::string hint = nearest.empty() ? "" : fmt::format("did you mean {}?; ", nearest);
+  return fmt::format("{} is not supported\n{}{}", shown, hint, kWayOut + (hint.empty() ? 3 : 0));
+}
+
+std::string unknown_module(const std::string& name) {
+  const std::string nearest = closest(name, module_names());
+  const std::string hint = nearest.empty() ? "" : fmt::format("did you mean nn.{}?; ", nearest);
+  return fmt::format("torch.nn.{} is not supported\n{}{}", name, hint,
+                     kWayOut + (hint.empty() ? 3 : 0));
+}
+
+}  // namespace kw::frontend

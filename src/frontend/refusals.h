@@ -1,0 +1,26 @@
+// What the front end says when it cannot follow a reference. The first line is the message, the
+// rest the hint: the nearest supported form and the way out.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace kw::frontend {
+
+inline constexpr const char* kWayOut = "or install torch: then torch.export is used";
+
+/// Library value a supported context manager evaluates to.
+inline constexpr const char* kContext = "a context";
+
+/// For a kind of ast node that is not evaluated.
+std::string unsupported_syntax(const std::string& kind);
+std::string too_many_steps(int64_t limit);
+/// A tensor's value steers Python: `if x.sum() > 0`.
+std::string value_decides(std::string_view how);
+/// A function nobody serves: with the nearest name that is.
+std::string unknown_function(const std::string& name);
+/// The same for modules of torch.nn.
+std::string unknown_module(const std::string& name);
+
+}  // namespace kw::frontend

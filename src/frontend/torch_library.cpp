@@ -1,0 +1,274 @@
+// Functions of libraries that are not ops: torch.device, nn.Parameter, functools.partial, …
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <map>
+
+#include "frontend/call.h"
+#include "frontend/cell.h"
+#include "frontend/evaluator.h"
+#include "frontend/math_library.h"
+#include "frontend/names.h"
+#include "frontend/nn_modules.h"
+#include "frontend/numbers.h"
+#include "frontend/refusals.h"
+
+namespace kw::frontend {
+
+using graph::Dim;
+using tensor::DType;
+
+namespace {
+
+bool is_definition(const Value& value) {
+  return value.get<std::shared_ptr<Function>>() || value.get<std::shared_ptr<Class>>() ||
+         value.get<std::shared_ptr<Object>>() || value.get<std::shared_ptr<BoundMethod>>() ||
+         value.get<Library>();
+}
+
+bool is_autocast(const std::string& name) {
+  return name == "torch.autocast" || name.ends_with(".autocast");
+}
+
+struct FloatLimits {
+  double max, tiny, eps;
+};
+
+FloatLimits limits_of(DType dtype) {
+  switch (dtype) {
+    case DType::Fp64:
+      return {std::numeric_limits<double>::max(), std::numeric_limits<double>::min(),
+              std::numeric_limits<double>::epsilon()};
+    case DType::Fp16:
+      return {65504.0, std::ldexp(1.0, -14), std::ldexp(1.0, -10)};
+    case DType::Bf16:
+      return {std::ldexp(2.0 - std::ldexp(1.0, -7), 127), std::ldexp(1.0, -126),
+              std::ldexp(1.0, -7)};
+    case DType::Fp8e4m3:
+      return {448.0, std::ldexp(1.0, -6), 0.125};
+    case DType::Fp8e5m2:
+      return {57344.0, std::ldexp(1.0, -14), 0.25};
+    default:
+      return {std::numeric_limits<float>::max(), std::numeric_limits<float>::min(),
+              std::numeric_limits<float>::epsilon()};
+  }
+}
+
+void fill_finfo(Object& info, DType dtype) {
+  const FloatLimits limits = limits_of(dtype);
+  info.set("max", limits.max);
+  info.set("min", -limits.max);
+  info.set("tiny", limits.tiny);
+  info.set("smallest_normal", limits.tiny);
+  info.set("eps", limits.eps);
+  info.set("bits", Dim(8 * tensor::dtype_size(dtype)));
+}
+
+void fill_iinfo(Object& info, DType dtype) {
+  const int bits = 8 * tensor::dtype_size(dtype);
+  const bool is_signed = tensor::is_signed_int(dtype);
+  const int value_bits = is_signed ? bits - 1 : std::min(bits, 63);
+  const int64_t max = value_bits >= 63 ? INT64_MAX : (int64_t{1} << value_bits) - 1;
+  info.set("max", Dim(max));
+  info.set("min", Dim(is_signed ? -max - 1 : 0));
+  info.set("bits", Dim(bits));
+}
+
+}  // namespace
+
+Result<Value> Evaluator::number_limits(const std::string& name, const Arguments& arguments) {
+  DType dtype = default_dtype_;
+  if (!arguments.positional.empty()) {
+    const auto* given = arguments.positional[0].get<DTypeValue>();
+    if (!given) return input_error(fmt::format("{}() needs a dtype", name));
+    dtype = given->dtype;
+  }
+  Value info = KW_TRY(make_plain_object(name));
+  const bool floats = name == "torch.finfo";
+  if (tensor::is_float(dtype) != floats)
+    return input_error(fmt::format("{}() does not take {}", name, tensor::dtype_name(dtype)));
+  Object& object = **info.get<std::shared_ptr<Object>>();
+  floats ? fill_finfo(object, dtype) : fill_iinfo(object, dtype);
+  return info;
+}
+
+Result<std::optional<Value>> Evaluator::call_setting(const std::string& name,
+                                                     const Arguments& arguments) {
+  const Value given = arguments.positional.empty() ? Value() : arguments.positional[0];
+  if (name == "torch.set_default_dtype") {
+    const auto* dtype = given.get<DTypeValue>();
+    if (!dtype || !tensor::is_float(dtype->dtype))
+      return input_error("set_default_dtype() needs a floating-point dtype");
+    default_dtype_ = dtype->dtype;
+    return std::optional(Value());
+  }
+  if (name == "torch.get_default_dtype") return std::optional(Value(DTypeValue{default_dtype_}));
+  if (name == "torch.set_float32_matmul_precision") {
+    const auto* level = given.get<std::string>();
+    allow_tf32_ = level && *level != "highest";
+    return std::optional(Value());
+  }
+  if (name.starts_with("torch.nn.init.")) return std::optional(given);
+  if (is_ignored_call(name)) return std::optional(Value());
+  if (name == "torch.device") return std::optional(given.is_none() ? Value("cuda") : given);
+  if (is_autocast(name)) {
+    const auto enabled = std::find_if(arguments.keywords.begin(), arguments.keywords.end(),
+                                      [](const auto& one) { return one.first == "enabled"; });
+    const bool off = enabled != arguments.keywords.end() && enabled->second.get<bool>() &&
+                     !*enabled->second.get<bool>();
+    if (off) return std::optional(Value(Library{kContext}));
+    return input_error(fmt::format(
+        "autocast changes dtypes behind the reference's back\nwrite the casts, {}", kWayOut));
+  }
+  if (name == kContext || is_harmless_context(name)) {
+    const bool decorates = arguments.positional.size() == 1 && is_definition(given);
+    return std::optional(decorates ? given : Value(Library{kContext}));
+  }
+  if (name.starts_with("torch.cuda.") || name.starts_with("torch.backends.")) {
+    if (name.ends_with("is_available") || name.ends_with("_supported"))
+      return std::optional(Value(true));
+    if (name.ends_with("device_count")) return std::optional(Value(Dim(1)));
+    if (name.ends_with("current_device")) return std::optional(Value(Dim(0)));
+  }
+  return std::optional<Value>();
+}
+
+// functools, dataclasses, collections, typing, copy, operator.
+Result<std::optional<Value>> Evaluator::call_standard(const std::string& name,
+                                                      Arguments arguments) {
+  std::vector<Value>& given = arguments.positional;
+  if (name == "dataclasses.dataclass") {
+    if (given.empty()) return std::optional(Value(Library{name}));
+    const auto* cls = given[0].get<std::shared_ptr<Class>>();
+    if (!cls) return input_error("dataclass() needs a class");
+    (*cls)->kind = ClassKind::Data;
+    return std::optional(given[0]);
+  }
+  if (name == "collections.OrderedDict" || name == "collections.defaultdict") {
+    Value dict = KW_TRY(builtin_sequence("dict", arguments));
+    return std::optional(std::move(dict));
+  }
+  if ((name == "copy.deepcopy" || name == "copy.copy") && given.size() == 1 &&
+      !given[0].get<std::shared_ptr<Object>>()) {
+    if (const auto* tensor = given[0].get<Tensor>())
+      return std::optional(Value(new_tensor(KW_TRY(node_of(*tensor)))));
+    return std::optional(given[0]);
+  }
+  if (name == "typing.cast" && given.size() == 2) return std::optional(given[1]);
+  if (name == "functools.reduce" && given.size() >= 2) {
+    std::vector<Value> items = KW_TRY(iterate(given[1]));
+    if (given.size() > 2) items.insert(items.begin(), given[2]);
+    if (items.empty()) return input_error("reduce() of nothing");
+    Value total = items[0];
+    for (size_t i = 1; i < items.size(); ++i)
+      total = KW_TRY(invoke(given[0], {{total, items[i]}, {}}));
+    return std::optional(std::move(total));
+  }
+  if (name.starts_with("operator.") && given.size() == 2) {
+    static const std::map<std::string, const char*> kOperators = {
+        {"add", "Add"}, {"sub", "Sub"},           {"mul", "Mult"},      {"truediv", "Div"},
+        {"pow", "Pow"}, {"floordiv", "FloorDiv"}, {"matmul", "MatMult"}};
+    const auto found = kOperators.find(name.substr(9));
+    if (found == kOperators.end()) return std::optional<Value>();
+    Value result = KW_TRY(binary(found->second, given[0], given[1]));
+    return std::optional(std::move(result));
+  }
+  return std::optional<Value>();
+}
+
+Result<std::optional<Value>> Evaluator::call_torch(const std::string& name, Arguments& arguments) {
+  const std::vector<Value>& given = arguments.positional;
+  if (name == "torch.finfo" || name == "torch.iinfo") {
+    Value info = KW_TRY(number_limits(name, arguments));
+    return std::optional(std::move(info));
+  }
+  if (name == "torch.nn.Parameter" || name == "torch.nn.Buffer") {
+    Value value = given.empty() ? Value() : given[0];
+    for (const auto& [keyword, one] : arguments.keywords) {
+      if (keyword == "data") value = one;
+    }
+    if (name == "torch.nn.Buffer") return std::optional(std::move(value));
+    Value parameter = KW_TRY(make_parameter(value));
+    return std::optional(std::move(parameter));
+  }
+  if (name == "torch.Size" && given.size() == 1) {
+    std::vector<Value> extents = KW_TRY(iterate(given[0]));
+    return std::optional(make_tuple(std::move(extents)));
+  }
+  if (name == "torch.is_tensor" && given.size() == 1)
+    return std::optional(Value(given[0].get<Tensor>() != nullptr));
+  const auto* tensor = given.empty() ? nullptr : given[0].get<Tensor>();
+  const bool plain =
+      name == "torch.numel" || name == "torch.is_floating_point" || name == "torch.is_complex";
+  if (plain && tensor) {
+    Value value = KW_TRY(call_tensor_method(*tensor, name.substr(6), {}));
+    return std::optional(std::move(value));
+  }
+  if (name == "torch.utils.checkpoint.checkpoint" && !given.empty()) {
+    Arguments inner = arguments;
+    const Value function = given[0];
+    inner.positional.erase(inner.positional.begin());
+    std::erase_if(inner.keywords, [](const auto& one) {
+      return one.first == "use_reentrant" || one.first == "preserve_rng_state";
+    });
+    Value value = KW_TRY(invoke(function, std::move(inner)));
+    return std::optional(std::move(value));
+  }
+  return std::optional<Value>();
+}
+
+namespace {
+
+Error unknown_library_call(const std::string& name) {
+  const std::string root = name.substr(0, name.find('.'));
+  static constexpr const char* kDataDependent[] = {
+      "torch.nonzero",  "torch.unique",  "torch.masked_select", "torch.unique_consecutive",
+      "torch.argwhere", "torch.bincount"};
+  for (const char* one : kDataDependent) {
+    if (name == one)
+      return input_error(
+          fmt::format("{}: the shape of the result depends on values\ntorch.where "
+                      "keeps the shape, {}",
+                      name, kWayOut));
+  }
+  if (root == "torch" || root == "F" || root == "Tensor")
+    return input_error(unknown_function(name));
+  return input_error(
+      fmt::format("{}() is not known: of the modules a reference imports, only torch "
+                  "and math are evaluated\nwrite it with torch, {}",
+                  name, kWayOut));
+}
+
+}  // namespace
+
+Result<Value> Evaluator::call_library(const std::string& name, Arguments arguments) {
+  if (name.starts_with("builtins.") && name != "builtins.print")
+    return call_builtin(name.substr(9), std::move(arguments));
+  const std::optional<Value> setting = KW_TRY(call_setting(name, arguments));
+  if (setting) return *setting;
+  if (name.starts_with("math.")) return call_math(name.substr(5), arguments.positional);
+  const std::optional<Value> standard = KW_TRY(call_standard(name, arguments));
+  if (standard) return *standard;
+  const std::optional<Value> special = KW_TRY(call_torch(name, arguments));
+  if (special) return *special;
+  if (is_random(name)) return random_tensor(name, std::move(arguments));
+  if (name.starts_with("torch.nn.")) {
+    const std::string word = name.substr(9);
+    if (find_module(word) || is_module_container(word))
+      return make_library_module(word, std::move(arguments));
+    if (!word.empty() && word[0] >= 'A' && word[0] <= 'Z') return input_error(unknown_module(word));
+  }
+  if (name.starts_with("Tensor.") && !arguments.positional.empty()) {
+    const auto* self = arguments.positional[0].get<Tensor>();
+    const Value kept = arguments.positional[0];
+    arguments.positional.erase(arguments.positional.begin());
+    if (self) return call_tensor_method(*kept.get<Tensor>(), name.substr(7), std::move(arguments));
+  }
+  if (!find_op(name)) return unknown_library_call(name);
+  return call_row(name, std::move(arguments));
+}
+
+}  // namespace kw::frontend
