@@ -1,0 +1,116 @@
+#include "engine/verify.h"
+
+#include <fmt/core.h>
+
+#include "arch/arch.h"
+#include "base/text.h"
+#include "engine/load.h"
+#include "os/entropy.h"
+#include "os/interrupt.h"
+#include "os/memory.h"
+
+namespace kw::engine {
+
+namespace {
+
+constexpr uint64_t kPoolShare = 4;  // of the memory that can be had
+
+Result<uint64_t> secret_seed() {
+  const uint64_t bits = KW_TRY(os::random_bits());
+  return bits >> 1;  // seeds are typed and read as int64
+}
+
+/// The task with only the shape that was asked for.
+Result<task::Task> with_dims(task::Task task, const std::map<std::string, int64_t>& dims) {
+  if (dims.empty()) return task;
+  task::Dims only = task.benchmark_shapes.empty() ? task::Dims() : task.benchmark_shapes.front();
+  std::vector<std::string> names;
+  for (const auto& [name, value] : only) names.push_back(name);
+  for (const auto& [name, value] : dims) {
+    const auto at = only.find(name);
+    if (at == only.end()) {
+      return input_error(fmt::format(
+          "the task has no dim '{}'{}; {}", name, did_you_mean(name, names),
+          names.empty() ? "its shapes are fixed" : "its dims are " + join(names, ", ")));
+    }
+    if (value < 0 || value > kernel::kMaxDim)
+      return input_error(fmt::format("dim {} = {} is outside 0 … 2^40", name, value));
+    at->second = value;
+  }
+  task.correctness_shapes = {only};
+  task.benchmark_shapes.clear();
+  return task;
+}
+
+Result<kernel::Bindings> fixed_for(exec::Device& device, const VerifyRequest& request) {
+  const exec::DeviceInfo info = device.info();
+  kernel::Bindings fixed;
+  fixed.target = KW_TRY(arch::find_target(request.target.empty() ? info.target : request.target));
+  fixed.sms = info.sms;
+  fixed.l2_bytes = info.l2_bytes;
+  fixed.tunes = request.tunes;
+  return fixed;
+}
+
+Result<verify::Pool> make_pool(const task::Task& task, const VerifyRequest& request,
+                               exec::Oracle& oracle, verify::ShapeLimits limits) {
+  limits.derive = request.dims.empty();
+  // A shape that was asked for by name is run as it is.
+  limits.cut = limits.cut && limits.derive;
+  verify::ShapePlan shapes = KW_TRY(verify::plan_shapes(task, limits));
+  verify::PoolOptions options;
+  options.seed = request.seed;
+  options.family = request.family;
+  options.threads = request.threads;
+  if (const uint64_t memory = os::available_memory(); memory > 0)
+    options.max_bytes = memory / kPoolShare;
+  return verify::Pool::make(task, oracle, std::move(shapes), options, secret_seed);
+}
+
+verify::GateRequest gate_request(const VerifyRequest& request, const VerifyTools& tools,
+                                 const Progress& progress) {
+  verify::GateRequest gate;
+  gate.compiler = tools.compiler;
+  gate.repro = {request.module_path, request.reference_path, request.task_options};
+  gate.entropy = secret_seed;
+  gate.timeout_seconds = request.timeout_seconds;
+  gate.threads = request.threads;
+  gate.progress = progress;
+  gate.interrupted = [] { return os::interrupted(); };
+  return gate;
+}
+
+}  // namespace
+
+Result<VerifyReport> verify_module(const std::string& module_text, const task::Task& asked,
+                                   const VerifyRequest& request, const VerifyTools& tools,
+                                   const Progress& progress) {
+  const task::Task task = KW_TRY(with_dims(asked, request.dims));
+  VerifyReport report;
+  report.module_name = request.module_path.substr(request.module_path.rfind('/') + 1);
+  report.module_text = module_text;
+  report.task_name = task.name;
+  report.task_hash = task::task_hash(asked);
+  report.task_notes = task.notes;
+  const Result<kernel::Module> module = parse_module(module_text, report.module_name);
+  verify::GateRequest gate = gate_request(request, tools, progress);
+  if (!module) {
+    report.gate.verdict = record::Rejected{record::Stage::Static, module.error().message,
+                                           std::nullopt, gate.repro.line()};
+    report.gate.stages.push_back(
+        {record::Stage::Static, "rejected", {"the module does not parse"}, 0});
+    return report;
+  }
+  if (progress) progress("drawing inputs");
+  verify::Pool small = KW_TRY(make_pool(task, request, *tools.oracle, verify::virtual_limits()));
+  std::optional<verify::Pool> large;
+  gate.virtual_gpu = {tools.virtual_gpu, KW_TRY(fixed_for(*tools.virtual_gpu, request)), &small};
+  if (tools.gpu != nullptr) {
+    large.emplace(KW_TRY(make_pool(task, request, *tools.oracle, verify::device_limits())));
+    gate.gpu = verify::GateDevice{tools.gpu, KW_TRY(fixed_for(*tools.gpu, request)), &*large};
+  }
+  report.gate = KW_TRY(verify::judge(*module, gate));
+  return report;
+}
+
+}  // namespace kw::engine

@@ -1,0 +1,57 @@
+// The story of `verify`: a module's text and a task in, a verdict out. Parses, plans shapes, draws
+// the pool, runs the gate, and measures how well the task itself tells right from wrong.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "base/result.h"
+#include "engine/run.h"
+#include "exec/compiler.h"
+#include "exec/device.h"
+#include "exec/oracle.h"
+#include "task/task.h"
+#include "verify/gate.h"
+
+namespace kw::engine {
+
+struct VerifyRequest {
+  std::string module_path, reference_path;  // as typed
+  std::vector<std::string> task_options;    // as typed: what a repro line must repeat
+  std::map<std::string, int64_t> dims;      // only this shape; missing ones as the task's benchmark
+  std::map<std::string, int64_t> tunes;
+  std::string family;            // only this one; "" = all that mean something
+  std::optional<uint64_t> seed;  // replayable and never certified; none: fresh entropy
+  std::string target;            // "" = the device's
+  double timeout_seconds = 60;
+  int threads = 0;
+};
+
+/// What the story works with. All but `gpu` must be there.
+struct VerifyTools {
+  exec::Compiler* compiler = nullptr;
+  exec::Device* virtual_gpu = nullptr;
+  exec::Device* gpu = nullptr;
+  exec::Oracle* oracle = nullptr;
+};
+
+struct VerifyReport {
+  std::string module_name, module_text;
+  std::string task_name, task_hash;
+  std::vector<std::string> task_notes;
+  verify::GateReport gate;
+};
+
+/// Text that is no module is a rejected candidate, not an Error.
+Result<VerifyReport> verify_module(const std::string& module_text, const task::Task& task,
+                                   const VerifyRequest& request, const VerifyTools& tools,
+                                   const Progress& progress = {});
+
+/// The same for every door; the schema is in docs/verify.md.
+Json to_json(const VerifyReport& report);
+
+}  // namespace kw::engine

@@ -1,0 +1,55 @@
+#include "engine/verify.h"
+#include "exec/bound.h"
+
+namespace kw::engine {
+
+namespace {
+
+Json texts(const std::vector<std::string>& list) {
+  Json json = Json::array();
+  for (const std::string& text : list) json.push(text);
+  return json;
+}
+
+Json stages_json(const std::vector<verify::StageReport>& stages) {
+  Json json = Json::array();
+  for (const verify::StageReport& stage : stages) {
+    Json row = Json::object();
+    row.set("stage", record::stage_name(stage.stage)).set("outcome", stage.outcome);
+    json.push(row.set("lines", texts(stage.lines)).set("seconds", stage.seconds));
+  }
+  return json;
+}
+
+Json cells_json(const std::vector<verify::CellReport>& cells) {
+  Json json = Json::array();
+  for (const verify::CellReport& cell : cells) {
+    Json row = Json::object();
+    row.set("stage", record::stage_name(cell.stage)).set("cell", record::to_json(cell.cell));
+    row.set("why", cell.why).set("right", cell.right).set("seconds", cell.seconds);
+    json.push(row.set("error", record::to_json(cell.summary)));
+  }
+  return json;
+}
+
+}  // namespace
+
+Json to_json(const VerifyReport& report) {
+  const verify::GateReport& gate = report.gate;
+  Json json = record::to_json(gate.verdict);
+  json.set("module", report.module_name).set("device", gate.device);
+  json.set("compiler", gate.compiler).set("replay_seeded", gate.replay_seeded);
+  json.set("task", Json::object()
+                       .set("name", report.task_name)
+                       .set("hash", report.task_hash)
+                       .set("notes", texts(report.task_notes)));
+  json.set("stages", stages_json(gate.stages)).set("cell_list", cells_json(gate.cells));
+  json.set("skipped", texts(gate.skipped)).set("lint", texts(gate.lint));
+  Json warnings = Json::array();
+  for (const record::Finding& finding : gate.warnings) warnings.push(record::to_json(finding));
+  json.set("warnings", warnings);
+  json.set("seconds", gate.seconds).set("prepare_seconds", gate.prepare_seconds);
+  return json.set("constants", exec::to_json(exec::bound_constants()));
+}
+
+}  // namespace kw::engine

@@ -1,0 +1,22 @@
+#include "os/entropy.h"
+
+#include <sys/random.h>
+
+#include <cerrno>
+#include <cstring>
+#include <string>
+
+namespace kw::os {
+
+Result<uint64_t> random_bits() {
+  uint64_t bits = 0;
+  // Up to 256 bytes come whole once the system has its entropy; a signal may come before that.
+  while (::getrandom(&bits, sizeof(bits), 0) != static_cast<ssize_t>(sizeof(bits))) {
+    if (errno != EINTR)
+      return environment_error(std::string("the system gives no random numbers: ") +
+                               std::strerror(errno));
+  }
+  return bits;
+}
+
+}  // namespace kw::os
