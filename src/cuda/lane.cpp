@@ -136,15 +136,17 @@ Went Lane::measure_host() {
 
 Went Lane::build_graph() {
   size_t calls = static_cast<size_t>(std::max(1, protocol_.graph_copies));
-  if (protocol_.cold_cache) {
-    const CallBuffers& one = subject_.buffers(0);
+  const CallBuffers& one = subject_.buffers(0);
+  const bool in_place = one.in_place();
+  // Warm caches are wanted by those who switch cold_cache off: there all calls share one set.
+  if (protocol_.cold_cache || in_place) {
     const uint64_t touched = std::max<uint64_t>(1, bytes_of(one.inputs) + bytes_of(one.outputs));
     const auto twice = 2 * static_cast<uint64_t>(context_.info().l2_bytes);
-    calls =
-        std::max(calls, static_cast<size_t>(std::min<uint64_t>(twice / touched + 1, kMaxCopies)));
-    // Warm caches are wanted by those who switch cold_cache off: there all calls share one set.
-    const size_t copies = KW_TRY(subject_.make_copies(calls));
-    KW_TRY(list_jobs(std::min(calls, copies)));
+    const auto exceeding = std::min<uint64_t>(twice / touched + 1, kMaxCopies);
+    calls = std::max(calls, static_cast<size_t>(exceeding));
+    const size_t copies = std::min(calls, KW_TRY(subject_.make_copies(calls)));
+    if (in_place) calls = copies;
+    KW_TRY(list_jobs(copies));
   }
   CuGraph graph = nullptr;
   KW_TRY(context_.check(context_.api().graph_create(&graph, 0), "making a graph"));

@@ -105,6 +105,7 @@ Went ProgramSubject::add_copy() {
       copy.buffers.outputs.push_back(span);
     } else {
       strided_outputs_ = true;
+      if (buffer.role == Role::Inout) copy.buffers.strided_in_place = true;
     }
     if (buffer.role == Role::Output)
       copy.buffers.poison.push_back({span.address, copy.set.pattern(i), span.bytes});

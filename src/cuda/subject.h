@@ -18,6 +18,9 @@ struct CallBuffers {
   std::vector<DeviceSpan> inputs;   // refilled before every sample; parallel to a pool entry
   std::vector<DeviceSpan> outputs;  // hashed after every call
   std::vector<Job> poison;          // filled before every sample
+  bool strided_in_place = false;    // an output missing above is an input too
+  /// Whether a call changes what it reads: then it must not be repeated without a refill.
+  bool in_place() const;
 };
 
 class Subject {

@@ -364,6 +364,35 @@ Result<exec::TimeOutcome> GpuDevice::time(const std::vector<exec::TimedProgram>&
   return outcome;
 }
 
+Result<record::Calibration> GpuDevice::calibrate(double timeout_seconds) {
+  const std::lock_guard guard(mutex_);
+  const GpuLock lock =
+      KW_TRY(GpuLock::take(info_.uuid, options_.lock_timeout_seconds, options_.notice));
+  KW_TRY(ensure_healthy());
+  Request request;
+  request.verb = Verb::Calibrate;
+  request.options.timeout_seconds = timeout_seconds;
+  const Answer answer = worker_->ask(request, patience(20 * timeout_seconds, 0));
+  if (os::interrupted()) {
+    drop_worker("an interrupted calibration");
+    return environment_error("interrupted");
+  }
+  if (answer.state != Answer::State::Replied) {
+    drop_worker("a calibration");
+    return environment_error("the GPU worker was lost while it calibrated: " +
+                             (answer.how_died.empty() ? "it did not answer" : answer.how_died));
+  }
+  if (answer.reply.context_lost) drop_worker("a calibration");
+  if (!answer.reply.error.empty()) return Error{answer.reply.blame, answer.reply.error};
+  return record::calibration_from_json(KW_TRY(Json::parse(answer.reply.calibration)));
+}
+
+void GpuDevice::renew() {
+  const std::lock_guard guard(mutex_);
+  worker_.reset();
+  worker_pid_ = 0;
+}
+
 uint64_t GpuDevice::most_kept() const {
   return static_cast<uint64_t>(info_.memory_bytes) / kKeptInputPart;
 }

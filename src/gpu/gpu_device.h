@@ -18,6 +18,7 @@
 #include "gpu/lock.h"
 #include "gpu/question.h"
 #include "gpu/worker_link.h"
+#include "record/calibration.h"
 
 namespace kw::gpu {
 
@@ -42,6 +43,11 @@ class GpuDevice : public exec::Device {
   Result<exec::TimeOutcome> time(const std::vector<exec::TimedProgram>& programs,
                                  const exec::TimeProtocol& protocol) override;
   Status health() override;
+
+  /// Measures what the GPU can do. Takes a few seconds, under the lock.
+  Result<record::Calibration> calibrate(double timeout_seconds);
+  /// Ends the worker; the next call starts a fresh one.
+  void renew();
 
   /// The worker's process id, 0 when there is none at the moment.
   pid_t worker_pid() const { return worker_pid_; }

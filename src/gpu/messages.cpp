@@ -361,7 +361,7 @@ std::string encode(const Request& request) {
 Result<Request> decode_request(std::string_view frame) {
   Reader r(frame);
   Request request;
-  request.verb = r.choice(Verb::Canary);
+  request.verb = r.choice(Verb::Calibrate);
   request.protocol = r.number<uint32_t>();
   request.ordinal = r.number<int32_t>();
   request.arena_bytes = r.number<uint64_t>();
@@ -393,6 +393,7 @@ std::string encode(const Reply& reply) {
   put(w, reply.run);
   put(w, reply.time);
   w.list(reply.slots, [&](const std::vector<int32_t>& slots) { w.numbers(slots); });
+  w.text(reply.calibration);
   w.numbers(reply.lost);
   return w.take();
 }
@@ -408,6 +409,7 @@ Result<Reply> decode_reply(std::string_view frame) {
   reply.run = get_run(r);
   reply.time = get_time(r);
   reply.slots = r.list([&] { return r.numbers<int32_t>(); });
+  reply.calibration = r.text();
   reply.lost = r.numbers<InputKey>();
   if (!r.finished()) return Error{Blame::Bug, "a reply of the GPU worker could not be read"};
   return reply;

@@ -15,7 +15,7 @@ namespace kw::gpu {
 /// Raised whenever a message changes, so that a worker of another build is recognised.
 inline constexpr uint32_t kProtocol = 2;
 
-enum class Verb : uint8_t { Hello, Arena, Load, Unload, Run, Time, Canary };
+enum class Verb : uint8_t { Hello, Arena, Load, Unload, Run, Time, Canary, Calibrate };
 
 /// Bytes of the arena.
 struct Range {
@@ -70,6 +70,7 @@ struct Reply {
   exec::RunOutcome run;                     // Run; without buffers
   exec::TimeOutcome time;                   // Time; copied calls without buffers
   std::vector<std::vector<int32_t>> slots;  // Time: which place in outputs each copied call has
+  std::string calibration;                  // Calibrate, as JSON
   std::vector<InputKey> lost;  // inputs it does not keep (any more): nothing was run, send them
 };
 

@@ -10,6 +10,7 @@
 #include <optional>
 #include <thread>
 
+#include "cuda/calibrate.h"
 #include "cuda/clock.h"
 #include "cuda/context.h"
 #include "cuda/driver.h"
@@ -66,6 +67,8 @@ class Worker {
         return time(request, reply);
       case Verb::Canary:
         return canary();
+      case Verb::Calibrate:
+        return calibrate(request, reply);
     }
     return Done{};
   }
@@ -102,6 +105,13 @@ class Worker {
   Status canary() {
     cuda::Went went = utilities_->canary(cuda::deadline_in(kCanarySeconds));
     if (!went) return environment_error(went.error().message);
+    return Done{};
+  }
+
+  Status calibrate(const Request& request, Reply& reply) {
+    auto measured = cuda::calibrate(*context_, *utilities_, request.options.timeout_seconds);
+    if (!measured) return trouble(measured.error());
+    reply.calibration = to_json(*measured).dump();
     return Done{};
   }
 

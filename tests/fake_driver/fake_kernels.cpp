@@ -69,6 +69,37 @@ CuResult hash_jobs(const Launch& launch) {
   return cuda::kSuccess;
 }
 
+CuResult nothing(const Launch&) { return cuda::kSuccess; }
+
+CuResult traffic_read(const Launch& launch) {
+  uint64_t sum = 0;
+  const auto* words = launch.pointer<const uint64_t>(0);
+  for (uint64_t i = 0; i < launch.param<uint64_t>(2) * 2; ++i) sum |= words[i];
+  if (sum == 1) *launch.pointer<uint32_t>(1) = 1;
+  return cuda::kSuccess;
+}
+
+CuResult traffic_write(const Launch& launch) {
+  std::memset(launch.pointer<char>(0), 1, launch.param<uint64_t>(1) * 16);
+  return cuda::kSuccess;
+}
+
+CuResult traffic_add(const Launch& launch) {
+  const auto* a = launch.pointer<const uint64_t>(0);
+  const auto* b = launch.pointer<const uint64_t>(1);
+  auto* c = launch.pointer<uint64_t>(2);
+  for (uint64_t i = 0; i < launch.param<uint64_t>(3) * 2; ++i) c[i] = a[i] + b[i];
+  return cuda::kSuccess;
+}
+
+/// As long as its iterations, as if it computed.
+CuResult peak(const Launch& launch) {
+  const auto end = Clock::now() + std::chrono::nanoseconds(launch.param<uint32_t>(1) * 10);
+  while (Clock::now() < end) {
+  }
+  return cuda::kSuccess;
+}
+
 CuResult vector_add(const Launch& launch) {
   const auto* a = launch.pointer<const float>(0);
   const auto* b = launch.pointer<const float>(1);
@@ -161,6 +192,13 @@ const std::map<std::string, Kernel>& kernels() {
       {"kw_copy_jobs", {{8}, copy_jobs}},
       {"kw_fill_jobs", {{8}, fill_jobs}},
       {"kw_hash_jobs", {{8, 8, 8}, hash_jobs}},
+      {"kw_empty", {{}, nothing}},
+      {"kw_random", {{8, 8}, traffic_write}},
+      {"kw_read", {{8, 8, 8}, traffic_read}},
+      {"kw_write", {{8, 8}, traffic_write}},
+      {"kw_copy", {{8, 8, 8}, copy16}},
+      {"kw_add", {{8, 8, 8, 8}, traffic_add}},
+      {"kw_peak", {{8, 4}, peak}},
       {"vector_add", {{8, 8, 8, 4}, vector_add}},
       {"fill", {{8, 4, 4, 4}, fill}},
       {"increment", {{8, 4}, increment}},
@@ -181,7 +219,8 @@ const std::map<std::string, Kernel>& kernels() {
 }  // namespace
 
 const Kernel* find_kernel(const std::string& name) {
-  auto found = kernels().find(name);
+  // All arithmetic loops of a calibration look alike from outside.
+  auto found = kernels().find(name.rfind("kw_peak_", 0) == 0 ? "kw_peak" : name);
   return found == kernels().end() ? nullptr : &found->second;
 }
 

@@ -65,7 +65,7 @@ TEST_F(Timing, CopyBandwidthIsPossible) {
   ASSERT_GE(samples.microseconds.size(), 3u);
   const double us = median(samples.microseconds);
   const double gigabytes = 2e-3 * static_cast<double>(bytes) / us;
-  std::printf("copy of %lld MiB: %.1f us (%s, %zu samples), %.0f GB/s\n",
+  std::printf("measured: copy of %lld MiB: %.1f us (%s, %zu samples), %.0f GB/s\n",
               static_cast<long long>(bytes >> 20), us, samples.method.c_str(),
               samples.microseconds.size(), gigabytes);
   EXPECT_GT(gigabytes, 0.1);
@@ -87,7 +87,7 @@ TEST_F(Timing, EventsAndGraphAgree) {
   EXPECT_EQ(by_graph.results[0].samples.method, "graph");
   const double a = median(by_events.results[0].samples.microseconds);
   const double b = median(by_graph.results[0].samples.microseconds);
-  std::printf("200 us of spinning: %.2f us by events, %.2f us by graph\n", a, b);
+  std::printf("measured: 200 us of spinning: %.2f us by events, %.2f us by graph\n", a, b);
   expect_about(a, 200);
   expect_about(b, 200);
 }
@@ -103,7 +103,7 @@ TEST_F(Timing, ChoosesTheMethodByLength) {
   EXPECT_EQ(outcome.results[0].samples.method, "graph");
   EXPECT_EQ(outcome.results[1].samples.method, "events");
   EXPECT_EQ(outcome.results[0].samples.microseconds.size(), 10u);
-  std::printf("2 us of spinning: %.2f us by graph\n",
+  std::printf("measured: 2 us of spinning: %.2f us by graph\n",
               median(outcome.results[0].samples.microseconds));
   expect_about(median(outcome.results[1].samples.microseconds), 500);
 }
@@ -153,7 +153,8 @@ TEST_F(Timing, ColdIsNotFasterThanWarm) {
   warm.cold_cache = false;
   const double cold_us = median(time({&test}, cold).results.at(0).samples.microseconds);
   const double warm_us = median(time({&test}, warm).results.at(0).samples.microseconds);
-  std::printf("copy of a quarter of the L2: %.2f us cold, %.2f us warm\n", cold_us, warm_us);
+  std::printf("measured: copy of a quarter of the L2: %.2f us cold, %.2f us warm\n", cold_us,
+              warm_us);
   EXPECT_GT(cold_us, 0.8 * warm_us);
 }
 
