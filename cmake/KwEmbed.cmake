@@ -28,3 +28,20 @@ function(kw_embed_folder module folder variable)
     "static constexpr struct {\n  const char* name;\n  const char* text;\n} ${variable}[] = {\n@rows@    {nullptr, nullptr},\n};\n")
   target_include_directories(kw_${module} PRIVATE ${output})
 endfunction()
+
+# kw_embed_library(module target kVariable): the bytes of a library this build makes:
+#   #include "kVariable.inc"  declares  extern "C" const char kVariable[], kVariable_end[];
+function(kw_embed_library module target variable)
+  set(folder ${CMAKE_CURRENT_BINARY_DIR}/embed/${module})
+  file(CONFIGURE OUTPUT ${folder}/${variable}.inc @ONLY CONTENT
+    "extern \"C\" const char @variable@[], @variable@_end[];\n")
+  # The assembler reads the file, so there must be a dependency the compiler cannot see.
+  file(CONFIGURE OUTPUT ${folder}/${variable}.cpp.in @ONLY CONTENT
+    "asm(\".section .rodata\\n.balign 16\\n.global @variable@\\n.global @variable@_end\\n\"
+    \"@variable@:\\n.incbin \\\"$<TARGET_FILE:@target@>\\\"\\n@variable@_end:\\n.byte 0\\n.previous\\n\");\n")
+  file(GENERATE OUTPUT ${folder}/${variable}.cpp INPUT ${folder}/${variable}.cpp.in)
+  set_property(SOURCE ${folder}/${variable}.cpp PROPERTY OBJECT_DEPENDS $<TARGET_FILE:${target}>)
+  target_sources(kw_${module} PRIVATE ${folder}/${variable}.cpp)
+  target_include_directories(kw_${module} PRIVATE ${folder})
+  add_dependencies(kw_${module} ${target})
+endfunction()

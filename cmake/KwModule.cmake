@@ -80,3 +80,21 @@ function(kw_simd target folder dep_targets)
     endif()
   endforeach()
 endfunction()
+
+# libkwclock.so of the module `capi` and all it stands on. It is loaded into foreign processes, so it shows them nothing
+# but its own few functions and brings its own libstdc++.
+function(kw_clock_library)
+  foreach(module IN LISTS ARGN)
+    set_target_properties(kw_${module} PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_VISIBILITY_PRESET hidden
+      VISIBILITY_INLINES_HIDDEN ON)
+  endforeach()
+  set(map ${CMAKE_CURRENT_BINARY_DIR}/kwclock.map)
+  file(WRITE ${map} "{ global: kw_clock_*; local: *; };\n")
+  add_library(kwclock SHARED $<TARGET_OBJECTS:kw_capi>)
+  target_link_libraries(kwclock PRIVATE kw_capi kw_flags)
+  target_link_options(kwclock PRIVATE -Wl,--version-script=${map} -Wl,--gc-sections -s)
+  if(NOT KW_SANITIZE)  # whose symbols come from the program that loads it
+    target_link_options(kwclock PRIVATE -Wl,--no-undefined)
+  endif()
+  set_target_properties(kwclock PROPERTIES LINK_DEPENDS ${map})
+endfunction()

@@ -105,6 +105,12 @@ def initial_arguments(module, request):
     return list(made), {}
 
 
+def state_names(model):
+    """The state dict's names, by themselves and with '_' for '.'."""
+    names = [name for name, _ in (*model.named_parameters(), *model.named_buffers())]
+    return {**{name.replace(".", "_"): name for name in names}, **{name: name for name in names}}
+
+
 def put_weights(model, weights):
     """Replaces parameters and buffers. Names are the state dict's, with '.' or '_' between the parts."""
     owners = {}
@@ -137,8 +143,12 @@ class Prepared:
         return self.function(*self.args, **self.kwargs)
 
 
-def prepare(request, arena):
-    given = [tensors.read(arena, described) for described in request.get("tensors", [])]
+def read_all(request, arena):
+    return [tensors.read(arena, described) for described in request.get("tensors", [])]
+
+
+def prepare(request, given):
+    """`given` are the request's tensors."""
     device = device_of(request)
     pin(request)
     described = request.get("source", {})
@@ -184,7 +194,7 @@ def flatten(returned, name=""):
 
 
 def run(request, arena):
-    call = prepare(request, arena)
+    call = prepare(request, read_all(request, arena))
     returned = call()
     if torch.device(request.get("device", "cpu")).type == "cuda":
         torch.cuda.synchronize()

@@ -229,7 +229,7 @@ def _named(value, name):
 
 
 def export(request, arena):
-    call = calls.prepare(request, arena)
+    call = calls.prepare(request, calls.read_all(request, arena))
     dims = request.get("dims", [])
     program, notes = exported(call, dims, request.get("decompose", True))
     exporter = Exporter(program, call, dims, getattr(call.module, "__file__", ""))

@@ -35,6 +35,7 @@ VERBS = {
     "describe": lazily("describing", "describe"),
     "export": lazily("exporting", "export"),
     "trace": lazily("tracing", "trace"),
+    "baselines": lazily("timing", "baselines"),
 }
 
 

@@ -37,6 +37,11 @@ def _memory(tensor, count):
     return memoryview((ctypes.c_char * count).from_address(tensor.data_ptr())).cast("B")
 
 
+def raw_bytes(tensor):
+    """The bytes of a CPU tensor."""
+    return bytes(_memory(tensor, tensor.numel() * tensor.element_size()))
+
+
 def read(arena, described):
     """A new CPU tensor with the bytes that stand in the arena."""
     tensor = torch.empty(described["shape"], dtype=dtype_of(described["dtype"]), device="cpu")

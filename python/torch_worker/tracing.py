@@ -58,7 +58,7 @@ class Recorder(TorchFunctionMode):
 
 
 def trace(request, arena):
-    call = calls.prepare(request, arena)
+    call = calls.prepare(request, calls.read_all(request, arena))
     with Recorder(getattr(call.module, "__file__", ""), request.get("max_bytes", MAX_BYTES)) as recorder:
         call()
     return {"steps": recorder.steps, "outputs": tensors.write(arena, recorder.values)}

@@ -170,7 +170,8 @@ TorchAnswer TorchProcess::run(const TorchCall& call, double timeout_seconds) {
 }
 
 TorchAnswer TorchProcess::ask(const std::string& verb, const TorchCall& call, const Json& extra,
-                              double timeout_seconds) {
+                              double timeout_seconds,
+                              const std::vector<const tensor::HostTensor*>& more) {
   if (TorchAnswer greeting = hello(); !greeting.ok()) return greeting;
   std::vector<const tensor::HostTensor*> tensors;
   Json request = extra;
@@ -178,6 +179,8 @@ TorchAnswer TorchProcess::ask(const std::string& verb, const TorchCall& call, co
   request.set("source", source_json(call.source));
   request.set("arguments", arguments_json(call.arguments, &tensors));
   request.set("weights", arguments_json(call.weights, &tensors));
+  request.set("more", static_cast<int64_t>(tensors.size()));
+  tensors.insert(tensors.end(), more.begin(), more.end());
   Json written = Json::array();
   for (const std::string& name : call.written) written.push(name);
   request.set("written", written);

@@ -30,9 +30,10 @@ class TorchProcess {
   TorchAnswer hello();
   /// Calls the reference; its outputs, flattened, come back.
   TorchAnswer run(const TorchCall& call, double timeout_seconds);
-  /// Any verb over a call. `extra` are further members of the request.
+  /// Any verb over a call. `extra` are further members of the request; `more` further tensors, the
+  /// place of the first of which the request tells as "more".
   TorchAnswer ask(const std::string& verb, const TorchCall& call, const Json& extra,
-                  double timeout_seconds);
+                  double timeout_seconds, const std::vector<const tensor::HostTensor*>& more = {});
   /// Ends it; the next request starts another.
   void stop();
   /// How many were started so far.

@@ -1,0 +1,241 @@
+"""PyTorch's own ways of doing a reference's work, timed beside candidates on the GPU.
+
+Each mode is captured as CUDA graphs over inputs of their own, which kernelwright's clock replays as it replays
+candidates. Modes that keep CUDA graphs themselves can only be timed as the host sees them.
+"""
+import time
+
+import torch
+
+from kw_torch_worker import calls, clock, failures, source, tensors
+from kw_torch_worker.failures import Failure
+
+GRAPHED = {"eager": None, "compile": "default", "max-autotune-no-cudagraphs": "max-autotune-no-cudagraphs"}
+HOST_ONLY = ("reduce-overhead", "max-autotune")
+WARM_CALLS = 3
+HOST_SAMPLES = 60
+HOST_SECONDS = 0.5
+MOST_COPIES = 100
+
+_clock = {}
+
+
+class Work:
+    """A reference as a function of its tensors alone, in the order of the pool: arguments, then weights."""
+
+    def __init__(self, request, given):
+        self.call = calls.prepare(request, given)
+        self.written = request.get("written", [])
+        names = calls.state_names(self.call.model) if self.call.model is not None else {}
+        self.weights = [names[item["name"]] for item in request.get("weights", []) if "tensor" in item]
+        self.tensor_arguments = [i for i, (_, value) in enumerate(self.call.arguments)
+                                 if isinstance(value, torch.Tensor)]
+
+    def bound(self, values, signature):
+        """Weights by name, positional and keyword arguments."""
+        arguments = list(self.call.arguments)
+        for place, value in zip(self.tensor_arguments, values):
+            arguments[place] = (arguments[place][0], value)
+        args, kwargs = calls.bind(signature, arguments)
+        return dict(zip(self.weights, values[len(self.tensor_arguments):])), args, kwargs
+
+    def functions(self, mode):
+        """What tells the parameters, and what is called with (weights, args, kwargs)."""
+        if mode.startswith("py:"):
+            other = source.find(self.call.module, mode[3:])
+            return other, lambda weights, args, kwargs: other(*args, *weights.values(), **kwargs)
+        model, function = self.call.model, self.call.function
+        if model is None:
+            return function, lambda weights, args, kwargs: function(*args, **kwargs)
+        if mode in HOST_ONLY or mode == "direct":  # as a user would: the weights are in the model
+            return model.forward, lambda weights, args, kwargs: model(*args, **kwargs)
+        return model.forward, lambda weights, args, kwargs: torch.func.functional_call(model, weights, args, kwargs)
+
+    def maker(self, mode):
+        """Makes calls without arguments out of tensors; compiled when the mode is one of torch.compile's."""
+        signature, function = self.functions(mode)
+        if GRAPHED.get(mode) or mode in HOST_ONLY:
+            torch._dynamo.reset()
+            function = torch.compile(function, mode=GRAPHED.get(mode, mode), dynamic=False)
+
+        def make(values):
+            weights, args, kwargs = self.bound(values, signature)
+            return lambda: function(weights, args, kwargs)
+        return make
+
+
+class Copy:
+    """One captured call with inputs of its own."""
+
+    def __init__(self, work, make, values, pool):
+        self.inputs = [value.clone() for value in values]
+        call = make(self.inputs)
+        try:
+            self.graph = torch.cuda.CUDAGraph(keep_graph=True)
+        except TypeError as error:
+            raise Failure("Unsupported", f"torch {torch.__version__} cannot keep a captured graph") from error
+        with torch.cuda.graph(self.graph, pool=pool):
+            self.returned = call()
+        self.named = [] if self.returned is None and work.written else calls.flatten(self.returned)
+        names = [work.call.arguments[place][0] for place in work.tensor_arguments]
+        self.named += [(name, self.inputs[names.index(name)]) for name in work.written if name in names]
+        # The audit hashes bytes as they lie; a view has none of its own.
+        self.outputs = [tensor for _, tensor in self.named if tensor.is_contiguous() and tensor.numel() > 0]
+
+    def replay(self):
+        self.graph.replay()
+
+    def bytes(self):
+        return sum(tensor.numel() * tensor.element_size() for tensor in [*self.inputs, *self.outputs])
+
+
+def shortest_us(call, samples=5):
+    shortest = float("inf")
+    for _ in range(samples):
+        start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+        start.record()
+        call()
+        end.record()
+        end.synchronize()
+        shortest = min(shortest, start.elapsed_time(end) * 1000)
+    return shortest
+
+
+def host_us(call):
+    """Microseconds from call to completion, one per sample."""
+    samples, begun = [], time.perf_counter()
+    while len(samples) < HOST_SAMPLES and (len(samples) < 5 or time.perf_counter() - begun < HOST_SECONDS):
+        torch.compiler.cudagraph_mark_step_begin()
+        torch.cuda.synchronize()
+        start = time.perf_counter()
+        kept = call()
+        torch.cuda.synchronize()
+        samples.append((time.perf_counter() - start) * 1e6)
+        del kept
+    return samples
+
+
+def copies_wanted(first, protocol, device):
+    """As the clock itself decides for candidates: enough of them that none meets what another left in the L2."""
+    if shortest_us(first.replay) > 4 * protocol.get("graph_below_us", 50):
+        return 1
+    touched = max(1, first.bytes())
+    l2_bytes = getattr(torch.cuda.get_device_properties(device), "L2_cache_size", 0)
+    wanted = min(max(protocol.get("graph_copies", 10), 2 * l2_bytes // touched + 1), MOST_COPIES)
+    free, _ = torch.cuda.mem_get_info(device)
+    return max(1, min(wanted, free // 2 // touched))
+
+
+def warm(make, values):
+    call = make([value.clone() for value in values])
+    stream = torch.cuda.Stream()
+    stream.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(stream):
+        for _ in range(WARM_CALLS):
+            call()
+    torch.cuda.current_stream().wait_stream(stream)
+    torch.cuda.synchronize()
+
+
+def capture(work, make, values, protocol, device):
+    pool = torch.cuda.graph_pool_handle()
+    copies = [Copy(work, make, values, pool)]
+    wanted = copies_wanted(copies[0], protocol, device)
+    copies += [Copy(work, make, values, pool) for _ in range(wanted - 1)]
+    return copies
+
+
+def latency(work, mode, make, values):
+    """As the host sees it; nothing for a model's compiled form that takes its weights as arguments, which nobody
+    would call."""
+    if work.call.model is not None and mode in GRAPHED:
+        if GRAPHED[mode]:
+            return []
+        make = work.maker("direct")
+        warm(make, values)
+    return host_us(make([value.clone() for value in values]))
+
+
+def outputs_of(mode, copy, values):
+    """What the mode gives for the first entry of the pool, so that it can be judged like any candidate."""
+    for target, value in zip(copy.inputs, values):
+        target.copy_(value)
+    copy.replay()
+    torch.cuda.synchronize()
+    return [(f"{mode}/{name}", tensor.detach().to("cpu")) for name, tensor in copy.named]
+
+
+def the_clock(data, device):
+    index = device.index or 0
+    if index not in _clock:
+        _clock[index] = clock.Clock(data, index)
+    return _clock[index]
+
+
+class Session:
+    def __init__(self, request, arena):
+        self.request = request
+        self.device = calls.device_of(request)
+        if self.device.type != "cuda":
+            raise Failure("NoCuda", "baselines are timed on a GPU")
+        first = request["more"]
+        given = calls.read_all(request, arena)
+        self.more = given[first:]
+        self.inputs = [self.more[index].to(self.device) for index in request["inputs"]]
+        self.pool = [[self.inputs[index] for index in entry] for entry in request["pool"]]
+        self.work = Work(request, given)
+        self.modes, self.baselines, self.kept, self.results = [], [], [], []
+
+    def frame(self, index):
+        return tensors.raw_bytes(self.more[index])
+
+    def add(self, mode):
+        entry = {"mode": mode, "kind": "Ok", "message": "", "traceback": ""}
+        self.modes.append(entry)
+        try:
+            self._add(mode, entry)
+            if not calls.tf32_is(bool(self.request.get("allow_tf32", False))):
+                raise Failure("Unsupported", "it switched TF32 while it was prepared")
+        except Exception as error:
+            entry.update(failures.describe(error))
+            torch.cuda.synchronize()  # a context it ruined is found out here
+        calls.pin(self.request)
+
+    def _add(self, mode, entry):
+        values = self.pool[0]
+        if mode not in GRAPHED and mode not in HOST_ONLY and not mode.startswith("py:"):
+            raise Failure("BadArguments", f"there is no mode {mode!r}")
+        make = self.work.maker(mode)
+        warm(make, values)
+        entry["host_us"] = latency(self.work, mode, make, values)
+        if mode in HOST_ONLY:
+            return
+        copies = capture(self.work, make, values, self.request.get("protocol", {}), self.device)
+        if self.request.get("want_outputs"):
+            self.results += outputs_of(mode, copies[0], values)
+        entry.update(order=len(self.baselines), copies=len(copies))
+        self.kept.append(copies)
+        self.baselines.append(clock.baseline(mode, copies, self.pool))
+
+    def run(self):
+        timer = the_clock(self.frame(self.request["library"]), self.device)
+        replies = [timer.ask(self.frame(index)) for index in self.request["loads"]]
+        for mode in self.request["modes"]:
+            self.add(mode)
+        torch.cuda.synchronize()
+        replies.append(timer.ask(self.frame(self.request["frame"]), self.inputs, self.baselines))
+        named = [(f"reply{i}", torch.frombuffer(bytearray(reply), dtype=torch.uint8))
+                 for i, reply in enumerate(replies)]
+        return {"modes": self.modes, "fatal": timer.lost(), "named": named + self.results}
+
+
+def baselines(request, arena):
+    session = Session(request, arena)
+    try:
+        reply = session.run()
+    finally:
+        session.kept.clear()
+        torch.cuda.empty_cache()
+    named = reply.pop("named")
+    reply["outputs"] = tensors.write(arena, named)
+    return reply
