@@ -11,10 +11,13 @@ namespace kw::graph {
 
 namespace {
 
-double extent_product(const Node& node, const std::vector<int>& dims) {
-  double product = 1;
-  for (int dim : dims) product *= static_cast<double>(node.shape[static_cast<size_t>(dim)].value());
-  return product;
+// Elements of the first input that the demanded results are made of.
+double input_elements(const Graph& graph, const Node& node, const Demand& demand) {
+  const Shape& shape = graph[node.inputs[0]].shape;
+  Demand asked;
+  for (const Box& box : demand.boxes) add_box(asked, input_box(graph, node, 0, box), shape);
+  if (demand.gathered > 0) add_box(asked, whole_box(shape), shape);
+  return box_elements(asked, shape);
 }
 
 // Arithmetic on numbers that are counted as flops: floats in, or floats out.
@@ -23,21 +26,21 @@ double flops_of(const Graph& graph, const Node& node, const Demand& demand) {
   if (info.flops == 0 || node.inputs.empty()) return 0;
   const Node& first = graph[node.inputs[0]];
   if (!tensor::is_float(node.dtype) && !tensor::is_float(first.dtype)) return 0;
-  const double elements = demanded_elements(demand, node.shape);
   switch (info.kind) {
     case OpKind::Reduction:
+    case OpKind::Scan:
     case OpKind::Selection:
-      return info.flops * elements * extent_product(first, node.attrs.dims) /
-             std::max(extent_product(node, node.attrs.dims), 1.0);
+      return info.flops * input_elements(graph, node, demand);
     case OpKind::Contraction:
-      return info.flops * elements * static_cast<double>(first.shape.back().value());
+      return info.flops * demanded_elements(demand, node.shape) *
+             static_cast<double>(first.shape.back().value());
     case OpKind::Movement: {  // a scatter that sums: one addition per source element
-      const Node& source = graph[node.inputs.back()];
       if (node.attrs.scatter == ScatterMode::Set) return 0;
+      const Node& source = graph[node.inputs.back()];
       return info.flops * static_cast<double>(count_of(source.shape).value());
     }
     default:
-      return info.flops * elements;
+      return info.flops * demanded_elements(demand, node.shape);
   }
 }
 

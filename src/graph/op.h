@@ -139,7 +139,8 @@ struct OpInfo {
   int inputs;          // -1: any number
   bool exact;          // gives a value that was there, or an integer: no rounding of its own
   bool discontinuous;  // a small change of an input may change the result by a jump
-  double flops;        // per result element (Sum, Prod, scans: per input element; MatMul: 2 K)
+  double flops;        // per result element (reductions, scans, selections: per input element;
+                       // MatMul: times K)
 };
 const OpInfo& op_info(Op op);
 std::optional<Op> op_from_name(std::string_view name);
