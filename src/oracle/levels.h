@@ -6,6 +6,11 @@
 
 namespace kw::oracle {
 
+/// One block of a matrix product: A packed as [depth][rows], B as [depth][columns], C dense.
+inline constexpr int kGemmRows = 6;
+template <class T>
+inline constexpr int kGemmColumns = static_cast<int>(64 / sizeof(T));
+
 #define KW_ORACLE_DECLARE_LEVEL(level)                                                       \
   namespace level {                                                                          \
   /* smooth functions of one float */                                                        \
@@ -27,6 +32,9 @@ namespace kw::oracle {
   void add_column_magnitudes(const double* x, int count, double* sums);                      \
   void add_column_squares(const double* x, int count, double* sums);                         \
   void add_columns_float(const double* x, int count, float* sums);                           \
+  /* c += a * b */                                                                           \
+  void gemm_double(int64_t depth, const double* a, const double* b, double* c);              \
+  void gemm_float(int64_t depth, const float* a, const float* b, float* c);                  \
   }
 KW_ORACLE_DECLARE_LEVEL(v2)
 #ifdef KW_ONE_SIMD_LEVEL  // sanitized builds, where the others would take too long to compile
@@ -53,6 +61,8 @@ struct ChunkLoops {
   void (*add_column_magnitudes)(const double*, int, double*);
   void (*add_column_squares)(const double*, int, double*);
   void (*add_columns_float)(const double*, int, float*);
+  void (*gemm_double)(int64_t, const double*, const double*, double*);
+  void (*gemm_float)(int64_t, const float*, const float*, float*);
 };
 /// The best version this CPU can run.
 const ChunkLoops& chunk_loops();

@@ -64,10 +64,6 @@ class Planner {
       if (kind_of(n) == Kind::Heavy) plan_.whole[id] = true;
       // Elements of these are read in any order.
       if (n.op == Op::Gather || n.op == Op::IndexSelect) keep(n.inputs[0]);
-      if (n.op == Op::MatMul) {
-        keep(n.inputs[0]);
-        keep(n.inputs[1]);
-      }
     }
     for (const graph::NamedNode& output : graph_.outputs) keep(output.node);
   }

@@ -6,7 +6,10 @@
 #include <new>
 #include <thread>
 
+#include "oracle/matmul.h"
+#include "oracle/moves.h"
 #include "oracle/parallel.h"
+#include "oracle/rows.h"
 #include "tensor/npy.h"
 
 namespace kw::oracle {
@@ -136,6 +139,7 @@ Status Run::fill(NodeId node, Tensor& out) {
   int64_t elements = count_of(facts_[static_cast<size_t>(node)].shape);
   for (const NodeId in : n.inputs)
     elements = std::max(elements, count_of(facts_[static_cast<size_t>(in)].shape));
+  if (n.op == Op::MatMul) elements *= 16;  // every element is used many times
   const Workers workers = workers_for(elements);
   switch (n.op) {
     case Op::Sum:
@@ -143,6 +147,33 @@ Status Run::fill(NodeId node, Tensor& out) {
     case Op::Max:
     case Op::Min:
       reduce(from, node, workers, out);
+      return Done{};
+    case Op::MatMul:
+      matmul(from, node, workers, out);
+      return Done{};
+    case Op::Pad:
+      pad(from, node, workers, out);
+      return Done{};
+    case Op::Concat:
+      concat(from, node, workers, out);
+      return Done{};
+    case Op::Philox:
+      philox(from, node, workers, out);
+      return Done{};
+    case Op::Gather:
+      return gather(from, node, workers, out);
+    case Op::IndexSelect:
+      return index_select(from, node, workers, out);
+    case Op::Scatter:
+      return scatter(from, node, workers, out);
+    default:
+      break;
+  }
+  switch (graph::op_info(n.op).kind) {
+    case OpKind::Reduction:
+    case OpKind::Scan:
+    case OpKind::Selection:
+      walk_rows(from, node, workers, out);
       return Done{};
     default:
       copy_into(node, true, out);

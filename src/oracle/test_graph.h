@@ -29,6 +29,12 @@ inline tensor::HostTensor integers(tensor::DType dtype, std::vector<int64_t> sha
   return tensor;
 }
 
+inline graph::Attrs along(int dim) {
+  graph::Attrs attrs;
+  attrs.dims = {dim};
+  return attrs;
+}
+
 /// A graph under construction whose mistakes fail the test.
 class TestGraph {
  public:
@@ -48,6 +54,10 @@ class TestGraph {
   }
   Id reduce(graph::Op op, Id x, std::vector<int> dims, bool keepdim = true) {
     return got(builder.reduce(op, x, std::move(dims), keepdim));
+  }
+  Id add(graph::Op op, std::vector<Id> in, graph::Attrs attrs, graph::Shape shape = {}) {
+    return got(builder.add(
+        {op, std::move(in), tensor::DType::Fp32, std::move(shape), std::move(attrs), "", 0, 0}));
   }
   Id got(Result<Id> result) {
     if (!result) ADD_FAILURE() << result.error().message;

@@ -93,8 +93,57 @@ void load_as(const HostTensor& from, const View& view, int64_t start, int count,
 }
 
 template <class T>
-void load_integers(const HostTensor& from, const View& view, int64_t start, int count, Lanes& to) {
-  load_as<T>(from, view, start, count, to.i, [](T raw) { return static_cast<int64_t>(raw); });
+int64_t as_integer(T raw) {
+  return static_cast<int64_t>(raw);
+}
+
+/// Calls visit(T{}, convert) with the storage type and its conversion to double or int64.
+template <class Visit>
+void visit_storage(DType type, Visit visit) {
+  switch (type) {
+    case DType::Fp64:
+      return visit(double{}, [](double v) { return v; });
+    case DType::Fp32:
+      return visit(float{}, [](float v) { return static_cast<double>(v); });
+    case DType::Fp16:
+      return visit(uint16_t{}, [](uint16_t v) -> double { return numeric::fp16_to_float(v); });
+    case DType::Bf16:
+      return visit(uint16_t{}, [](uint16_t v) -> double { return numeric::bf16_to_float(v); });
+    case DType::Fp8e4m3:
+      return visit(uint8_t{}, [](uint8_t v) -> double { return numeric::e4m3_to_float(v); });
+    case DType::Fp8e5m2:
+      return visit(uint8_t{}, [](uint8_t v) -> double { return numeric::e5m2_to_float(v); });
+    case DType::E8m0:
+      return visit(uint8_t{}, [](uint8_t v) -> double { return numeric::e8m0_to_float(v); });
+    case DType::Int64:
+    case DType::Uint64:
+      return visit(int64_t{}, as_integer<int64_t>);
+    case DType::Int32:
+      return visit(int32_t{}, as_integer<int32_t>);
+    case DType::Uint32:
+      return visit(uint32_t{}, as_integer<uint32_t>);
+    case DType::Int16:
+      return visit(int16_t{}, as_integer<int16_t>);
+    case DType::Uint16:
+      return visit(uint16_t{}, as_integer<uint16_t>);
+    case DType::Int8:
+      return visit(int8_t{}, as_integer<int8_t>);
+    case DType::Uint8:
+      return visit(uint8_t{}, as_integer<uint8_t>);
+    case DType::Bool:
+      return visit(uint8_t{}, [](uint8_t v) { return as_integer(v != 0); });
+    case DType::Fp4e2m1x2:
+      KW_CHECK(false, "packed types are refused before a run");
+  }
+}
+
+template <class Converted>
+auto* place_of(Lanes& lanes) {
+  if constexpr (std::is_same_v<Converted, int64_t>) {
+    return lanes.i;
+  } else {
+    return lanes.t;
+  }
 }
 
 // Copies between a dense chunk and the runs of a view, whichever way `move` goes.
@@ -126,42 +175,9 @@ void spread(const From* from, const View& view, int64_t start, int count, To* to
 
 void load(const HostTensor& from, const View& view, int64_t start, int count, Lanes& to) {
   to.jumps = false;
-  switch (from.dtype) {
-    case DType::Fp64:
-      return load_as<double>(from, view, start, count, to.t, [](double v) { return v; });
-    case DType::Fp32:
-      return load_as<float>(from, view, start, count, to.t, [](float v) { return v; });
-    case DType::Fp16:
-      return load_as<uint16_t>(from, view, start, count, to.t, numeric::fp16_to_float);
-    case DType::Bf16:
-      return load_as<uint16_t>(from, view, start, count, to.t, numeric::bf16_to_float);
-    case DType::Fp8e4m3:
-      return load_as<uint8_t>(from, view, start, count, to.t, numeric::e4m3_to_float);
-    case DType::Fp8e5m2:
-      return load_as<uint8_t>(from, view, start, count, to.t, numeric::e5m2_to_float);
-    case DType::E8m0:
-      return load_as<uint8_t>(from, view, start, count, to.t, numeric::e8m0_to_float);
-    case DType::Int64:
-    case DType::Uint64:
-      return load_integers<int64_t>(from, view, start, count, to);
-    case DType::Int32:
-      return load_integers<int32_t>(from, view, start, count, to);
-    case DType::Uint32:
-      return load_integers<uint32_t>(from, view, start, count, to);
-    case DType::Int16:
-      return load_integers<int16_t>(from, view, start, count, to);
-    case DType::Uint16:
-      return load_integers<uint16_t>(from, view, start, count, to);
-    case DType::Int8:
-      return load_integers<int8_t>(from, view, start, count, to);
-    case DType::Uint8:
-      return load_integers<uint8_t>(from, view, start, count, to);
-    case DType::Bool:
-      return load_as<uint8_t>(from, view, start, count, to.i,
-                              [](uint8_t raw) { return static_cast<int64_t>(raw != 0); });
-    case DType::Fp4e2m1x2:
-      KW_CHECK(false, "packed types are refused before a run");
-  }
+  visit_storage(from.dtype, [&](auto raw, auto convert) {
+    load_as<decltype(raw)>(from, view, start, count, place_of<decltype(convert(raw))>(to), convert);
+  });
 }
 
 void load(const Tensor& from, const View& view, int64_t start, int count, Lanes& to) {
@@ -176,6 +192,35 @@ void load(const Tensor& from, const View& view, int64_t start, int count, Lanes&
   if (!to.jumps) return;
   gather(from.lo.data(), view, start, count, to.lo);
   gather(from.hi.data(), view, start, count, to.hi);
+}
+
+void load_at(const HostTensor& from, const int64_t* addresses, int count, Lanes& to) {
+  to.jumps = false;
+  visit_storage(from.dtype, [&](auto raw, auto convert) {
+    auto* out = place_of<decltype(convert(raw))>(to);
+    for (int k = 0; k < count; ++k) {
+      std::memcpy(&raw, from.data.data() + static_cast<size_t>(addresses[k]) * sizeof(raw),
+                  sizeof(raw));
+      out[k] = convert(raw);
+    }
+  });
+}
+
+void load_at(const Tensor& from, const int64_t* addresses, int count, Lanes& to) {
+  const auto pick = [&](const auto& values, auto* out) {
+    for (int k = 0; k < count; ++k) out[k] = values[static_cast<size_t>(addresses[k])];
+  };
+  if (from.tracks.integer) {
+    pick(from.i, to.i);
+  } else {
+    pick(from.t, to.t);
+  }
+  if (from.tracks.a) pick(from.a, to.a);
+  if (from.tracks.h) pick(from.h, to.h);
+  to.jumps = !from.lo.empty();
+  if (!to.jumps) return;
+  pick(from.lo, to.lo);
+  pick(from.hi, to.hi);
 }
 
 void store(const Lanes& from, int64_t start, int count, const View& view, Tensor& to) {

@@ -62,6 +62,9 @@ int64_t wrapped(tensor::DType type, int64_t value);
 /// Chunks in and out of tensors, through coalesced views, from row-major position `start`.
 void load(const tensor::HostTensor& from, const View& view, int64_t start, int count, Lanes& to);
 void load(const Tensor& from, const View& view, int64_t start, int count, Lanes& to);
+/// Single elements at any addresses.
+void load_at(const tensor::HostTensor& from, const int64_t* addresses, int count, Lanes& to);
+void load_at(const Tensor& from, const int64_t* addresses, int count, Lanes& to);
 void store(const Lanes& from, int64_t start, int count, const View& view, Tensor& to);
 
 }  // namespace kw::oracle

@@ -1,0 +1,189 @@
+// Elements by index. Where the index itself is uncertain, the elements it may point at instead
+// widen the result.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <mutex>
+#include <optional>
+
+#include "oracle/moves.h"
+#include "oracle/parallel.h"
+#include "oracle/run.h"
+#include "oracle/scalar.h"
+
+namespace kw::oracle {
+
+using graph::Node;
+using graph::NodeId;
+using graph::Op;
+
+namespace {
+
+// The first index that points nowhere.
+class Range {
+ public:
+  Range(int64_t extent, int dim) : extent_(extent), dim_(dim) {}
+
+  /// The index, or 0 when it is out of range and noted.
+  int64_t checked(int64_t index) {
+    if (index >= 0 && index < extent_) return index;
+    const std::lock_guard lock(mutex_);
+    if (!bad_) bad_ = index;
+    return 0;
+  }
+  int64_t clamped(double index) const {
+    return static_cast<int64_t>(std::clamp(index, 0.0, static_cast<double>(extent_ - 1)));
+  }
+  Status status() const {
+    if (!bad_) return Done{};
+    return input_error(fmt::format("index {} is out of bounds for dimension {} with size {}", *bad_,
+                                   dim_, extent_));
+  }
+  bool empty() const { return extent_ == 0; }
+
+ private:
+  int64_t extent_;
+  int dim_;
+  std::mutex mutex_;
+  std::optional<int64_t> bad_;
+};
+
+// Reads single elements of an input or a whole node.
+class Picker {
+ public:
+  Picker(const Sources& s, NodeId node) {
+    if (s.graph[node].op == Op::Input) {
+      input_ = &s.inputs[static_cast<size_t>(s.graph[node].attrs.integer)];
+    } else {
+      value_ = &s.values[static_cast<size_t>(node)];
+    }
+  }
+
+  void pick(const int64_t* addresses, int count, Lanes& out) const {
+    if (input_ != nullptr) return load_at(*input_, addresses, count, out);
+    load_at(*value_, addresses, count, out);
+  }
+
+ private:
+  const tensor::HostTensor* input_ = nullptr;
+  const Tensor* value_ = nullptr;
+};
+
+void widen(const Lanes& other, const Tracks& tracks, tensor::DType dtype, int k, Lanes& out) {
+  const double y = tracks.integer ? to_double(out.i[k], dtype) : out.t[k];
+  const double z = tracks.integer ? to_double(other.i[k], dtype) : other.t[k];
+  if (z < y) out.lo[k] = std::max(out.lo[k], y - z);
+  if (z > y) out.hi[k] = std::max(out.hi[k], z - y);
+  if (tracks.a) out.a[k] = std::max(out.a[k], other.a[k]);
+  if (tracks.h) out.h[k] = std::max(out.h[k], other.h[k]);
+}
+
+// What one worker needs to read through an index.
+struct Reader {
+  Lanes picked, other;
+  int64_t base[kChunk], address[kChunk];
+};
+
+struct Indexed {
+  const Picker& picker;
+  Range& range;
+  int64_t stride;  // of the indexed dim
+  Tracks tracks;
+  tensor::DType dtype;
+};
+
+/// reader.picked = elements at base + index * stride.
+void read_indexed(const Indexed& from, const Lanes& index, int count, Reader& reader) {
+  for (int k = 0; k < count; ++k)
+    reader.address[k] = reader.base[k] + from.range.checked(index.i[k]) * from.stride;
+  from.picker.pick(reader.address, count, reader.picked);
+  if (!index.jumps) return;
+  if (!reader.picked.jumps) {
+    std::fill_n(reader.picked.lo, count, 0.0);
+    std::fill_n(reader.picked.hi, count, 0.0);
+    reader.picked.jumps = true;
+  }
+  for (const int side : {-1, 1}) {
+    for (int k = 0; k < count; ++k) {
+      const double moved =
+          static_cast<double>(index.i[k]) + (side < 0 ? -index.lo[k] : index.hi[k]);
+      reader.address[k] = reader.base[k] + from.range.clamped(moved) * from.stride;
+    }
+    from.picker.pick(reader.address, count, reader.other);
+    for (int k = 0; k < count; ++k) widen(reader.other, from.tracks, from.dtype, k, reader.picked);
+  }
+}
+
+/// Addresses along the result's positions when the indexed dim counts nothing.
+View base_view(const Extents& from, size_t dim, const Extents& shape) {
+  View view = dense_view(from);
+  view.shape = shape;
+  view.strides[dim] = 0;
+  return coalesced(view);
+}
+
+void addresses(const View& view, int64_t start, int count, int64_t* out) {
+  for_runs(view, start, count, [&](int64_t at, int64_t address, int64_t stride, int64_t length) {
+    for (int64_t k = 0; k < length; ++k) out[at + k] = address + k * stride;
+  });
+}
+
+}  // namespace
+
+Status gather(const Sources& s, NodeId node, const Workers& workers, Tensor& out) {
+  const Node& n = s.graph[node];
+  const auto dim = static_cast<size_t>(n.attrs.dims[0]);
+  const Extents& shape = s.facts[static_cast<size_t>(n.inputs[0])].shape;
+  Range range(shape[dim], n.attrs.dims[0]);
+  if (range.empty() && out.count() > 0) return input_error("an empty dimension cannot be indexed");
+  const Picker picker(s, n.inputs[0]);
+  const Indexed from{picker, range, dense_view(shape).strides[dim], out.tracks, n.dtype};
+  const View base = base_view(shape, dim, out.shape), place = coalesced(dense_view(out.shape));
+  const Program index = make_program(s, n.inputs[1], {}, false);
+  std::vector<Evaluator> evaluators;
+  for (int w = 0; w < workers.threads; ++w) evaluators.emplace_back(index);
+  const auto readers = std::make_unique<Reader[]>(static_cast<size_t>(workers.threads));
+  parallel_for(workers.threads, (out.count() + kChunk - 1) / kChunk, [&](int worker, int64_t unit) {
+    const int64_t at = unit * kChunk;
+    const int count = static_cast<int>(std::min<int64_t>(kChunk, out.count() - at));
+    Reader& reader = readers[static_cast<size_t>(worker)];
+    addresses(base, at, count, reader.base);
+    read_indexed(from, evaluators[static_cast<size_t>(worker)].at(at, count), count, reader);
+    store(reader.picked, at, count, place, out);
+  });
+  return range.status();
+}
+
+Status index_select(const Sources& s, NodeId node, const Workers& workers, Tensor& out) {
+  const Node& n = s.graph[node];
+  const auto dim = static_cast<size_t>(n.attrs.dims[0]);
+  const Extents& shape = s.facts[static_cast<size_t>(n.inputs[0])].shape;
+  Range range(shape[dim], n.attrs.dims[0]);
+  if (range.empty() && out.count() > 0) return input_error("an empty dimension cannot be indexed");
+  const Picker picker(s, n.inputs[0]);
+  const Indexed from{picker, range, dense_view(shape).strides[dim], out.tracks, n.dtype};
+  const View base = base_view(shape, dim, out.shape), place = coalesced(dense_view(out.shape));
+  // The index seen from every position of the result.
+  const Program program = make_program(s, n.inputs[1], {}, false);
+  Tensor index = make_values(tensor::DType::Int64, {program.count}, program.tracks);
+  copy_program(program, coalesced(dense_view(index.shape)), 1, index);
+  View spread{out.shape, Extents(out.shape.size(), 0), 0};
+  spread.strides[dim] = 1;
+  spread = coalesced(spread);
+  const auto readers = std::make_unique<Reader[]>(static_cast<size_t>(workers.threads));
+  const auto indices = std::make_unique<Lanes[]>(static_cast<size_t>(workers.threads));
+  parallel_for(workers.threads, (out.count() + kChunk - 1) / kChunk, [&](int worker, int64_t unit) {
+    const int64_t at = unit * kChunk;
+    const int count = static_cast<int>(std::min<int64_t>(kChunk, out.count() - at));
+    Reader& reader = readers[static_cast<size_t>(worker)];
+    Lanes& lanes = indices[static_cast<size_t>(worker)];
+    load(index, spread, at, count, lanes);
+    addresses(base, at, count, reader.base);
+    read_indexed(from, lanes, count, reader);
+    store(reader.picked, at, count, place, out);
+  });
+  return range.status();
+}
+
+}  // namespace kw::oracle

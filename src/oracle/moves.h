@@ -1,0 +1,27 @@
+// Movement that strides cannot express: padding, joining, indexing; and the random source.
+#pragma once
+
+#include "oracle/program.h"
+#include "oracle/reduce.h"
+
+namespace kw::oracle {
+
+void pad(const Sources& sources, graph::NodeId node, const Workers& workers, Tensor& out);
+void concat(const Sources& sources, graph::NodeId node, const Workers& workers, Tensor& out);
+
+/// Gather, IndexSelect, Scatter. An index out of range is an input Error in PyTorch's terms.
+Status gather(const Sources& sources, graph::NodeId node, const Workers& workers, Tensor& out);
+Status index_select(const Sources& sources, graph::NodeId node, const Workers& workers,
+                    Tensor& out);
+Status scatter(const Sources& sources, graph::NodeId node, const Workers& workers, Tensor& out);
+
+/// Uniform numbers from seed and offset, as docs/graph.md defines them.
+void philox(const Sources& sources, graph::NodeId node, const Workers& workers, Tensor& out);
+
+/// One block of Philox 4x32-10.
+struct PhiloxBlock {
+  uint32_t word[4];
+};
+PhiloxBlock philox_block(uint64_t key, uint64_t counter_low, uint64_t counter_high);
+
+}  // namespace kw::oracle

@@ -1,0 +1,216 @@
+// Which element is best, and in which order. NaN counts as larger than everything, as in PyTorch.
+// Where several elements are within each other's bounds, any of them may be found there.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "oracle/rows.h"
+#include "oracle/scalar.h"
+
+namespace kw::oracle {
+
+using graph::Op;
+using tensor::DType;
+
+namespace {
+
+// Strictly before in ascending order.
+bool below(double x, double z) { return x < z || (x == x && z != z); }
+
+bool precedes(const Row& row, size_t x, size_t z, bool descending) {
+  if (row.tracks.integer) {
+    return descending ? compare(Op::Gt, row.i[x], row.i[z], row.dtype)
+                      : compare(Op::Lt, row.i[x], row.i[z], row.dtype);
+  }
+  return descending ? below(row.t[z], row.t[x]) : below(row.t[x], row.t[z]);
+}
+
+bool near(const Row& row, size_t x, size_t z) {
+  const double reach = row.reach(x) + row.reach(z);
+  return reach > 0 && std::fabs(row.value(x) - row.value(z)) <= reach;
+}
+
+void write_index(size_t at, size_t index, size_t low, size_t high, Row& out) {
+  out.i[at] = static_cast<int64_t>(index);
+  out.set_jump(at, static_cast<double>(index - std::min(low, index)),
+               static_cast<double>(std::max(high, index) - index));
+}
+
+// Elements that may be the best so far: those within reach of it.
+class Contest {
+ public:
+  Contest(const Row& row, bool largest, bool last_of_equals)
+      : row_(row),
+        largest_(largest),
+        last_(last_of_equals),
+        certain_(!row.tracks.a && !row.tracks.h && !row.jumps) {}
+
+  void enter(size_t k) {
+    const bool better = empty_ || beats(k);
+    empty_ = false;
+    if (better) best_ = k;
+    if (certain_) return;
+    rivals_.push_back(k);
+    if (better || rivals_.size() > kMost) drop_losers();
+  }
+
+  /// The best so far, and the outermost of those that may be.
+  void write(size_t at, Row& out) const {
+    size_t low = best_, high = best_;
+    for (const size_t k : rivals_) {
+      if (!near(row_, k, best_)) continue;
+      low = std::min(low, k);
+      high = std::max(high, k);
+    }
+    write_index(at, best_, low, high, out);
+  }
+
+ private:
+  static constexpr size_t kMost = 64;
+
+  bool nan(size_t k) const { return !row_.tracks.integer && row_.t[k] != row_.t[k]; }
+
+  // NaN wins whichever way; among equals the first or the last.
+  bool beats(size_t k) const {
+    if (nan(best_)) return last_ && nan(k);
+    if (nan(k)) return true;
+    if (precedes(row_, k, best_, largest_)) return true;
+    return last_ && !precedes(row_, best_, k, largest_);
+  }
+
+  void drop_losers() {
+    const auto lost = [&](size_t k) { return k != best_ && !near(row_, k, best_); };
+    rivals_.erase(std::remove_if(rivals_.begin(), rivals_.end(), lost), rivals_.end());
+    if (rivals_.size() <= kMost) return;
+    // Only the outermost are ever asked for.
+    const auto ends = std::minmax_element(rivals_.begin(), rivals_.end());
+    rivals_ = {*ends.first, *ends.second, best_};
+  }
+
+  const Row& row_;
+  bool largest_, last_, certain_;
+  bool empty_ = true;
+  size_t best_ = 0;
+  std::vector<size_t> rivals_;
+};
+
+void best_of_all(const Row& in, bool largest, Row& out) {
+  Contest contest(in, largest, false);
+  for (size_t k = 0; k < in.size(); ++k) contest.enter(k);
+  contest.write(0, out);
+}
+
+void best_so_far(const RowTask& task, const Row& in, bool largest, Row& out) {
+  Contest contest(in, largest, true);
+  const size_t length = in.size();
+  for (size_t step = 0; step < length; ++step) {
+    const size_t k = task.node.attrs.reverse ? length - 1 - step : step;
+    contest.enter(k);
+    contest.write(k, out);
+  }
+}
+
+constexpr size_t kNeighbours = 32;
+
+std::vector<size_t> ranking(const Row& in, bool descending, size_t wanted) {
+  std::vector<size_t> order(in.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  const auto before = [&](size_t x, size_t z) {
+    if (precedes(in, x, z, descending)) return true;
+    return !precedes(in, z, x, descending) && x < z;
+  };
+  const size_t sorted = std::min(in.size(), wanted + kNeighbours);
+  if (sorted == in.size()) {
+    std::sort(order.begin(), order.end(), before);
+    return order;
+  }
+  std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(sorted), order.end(),
+                    before);
+  order.resize(sorted);
+  return order;
+}
+
+void write_order(const Row& in, const std::vector<size_t>& order, bool ties_open, Row& out) {
+  for (size_t p = 0; p < out.size(); ++p) {
+    size_t low = order[p], high = order[p];
+    const auto same = [&](size_t q) {
+      const bool tie = ties_open && !precedes(in, order[p], order[q], true) &&
+                       !precedes(in, order[q], order[p], true);
+      return tie || near(in, order[p], order[q]);
+    };
+    const auto include = [&](size_t q) {
+      low = std::min(low, order[q]);
+      high = std::max(high, order[q]);
+    };
+    for (size_t d = 1; d <= std::min(p, kNeighbours) && same(p - d); ++d) include(p - d);
+    for (size_t q = p + 1; q < order.size() && q <= p + kNeighbours && same(q); ++q) include(q);
+    write_index(p, order[p], low, high, out);
+  }
+}
+
+// Order statistics move no further than the furthest element: the k-th of all t + e is above the
+// k-th true value, the k-th of all t - e below it.
+template <class Moved>
+std::vector<double> moved_values(const Row& in, bool descending, size_t wanted, Moved moved) {
+  std::vector<double> values(in.size());
+  for (size_t k = 0; k < values.size(); ++k) values[k] = moved(k);
+  std::sort(values.begin(), values.end(),
+            [&](double x, double z) { return descending ? below(z, x) : below(x, z); });
+  values.resize(wanted);
+  return values;
+}
+
+void spread_values(const Row& in, const std::vector<double>& e, bool descending, const Row& out,
+                   std::vector<double>& errors) {
+  const size_t n = out.size();
+  const auto up = moved_values(in, descending, n, [&](size_t k) { return in.t[k] + e[k]; });
+  const auto down = moved_values(in, descending, n, [&](size_t k) { return in.t[k] - e[k]; });
+  for (size_t p = 0; p < n; ++p) {
+    const double most = std::max(up[p] - out.t[p], out.t[p] - down[p]);
+    errors[p] = std::isfinite(out.t[p]) ? most : 0;
+  }
+}
+
+void write_values(const Row& in, const std::vector<size_t>& order, bool descending, Row& out) {
+  const size_t n = out.size();
+  for (size_t p = 0; p < n; ++p) {
+    if (out.tracks.integer) {
+      out.i[p] = in.i[order[p]];
+    } else {
+      out.t[p] = in.t[order[p]];
+    }
+  }
+  if (out.tracks.a) spread_values(in, in.a, descending, out, out.a);
+  if (out.tracks.h) spread_values(in, in.h, descending, out, out.h);
+  if (!in.jumps) return;
+  const auto up = moved_values(in, descending, n, [&](size_t k) { return in.value(k) + in.hi[k]; });
+  const auto down =
+      moved_values(in, descending, n, [&](size_t k) { return in.value(k) - in.lo[k]; });
+  for (size_t p = 0; p < n; ++p) {
+    const double v = out.value(p);
+    out.set_jump(p, std::max(0.0, v - down[p]), std::max(0.0, up[p] - v));
+  }
+}
+
+}  // namespace
+
+void rank_row(const RowTask& task, const Row& in, Row& out) {
+  const bool descending = task.node.attrs.descending;
+  switch (task.node.op) {
+    case Op::ArgMax:
+    case Op::ArgMin:
+      return best_of_all(in, task.node.op == Op::ArgMax, out);
+    case Op::CumMaxIndex:
+    case Op::CumMinIndex:
+      return best_so_far(task, in, task.node.op == Op::CumMaxIndex, out);
+    case Op::SortIndices:
+    case Op::TopKIndices:
+      return write_order(in, ranking(in, descending, out.size()), task.node.op == Op::TopKIndices,
+                         out);
+    default:
+      return write_values(in, ranking(in, descending, out.size()), descending, out);
+  }
+}
+
+}  // namespace kw::oracle

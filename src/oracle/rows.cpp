@@ -1,0 +1,154 @@
+#include "oracle/rows.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "exec/bound.h"
+#include "oracle/parallel.h"
+#include "oracle/scalar.h"
+
+namespace kw::oracle {
+
+using graph::Node;
+using graph::NodeId;
+using graph::Op;
+
+void Row::resize(size_t length) {
+  (tracks.integer ? static_cast<void>(i.resize(length)) : static_cast<void>(t.resize(length)));
+  if (tracks.a) a.resize(length);
+  if (tracks.h) h.resize(length);
+  lo.resize(length);
+  hi.resize(length);
+}
+
+double Row::value(size_t k) const { return tracks.integer ? to_double(i[k], dtype) : t[k]; }
+
+double Row::reach(size_t k) const {
+  double reach = jumps ? std::max(lo[k], hi[k]) : 0;
+  if (tracks.a) reach += exec::bound_constants().path_factor * a[k];
+  if (tracks.h) reach += h[k];
+  return reach;
+}
+
+void Row::set_jump(size_t k, double low, double high) {
+  lo[k] = low;
+  hi[k] = high;
+  jumps |= low > 0 || high > 0;
+}
+
+void Row::clear_errors(size_t k) {
+  if (tracks.a) a[k] = 0;
+  if (tracks.h) h[k] = 0;
+  lo[k] = hi[k] = 0;
+}
+
+namespace {
+
+void read_row(Evaluator& evaluator, int64_t first, Row& row) {
+  row.jumps = false;
+  const auto length = static_cast<int64_t>(row.size());
+  for (int64_t at = 0; at < length; at += kChunk) {
+    const int count = static_cast<int>(std::min<int64_t>(kChunk, length - at));
+    const Lanes& lanes = evaluator.at(first + at, count);
+    if (row.tracks.integer) {
+      std::copy_n(lanes.i, count, row.i.begin() + at);
+    } else {
+      std::copy_n(lanes.t, count, row.t.begin() + at);
+    }
+    if (row.tracks.a) std::copy_n(lanes.a, count, row.a.begin() + at);
+    if (row.tracks.h) std::copy_n(lanes.h, count, row.h.begin() + at);
+    if (lanes.jumps) {
+      if (!row.jumps) {
+        std::fill(row.lo.begin(), row.lo.end(), 0.0);
+        std::fill(row.hi.begin(), row.hi.end(), 0.0);
+      }
+      row.jumps = true;
+      std::copy_n(lanes.lo, count, row.lo.begin() + at);
+      std::copy_n(lanes.hi, count, row.hi.begin() + at);
+    } else if (row.jumps) {
+      std::fill_n(row.lo.begin() + at, count, 0.0);
+      std::fill_n(row.hi.begin() + at, count, 0.0);
+    }
+  }
+}
+
+void write_row(const Row& row, int64_t first, const View& place, Lanes& lanes, Tensor& out) {
+  const auto length = static_cast<int64_t>(row.size());
+  for (int64_t at = 0; at < length; at += kChunk) {
+    const int count = static_cast<int>(std::min<int64_t>(kChunk, length - at));
+    if (row.tracks.integer) {
+      std::copy_n(row.i.begin() + at, count, lanes.i);
+    } else {
+      std::copy_n(row.t.begin() + at, count, lanes.t);
+    }
+    if (row.tracks.a) std::copy_n(row.a.begin() + at, count, lanes.a);
+    if (row.tracks.h) std::copy_n(row.h.begin() + at, count, lanes.h);
+    lanes.jumps = row.jumps;
+    if (row.jumps) {
+      std::copy_n(row.lo.begin() + at, count, lanes.lo);
+      std::copy_n(row.hi.begin() + at, count, lanes.hi);
+    }
+    store(lanes, first + at, count, place, out);
+  }
+}
+
+bool scans_values(Op op) {
+  return op == Op::CumSum || op == Op::CumProd || op == Op::CumMax || op == Op::CumMin;
+}
+
+// What one worker keeps between rows.
+struct Desk {
+  Desk(const Program& program, size_t in_length, size_t out_length, const Tensor& out)
+      : evaluator(program), lanes(new Lanes) {
+    in.tracks = program.tracks;
+    in.dtype = program.dtype;
+    in.resize(in_length);
+    result.tracks = out.tracks;
+    result.dtype = out.dtype;
+    result.resize(out_length);
+  }
+  Evaluator evaluator;
+  std::unique_ptr<Lanes> lanes;
+  Row in, result;
+};
+
+}  // namespace
+
+void walk_rows(const Sources& s, NodeId node, const Workers& workers, Tensor& out) {
+  const Node& n = s.graph[node];
+  const Extents& shape = s.facts[static_cast<size_t>(n.inputs[0])].shape;
+  const int dim = n.attrs.dims[0];
+  std::vector<int> order;
+  for (int d = 0; d < static_cast<int>(shape.size()); ++d) {
+    if (d != dim) order.push_back(d);
+  }
+  order.push_back(dim);
+  const auto in_length = shape[static_cast<size_t>(dim)];
+  const auto out_length = out.shape[static_cast<size_t>(dim)];
+  if (out.count() == 0) return;
+  const int64_t rows = out.count() / out_length;
+  const Program program = make_program(s, n.inputs[0], order, false);
+  const View place = coalesced(permuted(dense_view(out.shape), order));
+  const RowTask task{n, rounding_of(n.dtype, s.flush), s.declared};
+  std::vector<Desk> desks;
+  for (int w = 0; w < workers.threads; ++w)
+    desks.emplace_back(program, static_cast<size_t>(in_length), static_cast<size_t>(out_length),
+                       out);
+  const int64_t batch = std::max<int64_t>(1, 4 * kChunk / std::max<int64_t>(in_length, 1));
+  parallel_for(workers.threads, (rows + batch - 1) / batch, [&](int worker, int64_t unit) {
+    Desk& desk = desks[static_cast<size_t>(worker)];
+    const int64_t end = std::min(rows, (unit + 1) * batch);
+    for (int64_t row = unit * batch; row < end; ++row) {
+      read_row(desk.evaluator, row * in_length, desk.in);
+      desk.result.jumps = false;
+      (scans_values(n.op) ? scan_row : rank_row)(task, desk.in, desk.result);
+      write_row(desk.result, row * out_length, place, *desk.lanes, out);
+    }
+  });
+  const bool unbounded =
+      std::any_of(out.a.begin(), out.a.end(), [](float v) { return std::isinf(v); }) ||
+      std::any_of(out.h.begin(), out.h.end(), [](float v) { return std::isinf(v); });
+  if (unbounded) s.findings.out_of_range = true;
+}
+
+}  // namespace kw::oracle

@@ -1,0 +1,42 @@
+// Ops that walk or rank along one dim: scans, sorts, top-k, argmax. Every line along the dim is
+// read whole, in order, by one worker.
+#pragma once
+
+#include "oracle/program.h"
+#include "oracle/reduce.h"
+
+namespace kw::oracle {
+
+/// CumSum … CumMinIndex, ArgMax, ArgMin, SortValues … TopKIndices. Fills `out`, which has the
+/// node's shape and tracks.
+void walk_rows(const Sources& sources, graph::NodeId node, const Workers& workers, Tensor& out);
+
+/// One line along the dim.
+struct Row {
+  Tracks tracks;
+  tensor::DType dtype = tensor::DType::Fp32;
+  std::vector<double> t, a, h, lo, hi;
+  std::vector<int64_t> i;
+  bool jumps = false;
+
+  void resize(size_t length);
+  size_t size() const { return tracks.integer ? i.size() : t.size(); }
+  double value(size_t k) const;
+  /// How far the element may be from its value: 4 a + h + its jump.
+  double reach(size_t k) const;
+  void set_jump(size_t k, double low, double high);
+  /// The element's errors and jumps, all zero.
+  void clear_errors(size_t k);
+};
+
+/// What a row op needs to know beside the row.
+struct RowTask {
+  const graph::Node& node;
+  Rounding rounding;
+  bool declared = false;
+};
+
+void scan_row(const RowTask& task, const Row& in, Row& out);
+void rank_row(const RowTask& task, const Row& in, Row& out);  // argmax, cummax index, sort, top-k
+
+}  // namespace kw::oracle

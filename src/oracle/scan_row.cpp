@@ -1,0 +1,188 @@
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "exec/bound.h"
+#include "oracle/errors.h"
+#include "oracle/rows.h"
+#include "oracle/scalar.h"
+
+namespace kw::oracle {
+
+using graph::Op;
+using tensor::DType;
+
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+// Positions in the order they are walked; what is written at each is the state after its own
+// element, or before it when exclusive.
+template <class Write, class Take>
+void walk(const RowTask& task, size_t length, Write write, Take take) {
+  for (size_t step = 0; step < length; ++step) {
+    const size_t k = task.node.attrs.reverse ? length - 1 - step : step;
+    if (task.node.attrs.exclusive) write(k);
+    take(k);
+    if (!task.node.attrs.exclusive) write(k);
+  }
+}
+
+bool in_float(const RowTask& task) { return task.declared && task.node.dtype != DType::Fp64; }
+
+void scan_integers(const RowTask& task, const Row& in, Row& out) {
+  const bool sums = task.node.op == Op::CumSum, products = task.node.op == Op::CumProd;
+  const Op op =
+      sums ? Op::Add
+           : (products ? Op::Mul : (task.node.op == Op::CumMax ? Op::Maximum : Op::Minimum));
+  int64_t state = products ? 1 : 0;
+  bool first = !sums && !products;
+  double lo = 0, hi = 0;
+  walk(
+      task, in.size(),
+      [&](size_t k) {
+        out.i[k] = state;
+        out.set_jump(k, lo, hi);
+      },
+      [&](size_t k) {
+        state = first ? in.i[k] : apply(op, state, in.i[k], task.node.dtype);
+        first = false;
+        if (!in.jumps) return;
+        lo = sums ? lo + in.lo[k] : std::max(lo, in.lo[k]);
+        hi = sums ? hi + in.hi[k] : std::max(hi, in.hi[k]);
+      });
+}
+
+void scan_sum(const RowTask& task, const Row& in, Row& out) {
+  const exec::BoundConstants& c = exec::bound_constants();
+  const Rounding& r = task.rounding;
+  double t = 0, size = 0, a = 0, squares = 0, lo = 0, hi = 0;
+  float f = 0;
+  int64_t count = 0;
+  const auto write = [&](size_t k) {
+    if (in_float(task)) {
+      out.t[k] = rounded(task.node.dtype, static_cast<double>(f));
+      return;
+    }
+    out.t[k] = t;
+    if (task.declared) return;
+    const double n = static_cast<double>(count), m = std::isfinite(t) ? std::fabs(t) : 0;
+    double own = a, half = std::sqrt(squares);
+    if (count > 1) {
+      if (std::isfinite(size)) own += (c.sum_root * std::sqrt(n) + c.sum_plus) * r.unit * size;
+      half = c.half_sum * half + r.half_unit * m + (m > 0 ? r.half_tiny : 0);
+    }
+    if (std::isfinite(t) && size > r.limit) own = kInfinity;
+    if (m > r.half_limit) half = kInfinity;
+    if (out.tracks.a) out.a[k] = own;
+    if (out.tracks.h) out.h[k] = half;
+    out.set_jump(k, lo, hi);
+  };
+  walk(task, in.size(), write, [&](size_t k) {
+    f += static_cast<float>(in.t[k]);
+    t += in.t[k];
+    size += std::fabs(in.t[k]);
+    if (in.tracks.a) a += in.a[k];
+    if (in.tracks.h) squares += in.h[k] * in.h[k];
+    if (in.jumps) {
+      lo += in.lo[k];
+      hi += in.hi[k];
+    }
+    ++count;
+  });
+}
+
+void scan_product(const RowTask& task, const Row& in, Row& out) {
+  const Rounding& r = task.rounding;
+  double t = 1, a = 0, h = 0, size = 1, small = 1, jump = 0;
+  float f = 1;
+  int64_t count = 0;
+  const auto write = [&](size_t k) {
+    if (in_float(task)) {
+      out.t[k] = rounded(task.node.dtype, static_cast<double>(f));
+      return;
+    }
+    out.t[k] = t;
+    if (task.declared) return;
+    const double m = std::isfinite(t) ? std::fabs(t) : 0;
+    double own = a, half = h;
+    if (count > 1) {
+      own += static_cast<double>(count) * (r.unit * m + (m > 0 ? r.tiny : 0));
+      half += r.half_unit * m + (m > 0 ? r.half_tiny : 0);
+      if (size > r.limit && std::isfinite(t)) own = kInfinity;
+      if (small < 0x1p-126 && task.node.dtype != DType::Fp64) own += m;
+      if (m > r.half_limit) half = kInfinity;
+    }
+    if (out.tracks.a) out.a[k] = own;
+    if (out.tracks.h) out.h[k] = half;
+    out.set_jump(k, jump * m, jump * m);
+  };
+  walk(task, in.size(), write, [&](size_t k) {
+    const double x = in.t[k], m = std::fabs(x), y = std::fabs(t);
+    const double ax = in.tracks.a ? in.a[k] : 0, hx = in.tracks.h ? in.h[k] : 0;
+    f *= static_cast<float>(x);
+    a = y * ax + m * a + 4 * a * ax;
+    h = y * hx + m * h + h * hx;
+    t *= x;
+    if (m > 1) size *= m;
+    if (m < 1 && m > 0) small *= m;
+    if (in.jumps && std::max(in.lo[k], in.hi[k]) > 0)
+      jump = (1 + jump) * (1 + std::max(in.lo[k], in.hi[k]) / m) - 1;
+    ++count;
+  });
+}
+
+// The largest so far (of negated values for CumMin), and of everything it may be.
+void scan_choice(const RowTask& task, const Row& in, Row& out) {
+  const double sign = task.node.op == Op::CumMin ? -1 : 1;
+  double most = -kInfinity, up_a = most, down_a = most, up_h = most, down_h = most, up = most,
+         down = most;
+  const auto raise = [](double& best, double v) {
+    if (v > best || v != v) best = v;
+  };
+  const auto spread = [&](double above, double below) {
+    return std::isfinite(most) ? std::max(above - most, most - below) : 0.0;
+  };
+  walk(
+      task, in.size(),
+      [&](size_t k) {
+        out.t[k] = sign * most;
+        if (out.tracks.a) out.a[k] = spread(up_a, down_a);
+        if (out.tracks.h) out.h[k] = spread(up_h, down_h);
+        const double rise = in.jumps && std::isfinite(most) ? up - most : 0;
+        const double fall = in.jumps && std::isfinite(most) ? most - down : 0;
+        out.set_jump(k, sign > 0 ? fall : rise, sign > 0 ? rise : fall);
+      },
+      [&](size_t k) {
+        const double v = sign * in.t[k];
+        if (most == most) raise(most, v);
+        if (in.tracks.a) {
+          raise(up_a, v + in.a[k]);
+          raise(down_a, v - in.a[k]);
+        }
+        if (in.tracks.h) {
+          raise(up_h, v + in.h[k]);
+          raise(down_h, v - in.h[k]);
+        }
+        if (in.jumps) {
+          raise(up, v + (sign > 0 ? in.hi[k] : in.lo[k]));
+          raise(down, v - (sign > 0 ? in.lo[k] : in.hi[k]));
+        }
+      });
+}
+
+}  // namespace
+
+void scan_row(const RowTask& task, const Row& in, Row& out) {
+  if (in.tracks.integer) return scan_integers(task, in, out);
+  switch (task.node.op) {
+    case Op::CumSum:
+      return scan_sum(task, in, out);
+    case Op::CumProd:
+      return scan_product(task, in, out);
+    default:
+      return scan_choice(task, in, out);
+  }
+}
+
+}  // namespace kw::oracle

@@ -1,0 +1,229 @@
+// Elements written by index, one after the other. Several writes to one place are summed,
+// multiplied, compared, or leave open which of them stays.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include "exec/bound.h"
+#include "oracle/moves.h"
+#include "oracle/run.h"
+#include "oracle/scalar.h"
+
+namespace kw::oracle {
+
+using graph::Node;
+using graph::NodeId;
+using graph::Op;
+using graph::ScatterMode;
+using tensor::DType;
+
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+struct Element {
+  double t, a, h, lo, hi;
+  int64_t i;
+};
+
+class Scattering {
+ public:
+  Scattering(const Sources& s, NodeId node, Tensor& out)
+      : s_(s), node_(s.graph[node]), out_(out), rounding_(rounding_of(node_.dtype, s.flush)) {
+    written_.resize(static_cast<size_t>(out.count()));
+    if (adds() && !out.tracks.integer && !s.declared) {
+      size_.resize(written_.size());
+      for (size_t k = 0; k < size_.size(); ++k) size_[k] = std::fabs(out.t[k]);
+    }
+  }
+
+  void write(size_t at, const Element& x) {
+    ++written_[at];
+    if (x.lo > 0 || x.hi > 0) jump(at, x.lo, x.hi);
+    if (out_.tracks.integer) return write_integer(at, x);
+    switch (node_.attrs.scatter) {
+      case ScatterMode::Set:
+        return set(at, x);
+      case ScatterMode::Add:
+        return add(at, x);
+      case ScatterMode::Multiply:
+        return multiply(at, x);
+      default:
+        return choose(at, x);
+    }
+  }
+
+  /// An element that may land here or elsewhere.
+  void doubt(size_t at, const Element& x) {
+    const double y = out_.tracks.integer ? to_double(out_.i[at], node_.dtype) : out_.t[at];
+    const double v = out_.tracks.integer ? to_double(x.i, node_.dtype) : x.t;
+    const double moved = adds() ? std::fabs(v) : std::fabs(v) + std::fabs(y);
+    jump(at, moved, moved);
+  }
+
+  void finish() {
+    if (size_.empty()) return;
+    const exec::BoundConstants& c = exec::bound_constants();
+    for (size_t k = 0; k < size_.size(); ++k) {
+      if (written_[k] == 0) continue;
+      const double n = written_[k] + 1.0, t = out_.t[k];
+      double a = out_.a[k] + (c.sum_root * std::sqrt(n) + c.sum_plus) * rounding_.unit * size_[k];
+      if (std::isfinite(t) && size_[k] > rounding_.limit) a = kInfinity;
+      if (out_.tracks.a) out_.a[k] = stored_bound(std::isfinite(t) ? a : 0);
+      // Atomic additions of half types round every time.
+      if (!out_.tracks.h) continue;
+      double h = out_.h[k] + rounding_.half_unit * std::sqrt(n) * size_[k] +
+                 (t != 0 ? n * rounding_.half_tiny : 0);
+      if (std::fabs(t) > rounding_.half_limit) h = kInfinity;
+      out_.h[k] = stored_bound(std::isfinite(t) ? h : 0);
+      if (!std::isfinite(a) || !std::isfinite(h)) s_.findings.out_of_range = true;
+    }
+  }
+
+ private:
+  bool adds() const { return node_.attrs.scatter == ScatterMode::Add; }
+
+  double declared(double v) const {
+    if (!s_.declared) return v;
+    return rounded(node_.dtype, node_.dtype == DType::Fp64 ? v : rounded(DType::Fp32, v));
+  }
+
+  void jump(size_t at, double lo, double hi) {
+    out_.make_jumps();
+    out_.lo[at] = stored_bound(out_.lo[at] + lo);
+    out_.hi[at] = stored_bound(out_.hi[at] + hi);
+  }
+
+  void set_errors(size_t at, double a, double h) {
+    if (out_.tracks.a) out_.a[at] = stored_bound(a);
+    if (out_.tracks.h) out_.h[at] = stored_bound(h);
+  }
+  double a_at(size_t at) const { return out_.tracks.a ? out_.a[at] : 0; }
+  double h_at(size_t at) const { return out_.tracks.h ? out_.h[at] : 0; }
+
+  void write_integer(size_t at, const Element& x) {
+    const int64_t old = out_.i[at];
+    switch (node_.attrs.scatter) {
+      case ScatterMode::Set:
+        if (written_[at] > 1 && old != x.i)
+          differ(at, to_double(old, node_.dtype), to_double(x.i, node_.dtype));
+        out_.i[at] = x.i;
+        return;
+      case ScatterMode::Add:
+        out_.i[at] = apply(Op::Add, old, x.i, node_.dtype);
+        return;
+      case ScatterMode::Multiply:
+        out_.i[at] = apply(Op::Mul, old, x.i, node_.dtype);
+        return;
+      case ScatterMode::Max:
+        out_.i[at] = apply(Op::Maximum, old, x.i, node_.dtype);
+        return;
+      case ScatterMode::Min:
+        out_.i[at] = apply(Op::Minimum, old, x.i, node_.dtype);
+        return;
+    }
+  }
+
+  // PyTorch leaves open which of several writes to one place stays.
+  void differ(size_t at, double old, double now) {
+    const double d = std::fabs(old - now);
+    jump(at, d, d);
+  }
+
+  void set(size_t at, const Element& x) {
+    if (written_[at] > 1 && out_.t[at] != x.t) differ(at, out_.t[at], x.t);
+    const bool again = written_[at] > 1;
+    out_.t[at] = x.t;
+    set_errors(at, again ? std::max(x.a, a_at(at)) : x.a, again ? std::max(x.h, h_at(at)) : x.h);
+  }
+
+  void add(size_t at, const Element& x) {
+    out_.t[at] = declared(out_.t[at] + x.t);
+    if (s_.declared) return;
+    size_[at] += std::fabs(x.t);
+    set_errors(at, a_at(at) + x.a, h_at(at) + x.h);
+  }
+
+  void multiply(size_t at, const Element& x) {
+    const double y = out_.t[at], m = std::fabs(y * x.t);
+    const double a = a_at(at), h = h_at(at);
+    out_.t[at] = declared(y * x.t);
+    set_errors(at, std::fabs(y) * x.a + std::fabs(x.t) * a + 4 * a * x.a + rounding_.unit * m,
+               std::fabs(y) * x.h + std::fabs(x.t) * h + h * x.h + rounding_.half_unit * m);
+  }
+
+  void choose(size_t at, const Element& x) {
+    const Op op = node_.attrs.scatter == ScatterMode::Max ? Op::Maximum : Op::Minimum;
+    out_.t[at] = apply(op, out_.t[at], x.t);
+    set_errors(at, std::max(x.a, a_at(at)), std::max(x.h, h_at(at)));
+  }
+
+  const Sources& s_;
+  const Node& node_;
+  Tensor& out_;
+  Rounding rounding_;
+  std::vector<int32_t> written_;
+  std::vector<double> size_;
+};
+
+Element element_at(const Lanes& lanes, const Tracks& tracks, int k) {
+  return {tracks.integer ? 0 : lanes.t[k], tracks.a ? lanes.a[k] : 0,
+          tracks.h ? lanes.h[k] : 0,       lanes.jumps ? lanes.lo[k] : 0,
+          lanes.jumps ? lanes.hi[k] : 0,   tracks.integer ? lanes.i[k] : 0};
+}
+
+}  // namespace
+
+Status scatter(const Sources& s, NodeId node, const Workers& workers, Tensor& out) {
+  const Node& n = s.graph[node];
+  copy_program(make_program(s, n.inputs[0], {}, false), coalesced(dense_view(out.shape)),
+               workers.threads, out);
+  const auto dim = static_cast<size_t>(n.attrs.dims[0]);
+  const Extents& shape = s.facts[static_cast<size_t>(n.inputs[1])].shape;
+  View places = dense_view(out.shape);
+  const int64_t stride = places.strides[dim], extent = out.shape[dim];
+  places.shape = shape;
+  places.strides[dim] = 0;
+  places = coalesced(places);
+  const Program index = make_program(s, n.inputs[1], {}, false);
+  const Program source = make_program(s, n.inputs[2], {}, false);
+  Evaluator indices(index), sources(source);
+  Scattering scattering(s, node, out);
+  std::optional<int64_t> bad;
+  for (int64_t at = 0; at < index.count && !bad; at += kChunk) {
+    const int count = static_cast<int>(std::min<int64_t>(kChunk, index.count - at));
+    const Lanes& where = indices.at(at, count);
+    const Lanes& what = sources.at(at, count);
+    const auto place = [&](int64_t base, double i) {
+      return static_cast<size_t>(base + stride * static_cast<int64_t>(std::clamp(
+                                                     i, 0.0, static_cast<double>(extent - 1))));
+    };
+    for_runs(places, at, count, [&](int64_t k0, int64_t address, int64_t step, int64_t length) {
+      for (int64_t j = 0; j < length && !bad; ++j) {
+        const int k = static_cast<int>(k0 + j);
+        const int64_t i = where.i[k], base = address + j * step;
+        if (i < 0 || i >= extent) {
+          bad = i;
+          return;
+        }
+        const Element x = element_at(what, source.tracks, k);
+        scattering.write(static_cast<size_t>(base + i * stride), x);
+        if (!where.jumps || (where.lo[k] == 0 && where.hi[k] == 0)) continue;
+        scattering.doubt(static_cast<size_t>(base + i * stride), x);
+        scattering.doubt(place(base, static_cast<double>(i) - where.lo[k]), x);
+        scattering.doubt(place(base, static_cast<double>(i) + where.hi[k]), x);
+      }
+    });
+  }
+  if (bad) {
+    return input_error(fmt::format("index {} is out of bounds for dimension {} with size {}", *bad,
+                                   n.attrs.dims[0], extent));
+  }
+  scattering.finish();
+  return Done{};
+}
+
+}  // namespace kw::oracle
