@@ -1,0 +1,211 @@
+#include "engine/torch_baselines.h"
+
+#include <fmt/core.h>
+
+#include <cstring>
+#include <map>
+#include <string_view>
+#include <utility>
+
+#include "exec/audit_hash.h"
+#include "gpu/messages.h"
+#include "kClockLibrary.inc"
+
+namespace kw::engine {
+namespace {
+
+using tensor::HostTensor;
+
+HostTensor bytes_tensor(std::string_view bytes) {
+  HostTensor made;
+  made.dtype = tensor::DType::Uint8;
+  made.shape = {static_cast<int64_t>(bytes.size())};
+  made.data.resize(bytes.size());
+  std::memcpy(made.data.data(), bytes.data(), bytes.size());
+  return made;
+}
+
+/// Everything that travels beside the call itself. Equal inputs travel, and lie on the device,
+/// once.
+class Cargo {
+ public:
+  /// The place of this input among the inputs.
+  int64_t input(const HostTensor& given) {
+    const std::pair<uint64_t, size_t> key{exec::audit_hash(given.data), given.data.size()};
+    const auto known = places_.find(key);
+    if (known != places_.end()) return known->second;
+    const auto place = static_cast<int64_t>(inputs_.size());
+    inputs_.push_back(&given);
+    places_.emplace(key, place);
+    return place;
+  }
+  void frame(const gpu::Request& request) { frames_.push_back(bytes_tensor(gpu::encode(request))); }
+  void library(std::string_view bytes) { library_ = bytes_tensor(bytes); }
+
+  std::vector<const HostTensor*> all() const {
+    std::vector<const HostTensor*> list = inputs_;
+    list.push_back(&library_);
+    for (const HostTensor& frame : frames_) list.push_back(&frame);
+    return list;
+  }
+  /// Where each thing is in all(). The last frame is the timing, those before it are loads.
+  void describe(Json* request) const {
+    auto next = static_cast<int64_t>(inputs_.size());
+    Json inputs = Json::array();
+    for (int64_t i = 0; i < next; ++i) inputs.push(i);
+    request->set("inputs", inputs).set("library", next++);
+    Json loads = Json::array();
+    for (size_t i = 0; i + 1 < frames_.size(); ++i) loads.push(next++);
+    request->set("loads", loads).set("frame", next);
+  }
+  size_t frames() const { return frames_.size(); }
+
+ private:
+  std::vector<const HostTensor*> inputs_;
+  std::map<std::pair<uint64_t, size_t>, int64_t> places_;
+  HostTensor library_;
+  std::vector<HostTensor> frames_;
+};
+
+gpu::Request load_frame(const exec::Compiled& compiled, exec::ImageId id) {
+  gpu::Request load;
+  load.verb = gpu::Verb::Load;
+  load.image = id;
+  load.kind = compiled.kind;
+  load.bytes = compiled.image;
+  return load;
+}
+
+gpu::ProgramMessage program_message(const BaselineCandidate& candidate, exec::ImageId id,
+                                    Cargo* cargo) {
+  gpu::ProgramMessage message;
+  message.image = id;
+  message.program = *candidate.program;
+  for (const std::vector<HostTensor>* entry : candidate.pool) {
+    std::vector<gpu::InputRef>& refs = message.pool.emplace_back();
+    for (const HostTensor& given : *entry) {
+      refs.push_back({given.data.empty() ? 0 : static_cast<uint64_t>(cargo->input(given)) + 1, {}});
+    }
+  }
+  return message;
+}
+
+void add_frames(const BaselineRequest& request, Cargo* cargo) {
+  gpu::Request timing;
+  timing.verb = gpu::Verb::Time;
+  timing.protocol_options = request.protocol;
+  exec::ImageId id = 0;
+  for (const BaselineCandidate& candidate : request.candidates) {
+    cargo->frame(load_frame(*candidate.compiled, ++id));
+    timing.programs.push_back(program_message(candidate, id, cargo));
+  }
+  cargo->frame(timing);
+}
+
+Json torch_request(const BaselineRequest& request, Cargo* cargo) {
+  Json json = Json::object();
+  Json pool = Json::array();
+  for (const auto& entry : request.pool) {
+    Json places = Json::array();
+    for (const HostTensor* given : entry) places.push(cargo->input(*given));
+    pool.push(places);
+  }
+  Json modes = Json::array();
+  for (const std::string& mode : request.modes) modes.push(mode);
+  Json protocol = Json::object();
+  protocol.set("graph_copies", request.protocol.graph_copies);
+  protocol.set("graph_below_us", request.protocol.graph_below_us);
+  json.set("pool", pool).set("modes", modes).set("protocol", protocol);
+  json.set("want_outputs", request.want_outputs);
+  cargo->describe(&json);
+  return json;
+}
+
+Result<gpu::Reply> reply_frame(const HostTensor& tensor) {
+  const auto* bytes = reinterpret_cast<const char*>(tensor.data.data());
+  return gpu::decode_reply({bytes, tensor.data.size()});
+}
+
+std::vector<BaselineResult> read_modes(const Json& modes) {
+  std::vector<BaselineResult> results;
+  for (const Json& entry : modes.items()) {
+    BaselineResult result;
+    result.mode = entry["mode"].as_string();
+    const auto kind = oracle::torch_kind_from_name(entry["kind"].as_string());
+    result.outcome = {kind.value_or(oracle::TorchKind::Garbled), entry["message"].as_string(),
+                      entry["traceback"].as_string()};
+    for (const Json& sample : entry["host_us"].items()) {
+      result.host_us.push_back(sample.as_double());
+    }
+    results.push_back(std::move(result));
+  }
+  return results;
+}
+
+/// Timed results belong to the candidates first, then to the modes that have an order.
+Status share_out(gpu::Reply reply, const Json& modes, size_t candidates, BaselinesTimed* timed) {
+  timed->status = reply.time.status;
+  timed->message = std::move(reply.time.message);
+  timed->device = std::move(reply.info);
+  if (timed->status != exec::RunStatus::Completed) return Done{};
+  auto& results = reply.time.results;
+  if (results.size() < candidates) return Error{Blame::Bug, "the clock left out a candidate"};
+  for (size_t i = 0; i < candidates; ++i) timed->candidates.push_back(std::move(results[i]));
+  for (size_t i = 0; i < timed->baselines.size(); ++i) {
+    const Json& order = modes.items()[i]["order"];
+    const size_t place = candidates + static_cast<size_t>(order.as_int());
+    if (!order.is_int()) continue;
+    if (order.as_int() < 0 || place >= results.size()) {
+      return Error{Blame::Bug, "the clock left out a baseline"};
+    }
+    timed->baselines[i].timed = std::move(results[place]);
+  }
+  return Done{};
+}
+
+}  // namespace
+
+Result<BaselinesTimed> time_baselines(oracle::TorchProcess& torch, const BaselineRequest& request) {
+  if (request.pool.empty()) return Error{Blame::Bug, "baselines need a pool of inputs"};
+  if (request.protocol.copies_out != 0) {
+    return Error{Blame::Bug, "the torch process copies no outputs out of timed calls"};
+  }
+  Cargo cargo;
+  cargo.library({kClockLibrary, static_cast<size_t>(kClockLibrary_end - kClockLibrary)});
+  add_frames(request, &cargo);
+  const Json extra = torch_request(request, &cargo);
+  std::optional<gpu::GpuLock> lock;
+  if (!request.uuid.empty()) {
+    lock.emplace(
+        KW_TRY(gpu::GpuLock::take(request.uuid, request.lock_timeout_seconds, request.notice)));
+  }
+  oracle::TorchAnswer answer =
+      torch.ask("baselines", request.call, extra, request.timeout_seconds, cargo.all());
+  BaselinesTimed timed;
+  timed.outcome = answer.outcome;
+  if (!answer.ok()) return timed;
+  const Json& modes = answer.body["modes"];
+  timed.baselines = read_modes(modes);
+  if (answer.outputs.size() < cargo.frames() || timed.baselines.size() != request.modes.size()) {
+    return Error{Blame::Bug, "the torch process left out an answer"};
+  }
+  for (size_t i = 0; i < cargo.frames(); ++i) {
+    gpu::Reply reply = KW_TRY(reply_frame(answer.outputs[i].tensor));
+    if (!reply.error.empty()) return Error{reply.blame, reply.error};
+    if (i + 1 == cargo.frames()) {
+      KW_TRY(share_out(std::move(reply), modes, request.candidates.size(), &timed));
+    }
+  }
+  for (size_t i = cargo.frames(); i < answer.outputs.size(); ++i) {
+    oracle::TorchTensor& output = answer.outputs[i];
+    for (BaselineResult& result : timed.baselines) {
+      if (output.name.rfind(result.mode + "/", 0) != 0) continue;
+      result.outputs.push_back(
+          {output.name.substr(result.mode.size() + 1), std::move(output.tensor)});
+      break;
+    }
+  }
+  return timed;
+}
+
+}  // namespace kw::engine

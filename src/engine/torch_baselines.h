@@ -1,0 +1,62 @@
+// Candidates against PyTorch's own ways of doing the same work: both timed inside the torch
+// process, interleaved, by the one clock (src/capi). What the samples mean is bench's business.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "exec/device.h"
+#include "gpu/lock.h"
+#include "oracle/torch_process.h"
+
+namespace kw::engine {
+
+/// A candidate's image and program, with its pool of inputs as exec::TimedProgram has it.
+struct BaselineCandidate {
+  const exec::Compiled* compiled = nullptr;
+  const kernel::Program* program = nullptr;
+  std::vector<const std::vector<tensor::HostTensor>*> pool;
+};
+
+struct BaselineRequest {
+  oracle::TorchCall
+      call;  // the reference at the first entry of the pool, device "cuda" or "cuda:N"
+  /// Entries of the pool: the call's tensor arguments, then its tensor weights, in their order. At
+  /// least one.
+  std::vector<std::vector<const tensor::HostTensor*>> pool;
+  std::vector<BaselineCandidate> candidates;  // may be empty
+  /// "eager", "compile", "max-autotune-no-cudagraphs" as device time; "reduce-overhead" and
+  /// "max-autotune" as the host sees them; "py:package.module.function" like eager.
+  std::vector<std::string> modes;
+  exec::TimeProtocol protocol;  // copies_out must be 0
+  bool want_outputs = false;    // what each mode gives at the first entry, so that it can be judged
+  double timeout_seconds = 600;  // compiling and autotuning included
+  // The GPU to be locked meanwhile; "": the caller holds the lock.
+  std::string uuid;
+  double lock_timeout_seconds = 60;
+  gpu::Notice notice;
+};
+
+struct BaselineResult {
+  std::string mode;
+  oracle::TorchOutcome outcome;              // of making it ready
+  std::optional<exec::TimedResult> timed;    // device time, where the mode has one
+  std::vector<double> host_us;               // call to completion, one per sample
+  std::vector<oracle::TorchTensor> outputs;  // when wanted
+};
+
+struct BaselinesTimed {
+  oracle::TorchOutcome outcome;  // of the process; the rest means something when Ok only
+  exec::RunStatus status = exec::RunStatus::Completed;
+  std::string message;                        // why, when not Completed
+  std::vector<exec::TimedResult> candidates;  // parallel to the request's, when Completed
+  std::vector<BaselineResult> baselines;      // parallel to the modes
+  exec::DeviceInfo device;
+};
+
+/// An Error only for what is neither the candidates', nor the reference's, nor torch's doing.
+Result<BaselinesTimed> time_baselines(oracle::TorchProcess& torch, const BaselineRequest& request);
+
+}  // namespace kw::engine
