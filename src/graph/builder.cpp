@@ -144,10 +144,13 @@ void Builder::guard(std::string condition) {
 
 void Builder::guard_equal(const Dim& a, const Dim& b) {
   KW_CHECK(a == b, "only equal extents are guarded as equal");
-  if (a.same_text(b)) return;
-  std::string left = a.text(), right = b.text();
-  if (a.is_constant() || (!b.is_constant() && right < left)) std::swap(left, right);
-  guard(fmt::format("{} == {}", left, right));
+  if (std::string condition = equal_text(a, b); !condition.empty()) guard(std::move(condition));
+}
+
+void Builder::guard_at_most(const Dim& low, const Dim& high) {
+  KW_CHECK(low.value() <= high.value(), "only what holds is guarded");
+  if ((high - low).is_constant() || low.same_text(Dim(0))) return;
+  guard(fmt::format("{} <= {}", low.text(), high.text()));
 }
 
 Result<Shape> Builder::broadcast(std::span<const NodeId> tensors) {

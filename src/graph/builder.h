@@ -69,6 +69,8 @@ class Builder {
   void guard(std::string condition);
   /// Guards a == b where only their values agree.
   void guard_equal(const Dim& a, const Dim& b);
+  /// Guards low <= high where only their values say so.
+  void guard_at_most(const Dim& low, const Dim& high);
 
   /// Ends the trace.
   Graph finish(std::vector<NamedNode> outputs) &&;

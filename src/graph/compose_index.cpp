@@ -41,6 +41,7 @@ Result<NodeId> cut_to(Builder& b, NodeId x, NodeId index, int except, const char
     if (want == have) {
       b.guard_equal(want, have);
     } else {
+      b.guard_at_most(want, have);
       x = KW_TRY(b.slice(x, i, 0, want));
     }
   }

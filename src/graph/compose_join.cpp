@@ -55,9 +55,7 @@ Result<NodeId> roll_one(Builder& b, NodeId x, const Dim& shift, int dim) {
   } else if (shift.value() < 0) {
     back = extent + shift;
   }
-  if (!(extent - back).is_constant()) {
-    b.guard(fmt::format("{} <= {}", back.text(), extent.text()));
-  }
+  b.guard_at_most(back, extent);
   const NodeId tail = KW_TRY(b.slice(x, dim, extent - back, extent));
   const NodeId head = KW_TRY(b.slice(x, dim, 0, extent - back));
   if (tail == x || head == x) return x;
@@ -78,6 +76,8 @@ Error too_much(const Builder& b, NodeId x, const Edge& edge, int dim) {
 // What stands in front of (or behind) x along one dim, `size` wide.
 Result<NodeId> margin(Builder& b, NodeId x, int dim, const Dim& size, bool front, PadMode mode) {
   const Dim extent = b.extent(x, dim);
+  b.guard_at_most(mode == PadMode::Replicate ? Dim(1) : size,
+                  mode == PadMode::Reflect ? extent - Dim(1) : extent);
   if (mode == PadMode::Circular) {
     return front ? b.slice(x, dim, extent - size, extent) : b.slice(x, dim, 0, size);
   }
@@ -123,6 +123,7 @@ Result<NodeId> cut_edges(Builder& b, NodeId x, int dim, const Edge& edge) {
     return input_error(fmt::format("padding ({}, {}) leaves nothing of dimension {} of size {}",
                                    edge.front.value(), edge.back.value(), dim, extent.value()));
   }
+  b.guard_at_most(start, stop);
   return b.slice(x, dim, start, stop);
 }
 

@@ -18,21 +18,15 @@ Error no_dims(const char* what) {
   return input_error(fmt::format("{} cannot be applied to a 0-dim tensor.", what));
 }
 
-// The trace knows a <= b by its values; whether it holds for all dims must be said.
-void guard_at_most(Builder& b, const Dim& low, const Dim& high) {
-  if ((high - low).is_constant() || low.same_text(Dim(0))) return;
-  b.guard(fmt::format("{} <= {}", low.text(), high.text()));
-}
-
 // A place in 0 … extent as Python reads it: negative from the end, cut at both ends.
 Dim clamp_place(Builder& b, const Dim& place, const Dim& extent) {
   const Dim from_front = place.value() < 0 ? extent + place : place;
   if (from_front.value() < 0) return 0;
   if (from_front.value() > extent.value()) return extent;
   if (place.value() < 0) {
-    guard_at_most(b, Dim(0) - place, extent);
+    b.guard_at_most(Dim(0) - place, extent);
   } else {
-    guard_at_most(b, from_front, extent);
+    b.guard_at_most(from_front, extent);
   }
   return from_front;
 }
@@ -62,8 +56,8 @@ Result<std::vector<NodeId>> cut_evenly(Builder& b, NodeId x, int dim, const Dim&
     ends.push_back(rest ? extent : size * Dim(i));
   }
   if (!(whole == extent) && count > 0) {
-    guard_at_most(b, size * Dim(count - 1) + Dim(1), extent);
-    guard_at_most(b, extent, whole);
+    b.guard_at_most(size * Dim(count - 1) + Dim(1), extent);
+    b.guard_at_most(extent, whole);
   }
   return cut(b, x, dim, ends);
 }
@@ -186,12 +180,10 @@ Result<NodeId> slice_range(Builder& b, NodeId x, int dim, const std::optional<Di
   const Dim first = start ? clamp_place(b, *start, extent) : Dim(0);
   Dim end = stop ? clamp_place(b, *stop, extent) : extent;
   if (end.value() < first.value()) {
-    if (!(first - end).is_constant()) {
-      b.guard(fmt::format("{} <= {}", end.text(), first.text()));
-    }
+    b.guard_at_most(end, first);
     end = first;
   } else {
-    guard_at_most(b, first, end);
+    b.guard_at_most(first, end);
   }
   return b.slice(x, at, first, end, step);
 }
@@ -207,7 +199,7 @@ Result<NodeId> narrow(Builder& b, NodeId x, int dim, const Dim& start, const Dim
     return input_error(fmt::format("start ({}) + length ({}) exceeds dimension size ({}).",
                                    start.value(), length.value(), extent.value()));
   }
-  guard_at_most(b, first + length, extent);
+  b.guard_at_most(first + length, extent);
   return b.slice(x, at, first, first + length);
 }
 
@@ -220,7 +212,7 @@ Result<NodeId> select(Builder& b, NodeId x, int dim, const Dim& index) {
                                    index.value(), at, extent.value()));
   }
   const Dim place = clamp_place(b, index, extent);
-  guard_at_most(b, place + Dim(1), extent);
+  b.guard_at_most(place + Dim(1), extent);
   const NodeId one = KW_TRY(b.slice(x, at, place, place + Dim(1)));
   return squeeze(b, one, {at});
 }

@@ -143,6 +143,7 @@ Result<ValueIndex> topk(Builder& b, NodeId x, const Dim& k, int dim, bool larges
   if (k.value() < 0 || k.value() > line.extent.value()) {
     return input_error("selected index k out of range");
   }
+  b.guard_at_most(k, line.extent);
   ValueIndex result;
   result.value = KW_TRY(ordered(b, Op::TopKValues, line.x, line.dim, largest, k));
   result.index = KW_TRY(ordered(b, Op::TopKIndices, line.x, line.dim, largest, k));
@@ -159,6 +160,7 @@ Result<ValueIndex> kthvalue(Builder& b, NodeId x, const Dim& k, int dim, bool ke
     return input_error(
         fmt::format("kthvalue(): selected number k out of range for dimension {}", line.dim));
   }
+  b.guard_at_most(k, line.extent);
   ValueIndex result = KW_TRY(kth_of(b, line, k));
   result.value = KW_TRY(drop_or_keep(b, result.value, line, keepdim));
   result.index = KW_TRY(drop_or_keep(b, result.index, line, keepdim));

@@ -190,6 +190,43 @@ Dim max(const Dim& a, const Dim& b) {
   return Dim::name("max(" + first + ", " + second + ")", std::max(a.value_, b.value_));
 }
 
+Dim::Terms Dim::common_factor(const Terms& a, const Terms& b) {
+  int64_t number = 0;
+  Monomial common = a.begin()->first;
+  for (const Terms* terms : {&a, &b}) {
+    for (const auto& [factors, coefficient] : *terms) {
+      number = std::gcd(number, coefficient);
+      Monomial both;
+      std::set_intersection(common.begin(), common.end(), factors.begin(), factors.end(),
+                            std::back_inserter(both));
+      common = std::move(both);
+    }
+  }
+  return {{common, number}};
+}
+
+std::string equal_text(const Dim& a, const Dim& b) {
+  if (a.same_text(b)) return "";
+  Dim left = a, right = b;
+  if (!a.terms_.empty() && !b.terms_.empty()) {
+    const Dim::Terms factor = Dim::common_factor(a.terms_, b.terms_);
+    Dim::divide(a.terms_, factor, &left.terms_);
+    Dim::divide(b.terms_, factor, &right.terms_);
+  }
+  if (left.is_constant()) std::swap(left, right);
+  for (int side = 0; side < 2; ++side) {  // c * (x / c) == x: x is a multiple of c
+    const int64_t c = left.terms_.size() == 1 ? left.terms_.begin()->second : 1;
+    if (c > 1 && (floor_div(right, Dim(c)) * Dim(c)).same_text(left)) {
+      const std::string rest = remainder(right, Dim(c)).text();
+      return rest.substr(1, rest.size() - 2) + " == 0";
+    }
+    std::swap(left, right);
+  }
+  std::string one = left.text(), other = right.text();
+  if (!right.is_constant() && other < one) std::swap(one, other);
+  return one + " == " + other;
+}
+
 // One name or number stands alone inside a quotient, anything else needs its parentheses.
 std::string Dim::operand() const {
   const bool one_name =

@@ -32,6 +32,9 @@ class Dim {
   friend Dim remainder(const Dim& a, const Dim& b);
   friend Dim min(const Dim& a, const Dim& b);
   friend Dim max(const Dim& a, const Dim& b);
+  /// The condition that both are equal, without what they have in common (a name that is 0 makes
+  /// it say nothing): "B == D", "D % 3 == 0" for 3 * (D / 3) and D. "" when they always are.
+  friend std::string equal_text(const Dim& a, const Dim& b);
 
   /// Same value. Whether they agree at every value of the names too is same_text's answer.
   bool operator==(const Dim& other) const { return value_ == other.value_; }
@@ -45,6 +48,7 @@ class Dim {
   std::string operand() const;
   static void add_term(Terms& terms, const Monomial& factors, int64_t coefficient);
   static bool divide(Terms dividend, const Terms& divisor, Terms* quotient);
+  static Terms common_factor(const Terms& a, const Terms& b);
 
   int64_t value_ = 0;
   Terms terms_;

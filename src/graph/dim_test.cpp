@@ -85,6 +85,18 @@ TEST(Dim, ComparesValuesOrTexts) {
   EXPECT_TRUE((d - d + 3).is_constant());
 }
 
+TEST(Dim, SaysWhatEqualityMeans) {
+  const Dim b = Dim::symbol("B", 4), d = Dim::symbol("D", 12), e = Dim::symbol("E", 12);
+  EXPECT_EQ(equal_text(d, d), "");
+  EXPECT_EQ(equal_text(e, d), "D == E");
+  EXPECT_EQ(equal_text(12, d), "D == 12");
+  EXPECT_EQ(equal_text(b * d * 2, b * e * 2), "D == E");
+  EXPECT_EQ(equal_text(floor_div(d, 3) * 3, d), "D % 3 == 0");
+  EXPECT_EQ(equal_text(d * b * 5, floor_div(d, 3) * b * 15), "D % 3 == 0");
+  EXPECT_EQ(equal_text(d + 2, e * 2), "2 * E == D + 2");
+  EXPECT_EQ(equal_text(d - d, b - 4), "B - 4 == 0");
+}
+
 TEST(Shape, HasValuesCountAndText) {
   const Shape shape = {Dim::symbol("B", 4), 2 * Dim::symbol("D", 10)};
   EXPECT_EQ(values_of(shape), (std::vector<int64_t>{4, 20}));
