@@ -46,7 +46,7 @@ struct Changed {
   std::vector<exec::Truth> truths;
   std::vector<tensor::HostTensor> before;  // Linear: a call to be made first; what it gives is
                                            // taken off the truths by subtract()
-  int64_t extent = 0;  // Split: of the batch dim now
+  int64_t extent = 0;                      // Split: of the batch dim now
 };
 /// Asks for the truths of given inputs.
 using Truths =

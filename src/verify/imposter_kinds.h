@@ -1,0 +1,44 @@
+// What each imposter puts out in one cell. Internal to imposters.cpp.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "exec/oracle.h"
+#include "graph/graph.h"
+#include "task/task.h"
+#include "verify/pool.h"
+
+namespace kw::verify {
+
+/// All an imposter may use. `earlier` is another set of the same shape; may be null.
+struct ImposterCell {
+  const task::Task& task;
+  const graph::Graph& graph;
+  const PoolSet& set;
+  const PoolSet* earlier;
+  exec::Oracle& oracle;
+};
+
+/// Outputs parallel to the graph's, or the reason why it does not apply here.
+struct Imposed {
+  std::vector<tensor::HostTensor> outputs;
+  std::string inapplicable;
+};
+
+struct ImposterKind {
+  const char* name;
+  Result<Imposed> (*impose)(const ImposterCell& cell);
+};
+
+/// Edits of the right answer: zero, constant, identity, …
+std::span<const ImposterKind> answer_imposters();
+/// The reference computed another way: sampled, one-pass, in lower precision, …
+std::span<const ImposterKind> formula_imposters();
+
+/// The truth as a perfect kernel would write it.
+tensor::HostTensor rounded(const exec::Truth& truth);
+
+}  // namespace kw::verify

@@ -1,0 +1,101 @@
+#include "verify/imposters.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "verify/imposter_kinds.h"
+#include "verify/metric.h"
+#include "verify/run_cell.h"
+
+namespace kw::verify {
+
+namespace {
+
+bool stopped(const ImposterCell& cell, const Imposed& imposed) {
+  for (size_t i = 0; i < cell.set.truths.size(); ++i) {
+    CompareOptions options;
+    options.precision = cell.task.precision;
+    options.moves_only = moves_only(cell.graph, cell.graph.outputs[i].node);
+    if (!compare(cell.set.truths[i], imposed.outputs[i], options).pass) return true;
+  }
+  return false;
+}
+
+Status try_all(std::span<const ImposterKind> kinds, const ImposterCell& cell,
+               const std::string& where, ImposterRow* rows) {
+  for (size_t i = 0; i < kinds.size(); ++i) {
+    const Imposed imposed = KW_TRY(kinds[i].impose(cell));
+    ImposterRow& row = rows[i];
+    if (!imposed.inapplicable.empty()) {
+      if (row.tried == 0) row.inapplicable = imposed.inapplicable;
+      continue;
+    }
+    row.inapplicable.clear();
+    ++row.tried;
+    if (!stopped(cell, imposed)) continue;
+    if (row.killed++ == 0) row.killed_at = where;
+  }
+  return Done{};
+}
+
+// Another set of the same shape, as a buffer that was not cleared would hold it.
+Result<SetPtr> earlier_set(Pool& pool, size_t cell) {
+  for (size_t i = 0; i < pool.cells().size(); ++i) {
+    if (i != cell && pool.cells()[i].shape == pool.cells()[cell].shape) return pool.set(i);
+  }
+  return SetPtr();
+}
+
+}  // namespace
+
+int64_t KillReport::applicable() const {
+  return std::ranges::count_if(rows,
+                               [](const ImposterRow& row) { return row.inapplicable.empty(); });
+}
+
+int64_t KillReport::killed() const {
+  return std::ranges::count_if(
+      rows, [](const ImposterRow& row) { return row.inapplicable.empty() && row.killed > 0; });
+}
+
+Result<KillReport> kill_rate(Pool& pool, exec::Oracle& oracle,
+                             const std::function<bool()>& interrupted) {
+  const auto start = std::chrono::steady_clock::now();
+  KillReport report;
+  const auto answers = answer_imposters(), formulas = formula_imposters();
+  for (const ImposterKind& kind : answers) report.rows.push_back({kind.name, "", 0, 0, ""});
+  for (const ImposterKind& kind : formulas) report.rows.push_back({kind.name, "", 0, 0, ""});
+  for (size_t i = 0; i < pool.cells().size(); ++i) {
+    if (interrupted && interrupted()) return environment_error("interrupted");
+    const SetPtr set = KW_TRY(pool.set(i));
+    const bool empty = std::ranges::all_of(
+        set->truths, [](const exec::Truth& truth) { return truth.value.empty(); });
+    if (empty) continue;
+    const SetPtr earlier = KW_TRY(earlier_set(pool, i));
+    const ShapeCase& shape = pool.shape(pool.cells()[i]);
+    const ImposterCell cell{pool.task(), shape.graph, *set, earlier.get(), oracle};
+    const std::string where = task::dims_text(shape.dims) + ", " + pool.cells()[i].family;
+    KW_TRY(try_all(answers, cell, where, report.rows.data()));
+    KW_TRY(try_all(formulas, cell, where, report.rows.data() + answers.size()));
+    ++report.cells;
+  }
+  const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
+  report.seconds = passed.count();
+  return report;
+}
+
+Json to_json(const KillReport& report) {
+  Json rows = Json::array();
+  for (const ImposterRow& row : report.rows) {
+    Json json = Json::object();
+    json.set("imposter", row.name).set("tried", row.tried).set("killed", row.killed);
+    json.set("killed_at", row.killed_at);
+    rows.push(json.set("inapplicable", row.inapplicable).set("survived", row.survived()));
+  }
+  Json json = Json::object();
+  json.set("cells", report.cells).set("applicable", report.applicable());
+  json.set("killed", report.killed()).set("complete", report.complete());
+  return json.set("seconds", report.seconds).set("imposters", rows);
+}
+
+}  // namespace kw::verify

@@ -1,0 +1,44 @@
+// Kernels nobody should ship, imitated on the CPU: their outputs go through the same metric as a
+// candidate's. A task whose cells do not stop every imposter that applies cannot tell right from
+// wrong.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "base/result.h"
+#include "exec/oracle.h"
+#include "verify/pool.h"
+
+namespace kw::verify {
+
+/// How one imposter fared over the cells of a pool.
+struct ImposterRow {
+  std::string name;
+  std::string inapplicable;  // why it means nothing for this task; "" when it does
+  int64_t tried = 0, killed = 0;
+  std::string killed_at;  // the first cell that stopped it
+
+  bool survived() const { return inapplicable.empty() && killed == 0; }
+};
+
+struct KillReport {
+  std::vector<ImposterRow> rows;
+  int64_t cells = 0;
+  double seconds = 0;
+
+  int64_t applicable() const;
+  int64_t killed() const;
+  bool complete() const { return killed() == applicable(); }
+};
+
+/// Every imposter against every cell of the pool.
+Result<KillReport> kill_rate(Pool& pool, exec::Oracle& oracle,
+                             const std::function<bool()>& interrupted = {});
+
+Json to_json(const KillReport& report);
+
+}  // namespace kw::verify
