@@ -1,0 +1,114 @@
+// How fast the truth is: 16M elements through pointwise ops and row reductions, and matrix
+// products. Bytes are those of the inputs and outputs in their declared types.
+#include <benchmark/benchmark.h>
+
+#include <utility>
+#include <vector>
+
+#include "graph/builder.h"
+#include "oracle/interpreter.h"
+#include "tensor/inputs.h"
+
+namespace {
+
+using kw::graph::Builder;
+using kw::graph::Graph;
+using kw::graph::NodeId;
+using kw::graph::Op;
+using kw::graph::Operand;
+using kw::tensor::DType;
+using kw::tensor::HostTensor;
+
+NodeId got(kw::Result<NodeId> result) { return std::move(result).value(); }
+Operand of(NodeId id) { return Operand::tensor(id); }
+
+NodeId binary(Builder& b, Op op, NodeId x, NodeId z) { return got(b.binary(op, of(x), of(z))); }
+NodeId binary(Builder& b, Op op, NodeId x, double z) {
+  return got(b.binary(op, of(x), Operand::of(z)));
+}
+
+NodeId softmax(Builder& b, NodeId x) {
+  x = b.cast(x, DType::Fp32);
+  const NodeId e =
+      got(b.unary(Op::Exp, binary(b, Op::Sub, x, got(b.reduce(Op::Max, x, {1}, true)))));
+  return b.cast(binary(b, Op::Div, e, got(b.reduce(Op::Sum, e, {1}, true))), DType::Fp16);
+}
+
+NodeId rms_norm(Builder& b, NodeId x) {
+  x = b.cast(x, DType::Fp32);
+  const NodeId sum = got(b.reduce(Op::Sum, binary(b, Op::Mul, x, x), {1}, true));
+  const NodeId mean = binary(b, Op::Add, binary(b, Op::Div, sum, 1024.0), 1e-6);
+  return b.cast(binary(b, Op::Mul, x, got(b.unary(Op::Rsqrt, mean))), DType::Fp16);
+}
+
+NodeId gelu(Builder& b, NodeId x) {
+  const NodeId erf = got(b.unary(Op::Erf, binary(b, Op::Mul, x, 0.7071067811865476)));
+  return binary(b, Op::Mul, binary(b, Op::Mul, x, 0.5), binary(b, Op::Add, erf, 1.0));
+}
+
+NodeId axpb(Builder& b, NodeId x) { return binary(b, Op::Add, binary(b, Op::Mul, x, 1.5), 0.25); }
+
+NodeId column_sum(Builder& b, NodeId x) { return got(b.reduce(Op::Sum, x, {0}, true)); }
+NodeId cumsum(Builder& b, NodeId x) { return got(b.scan(Op::CumSum, x, 1)); }
+
+using Body = NodeId (*)(Builder&, NodeId);
+
+void truth(benchmark::State& state, Body body, DType dtype) {
+  const std::vector<int64_t> shape = {16384, 1024};
+  Builder b;
+  const NodeId x = b.input("x", dtype, {shape[0], shape[1]});
+  const NodeId y = body(b, x);
+  const Graph graph = std::move(b).finish({{"y", y}});
+  const std::vector<HostTensor> inputs = {
+      kw::tensor::make_input(dtype, shape, kw::tensor::Family::Normal, 1).value()};
+  size_t out = 0;
+  for (auto _ : state) {
+    const auto truths = kw::oracle::Interpreter().truth(graph, inputs, {}).value();
+    out = truths[0].value.size() * static_cast<size_t>(kw::tensor::dtype_size(truths[0].dtype));
+    benchmark::DoNotOptimize(truths[0].value.data());
+  }
+  state.SetBytesProcessed(static_cast<int64_t>(state.iterations()) *
+                          static_cast<int64_t>(inputs[0].data.size() + out));
+}
+
+void product(benchmark::State& state) {
+  const int64_t n = state.range(0);
+  Builder b;
+  const NodeId x = b.input("x", DType::Fp16, {n, n});
+  const Graph graph = [&] {
+    const NodeId y = got(b.matmul(x, x));
+    return std::move(b).finish({{"y", y}});
+  }();
+  const std::vector<HostTensor> inputs = {
+      kw::tensor::make_input(DType::Fp16, {n, n}, kw::tensor::Family::Normal, 1).value()};
+  for (auto _ : state) {
+    const auto truths = kw::oracle::Interpreter().truth(graph, inputs, {}).value();
+    benchmark::DoNotOptimize(truths[0].value.data());
+  }
+  state.counters["GFLOP/s"] = benchmark::Counter(
+      2e-9 * static_cast<double>(n * n * n) * static_cast<double>(state.iterations()),
+      benchmark::Counter::kIsRate);
+}
+
+#define KW_TRUTH(name, body, dtype)           \
+  BENCHMARK_CAPTURE(truth, name, body, dtype) \
+      ->Unit(benchmark::kMillisecond)         \
+      ->MeasureProcessCPUTime()               \
+      ->UseRealTime()
+KW_TRUTH(axpb_fp32_16M, axpb, DType::Fp32);
+KW_TRUTH(gelu_fp32_16M, gelu, DType::Fp32);
+KW_TRUTH(gelu_bf16_16M, gelu, DType::Bf16);
+KW_TRUTH(softmax_fp16_16384x1024, softmax, DType::Fp16);
+KW_TRUTH(rms_norm_fp16_16384x1024, rms_norm, DType::Fp16);
+KW_TRUTH(column_sum_fp32_16384x1024, column_sum, DType::Fp32);
+KW_TRUTH(cumsum_fp32_16384x1024, cumsum, DType::Fp32);
+BENCHMARK(product)
+    ->Arg(256)
+    ->Arg(1024)
+    ->Unit(benchmark::kMillisecond)
+    ->MeasureProcessCPUTime()
+    ->UseRealTime();
+
+}  // namespace
+
+BENCHMARK_MAIN();
