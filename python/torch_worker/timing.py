@@ -49,7 +49,8 @@ class Work:
             return function, lambda weights, args, kwargs: function(*args, **kwargs)
         if mode in HOST_ONLY or mode == "direct":  # as a user would: the weights are in the model
             return model.forward, lambda weights, args, kwargs: model(*args, **kwargs)
-        return model.forward, lambda weights, args, kwargs: torch.func.functional_call(model, weights, args, kwargs)
+        return model.forward, lambda weights, args, kwargs: torch.func.functional_call(
+            model, weights, tuple(args), kwargs)
 
     def maker(self, mode):
         """Makes calls without arguments out of tensors; compiled when the mode is one of torch.compile's."""
@@ -103,6 +104,7 @@ def shortest_us(call, samples=5):
 
 def host_us(call):
     """Microseconds from call to completion, one per sample."""
+    torch.compiler.cudagraph_mark_step_begin()  # its first use imports for long
     samples, begun = [], time.perf_counter()
     while len(samples) < HOST_SAMPLES and (len(samples) < 5 or time.perf_counter() - begun < HOST_SECONDS):
         torch.compiler.cudagraph_mark_step_begin()
@@ -194,8 +196,6 @@ class Session:
         self.modes.append(entry)
         try:
             self._add(mode, entry)
-            if not calls.tf32_is(bool(self.request.get("allow_tf32", False))):
-                raise Failure("Unsupported", "it switched TF32 while it was prepared")
         except Exception as error:
             entry.update(failures.describe(error))
             torch.cuda.synchronize()  # a context it ruined is found out here
@@ -208,6 +208,8 @@ class Session:
         make = self.work.maker(mode)
         warm(make, values)
         entry["host_us"] = latency(self.work, mode, make, values)
+        if not calls.tf32_is(bool(self.request.get("allow_tf32", False))):
+            raise Failure("Unsupported", "it switches TF32, which all that is compared must have alike")
         if mode in HOST_ONLY:
             return
         copies = capture(self.work, make, values, self.request.get("protocol", {}), self.device)
