@@ -79,6 +79,7 @@ void Context::describe() {
   info_.memory_clock_mhz = attribute(kAttrMemoryClockKhz) / 1000;
   info_.driver = "CUDA " + driver_.version_text();
   info_.image = exec::ImageKind::Cubin;
+  describe_memory();
   nvml_ = Nvml::open(info_.uuid);
   if (nvml_ == nullptr) return;
   const NvmlReading reading = nvml_->read();
@@ -87,6 +88,12 @@ void Context::describe() {
   }
   if (reading.max_sm_clock_mhz > 0) info_.sm_clock_mhz = reading.max_sm_clock_mhz;
   if (reading.max_memory_clock_mhz > 0) info_.memory_clock_mhz = reading.max_memory_clock_mhz;
+  describe_memory();
+}
+
+void Context::describe_memory() {
+  // Two transfers per clock, eight bits per byte.
+  info_.dram_gbps = 2e-3 * info_.memory_clock_mhz * attribute(kAttrMemoryBusBits) / 8;
 }
 
 int Context::attribute(int id) const {

@@ -61,6 +61,7 @@ class Context {
   explicit Context(const Driver& driver) : driver_(driver) {}
   Status open(int ordinal);
   void describe();
+  void describe_memory();
 
   const Driver& driver_;
   CuDevice device_ = 0;

@@ -37,6 +37,7 @@ inline constexpr int kAttrMaxSharedPerBlock = 8;
 inline constexpr int kAttrClockKhz = 13;
 inline constexpr int kAttrSmCount = 16;
 inline constexpr int kAttrMemoryClockKhz = 36;
+inline constexpr int kAttrMemoryBusBits = 37;
 inline constexpr int kAttrL2Bytes = 38;
 inline constexpr int kAttrComputeMajor = 75;
 inline constexpr int kAttrComputeMinor = 76;

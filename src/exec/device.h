@@ -23,6 +23,7 @@ struct DeviceInfo {
   int sms = 0;
   int64_t l2_bytes = 0, shared_per_block_optin = 0, memory_bytes = 0;
   int sm_clock_mhz = 0, memory_clock_mhz = 0;  // 0: unknown
+  double dram_gbps = 0;     // what clock and width of the memory allow at most; 0: unknown
   std::string uuid, driver;
   ImageKind image = ImageKind::Ptx;            // what load() wants
 };

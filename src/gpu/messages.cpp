@@ -192,6 +192,7 @@ void put(Writer& w, const exec::DeviceInfo& i) {
   w.number(i.memory_bytes);
   w.number<int32_t>(i.sm_clock_mhz);
   w.number<int32_t>(i.memory_clock_mhz);
+  w.number(i.dram_gbps);
   w.text(i.uuid);
   w.text(i.driver);
   w.number(i.image);
@@ -206,6 +207,7 @@ exec::DeviceInfo get_info(Reader& r) {
   i.memory_bytes = r.number<int64_t>();
   i.sm_clock_mhz = r.number<int32_t>();
   i.memory_clock_mhz = r.number<int32_t>();
+  i.dram_gbps = r.number<double>();
   i.uuid = r.text();
   i.driver = r.text();
   i.image = r.choice(exec::ImageKind::Cubin);

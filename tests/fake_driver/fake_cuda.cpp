@@ -122,6 +122,9 @@ CuResult cuDeviceGetAttribute(int* value, int attribute, CuDevice) {
     case kAttrMemoryClockKhz:
       *value = 3201000;
       break;
+    case kAttrMemoryBusBits:
+      *value = 6144;
+      break;
     case kAttrL2Bytes:
       *value = 1 << 20;
       break;

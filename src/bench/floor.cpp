@@ -1,0 +1,76 @@
+#include "bench/floor.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+namespace kw::bench {
+namespace {
+
+// Of the L2: what is larger cannot come from it.
+constexpr double kSurelyCold = 3;
+
+/// Microseconds for operations at a peak, 0 where the peak is not known.
+double compute_us(double operations, double tera) {
+  return tera > 0 ? operations / tera * 1e-6 : 0;
+}
+
+/// The precision's own peak, or that of the next wider one which was measured.
+double peak_or_wider(const record::Calibration& calibration, const std::string& precision) {
+  if (const double own = calibration.peak(precision); own > 0) return own;
+  if (precision == "fp8" || precision == "int8" || precision == "bf16")
+    return peak_or_wider(calibration, "fp16");
+  return precision == "fp32" ? 0 : calibration.peak("fp32");
+}
+
+}  // namespace
+
+Floor floor_of(const Work& work, const record::Calibration& calibration) {
+  Floor floor;
+  floor.bandwidth = calibration.bandwidth(work.read_bytes, work.write_bytes);
+  if (floor.bandwidth > 0) floor.memory_us = work.bytes() / floor.bandwidth * 1e-3;
+  const double rest = std::max(0.0, work.flops - work.tensor_flops);
+  // Plain arithmetic runs on the ordinary units, whatever the products run on.
+  const double plain =
+      std::max(calibration.peak(work.other, "fma"), calibration.peak("fp32", "fma"));
+  floor.compute_us =
+      std::max(compute_us(work.tensor_flops, peak_or_wider(calibration, work.product)),
+               compute_us(rest, plain));
+  floor.us = std::max(floor.memory_us, floor.compute_us);
+  if (floor.compute_us > floor.memory_us) floor.bound = "compute";
+  if (calibration.launch_us > floor.us) {
+    floor.us = calibration.launch_us;
+    floor.bound = "launch";
+  }
+  return floor;
+}
+
+std::string implausible(const Work& work, double us, const exec::DeviceInfo& device) {
+  const double certain = work.bytes() - work.gathered_bytes;
+  if (device.dram_gbps <= 0 || us <= 0) return "";
+  if (certain <= kSurelyCold * static_cast<double>(device.l2_bytes)) return "";
+  const double rate = certain / us * 1e-3;
+  if (rate <= device.dram_gbps) return "";
+  return fmt::format(
+      "{:.2f} us for {:.1f} MB that must cross memory would be {:.0f} GB/s; the data sheet's rate "
+      "is {:.0f}",
+      us, certain * 1e-6, rate, device.dram_gbps);
+}
+
+Json to_json(const Work& work) {
+  Json json = Json::object();
+  json.set("read_bytes", work.read_bytes).set("write_bytes", work.write_bytes);
+  json.set("gathered_bytes", work.gathered_bytes);
+  json.set("flops", work.flops).set("tensor_flops", work.tensor_flops);
+  json.set("product_precision", work.product);
+  return json;
+}
+
+Json to_json(const Floor& floor) {
+  Json json = Json::object();
+  json.set("us", floor.us).set("memory_us", floor.memory_us).set("compute_us", floor.compute_us);
+  json.set("bandwidth_gbps", floor.bandwidth).set("bound", floor.bound);
+  return json;
+}
+
+}  // namespace kw::bench
