@@ -19,8 +19,8 @@ enum class ScatterMode : uint8_t { Set, Add, Multiply, Max, Min };
 
 /// What an op needs beside its inputs; which fields count is said in op.h.
 struct Attrs {
-  std::vector<int> dims;  // 0 <= d < rank
-  std::vector<Dim> starts;
+  std::vector<int> dims;    // 0 <= d < rank
+  std::vector<Dim> starts;  // of a Constant: nothing, or the expression its number follows from
   std::vector<int64_t> steps;
   double number = 0;
   int64_t integer = 0;

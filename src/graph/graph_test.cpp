@@ -133,6 +133,13 @@ const Break kBreaks[] = {
        g.nodes[2] = {Op::Constant, {}, DType::Fp32, {4, 6}, {}, "", 0, 0};
      },
      "constant: must have rank 0"},
+    {"constant_expression",
+     [](Graph& g) {
+       g.nodes[2] = {Op::Constant, {}, DType::Fp32, {}, {}, "", 0, 0};
+       g.nodes[2].attrs.starts = {Dim::symbol("D", 6)};
+       g.nodes[2].attrs.number = 5;
+     },
+     "constant: its number is not its expression's value"},
     {"iota_without_dim",
      [](Graph& g) {
        g.nodes[2] = {Op::Iota, {}, DType::Fp32, {4, 6}, {}, "", 0, 0};

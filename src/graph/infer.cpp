@@ -50,12 +50,23 @@ Status check_count(const Scope& s, size_t have, size_t want, const char* what) {
   return s.refuse(fmt::format("{} {} for {} dims", have, what, want));
 }
 
+// As the builder writes it: rounded to fp32 below fp64, cut to the width of an integer.
+bool holds_value(const Node& node, int64_t value) {
+  const auto exact = static_cast<double>(value);
+  if (node.dtype == DType::Fp64) return node.attrs.number == exact;
+  if (tensor::is_float(node.dtype)) return node.attrs.number == static_cast<float>(exact);
+  return node.dtype != DType::Int64 || node.attrs.integer == value;
+}
+
 Result<Signature> source(const Scope& s) {
   const Node& n = s.node;
   if (n.op == Op::Constant) {
     if (!n.shape.empty()) return s.refuse("must have rank 0");
     if (is_packed(n.dtype)) return s.refuse("cannot be of a packed type");
     if (n.attrs.starts.size() > 1) return s.refuse("follows from one expression at most");
+    if (!n.attrs.starts.empty() && !holds_value(n, n.attrs.starts[0].value())) {
+      return s.refuse("its number is not its expression's value");
+    }
   }
   if (n.op == Op::Iota) {
     KW_TRY(check_one_dim(s, static_cast<int>(n.shape.size())));
