@@ -33,7 +33,7 @@ struct Args {
 
 struct Command {
   const char* name;
-  const char* positional;  // what must be named, e.g. "MODULE"; "" = nothing
+  const char* positional;  // what must be named: "MODULE", "TASK..." (several); "" = nothing
   bool positional_required;
   bool hidden;
   std::span<const OptionRow> options;  // beside --json and --help
@@ -52,6 +52,8 @@ std::string help_text(const std::string& section);
 
 int run_command(const Args& args, Io& io);
 int check_command(const Args& args, Io& io);
+int verify_command(const Args& args, Io& io);
+int lint_command(const Args& args, Io& io);
 int demo_command(const Args& args, Io& io);
 int doctor_command(const Args& args, Io& io);
 int version_command(const Args& args, Io& io);

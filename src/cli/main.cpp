@@ -42,6 +42,18 @@ constexpr OptionRow kCheckOptions[] = {
     {"--limit", Takes::One},   {"--scalar", Takes::Many},  {"--absent", Takes::Many},
     {"--timeout", Takes::One},
 };
+constexpr OptionRow kVerifyOptions[] = {
+    {"--reference", Takes::One},   {"--function", Takes::One}, {"--input", Takes::Many},
+    {"--dim", Takes::Many},        {"--dims", Takes::One},     {"--tune", Takes::Many},
+    {"--device", Takes::One},      {"--target", Takes::One},   {"--compiler", Takes::One},
+    {"--family", Takes::One},      {"--seed", Takes::One},     {"--kill-rate", Takes::Nothing},
+    {"--explain", Takes::Nothing}, {"--threads", Takes::One},  {"--timeout", Takes::One},
+};
+constexpr OptionRow kLintOptions[] = {
+    {"--function", Takes::One}, {"--input", Takes::Many},  {"--dim", Takes::Many},
+    {"--dims", Takes::One},     {"--seeds", Takes::One},   {"--sarif", Takes::One},
+    {"--threads", Takes::One},
+};
 constexpr OptionRow kDemoOptions[] = {{"--compiler", Takes::One}};
 constexpr OptionRow kDoctorOptions[] = {{"--has", Takes::One}, {"--looked", Takes::Nothing}};
 
@@ -55,6 +67,8 @@ int gpu_canary(const Args&, Io& io) {
 constexpr Command kCommands[] = {
     {"run", "MODULE", true, false, kRunOptions, run_command},
     {"check", "MODULE", true, false, kCheckOptions, check_command},
+    {"verify", "MODULE", true, false, kVerifyOptions, verify_command},
+    {"lint", "TASK...", true, false, kLintOptions, lint_command},
     {"demo", "", false, false, kDemoOptions, demo_command},
     {"doctor", "", false, false, kDoctorOptions, doctor_command},
     {"version", "", false, false, {}, version_command},

@@ -2,12 +2,15 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "arch/arch.h"
 #include "base/text.h"
 #include "engine/load.h"
 #include "os/entropy.h"
 #include "os/interrupt.h"
 #include "os/memory.h"
+#include "verify/families.h"
 
 namespace kw::engine {
 
@@ -82,10 +85,25 @@ verify::GateRequest gate_request(const VerifyRequest& request, const VerifyTools
 
 }  // namespace
 
+Status check_family(const std::string& name) {
+  const std::vector<std::string>& names = verify::all_families();
+  if (std::find(names.begin(), names.end(), name) != names.end()) return Done{};
+  return input_error(fmt::format("there is no input family '{}'{}; families: {}", name,
+                                 did_you_mean(name, names), join(names, ", ")));
+}
+
+bool VerifyReport::ok() const {
+  return record::passed(gate.verdict) && (!imposters || imposters->complete());
+}
+
 Result<VerifyReport> verify_module(const std::string& module_text, const task::Task& asked,
                                    const VerifyRequest& request, const VerifyTools& tools,
-                                   const Progress& progress) {
-  const task::Task task = KW_TRY(with_dims(asked, request.dims));
+                                   const Progress& progress, VerifyPools* pools) {
+  VerifyPools fresh;
+  VerifyPools& kept = pools != nullptr ? *pools : fresh;
+  if (kept.task == nullptr)
+    kept.task = std::make_unique<task::Task>(KW_TRY(with_dims(asked, request.dims)));
+  const task::Task& task = *kept.task;
   VerifyReport report;
   report.module_name = request.module_path.substr(request.module_path.rfind('/') + 1);
   report.module_text = module_text;
@@ -102,14 +120,20 @@ Result<VerifyReport> verify_module(const std::string& module_text, const task::T
     return report;
   }
   if (progress) progress("drawing inputs");
-  verify::Pool small = KW_TRY(make_pool(task, request, *tools.oracle, verify::virtual_limits()));
-  std::optional<verify::Pool> large;
-  gate.virtual_gpu = {tools.virtual_gpu, KW_TRY(fixed_for(*tools.virtual_gpu, request)), &small};
+  if (!kept.small)
+    kept.small.emplace(KW_TRY(make_pool(task, request, *tools.oracle, verify::virtual_limits())));
+  gate.virtual_gpu = {tools.virtual_gpu, KW_TRY(fixed_for(*tools.virtual_gpu, request)),
+                      &*kept.small};
   if (tools.gpu != nullptr) {
-    large.emplace(KW_TRY(make_pool(task, request, *tools.oracle, verify::device_limits())));
-    gate.gpu = verify::GateDevice{tools.gpu, KW_TRY(fixed_for(*tools.gpu, request)), &*large};
+    if (!kept.large)
+      kept.large.emplace(KW_TRY(make_pool(task, request, *tools.oracle, verify::device_limits())));
+    gate.gpu = verify::GateDevice{tools.gpu, KW_TRY(fixed_for(*tools.gpu, request)), &*kept.large};
   }
   report.gate = KW_TRY(verify::judge(*module, gate));
+  if (request.kill_rate) {
+    if (progress) progress("sending imposters through the cells");
+    report.imposters = KW_TRY(verify::kill_rate(*kept.small, *tools.oracle, gate.interrupted));
+  }
   return report;
 }
 

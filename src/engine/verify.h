@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,6 +17,7 @@
 #include "exec/oracle.h"
 #include "task/task.h"
 #include "verify/gate.h"
+#include "verify/imposters.h"
 
 namespace kw::engine {
 
@@ -29,6 +31,7 @@ struct VerifyRequest {
   std::string target;            // "" = the device's
   double timeout_seconds = 60;
   int threads = 0;
+  bool kill_rate = false;  // also send the imposters through the task's cells
 };
 
 /// What the story works with. All but `gpu` must be there.
@@ -44,12 +47,26 @@ struct VerifyReport {
   std::string task_name, task_hash;
   std::vector<std::string> task_notes;
   verify::GateReport gate;
+  std::optional<verify::KillReport> imposters;
+
+  /// The candidate passed, and where asked, every imposter that applies was stopped.
+  bool ok() const;
 };
 
-/// Text that is no module is a rejected candidate, not an Error.
+/// Inputs and truths of one task, made when first needed and shared by all candidates judged with
+/// them. The requests of these must name the same dims, family and seed.
+struct VerifyPools {
+  std::unique_ptr<task::Task> task;          // at the shapes that are judged; pools point to it
+  std::optional<verify::Pool> small, large;  // for the virtual GPU, for the GPU
+};
+
+/// Text that is no module is a rejected candidate, not an Error. Without `pools`, fresh ones.
 Result<VerifyReport> verify_module(const std::string& module_text, const task::Task& task,
                                    const VerifyRequest& request, const VerifyTools& tools,
-                                   const Progress& progress = {});
+                                   const Progress& progress = {}, VerifyPools* pools = nullptr);
+
+/// Whether there is such an input family; the Error names those there are.
+Status check_family(const std::string& name);
 
 /// The same for every door; the schema is in docs/verify.md.
 Json to_json(const VerifyReport& report);

@@ -48,6 +48,7 @@ Json to_json(const VerifyReport& report) {
   Json warnings = Json::array();
   for (const record::Finding& finding : gate.warnings) warnings.push(record::to_json(finding));
   json.set("warnings", warnings);
+  json.set("kill_rate", report.imposters ? verify::to_json(*report.imposters) : Json());
   json.set("seconds", gate.seconds).set("prepare_seconds", gate.prepare_seconds);
   return json.set("constants", exec::to_json(exec::bound_constants()));
 }

@@ -111,6 +111,24 @@ void keep_legal(const task::Legal& legal, HostTensor* tensor) {
   });
 }
 
+// Elements outside the structure become 0, or those of the other side.
+void keep_structure(task::Structure structure, HostTensor* tensor) {
+  const size_t rank = tensor->shape.size();
+  if (structure == task::Structure::General || rank < 2) return;
+  const int64_t rows = tensor->shape[rank - 2], columns = tensor->shape[rank - 1];
+  const int64_t count = tensor::value_count(*tensor);
+  for (int64_t at = 0; at < count; ++at) {
+    const int64_t row = at / columns % rows, column = at % columns;
+    const bool kept = structure == task::Structure::Upper ? column >= row : column <= row;
+    if (kept) continue;
+    const int64_t mirrored = at - row * columns - column + column * columns + row;
+    const bool symmetric =
+        structure == task::Structure::Symmetric && column < rows && row < columns;
+    const double value = symmetric ? tensor::get_element(*tensor, mirrored) : 0;
+    tensor::set_element(*tensor, at, value);
+  }
+}
+
 Result<tensor::IntegerRange> integer_range(const task::TensorSpec& spec, const task::Dims& dims) {
   const task::Legal& legal = spec.legal;
   const bool is_unsigned = tensor::is_unsigned_int(spec.dtype);
@@ -154,6 +172,7 @@ Result<HostTensor> draw(const task::TensorSpec& spec, const std::vector<int64_t>
   const bool weight = spec.role == task::Role::Weight;
   HostTensor tensor = KW_TRY(draw_float(spec, shape, weight ? "normal" : family, seed));
   keep_legal(spec.legal, &tensor);
+  keep_structure(spec.legal.structure, &tensor);
   return tensor;
 }
 

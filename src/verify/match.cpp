@@ -43,8 +43,8 @@ class Matcher {
 
   Result<Matching> run() {
     KW_TRY(match_inputs());
-    KW_TRY(match_outputs());
     KW_TRY(check_inouts());
+    KW_TRY(match_outputs());
     KW_TRY(check_dtypes());
     return std::move(matching_);
   }

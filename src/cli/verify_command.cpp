@@ -1,0 +1,99 @@
+#include "cli/command.h"
+#include "cli/values.h"
+#include "cli/verify_text.h"
+#include "engine/devices.h"
+#include "engine/verify.h"
+#include "engine/verify_tools.h"
+#include "os/files.h"
+
+namespace kw::cli {
+
+namespace {
+
+constexpr uint64_t kMostModuleBytes = uint64_t{1} << 20;
+
+/// What a repro line must repeat of the command line.
+std::vector<std::string> task_options(const Args& args) {
+  std::vector<std::string> words;
+  for (const char* option : {"--function", "--input", "--tune", "--target"}) {
+    for (const std::string& value : args.all(option)) {
+      words.emplace_back(option);
+      words.push_back(value);
+    }
+  }
+  return words;
+}
+
+Result<engine::VerifyRequest> verify_request(const Args& args) {
+  const engine::BindingRequest bindings = KW_TRY(binding_options(args));
+  engine::VerifyRequest request;
+  request.module_path = args.positionals.front();
+  request.reference_path = args.one("--reference");
+  if (request.reference_path.empty())
+    return input_error("verify wants --reference REF: a Python file or a task folder");
+  request.task_options = task_options(args);
+  request.dims = bindings.dims;
+  request.tunes = bindings.tunes;
+  request.family = args.one("--family");
+  if (!request.family.empty()) KW_TRY(engine::check_family(request.family));
+  if (!args.one("--seed").empty())
+    request.seed = static_cast<uint64_t>(KW_TRY(integer_option(args, "--seed", 0, 0, INT64_MAX)));
+  request.target = args.one("--target");
+  request.timeout_seconds = KW_TRY(timeout_option(args));
+  request.threads = static_cast<int>(KW_TRY(integer_option(args, "--threads", 0, 1, 1024)));
+  request.kill_rate = args.has("--kill-rate");
+  return request;
+}
+
+/// The device that judges, and beside a real one the virtual GPU that looks first.
+struct Devices {
+  std::unique_ptr<exec::Device> virtual_gpu, gpu;
+};
+
+Result<Devices> open_devices(const Args& args, const engine::VerifyRequest& request, Io& io) {
+  Devices devices;
+  auto chosen = KW_TRY(
+      engine::open_device({args.one("--device", "auto"), request.target, request.timeout_seconds,
+                           [&io](const std::string& what) { io.note(what); }}));
+  if (chosen->info().is_virtual) {
+    devices.virtual_gpu = std::move(chosen);
+    return devices;
+  }
+  const std::string target = request.target.empty() ? chosen->info().target : request.target;
+  devices.virtual_gpu = KW_TRY(engine::open_device({"vgpu", target, 0, {}}));
+  devices.gpu = std::move(chosen);
+  return devices;
+}
+
+Result<engine::VerifyReport> verify(const Args& args, Io& io) {
+  const engine::VerifyRequest request = KW_TRY(verify_request(args));
+  const std::string text = KW_TRY(os::read_file(request.module_path, kMostModuleBytes));
+  const auto progress = [&io](const std::string& what) { io.progress(what); };
+  progress("reading the reference");
+  Result<task::Task> task = engine::load_reference(
+      {request.reference_path, args.one("--function"), args.all("--input"), request.dims});
+  if (!task) return std::move(task).error();
+  const Devices devices = KW_TRY(open_devices(args, request, io));
+  const auto compiler = KW_TRY(engine::open_compiler(args.one("--compiler")));
+  const auto oracle = engine::open_oracle();
+  return engine::verify_module(
+      text, *task, request,
+      {compiler.get(), devices.virtual_gpu.get(), devices.gpu.get(), oracle.get()}, progress);
+}
+
+int verdict_code(const engine::VerifyReport& report) {
+  if (report.ok()) return kOk;
+  const bool unknown = std::holds_alternative<record::Unknown>(report.gate.verdict);
+  return unknown ? kEnvironment : kCandidateFailed;
+}
+
+}  // namespace
+
+int verify_command(const Args& args, Io& io) {
+  const Result<engine::VerifyReport> report = verify(args, io);
+  if (!report) return io.fail(report.error());
+  io.print(verify_text(*report, args.has("--explain"), io.style()));
+  return io.finish(verdict_code(*report), engine::to_json(*report));
+}
+
+}  // namespace kw::cli

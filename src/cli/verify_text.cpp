@@ -1,0 +1,131 @@
+#include "cli/verify_text.h"
+
+#include <fmt/core.h>
+
+#include "base/text.h"
+#include "cli/text.h"
+#include "exec/bound.h"
+#include "report/verdict.h"
+
+namespace kw::cli {
+
+namespace {
+
+using report::Paint;
+using report::Style;
+using report::Table;
+
+constexpr size_t kShown = 6;  // of a list, without --explain
+
+std::string row(const char* title, const std::string& text) {
+  return text.empty() ? "" : fmt::format("  {:<15} {}\n", title, text);
+}
+
+std::string list_rows(const char* title, const std::vector<std::string>& lines, bool all) {
+  std::string text;
+  for (size_t i = 0; i < lines.size(); ++i) {
+    if (!all && i == kShown) {
+      text += row("", fmt::format("… and {} more (--explain)", lines.size() - i));
+      break;
+    }
+    text += row(i == 0 ? title : "", report::printable(lines[i]));
+  }
+  return text;
+}
+
+std::string stages_text(const engine::VerifyReport& report, const Style& style) {
+  std::string text = "\n" + report::paint(style, Paint::Strong, "what each stage did") + "\n";
+  for (const verify::StageReport& stage : report.gate.stages) {
+    text += fmt::format("  {:<12} {:<9} {:.2f} s\n", record::stage_name(stage.stage), stage.outcome,
+                        stage.seconds);
+    for (const std::string& line : stage.lines) text += "    " + report::printable(line) + "\n";
+  }
+  return text;
+}
+
+std::string cells_text(const engine::VerifyReport& report, const Style& style) {
+  if (report.gate.cells.empty()) return "";
+  Table table({{"shape"},
+               {"family"},
+               {"why this shape"},
+               {"max z", Table::Align::Right},
+               {"rms z", Table::Align::Right},
+               {"ulps", Table::Align::Right},
+               {"elements", Table::Align::Right},
+               {"ms", Table::Align::Right},
+               {""}});
+  for (const verify::CellReport& cell : report.gate.cells) {
+    const std::string seed =
+        report.gate.replay_seeded ? fmt::format(" (seed {})", cell.cell.seed) : "";
+    table.add({cell.cell.shape, cell.cell.family + seed, cell.why,
+               report::short_number(cell.summary.max_z), report::short_number(cell.summary.rms_z),
+               report::short_number(cell.summary.max_ulps),
+               report::with_commas(static_cast<uint64_t>(cell.summary.elements)),
+               fmt::format("{:.1f}", cell.seconds * 1e3), cell.right ? "right" : "WRONG"});
+  }
+  return "\n" + report::paint(style, Paint::Strong, "cells") + "\n" + table.text(style);
+}
+
+std::string imposters_text(const verify::KillReport& report, const Style& style) {
+  Table table({{"imposter"}, {"stopped in", Table::Align::Right}, {"first at, or why not"}});
+  for (const verify::ImposterRow& row : report.rows) {
+    const bool applies = row.inapplicable.empty();
+    table.add({row.name, applies ? fmt::format("{} of {}", row.killed, row.tried) : "-",
+               !applies         ? "does not apply: " + row.inapplicable
+               : row.survived() ? "SURVIVED every cell"
+                                : row.killed_at});
+  }
+  const std::string heading =
+      fmt::format("imposters: {} of {} that apply are stopped, over {} cells", report.killed(),
+                  report.applicable(), report.cells);
+  return "\n" + report::paint(style, report.complete() ? Paint::Strong : Paint::Error, heading) +
+         "\n" + table.text(style);
+}
+
+std::string constants_text() {
+  const exec::BoundConstants& k = exec::bound_constants();
+  return fmt::format(
+      "B = {:g} a + h + jump + u|t| + eta; sums {:g} sqrt(n) + {:g}, halves {:g}; max z {:g}, rms "
+      "z "
+      "{:g}, share {:g} %",
+      k.path_factor, k.sum_root, k.sum_plus, k.half_sum, k.max_z, k.rms_z, k.max_share * 100);
+}
+
+std::string seeds_text(const verify::GateReport& gate) {
+  return gate.replay_seeded ? "replay-seeded by --seed: not certified"
+                            : "drawn anew from the system's entropy";
+}
+
+}  // namespace
+
+std::string verify_text(const engine::VerifyReport& report, bool explain, const Style& style) {
+  const verify::GateReport& gate = report.gate;
+  std::string text = fmt::format("{} against {}", report.module_name, report.task_name);
+  if (!gate.device.empty()) text += fmt::format(" on {}", gate.device);
+  if (!gate.compiler.empty()) text += fmt::format(", {}", gate.compiler);
+  text += "\n";
+  report::FindingContext context{nullptr, report.module_name, report.module_text};
+  text += report::verdict_text(gate.verdict, context, style);
+  if (gate.compile_failed) {
+    kernel::Module module;
+    module.file_name = report.module_name;
+    module.text = report.module_text;
+    text += compile_failure_text(*gate.compile_failed, module, style);
+  }
+  text += list_rows("task", report.task_notes, explain);
+  text += list_rows("task lint", gate.lint, explain);
+  text += list_rows("not run", gate.skipped, explain);
+  std::vector<std::string> warnings;
+  for (const record::Finding& warning : gate.warnings)
+    warnings.push_back(fmt::format("{}: {}", record::finding_name(warning.kind), warning.message));
+  text += list_rows("warnings", warnings, explain);
+  text += row("seeds", seeds_text(gate));
+  text += row("times", fmt::format("preparation {:.2f} s, gate {:.2f} s", gate.prepare_seconds,
+                                   gate.seconds));
+  text += row("bound", constants_text());
+  if (report.imposters) text += imposters_text(*report.imposters, style);
+  if (explain) text += stages_text(report, style) + cells_text(report, style);
+  return text;
+}
+
+}  // namespace kw::cli

@@ -1,0 +1,172 @@
+// A world for tests of the judge without compiler, GPU, Python or oracle: the task is y = 2 x + 1,
+// and what "runs" is a function the test gives.
+#pragma once
+
+#include <cmath>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "exec/compiler.h"
+#include "exec/device.h"
+#include "exec/oracle.h"
+#include "graph/builder.h"
+#include "task/task.h"
+#include "tensor/convert.h"
+
+namespace kw::verify {
+
+/// y[B, D] = 2 x + 1 in fp32.
+class FakeReference : public task::Reference {
+ public:
+  Result<graph::Graph> trace(const task::Dims& dims) const override {
+    graph::Builder b;
+    const graph::NodeId x =
+        b.input("x", tensor::DType::Fp32,
+                {graph::Dim::symbol("B", dims.at("B")), graph::Dim::symbol("D", dims.at("D"))});
+    const graph::NodeId twice =
+        KW_TRY(b.binary(graph::Op::Mul, graph::Operand::tensor(x), graph::Operand::of(2.0)));
+    const graph::NodeId y =
+        KW_TRY(b.binary(graph::Op::Add, graph::Operand::tensor(twice), graph::Operand::of(1.0)));
+    return std::move(b).finish({{"y", y}});
+  }
+};
+
+inline task::Task fake_task() {
+  task::Task task;
+  task.name = "twice";
+  task::TensorSpec x;
+  x.name = "x";
+  x.shape = {"B", "D"};
+  task.inputs = {x};
+  task.output_names = {"y"};
+  task.dims = {{"B", {}}, {"D", {}}};
+  task.correctness_shapes = {{{"B", 4}, {"D", 32}}};
+  task.benchmark_shapes = {{{"B", 64}, {"D", 64}}};
+  task.reference = std::make_shared<FakeReference>();
+  return task;
+}
+
+/// The truth of 2 x + 1.
+class FakeOracle : public exec::Oracle {
+ public:
+  int truths = 0;
+
+  Result<std::vector<exec::Truth>> truth(const graph::Graph& graph,
+                                         const std::vector<tensor::HostTensor>& inputs,
+                                         const exec::TruthOptions&) override {
+    ++truths;
+    exec::Truth y;
+    y.name = graph.outputs[0].name;
+    y.shape = inputs[0].shape;
+    y.value.resize(static_cast<size_t>(tensor::value_count(inputs[0])));
+    tensor::load_values(inputs[0], 0, y.value);
+    for (double& value : y.value) {
+      y.a.push_back(static_cast<float>(0x1p-23 * (2 * std::abs(value) + 1)));
+      value = 2 * value + 1;
+    }
+    return std::vector{y};
+  }
+  Result<std::vector<tensor::HostTensor>> op_by_op(const graph::Graph&,
+                                                   const std::vector<tensor::HostTensor>& inputs,
+                                                   const exec::TruthOptions&) override {
+    return inputs;
+  }
+};
+
+class FakeCompiler : public exec::Compiler {
+ public:
+  bool fail = false;
+  int compiles = 0;
+
+  std::string name() const override { return "fake 1.0"; }
+  Result<exec::CompileOutcome> compile(const exec::CompileRequest& request) override {
+    ++compiles;
+    exec::CompileOutcome outcome;
+    if (fail) {
+      outcome.failed =
+          exec::CompileFailed{"fake 1.0",
+                              {{exec::CompileMessage::Severity::Error, 3, 2, "expected a ';'"}},
+                              "",
+                              false,
+                              false};
+      return outcome;
+    }
+    outcome.compiled = exec::Compiled{};
+    outcome.compiled->compiler = "fake 1.0";
+    outcome.compiled->kind = request.image;
+    for (const std::string& kernel : request.kernels)
+      outcome.compiled->kernels.push_back(
+          {kernel, kernel, "void " + kernel + "(float const*, float*, int)", {}});
+    return outcome;
+  }
+};
+
+/// Runs `kernel` over the elements of the first input, or answers as told.
+class FakeDevice : public exec::Device {
+ public:
+  using Kernel = std::function<double(double x, int64_t index, int64_t count)>;
+
+  explicit FakeDevice(bool is_virtual) : is_virtual_(is_virtual) {}
+
+  Kernel kernel = [](double x, int64_t, int64_t) { return 2 * x + 1; };
+  /// Called before each run; may change the outcome, and then decides alone.
+  std::function<std::optional<exec::RunOutcome>(const kernel::Program&, const exec::RunOptions&)>
+      instead;
+  std::vector<record::Finding> findings;  // of every run that computes
+  bool loads = true;
+  bool healthy = true;
+  int runs = 0, health_checks = 0;
+  std::vector<exec::RunOptions> options;
+
+  exec::DeviceInfo info() const override {
+    exec::DeviceInfo info;
+    info.name = is_virtual_ ? "fake virtual GPU" : "fake GPU";
+    info.target = "sm_90";
+    info.is_virtual = is_virtual_;
+    info.image = is_virtual_ ? exec::ImageKind::Ptx : exec::ImageKind::Cubin;
+    return info;
+  }
+  Result<exec::ImageId> load(const exec::Compiled&) override {
+    if (!loads) return input_error("unsupported instruction 'frobnicate'");
+    return exec::ImageId{1};
+  }
+  Result<exec::RunOutcome> run(exec::ImageId, const kernel::Program& program,
+                               const std::vector<tensor::HostTensor>& inputs,
+                               const exec::RunOptions& asked) override {
+    ++runs;
+    options.push_back(asked);
+    if (instead) {
+      if (auto outcome = instead(program, asked)) return std::move(*outcome);
+    }
+    exec::RunOutcome outcome;
+    outcome.findings = findings;
+    std::vector<double> values(static_cast<size_t>(tensor::value_count(inputs[0])));
+    tensor::load_values(inputs[0], 0, values);
+    const auto count = static_cast<int64_t>(values.size());
+    for (int64_t i = 0; i < count; ++i)
+      values[static_cast<size_t>(i)] = kernel(values[static_cast<size_t>(i)], i, count);
+    for (const kernel::Buffer& buffer : program.buffers) {
+      outcome.buffers.push_back({buffer.dtype, buffer.shape, {}});
+      if (buffer.role == kernel::Role::Input) continue;
+      outcome.buffers.back().data.resize(static_cast<size_t>(buffer.bytes));
+      tensor::store_floats(outcome.buffers.back(), 0, values);
+    }
+    return outcome;
+  }
+  Result<exec::TimeOutcome> time(const std::vector<exec::TimedProgram>&,
+                                 const exec::TimeProtocol&) override {
+    return environment_error("no clock");
+  }
+  Status health() override {
+    ++health_checks;
+    if (!healthy) return environment_error("the device is lost");
+    return Done{};
+  }
+
+ private:
+  bool is_virtual_;
+};
+
+}  // namespace kw::verify

@@ -1,0 +1,338 @@
+#include "verify/gate.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "kernel/parse.h"
+#include "verify/fakes.h"
+#include "verify/families.h"
+
+namespace kw::verify {
+
+namespace {
+
+constexpr char kModule[] =
+    "//! kernelwright 1\n"
+    "//! task twice\n"
+    "//! input x: fp32[B, D]\n"
+    "//! output y: fp32[B, D]\n"
+    "//! launch twice grid(B) block(64) args(x, y, D)\n"
+    "__global__ void twice(const float* x, float* y, int d) {}\n";
+
+kernel::Module parse(const std::string& text) {
+  kernel::ParseOutcome outcome = kernel::parse(text, "twice.cu");
+  if (!outcome.module)
+    throw std::runtime_error(kernel::render_diagnostics(outcome.diagnostics, text, "twice.cu"));
+  return std::move(*outcome.module);
+}
+
+class GateTest : public testing::Test {
+ protected:
+  task::Task task = fake_task();
+  FakeOracle oracle;
+  FakeCompiler compiler;
+  FakeDevice virtual_gpu{true}, gpu{false};
+  uint64_t drawn = 1000;
+  std::optional<uint64_t> seed;
+  std::string family;
+  std::optional<Pool> small, large;
+
+  Result<GateReport> judge_text(const std::string& text, bool with_gpu) {
+    const Entropy entropy = [this]() -> Result<uint64_t> { return ++drawn; };
+    PoolOptions options;
+    options.seed = seed;
+    options.family = family;
+    auto small_plan = plan_shapes(task, virtual_limits());
+    if (!small_plan) return small_plan.error();
+    small.emplace(
+        KW_TRY(Pool::make(task, oracle, std::move(small_plan).value(), options, entropy)));
+    GateRequest request;
+    request.compiler = &compiler;
+    kernel::Bindings fixed;
+    fixed.target = {"sm_90", 9, 0, false, 132, 50 << 20, 49152, 232448, 233472, 65536, 2048, 32};
+    request.virtual_gpu = {&virtual_gpu, fixed, &*small};
+    if (with_gpu) {
+      auto large_plan = plan_shapes(task, device_limits());
+      large.emplace(
+          KW_TRY(Pool::make(task, oracle, std::move(large_plan).value(), options, entropy)));
+      request.gpu = GateDevice{&gpu, fixed, &*large};
+    }
+    request.repro = {"twice.cu", "twice.py", {}};
+    request.entropy = entropy;
+    const kernel::Module module = parse(text);
+    return judge(module, request);
+  }
+  GateReport verdict(bool with_gpu = false, const std::string& text = kModule) {
+    auto report = judge_text(text, with_gpu);
+    if (!report) throw std::runtime_error(report.error().message);
+    return std::move(report).value();
+  }
+};
+
+template <typename T>
+const T& as(const GateReport& report) {
+  const T* verdict = std::get_if<T>(&report.verdict);
+  if (verdict == nullptr) throw std::runtime_error(record::to_json(report.verdict).dump());
+  return *verdict;
+}
+
+exec::RunOutcome with_status(exec::RunStatus status, const std::string& message) {
+  exec::RunOutcome outcome;
+  outcome.status = status;
+  outcome.message = message;
+  return outcome;
+}
+
+record::Finding finding(record::FindingKind kind, record::Certainty certainty) {
+  record::Finding found;
+  found.kind = kind;
+  found.certainty = certainty;
+  found.message = "something";
+  return found;
+}
+
+}  // namespace
+
+TEST_F(GateTest, AnHonestCandidatePasses) {
+  const GateReport report = verdict();
+  const auto& passed = as<record::Passed>(report);
+  EXPECT_GT(passed.cells, 30);
+  EXPECT_EQ(passed.deterministic, true);
+  EXPECT_LE(passed.summary.max_z, 1);
+  EXPECT_FALSE(report.replay_seeded);
+  for (const CellReport& cell : report.cells) {
+    EXPECT_TRUE(cell.right);
+    EXPECT_EQ(cell.cell.seed, 0U) << "secret seeds are not shown";
+  }
+}
+
+TEST_F(GateTest, EveryShapeHasItsSets) {
+  verdict();
+  std::map<size_t, int> sets;
+  std::set<std::string> families;
+  for (const PoolCell& cell : small->cells()) {
+    ++sets[cell.shape];
+    families.insert(cell.family);
+  }
+  EXPECT_EQ(sets.size(), small->shapes().cases.size());
+  for (const auto& [shape, count] : sets) EXPECT_GE(count, 4);
+  EXPECT_EQ(families.size(), families_for(task).size());
+}
+
+TEST_F(GateTest, TheGpuSeesTheBenchmarkShapeItself) {
+  const GateReport report = verdict(true);
+  as<record::Passed>(report);
+  bool spikes = false;
+  for (const CellReport& cell : report.cells)
+    spikes = spikes || (cell.cell.shape == "B=64 D=64" && cell.cell.family == "spikes" &&
+                        cell.stage == record::Stage::Numerics);
+  EXPECT_TRUE(spikes);
+  bool misaligned = false;
+  for (const exec::RunOptions& options : gpu.options)
+    misaligned = misaligned || options.misalign_bytes > 0;
+  EXPECT_TRUE(misaligned);
+}
+
+TEST_F(GateTest, WrongNumbersCarryTheWorstElementAndALine) {
+  virtual_gpu.kernel = [](double x, int64_t, int64_t) { return 2 * x; };
+  const GateReport report = verdict();
+  const auto& wrong = as<record::Wrong>(report);
+  EXPECT_EQ(wrong.stage, record::Stage::Numerics);
+  ASSERT_TRUE(wrong.summary.worst);
+  EXPECT_NE(wrong.repro.find("kernelwright verify twice.cu --reference twice.py --dims '{\"B\":"),
+            std::string::npos)
+      << wrong.repro;
+  EXPECT_NE(wrong.repro.find("--seed 1 --device vgpu"), std::string::npos)
+      << "a seed everybody may see: " << wrong.repro;
+}
+
+TEST_F(GateTest, OnlyASecretSeedShowsItThenTheCellIsDrawnAnew) {
+  // The kernel is wrong on one input of the pool alone.
+  int run = 0;
+  virtual_gpu.kernel = [&](double x, int64_t i, int64_t) {
+    if (i == 0) ++run;
+    return run == 12 ? 0 : 2 * x + 1;
+  };
+  const GateReport report = verdict();
+  const auto& wrong = as<record::Wrong>(report);
+  const std::string shown = std::to_string(wrong.summary.cell->seed);
+  EXPECT_NE(wrong.repro.find("--seed " + shown), std::string::npos) << wrong.repro;
+  EXPECT_GT(wrong.summary.cell->seed, 1000U);
+  for (const PoolCell& cell : small->cells()) EXPECT_NE(cell.seed, wrong.summary.cell->seed);
+}
+
+TEST_F(GateTest, AReplayIsNeverCertified) {
+  seed = 7;
+  family = "normal";
+  const GateReport report = verdict();
+  EXPECT_TRUE(report.replay_seeded);
+  for (const CellReport& cell : report.cells) {
+    EXPECT_FALSE(cell.cell.certified);
+    EXPECT_EQ(cell.cell.seed, 7U);
+    EXPECT_EQ(cell.cell.family, "normal");
+  }
+}
+
+TEST_F(GateTest, ACertainFindingRejects) {
+  virtual_gpu.instead = [](const kernel::Program&, const exec::RunOptions&) {
+    exec::RunOutcome outcome = with_status(exec::RunStatus::Stopped, "stopped");
+    outcome.findings = {finding(record::FindingKind::SharedRace, record::Certainty::Certain)};
+    return std::optional(outcome);
+  };
+  const GateReport report = verdict(true);
+  const auto& rejected = as<record::Rejected>(report);
+  EXPECT_EQ(rejected.stage, record::Stage::VirtualGpu);
+  EXPECT_EQ(rejected.finding->kind, record::FindingKind::SharedRace);
+  EXPECT_EQ(gpu.runs, 0) << "the GPU is spared";
+}
+
+TEST_F(GateTest, WarningsAreShownAndRejectNothing) {
+  virtual_gpu.findings = {
+      finding(record::FindingKind::GlobalRaceBetweenBlocks, record::Certainty::Warning)};
+  const GateReport report = verdict();
+  as<record::Passed>(report);
+  ASSERT_EQ(report.warnings.size(), 1U) << "once, not once per cell";
+}
+
+TEST_F(GateTest, OnTheGpuAFindingIsHygiene) {
+  gpu.instead = [](const kernel::Program&, const exec::RunOptions&) {
+    exec::RunOutcome outcome;
+    outcome.findings = {finding(record::FindingKind::WriteToInput, record::Certainty::Certain)};
+    return std::optional(outcome);
+  };
+  EXPECT_EQ(as<record::Rejected>(verdict(true)).stage, record::Stage::Hygiene);
+}
+
+struct StatusRow {
+  exec::RunStatus status;
+  const char* verdict;
+};
+class GpuStatus : public GateTest, public testing::WithParamInterface<StatusRow> {};
+
+TEST_P(GpuStatus, IsAVerdictAboutTheCandidate) {
+  gpu.instead = [](const kernel::Program&, const exec::RunOptions&) {
+    return std::optional(with_status(GetParam().status, "it happened"));
+  };
+  const GateReport report = verdict(true);
+  EXPECT_STREQ(record::verdict_name(report.verdict), GetParam().verdict);
+  EXPECT_EQ(gpu.health_checks, std::string(GetParam().verdict) == "crashed" ? 1 : 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Gate, GpuStatus,
+                         testing::Values(StatusRow{exec::RunStatus::Faulted, "crashed"},
+                                         StatusRow{exec::RunStatus::Hung, "crashed"},
+                                         StatusRow{exec::RunStatus::WorkerLost, "crashed"},
+                                         StatusRow{exec::RunStatus::Refused, "rejected"},
+                                         StatusRow{exec::RunStatus::OutOfMemory, "unknown"}),
+                         [](const testing::TestParamInfo<StatusRow>& row) {
+                           std::string name = exec::run_status_name(row.param.status);
+                           std::erase(name, '-');
+                           return name;
+                         });
+
+TEST_F(GateTest, ALostDeviceIsTheMachinesFault) {
+  gpu.healthy = false;
+  gpu.instead = [](const kernel::Program&, const exec::RunOptions&) {
+    return std::optional(with_status(exec::RunStatus::Faulted, "illegal address"));
+  };
+  const auto report = judge_text(kModule, true);
+  ASSERT_FALSE(report);
+  EXPECT_EQ(report.error().blame, Blame::Environment);
+}
+
+TEST_F(GateTest, AVirtualTimeoutIsMissingEvidence) {
+  virtual_gpu.instead = [](const kernel::Program&, const exec::RunOptions&) {
+    return std::optional(with_status(exec::RunStatus::Hung, ""));
+  };
+  EXPECT_NE(as<record::Unknown>(verdict()).missing_evidence.find("did not finish"),
+            std::string::npos);
+}
+
+TEST_F(GateTest, AnUnknownInstructionIsSaidAndNeverAPass) {
+  virtual_gpu.loads = false;
+  EXPECT_NE(as<record::Unknown>(verdict()).missing_evidence.find("frobnicate"), std::string::npos);
+  EXPECT_NE(as<record::Unknown>(verdict(true)).missing_evidence.find("compute-sanitizer"),
+            std::string::npos);
+  EXPECT_GT(gpu.runs, 30) << "the GPU judges all the same";
+}
+
+TEST_F(GateTest, DoesNotCompile) {
+  compiler.fail = true;
+  const GateReport report = verdict();
+  EXPECT_EQ(as<record::Rejected>(report).stage, record::Stage::Compile);
+  EXPECT_EQ(as<record::Rejected>(report).reason, "line 3: expected a ';'");
+  EXPECT_TRUE(report.compile_failed);
+}
+
+TEST_F(GateTest, NonDeterminismIsAnAttributeUnlessTheTaskDemandsIt) {
+  int run = 0;
+  gpu.kernel = [&](double x, int64_t i, int64_t) {
+    if (i == 0) ++run;
+    return (2 * x + 1) * (run % 2 == 0 ? 1 : 1 + 0x1p-23);
+  };
+  EXPECT_EQ(as<record::Passed>(verdict(true)).deterministic, false);
+  task.precision.deterministic = true;
+  EXPECT_EQ(as<record::Rejected>(verdict(true)).stage, record::Stage::Hygiene);
+}
+
+TEST_F(GateTest, OneCompileServesAllShapes) {
+  verdict(true);
+  EXPECT_EQ(compiler.compiles, 2) << "one for each device";
+}
+
+TEST_F(GateTest, TruthsAreMadeOnce) {
+  verdict();
+  const int made = oracle.truths;
+  EXPECT_LE(made, static_cast<int>(small->cells().size()) + 8);
+}
+
+struct StaticRow {
+  const char* name;
+  const char* from;
+  const char* to;
+  const char* says;
+};
+class Static : public GateTest, public testing::WithParamInterface<StaticRow> {};
+
+TEST_P(Static, IsRejectedWithTheReason) {
+  std::string text = kModule;
+  const size_t at = text.find(GetParam().from);
+  ASSERT_NE(at, std::string::npos);
+  text.replace(at, std::string(GetParam().from).size(), GetParam().to);
+  const GateReport report = verdict(false, text);
+  EXPECT_EQ(as<record::Rejected>(report).stage, record::Stage::Static);
+  EXPECT_NE(as<record::Rejected>(report).reason.find(GetParam().says), std::string::npos)
+      << as<record::Rejected>(report).reason;
+  EXPECT_EQ(virtual_gpu.runs, 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Gate, Static,
+    testing::Values(
+        StaticRow{"DType", "input x: fp32", "input x: fp16", "'x' is fp16, the task's 'x' is fp32"},
+        StaticRow{"Rank", "x: fp32[B, D]", "x: fp32[B]", "has 1 dimensions"},
+        StaticRow{"FixedExtent", "x: fp32[B, D]", "x: fp32[B, 64]", "here it is 32"},
+        StaticRow{"Domain", "//! launch", "//! when D > 100\n//! launch",
+                  "'D > 100' does not hold"},
+        StaticRow{"MoreInputs", "//! output", "//! input z: fp32[B]\n//! output", "no tensor left"},
+        StaticRow{"MoreOutputs", "//! launch twice grid(B) block(64) args(x, y, D)",
+                  "//! output z: fp32[B]\n//! launch twice grid(B) block(64) args(x, y, z, D)",
+                  "the module writes y, z, the task returns 'y'"},
+        StaticRow{"WritesAnInput", "input x", "inout x", "which the task only reads"},
+        StaticRow{"ScalarWithoutValue", "//! output", "//! scalar s: fp32\n//! output",
+                  "scalar 's'"}),
+    [](const testing::TestParamInfo<StaticRow>& row) { return row.param.name; });
+
+TEST_F(GateTest, ShapesOutsideTheModulesDomainAreListed) {
+  std::string text = kModule;
+  text.replace(text.find("//! launch"), 0, "//! when D % 32 == 0\n");
+  const GateReport report = verdict(false, text);
+  as<record::Passed>(report);
+  bool seven = false;
+  for (const std::string& line : report.skipped)
+    seven = seven || line.find("D=7: shape outside the module's domain") != std::string::npos;
+  EXPECT_TRUE(seven);
+}
+
+}  // namespace kw::verify
