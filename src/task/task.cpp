@@ -74,6 +74,10 @@ Json legal_json(const Legal& legal) {
   if (legal.float_high) result.set("float_high", *legal.float_high);
   if (legal.permutation) result.set("permutation", true);
   if (legal.positive) result.set("positive", true);
+  if (legal.structure != Structure::General)
+    result.set("structure", legal.structure == Structure::Upper   ? "upper"
+                            : legal.structure == Structure::Lower ? "lower"
+                                                                  : "symmetric");
   return result;
 }
 

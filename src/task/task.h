@@ -27,6 +27,9 @@ class Reference {
   virtual Result<graph::Graph> trace(const Dims& dims) const = 0;
 };
 
+/// What the last two dims of an input form; elements outside are 0, or mirrored.
+enum class Structure : uint8_t { General, Upper, Lower, Symmetric };
+
 /// How an input's values are drawn, where its meaning limits them.
 struct Legal {
   std::optional<int64_t> low, high;  // integers, inclusive; high may also be …
@@ -34,6 +37,7 @@ struct Legal {
   std::optional<double> float_low, float_high;
   bool permutation = false;  // of 0 … n-1 along the last dim
   bool positive = false;     // e.g. a running variance
+  Structure structure = Structure::General;
 };
 
 enum class Role : uint8_t {

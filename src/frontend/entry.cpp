@@ -1,0 +1,222 @@
+#include "frontend/entry.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "frontend/cell.h"
+#include "frontend/legal.h"
+#include "frontend/names.h"
+#include "frontend/numbers.h"
+
+namespace kw::frontend {
+namespace {
+
+/// Functions of a file that are not references.
+bool is_helper_name(const std::string& name) {
+  return name.starts_with("_") || name == "get_inputs" || name == "get_init_inputs" ||
+         name == "main" || name == "workload_model" || name.starts_with("test");
+}
+
+std::vector<std::string> defined(const Source& source, std::string_view kind) {
+  std::vector<std::string> names;
+  for (const Json& statement : source.tree["body"].items()) {
+    const std::string& name = statement["name"].as_string();
+    if (statement["_"].as_string() == kind && !is_helper_name(name)) names.push_back(name);
+  }
+  return names;
+}
+
+Result<std::string> choose(Evaluator& evaluator, const std::string& wanted) {
+  const Source& source = evaluator.source();
+  const std::vector<std::string> functions = defined(source, "FunctionDef");
+  const std::vector<std::string> classes = defined(source, "ClassDef");
+  std::vector<std::string> all = functions;
+  all.insert(all.end(), classes.begin(), classes.end());
+  if (!wanted.empty()) {
+    const Value* found = KW_TRY(evaluator.global(wanted));
+    if (found) return wanted;
+    return input_error(fmt::format("{} has no function '{}'{}; it has: {}", source.name, wanted,
+                                   did_you_mean(wanted, all),
+                                   all.empty() ? "none" : join(all, ", ")));
+  }
+  for (const char* name : {"reference", "REFERENCE", "Model"}) {
+    const Value* found = KW_TRY(evaluator.global(name));
+    if (found) return std::string(name);
+  }
+  if (functions.size() == 1) return functions[0];
+  if (functions.empty() && classes.size() == 1) return classes[0];
+  if (all.empty())
+    return input_error(
+        fmt::format("{} has no function and no model\n  hint: define reference(x, …), or Model and "
+                    "get_inputs()",
+                    source.name));
+  return input_error(
+      fmt::format("{} has several functions: {}\n  hint: pass --function NAME, or name "
+                  "one of them 'reference'",
+                  source.name, join(all, ", ")));
+}
+
+Result<std::vector<Parameter>> read_parameters(Evaluator& evaluator, const Function& function,
+                                               size_t skip) {
+  const Json& args = (*function.tree)["args"];
+  std::vector<Parameter> parameters;
+  for (const char* group : {"posonlyargs", "args", "kwonlyargs"}) {
+    for (const Json& arg : args[group].items()) {
+      Parameter parameter;
+      parameter.name = arg["arg"].as_string();
+      parameter.keyword_only = std::string_view(group) == "kwonlyargs";
+      auto annotation = parse_annotation(arg["annotation"]);
+      if (!annotation)
+        return error_at(evaluator.source(), arg["annotation"], annotation.error().message);
+      parameter.annotation = std::move(annotation).value();
+      const auto fallback = function.defaults.find(parameter.name);
+      parameter.has_default = fallback != function.defaults.end();
+      if (parameter.has_default) parameter.fallback = scalar_of(parameter.name, fallback->second);
+      parameters.push_back(std::move(parameter));
+    }
+  }
+  parameters.erase(parameters.begin(), parameters.begin() + static_cast<std::ptrdiff_t>(
+                                                                std::min(skip, parameters.size())));
+  return parameters;
+}
+
+Status read_function(Evaluator& evaluator, const Function& function, size_t skip, Found& found) {
+  const Json& args = (*function.tree)["args"];
+  found.any_positional = !args["vararg"].is_null();
+  found.any_keyword = !args["kwarg"].is_null();
+  found.parameters = KW_TRY(read_parameters(evaluator, function, skip));
+  return Done{};
+}
+
+}  // namespace
+
+std::optional<task::ScalarSpec> scalar_of(const std::string& name, const Value& value) {
+  task::ScalarSpec spec;
+  spec.name = name;
+  if (const auto* flag = value.get<bool>()) {
+    spec.dtype = tensor::DType::Bool;
+    spec.integer = *flag ? 1 : 0;
+  } else if (const auto* integer = value.get<graph::Dim>()) {
+    spec.dtype = tensor::DType::Int64;
+    spec.integer = integer->value();
+  } else if (const auto* number = value.get<double>()) {
+    spec.number = *number;
+  } else {
+    return std::nullopt;
+  }
+  return spec;
+}
+
+Result<Found> find_entry(Evaluator& evaluator, const std::string& wanted) {
+  Found found;
+  found.name = KW_TRY(choose(evaluator, wanted));
+  const Value value = *KW_TRY(evaluator.global(found.name));
+  const Value* method = nullptr;
+  if (const auto* function = value.get<std::shared_ptr<Function>>()) {
+    KW_TRY(read_function(evaluator, **function, 0, found));
+    return found;
+  }
+  if (const auto* cls = value.get<std::shared_ptr<Class>>()) {
+    found.is_model = true;
+    method = (*cls)->find((*cls)->kind == ClassKind::Module ? "forward" : "__call__");
+  } else if (const auto* object = value.get<std::shared_ptr<Object>>()) {
+    found.is_model = true;
+    method =
+        (*object)->cls->find((*object)->cls->kind == ClassKind::Module ? "forward" : "__call__");
+    if (!method) {
+      found.any_positional = true;
+      return found;
+    }
+  } else if (value.get<Library>()) {
+    found.any_positional = true;
+    return found;
+  }
+  const auto* function = method ? method->get<std::shared_ptr<Function>>() : nullptr;
+  if (!function)
+    return input_error(fmt::format("{}: '{}' is {}, neither a function nor a model with forward()",
+                                   evaluator.source().name, found.name, type_name(value)));
+  KW_TRY(read_function(evaluator, **function, 1, found));
+  return found;
+}
+
+namespace {
+
+Result<GivenInput> given_input(Evaluator& evaluator, const std::string& name, const Value& value) {
+  GivenInput given;
+  given.name = name;
+  if (const auto* tensor = value.get<Tensor>()) {
+    const graph::NodeId node = KW_TRY(read(evaluator.graph(), *tensor));
+    TensorText text;
+    text.dtype = evaluator.graph()[node].dtype;
+    for (const graph::Dim& extent : evaluator.graph()[node].shape)
+      text.shape.push_back(extent.text());
+    text.legal = legal_of(evaluator.graph(), node, evaluator.drawn());
+    given.value = std::move(text);
+  } else if (auto scalar = scalar_of(name, value)) {
+    given.value = std::move(*scalar);
+  } else if (!value.is_none()) {
+    return input_error(fmt::format("{}: get_inputs() gives {}, not a tensor or a number",
+                                   evaluator.source().name, type_name(value)));
+  }
+  return given;
+}
+
+}  // namespace
+
+Result<std::optional<std::vector<GivenInput>>> call_get_inputs(Evaluator& evaluator) {
+  const Value* function = KW_TRY(evaluator.global("get_inputs"));
+  if (!function) return std::optional<std::vector<GivenInput>>();
+  evaluator.set_randomness(Randomness::Input);
+  const Value values = KW_TRY(evaluator.call(*function, {}));
+  evaluator.set_randomness(Randomness::Refused);
+  std::vector<GivenInput> result;
+  if (const auto* dict = values.get<std::shared_ptr<Dict>>()) {
+    for (const auto& [key, value] : (*dict)->items)
+      result.push_back(KW_TRY(given_input(evaluator, to_text(key), value)));
+    return std::optional(std::move(result));
+  }
+  const std::vector<Value> single = {values};
+  const std::vector<Value>* items = items_of(values);
+  if (!items && !values.get<Tensor>())
+    return input_error(fmt::format("{}: get_inputs() returns {}, not a list of tensors",
+                                   evaluator.source().name, type_name(values)));
+  for (const Value& value : items ? *items : single)
+    result.push_back(KW_TRY(given_input(evaluator, "", value)));
+  return std::optional(std::move(result));
+}
+
+Result<GivenInput> parse_input_option(const std::string& text) {
+  const size_t colon = text.find(':'), equals = text.find('=');
+  GivenInput given;
+  if (colon != std::string::npos && colon < equals) {
+    given.name = trim(std::string_view(text).substr(0, colon));
+    auto tensor = parse_tensor_text(std::string_view(text).substr(colon + 1));
+    if (!tensor) return std::move(tensor).error().context(fmt::format("--input {}", text));
+    given.value = std::move(tensor).value();
+    if (!given.name.empty()) return given;
+  } else if (equals != std::string::npos) {
+    given.name = trim(std::string_view(text).substr(0, equals));
+    const std::string value(trim(std::string_view(text).substr(equals + 1)));
+    task::ScalarSpec spec;
+    spec.name = given.name;
+    if (value == "true" || value == "True" || value == "false" || value == "False") {
+      spec.dtype = tensor::DType::Bool;
+      spec.integer = value[0] == 't' || value[0] == 'T';
+    } else if (const auto integer = parse_int(value)) {
+      spec.dtype = tensor::DType::Int64;
+      spec.integer = *integer;
+    } else if (const auto number = parse_double(value)) {
+      spec.number = *number;
+    } else {
+      return input_error(fmt::format("--input {}: '{}' is not a number", text, value));
+    }
+    given.value = spec;
+    if (!given.name.empty()) return given;
+  }
+  return input_error(
+      fmt::format("--input {}: write NAME:DTYPE[SHAPE], like x:fp16[B,D], or NAME=NUMBER", text));
+}
+
+}  // namespace kw::frontend

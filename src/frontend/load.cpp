@@ -1,0 +1,87 @@
+#include "frontend/load.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "frontend/binder.h"
+#include "frontend/entry.h"
+#include "frontend/load_folder.h"
+#include "frontend/load_optimizer.h"
+#include "frontend/load_source.h"
+#include "frontend/make_task.h"
+#include "frontend/numbers.h"
+#include "os/files.h"
+
+namespace kw::frontend {
+namespace {
+
+/// Module-level atol and rtol: an outer bound of the task.
+Status read_bounds(Evaluator& evaluator, TaskDraft& draft) {
+  const Value* atol = KW_TRY(evaluator.global("atol"));
+  const Value* rtol = KW_TRY(evaluator.global("rtol"));
+  if (atol) draft.atol = as_number(*atol);
+  if (rtol) draft.rtol = as_number(*rtol);
+  return Done{};
+}
+
+bool annotated(const Found& found) {
+  return std::any_of(found.parameters.begin(), found.parameters.end(), [](const Parameter& one) {
+    return one.annotation.kind == Annotation::Kind::Tensor;
+  });
+}
+
+}  // namespace
+
+Result<std::vector<GivenInput>> parse_input_options(const std::vector<std::string>& texts) {
+  std::vector<GivenInput> inputs;
+  for (const std::string& text : texts) inputs.push_back(KW_TRY(parse_input_option(text)));
+  return inputs;
+}
+
+Result<task::Task> load_source(const std::string& text, const std::string& path,
+                               const LoadRequest& request) {
+  TaskDraft draft;
+  draft.entry.source = KW_TRY(parse_python(text, path));
+  draft.entry.output_names = request.output_names;
+  draft.given = request.dims;
+  Evaluator evaluator(draft.entry.source, {request.dims, true});
+  evaluator.set_randomness(Randomness::Weight);
+  KW_TRY(evaluator.run_module());
+  draft.file = evaluator.dims();
+  const Found found = KW_TRY(find_entry(evaluator, request.function));
+  draft.entry.name = found.name;
+  KW_TRY(read_bounds(evaluator, draft));
+  std::optional<std::vector<GivenInput>> from_file = KW_TRY(call_get_inputs(evaluator));
+  const bool asked = from_file.has_value();
+  draft.format = found.is_model && asked ? "kernelbench" : "function";
+  if (asked) draft.notes.emplace_back("shapes and dtypes from get_inputs()");
+  Binder binder(found, request.inputs, std::move(from_file), draft.entry.source->name);
+  KW_TRY(binder.bind(draft));
+  if (binder.unknown().empty()) return make_task(std::move(draft));
+  const bool flat = !asked && !annotated(found) && !found.is_model && !request.dims.empty();
+  if (!flat) return binder.ask();
+  return load_flat(std::move(draft), binder.unknown());
+}
+
+Result<task::Task> load_python(const std::string& text, const std::string& path,
+                               const LoadOptions& options) {
+  LoadRequest request;
+  request.function = options.function;
+  request.dims = options.dims;
+  request.inputs = KW_TRY(parse_input_options(options.inputs));
+  return load_source(text, path, request);
+}
+
+Result<task::Task> load_task(const std::string& path, const LoadOptions& options) {
+  if (os::is_directory(path) || path.ends_with("/task.toml") || path == "task.toml")
+    return load_folder(path, options);
+  if (!os::exists(path)) return input_error(fmt::format("{}: no such file or folder", path));
+  if (!path.ends_with(".py"))
+    return input_error(
+        fmt::format("{} is not a task: a .py file or a folder with a task.toml is", path));
+  const std::string text = KW_TRY(os::read_file(path, kMaxSourceBytes));
+  return load_python(text, path, options);
+}
+
+}  // namespace kw::frontend

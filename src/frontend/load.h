@@ -1,0 +1,27 @@
+// From what a user names, a Python file or a task folder, to a Task. docs/references.md describes
+// the formats.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "task/task.h"
+
+namespace kw::frontend {
+
+struct LoadOptions {
+  std::string function;             // --function: which one of the file
+  std::vector<std::string> inputs;  // --input: "x:fp16[B,D]", "eps=1e-5"
+  task::Dims dims;                  // --dims: instead of the file's own
+};
+
+/// A .py file (a function, a KernelBench model, an optimizer-skill ref.py), a folder with a
+/// task.toml, or that task.toml. The reference has been traced at every shape of the Task.
+Result<task::Task> load_task(const std::string& path, const LoadOptions& options = {});
+
+/// The same for the text of a Python file; `path` is for messages.
+Result<task::Task> load_python(const std::string& text, const std::string& path,
+                               const LoadOptions& options = {});
+
+}  // namespace kw::frontend

@@ -1,0 +1,140 @@
+#include "frontend/load_folder.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "frontend/load_source.h"
+#include "frontend/make_task.h"
+#include "frontend/task_toml.h"
+#include "os/files.h"
+
+namespace kw::frontend {
+namespace {
+
+constexpr uint64_t kMaxTextBytes = 1 << 20;
+
+std::string folder_of(const std::string& path) {
+  if (os::is_directory(path)) {
+    std::string folder = path;
+    while (folder.size() > 1 && folder.ends_with("/")) folder.pop_back();
+    return folder;
+  }
+  const size_t slash = path.rfind('/');
+  return slash == std::string::npos ? "." : path.substr(0, slash);
+}
+
+LoadRequest request_of(const TaskToml& toml, const LoadOptions& options) {
+  LoadRequest request;
+  request.function = options.function.empty() ? toml.function : options.function;
+  request.output_names = toml.outputs;
+  if (!toml.benchmark.empty())
+    request.dims = toml.benchmark[0];
+  else if (!toml.correctness.empty())
+    request.dims = toml.correctness[0];
+  for (const auto& [name, value] : options.dims) request.dims[name] = value;
+  for (const auto& [name, input] : toml.inputs) {
+    GivenInput given;
+    given.name = name;
+    given.value = input.tensor;
+    given.written = input.written;
+    request.inputs.push_back(std::move(given));
+  }
+  for (const auto& [name, scalar] : toml.scalars) {
+    GivenInput given;
+    given.name = name;
+    given.value = scalar;
+    request.inputs.push_back(std::move(given));
+  }
+  return request;
+}
+
+Status check_shape(const task::Task& task, const task::Dims& shape, const std::string& where) {
+  for (const auto& [name, range] : task.dims) {
+    const auto found = shape.find(name);
+    if (found == shape.end())
+      return input_error(
+          fmt::format("{}: shape {} has no value for dim {}", where, task::dims_text(shape), name));
+    const int64_t value = found->second;
+    if (value < range.low || value > range.high || value % range.multiple != 0)
+      return input_error(
+          fmt::format("{}: {}={} is outside the dim's own range: {} … {}, multiples "
+                      "of {}",
+                      where, name, value, range.low, range.high, range.multiple));
+  }
+  for (const auto& [name, value] : shape) {
+    if (!task.dims.count(name))
+      return input_error(fmt::format("{}: the task has no dim '{}' (in shape {})", where, name,
+                                     task::dims_text(shape)));
+  }
+  auto traced = task.reference->trace(shape);
+  if (!traced)
+    return std::move(traced).error().context(
+        fmt::format("{}: at shape {}", where, task::dims_text(shape)));
+  return Done{};
+}
+
+Status apply_shapes(task::Task& task, const TaskToml& toml, const LoadOptions& options,
+                    const std::string& where) {
+  for (const auto& [name, range] : toml.dims) {
+    if (!task.dims.count(name))
+      return input_error(fmt::format("{}: dim '{}' appears in no shape of the task", where, name));
+    task.dims[name] = range;
+  }
+  if (!toml.benchmark.empty() && options.dims.empty()) task.benchmark_shapes = toml.benchmark;
+  if (!toml.correctness.empty()) task.correctness_shapes = toml.correctness;
+  for (const task::Dims& shape : task.benchmark_shapes) KW_TRY(check_shape(task, shape, where));
+  // A shape of ours, not the author's, may lie outside the ranges: then the benchmark's serves.
+  if (toml.correctness.empty() && !check_shape(task, task.correctness_shapes[0], where))
+    task.correctness_shapes = task.benchmark_shapes;
+  for (const task::Dims& shape : task.correctness_shapes) KW_TRY(check_shape(task, shape, where));
+  return Done{};
+}
+
+Status apply_inputs(task::Task& task, const TaskToml& toml, const std::string& where) {
+  for (const auto& [name, input] : toml.inputs) {
+    const auto spec = std::find_if(task.inputs.begin(), task.inputs.end(),
+                                   [&name = name](const auto& one) { return one.name == name; });
+    if (spec == task.inputs.end()) continue;  // only written: an output
+    spec->role = input.role;
+    spec->optional = input.optional;
+    const std::string& below = input.tensor.legal.high_dim;
+    if (!below.empty() && !task.dims.count(below))
+      return input_error(fmt::format("{}: '{}' must stay below '{}', which is no dim of the task",
+                                     where, name, below));
+  }
+  return Done{};
+}
+
+}  // namespace
+
+Result<task::Task> load_folder(const std::string& path, const LoadOptions& options) {
+  const std::string folder = folder_of(path);
+  const std::string toml_path = folder + "/task.toml";
+  if (!os::exists(toml_path)) return input_error(fmt::format("{} has no task.toml", folder));
+  const std::string text = KW_TRY(os::read_file(toml_path, kMaxTextBytes));
+  const TaskToml toml = KW_TRY(parse_task_toml(text, toml_path));
+  const std::string reference = folder + "/" + toml.reference;
+  const std::string source = KW_TRY(os::read_file(reference, kMaxSourceBytes));
+  LoadRequest request = request_of(toml, options);
+  for (GivenInput& given : KW_TRY(parse_input_options(options.inputs))) {
+    std::erase_if(request.inputs, [&](const GivenInput& one) { return one.name == given.name; });
+    request.inputs.push_back(std::move(given));
+  }
+  task::Task task = KW_TRY(load_source(source, reference, request));
+  task.format = "folder";
+  task.name = toml.name.empty() ? folder.substr(folder.rfind('/') + 1) : toml.name;
+  const std::string prompt = folder + "/" + toml.prompt;
+  if (os::exists(prompt)) task.prompt = KW_TRY(os::read_file(prompt, kMaxTextBytes));
+  KW_TRY(apply_inputs(task, toml, toml_path));
+  KW_TRY(apply_shapes(task, toml, options, toml_path));
+  const task::Precision from_file = task.precision;
+  task.precision = toml.precision;
+  if (!toml.allow_tf32_given) task.precision.allow_tf32 = from_file.allow_tf32;
+  if (!task.precision.atol) task.precision.atol = from_file.atol;
+  if (!task.precision.rtol) task.precision.rtol = from_file.rtol;
+  return task;
+}
+
+}  // namespace kw::frontend

@@ -1,0 +1,16 @@
+// Our own format: a folder with task.toml, reference.py and prompt.txt. docs/references.md has the
+// keys.
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+#include "frontend/load.h"
+#include "task/task.h"
+
+namespace kw::frontend {
+
+/// `path`: the folder, or its task.toml.
+Result<task::Task> load_folder(const std::string& path, const LoadOptions& options);
+
+}  // namespace kw::frontend

@@ -1,0 +1,154 @@
+#include "frontend/load_optimizer.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <functional>
+
+#include "base/text.h"
+
+namespace kw::frontend {
+namespace {
+
+constexpr size_t kMaxTries = 3000;
+
+struct Length {
+  std::string text;  // "K * M"
+  double size = 1;
+};
+
+/// Every product of different dims, largest first.
+std::vector<Length> possible_lengths(const task::Dims& dims) {
+  std::vector<Length> lengths = {};
+  const std::vector<std::pair<std::string, int64_t>> list(dims.begin(), dims.end());
+  for (size_t chosen = 1; chosen < size_t{1} << std::min<size_t>(list.size(), 6); ++chosen) {
+    Length length;
+    for (size_t i = 0; i < list.size(); ++i) {
+      if (!(chosen >> i & 1)) continue;
+      length.text += (length.text.empty() ? "" : " * ") + list[i].first;
+      length.size *= static_cast<double>(list[i].second);
+    }
+    lengths.push_back(std::move(length));
+  }
+  std::sort(lengths.begin(), lengths.end(),
+            [](const Length& a, const Length& b) { return a.size > b.size; });
+  return lengths;
+}
+
+/// The convention's own rule: the dim, or the product of the two largest.
+std::string usual_length(const task::Dims& dims) {
+  std::vector<std::pair<int64_t, std::string>> sorted;
+  for (const auto& [name, value] : dims) sorted.emplace_back(value, name);
+  std::sort(sorted.rbegin(), sorted.rend());
+  if (sorted.size() == 1) return sorted[0].second;
+  return std::min(sorted[0].second, sorted[1].second) + " * " +
+         std::max(sorted[0].second, sorted[1].second);
+}
+
+/// Different values for every dim, so that only the right lengths fit. Multiples of 4, because
+/// references like to halve.
+task::Dims distinct(const task::Dims& dims) {
+  task::Dims result;
+  int64_t next = 12;
+  for (const auto& [name, value] : dims) {
+    result[name] = next;
+    next += 8;
+  }
+  return result;
+}
+
+class Search {
+ public:
+  Search(TaskDraft& draft, const std::vector<std::string>& tensors) : draft_(draft) {
+    for (const std::string& name : tensors)
+      places_.push_back(static_cast<size_t>(
+          std::find_if(draft.entry.arguments.begin(), draft.entry.arguments.end(),
+                       [&](const Argument& one) { return one.name == name; }) -
+          draft.entry.arguments.begin()));
+  }
+
+  bool try_usual(const std::string& length, const task::Dims& dims) {
+    for (const size_t place : places_) set(place, length);
+    return runs(dims);
+  }
+
+  /// All combinations, the largest buffers first.
+  bool try_all(const task::Dims& dims) {
+    const std::vector<Length> lengths = possible_lengths(dims);
+    std::vector<std::vector<size_t>> combinations = {{}};
+    for (size_t i = 0; i < places_.size(); ++i) {
+      std::vector<std::vector<size_t>> longer;
+      for (const auto& one : combinations) {
+        for (size_t which = 0; which < lengths.size(); ++which) {
+          longer.push_back(one);
+          longer.back().push_back(which);
+        }
+      }
+      combinations = std::move(longer);
+      if (combinations.size() > kMaxTries) return false;
+    }
+    const auto total = [&](const std::vector<size_t>& one) {
+      double sum = 0;
+      for (const size_t which : one) sum += lengths[which].size;
+      return sum;
+    };
+    std::stable_sort(combinations.begin(), combinations.end(),
+                     [&](const auto& a, const auto& b) { return total(a) > total(b); });
+    for (const auto& one : combinations) {
+      for (size_t i = 0; i < places_.size(); ++i) set(places_[i], lengths[one[i]].text);
+      if (runs(dims)) return true;
+    }
+    return false;
+  }
+
+  const Error& last_error() const { return *error_; }
+
+ private:
+  void set(size_t place, const std::string& length) {
+    TensorText text;
+    text.shape = {length};
+    draft_.entry.arguments[place].value = TensorArgument{text, false};
+  }
+
+  bool runs(const task::Dims& dims) {
+    auto trace = trace_entry(draft_.entry, dims);
+    if (!trace && !error_) error_ = trace.error();
+    return trace.has_value();
+  }
+
+  TaskDraft& draft_;
+  std::vector<size_t> places_;
+  std::optional<Error> error_;
+};
+
+}  // namespace
+
+Result<task::Task> load_flat(TaskDraft draft, const std::vector<std::string>& tensors) {
+  draft.format = "optimizer";
+  draft.entry.writes_only = true;
+  for (const std::string& name : tensors)
+    draft.entry.arguments.push_back({name, true, TensorArgument{}});
+  for (Argument& argument : draft.entry.arguments) argument.by_keyword = true;
+  Search search(draft, tensors);
+  const task::Dims apart = distinct(draft.given);
+  const std::string usual = usual_length(draft.given);
+  const bool found = search.try_usual(usual, apart) || search.try_all(apart) ||
+                     search.try_usual(usual, draft.given) || search.try_all(draft.given);
+  if (!found) {
+    std::string flags;
+    for (const std::string& name : tensors) flags += fmt::format(" --input '{}:fp32[N]'", name);
+    Error error = search.last_error();
+    error.message += fmt::format(
+        "\n  hint: no lengths of the flat buffers {} were found at which it runs; pass{}",
+        join(tensors, ", "), flags);
+    return error;
+  }
+  for (const Argument& argument : draft.entry.arguments) {
+    if (const auto* tensor = std::get_if<TensorArgument>(&argument.value))
+      draft.notes.push_back(fmt::format("{}: flat fp32 buffer of {} elements", argument.name,
+                                        tensor->text.shape.empty() ? "1" : tensor->text.shape[0]));
+  }
+  return make_task(std::move(draft));
+}
+
+}  // namespace kw::frontend

@@ -1,0 +1,25 @@
+// The part of loading that all formats share: the text of a Python file and what is said about its
+// inputs become a Task. Used by the loaders only.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "frontend/entry.h"
+#include "task/task.h"
+
+namespace kw::frontend {
+
+struct LoadRequest {
+  std::string function;
+  std::vector<GivenInput> inputs;
+  task::Dims dims;
+  std::vector<std::string> output_names;
+};
+
+Result<task::Task> load_source(const std::string& text, const std::string& path,
+                               const LoadRequest& request);
+Result<std::vector<GivenInput>> parse_input_options(const std::vector<std::string>& texts);
+
+}  // namespace kw::frontend

@@ -1,0 +1,35 @@
+// The last step of every loader: an Entry whose arguments are settled becomes a Task. Decides which
+// ints are dims, gives them values, and traces once at each shape.
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "frontend/trace.h"
+#include "task/task.h"
+
+namespace kw::frontend {
+
+struct TaskDraft {
+  Entry entry;
+  std::string format;  // as in Task::format
+  task::Dims given;    // values the user gave
+  task::Dims file;     // ints at file level
+  std::vector<std::string> notes;
+  std::vector<task::ScalarSpec> defaults;  // numbers the reference has by default
+  std::optional<double> atol, rtol;
+};
+
+/// The task at the values given, those of the file, or assumed ones, which are noted.
+Result<task::Task> make_task(TaskDraft draft);
+
+/// Names the arguments' shapes are made of.
+std::set<std::string> names_of(const std::vector<Argument>& arguments);
+/// A smaller task of the same kind: large extents halved as long as they are even.
+task::Dims shrunk(const task::Dims& dims);
+/// The file's name without folder and ending.
+std::string stem_of(const std::string& path);
+
+}  // namespace kw::frontend

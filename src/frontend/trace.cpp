@@ -1,0 +1,308 @@
+#include "frontend/trace.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <set>
+
+#include "base/text.h"
+#include "frontend/arrange.h"
+#include "frontend/cell.h"
+#include "frontend/evaluator.h"
+#include "frontend/modules.h"
+#include "frontend/names.h"
+#include "frontend/numbers.h"
+
+namespace kw::frontend {
+namespace {
+
+using graph::NodeId;
+
+struct Output {
+  std::string name;
+  Tensor tensor;
+};
+
+/// An argument as the reference sees it.
+struct Bound {
+  const Argument* argument = nullptr;
+  Value value;
+  NodeId input = -1;  // its node, when it is a tensor
+};
+
+class Tracer {
+ public:
+  Tracer(const Entry& entry, const task::Dims& dims, bool every_int)
+      : entry_(entry), dims_(dims), evaluator_(entry.source, {dims, every_int}) {}
+
+  Result<Trace> run();
+
+ private:
+  Result<Value> make_callee();
+  Result<Value> make_model(const Value& cls);
+  Status bind_arguments();
+  Result<Value> scalar(const task::ScalarSpec& spec);
+  Status collect(const Value& value, const std::string& name, int depth);
+  Status collect_returned(const Value& value);
+  void collect_written();
+  std::string unique(const std::string& wanted);
+  std::vector<std::string> returned_names(const Value& value) const;
+  Result<Trace> finish();
+  void name_weights(Trace& trace, const graph::Graph& graph, const std::vector<bool>& needed,
+                    std::vector<std::pair<NodeId, std::string>>& inputs);
+
+  const Entry& entry_;
+  task::Dims dims_;
+  Evaluator evaluator_;
+  Value callee_;
+  std::vector<Bound> bound_;
+  std::vector<Output> outputs_;
+  std::set<std::string> names_;
+  std::vector<std::string> notes_;
+};
+
+Result<Value> Tracer::make_model(const Value& cls) {
+  evaluator_.set_randomness(Randomness::Weight);
+  Arguments arguments;
+  const Value* init = KW_TRY(evaluator_.global("get_init_inputs"));
+  if (init) {
+    const Value values = KW_TRY(evaluator_.call(*init, {}));
+    if (const std::vector<Value>* items = items_of(values)) {
+      arguments.positional = *items;
+      // [[…], {…}]: positional and keyword arguments apart.
+      const auto* keywords =
+          items->size() == 2 ? (*items)[1].get<std::shared_ptr<Dict>>() : nullptr;
+      if (keywords && items_of((*items)[0])) {
+        arguments.positional = *items_of((*items)[0]);
+        for (const auto& [key, value] : (*keywords)->items)
+          arguments.keywords.emplace_back(to_text(key), value);
+      }
+    } else if (const auto* dict = values.get<std::shared_ptr<Dict>>()) {
+      for (const auto& [key, value] : (*dict)->items)
+        arguments.keywords.emplace_back(to_text(key), value);
+    } else {
+      return input_error(fmt::format("{}: get_init_inputs() returns {}, not a list",
+                                     entry_.source->name, type_name(values)));
+    }
+  }
+  Value model = KW_TRY(evaluator_.call(cls, arguments));
+  evaluator_.set_randomness(Randomness::Refused);
+  return model;
+}
+
+Result<Value> Tracer::make_callee() {
+  evaluator_.set_randomness(Randomness::Weight);
+  KW_TRY(evaluator_.run_module());
+  evaluator_.set_randomness(Randomness::Refused);
+  const Value* found = KW_TRY(evaluator_.global(entry_.name));
+  if (!found) return input_error(fmt::format("{} has no '{}'", entry_.source->name, entry_.name));
+  if (found->get<std::shared_ptr<Class>>()) return make_model(*found);
+  return *found;
+}
+
+Result<Value> Tracer::scalar(const task::ScalarSpec& spec) {
+  if (spec.dtype == tensor::DType::Bool) return Value(spec.integer != 0);
+  if (tensor::is_float(spec.dtype)) return Value(spec.number);
+  return Value(graph::Dim(spec.integer));
+}
+
+Status Tracer::bind_arguments() {
+  for (const auto& [name, value] : evaluator_.dims()) dims_.emplace(name, value);
+  for (const Argument& argument : entry_.arguments) {
+    Bound bound{&argument, Value(), -1};
+    if (const auto* tensor = std::get_if<TensorArgument>(&argument.value)) {
+      auto shape = shape_at(tensor->text.shape, dims_);
+      if (!shape) return std::move(shape).error().context(fmt::format("input '{}'", argument.name));
+      evaluator_.graph().at(argument.name, 0, 0);
+      bound.input = evaluator_.graph().input(argument.name, tensor->text.dtype, *shape);
+      bound.value = new_tensor(bound.input);
+    } else if (const auto* spec = std::get_if<task::ScalarSpec>(&argument.value)) {
+      bound.value = KW_TRY(scalar(*spec));
+    } else {
+      const auto found = dims_.find(argument.name);
+      if (found == dims_.end())
+        return input_error(
+            fmt::format("no value for dim {}; pass --dims {}=…", argument.name, argument.name));
+      bound.value = graph::Dim::symbol(argument.name, found->second);
+    }
+    names_.insert(argument.name);
+    bound_.push_back(std::move(bound));
+  }
+  return Done{};
+}
+
+std::string Tracer::unique(const std::string& wanted) {
+  std::string name = identifier(wanted);
+  for (int i = 1; !names_.insert(name).second || !is_dim_name(name); ++i)
+    name = fmt::format("{}_{}", identifier(wanted), i);
+  return name;
+}
+
+Status Tracer::collect(const Value& value, const std::string& name, int depth) {
+  if (const auto* tensor = value.get<Tensor>()) {
+    outputs_.push_back({unique(name), *tensor});
+    return Done{};
+  }
+  if (value.is_none() && depth > 0) {
+    notes_.push_back("a returned None is left out");
+    return Done{};
+  }
+  const std::vector<Value>* items = items_of(value);
+  if (const auto* object = value.get<std::shared_ptr<Object>>()) items = module_items(**object);
+  if (!items || depth > kMaxNesting)
+    return input_error(fmt::format("{}: {} returns {}, not a tensor", entry_.source->name,
+                                   entry_.name, type_name(value)));
+  for (size_t i = 0; i < items->size(); ++i)
+    KW_TRY(collect((*items)[i], fmt::format("out{}", outputs_.size()), depth + 1));
+  return Done{};
+}
+
+/// The variables of `return y, z`; empty where something else stands.
+std::vector<std::string> Tracer::returned_names(const Value& value) const {
+  const std::vector<Value>* items = items_of(value);
+  std::vector<std::string> names(items ? items->size() : 1);
+  const Json* node = evaluator_.last_return();
+  if (!node) return names;
+  const Json::Array& elements = (*node)["elts"].items();
+  if (!items && (*node)["_"].as_string() == "Name") names[0] = (*node)["id"].as_string();
+  for (size_t i = 0; items && i < elements.size() && i < names.size(); ++i) {
+    if (elements[i]["_"].as_string() == "Name") names[i] = elements[i]["id"].as_string();
+  }
+  return names;
+}
+
+Status Tracer::collect_returned(const Value& value) {
+  if (const auto* dict = value.get<std::shared_ptr<Dict>>()) {
+    for (const auto& [key, item] : (*dict)->items) KW_TRY(collect(item, to_text(key), 1));
+    return Done{};
+  }
+  const std::vector<std::string> names = returned_names(value);
+  const std::vector<Value>* items = items_of(value);
+  const std::vector<Value> single = {value};
+  const std::vector<Value>& all = items ? *items : single;
+  for (size_t i = 0; i < all.size(); ++i) {
+    const bool taken = names[i].empty() || names_.count(names[i]);
+    KW_TRY(
+        collect(all[i], taken ? fmt::format("out{}", outputs_.size()) : names[i], items ? 1 : 0));
+  }
+  return Done{};
+}
+
+void Tracer::collect_written() {
+  for (const Bound& bound : bound_) {
+    const auto* tensor = bound.value.get<Tensor>();
+    if (tensor && tensor->cell->version > 0) outputs_.push_back({bound.argument->name, *tensor});
+  }
+}
+
+void Tracer::name_weights(Trace& trace, const graph::Graph& graph, const std::vector<bool>& needed,
+                          std::vector<std::pair<NodeId, std::string>>& inputs) {
+  std::vector<Drawn> drawn = evaluator_.parameters();
+  drawn.insert(drawn.end(), evaluator_.drawn().begin(), evaluator_.drawn().end());
+  const auto add = [&](NodeId node, const std::string& path) {
+    const auto known = std::find_if(drawn.begin(), drawn.end(),
+                                    [&](const Drawn& one) { return one.node == node; });
+    if (known == drawn.end() || !needed[static_cast<size_t>(node)]) return;
+    Weight weight{unique(path), graph[node].dtype, {}, known->legal};
+    for (const graph::Dim& extent : graph[node].shape) weight.shape.push_back(extent.text());
+    inputs.emplace_back(node, weight.name);
+    trace.weights.push_back(std::move(weight));
+    drawn.erase(known);
+  };
+  if (const auto* model = callee_.get<std::shared_ptr<Object>>()) {
+    for (const auto& [path, tensor] : state_of(**model)) add(tensor.cell->node, path);
+  }
+  while (!drawn.empty()) {
+    const NodeId node = drawn.front().node;
+    const size_t before = drawn.size();
+    add(node, "weight");
+    if (drawn.size() == before) drawn.erase(drawn.begin());
+  }
+}
+
+Result<Trace> Tracer::finish() {
+  std::vector<graph::NamedNode> outputs;
+  for (const Output& output : outputs_)
+    outputs.push_back({output.name, KW_TRY(read(evaluator_.graph(), output.tensor))});
+  const std::vector<std::string>& wanted = entry_.output_names;
+  if (!wanted.empty() && wanted.size() != outputs.size())
+    return input_error(fmt::format("{}: {} gives {} outputs, but the task names {}",
+                                   entry_.source->name, entry_.name, outputs.size(),
+                                   wanted.size()));
+  for (size_t i = 0; i < wanted.size(); ++i) outputs[i].name = wanted[i];
+  Trace trace;
+  trace.notes = std::move(notes_);
+  trace.allow_tf32 = evaluator_.allow_tf32();
+  trace.file_dims = evaluator_.dims();
+  const graph::Graph raw = std::move(evaluator_.graph()).finish(std::move(outputs));
+  const std::vector<bool> needed = needed_by_outputs(raw);
+  std::vector<std::pair<NodeId, std::string>> inputs;
+  for (const Bound& bound : bound_) {
+    if (bound.input < 0) continue;
+    const auto* tensor = bound.value.get<Tensor>();
+    const bool is_output = std::any_of(outputs_.begin(), outputs_.end(), [&](const Output& one) {
+      return one.name == bound.argument->name;
+    });
+    const bool read_too = needed[static_cast<size_t>(bound.input)];
+    if (is_output && !read_too && tensor->cell->version > 0) {
+      trace.write_only.push_back(bound.argument->name);
+      continue;
+    }
+    if (is_output) trace.written.push_back(bound.argument->name);
+    inputs.emplace_back(bound.input, bound.argument->name);
+  }
+  name_weights(trace, raw, needed, inputs);
+  trace.graph = arrange(raw, inputs);
+  return trace;
+}
+
+Result<Trace> Tracer::run() {
+  callee_ = KW_TRY(make_callee());
+  KW_TRY(bind_arguments());
+  Arguments arguments;
+  for (const Bound& bound : bound_) {
+    if (bound.argument->by_keyword)
+      arguments.keywords.emplace_back(bound.argument->name, bound.value);
+    else
+      arguments.positional.push_back(bound.value);
+  }
+  auto called = evaluator_.call(callee_, arguments);
+  if (!called) {
+    const std::string at = task::dims_text(dims_);
+    if (at.empty()) return std::move(called).error();
+    Error error = std::move(called).error();
+    error.message += "\n  at " + at;
+    return error;
+  }
+  const Value value = std::move(called).value();
+  if (value.is_none() || entry_.writes_only) collect_written();
+  if (outputs_.empty() && value.is_none())
+    return input_error(
+        fmt::format("{}: {} returns None and writes to none of its inputs\n  hint: "
+                    "return the result, or write it into an argument: out.copy_(y)",
+                    entry_.source->name, entry_.name));
+  if (outputs_.empty()) {
+    KW_TRY(collect_returned(value));
+    for (const Bound& bound : bound_) {
+      const auto* tensor = std::get_if<TensorArgument>(&bound.argument->value);
+      if (tensor && tensor->written)
+        outputs_.push_back({bound.argument->name, *bound.value.get<Tensor>()});
+    }
+  }
+  if (outputs_.empty())
+    return input_error(fmt::format("{}: {} returns no tensor", entry_.source->name, entry_.name));
+  return finish();
+}
+
+}  // namespace
+
+Result<Trace> trace_entry(const Entry& entry, const task::Dims& dims, bool every_int) {
+  return Tracer(entry, dims, every_int).run();
+}
+
+Result<graph::Graph> PythonReference::trace(const task::Dims& dims) const {
+  Trace trace = KW_TRY(trace_entry(entry_, dims));
+  return std::move(trace.graph);
+}
+
+}  // namespace kw::frontend

@@ -1,0 +1,71 @@
+// One run of a reference at given dims: the file is evaluated anew, the model made, the inputs
+// bound, the outputs named. What a Task's Reference does for every shape.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/result.h"
+#include "frontend/spec_text.h"
+#include "frontend/syntax.h"
+#include "graph/graph.h"
+#include "task/task.h"
+
+namespace kw::frontend {
+
+struct DimArgument {};  // the dim of the parameter's own name
+struct TensorArgument {
+  TensorText text;
+  bool written = false;  // the task wants what the reference leaves in it, too
+};
+
+/// How one parameter of the reference gets its value.
+struct Argument {
+  std::string name;
+  bool by_keyword = false;
+  std::variant<TensorArgument, DimArgument, task::ScalarSpec> value;
+};
+
+/// What to run, and with what.
+struct Entry {
+  std::shared_ptr<const Source> source;  // shared by every trace; never changes
+  std::string name;                      // a function, class or object of the file
+  std::vector<Argument> arguments;
+  std::vector<std::string> output_names;  // from the task; empty: from the return statement
+  bool writes_only = false;               // outputs are what was written in place, if anything was
+};
+
+struct Weight {
+  std::string name;  // an identifier: "net_0_weight"
+  tensor::DType dtype = tensor::DType::Fp32;
+  std::vector<std::string> shape;
+  task::Legal legal;
+};
+
+struct Trace {
+  graph::Graph graph;
+  std::vector<Weight> weights;          // in the graph's order, behind the arguments
+  std::vector<std::string> write_only;  // arguments that are no inputs: only written
+  std::vector<std::string> written;     // arguments that are outputs too
+  std::vector<std::string> notes;
+  task::Dims file_dims;  // ints at file level that served as dims
+  bool allow_tf32 = false;
+};
+
+/// `every_int`: every int at file level keeps its name in the shapes.
+Result<Trace> trace_entry(const Entry& entry, const task::Dims& dims, bool every_int = false);
+
+/// Traces the entry at any dims.
+class PythonReference : public task::Reference {
+ public:
+  explicit PythonReference(Entry entry) : entry_(std::move(entry)) {}
+  Result<graph::Graph> trace(const task::Dims& dims) const override;
+  const Entry& entry() const { return entry_; }
+
+ private:
+  Entry entry_;
+};
+
+}  // namespace kw::frontend
