@@ -1,0 +1,229 @@
+#include "verify/metamorphic.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <set>
+
+#include "graph/builder.h"
+#include "graph/compose_norm.h"
+#include "graph/compose_reduce.h"
+#include "tensor/convert.h"
+
+namespace kw::verify {
+
+namespace {
+
+using graph::Builder;
+using graph::Dim;
+using graph::NodeId;
+using graph::Op;
+using graph::Operand;
+using tensor::DType;
+
+using Body = std::function<Result<NodeId>(Builder&, NodeId x, NodeId w)>;
+
+/// y = body(x[B, D], w[D]).
+graph::Graph graph_of(const Body& body) {
+  Builder b;
+  const NodeId x = b.input("x", DType::Fp32, {Dim::symbol("B", 4), Dim::symbol("D", 6)});
+  const NodeId w = b.input("w", DType::Fp32, {Dim::symbol("D", 6)});
+  auto y = body(b, x, w);
+  if (!y) throw std::runtime_error(y.error().message);
+  return std::move(b).finish({{"y", *y}});
+}
+
+/// "permute B", "scale x 2", "shift x 1", "linear x".
+std::set<std::string> names_of(const graph::Graph& graph) {
+  std::set<std::string> names;
+  for (const Relation& r : find_relations(graph)) {
+    const auto amount = [&] { return std::to_string(r.amounts[0]).substr(0, 4); };
+    const std::string input = r.input < 0 ? "" : graph.inputs[static_cast<size_t>(r.input)].name;
+    switch (r.kind) {
+      case RelationKind::Permute:
+        names.insert("permute " + r.dim);
+        break;
+      case RelationKind::Split:
+        names.insert("split " + r.dim);
+        break;
+      case RelationKind::Scale:
+        names.insert("scale " + input + " " + amount());
+        break;
+      case RelationKind::Shift:
+        names.insert("shift " + input + " " + amount());
+        break;
+      case RelationKind::Linear:
+        names.insert("linear " + input);
+        break;
+    }
+  }
+  return names;
+}
+
+struct Row {
+  const char* name;
+  Body body;
+  std::set<std::string> has, lacks;
+};
+
+Result<NodeId> plus(Builder& b, NodeId x, Operand y) {
+  return b.binary(Op::Add, Operand::tensor(x), y);
+}
+
+class Relations : public testing::TestWithParam<Row> {};
+
+TEST_P(Relations, FollowFromTheGraph) {
+  const std::set<std::string> found = names_of(graph_of(GetParam().body));
+  for (const std::string& name : GetParam().has) EXPECT_TRUE(found.count(name)) << name;
+  for (const std::string& name : GetParam().lacks) EXPECT_FALSE(found.count(name)) << name;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Graphs, Relations,
+    testing::Values(Row{"Softmax",
+                        [](Builder& b, NodeId x, NodeId) { return graph::softmax(b, x, 1); },
+                        {"permute B", "split B", "shift x 0.00"},
+                        {"scale x 1.00", "scale x 0.00", "linear x"}},
+                    Row{"LayerNorm",
+                        [](Builder& b, NodeId x, NodeId w) {
+                          return graph::layer_norm(b, x, {b.extent(x, 1)}, w, {}, 1e-5);
+                        },
+                        {"permute B", "split B", "shift x 0.00", "linear w"},
+                        {"scale x 0.00", "linear x", "split D"}},
+                    Row{"RowSum",
+                        [](Builder& b, NodeId x, NodeId) { return graph::sum(b, x, {1}, false); },
+                        {"permute B", "split B", "linear x", "scale x 1.00", "shift x 6.00"},
+                        {}},
+                    Row{"ColumnSum",
+                        [](Builder& b, NodeId x, NodeId) { return graph::sum(b, x, {0}, false); },
+                        {"permute D", "split D", "linear x", "shift x 4.00"},
+                        {"permute B", "split B"}},
+                    Row{"Maximum",
+                        [](Builder& b, NodeId x, NodeId) { return graph::amax(b, x, {1}, false); },
+                        {"permute B", "scale x 1.00", "shift x 1.00"},
+                        {"linear x"}},
+                    Row{"Relu",
+                        [](Builder& b, NodeId x, NodeId) {
+                          return b.binary(Op::Maximum, Operand::tensor(x), Operand::of(0.0));
+                        },
+                        {"permute B", "permute D", "scale x 1.00"},
+                        {"shift x 1.00", "shift x 0.00", "linear x"}},
+                    Row{"AffineIsNotLinear",
+                        [](Builder& b, NodeId x, NodeId) { return plus(b, x, Operand::of(1.0)); },
+                        {"shift x 1.00"},
+                        {"linear x", "scale x 1.00"}},
+                    Row{"Square",
+                        [](Builder& b, NodeId x, NodeId) {
+                          return b.binary(Op::Mul, Operand::tensor(x), Operand::tensor(x));
+                        },
+                        {"scale x 2.00", "permute B"},
+                        {"linear x", "shift x 0.00"}},
+                    Row{"Weighted",
+                        [](Builder& b, NodeId x, NodeId w) {
+                          return b.binary(Op::Mul, Operand::tensor(x), Operand::tensor(w));
+                        },
+                        {"permute B", "split B", "permute D", "linear x", "linear w"},
+                        {}},
+                    Row{"Transpose",
+                        [](Builder& b, NodeId x, NodeId) {
+                          return b.permute(x, {1, 0});
+                        },
+                        {"permute B", "permute D", "linear x"},
+                        {}},
+                    Row{"CumulativeSum",
+                        [](Builder& b, NodeId x, NodeId) { return b.scan(Op::CumSum, x, 1); },
+                        {"permute B", "linear x"},
+                        {"permute D", "split D"}},
+                    Row{"Mixed",
+                        [](Builder& b, NodeId x, NodeId) { return graph::softmax(b, x, 0); },
+                        {"permute D", "split D"},
+                        {"split B"}},
+                    Row{"FlippedRows",
+                        [](Builder& b, NodeId x, NodeId) {
+                          graph::Node flip;
+                          flip.op = Op::Flip;
+                          flip.inputs = {x};
+                          flip.attrs.dims = {0};
+                          return b.add(flip);
+                        },
+                        {"permute D"},
+                        {"permute B", "split B"}}),
+    [](const testing::TestParamInfo<Row>& row) { return row.param.name; });
+
+tensor::HostTensor values(const std::vector<double>& list, std::vector<int64_t> shape) {
+  auto tensor = tensor::make_tensor(DType::Fp32, std::move(shape));
+  tensor::store_floats(*tensor, 0, list);
+  return std::move(tensor).value();
+}
+
+exec::Truth truth(const std::vector<double>& list, std::vector<int64_t> shape) {
+  exec::Truth truth;
+  truth.name = "y";
+  truth.shape = std::move(shape);
+  truth.value = list;
+  return truth;
+}
+
+const Relation& find(const std::vector<Relation>& relations, RelationKind kind) {
+  for (const Relation& relation : relations) {
+    if (relation.kind == kind) return relation;
+  }
+  throw std::runtime_error("no such relation");
+}
+
+}  // namespace
+
+TEST(Relations, RowsMoveTogether) {
+  const graph::Graph graph =
+      graph_of([](Builder& b, NodeId x, NodeId) { return graph::sum(b, x, {1}, false); });
+  std::vector<double> x, w(6, 1), sums;
+  for (int row = 0; row < 4; ++row) {
+    for (int column = 0; column < 6; ++column) x.push_back(row * 10 + column);
+    sums.push_back(row * 60 + 15);
+  }
+  const std::vector<tensor::HostTensor> inputs = {values(x, {4, 6}), values(w, {6})};
+  const std::vector<exec::Truth> truths = {truth(sums, {4})};
+  for (const RelationKind kind : {RelationKind::Permute, RelationKind::Split}) {
+    const auto changed = apply(find(row_relations(graph), kind), graph, inputs, truths, 5, {});
+    ASSERT_TRUE(changed && *changed);
+    const Changed& other = **changed;
+    EXPECT_EQ(other.extent, kind == RelationKind::Split ? 2 : 4);
+    EXPECT_EQ(other.inputs[1].data, inputs[1].data) << "shared";
+    ASSERT_EQ(static_cast<int64_t>(other.truths[0].value.size()), other.extent);
+    for (int64_t row = 0; row < other.extent; ++row) {
+      double sum = 0;
+      for (int64_t i = 0; i < 6; ++i) sum += tensor::get_element(other.inputs[0], row * 6 + i);
+      EXPECT_EQ(sum, other.truths[0].value[static_cast<size_t>(row)]);
+    }
+  }
+}
+
+TEST(Relations, TwoPartsMakeTheWhole) {
+  const graph::Graph graph =
+      graph_of([](Builder& b, NodeId x, NodeId) { return graph::sum(b, x, {1}, false); });
+  std::vector<double> x(24);
+  for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<double>(i + 1);
+  const std::vector<tensor::HostTensor> inputs = {values(x, {4, 6}),
+                                                  values({1, 1, 1, 1, 1, 1}, {6})};
+  const std::vector<exec::Truth> truths = {truth({21, 57, 93, 129}, {4})};
+  const auto changed =
+      apply(find(value_relations(graph), RelationKind::Linear), graph, inputs, truths, 5, {});
+  ASSERT_TRUE(changed && *changed);
+  Changed other = **changed;
+  std::vector<double> first(4);
+  for (int64_t i = 0; i < 24; ++i) {
+    const double a = tensor::get_element(other.inputs[0], i);
+    const double b = tensor::get_element(other.before[0], i);
+    EXPECT_EQ(a + b, x[static_cast<size_t>(i)]);
+    EXPECT_EQ(a * b, 0);
+    first[static_cast<size_t>(i / 6)] += b;
+  }
+  subtract({values(first, {4})}, &other.truths);
+  for (int64_t row = 0; row < 4; ++row) {
+    double sum = 0;
+    for (int64_t i = 0; i < 6; ++i) sum += tensor::get_element(other.inputs[0], row * 6 + i);
+    EXPECT_EQ(other.truths[0].value[static_cast<size_t>(row)], sum);
+  }
+}
+
+}  // namespace kw::verify
