@@ -5,15 +5,22 @@
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
+#include <unistd.h>
+
 #include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <tuple>
 
 #include "cuda/context.h"
 #include "cuda/driver.h"
 #include "cuda/image.h"
 #include "cuda/launch.h"
+#include "exec/audit_hash.h"
 #include "gpu/messages.h"
 #include "kernels.h"
+#include "os/files.h"
+#include "os/process.h"
 #include "program_builder.h"
 
 namespace kw::capi {
@@ -188,6 +195,39 @@ TEST_F(ClockLibrary, SaysThatThereIsNoSuchDevice) {
   EXPECT_EQ(library_.open(99), nullptr);
   EXPECT_NE(std::string(library_.error(nullptr)).find("no GPU 99"), std::string::npos);
 }
+
+#ifdef KW_FAKE_DRIVER
+TEST_F(ClockLibrary, IsSpokenToByPython) {
+#ifdef KW_SANITIZED
+  GTEST_SKIP() << "a sanitized library cannot be loaded by a Python that is not";
+#endif
+  gpu::Request request;
+  request.verb = gpu::Verb::Time;
+  request.protocol_options.max_samples = 6;
+  request.protocol_options.warmup_seconds = 0.01;
+  const std::string folder = testing::TempDir() + "kw_python_clock_" + std::to_string(::getpid());
+  ASSERT_TRUE(os::make_directories(folder));
+  ASSERT_TRUE(os::write_file(folder + "/frame", gpu::encode(request)));
+  const auto run =
+      os::run_process({"python3", "-I", KW_SOURCE_DIR "/tests/clock_library/python_clock.py",
+                       KW_CLOCK_LIBRARY, KW_FAKE_DRIVER, folder + "/frame", folder + "/reply"});
+  ASSERT_TRUE(run) << run.error().message;
+  ASSERT_EQ(run->exit_code, 0) << run->err;
+  const auto bytes = os::read_file(folder + "/reply");
+  std::filesystem::remove_all(folder);
+  ASSERT_TRUE(bytes) << bytes.error().message;
+  const gpu::Reply reply = gpu::decode_reply(*bytes).value();
+  ASSERT_EQ(reply.error, "");
+  ASSERT_EQ(reply.time.results.size(), 1U);
+  EXPECT_FALSE(reply.time.results[0].samples.microseconds.empty());
+  ASSERT_FALSE(reply.time.results[0].audits.empty());
+  for (const record::CallAudit& audit : reply.time.results[0].audits) {
+    const std::vector<std::byte> entry(256, static_cast<std::byte>(audit.entry + 1));
+    ASSERT_EQ(audit.hashes.size(), 1U);
+    EXPECT_EQ(audit.hashes[0], exec::audit_hash(entry));
+  }
+}
+#endif
 
 }  // namespace
 }  // namespace kw::capi
