@@ -189,8 +189,18 @@ def flatten(returned, name=""):
         raise Failure("BadReturn", f"the reference returned {a(returned)}{f' as {name}' if name else ''}, not a tensor")
     flat = []
     for key, value in pairs:
-        flat += flatten(value, f"{name}.{key}" if name else key)
+        if value is not None:  # an optional result that is not there
+            flat += flatten(value, f"{name}.{key}" if name else key)
+    if not flat and not name:
+        raise Failure("BadReturn", "the reference returned no tensor")
     return flat
+
+
+def outputs_of(request, returned):
+    """What was returned, unless the outputs are all written in place."""
+    if request.get("written_only") or returned is None and request.get("written"):
+        return []
+    return flatten(returned)
 
 
 def run(request, arena):
@@ -199,7 +209,7 @@ def run(request, arena):
     if torch.device(request.get("device", "cpu")).type == "cuda":
         torch.cuda.synchronize()
     wanted = request.get("written", [])
-    named = [] if returned is None and wanted else flatten(returned)
+    named = outputs_of(request, returned)
     for name in wanted:
         values = dict(call.arguments)
         if call.model is not None:

@@ -225,7 +225,7 @@ def _named(value, name):
         pairs = [(f"out{index}", item) for index, item in enumerate(value)]
     else:
         raise Failure("BadReturn", f"the reference returned {a(value)}, not a tensor")
-    return [pair for key, item in pairs for pair in _named(item, f"{name}.{key}" if name else key)]
+    return [pair for key, item in pairs if item is not None for pair in _named(item, f"{name}.{key}" if name else key)]
 
 
 def export(request, arena):

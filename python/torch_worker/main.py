@@ -97,17 +97,24 @@ def serve(fd):
     channel, pid = Channel(fd), os.getpid()
     faulthandler.enable(kept)
     while True:
-        open_streams(kept)
-        request, arena = channel.receive()
-        # What is printed after this line belongs to this request.
-        os.write(2, f"\n{request.get('marker', '')}\n".encode())
-        reply = answer(request, arena)
-        flush()
-        if os.getpid() != pid:  # the reference forked, and this is the copy
-            os._exit(0)
-        if arena is not None:
-            os.close(arena)
         try:
-            channel.send(reply)
-        except (ValueError, TypeError) as error:  # JSON has no word for something in it; nothing was sent yet
-            channel.send({"id": reply["id"], "kind": "Unsupported", "message": failures.message_of(error)})
+            serve_one(channel, pid, kept)
+        except OSError:  # the reference closed what is ours; leaving at once spares torch's long goodbye
+            os._exit(1)
+
+
+def serve_one(channel, pid, kept):
+    open_streams(kept)
+    request, arena = channel.receive()
+    # What is printed after this line belongs to this request.
+    os.write(2, f"\n{request.get('marker', '')}\n".encode())
+    reply = answer(request, arena)
+    flush()
+    if os.getpid() != pid:  # the reference forked, and this is the copy
+        os._exit(0)
+    if arena is not None:
+        os.close(arena)
+    try:
+        channel.send(reply)
+    except (ValueError, TypeError) as error:  # JSON has no word for something in it; nothing was sent yet
+        channel.send({"id": reply["id"], "kind": "Unsupported", "message": failures.message_of(error)})

@@ -24,8 +24,8 @@ class Work:
     """A reference as a function of its tensors alone, in the order of the pool: arguments, then weights."""
 
     def __init__(self, request, given):
+        self.request, self.written = request, request.get("written", [])
         self.call = calls.prepare(request, given)
-        self.written = request.get("written", [])
         names = calls.state_names(self.call.model) if self.call.model is not None else {}
         self.weights = [names[item["name"]] for item in request.get("weights", []) if "tensor" in item]
         self.tensor_arguments = [i for i, (_, value) in enumerate(self.call.arguments)
@@ -77,7 +77,7 @@ class Copy:
             raise Failure("Unsupported", f"torch {torch.__version__} cannot keep a captured graph") from error
         with torch.cuda.graph(self.graph, pool=pool):
             self.returned = call()
-        self.named = [] if self.returned is None and work.written else calls.flatten(self.returned)
+        self.named = calls.outputs_of(work.request, self.returned)
         names = [work.call.arguments[place][0] for place in work.tensor_arguments]
         self.named += [(name, self.inputs[names.index(name)]) for name in work.written if name in names]
         # The audit hashes bytes as they lie; a view has none of its own.

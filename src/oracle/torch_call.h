@@ -32,9 +32,10 @@ struct TorchCall {
   TorchSource source;
   std::vector<TorchArgument> arguments;
   std::vector<TorchArgument> weights;  // models: parameters and buffers to set
-  std::vector<std::string>
-      written;                 // arguments whose values afterwards are outputs too, after the rest
-  std::string device = "cpu";  // or "cuda", "cuda:1"
+  std::vector<std::string> written;    // arguments and buffers whose values afterwards are outputs
+                                       // too, after what it returns
+  bool written_only = false;           // what it returns does not count
+  std::string device = "cpu";          // or "cuda", "cuda:1"
   bool allow_tf32 = false;
   uint64_t seed = 0;  // of torch's generator, set before the file is loaded and before the call
 };

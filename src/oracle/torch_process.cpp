@@ -22,7 +22,7 @@ namespace {
 
 constexpr uint64_t kAlign = 64;
 constexpr size_t kTracebackLines = 30;
-constexpr double kEndSeconds = 1;
+constexpr double kEndSeconds = 3;
 // A tensor beyond this is no answer of ours; the sum of all is checked against the shared memory.
 constexpr size_t kMaxOutputs = 4096;
 
@@ -184,6 +184,7 @@ TorchAnswer TorchProcess::ask(const std::string& verb, const TorchCall& call, co
   Json written = Json::array();
   for (const std::string& name : call.written) written.push(name);
   request.set("written", written);
+  request.set("written_only", call.written_only);
   request.set("device", call.device);
   request.set("allow_tf32", call.allow_tf32);
   request.set("seed", static_cast<int64_t>(call.seed & INT64_MAX));

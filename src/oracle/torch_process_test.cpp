@@ -109,6 +109,12 @@ TEST_F(TorchTest, NamesNestedOutputs) {
   EXPECT_EQ(values_of(answer.outputs[2].tensor), (std::vector<double>{1}));
 }
 
+TEST_F(TorchTest, LeavesOutNone) {
+  const TorchAnswer answer = run("import torch\ndef f():\n    return torch.ones(1), None\n");
+  ASSERT_TRUE(answer.ok()) << outcome_text(answer.outcome);
+  EXPECT_EQ(names_of(answer.outputs), (std::vector<std::string>{"out0"}));
+}
+
 TEST_F(TorchTest, GivesBackWhatWasWritten) {
   const HostTensor x = make(DType::Fp32, {2}, {1, 2});
   const HostTensor out = make(DType::Fp32, {2}, {0, 0});
@@ -142,12 +148,18 @@ TEST_F(TorchTest, PutsWeightsIntoAModelAndGivesBuffersBack) {
       {{"x", &x, {}}});
   call.source.globals = {{"width", 1}};
   call.weights = {{"lin.weight", &w, {}}, {"lin_bias", &b, {}}};
+  TorchAnswer answer = shared_process()->run(call, 60);
+  ASSERT_TRUE(answer.ok()) << outcome_text(answer.outcome);
+  EXPECT_EQ(values_of(answer.outputs[0].tensor), (std::vector<double>{1, 5}));
   call.written = {"norm.running_mean"};
-  const TorchAnswer answer = shared_process()->run(call, 60);
+  answer = shared_process()->run(call, 60);
   ASSERT_TRUE(answer.ok()) << outcome_text(answer.outcome);
   ASSERT_EQ(answer.outputs.size(), 2U);
-  EXPECT_EQ(values_of(answer.outputs[0].tensor), (std::vector<double>{1, 5}));
   EXPECT_EQ(values_of(answer.outputs[1].tensor), (std::vector<double>{3}));
+  call.written_only = true;
+  answer = shared_process()->run(call, 60);
+  ASSERT_EQ(answer.outputs.size(), 1U);
+  EXPECT_EQ(values_of(answer.outputs[0].tensor), (std::vector<double>{3}));
 }
 
 TEST_F(TorchTest, KeepsEmptyTensorsAndScalars) {
@@ -324,8 +336,9 @@ INSTANTIATE_TEST_SUITE_P(
         BadCase{"none", "def f():\n    pass\n", TorchKind::BadReturn, "returned nothing"},
         BadCase{"string", "def f():\n    return 'done'\n", TorchKind::BadReturn, "a str"},
         BadCase{"number", "def f():\n    return 1.5\n", TorchKind::BadReturn, "a float"},
-        BadCase{"none_inside", HEAD "def f():\n    return torch.ones(1), None\n",
-                TorchKind::BadReturn, "nothing as out1"},
+        BadCase{"string_inside", HEAD "def f():\n    return torch.ones(1), 'x'\n",
+                TorchKind::BadReturn, "a str as out1"},
+        BadCase{"nones", "def f():\n    return None, [None]\n", TorchKind::BadReturn, "no tensor"},
         BadCase{"complex", HEAD "def f():\n    return torch.ones(1, dtype=torch.complex64)\n",
                 TorchKind::Unsupported, "complex64"},
         BadCase{"sparse", HEAD "def f():\n    return torch.ones(2).to_sparse()\n",
