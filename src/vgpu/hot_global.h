@@ -10,10 +10,8 @@
 
 namespace kw::vgpu::KW_SIMD_LEVEL {
 
-/// Bounds in stamp form: what lies below `old`, or in [low, low + span), is ordered before this
-/// access.
-struct GlobalOrder {
-  uint64_t old, low, span, mine;
+struct GlobalOrder : OrderedStamps {
+  uint64_t mine;
   uint64_t foreign;  // what lies in [old, foreign) is surely another block's
 };
 
@@ -31,14 +29,6 @@ KW_LANE GlobalOrder global_order(Machine& m, const Warp& w, uint32_t pc) {
   order.mine = st::make(block.segment, w.index * kLanes, pc, 0);
   order.foreign = block.activations == 1 ? order.low : order.old;
   return order;
-}
-
-KW_LANE bool is_ordered(uint64_t stamp, const GlobalOrder& o) {
-  return (stamp < o.old) | (stamp - o.low < o.span);
-}
-
-KW_LANE uint64_t stamp_of(uint64_t mine, uint32_t unit, int per_lane) {
-  return mine + (static_cast<uint64_t>(unit >> per_lane) << 25);
 }
 
 /// The lane's own access since the block (re)started.
@@ -76,20 +66,16 @@ KW_LANE bool read_known_units(Region& region, uint64_t unit, uint32_t units, int
 /// `units` stamps of neighbouring lanes beginning with `lane`; each lane covers 2^per_lane of them.
 KW_LANE bool read_units(Region& region, uint64_t unit, uint32_t units, int per_lane, int lane,
                         const GlobalOrder& o) {
-  const uint64_t undefined = region.defined ? 0 : 1;
-  uint64_t bad = 0;
-  if (region.writes != nullptr) {
-    const uint64_t* w = region.writes + unit;
-    for (uint32_t i = 0; i < units; ++i)
-      bad |= static_cast<uint64_t>(!is_ordered(w[i], o)) | (undefined & (w[i] == 0));
-  } else if (undefined != 0) {
+  bool bad = false;
+  if (region.writes != nullptr)
+    bad = any_unordered(region.writes + unit, units, o, !region.defined);
+  else if (!region.defined)
     return false;
-  }
   uint64_t* r = region.reads + unit;
   const uint64_t mine = o.mine + (static_cast<uint64_t>(lane) << 25);
-  for (uint32_t i = 0; i < units; ++i) bad |= static_cast<uint64_t>(!is_ordered(r[i], o));
-  if (bad != 0) return read_known_units(region, unit, units, per_lane, mine, o);
-  for (uint32_t i = 0; i < units; ++i) r[i] = stamp_of(mine, i, per_lane);
+  bad = bad || any_unordered(r, units, o, false);
+  if (bad) return read_known_units(region, unit, units, per_lane, mine, o);
+  fill_stamps(r, units, mine, per_lane);
   return true;
 }
 
@@ -97,21 +83,16 @@ KW_LANE bool write_units(Region& region, uint64_t unit, uint32_t units, int per_
                          const GlobalOrder& o) {
   const uint64_t mine = o.mine + (static_cast<uint64_t>(lane) << 25);
   uint64_t* w = region.writes + unit;
-  uint64_t bad = 0;
-  for (uint32_t i = 0; i < units; ++i) bad |= static_cast<uint64_t>(!is_ordered(w[i], o));
   const uint64_t* r = region.reads != nullptr ? region.reads + unit : nullptr;
-  for (uint32_t i = 0; r != nullptr && i < units; ++i) {
-    const uint64_t other = (r[i] ^ stamp_of(mine, i, per_lane)) >> 25;
-    const bool apart = (other != 0) | ((r[i] & global_stamp::kSpread) != 0);
-    bad |= static_cast<uint64_t>(!is_ordered(r[i], o) & apart);
-  }
-  for (uint32_t i = 0; bad != 0 && i < units; ++i) {
+  const bool bad = any_unordered(w, units, o, false) ||
+                   (r != nullptr && any_other_reader(r, units, o, mine, per_lane));
+  for (uint32_t i = 0; bad && i < units; ++i) {
     const uint64_t now = stamp_of(mine, i, per_lane);
     if (!is_ordered(w[i], o) && !is_own(w[i], now, o)) return false;
     const bool alone = r == nullptr || (r[i] & global_stamp::kSpread) == 0;
     if (r != nullptr && !is_ordered(r[i], o) && !(alone && is_own(r[i], now, o))) return false;
   }
-  for (uint32_t i = 0; i < units; ++i) w[i] = stamp_of(mine, i, per_lane);
+  fill_stamps(w, units, mine, per_lane);
   return true;
 }
 

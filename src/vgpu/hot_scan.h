@@ -49,6 +49,93 @@ KW_LANE ReadScan scan_reads(const uint64_t* w, const uint64_t* r, uint32_t units
 #endif
 }
 
+/// Stamps that are ordered before an access: below `old`, or in [low, low + span).
+struct OrderedStamps {
+  uint64_t old, low, span;
+};
+
+KW_LANE bool is_ordered(uint64_t stamp, const OrderedStamps& o) {
+  return (stamp < o.old) | (stamp - o.low < o.span);
+}
+/// What the lane that covers unit `unit` leaves there, when each covers 2^per_lane.
+KW_LANE uint64_t stamp_of(uint64_t mine, uint32_t unit, int per_lane) {
+  return mine + (static_cast<uint64_t>(unit >> per_lane) << 25);
+}
+
+#ifdef __AVX512F__
+KW_LANE __mmask8 units_from(uint32_t units, uint32_t i) {
+  return static_cast<__mmask8>(units - i >= 8 ? 0xff : (1u << (units - i)) - 1);
+}
+KW_LANE __mmask8 unordered(__mmask8 k, __m512i stamps, const OrderedStamps& o) {
+  const __m512i old = _mm512_set1_epi64(static_cast<int64_t>(o.old));
+  const __m512i low = _mm512_set1_epi64(static_cast<int64_t>(o.low));
+  const __m512i span = _mm512_set1_epi64(static_cast<int64_t>(o.span));
+  const __mmask8 recent = _mm512_mask_cmpge_epu64_mask(k, stamps, old);
+  return _mm512_mask_cmpge_epu64_mask(recent, _mm512_sub_epi64(stamps, low), span);
+}
+KW_LANE __m512i stamps_of(uint64_t mine, uint32_t unit, int per_lane) {
+  const __v8du units = __v8du{0, 1, 2, 3, 4, 5, 6, 7} + unit;
+  return reinterpret_cast<__m512i>((units >> per_lane << 25) + mine);
+}
+#endif
+
+/// Whether some stamp is not ordered before the access, or zero where `needs_writer`.
+KW_LANE bool any_unordered(const uint64_t* s, uint32_t units, const OrderedStamps& o,
+                           bool needs_writer) {
+#ifdef __AVX512F__
+  uint32_t bad = 0;
+  for (uint32_t i = 0; i < units; i += 8) {
+    const __mmask8 k = units_from(units, i);
+    const __m512i stamps = _mm512_maskz_loadu_epi64(k, s + i);
+    bad |= unordered(k, stamps, o);
+    bad |= needs_writer ? _mm512_mask_testn_epi64_mask(k, stamps, stamps) : 0;
+  }
+  return bad != 0;
+#else
+  uint64_t bad = 0;
+  for (uint32_t i = 0; i < units; ++i)
+    bad |= static_cast<uint64_t>(!is_ordered(s[i], o)) |
+           static_cast<uint64_t>(needs_writer & (s[i] == 0));
+  return bad != 0;
+#endif
+}
+
+/// Whether some stamp of a reader is neither ordered before the write nor the writing lane's own.
+KW_LANE bool any_other_reader(const uint64_t* r, uint32_t units, const OrderedStamps& o,
+                              uint64_t mine, int per_lane) {
+  constexpr uint64_t kSpread = global_stamp::kSpread;
+#ifdef __AVX512F__
+  uint32_t bad = 0;
+  for (uint32_t i = 0; i < units; i += 8) {
+    const __mmask8 k = units_from(units, i);
+    const __m512i stamps = _mm512_maskz_loadu_epi64(k, r + i);
+    const __m512i other = reinterpret_cast<__m512i>(
+        reinterpret_cast<__v8du>(_mm512_xor_si512(stamps, stamps_of(mine, i, per_lane))) >> 25);
+    const uint32_t apart = static_cast<uint32_t>(_mm512_test_epi64_mask(other, other)) |
+                           _mm512_test_epi64_mask(stamps, _mm512_set1_epi64(kSpread));
+    bad |= unordered(k, stamps, o) & apart;
+  }
+  return bad != 0;
+#else
+  uint64_t bad = 0;
+  for (uint32_t i = 0; i < units; ++i) {
+    const uint64_t other = (r[i] ^ stamp_of(mine, i, per_lane)) >> 25;
+    const bool apart = (other != 0) | ((r[i] & kSpread) != 0);
+    bad |= static_cast<uint64_t>(!is_ordered(r[i], o) & apart);
+  }
+  return bad != 0;
+#endif
+}
+
+KW_LANE void fill_stamps(uint64_t* s, uint32_t units, uint64_t mine, int per_lane) {
+#ifdef __AVX512F__
+  for (uint32_t i = 0; i < units; i += 8)
+    _mm512_mask_storeu_epi64(s + i, units_from(units, i), stamps_of(mine, i, per_lane));
+#else
+  for (uint32_t i = 0; i < units; ++i) s[i] = stamp_of(mine, i, per_lane);
+#endif
+}
+
 /// Shared offsets of 32-bit addresses; true when an active lane is out of range or misaligned.
 KW_LANE bool shared_offsets(const U32* address, uint32_t shift, uint32_t limit, uint32_t low_bits,
                             uint32_t mask, uint32_t* offsets) {

@@ -23,6 +23,10 @@ int64_t element_count(const kernel::Buffer& buffer) {
 
 }  // namespace
 
+int64_t logical_bytes(const kernel::Buffer& buffer) {
+  return element_count(buffer) * tensor::dtype_size(buffer.dtype);
+}
+
 std::string layout_problem(const kernel::Buffer& buffer) {
   const int64_t size = tensor::dtype_size(buffer.dtype);
   const auto count = tensor::element_count(buffer.shape);

@@ -13,6 +13,8 @@ namespace kw::vgpu {
 std::string layout_problem(const kernel::Buffer& buffer);
 /// True when the elements fill the storage in row-major order without gaps.
 bool is_dense(const kernel::Buffer& buffer);
+/// Of its elements, without what strides skip.
+int64_t logical_bytes(const kernel::Buffer& buffer);
 /// Calls visit(dense index, storage index) for every element in row-major order.
 void for_each_element(const kernel::Buffer& buffer,
                       const std::function<void(int64_t, int64_t)>& visit);

@@ -209,12 +209,15 @@ void BlockPool::reset(ResidentBlock& block, uint32_t linear) const {
   block.time += 1;
   block.start_time = block.barrier_time = block.time;
   block.dirty = false;
-  std::memset(block.clocks, 0, sizeof block.clocks);
+  for (uint32_t w = 0; w < block.warp_count; ++w)
+    std::memset(block.clocks[w], 0, block.warp_count * sizeof block.clocks[w][0]);
   block.segment = 0;
   block.activations = 0;
   block.ordered_low = 1;
   block.ordered_high = 0;
-  for (NamedBarrier& barrier : block.barriers) barrier = NamedBarrier();
+  for (NamedBarrier& barrier : block.barriers) {
+    if (barrier.warps != 0) barrier = NamedBarrier();
+  }
   if (!block.local_bits.empty())
     std::memset(block.local_bits.data(), 0xff, block.local_bits.size());
   for (uint32_t w = 0; w < block.warp_count; ++w) {

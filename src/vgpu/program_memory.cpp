@@ -22,8 +22,15 @@ constexpr int kPoison = 0xff;  // NaN in every float format
 // The usual case, quickly: no unit without a stamp.
 bool all_written(const Region& region) {
   if (region.writes == nullptr) return region.size == 0;
-  const uint64_t* end = region.writes + unit_count(region);
-  return std::find(static_cast<const uint64_t*>(region.writes), end, uint64_t{0}) == end;
+  const uint64_t count = unit_count(region);
+  constexpr uint64_t kChunk = 1024;
+  for (uint64_t begin = 0; begin < count; begin += kChunk) {
+    uint64_t missing = 0;
+    for (uint64_t u = begin; u < std::min(count, begin + kChunk); ++u)
+      missing |= static_cast<uint64_t>(region.writes[u] == 0);
+    if (missing != 0) return false;
+  }
+  return true;
 }
 
 record::Finding finding_after(record::FindingKind kind, const LaunchSegments& last,
@@ -94,7 +101,12 @@ Status ProgramMemory::fill(const std::vector<tensor::HostTensor>& inputs) {
                         static_cast<uint64_t>(buffer.bytes));
       continue;
     }
-    regions_.add(std::move(info), static_cast<uint64_t>(buffer.bytes));
+    if (buffer.role == Role::Output && is_dense(buffer)) {
+      std::byte* bytes = make_result(i, static_cast<size_t>(buffer.bytes));
+      regions_.add_borrowed(std::move(info), bytes, static_cast<uint64_t>(buffer.bytes));
+    } else {
+      regions_.add(std::move(info), static_cast<uint64_t>(buffer.bytes));
+    }
     Region& region = region_of_buffer(i);
     region.writable = region.tracked = buffer.role != Role::Input;
     region.defined = given || (buffer.role == Role::Scratch && buffer.fill != Fill::Poison);
@@ -113,6 +125,18 @@ Status ProgramMemory::fill(const std::vector<tensor::HostTensor>& inputs) {
   regions_.add(std::move(info), kWorkspaceBytes);
   regions_.row(workspace_).writable = regions_.row(workspace_).tracked = true;
   return Done{};
+}
+
+// An output is computed where the caller will find it: copying it would cost as much as a light
+// kernel.
+std::byte* ProgramMemory::make_result(size_t i, size_t bytes) {
+  constexpr size_t kSlack = 64;  // what vector loads may read beyond the end
+  results_.resize(program_.buffers.size());
+  std::vector<std::byte>& data = results_[i];
+  data.reserve(bytes + kSlack);
+  want_large_pages(data.data(), bytes);
+  data.resize(bytes + kSlack);
+  return data.data();
 }
 
 uint64_t ProgramMemory::buffer_address(int buffer) const {
@@ -227,7 +251,12 @@ std::vector<tensor::HostTensor> ProgramMemory::collect_outputs(bool stamped) {
     const bool wanted = buffer.role == Role::Output || buffer.role == Role::Inout;
     if (!wanted || !buffer.present) continue;
     if (stamped) poison_unwritten(i);
-    result[i] = collect(buffer, region_of_buffer(i).data);
+    if (i < results_.size() && !results_[i].empty()) {
+      results_[i].resize(static_cast<size_t>(logical_bytes(buffer)));
+      result[i] = {buffer.dtype, buffer.shape, std::move(results_[i])};
+    } else {
+      result[i] = collect(buffer, region_of_buffer(i).data);
+    }
   }
   return result;
 }

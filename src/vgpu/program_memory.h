@@ -40,6 +40,7 @@ class ProgramMemory {
   Region& region_of_buffer(size_t buffer) {
     return regions_.row(first_ + static_cast<uint32_t>(buffer));
   }
+  std::byte* make_result(size_t buffer, size_t bytes);
   void poison_unwritten(size_t buffer);
   void judge_output(size_t buffer, const LaunchSegments& last, FindingLog& log);
   void judge_scratch(size_t buffer, const LaunchSegments& last, FindingLog& log);
@@ -51,6 +52,7 @@ class ProgramMemory {
   Regions regions_;
   uint32_t first_ = 1;                             // region of buffer 0
   uint32_t workspace_ = 0;                         // region
+  std::vector<std::vector<std::byte>> results_;    // by buffer; empty: collected at the end
   std::vector<std::vector<std::byte>> variables_;  // initial content, by region number
 };
 

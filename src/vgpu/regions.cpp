@@ -16,20 +16,33 @@ uint64_t unit_count(const Region& region) {
   return (region.size + (uint64_t{1} << region.unit_log2) - 1) >> region.unit_log2;
 }
 
+void want_large_pages(void* begin, uint64_t bytes) {
+  constexpr uint64_t kPage = 4096;
+  if (bytes < kLargePages) return;
+  const uint64_t at = reinterpret_cast<uint64_t>(begin), first = (at + kPage - 1) / kPage * kPage;
+  madvise(reinterpret_cast<void*>(first), (at + bytes - first) / kPage * kPage, MADV_HUGEPAGE);
+}
+
 Regions::Regions() : infos_(std::make_shared<std::vector<RegionInfo>>()) { skip_to(kFirstRegion); }
 
 Regions::Pages::Pages(uint64_t bytes) : bytes_(bytes) {
-  p_ = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
-            0);
-  if (p_ == MAP_FAILED) {
-    p_ = nullptr;
+  // Large pages need an aligned start; address space costs nothing.
+  const uint64_t slack = bytes >= kLargePages ? kLargePages : 0;
+  bytes_ += slack;
+  mapped_ = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE,
+                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (mapped_ == MAP_FAILED) {
+    mapped_ = nullptr;
     throw std::bad_alloc();
   }
-  if (bytes >= kLargePages) madvise(p_, bytes, MADV_HUGEPAGE);
+  const uint64_t at = reinterpret_cast<uint64_t>(mapped_);
+  const uint64_t start = slack != 0 ? (at + slack - 1) / kLargePages * kLargePages : at;
+  p_ = reinterpret_cast<void*>(start);
+  want_large_pages(p_, bytes);
 }
 
 Regions::Pages::~Pages() {
-  if (p_ != nullptr) munmap(p_, bytes_);
+  if (mapped_ != nullptr) munmap(mapped_, bytes_);
 }
 
 void* Regions::allocate(uint64_t bytes) {
@@ -53,8 +66,13 @@ void Regions::add(RegionInfo info, uint64_t bytes) {
 }
 
 void Regions::add_view(RegionInfo info, const std::byte* bytes, uint64_t size) {
+  // Not writable: nothing ever stores there.
+  add_borrowed(std::move(info), const_cast<std::byte*>(bytes), size);
+}
+
+void Regions::add_borrowed(RegionInfo info, std::byte* bytes, uint64_t size) {
   Region region;
-  region.data = const_cast<std::byte*>(bytes);  // not writable: nothing ever stores here
+  region.data = bytes;
   region.size = size;
   region.base = region_address(count());
   rows_.push_back(region);

@@ -29,6 +29,8 @@ class Regions {
 
   /// Appends a region of `bytes` zero bytes. Index 0 is never used. Throws std::bad_alloc.
   void add(RegionInfo info, uint64_t bytes);
+  /// Appends a region over zeroed bytes of the caller, which can be 64 more than are addressed.
+  void add_borrowed(RegionInfo info, std::byte* bytes, uint64_t size);
   /// Appends a region over bytes of the caller, which are only read and must outlive this.
   void add_view(RegionInfo info, const std::byte* bytes, uint64_t size);
   /// Leaves out numbers, so that the next region has this one.
@@ -54,13 +56,16 @@ class Regions {
   class Pages {
    public:
     explicit Pages(uint64_t bytes);  // throws std::bad_alloc
-    Pages(Pages&& other) noexcept : p_(other.p_), bytes_(other.bytes_) { other.p_ = nullptr; }
+    Pages(Pages&& other) noexcept : p_(other.p_), mapped_(other.mapped_), bytes_(other.bytes_) {
+      other.mapped_ = nullptr;
+    }
     Pages& operator=(Pages&&) = delete;
     ~Pages();
     void* get() const { return p_; }
 
    private:
     void* p_ = nullptr;
+    void* mapped_ = nullptr;
     uint64_t bytes_ = 0;
   };
   void* allocate(uint64_t bytes);
@@ -73,5 +78,8 @@ class Regions {
 };
 
 uint64_t unit_count(const Region& region);
+
+/// Asks the system for large pages under memory that is not touched yet.
+void want_large_pages(void* begin, uint64_t bytes);
 
 }  // namespace kw::vgpu
