@@ -1,0 +1,125 @@
+#include "engine/torch_reference.h"
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "frontend/trace.h"
+#include "oracle/torch_export.h"
+#include "verify/metric.h"
+
+namespace kw::engine {
+namespace {
+
+using tensor::HostTensor;
+
+const HostTensor* input_named(const graph::Graph& graph, const std::vector<HostTensor>& inputs,
+                              const std::string& name) {
+  for (size_t i = 0; i < graph.inputs.size() && i < inputs.size(); ++i) {
+    if (graph.inputs[i].name == name) return &inputs[i];
+  }
+  return nullptr;
+}
+
+Json scalar_value(const task::ScalarSpec& spec) {
+  if (spec.dtype == tensor::DType::Bool) return Json(spec.integer != 0);
+  if (!tensor::is_float(spec.dtype)) return Json(spec.integer);
+  if (spec.number - spec.number == 0) return Json(spec.number);
+  Json special = Json::object();  // JSON has no infinities
+  special.set("float", spec.number != spec.number ? "nan" : spec.number > 0 ? "inf" : "-inf");
+  return special;
+}
+
+/// One argument of the reference; a tensor it only writes is made of zeros.
+Result<oracle::TorchArgument> torch_argument(const frontend::Argument& argument,
+                                             const task::Dims& dims, const graph::Graph& graph,
+                                             const std::vector<HostTensor>& inputs) {
+  if (const auto* spec = std::get_if<task::ScalarSpec>(&argument.value)) {
+    return oracle::TorchArgument{argument.name, nullptr, scalar_value(*spec)};
+  }
+  if (const auto* text = std::get_if<frontend::TensorArgument>(&argument.value)) {
+    if (const HostTensor* given = input_named(graph, inputs, argument.name)) {
+      return oracle::TorchArgument{argument.name, given, {}};
+    }
+    const graph::Shape shape = KW_TRY(frontend::shape_at(text->text.shape, dims));
+    return oracle::zeros_argument(argument.name, text->text.dtype, graph::values_of(shape));
+  }
+  const auto found = dims.find(argument.name);
+  if (found == dims.end()) return input_error("no value for dim " + argument.name);
+  return oracle::TorchArgument{argument.name, nullptr, Json(found->second)};
+}
+
+/// Which outputs are written in place, as the trace found.
+void set_written(const frontend::Entry& entry, const frontend::Trace& trace,
+                 oracle::TorchCall* call) {
+  std::set<std::string> names(trace.write_only.begin(), trace.write_only.end());
+  names.insert(trace.written.begin(), trace.written.end());
+  for (const frontend::Argument& argument : entry.arguments) {
+    if (names.count(argument.name) != 0) call->written.push_back(argument.name);
+  }
+  call->written_only = !names.empty() && names.size() == trace.graph.outputs.size();
+}
+
+}  // namespace
+
+Result<oracle::TorchCall> torch_call(const task::Task& task, const task::Dims& dims,
+                                     const graph::Graph& graph,
+                                     const std::vector<HostTensor>& inputs) {
+  const auto* python = dynamic_cast<const frontend::PythonReference*>(task.reference.get());
+  if (python == nullptr) return environment_error("the reference of this task is no Python");
+  const frontend::Entry& entry = python->entry();
+  const frontend::Trace trace = KW_TRY(frontend::trace_entry(entry, dims));
+  oracle::TorchCall call;
+  call.source.path = entry.source->path;
+  call.source.text = entry.source->text;
+  call.source.entry = entry.name;
+  call.allow_tf32 = task.precision.allow_tf32;
+  task::Dims known = trace.file_dims;
+  for (const auto& [name, value] : dims) known[name] = value;
+  for (const auto& [name, value] : known) call.source.globals.emplace_back(name, value);
+  for (const frontend::Argument& argument : entry.arguments) {
+    call.arguments.push_back(KW_TRY(torch_argument(argument, known, graph, inputs)));
+  }
+  for (const frontend::Weight& weight : trace.weights) {
+    if (const HostTensor* given = input_named(graph, inputs, weight.name)) {
+      call.weights.push_back({weight.name, given, {}});
+    }
+  }
+  set_written(entry, trace, &call);
+  return call;
+}
+
+std::vector<std::vector<const HostTensor*>> torch_pool(
+    const oracle::TorchCall& call, const graph::Graph& graph,
+    const std::vector<const std::vector<HostTensor>*>& sets) {
+  std::vector<std::vector<const HostTensor*>> pool;
+  for (const std::vector<HostTensor>* set : sets) {
+    std::vector<const HostTensor*>& entry = pool.emplace_back();
+    for (const auto* list : {&call.arguments, &call.weights}) {
+      for (const oracle::TorchArgument& argument : *list) {
+        if (argument.tensor != nullptr) entry.push_back(input_named(graph, *set, argument.name));
+      }
+    }
+  }
+  return pool;
+}
+
+Result<oracle::CrossChecked> cross_check_task(const task::Task& task, const task::Dims& dims,
+                                              const std::vector<HostTensor>& inputs,
+                                              exec::Oracle& oracle, oracle::TorchProcess& torch) {
+  const graph::Graph graph = KW_TRY(task.reference->trace(dims));
+  oracle::CrossCheck check;
+  check.graph = &graph;
+  check.inputs = &inputs;
+  check.call = KW_TRY(torch_call(task, dims, graph, inputs));
+  check.options.allow_tf32 = task.precision.allow_tf32;
+  check.judge = [&](const exec::Truth& truth, const HostTensor& got) {
+    verify::CompareOptions options;
+    options.precision = task.precision;
+    return verify::compare(truth, got, options).reason;
+  };
+  return oracle::cross_check(check, oracle, torch);
+}
+
+}  // namespace kw::engine

@@ -1,0 +1,33 @@
+// A task's reference as the torch process is asked to call it, and the check that PyTorch and our
+// graph mean the same by it.
+#pragma once
+
+#include <vector>
+
+#include "base/result.h"
+#include "exec/oracle.h"
+#include "graph/graph.h"
+#include "oracle/torch_cross_check.h"
+#include "task/task.h"
+#include "tensor/host_tensor.h"
+
+namespace kw::engine {
+
+/// The call at these dims. `inputs` is parallel to graph.inputs and must outlive it. Environment
+/// Error when the reference is no Python.
+Result<oracle::TorchCall> torch_call(const task::Task& task, const task::Dims& dims,
+                                     const graph::Graph& graph,
+                                     const std::vector<tensor::HostTensor>& inputs);
+
+/// The pool for time_baselines(): of each set of inputs the call's tensors, then its weights.
+std::vector<std::vector<const tensor::HostTensor*>> torch_pool(
+    const oracle::TorchCall& call, const graph::Graph& graph,
+    const std::vector<const std::vector<tensor::HostTensor>*>& sets);
+
+/// Evaluates the reference both ways on the CPU and judges PyTorch's outputs by our truth, as a
+/// candidate would be.
+Result<oracle::CrossChecked> cross_check_task(const task::Task& task, const task::Dims& dims,
+                                              const std::vector<tensor::HostTensor>& inputs,
+                                              exec::Oracle& oracle, oracle::TorchProcess& torch);
+
+}  // namespace kw::engine
