@@ -18,7 +18,7 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 bool chooses(const Folding& f) { return f.op == Op::Max || f.op == Op::Min; }
 double sign_of(const Folding& f) { return f.op == Op::Min ? -1 : 1; }
-bool in_float(const Folding& f) { return f.declared && f.dtype != DType::Fp64 && !f.in.integer; }
+bool in_float(const Folding& f) { return !f.in.integer && sums_in_float(f.mode, f.dtype); }
 
 int64_t worst_integer(const Folding& f) {
   if (f.dtype == DType::Uint64) return f.op == Op::Max ? 0 : -1;
@@ -49,7 +49,7 @@ void sum_run(const Folding& f, const Lanes& x, int first, int count, size_t s,
     return;
   }
   state.t[s] += loops.sum(x.t + first, count);
-  if (f.declared) return;
+  if (f.mode != Mode::Truth) return;
   state.size[s] += loops.sum_magnitudes(x.t + first, count);
   if (f.in.a) state.a[s] += loops.sum(x.a + first, count);
   if (f.in.h) state.h[s] += loops.sum_squares(x.h + first, count);
@@ -137,7 +137,7 @@ void sum_rows(const Folding& f, const Lanes& x, int rows, Accumulators& state) {
       continue;
     }
     loops.add_columns(x.t + at, w, state.t.data());
-    if (f.declared) continue;
+    if (f.mode != Mode::Truth) continue;
     loops.add_column_magnitudes(x.t + at, w, state.size.data());
     if (f.in.a) loops.add_columns(x.a + at, w, state.a.data());
     if (f.in.h) loops.add_column_squares(x.h + at, w, state.h.data());

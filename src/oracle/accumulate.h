@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "graph/op.h"
+#include "oracle/mode.h"
 #include "oracle/values.h"
 
 namespace kw::oracle {
@@ -33,7 +34,7 @@ struct Folding {
   graph::Op op = graph::Op::Sum;  // Sum, Prod, Max, Min
   tensor::DType dtype = tensor::DType::Fp32;
   Tracks in;
-  bool declared = false;
+  Mode mode = Mode::Truth;
 };
 
 void start(const Folding& folding, Accumulators& state);

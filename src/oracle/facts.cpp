@@ -160,7 +160,7 @@ Tracks tracks_of(const Graph& graph, const Node& node, const std::vector<NodeFac
 
 }  // namespace
 
-std::vector<NodeFacts> gather_facts(const Graph& graph, bool declared, bool tf32) {
+std::vector<NodeFacts> gather_facts(const Graph& graph, Mode mode, bool tf32) {
   std::vector<NodeFacts> facts(graph.nodes.size());
   mark_needed(graph, facts);
   for (size_t id = 0; id < graph.nodes.size(); ++id) {
@@ -170,9 +170,23 @@ std::vector<NodeFacts> gather_facts(const Graph& graph, bool declared, bool tf32
     out.tracks = tracks_of(graph, node, facts, tf32);
     if (node.op == Op::Constant) constant_facts(node, out);
     exactness_of(graph, node, facts, out);
-    if (declared || out.exactness == Exactness::Exact) out.tracks.a = out.tracks.h = false;
+    if (mode != Mode::Truth || out.exactness == Exactness::Exact)
+      out.tracks.a = out.tracks.h = false;
   }
   return facts;
+}
+
+bool sums_half_errors(const Graph& graph, const std::vector<NodeFacts>& facts) {
+  for (size_t id = 0; id < graph.nodes.size(); ++id) {
+    const Node& node = graph.nodes[id];
+    const bool sums = node.op == Op::Sum || node.op == Op::CumSum || node.op == Op::MatMul ||
+                      node.op == Op::Scatter;
+    if (!facts[id].needed || !sums) continue;
+    for (const graph::NodeId in : node.inputs) {
+      if (facts[static_cast<size_t>(in)].tracks.h) return true;
+    }
+  }
+  return false;
 }
 
 }  // namespace kw::oracle

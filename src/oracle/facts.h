@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "graph/graph.h"
+#include "oracle/mode.h"
 #include "oracle/values.h"
 
 namespace kw::oracle {
@@ -24,8 +25,12 @@ struct NodeFacts {
   tensor::DType grid = tensor::DType::Fp32;  // a format that holds every value of an Exact node
 };
 
-/// In truth mode errors are carried; in declared mode values are rounded and none are.
-std::vector<NodeFacts> gather_facts(const graph::Graph& graph, bool declared, bool tf32);
+/// Errors are carried in the mode Truth only.
+std::vector<NodeFacts> gather_facts(const graph::Graph& graph, Mode mode, bool tf32);
+
+/// Whether some sum adds up half roundings: their errors may be alike, so that the mode HalfOnly
+/// has something to say.
+bool sums_half_errors(const graph::Graph& graph, const std::vector<NodeFacts>& facts);
 
 /// Whether every value of `from` is a value of `to`.
 bool holds(tensor::DType to, tensor::DType from);

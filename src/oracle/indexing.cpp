@@ -150,7 +150,7 @@ Status gather(const Sources& s, NodeId node, const Workers& workers, Tensor& out
     Reader& reader = readers[static_cast<size_t>(worker)];
     addresses(base, at, count, reader.base);
     read_indexed(from, evaluators[static_cast<size_t>(worker)].at(at, count), count, reader);
-    store(reader.picked, at, count, place, out);
+    store(reader.picked, from.tracks, at, count, place, out);
   });
   return range.status();
 }
@@ -181,7 +181,7 @@ Status index_select(const Sources& s, NodeId node, const Workers& workers, Tenso
     load(index, spread, at, count, lanes);
     addresses(base, at, count, reader.base);
     read_indexed(from, lanes, count, reader);
-    store(reader.picked, at, count, place, out);
+    store(reader.picked, from.tracks, at, count, place, out);
   });
   return range.status();
 }

@@ -140,7 +140,7 @@ class Product {
     k_ = shape[shape.size() - 1];
     n_ = out.shape.back();
     tf32_ = workers.tf32 && node_.dtype == DType::Fp32;
-    in_float_ = s.declared && node_.dtype != DType::Fp64;
+    in_float_ = sums_in_float(s.mode, node_.dtype);
   }
 
   void run() {
@@ -202,7 +202,7 @@ class Product {
     job.left = packed<double>(left_packing(kRows), [&](size_t k) { return a.t[k]; });
     job.right =
         packed<double>(right_packing(kGemmColumns<double>), [&](size_t k) { return b.t[k]; });
-    if (!s_.declared) add_terms(a, b, job);
+    if (s_.mode == Mode::Truth) add_terms(a, b, job);
     return job;
   }
 
@@ -255,7 +255,7 @@ class Product {
     parallel_for(threads, (panels + kGroup - 1) / kGroup, [&](int, int64_t group) {
       const int64_t first = group * kGroup, last = std::min(panels, first + kGroup);
       if (!in_float_) multiply_values(job, batch, first, last);
-      if (in_float_ || !s_.declared) multiply_bounds(job, batch, first, last);
+      if (in_float_ || s_.mode == Mode::Truth) multiply_bounds(job, batch, first, last);
     });
   }
 
@@ -288,8 +288,9 @@ class Product {
       for (int64_t panel = first; panel < last; ++panel) {
         blocks(job.left, job.right, chunk_loops().gemm_double, panel, column,
                [&](const double* sums) {
-                 each(batch, panel, column, right.width,
-                      [&](size_t at, int64_t k, size_t, size_t) { out_.t[at] = sums[k]; });
+                 each(batch, panel, column, right.width, [&](size_t at, int64_t k, size_t, size_t) {
+                   out_.t[at] = settled(s_.mode, node_.dtype, sums[k]);
+                 });
                });
       }
     }
@@ -313,7 +314,7 @@ class Product {
            [&](const float* sums) {
              each(batch, panel, column, kGemmColumns<float>,
                   [&](size_t at, int64_t k, size_t, size_t) {
-                    out_.t[at] = rounded(node_.dtype, static_cast<double>(sums[k]));
+                    out_.t[at] = settled(s_.mode, node_.dtype, static_cast<double>(sums[k]));
                   });
            });
   }

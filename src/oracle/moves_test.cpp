@@ -40,6 +40,17 @@ TEST(Moves, PadAndConcat) {
   for (const Truth& t : truths) EXPECT_TRUE(t.exact);
 }
 
+// Inputs without errors must not get someone else's.
+TEST(Moves, JoinsExactAndInexact) {
+  TestGraph g;
+  const auto x = g.input(floats(DType::Fp32, {1000}, Values(1000, 3.0)));
+  const auto sum = g.binary(Op::Add, x, 0.1);
+  const Truth y = g.truth(g.add(Op::Concat, {sum, x, sum}, along(0)));
+  EXPECT_GT(y.a[999], 0);
+  for (size_t k = 1000; k < 2000; ++k) ASSERT_EQ(y.a[k], 0);
+  EXPECT_GT(y.a[2000], 0);
+}
+
 TEST(Moves, GatherAndIndexSelect) {
   TestGraph g;
   const auto x = g.input(floats(DType::Fp16, {2, 3}, {1, 2, 3, 4, 5, 6}));

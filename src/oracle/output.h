@@ -25,6 +25,9 @@ Result<std::vector<exec::Truth>> collect_truths(Run& run, const graph::Graph& gr
                                                 const std::vector<ScoreSource>& scores);
 Result<std::vector<tensor::HostTensor>> collect_declared(Run& run, const graph::Graph& graph);
 
+/// Widens h to what the declared half roundings alone do; `rounded` is parallel to the truths.
+Status widen_by_half(Run& rounded, const graph::Graph& graph, std::vector<exec::Truth>& truths);
+
 /// Where `declared` is infinite or NaN and the truth, rounded, is not.
 void mark_overflow(const tensor::HostTensor& declared, exec::Truth& truth);
 

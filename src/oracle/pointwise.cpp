@@ -87,14 +87,12 @@ bool any_jumps(std::span<const Operand> in) {
   return std::any_of(in.begin(), in.end(), [](const Operand& x) { return x.lanes->jumps; });
 }
 
-void round_declared(const PointSpec& spec, int count, Lanes& out) {
-  // Half types compute in fp32 first.
-  if (spec.to != DType::Fp64) {
+void settle(const PointSpec& spec, int count, Lanes& out) {
+  if (spec.mode == Mode::Declared && spec.to == DType::Fp32) {
     for (int k = 0; k < count; ++k) out.t[k] = static_cast<double>(static_cast<float>(out.t[k]));
+    return;
   }
-  if (is_half(spec.to)) {
-    for (int k = 0; k < count; ++k) out.t[k] = rounded(spec.to, out.t[k]);
-  }
+  for (int k = 0; k < count; ++k) out.t[k] = settled(spec.mode, spec.to, out.t[k]);
 }
 
 }  // namespace
@@ -108,7 +106,7 @@ void run_point(const PointSpec& spec, std::span<const Operand> in, int count, La
     integer_result(spec, in, count, out);
   } else {
     float_result(spec, in, count, out);
-    if (spec.declared) return round_declared(spec, count, out);
+    if (spec.mode != Mode::Truth) return settle(spec, count, out);
     if (spec.tracks.a || spec.tracks.h) chunk_loops().add_rounding(spec, count, out);
   }
   if (any_jumps(in)) carry_jumps(spec, in, count, out);

@@ -7,6 +7,7 @@
 
 #include "graph/op.h"
 #include "oracle/errors.h"
+#include "oracle/mode.h"
 #include "oracle/values.h"
 
 namespace kw::oracle {
@@ -25,8 +26,8 @@ struct PointSpec {
   Tracks tracks;      // of the result
   Rounding rounding;  // of the result; zero where nothing is rounded
   OpErrors errors;
-  bool declared = false;  // round to `to` instead of carrying errors
-  bool same = false;      // both operands are the same value
+  Mode mode = Mode::Truth;
+  bool same = false;  // both operands are the same value
   Findings* findings = nullptr;
 };
 

@@ -111,7 +111,7 @@ class Emitter {
     Instruction& out = add(node, Instruction::Kind::Constant);
     out.integer = n.attrs.integer;
     out.number = n.attrs.number;
-    if (s_.declared && !is_integer(n.dtype) && n.dtype != DType::Fp64)
+    if (s_.mode == Mode::Declared && !is_integer(n.dtype) && n.dtype != DType::Fp64)
       out.number = static_cast<double>(static_cast<float>(out.number));
     out.error = exec::bound_constants().unit * std::fabs(out.number);
     return out.out;
@@ -140,7 +140,7 @@ class Emitter {
     spec.from = s_.graph[n.inputs.back()].dtype;
     spec.to = n.dtype;
     spec.tracks = facts.tracks;
-    spec.declared = s_.declared;
+    spec.mode = s_.mode;
     spec.findings = &s_.findings;
     if (is_integer(n.dtype)) return spec;
     spec.rounding = rounding_of(n.dtype, s_.flush);

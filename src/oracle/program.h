@@ -19,7 +19,7 @@ struct Sources {
   const Plan& plan;
   const std::vector<tensor::HostTensor>& inputs;
   const std::vector<Tensor>& values;  // per node; those of whole nodes computed so far
-  bool declared = false;
+  Mode mode = Mode::Truth;
   bool flush = false;
   Findings& findings;
 };

@@ -62,7 +62,7 @@ class Reduction {
     const NodeId in = node_.inputs[0];
     layout_ = layout_of(node_, s.facts[static_cast<size_t>(in)].shape);
     program_ = make_program(s, in, layout_.order, false);
-    folding_ = {node_.op, node_.dtype, program_.tracks, s.declared};
+    folding_ = {node_.op, node_.dtype, program_.tracks, s.mode};
     rounding_ = rounding_of(node_.dtype, s.flush);
     for (int w = 0; w < workers.threads; ++w) evaluators_.emplace_back(program_);
   }
@@ -179,6 +179,7 @@ class Reduction {
   void write_sum(const Accumulators& state, size_t at, size_t s);
   void write_product(const Accumulators& state, size_t at, size_t s);
   void write_choice(const Accumulators& state, size_t at, size_t s);
+  void settle(const Accumulators& state, size_t at, size_t s);
   void set_errors(size_t at, double a, double h);
   void set_jumps(const Accumulators& state, size_t at, size_t s);
 
@@ -216,13 +217,14 @@ void Reduction::write(const Accumulators& state, int64_t index, int slot) {
   if (state.jumps) set_jumps(state, at, s);
 }
 
+void Reduction::settle(const Accumulators& state, size_t at, size_t s) {
+  const bool narrow = sums_in_float(s_.mode, node_.dtype);
+  out_.t[at] = settled(s_.mode, node_.dtype, narrow ? static_cast<double>(state.f[s]) : state.t[s]);
+}
+
 void Reduction::write_sum(const Accumulators& state, size_t at, size_t s) {
   const exec::BoundConstants& c = exec::bound_constants();
-  if (s_.declared) {
-    const bool wide = node_.dtype == DType::Fp64;
-    out_.t[at] = rounded(node_.dtype, wide ? state.t[s] : static_cast<double>(state.f[s]));
-    return;
-  }
+  if (s_.mode != Mode::Truth) return settle(state, at, s);
   const double t = out_.t[at] = state.t[s];
   double a = state.a[s], h = std::sqrt(state.h[s]);
   const bool finite = std::isfinite(t);
@@ -241,11 +243,7 @@ void Reduction::write_sum(const Accumulators& state, size_t at, size_t s) {
 
 // Every order of the factors must stay in range for the result to be certain.
 void Reduction::write_product(const Accumulators& state, size_t at, size_t s) {
-  if (s_.declared) {
-    const bool wide = node_.dtype == DType::Fp64;
-    out_.t[at] = rounded(node_.dtype, wide ? state.t[s] : static_cast<double>(state.f[s]));
-    return;
-  }
+  if (s_.mode != Mode::Truth) return settle(state, at, s);
   const double t = out_.t[at] = state.t[s], m = std::fabs(t);
   double a = state.a[s], h = state.h[s];
   if (std::isfinite(t) && state.count > 1) {

@@ -88,7 +88,7 @@ void write_row(const Row& row, int64_t first, const View& place, Lanes& lanes, T
       std::copy_n(row.lo.begin() + at, count, lanes.lo);
       std::copy_n(row.hi.begin() + at, count, lanes.hi);
     }
-    store(lanes, first + at, count, place, out);
+    store(lanes, row.tracks, first + at, count, place, out);
   }
 }
 
@@ -129,7 +129,7 @@ void walk_rows(const Sources& s, NodeId node, const Workers& workers, Tensor& ou
   const int64_t rows = out.count() / out_length;
   const Program program = make_program(s, n.inputs[0], order, false);
   const View place = coalesced(permuted(dense_view(out.shape), order));
-  const RowTask task{n, rounding_of(n.dtype, s.flush), s.declared};
+  const RowTask task{n, rounding_of(n.dtype, s.flush), s.mode};
   std::vector<Desk> desks;
   for (int w = 0; w < workers.threads; ++w)
     desks.emplace_back(program, static_cast<size_t>(in_length), static_cast<size_t>(out_length),

@@ -33,7 +33,7 @@ struct Row {
 struct RowTask {
   const graph::Node& node;
   Rounding rounding;
-  bool declared = false;
+  Mode mode = Mode::Truth;
 };
 
 void scan_row(const RowTask& task, const Row& in, Row& out);

@@ -33,13 +33,13 @@ std::string node_text(const Node& node, NodeId id, const Extents& shape) {
 }  // namespace
 
 Run::Run(const graph::Graph& graph, const std::vector<tensor::HostTensor>& inputs,
-         const exec::TruthOptions& options, bool declared)
+         const exec::TruthOptions& options, Mode mode)
     : graph_(graph),
       inputs_(inputs),
       options_(options),
-      declared_(declared),
+      mode_(mode),
       threads_(options.threads),
-      facts_(gather_facts(graph, declared, options.allow_tf32)),
+      facts_(gather_facts(graph, mode, options.allow_tf32)),
       plan_(make_plan(graph, facts_)),
       values_(graph.nodes.size()),
       held_(graph.nodes.size(), 0) {
@@ -47,7 +47,7 @@ Run::Run(const graph::Graph& graph, const std::vector<tensor::HostTensor>& input
 }
 
 Sources Run::sources() {
-  return {graph_, facts_, plan_, inputs_, values_, declared_, options_.flush, findings_};
+  return {graph_, facts_, plan_, inputs_, values_, mode_, options_.flush, findings_};
 }
 
 Workers Run::workers_for(int64_t elements) const {
@@ -196,7 +196,8 @@ void copy_program(const Program& program, const View& place, int threads, Tensor
     const int64_t end = std::min(program.count, (unit + 1) * unit_size);
     for (int64_t at = unit * unit_size; at < end; at += kChunk) {
       const int count = static_cast<int>(std::min<int64_t>(kChunk, end - at));
-      store(evaluators[static_cast<size_t>(worker)].at(at, count), at, count, place, out);
+      store(evaluators[static_cast<size_t>(worker)].at(at, count), program.tracks, at, count, place,
+            out);
     }
   });
 }

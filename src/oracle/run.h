@@ -11,7 +11,7 @@ namespace kw::oracle {
 class Run {
  public:
   Run(const graph::Graph& graph, const std::vector<tensor::HostTensor>& inputs,
-      const exec::TruthOptions& options, bool declared);
+      const exec::TruthOptions& options, Mode mode);
 
   Status compute();
 
@@ -23,6 +23,8 @@ class Run {
   /// Nodes that must stay until the end beside the outputs. Before compute().
   void keep(graph::NodeId node);
   bool out_of_range() const { return findings_.out_of_range; }
+  /// Whether errors of half roundings are added up somewhere, where they may be alike.
+  bool sums_half_errors() const { return oracle::sums_half_errors(graph_, facts_); }
 
  private:
   Status check_inputs() const;
@@ -37,7 +39,7 @@ class Run {
   const graph::Graph& graph_;
   const std::vector<tensor::HostTensor>& inputs_;
   const exec::TruthOptions& options_;
-  bool declared_;
+  Mode mode_;
   int threads_;
   std::vector<NodeFacts> facts_;
   Plan plan_;

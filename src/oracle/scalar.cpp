@@ -5,6 +5,8 @@
 
 #include "base/check.h"
 #include "numeric/small_float.h"
+#include "oracle/errors.h"
+#include "oracle/mode.h"
 #include "oracle/special.h"
 #include "oracle/values.h"
 
@@ -200,6 +202,14 @@ int64_t to_integer(double x, DType type) {
 double to_double(int64_t x, DType type) {
   if (type == DType::Uint64) return static_cast<double>(static_cast<uint64_t>(x));
   return static_cast<double>(x);
+}
+
+bool sums_in_float(Mode mode, DType type) { return mode == Mode::Declared && type != DType::Fp64; }
+
+double settled(Mode mode, DType type, double value) {
+  const bool narrow = mode == Mode::Declared && type != DType::Fp64;
+  const double computed = narrow ? static_cast<double>(static_cast<float>(value)) : value;
+  return mode != Mode::Truth && is_half(type) ? rounded(type, computed) : computed;
 }
 
 double rounded(DType type, double x) {

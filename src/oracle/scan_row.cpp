@@ -28,8 +28,6 @@ void walk(const RowTask& task, size_t length, Write write, Take take) {
   }
 }
 
-bool in_float(const RowTask& task) { return task.declared && task.node.dtype != DType::Fp64; }
-
 void scan_integers(const RowTask& task, const Row& in, Row& out) {
   const bool sums = task.node.op == Op::CumSum, products = task.node.op == Op::CumProd;
   const Op op =
@@ -56,20 +54,23 @@ void scan_integers(const RowTask& task, const Row& in, Row& out) {
 void scan_sum(const RowTask& task, const Row& in, Row& out) {
   const exec::BoundConstants& c = exec::bound_constants();
   const Rounding& r = task.rounding;
-  double t = 0, size = 0, a = 0, squares = 0, lo = 0, hi = 0;
+  double t = 0, size = 0, passed = 0, a = 0, squares = 0, lo = 0, hi = 0;
   float f = 0;
   int64_t count = 0;
   const auto write = [&](size_t k) {
-    if (in_float(task)) {
-      out.t[k] = rounded(task.node.dtype, static_cast<double>(f));
+    if (task.mode != Mode::Truth) {
+      const bool narrow = sums_in_float(task.mode, task.node.dtype);
+      out.t[k] = settled(task.mode, task.node.dtype, narrow ? static_cast<double>(f) : t);
       return;
     }
     out.t[k] = t;
-    if (task.declared) return;
     const double n = static_cast<double>(count), m = std::isfinite(t) ? std::fabs(t) : 0;
     double own = a, half = std::sqrt(squares);
     if (count > 1) {
-      if (std::isfinite(size)) own += (c.sum_root * std::sqrt(n) + c.sum_plus) * r.unit * size;
+      // A scan may well be serial, and then every partial sum rounds, possibly all the same way.
+      const double tree = (c.sum_root * std::sqrt(n) + c.sum_plus) * size;
+      const double serial = passed / c.path_factor;
+      if (std::isfinite(size)) own += r.unit * std::max(tree, serial);
       half = c.half_sum * half + r.half_unit * m + (m > 0 ? r.half_tiny : 0);
     }
     if (std::isfinite(t) && size > r.limit) own = kInfinity;
@@ -82,6 +83,7 @@ void scan_sum(const RowTask& task, const Row& in, Row& out) {
     f += static_cast<float>(in.t[k]);
     t += in.t[k];
     size += std::fabs(in.t[k]);
+    passed += std::fabs(t);
     if (in.tracks.a) a += in.a[k];
     if (in.tracks.h) squares += in.h[k] * in.h[k];
     if (in.jumps) {
@@ -98,12 +100,12 @@ void scan_product(const RowTask& task, const Row& in, Row& out) {
   float f = 1;
   int64_t count = 0;
   const auto write = [&](size_t k) {
-    if (in_float(task)) {
-      out.t[k] = rounded(task.node.dtype, static_cast<double>(f));
+    if (task.mode != Mode::Truth) {
+      const bool narrow = sums_in_float(task.mode, task.node.dtype);
+      out.t[k] = settled(task.mode, task.node.dtype, narrow ? static_cast<double>(f) : t);
       return;
     }
     out.t[k] = t;
-    if (task.declared) return;
     const double m = std::isfinite(t) ? std::fabs(t) : 0;
     double own = a, half = h;
     if (count > 1) {

@@ -34,7 +34,7 @@ class Scattering {
   Scattering(const Sources& s, NodeId node, Tensor& out)
       : s_(s), node_(s.graph[node]), out_(out), rounding_(rounding_of(node_.dtype, s.flush)) {
     written_.resize(static_cast<size_t>(out.count()));
-    if (adds() && !out.tracks.integer && !s.declared) {
+    if (adds() && !out.tracks.integer && s.mode == Mode::Truth) {
       size_.resize(written_.size());
       for (size_t k = 0; k < size_.size(); ++k) size_[k] = std::fabs(out.t[k]);
     }
@@ -86,11 +86,6 @@ class Scattering {
  private:
   bool adds() const { return node_.attrs.scatter == ScatterMode::Add; }
 
-  double declared(double v) const {
-    if (!s_.declared) return v;
-    return rounded(node_.dtype, node_.dtype == DType::Fp64 ? v : rounded(DType::Fp32, v));
-  }
-
   void jump(size_t at, double lo, double hi) {
     out_.make_jumps();
     out_.lo[at] = stored_bound(out_.lo[at] + lo);
@@ -141,8 +136,8 @@ class Scattering {
   }
 
   void add(size_t at, const Element& x) {
-    out_.t[at] = declared(out_.t[at] + x.t);
-    if (s_.declared) return;
+    out_.t[at] = settled(s_.mode, node_.dtype, out_.t[at] + x.t);
+    if (s_.mode != Mode::Truth) return;
     size_[at] += std::fabs(x.t);
     set_errors(at, a_at(at) + x.a, h_at(at) + x.h);
   }
@@ -150,7 +145,7 @@ class Scattering {
   void multiply(size_t at, const Element& x) {
     const double y = out_.t[at], m = std::fabs(y * x.t);
     const double a = a_at(at), h = h_at(at);
-    out_.t[at] = declared(y * x.t);
+    out_.t[at] = settled(s_.mode, node_.dtype, y * x.t);
     set_errors(at, std::fabs(y) * x.a + std::fabs(x.t) * a + 4 * a * x.a + rounding_.unit * m,
                std::fabs(y) * x.h + std::fabs(x.t) * h + h * x.h + rounding_.half_unit * m);
   }

@@ -223,15 +223,16 @@ void load_at(const Tensor& from, const int64_t* addresses, int count, Lanes& to)
   pick(from.hi, to.hi);
 }
 
-void store(const Lanes& from, int64_t start, int count, const View& view, Tensor& to) {
+void store(const Lanes& from, Tracks tracks, int64_t start, int count, const View& view,
+           Tensor& to) {
   const auto same = [](auto v) { return v; };
-  if (to.tracks.integer) {
+  if (tracks.integer) {
     spread(from.i, view, start, count, to.i.data(), same);
   } else {
     spread(from.t, view, start, count, to.t.data(), same);
   }
-  if (to.tracks.a) spread(from.a, view, start, count, to.a.data(), stored_bound);
-  if (to.tracks.h) spread(from.h, view, start, count, to.h.data(), stored_bound);
+  if (tracks.a) spread(from.a, view, start, count, to.a.data(), stored_bound);
+  if (tracks.h) spread(from.h, view, start, count, to.h.data(), stored_bound);
   if (!from.jumps) return;
   to.make_jumps();
   spread(from.lo, view, start, count, to.lo.data(), stored_bound);

@@ -65,6 +65,8 @@ void load(const Tensor& from, const View& view, int64_t start, int count, Lanes&
 /// Single elements at any addresses.
 void load_at(const tensor::HostTensor& from, const int64_t* addresses, int count, Lanes& to);
 void load_at(const Tensor& from, const int64_t* addresses, int count, Lanes& to);
-void store(const Lanes& from, int64_t start, int count, const View& view, Tensor& to);
+/// `tracks` are those of the lanes; where they say nothing the tensor keeps what it has.
+void store(const Lanes& from, Tracks tracks, int64_t start, int count, const View& view,
+           Tensor& to);
 
 }  // namespace kw::oracle

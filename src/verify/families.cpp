@@ -33,7 +33,7 @@ constexpr Offset kOffsets[] = {
     {DType::Fp64, 1e6, 1},
     {DType::Fp32, 4096, 1},
     {DType::Fp16, 1024, 0.5},
-    {DType::Bf16, 256, 1},
+    {DType::Bf16, 256, 0.4},
 };
 
 // Small enough for the format, large enough to dwarf ordinary values.
