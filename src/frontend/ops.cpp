@@ -33,6 +33,7 @@ const Index& index() {
 
 const OpRow* find_op(std::string_view name) {
   constexpr std::string_view kFunctional = "torch.nn.functional.";
+  if (name.starts_with("torch.ops.")) return find_aten(name);
   std::string spelling(name);
   if (name.starts_with(kFunctional)) {
     spelling = "F." + std::string(name.substr(kFunctional.size()));

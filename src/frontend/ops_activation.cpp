@@ -194,12 +194,17 @@ Result<Value> logsigmoid(Call& call) {
   return activation(call, [](Term x, Formula&) { return minimum(x, 0.0) - log1p(exp(-abs(x))); });
 }
 
+// These two are written in Python over there: every step rounds to the tensor's dtype.
 Result<Value> softsign(Call& call) {
-  return activation(call, [](Term x, Formula&) { return x / (1 + abs(x)); });
+  Formula f(call);
+  Term x = f.floating("input");
+  return f.result(x / (abs(x) + 1));
 }
 
 Result<Value> tanhshrink(Call& call) {
-  return activation(call, [](Term x, Formula&) { return x - tanh(x); });
+  Formula f(call);
+  Term x = f.floating("input");
+  return f.result(x - tanh(x));
 }
 
 Result<Value> glu(Call& call) {

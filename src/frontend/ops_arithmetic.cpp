@@ -25,17 +25,17 @@ Pair operands(Formula& f) {
   Term a = f.operand("input");
   Term b = f.operand("other");
   DType type = f.type_of({a, b});
-  if (!a.is_tensor() && !b.is_tensor()) a = f.converted(a, type);
+  if (!a.value.is_tensor() && !b.value.is_tensor()) a = f.converted(a, type);
   return {a, b, type};
 }
 
-Term convert(const Term& x, DType to) { return x.is_tensor() ? cast(x, to) : x; }
+Term convert(const Term& x, DType to) { return x.value.is_tensor() ? cast(x, to) : x; }
 
 template <Op op>
 Result<Value> binary(Call& call) {
   Formula f(call);
   Pair p = operands(f);
-  return f.result(f.apply(op, p.a, p.b));
+  return f.result(apply(op, p.a, p.b));
 }
 
 // Functions that only floats have: integers and bool become fp32 first.
@@ -47,7 +47,7 @@ Result<Value> float_binary(Call& call) {
     p.a = convert(p.a, DType::Fp32);
     p.b = convert(p.b, DType::Fp32);
   }
-  return f.result(f.apply(op, p.a, p.b));
+  return f.result(apply(op, p.a, p.b));
 }
 
 template <Op op>
@@ -57,7 +57,7 @@ Result<Value> integer_binary(Call& call) {
   if (!f.failed() && tensor::is_float(p.type)) {
     f.fail(not_implemented(call, p.type));
   }
-  return f.result(f.apply(op, p.a, p.b));
+  return f.result(apply(op, p.a, p.b));
 }
 
 // A shift by a negative amount or by the width and more gives 0 (or the sign, to the right).
@@ -68,7 +68,7 @@ Result<Value> shift(Call& call) {
   if (!f.failed() && (tensor::is_float(p.type) || p.type == DType::Bool)) {
     f.fail(not_implemented(call, p.type));
   }
-  return f.result(f.apply(op, p.a, p.b));
+  return f.result(apply(op, p.a, p.b));
 }
 
 // a + alpha * b, in one rounding.
@@ -92,15 +92,15 @@ Term scaled_sum(Formula& f, const Pair& p, bool minus) {
   }
   Op op = minus ? Op::Sub : Op::Add;
   if (alpha.number == 1) {
-    return p.type == DType::Bool ? f.apply(Op::Or, p.a, p.b) : f.apply(op, p.a, p.b);
+    return p.type == DType::Bool ? apply(Op::Or, p.a, p.b) : apply(op, p.a, p.b);
   }
   if (p.type == DType::Bool) {
-    Term kept = alpha.number == 0 ? f.apply(Op::And, p.b, f.apply(Op::Not, p.b)) : p.b;
-    return f.apply(Op::Or, p.a, kept);
+    Term kept = alpha.number == 0 ? apply(Op::And, p.b, apply(Op::Not, p.b)) : p.b;
+    return apply(Op::Or, p.a, kept);
   }
   DType work = graph::opmath(p.type);
   Term b = f.converted(p.b, work);
-  return cast(f.apply(op, convert(p.a, work), b * Term(f, alpha)), p.type);
+  return cast(apply(op, convert(p.a, work), b * Term(alpha)), p.type);
 }
 
 Result<Value> add(Call& call) {
@@ -109,8 +109,8 @@ Result<Value> add(Call& call) {
 }
 
 Result<Value> subtract(Formula& f, const Pair& p) {
-  bool bool_a = p.a.is_tensor() && f.dtype(p.a) == DType::Bool;
-  bool bool_b = p.b.is_tensor() && f.dtype(p.b) == DType::Bool;
+  bool bool_a = p.a.value.is_tensor() && f.dtype(p.a) == DType::Bool;
+  bool bool_b = p.b.value.is_tensor() && f.dtype(p.b) == DType::Bool;
   if (!f.failed() && (bool_a || bool_b)) {
     return bool_a && bool_b
                ? input_error(
@@ -139,22 +139,22 @@ Result<Value> rsub(Call& call) {
 Result<Value> mul(Call& call) {
   Formula f(call);
   Pair p = operands(f);
-  return f.result(f.apply(p.type == DType::Bool ? Op::And : Op::Mul, p.a, p.b));
+  return f.result(apply(p.type == DType::Bool ? Op::And : Op::Mul, p.a, p.b));
 }
 
 Term true_divide(Formula& f, const Pair& p) {
-  if (f.failed() || !is_integral(p.type)) return f.apply(Op::Div, p.a, p.b);
-  return f.apply(Op::Div, convert(p.a, DType::Fp32), convert(p.b, DType::Fp32));
+  if (f.failed() || !is_integral(p.type)) return apply(Op::Div, p.a, p.b);
+  return apply(Op::Div, convert(p.a, DType::Fp32), convert(p.b, DType::Fp32));
 }
 
 // No primitive truncates integers; what the remainder leaves divides evenly.
 Term truncated_divide(Formula& f, const Pair& p) {
   if (f.failed()) return p.a;
   if (is_integral(p.type)) {
-    return f.apply(Op::FloorDiv, f.apply(Op::Sub, p.a, f.apply(Op::Fmod, p.a, p.b)), p.b);
+    return apply(Op::FloorDiv, apply(Op::Sub, p.a, apply(Op::Fmod, p.a, p.b)), p.b);
   }
   DType work = graph::opmath(p.type);
-  return cast(trunc(f.apply(Op::Div, convert(p.a, work), convert(p.b, work))), p.type);
+  return cast(trunc(apply(Op::Div, convert(p.a, work), convert(p.b, work))), p.type);
 }
 
 Result<Value> div(Call& call) {
@@ -162,7 +162,7 @@ Result<Value> div(Call& call) {
   Pair p = operands(f);
   if (!call.given("rounding_mode")) return f.result(true_divide(f, p));
   std::string mode = KW_TRY(call.text("rounding_mode"));
-  if (mode == "floor") return f.result(f.apply(Op::FloorDiv, p.a, p.b));
+  if (mode == "floor") return f.result(apply(Op::FloorDiv, p.a, p.b));
   if (mode == "trunc") return f.result(truncated_divide(f, p));
   return input_error(fmt::format(
       "div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{}'", mode));
@@ -181,26 +181,26 @@ Result<Value> rdiv(Call& call) {
 }
 
 // The exponents PyTorch's kernels treat as products and roots: their edge cases differ from pow's.
-std::optional<Term> special_power(Formula& f, const Pair& p) {
-  if (p.b.is_tensor() || !tensor::is_float(p.type)) return std::nullopt;
+std::optional<Term> special_power(const Pair& p) {
+  if (p.b.value.is_tensor() || !tensor::is_float(p.type)) return std::nullopt;
   Term x = wide(p.a);
   double e = p.b.value.number;
   if (e == 2) return cast(x * x, p.type);
   if (e == 3) return cast(x * x * x, p.type);
   if (e == 0.5) return cast(sqrt(x), p.type);
   if (e == -0.5) return cast(rsqrt(x), p.type);
-  if (e == -1) return cast(f.apply(Op::Reciprocal, x), p.type);
-  if (e == -2) return cast(f.apply(Op::Reciprocal, x * x), p.type);
+  if (e == -1) return cast(apply(Op::Reciprocal, x), p.type);
+  if (e == -2) return cast(apply(Op::Reciprocal, x * x), p.type);
   return std::nullopt;
 }
 
 Result<Value> power(Formula& f, const Pair& p) {
   if (f.failed()) return f.result(p.a);
-  if (!p.b.is_tensor() && is_integral(p.type) && p.b.value.number < 0) {
+  if (!p.b.value.is_tensor() && is_integral(p.type) && p.b.value.number < 0) {
     return input_error("Integers to negative integer powers are not allowed.");
   }
-  if (auto special = special_power(f, p)) return f.result(*special);
-  return f.result(f.apply(Op::Pow, p.a, p.b));
+  if (auto special = special_power(p)) return f.result(*special);
+  return f.result(apply(Op::Pow, p.a, p.b));
 }
 
 Result<Value> pow_row(Call& call) {
@@ -209,10 +209,10 @@ Result<Value> pow_row(Call& call) {
   Term b = f.operand("exponent");
   if (f.failed()) return f.result(a);
   DType type = f.type_of({a, b});
-  if (!a.is_tensor() && !b.is_tensor()) {
+  if (!a.value.is_tensor() && !b.value.is_tensor()) {
     return input_error("pow() received two numbers: at least one argument must be a Tensor");
   }
-  if (a.is_tensor() && !b.is_tensor()) a = cast(a, type);
+  if (a.value.is_tensor() && !b.value.is_tensor()) a = cast(a, type);
   return power(f, {a, b, type});
 }
 
@@ -221,7 +221,7 @@ Result<Value> float_power(Call& call) {
   Term a = f.operand("input");
   Term b = f.operand("exponent");
   if (f.failed()) return f.result(a);
-  if (!a.is_tensor() && !b.is_tensor()) {
+  if (!a.value.is_tensor() && !b.value.is_tensor()) {
     return input_error("float_power() received two numbers: one argument must be a Tensor");
   }
   return power(f, {convert(a, DType::Fp64), convert(b, DType::Fp64), DType::Fp64});
@@ -238,9 +238,9 @@ Result<Value> logical(Call& call) {
   Pair p = operands(f);
   if (f.failed()) return f.result(p.a);
   auto as_bool = [&](const Term& x) {
-    return x.is_tensor() ? truth_value(f, x) : Term(f, Operand::of_bool(x.value.number != 0));
+    return x.value.is_tensor() ? truth_value(f, x) : Term(Operand::of_bool(x.value.number != 0));
   };
-  return f.result(f.apply(op, as_bool(p.a), as_bool(p.b)));
+  return f.result(apply(op, as_bool(p.a), as_bool(p.b)));
 }
 
 Result<Value> where_row(Call& call) {
@@ -291,7 +291,7 @@ Result<Value> x_log_y(Call& call) {
   DType work = graph::opmath(type);
   Term x = f.converted(p.a, work);
   Term y = f.converted(p.b, work);
-  Term product = x * f.apply(log_op, y);
+  Term product = x * apply(log_op, y);
   constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
   return f.result(where(isnan(y), kNan, where(x == 0, 0.0, product)), type);
 }
@@ -307,7 +307,7 @@ Result<Value> log_add_exp(Call& call, bool base_two) {
   b = cast(b, graph::opmath(type));
   Term gap = -abs(a - b);
   Term high = maximum(a, b);
-  Term rest = base_two ? log1p(f.apply(Op::Exp2, gap)) * std::numbers::log2e : log1p(exp(gap));
+  Term rest = base_two ? log1p(apply(Op::Exp2, gap)) * std::numbers::log2e : log1p(exp(gap));
   return f.result(where(isinf(a) & (a == b), a, high + rest), type);
 }
 
@@ -318,7 +318,7 @@ Result<Value> ldexp(Call& call) {
   DType type = graph::float_type(p.type);
   DType work = graph::opmath(type);
   Term exponent =
-      p.b.is_tensor() ? f.apply(Op::Exp2, cast(p.b, work)) : Term(std::exp2(p.b.value.number));
+      p.b.value.is_tensor() ? apply(Op::Exp2, cast(p.b, work)) : Term(std::exp2(p.b.value.number));
   return f.result(convert(p.a, work) * exponent, type);
 }
 
@@ -329,12 +329,12 @@ Result<Value> lerp(Call& call) {
   Term weight = f.operand("weight");
   if (f.failed()) return f.result(start);
   DType type = f.dtype(start);
-  if (f.dtype(end) != type || (weight.is_tensor() && f.dtype(weight) != type)) {
+  if (f.dtype(end) != type || (weight.value.is_tensor() && f.dtype(weight) != type)) {
     return input_error(
         fmt::format("lerp(): expected dtype {} for `end` and `weight`", graph::torch_name(type)));
   }
   Term a = wide(start), b = wide(end);
-  if (!weight.is_tensor()) {
+  if (!weight.value.is_tensor()) {
     double w = weight.value.number;
     return f.result(std::abs(w) < 0.5 ? a + (b - a) * w : b - (b - a) * (1 - w), type);
   }
@@ -358,7 +358,7 @@ Result<Value> add_product(Call& call) {
   a = cast(a, work);
   b = cast(b, work);
   Term change = divide ? a / b : a * b;
-  if (value.is_tensor() || value.value.number != 1) change = change * value;
+  if (value.value.is_tensor() || value.value.number != 1) change = change * value;
   return f.result(cast(x, work) + change, type);
 }
 

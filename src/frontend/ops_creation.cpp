@@ -170,8 +170,8 @@ Result<Value> arange(Call& call) {
   DType work = whole && dtype != DType::Fp64 ? DType::Int64 : graph::opmath(dtype);
   Formula f(call);
   Term x = f.node(call.graph().iota({range_count(range)}, 0, work));
-  if (step != 1) x = x * Term(f, as_operand(range.step));
-  if (start != 0) x = x + Term(f, as_operand(range.start));
+  if (step != 1) x = x * Term(as_operand(range.step));
+  if (start != 0) x = x + Term(as_operand(range.start));
   return f.result(x, dtype);
 }
 

@@ -1,32 +1,24 @@
-// Arithmetic on graph values as one writes it: `x * sigmoid(x)`. The first error is kept and all
-// after it is skipped, so rows read like the documentation's formulas. Only for the op rows.
+// What the op rows have in common: the graph's formulas fed from a call's arguments, so that a row
+// reads like the documentation (`x * sigmoid(x)`), and small helpers. Only for the op rows.
 #pragma once
 
 #include <initializer_list>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "frontend/call.h"
+#include "graph/term.h"
 
 namespace kw::frontend {
 
-class Formula;
+using graph::Term;
 
-/// A tensor of a formula, or a number that adapts to the tensors it meets.
-struct Term {
-  Formula* formula = nullptr;  // null for plain numbers
-  graph::Operand value;
-
-  Term(Formula& owner, graph::Operand operand) : formula(&owner), value(operand) {}
-  Term(double number) : value(graph::Operand::of(number)) {}
-  Term(int number) : value(graph::Operand::of(number)) {}
-  bool is_tensor() const { return value.is_tensor(); }
-};
-
-class Formula {
+/// A formula over the arguments of one call. The first error is kept; all after it is skipped.
+class Formula : public graph::Formula {
  public:
-  explicit Formula(Call& call) : call_(&call) {}
+  explicit Formula(Call& call) : graph::Formula(call.graph()), call_(&call) {}
 
   Term tensor(std::string_view name);      // an argument that must be a tensor
   Term floating(std::string_view name);    // … of a float dtype
@@ -34,28 +26,23 @@ class Formula {
   double number(std::string_view name);    // 0 after an error
   int64_t integer(std::string_view name);  // 0 after an error
   bool boolean(std::string_view name);     // false after an error
-  Term node(graph::NodeId id) { return {*this, graph::Operand::tensor(id)}; }
-  Term node(Result<graph::NodeId> id);
+  Term node(graph::NodeId id) { return (*this)(id); }
+  Term node(Result<graph::NodeId> id) { return (*this)(std::move(id)); }
+  Term fail(Error error);  // keeps the first
 
   Term converted(const Term& x, tensor::DType dtype);        // numbers become rank-0 tensors
-  tensor::DType dtype(const Term& tensor) const;             // fp32 after an error
+  tensor::DType dtype(const Term& tensor);                   // fp32 after an error
   tensor::DType type_of(std::initializer_list<Term> terms);  // what they promote to together
-  int rank(const Term& tensor) const;
-  graph::Builder& graph() { return call_->graph(); }
+  int rank(const Term& tensor);
+  graph::Builder& graph() { return builder(); }
   Call& call() { return *call_; }
 
-  Term fail(Error error);  // keeps the first
-  bool failed() const { return error_.has_value(); }
   Result<Value> result(const Term& term);
   Result<Value> result(const Term& term, tensor::DType dtype);
   Result<Value> results(std::initializer_list<Term> terms);  // a tuple
 
-  Term apply(graph::Op op, const Term& x);
-  Term apply(graph::Op op, const Term& a, const Term& b);
-
  private:
   Call* call_;
-  std::optional<Error> error_;
 };
 
 bool is_integral(tensor::DType type);  // bool too
@@ -65,52 +52,35 @@ Error not_implemented(const Call& call, tensor::DType type);
 Result<graph::NodeId> filled(graph::Builder& graph, graph::Shape shape, tensor::DType dtype,
                              const graph::Operand& number);
 inline Value tensor_value(graph::NodeId node) { return Value(Tensor{node}); }
-Value tensor_tuple(const std::vector<graph::NodeId>& nodes);
+Value tensor_tuple(const std::vector<graph::NodeId>& nodes, std::vector<std::string> fields = {});
+/// torch.return_types of everything that gives values and where they were.
+Value values_and_indices(graph::NodeId values, graph::NodeId indices);
 /// The dims a reduction names; none for a tensor of rank 0, which has nothing to reduce.
 Result<std::vector<int>> reduced_dims(Call& call, graph::NodeId x);
 /// The tensor, or nothing for None.
 Result<std::optional<graph::NodeId>> maybe_tensor(Call& call, std::string_view name);
 
-Term operator+(const Term& a, const Term& b);
-Term operator-(const Term& a, const Term& b);
-Term operator*(const Term& a, const Term& b);
-Term operator/(const Term& a, const Term& b);
-Term operator-(const Term& x);
-Term operator<(const Term& a, const Term& b);
-Term operator<=(const Term& a, const Term& b);
-Term operator>(const Term& a, const Term& b);
-Term operator>=(const Term& a, const Term& b);
-Term operator==(const Term& a, const Term& b);
-Term operator!=(const Term& a, const Term& b);
-Term operator&(const Term& a, const Term& b);
-Term operator|(const Term& a, const Term& b);
-Term operator~(const Term& x);
-Term where(const Term& condition, const Term& a, const Term& b);
-Term maximum(const Term& a, const Term& b);
-Term minimum(const Term& a, const Term& b);
-Term clamp(const Term& x, const Term& low, const Term& high);
-Term pow(const Term& a, const Term& b);
-
-Term abs(const Term& x);
-Term exp(const Term& x);
-Term log(const Term& x);
-Term log1p(const Term& x);
-Term expm1(const Term& x);
-Term sqrt(const Term& x);
-Term rsqrt(const Term& x);
-Term tanh(const Term& x);
-Term sigmoid(const Term& x);
-Term erf(const Term& x);
-Term sin(const Term& x);
-Term floor(const Term& x);
-Term round(const Term& x);
-Term trunc(const Term& x);
-Term isnan(const Term& x);
-Term isinf(const Term& x);
-
-Term cast(const Term& x, tensor::DType to);
-/// In the type PyTorch's kernels compute in: half types become fp32.
-Term wide(const Term& x);
+inline Term maximum(const Term& a, const Term& b) { return apply(graph::Op::Maximum, a, b); }
+inline Term minimum(const Term& a, const Term& b) { return apply(graph::Op::Minimum, a, b); }
+inline Term clamp(const Term& x, const Term& low, const Term& high) {
+  return minimum(maximum(x, low), high);
+}
+inline Term pow(const Term& a, const Term& b) { return apply(graph::Op::Pow, a, b); }
+inline Term abs(const Term& x) { return apply(graph::Op::Abs, x); }
+inline Term exp(const Term& x) { return apply(graph::Op::Exp, x); }
+inline Term log(const Term& x) { return apply(graph::Op::Log, x); }
+inline Term log1p(const Term& x) { return apply(graph::Op::Log1p, x); }
+inline Term expm1(const Term& x) { return apply(graph::Op::Expm1, x); }
+inline Term sqrt(const Term& x) { return apply(graph::Op::Sqrt, x); }
+inline Term rsqrt(const Term& x) { return apply(graph::Op::Rsqrt, x); }
+inline Term tanh(const Term& x) { return apply(graph::Op::Tanh, x); }
+inline Term sigmoid(const Term& x) { return apply(graph::Op::Sigmoid, x); }
+inline Term erf(const Term& x) { return apply(graph::Op::Erf, x); }
+inline Term sin(const Term& x) { return apply(graph::Op::Sin, x); }
+inline Term round(const Term& x) { return apply(graph::Op::Round, x); }
+inline Term trunc(const Term& x) { return apply(graph::Op::Trunc, x); }
+inline Term isnan(const Term& x) { return apply(graph::Op::IsNan, x); }
+inline Term isinf(const Term& x) { return apply(graph::Op::IsInf, x); }
 
 /// One float tensor "input" through a formula computed in the wide type, rounded once at the end.
 template <typename F>
@@ -125,8 +95,7 @@ template <typename F>
 Result<Value> float_function(Call& call, F f) {
   Formula formula(call);
   Term x = formula.tensor("input");
-  tensor::DType type = graph::float_type(formula.dtype(x));
-  return formula.result(f(wide(cast(x, type)), formula), type);
+  return formula.result(f(wide(x), formula), graph::float_type(formula.dtype(x)));
 }
 
 }  // namespace kw::frontend

@@ -138,7 +138,7 @@ Result<Value> scatter_reduce(Call& call) {
   if (!mean) return f.result(result);
   Term share = maximum(include_self ? counts + 1 : counts, 1);
   if (is_integral(f.dtype(x))) {
-    return f.result(f.apply(graph::Op::FloorDiv, result, cast(share, f.dtype(x))));
+    return f.result(apply(graph::Op::FloorDiv, result, cast(share, f.dtype(x))));
   }
   return f.result(wide(result) / cast(share, graph::opmath(f.dtype(x))), f.dtype(x));
 }

@@ -151,8 +151,10 @@ Result<Value> cross(Call& call) {
   Term ahead_b = f.node(graph::roll(g, b.value.node, {Dim(-1)}, {dim}));
   Term behind_a = f.node(graph::roll(g, a.value.node, {Dim(1)}, {dim}));
   Term behind_b = f.node(graph::roll(g, b.value.node, {Dim(1)}, {dim}));
-  tensor::DType type = f.type_of({a, b});
-  return f.result(wide(ahead_a) * wide(behind_b) - wide(behind_a) * wide(ahead_b), type);
+  const tensor::DType type = f.type_of({a, b});
+  const tensor::DType work = graph::opmath(type);
+  Term plus = cast(ahead_a, work) * cast(behind_b, work);
+  return f.result(plus - cast(behind_a, work) * cast(ahead_b, work), type);
 }
 
 Result<Value> trace(Call& call) {

@@ -267,7 +267,7 @@ Result<Value> unfold(Call& call) {
   Formula f(call);
   Term starts = f.node(g.iota({count, size}, 0, DType::Int64));
   Term inside = f.node(g.iota({count, size}, 1, DType::Int64));
-  Term places = starts * Term(f, graph::Operand::of(step)) + inside;
+  Term places = starts * Term(graph::Operand::of(step)) + inside;
   KW_TRY(f.result(places));
   NodeId line = KW_TRY(g.reshape(places.value.node, {count * size}));
   NodeId picked = KW_TRY(graph::index_select(g, x, dim, line));

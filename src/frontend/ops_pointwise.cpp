@@ -23,7 +23,7 @@ template <Op op>
 Result<Value> float_unary(Call& call) {
   Formula f(call);
   Term x = f.tensor("input");
-  return f.result(f.apply(op, cast(x, graph::float_type(f.dtype(x)))));
+  return f.result(apply(op, cast(x, graph::float_type(f.dtype(x)))));
 }
 
 // floor, ceil, trunc, round: integers are whole already.
@@ -32,7 +32,7 @@ Result<Value> rounding(Call& call) {
   Formula f(call);
   Term x = f.tensor("input");
   if (f.failed() || is_integral(f.dtype(x))) return f.result(x);
-  return f.result(f.apply(op, x));
+  return f.result(apply(op, x));
 }
 
 Result<Value> identity(Call& call) {
@@ -67,7 +67,7 @@ Result<Value> sign_function(Call& call) {
   Term x = f.tensor("input");
   if (!f.failed() && f.dtype(x) == DType::Bool) return f.result(x);
   if (!f.failed() && op == Op::Abs && tensor::is_unsigned_int(f.dtype(x))) return f.result(x);
-  return f.result(f.apply(op, x));
+  return f.result(apply(op, x));
 }
 
 Result<Value> bitwise_not(Call& call) {
@@ -105,7 +105,7 @@ Result<Value> signbit(Call& call) {
   if (f.failed()) return f.result(x);
   if (f.dtype(x) == DType::Bool || tensor::is_unsigned_int(f.dtype(x))) return f.result(x != x);
   if (is_integral(f.dtype(x))) return f.result(x < 0);
-  return f.result(f.apply(Op::Copysign, 1.0, x) < 0);
+  return f.result(apply(Op::Copysign, 1.0, x) < 0);
 }
 
 Result<Value> square(Call& call) {
@@ -197,7 +197,7 @@ Result<Value> polygamma(Call& call) {
     return input_error("polygamma(n, input) is supported for n = 0 (digamma) only");
   }
   Term x = f.tensor("input");
-  return f.result(f.apply(Op::Digamma, cast(x, graph::float_type(f.dtype(x)))));
+  return f.result(apply(Op::Digamma, cast(x, graph::float_type(f.dtype(x)))));
 }
 
 // log of the multivariate gamma function: a sum of lgammas.
@@ -206,9 +206,9 @@ Result<Value> mvlgamma(Call& call) {
     int64_t p = f.integer("p");
     if (p < 1 || p > 64) return f.fail(input_error("mvlgamma(): p has to be between 1 and 64"));
     double log_pi = std::log(std::numbers::pi) * 0.25 * static_cast<double>(p * (p - 1));
-    Term sum = f.apply(Op::Lgamma, x);
+    Term sum = apply(Op::Lgamma, x);
     for (int64_t j = 1; j < p; ++j) {
-      sum = sum + f.apply(Op::Lgamma, x - static_cast<double>(j) / 2);
+      sum = sum + apply(Op::Lgamma, x - static_cast<double>(j) / 2);
     }
     return p == 1 ? sum : sum + log_pi;
   });
@@ -222,15 +222,13 @@ Result<Value> entr(Call& call) {
 }
 
 Result<Value> ndtr(Call& call) {
-  return float_function(call, [](Term x, Formula& f) {
-    return f.apply(Op::Erfc, x * -std::numbers::sqrt2 / 2) * 0.5;
-  });
+  return float_function(
+      call, [](Term x, Formula&) { return apply(Op::Erfc, x * -std::numbers::sqrt2 / 2) * 0.5; });
 }
 
 Result<Value> ndtri(Call& call) {
-  return float_function(call, [](Term p, Formula& f) {
-    return f.apply(Op::Erfinv, p * 2 - 1) * std::numbers::sqrt2;
-  });
+  return float_function(
+      call, [](Term p, Formula&) { return apply(Op::Erfinv, p * 2 - 1) * std::numbers::sqrt2; });
 }
 
 constexpr char kOne[] = "input";

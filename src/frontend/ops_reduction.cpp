@@ -62,7 +62,7 @@ Result<Value> extremum(Call& call) {
   }
   int dim = KW_TRY(call.dim("dim", x));
   graph::ValueIndex both = KW_TRY(along(g, x, dim, keepdim));
-  return tensor_tuple({both.value, both.index});
+  return values_and_indices(both.value, both.index);
 }
 
 using Arg = Result<NodeId> (*)(graph::Builder&, NodeId, std::optional<int>, bool);
@@ -82,7 +82,7 @@ Result<Value> aminmax(Call& call) {
   bool keepdim = KW_TRY(call.boolean("keepdim"));
   NodeId low = KW_TRY(graph::amin(call.graph(), x, dims, keepdim));
   NodeId high = KW_TRY(graph::amax(call.graph(), x, dims, keepdim));
-  return tensor_tuple({low, high});
+  return tensor_tuple({low, high}, {"min", "max"});
 }
 
 Result<Value> count_nonzero(Call& call) {

@@ -28,7 +28,7 @@ Result<Value> running_extremum(Call& call) {
   NodeId x = KW_TRY(call.tensor("input"));
   int dim = KW_TRY(call.dim("dim", x));
   graph::ValueIndex both = KW_TRY(scan(call.graph(), x, dim));
-  return tensor_tuple({both.value, both.index});
+  return values_and_indices(both.value, both.index);
 }
 
 Result<Value> logcumsumexp(Call& call) {

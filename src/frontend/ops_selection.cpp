@@ -16,7 +16,7 @@ using graph::Dim;
 using graph::NodeId;
 using tensor::DType;
 
-Value both(const graph::ValueIndex& pair) { return tensor_tuple({pair.value, pair.index}); }
+Value both(const graph::ValueIndex& pair) { return values_and_indices(pair.value, pair.index); }
 
 Result<Value> sort(Call& call) {
   NodeId x = KW_TRY(call.tensor("input"));
@@ -161,7 +161,7 @@ Result<Value> search(Call& call, NodeId boundaries, graph::Operand values) {
   graph::Builder& g = call.graph();
   Formula f(call);
   Term value =
-      values.is_tensor() ? f.node(values.node) : f.converted(Term(f, values), g[boundaries].dtype);
+      values.is_tensor() ? f.node(values.node) : f.converted(Term(values), g[boundaries].dtype);
   if (f.failed()) return f.result(value);
   const int rank = f.rank(value);
   Term column = f.node(graph::unsqueeze(g, value.value.node, rank));
@@ -204,14 +204,12 @@ Result<Value> isin(Call& call) {
   if (f.failed()) return f.result(elements);
   graph::Builder& g = call.graph();
   const int rank = f.rank(elements);
-  Term found = elements == tests;
-  if (tests.is_tensor()) {
-    Term line = f.node(g.reshape(tests.value.node, {Dim(-1)}));
-    Term column = f.node(graph::unsqueeze(g, elements.value.node, rank));
-    Term equal = column == line;
-    if (f.failed()) return f.result(equal);
-    found = f.node(graph::any(g, equal.value.node, {rank}, false));
-  }
+  if (!tests.value.is_tensor()) tests = f.converted(tests, f.type_of({elements, tests}));
+  Term line = f.node(g.reshape(tests.value.node, {Dim(-1)}));
+  Term column = f.node(graph::unsqueeze(g, elements.value.node, rank));
+  Term equal = column == line;
+  if (f.failed()) return f.result(equal);
+  Term found = f.node(graph::any(g, equal.value.node, {rank}, false));
   return f.result(invert ? ~found : found);
 }
 

@@ -8,6 +8,10 @@ Value make_tuple(std::vector<Value> items) {
   return Value(std::make_shared<Tuple>(Tuple{std::move(items)}));
 }
 
+Value make_named_tuple(std::vector<Value> items, std::vector<std::string> fields) {
+  return Value(std::make_shared<Tuple>(Tuple{std::move(items), std::move(fields)}));
+}
+
 Value make_list(std::vector<Value> items) {
   return Value(std::make_shared<List>(List{std::move(items)}));
 }

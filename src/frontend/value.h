@@ -32,6 +32,7 @@ struct List {
 };
 struct Tuple {
   std::vector<Value> items;
+  std::vector<std::string> fields = {};  // torch.return_types.max: "values", "indices"; else none
 };
 struct Dict {
   std::vector<std::pair<Value, Value>> items;
@@ -84,6 +85,8 @@ struct Arguments {
 };
 
 Value make_tuple(std::vector<Value> items);
+/// A tuple whose items have names too, as torch.max(x, 0).values wants it.
+Value make_named_tuple(std::vector<Value> items, std::vector<std::string> fields);
 Value make_list(std::vector<Value> items);
 /// Items of a list or tuple; null for anything else.
 const std::vector<Value>* items_of(const Value& value);

@@ -142,6 +142,8 @@ Result<NodeId> by_statistics(Builder& b, NodeId x, const Dims& dims, const Chann
   return affine(f, (w - s.mean) * apply(Op::Rsqrt, s.var + norm.eps), x, norm);
 }
 
+// Known before the run, so kernels fold them into one multiply-add per channel, as PyTorch's do on
+// the CPU; the rounding of that is the larger one.
 Result<NodeId> by_running(Builder& b, NodeId x, const ChannelNorm& norm) {
   if (!norm.running_mean || !norm.running_var) {
     return input_error("Expected running_mean and running_var to be defined when training=False");
@@ -150,7 +152,11 @@ Result<NodeId> by_running(Builder& b, NodeId x, const ChannelNorm& norm) {
   const NodeId var = KW_TRY(as_channels(b, *norm.running_var, x, "running_var"));
   Formula f(b);
   const Term scale = apply(Op::Rsqrt, wide(f(var)) + norm.eps);
-  return affine(f, (wide(f(x)) - wide(f(mean))) * scale, x, norm);
+  const Term slope =
+      norm.weight ? scale * wide(f(as_channels(b, *norm.weight, x, "weight"))) : scale;
+  Term level = apply(Op::Neg, wide(f(mean))) * slope;
+  if (norm.bias) level = level + wide(f(as_channels(b, *norm.bias, x, "bias")));
+  return f.done(wide(f(x)) * slope + level, b.dtype(x));
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // Formulas written as formulas: terms over a Builder that remember the first Error, so that only
-// the end of a formula has to ask. For the composed operations; not part of the module's interface.
+// the end of a formula has to ask. For the composed operations and the front end's rows.
 #pragma once
 
 #include <optional>
@@ -64,5 +64,10 @@ inline Term operator!=(const Term& a, const Term& b) { return apply(Op::Ne, a, b
 inline Term operator<(const Term& a, const Term& b) { return apply(Op::Lt, a, b); }
 inline Term operator<=(const Term& a, const Term& b) { return apply(Op::Le, a, b); }
 inline Term operator>=(const Term& a, const Term& b) { return apply(Op::Ge, a, b); }
+inline Term operator>(const Term& a, const Term& b) { return apply(Op::Gt, a, b); }
+inline Term operator&(const Term& a, const Term& b) { return apply(Op::And, a, b); }
+inline Term operator|(const Term& a, const Term& b) { return apply(Op::Or, a, b); }
+inline Term operator-(const Term& x) { return apply(Op::Neg, x); }
+inline Term operator~(const Term& x) { return apply(Op::Not, x); }
 
 }  // namespace kw::graph
