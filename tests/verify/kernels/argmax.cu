@@ -6,7 +6,7 @@
 
 __global__ void argmax(const float* x, long long* y, int D) {
   x += static_cast<size_t>(blockIdx.x) * D;
-  float best = -INFINITY;
+  float best = -__int_as_float(0x7f800000);
   int where = D;
   for (int i = threadIdx.x; i < D; i += 32) {
     if (x[i] > best || where == D) {

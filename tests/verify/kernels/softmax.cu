@@ -21,7 +21,7 @@ __device__ float reduce(float value, bool maximum) {
 __global__ void softmax(const float* x, float* y, int D) {
   x += static_cast<size_t>(blockIdx.x) * D;
   y += static_cast<size_t>(blockIdx.x) * D;
-  float most = -INFINITY;
+  float most = -__int_as_float(0x7f800000);
   for (int i = threadIdx.x; i < D; i += 128) most = fmaxf(most, x[i]);
   most = reduce(most, true);
   float sum = 0.0f;

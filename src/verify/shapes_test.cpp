@@ -1,0 +1,222 @@
+#include "verify/shapes.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "verify/fakes.h"
+#include "verify/families.h"
+#include "verify/pool.h"
+
+namespace kw::verify {
+
+namespace {
+
+std::set<int64_t> extents_of(const ShapePlan& plan, const std::string& dim) {
+  std::set<int64_t> values;
+  for (const ShapeCase& shape : plan.cases) values.insert(shape.dims.at(dim));
+  return values;
+}
+
+const ShapeCase* find(const ShapePlan& plan, const task::Dims& dims) {
+  for (const ShapeCase& shape : plan.cases) {
+    if (shape.dims == dims) return &shape;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+TEST(Shapes, AreTheTasksOwnAndAwkwardOnes) {
+  const task::Task task = fake_task();
+  const auto plan = plan_shapes(task, virtual_limits());
+  ASSERT_TRUE(plan) << plan.error().message;
+  for (const int64_t extent : {1, 7, 31, 64, 129, 257, 1000, 1030})
+    EXPECT_TRUE(extents_of(*plan, "D").count(extent)) << extent;
+  EXPECT_TRUE(extents_of(*plan, "B").count(1));
+  const ShapeCase* own = find(*plan, {{"B", 4}, {"D", 32}});
+  ASSERT_NE(own, nullptr);
+  EXPECT_TRUE(own->demanded);
+  const ShapeCase* benchmark = find(*plan, {{"B", 64}, {"D", 64}});
+  ASSERT_NE(benchmark, nullptr);
+  EXPECT_TRUE(benchmark->benchmark);
+}
+
+TEST(Shapes, KeepToRangesAndMultiples) {
+  task::Task task = fake_task();
+  task.dims["D"] = {16, 512, 16};
+  task.dims["B"] = {2, 8, 1};
+  const auto plan = plan_shapes(task, virtual_limits());
+  ASSERT_TRUE(plan);
+  for (const ShapeCase& shape : plan->cases) {
+    if (shape.demanded) continue;
+    EXPECT_EQ(shape.dims.at("D") % 16, 0);
+    EXPECT_GE(shape.dims.at("D"), 16);
+    EXPECT_LE(shape.dims.at("D"), 512);
+    EXPECT_GE(shape.dims.at("B"), 2);
+    EXPECT_LE(shape.dims.at("B"), 8);
+  }
+}
+
+TEST(Shapes, EmptyOnlyWhereLegal) {
+  task::Task task = fake_task();
+  EXPECT_FALSE(extents_of(*plan_shapes(task, virtual_limits()), "B").count(0));
+  task.dims["B"].low = 0;
+  EXPECT_TRUE(extents_of(*plan_shapes(task, virtual_limits()), "B").count(0));
+}
+
+TEST(Shapes, LargeOnesAreCutForTheVirtualGpuOnly) {
+  task::Task task = fake_task();
+  task.benchmark_shapes = {{{"B", 1 << 20}, {"D", 1024}}};
+  const auto cut = plan_shapes(task, virtual_limits());
+  ASSERT_TRUE(cut);
+  EXPECT_EQ(find(*cut, task.benchmark_shapes[0]), nullptr);
+  EXPECT_EQ(cut->demanded.back(), task.benchmark_shapes[0]) << "still asked of the module";
+  bool kept_inner = false;
+  for (const ShapeCase& shape : cut->cases) {
+    kept_inner = kept_inner || (shape.benchmark && shape.dims.at("D") == 1024);
+    EXPECT_LE(shape.work, virtual_limits().large_work);
+  }
+  EXPECT_TRUE(kept_inner) << "only the repeated dim is cut";
+  const auto whole = plan_shapes(task, device_limits());
+  ASSERT_TRUE(whole);
+  EXPECT_NE(find(*whole, task.benchmark_shapes[0]), nullptr);
+}
+
+TEST(Shapes, WhatTheReferenceRefusesIsListed) {
+  struct EvenOnly : FakeReference {
+    Result<graph::Graph> trace(const task::Dims& dims) const override {
+      if (dims.at("D") % 2 != 0) return input_error("D must be even");
+      return FakeReference::trace(dims);
+    }
+  };
+  task::Task task = fake_task();
+  task.reference = std::make_shared<EvenOnly>();
+  const auto plan = plan_shapes(task, virtual_limits());
+  ASSERT_TRUE(plan);
+  EXPECT_FALSE(extents_of(*plan, "D").count(7));
+  bool said = false;
+  for (const std::string& line : plan->left_out)
+    said = said || line.find("D=7: the reference refuses it: D must be even") != std::string::npos;
+  EXPECT_TRUE(said);
+}
+
+TEST(Families, OffsetHasALargeMean) {
+  const task::Task task = fake_task();
+  const graph::Graph graph = *task.reference->trace({{"B", 64}, {"D", 256}});
+  const auto drawn = draw_inputs(task, graph, {{"B", 64}, {"D", 256}}, "offset", 11);
+  ASSERT_TRUE(drawn);
+  std::vector<double> values(64 * 256);
+  tensor::load_values((*drawn)[0], 0, values);
+  double sum = 0, squares = 0;
+  for (const double value : values) sum += value;
+  const double mean = sum / static_cast<double>(values.size());
+  for (const double value : values) squares += (value - mean) * (value - mean);
+  const double deviation = std::sqrt(squares / static_cast<double>(values.size()));
+  EXPECT_GE(std::abs(mean) / deviation, 2000);
+}
+
+TEST(Families, ProbeHasOneElementThatDwarfsTheRest) {
+  const task::Task task = fake_task();
+  const graph::Graph graph = *task.reference->trace({{"B", 8}, {"D", 64}});
+  std::set<int64_t> places;
+  for (uint64_t seed = 0; seed < 8; ++seed) {
+    const auto drawn = draw_inputs(task, graph, {{"B", 8}, {"D", 64}}, "probe", seed);
+    ASSERT_TRUE(drawn);
+    int large = 0;
+    for (int64_t i = 0; i < 512; ++i) {
+      if (std::abs(tensor::get_element((*drawn)[0], i)) < 100) continue;
+      ++large;
+      places.insert(i);
+    }
+    EXPECT_EQ(large, 1);
+  }
+  EXPECT_GT(places.size(), 5U) << "at places that cannot be guessed";
+}
+
+TEST(Families, LegalValuesStayLegal) {
+  task::Task task = fake_task();
+  task.inputs[0].legal.positive = true;
+  const task::Dims dims = {{"B", 16}, {"D", 64}};
+  const graph::Graph graph = *task.reference->trace(dims);
+  for (const std::string& family : families_for(task)) {
+    const auto drawn = draw_inputs(task, graph, dims, family, 3);
+    ASSERT_TRUE(drawn);
+    for (int64_t i = 0; i < 1024; ++i) ASSERT_GT(tensor::get_element((*drawn)[0], i), 0) << family;
+  }
+  task.inputs[0].legal = {};
+  task.inputs[0].legal.float_low = -0.5;
+  task.inputs[0].legal.float_high = 0.5;
+  for (const std::string& family : families_for(task)) {
+    const auto drawn = draw_inputs(task, graph, dims, family, 3);
+    for (int64_t i = 0; i < 1024; ++i)
+      ASSERT_LE(std::abs(tensor::get_element((*drawn)[0], i)), 0.5) << family;
+  }
+  EXPECT_FALSE(draw_inputs(task, graph, dims, "norml", 3));
+}
+
+TEST(Families, SpecialValuesOnlyWhereTheyPropagate) {
+  task::Task task = fake_task();
+  const auto has = [&](const std::string& name) {
+    const auto names = families_for(task);
+    return std::find(names.begin(), names.end(), name) != names.end();
+  };
+  EXPECT_FALSE(has("special"));
+  EXPECT_TRUE(has("denormal"));
+  task.precision.nan = task::NanPolicy::Propagate;
+  task.precision.flush = true;
+  EXPECT_TRUE(has("special"));
+  EXPECT_FALSE(has("denormal"));
+  task.inputs[0].dtype = tensor::DType::Int64;
+  EXPECT_FALSE(has("offset"));
+  EXPECT_FALSE(has("special"));
+}
+
+TEST(Pool, KeepsSetsWithinItsBudgetAndMakesTheRestAgain) {
+  const task::Task task = fake_task();
+  FakeOracle oracle;
+  uint64_t drawn = 0;
+  const Entropy entropy = [&]() -> Result<uint64_t> { return ++drawn; };
+  PoolOptions options;
+  auto kept = Pool::make(task, oracle, *plan_shapes(task, virtual_limits()), options, entropy);
+  ASSERT_TRUE(kept);
+  ASSERT_TRUE(kept->prepare());
+  const int made = oracle.truths;
+  EXPECT_EQ(made, static_cast<int>(kept->cells().size()));
+  EXPECT_EQ(*kept->set(3), *kept->set(3)) << "the same set";
+  EXPECT_EQ(oracle.truths, made);
+  const uint64_t before = kept->cells()[3].seed;
+  ASSERT_TRUE(kept->renew(3, entropy));
+  EXPECT_NE(kept->cells()[3].seed, before);
+  ASSERT_TRUE(kept->set(3));
+  EXPECT_EQ(oracle.truths, made + 1);
+
+  options.max_bytes = 0;
+  auto tight = Pool::make(task, oracle, *plan_shapes(task, virtual_limits()), options, entropy);
+  ASSERT_TRUE(tight->set(0));
+  const int again = oracle.truths;
+  ASSERT_TRUE(tight->set(0));
+  EXPECT_EQ(oracle.truths, again + 1);
+}
+
+TEST(Pool, ASeedReplaysAndEntropyDoesNot) {
+  const task::Task task = fake_task();
+  FakeOracle oracle;
+  uint64_t drawn = 0;
+  const Entropy entropy = [&]() -> Result<uint64_t> { return ++drawn; };
+  PoolOptions options;
+  options.seed = 5;
+  const auto seeds = [&] {
+    std::vector<uint64_t> list;
+    auto pool = Pool::make(task, oracle, *plan_shapes(task, virtual_limits()), options, entropy);
+    for (const PoolCell& cell : pool->cells()) list.push_back(cell.seed);
+    return list;
+  };
+  EXPECT_EQ(seeds(), seeds());
+  const auto replayed = seeds();
+  EXPECT_EQ(std::set<uint64_t>(replayed.begin(), replayed.end()).size(), replayed.size());
+  options.seed.reset();
+  EXPECT_NE(seeds(), seeds());
+}
+
+}  // namespace kw::verify
