@@ -41,7 +41,9 @@ Status check_positionals(const Command& command, const std::vector<std::string>&
   if (given.empty() && command.positional_required) {
     return usage_error(command, fmt::format("{} needs a {}", command.name, command.positional));
   }
-  const size_t most = command.positional[0] == '\0' ? 0 : 1;
+  const std::string_view named = command.positional;
+  if (named.ends_with("...")) return Done{};
+  const size_t most = named.empty() ? 0 : 1;
   if (given.size() > most) {
     return usage_error(command, fmt::format("'{}' was not expected", given[most]));
   }

@@ -1,0 +1,71 @@
+#include <fmt/core.h>
+
+#include "cli/command.h"
+#include "cli/values.h"
+#include "engine/lint.h"
+#include "os/files.h"
+
+namespace kw::cli {
+
+namespace {
+
+constexpr int64_t kMostSeeds = 64;
+
+std::string lint_text(const lint::Report& result, const report::Style& style) {
+  std::string text =
+      fmt::format("{}  {}\n", result.task,
+                  result.findings.empty() ? paint(style, report::Paint::Good, "fine")
+                  : result.usable()       ? paint(style, report::Paint::Warning, "usable")
+                                          : paint(style, report::Paint::Error, "do not use"));
+  for (const lint::Finding& finding : result.findings) {
+    const bool error = finding.severity == lint::Severity::Error;
+    const std::string label = lint::severity_name(finding.severity);
+    text += fmt::format("  {} [{}] {}",
+                        paint(style, error ? report::Paint::Error : report::Paint::Warning, label),
+                        finding.rule, finding.message);
+    if (finding.line > 0) text += fmt::format(", line {}", finding.line);
+    if (!finding.shape.empty()) text += fmt::format("  (at {})", finding.shape);
+    text += '\n';
+  }
+  for (const std::string& shape : result.left_out) text += "  not looked at: " + shape + "\n";
+  if (result.kill_rate) {
+    text += fmt::format("  imposters stopped: {:.0f} %\n", 100 * *result.kill_rate);
+  }
+  return text;
+}
+
+Result<std::vector<lint::Report>> lint_reports(const Args& args, Io& io) {
+  lint::Options options;
+  options.seeds = static_cast<int>(KW_TRY(integer_option(args, "--seeds", 3, 2, kMostSeeds)));
+  options.threads = static_cast<int>(KW_TRY(integer_option(args, "--threads", 0, 1, 1024)));
+  const engine::BindingRequest bindings = KW_TRY(binding_options(args));
+  std::vector<engine::ReferenceRequest> references;
+  for (const std::string& path : args.positionals) {
+    references.push_back({path, args.one("--function"), args.all("--input"), bindings.dims});
+  }
+  const auto oracle = engine::open_oracle();
+  const auto progress = [&io](const std::string& what) { io.progress(what); };
+  return engine::lint_tasks(references, options, *oracle, progress);
+}
+
+}  // namespace
+
+int lint_command(const Args& args, Io& io) {
+  const Result<std::vector<lint::Report>> reports = lint_reports(args, io);
+  if (!reports) return io.fail(reports.error());
+  Json list = Json::array();
+  bool usable = true;
+  for (const lint::Report& report : *reports) {
+    io.print(lint_text(report, io.style()));
+    list.push(lint::to_json(report));
+    usable = usable && report.usable();
+  }
+  if (const std::string path = args.one("--sarif"); !path.empty()) {
+    const Status written =
+        os::write_file(path, lint::to_sarif(*reports, KW_VERSION).dump(true) + "\n");
+    if (!written) return io.fail(written.error());
+  }
+  return io.finish(usable ? kOk : kCandidateFailed, Json().set("tasks", std::move(list)));
+}
+
+}  // namespace kw::cli

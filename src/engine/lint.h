@@ -1,0 +1,21 @@
+// The story of `lint`: tasks in, a report on each out. A task that cannot be read or evaluated is
+// reported like any other finding, so that one bad task does not hide the rest.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "engine/run.h"
+#include "engine/verify_tools.h"
+#include "exec/oracle.h"
+#include "lint/lint.h"
+
+namespace kw::engine {
+
+/// Parallel to `references`. Errors of a single task become its findings; an Error here is the
+/// machine's.
+Result<std::vector<lint::Report>> lint_tasks(const std::vector<ReferenceRequest>& references,
+                                             const lint::Options& options, exec::Oracle& oracle,
+                                             const Progress& progress = {});
+
+}  // namespace kw::engine

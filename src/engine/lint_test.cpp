@@ -1,0 +1,109 @@
+// Tasks that should and should not be used, each with the rule that must say so.
+#include "engine/lint.h"
+
+#include <gtest/gtest.h>
+
+#include "frontend/load.h"
+#include "oracle/interpreter.h"
+#include "os/files.h"
+
+namespace kw::engine {
+namespace {
+
+struct Case {
+  const char* name;
+  const char* source;
+  const char* rule;  // "" = nothing to say
+  bool usable;
+};
+void PrintTo(const Case& c, std::ostream* out) { *out << c.name; }
+
+Result<lint::Report> lint_text(const std::string& source) {
+  const task::Task task = KW_TRY(frontend::load_python(source, "task.py"));
+  oracle::Interpreter oracle;
+  return lint::lint(task, oracle, {});
+}
+
+class Lint : public ::testing::TestWithParam<Case> {};
+
+TEST_P(Lint, FindsWhatMakesATaskUseless) {
+  const Result<lint::Report> report = lint_text(GetParam().source);
+  ASSERT_TRUE(report) << report.error().message;
+  std::string said;
+  bool found = false;
+  for (const lint::Finding& finding : report->findings) {
+    if (finding.rule == "launch-bound") continue;  // these tasks are small on purpose
+    said += finding.rule + ": " + finding.message + "\n";
+    found = found || finding.rule == GetParam().rule;
+  }
+  EXPECT_EQ(report->usable(), GetParam().usable) << said;
+  if (GetParam().rule[0] == '\0') {
+    EXPECT_EQ(said, "");
+  } else {
+    EXPECT_TRUE(found) << "said only:\n" << said;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Tasks, Lint,
+    ::testing::Values(
+        Case{"Softmax", "import torch\ndef f(x: 'fp32[B, D]'):\n  return torch.softmax(x, -1)\n",
+             "", true},
+        Case{"RmsNorm",
+             "import torch\ndef f(x: 'fp16[B, D]', w: 'fp16[D]'):\n"
+             "  v = x.float()\n"
+             "  return (v * torch.rsqrt((v * v).mean(-1, keepdim=True) + 1e-5) * "
+             "w.float()).half()\n",
+             "", true},
+        Case{"RowSum", "def f(x: 'fp32[B, D]'):\n  return x.sum(-1)\n", "", true},
+        Case{"MeanOfNormalised",
+             "import torch.nn.functional as F\ndef f(x: 'fp32[B, C, L]'):\n"
+             "  return F.group_norm(x, 1).mean(dim=(1, 2))\n",
+             "constant-output", false},
+        Case{"SoftmaxOverOne",
+             "import torch\ndef f(x: 'fp32[B, D]'):\n"
+             "  return torch.softmax(x.sum(-1, keepdim=True), -1)\n",
+             "output-range", false},
+        Case{"InputUnused", "def f(x: 'fp32[N]', z: 'fp32[N]'):\n  return x * 2 + z * 0\n",
+             "input-impact", false},
+        Case{"ClampNeverClamps",
+             "import torch\ndef f(x: 'fp32[N]'):\n  return torch.clamp(x, -1e6, 1e6) * 3\n",
+             "inactive-op", true},
+        Case{"TimesOne", "def f(x: 'fp32[N]'):\n  return (x * 1.0).exp()\n", "inactive-op", true},
+        Case{"Broadcast",
+             "def f(x: 'fp32[B, D]'):\n  return x.mean(-1, keepdim=True).expand(x.shape[0], "
+             "x.shape[1]) * 2\n",
+             "axis-variation", true},
+        Case{"NotFinite", "import torch\ndef f(x: 'fp32[N]'):\n  return torch.log(x)\n",
+             "finite-outputs", false},
+        Case{"Rounded",
+             "import torch\ndef f(x: 'fp32[B, D]'):\n  return torch.sign(x - x.clone() * 1.0)\n",
+             "output-range", false}),
+    [](const auto& info) { return info.param.name; });
+
+TEST(LintTasks, AnUnreadableTaskIsAFinding) {
+  oracle::Interpreter oracle;
+  const auto reports = lint_tasks({{"no/such/task.py", "", {}, {}}}, {}, oracle);
+  ASSERT_TRUE(reports) << reports.error().message;
+  ASSERT_EQ(reports->size(), 1u);
+  EXPECT_FALSE((*reports)[0].usable());
+  EXPECT_EQ((*reports)[0].findings.at(0).rule, "unreadable");
+}
+
+TEST(LintSarif, NamesRuleFileAndLine) {
+  lint::Report report;
+  report.path = "task.py";
+  report.findings.push_back({"inactive-op", lint::Severity::Warning, "clamp", "never", "N=8", 4});
+  const Json sarif = lint::to_sarif(std::vector{report}, "1.2");
+  const Json& run = sarif["runs"].items().at(0);
+  EXPECT_EQ(run["tool"]["driver"]["rules"].items().size(), lint::rules().size());
+  const Json& result = run["results"].items().at(0);
+  EXPECT_EQ(result["ruleId"].as_string(), "inactive-op");
+  EXPECT_EQ(result["level"].as_string(), "warning");
+  const Json& place = result["locations"].items().at(0)["physicalLocation"];
+  EXPECT_EQ(place["artifactLocation"]["uri"].as_string(), "task.py");
+  EXPECT_EQ(place["region"]["startLine"].as_int(), 4);
+}
+
+}  // namespace
+}  // namespace kw::engine

@@ -1,0 +1,163 @@
+#include "lint/lint.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <set>
+
+#include "base/text.h"
+#include "graph/cost.h"
+#include "lint/rule.h"
+#include "verify/families.h"
+#include "verify/imposters.h"
+#include "verify/pool.h"
+#include "verify/shapes.h"
+
+namespace kw::lint {
+
+namespace {
+
+// Below this a kernel's time is its launch: 2 us at 4 TB/s, half of what an empty launch takes.
+constexpr double kLaunchBytes = 8e6;
+constexpr double kLaunchFlops = 1e8;
+
+struct Rule {
+  RuleInfo info;
+  Status (*apply)(Context& context, const Case& at, Findings* out);
+};
+
+constexpr Rule kRules[] = {
+    {{"finite-outputs", "outputs are finite for ordinary inputs"}, finite_outputs},
+    {{"output-range", "outputs are not all alike"}, output_range},
+    {{"constant-output", "no constant passes for the output"}, constant_output},
+    {{"seed-spread", "outputs change from one draw of the inputs to the next"}, seed_spread},
+    {{"axis-variation", "outputs vary along each of their dims"}, axis_variation},
+    {{"input-impact", "every input matters, and every weight (init-impact)"}, input_impact},
+    {{"inactive-op", "every op that can choose or change does so"}, inactive_ops},
+    {{"discontinuity", "few elements rest on discontinuities or overflow"}, discontinuities},
+};
+
+constexpr RuleInfo kKillRule{"kill-rate", "kernels nobody should ship are stopped"};
+constexpr RuleInfo kLaunchRule{"launch-bound", "the benchmark shape is more than a launch"};
+
+Result<std::vector<Case>> draw(const task::Task& task, exec::Oracle& oracle, const Options& options,
+                               const exec::TruthOptions& truth, Report* report) {
+  verify::ShapeLimits limits;
+  limits.work = limits.large_work = options.work;
+  limits.derive = false;
+  verify::ShapePlan plan = KW_TRY(verify::plan_shapes(task, limits));
+  report->left_out = plan.left_out;
+  std::vector<Case> cases;
+  for (verify::ShapeCase& shape : plan.cases) {
+    Case at{shape.dims, std::move(shape.graph), shape.benchmark, {}};
+    for (int s = 0; s < options.seeds; ++s) {
+      Sample sample;
+      sample.seed = verify::derive_seed(options.seed, static_cast<uint64_t>(s));
+      sample.inputs = KW_TRY(verify::draw_inputs(task, at.graph, at.dims, "normal", sample.seed));
+      sample.truths = KW_TRY(oracle.truth(at.graph, sample.inputs, truth));
+      at.samples.push_back(std::move(sample));
+    }
+    report->shapes.push_back(task::dims_text(at.dims));
+    cases.push_back(std::move(at));
+  }
+  return cases;
+}
+
+/// Sends the gate's imposters through every cell the gate would try on the virtual GPU.
+Status imposters(const task::Task& task, exec::Oracle& oracle, const Options& options,
+                 Report* report) {
+  verify::ShapePlan shapes = KW_TRY(verify::plan_shapes(task, verify::virtual_limits()));
+  verify::PoolOptions pool_options;
+  pool_options.seed = options.seed;
+  pool_options.threads = options.threads;
+  const auto entropy = [&options]() -> Result<uint64_t> { return options.seed; };
+  verify::Pool pool =
+      KW_TRY(verify::Pool::make(task, oracle, std::move(shapes), pool_options, entropy));
+  const verify::KillReport kills = KW_TRY(verify::kill_rate(pool, oracle));
+  if (kills.applicable() == 0) return Done{};
+  report->kill_rate = static_cast<double>(kills.killed()) / static_cast<double>(kills.applicable());
+  for (const verify::ImposterRow& row : kills.rows) {
+    if (!row.survived()) continue;
+    report->findings.push_back(
+        {kKillRule.name, Severity::Error, row.name,
+         fmt::format("the imposter '{}' passes in all {} cells", row.name, row.tried), "", 0});
+  }
+  return Done{};
+}
+
+/// At the shapes to be fast at, uncut.
+void launch_bound(const task::Task& task, Report* report) {
+  for (const task::Dims& dims : task.benchmark_shapes) {
+    const Result<graph::Graph> graph = task.reference->trace(dims);
+    if (!graph) continue;  // plan_shapes has said so
+    const graph::Cost cost = graph::cost_of(*graph);
+    const double bytes = cost.read_bytes + cost.write_bytes;
+    if (bytes >= kLaunchBytes || cost.flops >= kLaunchFlops) continue;
+    report->findings.push_back(
+        {kLaunchRule.name, Severity::Warning, "",
+         fmt::format("the benchmark shape moves {} and computes {:.3g} flops: its time is mostly "
+                     "the launch",
+                     human_bytes(static_cast<uint64_t>(bytes)), cost.flops),
+         task::dims_text(dims), 0});
+  }
+}
+
+/// The same thing said of several shapes is said once; errors come first.
+void tidy(Report* report) {
+  std::vector<Finding> kept;
+  std::set<std::string> seen;
+  for (Finding& finding : report->findings) {
+    const std::string key = fmt::format("{}|{}|{}", finding.rule, finding.subject, finding.line);
+    if (seen.insert(key).second) kept.push_back(std::move(finding));
+  }
+  std::stable_sort(kept.begin(), kept.end(),
+                   [](const Finding& a, const Finding& b) { return a.severity < b.severity; });
+  report->findings = std::move(kept);
+}
+
+}  // namespace
+
+const char* severity_name(Severity severity) {
+  return severity == Severity::Error ? "error" : "warning";
+}
+
+std::string percent(double share) { return fmt::format("{:.3g} %", 100 * share); }
+
+void report(const char* rule, Severity severity, const std::string& subject, std::string message,
+            const Case& at, Findings* out) {
+  out->push_back({rule, severity, subject, std::move(message), task::dims_text(at.dims), 0});
+}
+
+bool Report::usable() const {
+  return std::none_of(findings.begin(), findings.end(),
+                      [](const Finding& f) { return f.severity == Severity::Error; });
+}
+
+Result<Report> lint(const task::Task& task, exec::Oracle& oracle, const Options& options) {
+  Report report;
+  report.task = task.name;
+  report.path = task.source_path;
+  exec::TruthOptions truth;
+  truth.threads = options.threads;
+  truth.allow_tf32 = task.precision.allow_tf32;
+  truth.flush = task.precision.flush;
+  Context context{task, oracle, options, truth};
+  const std::vector<Case> cases = KW_TRY(draw(task, oracle, options, truth, &report));
+  for (const Case& at : cases) {
+    for (const Rule& rule : kRules) KW_TRY(rule.apply(context, at, &report.findings));
+  }
+  KW_TRY(imposters(task, oracle, options, &report));
+  launch_bound(task, &report);
+  tidy(&report);
+  return report;
+}
+
+std::vector<RuleInfo> rules() {
+  std::vector<RuleInfo> all;
+  for (const Rule& rule : kRules) all.push_back(rule.info);
+  all.push_back(kKillRule);
+  all.push_back(kLaunchRule);
+  return all;
+}
+
+}  // namespace kw::lint

@@ -1,0 +1,55 @@
+// What rules of the linter see and how they answer. One function per rule; lint.cpp has the table.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "exec/oracle.h"
+#include "graph/graph.h"
+#include "lint/lint.h"
+#include "task/task.h"
+#include "tensor/host_tensor.h"
+
+namespace kw::lint {
+
+/// One draw of ordinary inputs at a shape, with the truths.
+struct Sample {
+  uint64_t seed = 0;
+  std::vector<tensor::HostTensor> inputs;  // parallel to the graph's
+  std::vector<exec::Truth> truths;
+};
+
+/// A shape of the task.
+struct Case {
+  task::Dims dims;
+  graph::Graph graph;
+  bool benchmark = false;
+  std::vector<Sample> samples;
+};
+
+struct Context {
+  const task::Task& task;
+  exec::Oracle& oracle;
+  const Options& options;
+  exec::TruthOptions truth;
+};
+
+using Findings = std::vector<Finding>;
+
+// Each looks at one shape.
+Status finite_outputs(Context& context, const Case& at, Findings* out);
+Status output_range(Context& context, const Case& at, Findings* out);
+Status seed_spread(Context& context, const Case& at, Findings* out);
+Status axis_variation(Context& context, const Case& at, Findings* out);
+Status constant_output(Context& context, const Case& at, Findings* out);
+Status input_impact(Context& context, const Case& at, Findings* out);
+Status inactive_ops(Context& context, const Case& at, Findings* out);
+Status discontinuities(Context& context, const Case& at, Findings* out);
+
+/// Adds a finding about a shape.
+void report(const char* rule, Severity severity, const std::string& subject, std::string message,
+            const Case& at, Findings* out);
+/// "12.5 %".
+std::string percent(double share);
+
+}  // namespace kw::lint

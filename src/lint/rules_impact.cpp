@@ -1,0 +1,161 @@
+// Rules that change something and look whether the outputs follow: one input or weight is drawn
+// anew while all others stay frozen; every op that chooses is watched for what it chooses.
+#include <fmt/core.h>
+
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "exec/bound.h"
+#include "lint/rule.h"
+#include "tensor/convert.h"
+#include "verify/families.h"
+
+namespace kw::lint {
+
+namespace {
+
+constexpr double kFewest = 1e-3;  // share of elements that must follow or choose
+
+/// Share of all output elements that moved by more than both bounds.
+double moved(const std::vector<exec::Truth>& before, const std::vector<exec::Truth>& after) {
+  double count = 0, changed = 0;
+  for (size_t i = 0; i < before.size(); ++i) {
+    const exec::ElementBound old_bound(before[i], false), new_bound(after[i], false);
+    count += static_cast<double>(before[i].value.size());
+    for (size_t e = 0; e < before[i].value.size(); ++e) {
+      const double a = before[i].value[e], b = after[i].value[e];
+      const bool same = a == b || (std::isnan(a) && std::isnan(b)) ||
+                        std::fabs(a - b) <= old_bound.at(e) + new_bound.at(e);
+      changed += same ? 0 : 1;
+    }
+  }
+  return count == 0 ? 1 : changed / count;
+}
+
+bool is_weight(const task::Task& task, const std::string& name) {
+  const task::TensorSpec* spec = task.find_input(name);
+  return spec != nullptr && spec->role == task::Role::Weight;
+}
+
+/// An op that gives one of its two last inputs, element by element.
+bool chooses(graph::Op op) {
+  return op == graph::Op::Maximum || op == graph::Op::Minimum || op == graph::Op::Where ||
+         op == graph::Op::Fmax || op == graph::Op::Fmin;
+}
+
+bool may_do_nothing(graph::Op op) {
+  return op == graph::Op::Add || op == graph::Op::Sub || op == graph::Op::Mul ||
+         op == graph::Op::Div || op == graph::Op::Pow;
+}
+
+struct Watched {
+  graph::NodeId node = 0, first = 0, second = 0;  // the op and the two it may give
+};
+
+std::vector<Watched> watched_ops(const graph::Graph& graph) {
+  std::vector<Watched> found;
+  for (size_t i = 0; i < graph.nodes.size(); ++i) {
+    const graph::Node& node = graph.nodes[i];
+    if (!tensor::is_float(node.dtype) || node.shape.empty()) continue;
+    if (!chooses(node.op) && !may_do_nothing(node.op)) continue;
+    const size_t last = node.inputs.size();
+    found.push_back({static_cast<graph::NodeId>(i), node.inputs[last - 2], node.inputs[last - 1]});
+  }
+  return found;
+}
+
+/// The graph with the watched ops and their operands as outputs.
+graph::Graph exposed(const graph::Graph& graph, const std::vector<Watched>& ops) {
+  graph::Graph shown = graph;
+  shown.outputs.clear();
+  for (const Watched& op : ops) {
+    for (const graph::NodeId id : {op.node, op.first, op.second}) {
+      shown.outputs.push_back({fmt::format("n{}", id), id});
+    }
+  }
+  return shown;
+}
+
+struct Choice {
+  double elements = 0, gave_first = 0, gave_second = 0;
+};
+
+void count(const exec::Truth& result, const exec::Truth& first, const exec::Truth& second,
+           Choice* choice) {
+  if (first.value.size() != result.value.size() || second.value.size() != result.value.size())
+    return;
+  choice->elements += static_cast<double>(result.value.size());
+  for (size_t e = 0; e < result.value.size(); ++e) {
+    choice->gave_first += result.value[e] == first.value[e] ? 1 : 0;
+    choice->gave_second += result.value[e] == second.value[e] ? 1 : 0;
+  }
+}
+
+std::string op_text(const graph::Node& node) {
+  const std::string name = graph::op_info(node.op).name;
+  return node.origin.empty() || node.origin == name ? fmt::format("'{}'", name)
+                                                    : fmt::format("'{}' ({})", node.origin, name);
+}
+
+void judge_choice(const graph::Node& node, const Choice& choice, const Case& at, Findings* out) {
+  if (choice.elements == 0) return;
+  const double first = choice.gave_first / choice.elements;
+  const double second = choice.gave_second / choice.elements;
+  std::string message;
+  if (chooses(node.op)) {
+    if (first > 1 - kFewest && second < 1) {
+      message = fmt::format("{} never takes its second side", op_text(node));
+    } else if (second > 1 - kFewest && first < 1) {
+      message = fmt::format("{} never takes its first side", op_text(node));
+    }
+  } else if (first == 1) {
+    message = fmt::format("{} changes nothing", op_text(node));
+  }
+  if (message.empty()) return;
+  message += " for ordinary inputs";
+  report("inactive-op", Severity::Warning, op_text(node), message, at, out);
+  out->back().line = node.line;
+}
+
+}  // namespace
+
+Status input_impact(Context& context, const Case& at, Findings* out) {
+  const Sample& sample = at.samples[0];
+  const std::vector<tensor::HostTensor> other = KW_TRY(verify::draw_inputs(
+      context.task, at.graph, at.dims, "normal", verify::derive_seed(context.options.seed, 77)));
+  for (size_t i = 0; i < at.graph.inputs.size(); ++i) {
+    if (sample.inputs[i].data == other[i].data)
+      continue;  // nothing to vary: one legal value, or empty
+    std::vector<tensor::HostTensor> inputs = sample.inputs;
+    inputs[i] = other[i];
+    const std::vector<exec::Truth> after =
+        KW_TRY(context.oracle.truth(at.graph, inputs, context.truth));
+    const double share = moved(sample.truths, after);
+    if (share >= kFewest) continue;
+    const bool weight = is_weight(context.task, at.graph.inputs[i].name);
+    report(weight ? "init-impact" : "input-impact", Severity::Error, at.graph.inputs[i].name,
+           fmt::format("a new '{}' with all else frozen moves {} of the outputs",
+                       at.graph.inputs[i].name, percent(share)),
+           at, out);
+  }
+  return Done{};
+}
+
+Status inactive_ops(Context& context, const Case& at, Findings* out) {
+  const std::vector<Watched> ops = watched_ops(at.graph);
+  if (ops.empty()) return Done{};
+  const graph::Graph shown = exposed(at.graph, ops);
+  std::vector<Choice> choices(ops.size());
+  for (const Sample& sample : at.samples) {
+    const std::vector<exec::Truth> values =
+        KW_TRY(context.oracle.truth(shown, sample.inputs, context.truth));
+    for (size_t i = 0; i < ops.size(); ++i) {
+      count(values[3 * i], values[3 * i + 1], values[3 * i + 2], &choices[i]);
+    }
+  }
+  for (size_t i = 0; i < ops.size(); ++i) judge_choice(at.graph[ops[i].node], choices[i], at, out);
+  return Done{};
+}
+
+}  // namespace kw::lint

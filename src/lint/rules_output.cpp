@@ -1,0 +1,205 @@
+// Rules that look at the outputs alone. All are free of scale: an output of size 1e-6 that varies
+// as much as it is large is as good as any other.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "exec/bound.h"
+#include "lint/rule.h"
+#include "tensor/convert.h"
+#include "verify/metric.h"
+
+namespace kw::lint {
+
+namespace {
+
+constexpr double kFlat = 1e-3;         // of the largest value: nearer than this is the same
+constexpr double kSmallSpread = 0.01;  // of the overall deviation
+
+struct Moments {
+  double count = 0, sum = 0, squares = 0, low = INFINITY, high = -INFINITY;
+
+  void add(double value) {
+    if (!std::isfinite(value)) return;
+    count += 1;
+    sum += value;
+    squares += value * value;
+    low = std::min(low, value);
+    high = std::max(high, value);
+  }
+  double deviation() const {
+    if (count < 2) return 0;
+    const double mean = sum / count;
+    return std::sqrt(std::max(0.0, squares / count - mean * mean));
+  }
+  double size() const { return count == 0 ? 0 : std::max(std::fabs(low), std::fabs(high)); }
+};
+
+Moments moments_of(const Case& at, size_t output) {
+  Moments all;
+  for (const Sample& sample : at.samples) {
+    for (const double value : sample.truths[output].value) all.add(value);
+  }
+  return all;
+}
+
+size_t outputs_of(const Case& at) { return at.samples.empty() ? 0 : at.samples[0].truths.size(); }
+
+const std::string& name_of(const Case& at, size_t output) {
+  return at.samples[0].truths[output].name;
+}
+
+/// Root mean square, over all lines along `axis`, of the deviation inside a line.
+double deviation_along(const exec::Truth& truth, size_t axis) {
+  int64_t inner = 1, outer = 1;
+  for (size_t d = axis + 1; d < truth.shape.size(); ++d) inner *= truth.shape[d];
+  for (size_t d = 0; d < axis; ++d) outer *= truth.shape[d];
+  const int64_t extent = truth.shape[axis];
+  double sum = 0, lines = 0;
+  for (int64_t o = 0; o < outer; ++o) {
+    for (int64_t i = 0; i < inner; ++i) {
+      Moments line;
+      for (int64_t k = 0; k < extent; ++k) {
+        line.add(truth.value[static_cast<size_t>((o * extent + k) * inner + i)]);
+      }
+      sum += line.deviation() * line.deviation();
+      lines += 1;
+    }
+  }
+  return lines == 0 ? 0 : std::sqrt(sum / lines);
+}
+
+}  // namespace
+
+Status finite_outputs(Context& context, const Case& at, Findings* out) {
+  if (context.task.precision.nan == task::NanPolicy::Propagate) return Done{};
+  for (size_t i = 0; i < outputs_of(at); ++i) {
+    int64_t odd = 0, all = 0;
+    for (const Sample& sample : at.samples) {
+      for (const double value : sample.truths[i].value) {
+        odd += std::isfinite(value) ? 0 : 1;
+        ++all;
+      }
+    }
+    if (odd == 0) continue;
+    report(
+        "finite-outputs", Severity::Error, name_of(at, i),
+        fmt::format("{} of '{}' is NaN or infinite for ordinary inputs",
+                    percent(static_cast<double>(odd) / static_cast<double>(all)), name_of(at, i)),
+        at, out);
+  }
+  return Done{};
+}
+
+Status output_range(Context&, const Case& at, Findings* out) {
+  for (size_t i = 0; i < outputs_of(at); ++i) {
+    if (!tensor::is_float(at.samples[0].truths[i].dtype)) continue;
+    const Moments all = moments_of(at, i);
+    if (all.count < 2) continue;
+    if (all.size() == 0) {
+      report("output-range", Severity::Error, name_of(at, i),
+             fmt::format("'{}' is zero throughout", name_of(at, i)), at, out);
+    } else if (all.high - all.low <= kFlat * all.size()) {
+      report("output-range", Severity::Error, name_of(at, i),
+             fmt::format("all of '{}' lies between {:.6g} and {:.6g}", name_of(at, i), all.low,
+                         all.high),
+             at, out);
+    }
+  }
+  return Done{};
+}
+
+Status seed_spread(Context&, const Case& at, Findings* out) {
+  for (size_t i = 0; i < outputs_of(at); ++i) {
+    const size_t count = at.samples[0].truths[i].value.size();
+    if (count == 0 || at.samples.size() < 2) continue;
+    double squares = 0;
+    for (size_t e = 0; e < count; ++e) {
+      Moments element;
+      for (const Sample& sample : at.samples) element.add(sample.truths[i].value[e]);
+      squares += element.deviation() * element.deviation();
+    }
+    const double spread = std::sqrt(squares / static_cast<double>(count));
+    const double overall = moments_of(at, i).deviation();
+    if (overall > 0 && spread < kSmallSpread * overall) {
+      report("seed-spread", Severity::Error, name_of(at, i),
+             fmt::format("'{}' hardly changes with the inputs: {} of its deviation", name_of(at, i),
+                         percent(spread / overall)),
+             at, out);
+    }
+  }
+  return Done{};
+}
+
+Status axis_variation(Context&, const Case& at, Findings* out) {
+  for (size_t i = 0; i < outputs_of(at); ++i) {
+    const exec::Truth& truth = at.samples[0].truths[i];
+    const double overall = moments_of(at, i).deviation();
+    if (overall == 0 || truth.value.empty()) continue;
+    for (size_t axis = 0; axis < truth.shape.size(); ++axis) {
+      if (truth.shape[axis] < 2) continue;
+      if (deviation_along(truth, axis) >= kSmallSpread * overall) continue;
+      report("axis-variation", Severity::Warning, name_of(at, i),
+             fmt::format("'{}' is the same all along dim {}: one slice of it would do", truth.name,
+                         axis),
+             at, out);
+    }
+  }
+  return Done{};
+}
+
+// The sharpest test of all: a kernel that writes one constant per output, judged as any candidate.
+Status constant_output(Context& context, const Case& at, Findings* out) {
+  for (size_t i = 0; i < outputs_of(at); ++i) {
+    const exec::Truth& first = at.samples[0].truths[i];
+    if (first.value.size() < 2) continue;
+    std::vector<double> sorted = first.value;
+    std::nth_element(sorted.begin(), sorted.begin() + static_cast<int64_t>(sorted.size() / 2),
+                     sorted.end());
+    const double constant = sorted[sorted.size() / 2];
+    bool passes = true;
+    for (const Sample& sample : at.samples) {
+      tensor::HostTensor fake = KW_TRY(tensor::make_tensor(first.dtype, first.shape));
+      for (size_t e = 0; e < sorted.size(); ++e) {
+        tensor::set_element(fake, static_cast<int64_t>(e), constant);
+      }
+      passes = passes && verify::compare(sample.truths[i], fake, {context.task.precision}).pass;
+    }
+    if (!passes) continue;
+    report("constant-output", Severity::Error, name_of(at, i),
+           fmt::format("a kernel that fills '{}' with {:.6g} would pass", first.name, constant), at,
+           out);
+  }
+  return Done{};
+}
+
+Status discontinuities(Context&, const Case& at, Findings* out) {
+  const double limit = exec::bound_constants().max_share;
+  for (size_t i = 0; i < outputs_of(at); ++i) {
+    double elements = 0, jumping = 0, overflowing = 0;
+    for (const Sample& sample : at.samples) {
+      const exec::Truth& truth = sample.truths[i];
+      elements += static_cast<double>(truth.value.size());
+      for (const float jump : truth.jump) jumping += jump > 0 ? 1 : 0;
+      for (const uint8_t over : truth.may_overflow) overflowing += over != 0 ? 1 : 0;
+    }
+    if (elements == 0) continue;
+    if (jumping > limit * elements) {
+      report("discontinuity", Severity::Error, name_of(at, i),
+             fmt::format("{} of '{}' rests on values too near a discontinuity to be judged",
+                         percent(jumping / elements), name_of(at, i)),
+             at, out);
+    }
+    if (overflowing > limit * elements) {
+      report("discontinuity", Severity::Error, name_of(at, i),
+             fmt::format("{} of '{}' overflows in the declared precision where the truth does not",
+                         percent(overflowing / elements), name_of(at, i)),
+             at, out);
+    }
+  }
+  return Done{};
+}
+
+}  // namespace kw::lint
