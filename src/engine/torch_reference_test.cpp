@@ -1,0 +1,100 @@
+// Tasks of every format, evaluated by PyTorch and by our own graph: the two must mean the same.
+#include "engine/torch_reference.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+
+#include "frontend/load.h"
+#include "oracle/interpreter.h"
+#include "oracle/torch_python.h"
+#include "verify/families.h"
+
+namespace kw::engine {
+namespace {
+
+oracle::TorchProcess* process() {
+  static const auto made =
+      oracle::find_torch_python().path.empty() ? nullptr : std::make_unique<oracle::TorchProcess>();
+  return made.get();
+}
+
+struct TaskCase {
+  const char* name;
+  const char* text;
+  std::vector<std::string> inputs;  // as --input takes them
+  task::Dims dims = {};
+};
+
+class TorchTasks : public testing::TestWithParam<TaskCase> {};
+
+TEST_P(TorchTasks, MeanTheSame) {
+  if (process() == nullptr) GTEST_SKIP() << "no Python here can import torch";
+  frontend::LoadOptions options;
+  options.inputs = GetParam().inputs;
+  options.dims = GetParam().dims;
+  const auto task = frontend::load_python(GetParam().text, "reference.py", options);
+  ASSERT_TRUE(task) << task.error().message;
+  const task::Dims dims = task->correctness_shapes.at(0);
+  const auto graph = task->reference->trace(dims);
+  ASSERT_TRUE(graph) << graph.error().message;
+  oracle::Interpreter interpreter;
+  for (const std::string& family : verify::families_for(*task)) {
+    const auto inputs = verify::draw_inputs(*task, *graph, dims, family, 1);
+    ASSERT_TRUE(inputs) << inputs.error().message;
+    const auto checked = cross_check_task(*task, dims, *inputs, interpreter, *process());
+    ASSERT_TRUE(checked) << checked.error().message;
+    EXPECT_EQ(checked->outcome.kind, oracle::TorchKind::Ok)
+        << family << ": " << oracle::outcome_text(checked->outcome) << "\n"
+        << checked->outcome.traceback;
+    for (const oracle::Parting& parting : checked->partings) {
+      ADD_FAILURE() << family << " at " << task::dims_text(dims) << ": "
+                    << oracle::parting_text(parting);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, TorchTasks,
+                         testing::Values(TaskCase{"function",
+                                                  "import torch\n"
+                                                  "def softmax(x):\n"
+                                                  "    return torch.softmax(x, dim=-1)\n",
+                                                  {"x:fp16[B,D]"},
+                                                  {{"B", 33}, {"D", 65}}},
+                                         TaskCase{"helpers_and_scalars",
+                                                  "import torch\n"
+                                                  "import torch.nn.functional as F\n"
+                                                  "def scaled(x, by):\n"
+                                                  "    return x * by\n"
+                                                  "def reference(x, w, scale=0.5):\n"
+                                                  "    y = F.gelu(scaled(x, scale)) + w\n"
+                                                  "    return y.sum(-1), y\n",
+                                                  {"x:fp32[B,D]", "w:fp32[D]"},
+                                                  {{"B", 17}, {"D", 40}}},
+                                         TaskCase{
+                                             "kernelbench",
+                                             "import torch, torch.nn as nn\n"
+                                             "batch = 16\n"
+                                             "width = 24\n"
+                                             "class Model(nn.Module):\n"
+                                             "    def __init__(self, n):\n"
+                                             "        super().__init__()\n"
+                                             "        self.lin = nn.Linear(n, n)\n"
+                                             "        self.norm = nn.LayerNorm(n)\n"
+                                             "    def forward(self, x):\n"
+                                             "        return torch.relu(self.norm(self.lin(x)))\n"
+                                             "def get_inputs():\n"
+                                             "    return [torch.rand(batch, width)]\n"
+                                             "def get_init_inputs():\n"
+                                             "    return [width]\n",
+                                             {}},
+                                         TaskCase{"written_in_place",
+                                                  "import torch\n"
+                                                  "def reference(x, out):\n"
+                                                  "    out.copy_(torch.cumsum(x, dim=1))\n",
+                                                  {"x:fp32[B,D]", "out:fp32[B,D]"},
+                                                  {{"B", 9}, {"D", 31}}}),
+                         [](const auto& test) { return test.param.name; });
+
+}  // namespace
+}  // namespace kw::engine
