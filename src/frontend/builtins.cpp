@@ -28,7 +28,7 @@ Result<Value> make_range(graph::Builder& graph, const std::vector<Value>& given)
   for (size_t i = 0; i < given.size(); ++i) {
     const auto dim = as_dim(given[i]);
     if (!dim && given[i].get<Tensor>())
-      return input_error(value_decides("a tensor's value bounds a loop"));
+      return input_error(value_decides("a tensor bounds a loop"));
     if (!dim)
       return input_error(
           fmt::format("'{}' object cannot be interpreted as an integer", type_name(given[i])));
@@ -194,7 +194,7 @@ Result<Value> Evaluator::builtin_reduce(const std::string& name, const Arguments
   }
   if (any_tensor(items))
     return input_error(fmt::format(
-        "{}() of tensors: a tensor's value is known only at the run\ntorch.{} compares per element",
+        "{}() of tensors: their values are known only at the run\ntorch.{} compares per element",
         name, name == "max" ? "maximum" : "minimum"));
   return extreme(graph_, items, name == "max");
 }

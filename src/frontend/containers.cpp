@@ -14,7 +14,7 @@ namespace {
 Result<int64_t> position(const Value& index, int64_t size, const char* what) {
   const auto given = as_dim(index);
   if (!given && index.get<Tensor>())
-    return input_error(value_decides(fmt::format("a tensor's value indexes a {}", what)));
+    return input_error(value_decides(fmt::format("a tensor indexes a {}", what)));
   if (!given)
     return input_error(
         fmt::format("{} indices must be integers or slices, not {}", what, type_name(index)));

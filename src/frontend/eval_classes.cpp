@@ -219,6 +219,12 @@ Result<std::optional<Value>> Evaluator::attribute(const Value& value, const std:
     if (name == "real") return std::optional(value);
     return std::optional<Value>();
   }
+  if (const auto* tuple = value.get<std::shared_ptr<Tuple>>()) {
+    const std::vector<std::string>& fields = (*tuple)->fields;
+    const auto field = std::find(fields.begin(), fields.end(), name);
+    if (field != fields.end())
+      return std::optional((*tuple)->items[static_cast<size_t>(field - fields.begin())]);
+  }
   if (items_of(value) || value.get<std::string>() || value.get<std::shared_ptr<Dict>>())
     return method();
   return std::optional<Value>();

@@ -203,7 +203,7 @@ Result<bool> Evaluator::truth_of(const Value& value) {
     const graph::NodeId id = KW_TRY(node_of(*tensor));
     const graph::Node& node = graph_[id];
     if (node.op == graph::Op::Constant) return node.attrs.number != 0 || node.attrs.integer != 0;
-    return input_error(value_decides("the value of a tensor decides what runs"));
+    return input_error(value_decides("a tensor decides what runs"));
   }
   if (const auto* object = value.get<std::shared_ptr<Object>>()) {
     if (const std::vector<Value>* items = module_items(**object)) return !items->empty();
@@ -321,6 +321,9 @@ Result<Value> Evaluator::eval_subscript(const Json& node) {
   if (const auto* object = container.get<std::shared_ptr<Object>>()) {
     if (const std::vector<Value>* items = module_items(**object))
       return container_item(graph_, make_list(*items), index);
+    const auto* key = index.get<std::string>();
+    const auto entry = key ? (*object)->attributes.find(*key) : (*object)->attributes.end();
+    if (entry != (*object)->attributes.end()) return entry->second;  // nn.ModuleDict
     const Value* method = (*object)->cls->find("__getitem__");
     if (method) return invoke(*method, {{container, index}, {}});
   }

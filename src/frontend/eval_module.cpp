@@ -35,12 +35,10 @@ std::vector<std::string> names_set_by(const Json& statement) {
 
 }  // namespace
 
-Value Evaluator::named_dim(const Json& target, Value value) {
+Value Evaluator::symbol_for(const std::string& name, const Value& value) {
   const auto* integer = value.get<graph::Dim>();
-  if (!frames_.empty() || !integer || target["_"].as_string() != "Name") return value;
-  const std::string& name = target["id"].as_string();
   // An int computed from other dims follows them.
-  if (!integer->is_constant() || !is_dim_name(name)) return value;
+  if (!integer || !integer->is_constant() || !is_dim_name(name)) return value;
   const auto wanted = settings_.dims.find(name);
   if (wanted == settings_.dims.end() && !settings_.every_int) return value;
   const int64_t extent = wanted == settings_.dims.end() ? integer->value() : wanted->second;
@@ -48,12 +46,21 @@ Value Evaluator::named_dim(const Json& target, Value value) {
   return graph::Dim::symbol(name, extent);
 }
 
+// N = 16 makes a dim of N, shape = (16, 32) dims of shape_0 and shape_1.
+Value Evaluator::named_dim(const Json& target, Value value) {
+  if (!frames_.empty() || target["_"].as_string() != "Name") return value;
+  const std::string& name = target["id"].as_string();
+  const auto* tuple = value.get<std::shared_ptr<Tuple>>();
+  if (!tuple) return symbol_for(name, value);
+  std::vector<Value> items;
+  for (size_t i = 0; i < (*tuple)->items.size(); ++i)
+    items.push_back(symbol_for(fmt::format("{}_{}", name, i), (*tuple)->items[i]));
+  return make_tuple(std::move(items));
+}
+
 Status Evaluator::run_module_statement(const Json& statement) {
   auto flow = run(statement);
   if (flow) return Done{};
-  depth_ = 0;
-  frames_.clear();
-  at_ = nullptr;
   if (fatal_) return std::move(flow).error();
   located_ = false;
   for (const std::string& name : names_set_by(statement)) {
@@ -81,7 +88,9 @@ Result<const Value*> Evaluator::global(const std::string& name) {
 Result<Value> Evaluator::call(const Value& callee, const Arguments& arguments) {
   located_ = false;
   last_return_ = nullptr;
-  return invoke(callee, arguments);
+  auto result = invoke(callee, arguments);
+  if (!result && !located_) return std::move(result).error().context(source_->name);
+  return result;
 }
 
 }  // namespace kw::frontend

@@ -162,9 +162,11 @@ Status Evaluator::fill_module(Object& object, const ModuleRow& row, Arguments ar
                                 std::move(arguments.keywords)));
   tensor::DType dtype = default_dtype_;
   for (const std::string& name : parameter_names(row.signature)) {
+    const bool is_state = std::any_of(row.state.begin(), row.state.end(),
+                                      [&](const StateRow& state) { return state.name == name; });
     if (name == "dtype")
       dtype = KW_TRY(call.dtype("dtype")).value_or(default_dtype_);
-    else
+    else if (!is_state)
       object.set(name, call[name]);
   }
   if (std::string_view(row.name) == "Embedding" && call.given("max_norm"))
@@ -362,7 +364,9 @@ Result<Value> Evaluator::module_method(const std::shared_ptr<Object>& object,
                                        const std::string& name, Arguments arguments) {
   const std::vector<Value>& given = arguments.positional;
   if (name == "__init__") return init_module(object, std::move(arguments));
-  if (name == "forward") return call_object(object, std::move(arguments));
+  // Reached for the library's own forward only: one of the file is found as an attribute.
+  if (name == "forward")
+    return run_library_module(*object, library_base(*object->cls), std::move(arguments));
   if (name == "eval" || name == "train") {
     bool training = name == "train";
     if (training && !given.empty()) training = KW_TRY(truth_of(given[0]));

@@ -3,6 +3,7 @@
 #include <map>
 
 #include "base/text.h"
+#include "frontend/cell.h"
 #include "frontend/evaluator.h"
 #include "frontend/index.h"
 #include "frontend/numbers.h"
@@ -286,7 +287,9 @@ Result<Evaluator::Flow> Evaluator::run_augmented(const Json& statement) {
   if (tensor && tensor->cell && result.get<Tensor>() && op != "MatMult") {
     const graph::NodeId node = KW_TRY(node_of(*result.get<Tensor>()));
     KW_TRY(store(*tensor, node, false));
-    if (target["_"].as_string() == "Subscript") KW_TRY(assign(target, Value(*tensor)));
+    // x[index] += v: the index tensor picked a copy, which has to go back.
+    const bool copy = target["_"].as_string() == "Subscript" && !tensor->cell->base;
+    if (copy) KW_TRY(assign(target, Value(*tensor)));
     return Flow::Next;
   }
   const auto* list = before.get<std::shared_ptr<List>>();

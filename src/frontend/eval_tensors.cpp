@@ -22,9 +22,6 @@ using graph::Dim;
 using graph::Node;
 using graph::NodeId;
 
-/// More than the memory of any GPU: such a tensor is a mistake.
-constexpr double kMaxTensorBytes = 274877906944.0;  // 256 GiB
-
 std::string short_name(const std::string& name) { return name.substr(name.rfind('.') + 1); }
 
 bool is_in_place_name(const std::string& name) {
@@ -107,8 +104,9 @@ Value Evaluator::adopt(const std::string& name, const Arguments& arguments, cons
   if (const std::vector<Value>* items = items_of(result)) {
     std::vector<Value> adopted;
     for (const Value& item : *items) adopted.push_back(adopt(name, arguments, item));
-    return result.get<std::shared_ptr<List>>() ? make_list(std::move(adopted))
-                                               : make_tuple(std::move(adopted));
+    const auto* tuple = result.get<std::shared_ptr<Tuple>>();
+    return tuple ? make_named_tuple(std::move(adopted), (*tuple)->fields)
+                 : make_list(std::move(adopted));
   }
   const auto* tensor = result.get<Tensor>();
   if (!tensor) return result;

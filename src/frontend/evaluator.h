@@ -45,6 +45,8 @@ struct Settings {
   bool every_int = false;
 };
 
+/// More than the memory of any GPU: such a tensor is a mistake.
+inline constexpr double kMaxTensorBytes = 274877906944.0;  // 256 GiB
 inline constexpr int64_t kMaxSteps = 3'000'000;
 inline constexpr int kMaxCallDepth = 60;
 inline constexpr size_t kMaxNodes = 100'000;
@@ -105,6 +107,7 @@ class Evaluator {
   Result<Flow> run_scope(const Json& statement);
   Status run_module_statement(const Json& statement);
   Value named_dim(const Json& target, Value value);
+  Value symbol_for(const std::string& name, const Value& value);
   Status assign(const Json& target, const Value& value);
   Status assign_names(const Json& target, const Value& value);
   void set_name(const std::string& name, Value value);

@@ -92,7 +92,7 @@ Result<Dim> slice_bound(Builder& graph, const Value& bound, const Dim& extent,
   if (bound.is_none()) return fallback;
   const auto given = as_dim(bound);
   if (!given && bound.get<Tensor>())
-    return input_error(value_decides("a tensor's value bounds a slice"));
+    return input_error(value_decides("a tensor bounds a slice"));
   if (!given)
     return input_error(
         fmt::format("slice indices must be integers or None, not {}", type_name(bound)));
@@ -284,7 +284,7 @@ Result<NodeId> fill_mask(Builder& graph, const Parsed& parsed, NodeId value) {
         "run\ntorch.where(mask, v, x) takes a tensor");
   const Pick& mask = parsed.masks[0];
   Shape shape = graph[mask.index].shape;
-  const Shape& target = graph[parsed.view].shape;
+  const Shape target = graph[parsed.view].shape;
   const size_t end = static_cast<size_t>(mask.dim) + shape.size();
   shape.insert(shape.end(), target.size() - end, Dim(1));
   const NodeId aligned = KW_TRY(graph.reshape(mask.index, shape));
@@ -317,7 +317,7 @@ Result<NodeId> put_picks(Builder& graph, const Parsed& parsed, NodeId value) {
 
 }  // namespace
 
-Result<NodeId> broadcast_to(Builder& graph, NodeId node, const Shape& shape) {
+Result<NodeId> broadcast_to(Builder& graph, NodeId node, Shape shape) {
   Shape own = graph[node].shape;
   // A value may have more dims than what it is assigned to, as long as they are 1.
   while (own.size() > shape.size() && own.front().value() == 1) own.erase(own.begin());

@@ -21,6 +21,6 @@ void set_item(Dict& dict, const Value& key, const Value& value);
 
 /// `node` with these extents, by PyTorch's broadcasting.
 Result<graph::NodeId> broadcast_to(graph::Builder& graph, graph::NodeId node,
-                                   const graph::Shape& shape);
+                                   graph::Shape shape);
 
 }  // namespace kw::frontend

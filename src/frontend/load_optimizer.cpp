@@ -17,7 +17,7 @@ struct Length {
   double size = 1;
 };
 
-/// Every product of different dims, largest first.
+/// Every product of different dims.
 std::vector<Length> possible_lengths(const task::Dims& dims) {
   std::vector<Length> lengths = {};
   const std::vector<std::pair<std::string, int64_t>> list(dims.begin(), dims.end());
@@ -30,8 +30,6 @@ std::vector<Length> possible_lengths(const task::Dims& dims) {
     }
     lengths.push_back(std::move(length));
   }
-  std::sort(lengths.begin(), lengths.end(),
-            [](const Length& a, const Length& b) { return a.size > b.size; });
   return lengths;
 }
 
@@ -45,14 +43,14 @@ std::string usual_length(const task::Dims& dims) {
          std::max(sorted[0].second, sorted[1].second);
 }
 
-/// Different values for every dim, so that only the right lengths fit. Multiples of 4, because
-/// references like to halve.
-task::Dims distinct(const task::Dims& dims) {
-  task::Dims result;
-  int64_t next = 12;
-  for (const auto& [name, value] : dims) {
-    result[name] = next;
-    next += 8;
+/// Different values for every dim, each of them the largest once, so that only the right lengths
+/// fit. Multiples of 4, because references like to halve.
+std::vector<task::Dims> distinct(const task::Dims& dims) {
+  std::vector<task::Dims> result(dims.size());
+  for (size_t turn = 0; turn < dims.size(); ++turn) {
+    size_t place = turn;
+    for (const auto& [name, value] : dims)
+      result[turn][name] = 12 + 8 * static_cast<int64_t>(place++ % dims.size());
   }
   return result;
 }
@@ -67,14 +65,14 @@ class Search {
           draft.entry.arguments.begin()));
   }
 
-  bool try_usual(const std::string& length, const task::Dims& dims) {
+  bool try_usual(const std::string& length, const std::vector<task::Dims>& all) {
     for (const size_t place : places_) set(place, length);
-    return runs(dims);
+    return runs(all);
   }
 
-  /// All combinations, the largest buffers first.
-  bool try_all(const task::Dims& dims) {
-    const std::vector<Length> lengths = possible_lengths(dims);
+  /// All combinations, the smallest buffers first: none is longer than what is used of it.
+  bool try_all(const std::vector<task::Dims>& all) {
+    const std::vector<Length> lengths = possible_lengths(all[0]);
     std::vector<std::vector<size_t>> combinations = {{}};
     for (size_t i = 0; i < places_.size(); ++i) {
       std::vector<std::vector<size_t>> longer;
@@ -93,10 +91,10 @@ class Search {
       return sum;
     };
     std::stable_sort(combinations.begin(), combinations.end(),
-                     [&](const auto& a, const auto& b) { return total(a) > total(b); });
+                     [&](const auto& a, const auto& b) { return total(a) < total(b); });
     for (const auto& one : combinations) {
       for (size_t i = 0; i < places_.size(); ++i) set(places_[i], lengths[one[i]].text);
-      if (runs(dims)) return true;
+      if (runs(all)) return true;
     }
     return false;
   }
@@ -110,10 +108,13 @@ class Search {
     draft_.entry.arguments[place].value = TensorArgument{text, false};
   }
 
-  bool runs(const task::Dims& dims) {
-    auto trace = trace_entry(draft_.entry, dims);
-    if (!trace && !error_) error_ = trace.error();
-    return trace.has_value();
+  bool runs(const std::vector<task::Dims>& all) {
+    for (const task::Dims& dims : all) {
+      auto trace = trace_entry(draft_.entry, dims);
+      if (!trace && !error_) error_ = trace.error();
+      if (!trace) return false;
+    }
+    return true;
   }
 
   TaskDraft& draft_;
@@ -130,10 +131,11 @@ Result<task::Task> load_flat(TaskDraft draft, const std::vector<std::string>& te
     draft.entry.arguments.push_back({name, true, TensorArgument{}});
   for (Argument& argument : draft.entry.arguments) argument.by_keyword = true;
   Search search(draft, tensors);
-  const task::Dims apart = distinct(draft.given);
+  const std::vector<task::Dims> apart = distinct(draft.given);
+  const std::vector<task::Dims> given = {draft.given};
   const std::string usual = usual_length(draft.given);
   const bool found = search.try_usual(usual, apart) || search.try_all(apart) ||
-                     search.try_usual(usual, draft.given) || search.try_all(draft.given);
+                     search.try_usual(usual, given) || search.try_all(given);
   if (!found) {
     std::string flags;
     for (const std::string& name : tensors) flags += fmt::format(" --input '{}:fp32[N]'", name);

@@ -11,8 +11,8 @@
 
 namespace kw::frontend {
 
-/// `tensors`: the parameters that are no dims. Their lengths are products of dims: the two largest
-/// where that works, else the largest combination at which the reference runs.
+/// `tensors`: the parameters that are no dims. Their lengths are products of dims: of the two
+/// largest where that works, else the smallest with which the reference runs.
 Result<task::Task> load_flat(TaskDraft draft, const std::vector<std::string>& tensors);
 
 }  // namespace kw::frontend

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "base/text.h"
 
@@ -30,8 +31,14 @@ task::Dims assume(const std::set<std::string>& names, const TaskDraft& draft,
   }
   task::Dims assumed;
   if (missing.empty()) return assumed;
-  const int64_t value = int64_t{1} << (kAssumedBits / static_cast<int>(missing.size()));
-  for (const std::string& name : missing) assumed[name] = std::max<int64_t>(value, 8);
+  // Different powers of two, the product as intended: equal values would hide what belongs
+  // together.
+  const int count = static_cast<int>(missing.size());
+  for (int i = 0; i < count; ++i) {
+    const int above = (count - 1) / 2 - i + (count % 2 == 0 && 2 * i < count ? 1 : 0);
+    const int bits = std::max(kAssumedBits / count + above, 1);
+    assumed[missing[static_cast<size_t>(i)]] = int64_t{1} << bits;
+  }
   notes.push_back(fmt::format("no values for {}: assumed {}; pass --dims to choose",
                               join(missing, ", "), task::dims_text(assumed)));
   return assumed;
@@ -101,6 +108,63 @@ void add_inputs(task::Task& task, const Entry& entry, const Trace& trace) {
   }
 }
 
+bool names_known(const Entry& entry, const task::Dims& dims) {
+  const std::set<std::string> names = names_of(entry.arguments);
+  return std::all_of(names.begin(), names.end(),
+                     [&](const std::string& name) { return dims.count(name) > 0; });
+}
+
+/// Every use of a dim as the number it stands for.
+void write_out(Entry& entry, const std::string& dim, int64_t value) {
+  for (Argument& argument : entry.arguments) {
+    auto* tensor = std::get_if<TensorArgument>(&argument.value);
+    if (!tensor) continue;
+    std::replace(tensor->text.shape.begin(), tensor->text.shape.end(), dim,
+                 fmt::format("{}", value));
+  }
+}
+
+/// Extents written as numbers get names where the reference runs with other values too, so that
+/// other shapes can be derived. Equal numbers are taken for the same dim.
+void name_extents(TaskDraft& draft) {
+  Entry named = draft.entry;
+  std::map<int64_t, std::string> names;
+  task::Dims dims = draft.file;
+  for (const auto& [name, value] : draft.given) dims[name] = value;
+  for (Argument& argument : named.arguments) {
+    auto* tensor = std::get_if<TensorArgument>(&argument.value);
+    if (!tensor) continue;
+    for (std::string& text : tensor->text.shape) {
+      const auto value = parse_int(text);
+      if (!value || *value < 2) continue;
+      if (!names.count(*value)) {
+        size_t number = names.size();
+        while (dims.count(fmt::format("d{}", number))) ++number;
+        names[*value] = fmt::format("d{}", number);
+        dims[names[*value]] = *value;
+      }
+      text = names[*value];
+    }
+  }
+  if (names.empty() || !names_known(named, dims)) return;
+  if (!trace_entry(named, dims)) return;
+  task::Dims kept;
+  for (const auto& [value, name] : names) {
+    task::Dims other = dims;
+    other[name] = 2 * value;
+    if (trace_entry(named, other)) {
+      kept[name] = value;
+      continue;
+    }
+    write_out(named, name, value);
+    dims.erase(name);
+  }
+  if (kept.empty()) return;
+  draft.entry = std::move(named);
+  for (const auto& [name, value] : kept) draft.file[name] = value;
+  draft.notes.push_back("extents written as numbers were named: " + task::dims_text(kept));
+}
+
 Status check_inputs(const task::Task& task, const task::Dims& dims) {
   for (const task::TensorSpec& spec : task.inputs) {
     const std::vector<int64_t> shape = KW_TRY(task.shape_of(spec, dims));
@@ -127,8 +191,15 @@ std::set<std::string> names_of(const std::vector<Argument>& arguments) {
 
 task::Dims shrunk(const task::Dims& dims) {
   task::Dims result = dims;
+  std::map<int64_t, int64_t> taken;  // small extent -> the one it stands for
   for (auto& [name, value] : result) {
-    while (value > kSmallExtent && value % 2 == 0) value /= 2;
+    const int64_t original = value;
+    // Odd stays odd: such an extent is there to be awkward.
+    const auto smaller = [](int64_t n) { return n % 2 == 0 ? n / 2 : (n / 2) | 1; };
+    while (value > kSmallExtent) value = smaller(value);
+    // Different extents stay different, or a transposed kernel would pass.
+    while (value > 3 && taken.count(value) && taken[value] != original) value = smaller(value);
+    taken.emplace(value, original);
   }
   return result;
 }
@@ -140,6 +211,7 @@ std::string stem_of(const std::string& path) {
 
 Result<task::Task> make_task(TaskDraft draft) {
   task::Task task;
+  name_extents(draft);
   task.notes = draft.notes;
   const task::Dims dims = KW_TRY(settle_dims(draft, task.notes));
   const Trace trace = KW_TRY(trace_entry(draft.entry, dims));
@@ -162,8 +234,7 @@ Result<task::Task> make_task(TaskDraft draft) {
   const auto again = trace_entry(draft.entry, small);
   task.correctness_shapes = {again ? small : dims};
   if (dims.empty())
-    task.notes.emplace_back(
-        "all extents are numbers: name them (B = 16 at file level) to have other shapes derived");
+    task.notes.emplace_back("the reference works at this one shape only: none other is derived");
   task.reference = std::make_shared<PythonReference>(std::move(draft.entry));
   return task;
 }

@@ -98,7 +98,6 @@ std::string canonical(const std::string& name) {
       {"torch.nn.modules.", "torch.nn."},
       {"torch._C._nn.", "F."},
       {"torch.linalg.linalg_", "torch.linalg."},
-      {"numpy.", "math."},
   };
   for (const auto& [from, to] : kPrefixes) {
     if (name.starts_with(from)) return std::string(to) + name.substr(from.size());

@@ -11,6 +11,15 @@
 
 namespace kw::frontend {
 
+namespace {
+
+std::string suggestion(const std::string& nearest) {
+  if (nearest.empty()) return kWayOut + 3;
+  return fmt::format("did you mean {}? Else {}", nearest, kWayOut + 3);
+}
+
+}  // namespace
+
 std::string unsupported_syntax(const std::string& kind) {
   struct Row {
     const char* what;
@@ -44,14 +53,17 @@ std::string too_many_steps(int64_t limit) {
 
 std::string value_decides(std::string_view how) {
   return fmt::format(
-      "{}: a tensor's value is known only at the run\ntorch.where(condition, a, b) chooses per "
-      "element, {}",
+      "{}: its value is known only at the run\ntorch.where(condition, a, b) chooses per element, "
+      "{}",
       how, kWayOut);
 }
 
 std::string unknown_function(const std::string& name) {
   const std::string shown = name.starts_with("F.") ? "torch.nn.functional" + name.substr(1) : name;
-  std::string nearest = closest(name, op_names());
+  std::vector<std::string> known = op_names();
+  for (const char* attribute : {"shape", "dtype", "ndim", "device", "T", "mT", "size", "numel"})
+    known.push_back(fmt::format("Tensor.{}", attribute));
+  std::string nearest = closest(name, known);
   if (nearest.empty()) {
     // The same word elsewhere: F.exp for torch.exp.
     const std::string word = name.substr(name.rfind('.') + 1);
@@ -59,15 +71,13 @@ std::string unknown_function(const std::string& name) {
       if (nearest.empty() && find_op(home + word)) nearest = home + word;
     }
   }
-  const std::string hint = nearest.empty() ? "" : fmt::format("did you mean {}?; ", nearest);
-  return fmt::format("{} is not supported\n{}{}", shown, hint, kWayOut + (hint.empty() ? 3 : 0));
+  return fmt::format("{} is not supported\n{}", shown, suggestion(nearest));
 }
 
 std::string unknown_module(const std::string& name) {
   const std::string nearest = closest(name, module_names());
-  const std::string hint = nearest.empty() ? "" : fmt::format("did you mean nn.{}?; ", nearest);
-  return fmt::format("torch.nn.{} is not supported\n{}{}", name, hint,
-                     kWayOut + (hint.empty() ? 3 : 0));
+  return fmt::format("torch.nn.{} is not supported\n{}", name,
+                     suggestion(nearest.empty() ? "" : "nn." + nearest));
 }
 
 }  // namespace kw::frontend

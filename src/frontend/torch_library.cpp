@@ -250,6 +250,10 @@ Result<Value> Evaluator::call_library(const std::string& name, Arguments argumen
   const std::optional<Value> setting = KW_TRY(call_setting(name, arguments));
   if (setting) return *setting;
   if (name.starts_with("math.")) return call_math(name.substr(5), arguments.positional);
+  const bool numbers = std::all_of(arguments.positional.begin(), arguments.positional.end(),
+                                   [](const Value& one) { return as_number(one).has_value(); });
+  if (name.starts_with("numpy.") && numbers && name.find('.', 6) == std::string::npos)
+    return call_math(name.substr(6), arguments.positional);
   const std::optional<Value> standard = KW_TRY(call_standard(name, arguments));
   if (standard) return *standard;
   const std::optional<Value> special = KW_TRY(call_torch(name, arguments));

@@ -30,6 +30,16 @@ struct Bound {
   NodeId input = -1;  // its node, when it is a tensor
 };
 
+Status check_bytes(const std::string& name, tensor::DType dtype, const graph::Shape& shape) {
+  double bytes = tensor::dtype_size(dtype);
+  for (const graph::Dim& extent : shape) bytes *= static_cast<double>(extent.value());
+  if (bytes <= kMaxTensorBytes) return Done{};
+  return input_error(
+      fmt::format("input '{}' of shape {} needs {:.1f} GiB; at most {:.0f} GiB are "
+                  "accepted",
+                  name, shape_text(shape), bytes / 1073741824.0, kMaxTensorBytes / 1073741824.0));
+}
+
 class Tracer {
  public:
   Tracer(const Entry& entry, const task::Dims& dims, bool every_int)
@@ -113,6 +123,7 @@ Status Tracer::bind_arguments() {
     if (const auto* tensor = std::get_if<TensorArgument>(&argument.value)) {
       auto shape = shape_at(tensor->text.shape, dims_);
       if (!shape) return std::move(shape).error().context(fmt::format("input '{}'", argument.name));
+      KW_TRY(check_bytes(argument.name, tensor->text.dtype, *shape));
       evaluator_.graph().at(argument.name, 0, 0);
       bound.input = evaluator_.graph().input(argument.name, tensor->text.dtype, *shape);
       bound.value = new_tensor(bound.input);

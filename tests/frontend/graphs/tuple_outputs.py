@@ -1,0 +1,8 @@
+# options: --dims B=4 --dims D=6
+import torch
+
+
+def reference(x: "fp32[B, D]"):
+    total = x.sum(dim=1)
+    largest = x.amax(dim=1)
+    return total, largest

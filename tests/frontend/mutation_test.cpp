@@ -1,0 +1,92 @@
+// Damages references at random and loads what is left: whatever comes out, an answer or a refusal,
+// nothing may crash, hang or pass for sound when it is not.
+#include <gtest/gtest.h>
+
+#include "base/check.h"
+#include "base/hash.h"
+#include "base/text.h"
+#include "cases.h"
+#include "frontend/load.h"
+#include "graph/graph.h"
+#include "os/files.h"
+
+namespace kw::frontend {
+namespace {
+
+class Dice {
+ public:
+  explicit Dice(uint64_t seed) : state_(seed) {}
+  size_t below(size_t bound) {
+    state_ = hash64("dice", state_);
+    return bound ? static_cast<size_t>(state_ % bound) : 0;
+  }
+
+ private:
+  uint64_t state_;
+};
+
+/// Pieces of Python that meet the evaluator's edges when put in a wrong place.
+constexpr std::string_view kPieces[] = {
+    "x",        "-1",           "None",       "[]",      "()",   "{}",   "x.shape",
+    "...",      "10**9",        "0",          "1e99",    "True", "'s'",  "x[0]",
+    "x > 0",    "lambda: x",    "x.T",        "torch",   "-x",   "self", "x.sum",
+    "range(3)", "float('nan')", "x[:, None]", "1 << 40", "2.5",  "int",  "slice(None)"};
+
+/// Replaces, drops or repeats one word or line.
+std::string mutated(const std::string& text, Dice& dice) {
+  std::vector<std::string> lines = split(text, '\n');
+  const size_t at = dice.below(lines.size());
+  std::string& line = lines[at];
+  switch (dice.below(5)) {
+    case 0:
+      lines.erase(lines.begin() + static_cast<std::ptrdiff_t>(at));
+      break;
+    case 1:
+      lines.insert(lines.begin() + static_cast<std::ptrdiff_t>(at), line);
+      break;
+    case 2:
+      if (!line.empty()) line[dice.below(line.size())] = "()[]:,.=+-*x01 "[dice.below(15)];
+      break;
+    default: {
+      size_t begin = dice.below(line.size() + 1);
+      while (begin > 0 && std::isalnum(static_cast<unsigned char>(line[begin - 1]))) --begin;
+      size_t end = begin;
+      while (end < line.size() && std::isalnum(static_cast<unsigned char>(line[end]))) ++end;
+      line.replace(begin, end - begin, kPieces[dice.below(std::size(kPieces))]);
+    }
+  }
+  return join(lines, "\n");
+}
+
+TEST(Mutations, NeverCrash) {
+  int accepted = 0, refused = 0;
+  Dice dice(7);
+  for (const std::string folder : {"kernelbench", "graphs"}) {
+    for (const std::string& name : cases_in(folder)) {
+      const std::string path = case_path(folder, name + ".py");
+      const std::string text = *os::read_file(path);
+      const LoadOptions options = options_of(text);
+      for (int round = 0; round < 4; ++round) {
+        std::string damaged = text;
+        for (size_t i = 0; i <= dice.below(2); ++i) damaged = mutated(damaged, dice);
+        const auto task = load_python(damaged, path, options);
+        ++(task ? accepted : refused);
+        if (!task) {
+          EXPECT_NE(task.error().blame, Blame::Bug) << task.error().message << "\n" << damaged;
+          EXPECT_FALSE(task.error().message.empty());
+          continue;
+        }
+        const auto graph = task->reference->trace(task->benchmark_shapes[0]);
+        ASSERT_TRUE(graph) << graph.error().message << "\n" << damaged;
+        const auto sound = graph::verify(*graph);
+        EXPECT_TRUE(sound) << sound.error().message << "\n" << damaged;
+      }
+    }
+  }
+  // Both happen, or the test tests nothing.
+  EXPECT_GT(accepted, 20);
+  EXPECT_GT(refused, 50);
+}
+
+}  // namespace
+}  // namespace kw::frontend

@@ -1,0 +1,6 @@
+import torch
+
+
+def reference(x: "fp32[B, D]"):
+    assert x.shape[0] % 7 == 0, f"rows {x.shape[0]} must be a multiple of 7"
+    return x

@@ -1,0 +1,3 @@
+# options: --dims E=4
+def reference(x: "fp16[B, D]"):
+    return x

@@ -1,0 +1,3 @@
+# options: --function forward_pas
+def forward_pass(x):
+    return x

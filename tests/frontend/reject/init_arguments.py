@@ -1,0 +1,23 @@
+import torch
+import torch.nn as nn
+
+
+class Model(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.layer = nn.Linear(width, width)
+
+    def forward(self, x):
+        return self.layer(x)
+
+
+batch = 4
+width = 8
+
+
+def get_inputs():
+    return [torch.randn(batch, width)]
+
+
+def get_init_inputs():
+    return []

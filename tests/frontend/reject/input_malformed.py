@@ -1,0 +1,3 @@
+# options: --input x:fp32
+def reference(x):
+    return x

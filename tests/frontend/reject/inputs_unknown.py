@@ -1,0 +1,2 @@
+def reference(x, w, eps: float):
+    return x * w

@@ -1,0 +1,6 @@
+# options: --dims B=4 --dims D=6
+import torch
+
+
+def reference(x: "fp32[B, D]"):
+    return x + torch.ones(3, 5)

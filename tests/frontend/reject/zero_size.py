@@ -1,0 +1,3 @@
+# options: --dims B=0
+def reference(x: "fp16[B, D]"):
+    return x
