@@ -157,7 +157,7 @@ std::byte* quick_global(Machine& m, const Warp& w, int lane, uint32_t pc, const 
   if (region_of(address) >= m.region_count || op.scope != Scope::Device) return nullptr;
   Region& region = m.regions[region_of(address)];
   const uint64_t offset = address - region.base, bytes = op.total;
-  if (!region.writable || offset >= region.size || offset % bytes != 0 ||
+  if (!region.writable || offset >= region.size || address % bytes != 0 ||
       offset + bytes > region.size)
     return nullptr;
   if (m.counters != nullptr) return region.data + offset;

@@ -119,7 +119,9 @@ KW_LANE bool global_row(Machine& m, Warp& w, uint32_t pc, const MemOp& op, Regio
   const int first = first_lane(mask), last = last_lane(mask);
   const uint64_t low = start + static_cast<uint64_t>(first) * op.total;
   const uint64_t bytes = static_cast<uint64_t>(last - first + 1) * op.total;
-  if (low >= region.size || low + bytes > region.size || (low & (op.total - 1)) != 0) return false;
+  if (low >= region.size || low + bytes > region.size ||
+      ((low + region.base) & (op.total - 1)) != 0)
+    return false;
   if (kTrack && region.tracked) {
     if (!ready<kStore>(region, op.total)) return false;
     const GlobalOrder order = global_order(m, w, pc);
@@ -147,7 +149,8 @@ KW_LANE bool global_lanes(Machine& m, Warp& w, uint32_t pc, const MemOp& op, Reg
   alignas(64) uint32_t narrow[kLanes];
   uint64_t bad = 0;
   for (int i = 0; i < kLanes; ++i) {
-    const uint64_t wrong = static_cast<uint64_t>(offsets[i] > limit) | (offsets[i] & low_bits);
+    const uint64_t wrong =
+        static_cast<uint64_t>(offsets[i] > limit) | ((offsets[i] + region.base) & low_bits);
     bad |= (mask & kLaneBit64[i]) != 0 ? wrong : 0;
     narrow[i] = static_cast<uint32_t>(offsets[i]);
   }

@@ -196,5 +196,67 @@ TEST(Memory, ModuleVariablesMustNotChange) {
   }
 }
 
+// x and y may rely on 4 bytes only: reading four at once is wrong where that is all they have.
+TEST(Memory, BuffersStandWhereTheirDeclarationAllows) {
+  const char* const kSingles =
+      "ld.param.u64 %rd1, [x]; ld.param.u64 %rd2, [y]; mov.u32 %r1, %tid.x; mov.u32 %r2, %ctaid.x; "
+      "mad.lo.s32 %r1, %r2, 32, %r1; mul.wide.u32 %rd3, %r1, 8; add.s64 %rd4, %rd1, %rd3; "
+      "add.s64 %rd5, %rd2, %rd3; ld.global.u32 %r3, [%rd4]; ld.global.u32 %r4, [%rd4+4]; "
+      "st.global.u32 [%rd5], %r3; st.global.u32 [%rd5+4], %r4; "
+      "ld.global.u32 %r5, [%rd5]; red.global.add.u32 [%rd5+4], %r5;";
+  const char* const kPairs =
+      "ld.param.u64 %rd1, [x]; ld.param.u64 %rd2, [y]; mov.u32 %r1, %tid.x; mov.u32 %r2, %ctaid.x; "
+      "mad.lo.s32 %r1, %r2, 32, %r1; mul.wide.u32 %rd3, %r1, 8; add.s64 %rd4, %rd1, %rd3; "
+      "add.s64 %rd5, %rd2, %rd3; ld.global.v2.u32 {%r3, %r4}, [%rd4]; "
+      "st.global.v2.u32 [%rd5], {%r3, %r4};";
+  struct Row {
+    const char* body;
+    int misalign, align;
+    bool wrong;
+  };
+  for (const Row& row :
+       {Row{kSingles, 0, 4, false}, Row{kSingles, 4, 4, false}, Row{kPairs, 0, 4, false},
+        Row{kPairs, 4, 4, true}, Row{kPairs, 4, 8, false}, Row{kPairs, 12, 4, true},
+        Row{kPairs, 16, 4, false}}) {
+    for (const int threads : {1, 2}) {
+      Bench bench(entry(".param .u64 x, .param .u64 y", row.body));
+      std::vector<int32_t> values(256);
+      for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<int32_t>(i);
+      const int x = bench.input("x", values), y = bench.output("y", 256, tensor::DType::Int32);
+      for (kernel::Buffer& buffer : bench.program.buffers) buffer.align = row.align;
+      bench.launch("k", {4}, {32}).params = {Bench::pointer(x), Bench::pointer(y)};
+      bench.options.misalign_bytes = row.misalign;
+      bench.options.threads = threads;
+      bench.run();
+      EXPECT_EQ(bench.found(FindingKind::Misaligned) != nullptr, row.wrong) << bench.findings();
+      if (row.wrong) continue;
+      EXPECT_EQ(bench.findings(), "");
+      EXPECT_EQ(bench.read<int>(y)[255], row.body == kSingles ? 254 + 255 : 255);
+      EXPECT_EQ(bench.outcome.buffers[static_cast<size_t>(y)].data.size(), 1024u);
+    }
+  }
+}
+
+// A kernel that looks at its pointers gets along with any of them.
+TEST(Memory, ShiftedBuffersAreCheckedLikeOthers) {
+  Bench bench(entry(".param .u64 y",
+                    "ld.param.u64 %rd1, [y]; mov.u32 %r1, %tid.x; and.b64 %rd2, %rd1, 15; "
+                    "setp.ne.s64 %p1, %rd2, 4; @%p1 trap; mad.wide.u32 %rd3, %r1, 16, %rd1; "
+                    "st.global.v4.u32 [%rd3+12], {%r1, %r1, %r1, %r1}; "
+                    "ld.global.u32 %r2, [%rd3+24]; st.global.u32 [%rd3], %r2;"));
+  const int y = bench.scratch("y", 132);
+  bench.program.buffers.back().align = 4;
+  bench.launch("k", {1}, {32}).params = {Bench::pointer(y)};
+  bench.options.misalign_bytes = 4;
+  bench.run();
+  // Thread t reads what t wrote (elements 4t+3 … 4t+6) and then stores to 4t, which t-1 wrote.
+  EXPECT_EQ(bench.found(FindingKind::Trap), nullptr) << bench.findings();
+  EXPECT_EQ(bench.found(FindingKind::Misaligned), nullptr) << bench.findings();
+  const record::Finding* race = bench.found(FindingKind::GlobalRaceInBlock);
+  ASSERT_NE(race, nullptr) << bench.findings();
+  EXPECT_EQ(race->buffer, "y");
+  EXPECT_EQ(race->element % 4, 0);
+}
+
 }  // namespace
 }  // namespace kw::vgpu

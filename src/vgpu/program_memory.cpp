@@ -66,8 +66,11 @@ uint64_t needed_bytes(const kernel::Program& program) {
   return total;
 }
 
-ProgramMemory::ProgramMemory(const Image& image, const kernel::Program& program)
-    : image_(image), program_(program), first_(first_buffer_region(image)) {}
+ProgramMemory::ProgramMemory(const Image& image, const kernel::Program& program, int misalign_bytes)
+    : image_(image),
+      program_(program),
+      misalign_bytes_(misalign_bytes),
+      first_(first_buffer_region(image)) {}
 
 Status ProgramMemory::fill(const std::vector<tensor::HostTensor>& inputs) {
   if (inputs.size() != program_.buffers.size())
@@ -92,6 +95,7 @@ Status ProgramMemory::fill(const std::vector<tensor::HostTensor>& inputs) {
     info.buffer = static_cast<int>(i);
     info.element_bytes = tensor::dtype_size(buffer.dtype);
     info.elements = buffer.bytes / info.element_bytes;
+    info.shift = shift_of(buffer);
     const bool given = buffer.role == Role::Input || buffer.role == Role::Inout;
     const bool in_place = buffer.role == Role::Input && is_dense(buffer) &&
                           !inputs[i].data.empty() &&
@@ -127,6 +131,12 @@ Status ProgramMemory::fill(const std::vector<tensor::HostTensor>& inputs) {
   return Done{};
 }
 
+// The least aligned address that the buffer's declaration and the wish to misalign allow.
+uint64_t ProgramMemory::shift_of(const kernel::Buffer& buffer) const {
+  const uint64_t align = static_cast<uint64_t>(std::max<int64_t>(1, buffer.align));
+  return (static_cast<uint64_t>(std::max(0, misalign_bytes_)) + align - 1) / align * align;
+}
+
 // An output is computed where the caller will find it: copying it would cost as much as a light
 // kernel.
 std::byte* ProgramMemory::make_result(size_t i, size_t bytes) {
@@ -141,7 +151,7 @@ std::byte* ProgramMemory::make_result(size_t i, size_t bytes) {
 
 uint64_t ProgramMemory::buffer_address(int buffer) const {
   return program_.buffers[static_cast<size_t>(buffer)].present
-             ? region_address(first_ + static_cast<uint32_t>(buffer))
+             ? regions_.row(first_ + static_cast<uint32_t>(buffer)).base
              : 0;
 }
 

@@ -35,7 +35,7 @@ class Attempt {
   Attempt(const RunRequest& request, int threads, uint64_t seed, double deadline)
       : request_(request),
         program_(*request.program),
-        memory_(*request.image, program_),
+        memory_(*request.image, program_, request.options.misalign_bytes),
         threads_(threads),
         seed_(seed),
         deadline_(deadline) {}

@@ -2,6 +2,7 @@
 
 #include <sys/mman.h>
 
+#include <bit>
 #include <new>
 
 #include "vgpu/address.h"
@@ -10,6 +11,12 @@ namespace kw::vgpu {
 namespace {
 constexpr uint64_t kLargePages = uint64_t{1} << 21;
 constexpr uint64_t kMaxBytes = uint64_t{1} << 46;
+
+// Units begin with the region, accesses lie at multiples of their size: no unit may be larger than
+// what divides the region's address.
+uint8_t coarsest_unit(const Region& region) {
+  return static_cast<uint8_t>(std::countr_zero(region.base | 16));
+}
 }  // namespace
 
 uint64_t unit_count(const Region& region) {
@@ -57,12 +64,7 @@ void Regions::skip_to(uint32_t number) {
 }
 
 void Regions::add(RegionInfo info, uint64_t bytes) {
-  Region region;
-  region.data = static_cast<std::byte*>(allocate(bytes));
-  region.size = bytes;
-  region.base = region_address(count());
-  rows_.push_back(region);
-  infos_->push_back(std::move(info));
+  add_borrowed(std::move(info), static_cast<std::byte*>(allocate(bytes)), bytes);
 }
 
 void Regions::add_view(RegionInfo info, const std::byte* bytes, uint64_t size) {
@@ -74,7 +76,8 @@ void Regions::add_borrowed(RegionInfo info, std::byte* bytes, uint64_t size) {
   Region region;
   region.data = bytes;
   region.size = size;
-  region.base = region_address(count());
+  region.base = region_address(count()) + info.shift;
+  region.unit_log2 = coarsest_unit(region);
   rows_.push_back(region);
   infos_->push_back(std::move(info));
 }
@@ -85,7 +88,7 @@ Regions Regions::fork() {
   copy.infos_ = infos_;
   for (Region& region : copy.rows_) {
     region.writes = region.reads = region.readers = nullptr;
-    region.unit_log2 = 4;
+    region.unit_log2 = coarsest_unit(region);
   }
   return copy;
 }

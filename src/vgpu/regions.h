@@ -15,8 +15,9 @@ namespace kw::vgpu {
 /// What messages need to know about a region.
 struct RegionInfo {
   std::string name;
-  int buffer = -1;    // index into Program::buffers, or -1: a module variable
-  int variable = -1;  // index into Module::variables
+  int buffer = -1;     // index into Program::buffers, or -1: a module variable
+  int variable = -1;   // index into Module::variables
+  uint64_t shift = 0;  // of its address from the most aligned one
   int element_bytes = 1;
   int64_t elements = 0;
 };
@@ -38,6 +39,7 @@ class Regions {
   uint32_t count() const { return static_cast<uint32_t>(rows_.size()); }
   Region* rows() { return rows_.data(); }
   Region& row(uint32_t number) { return rows_[number]; }
+  const Region& row(uint32_t number) const { return rows_[number]; }
   const RegionInfo& info(uint32_t number) const { return (*infos_)[number]; }
 
   /// The same data with fresh stamps. `this` must outlive the fork.
