@@ -98,6 +98,23 @@ Result<MeasureOutcome> measure(exec::Device& device,
   return outcome;
 }
 
+void extend(std::optional<Measurement>& whole, const Measurement& more) {
+  if (!whole) {
+    whole = more;
+    return;
+  }
+  auto& samples = whole->samples.microseconds;
+  samples.insert(samples.end(), more.samples.microseconds.begin(), more.samples.microseconds.end());
+  whole->samples.discarded += more.samples.discarded;
+  whole->samples.clocks_low = whole->samples.clocks_low || more.samples.clocks_low;
+  whole->samples.temperature_c = more.samples.temperature_c;
+  whole->batches.insert(whole->batches.end(), more.batches.begin(), more.batches.end());
+  whole->audited += more.audited;
+  whole->judged += more.judged;
+  if (more.rejected) whole->rejected = more.rejected;
+  whole->summary = summarise(samples);
+}
+
 std::vector<Cycle> cycles_of(const Measurement& candidate, const Measurement& baseline,
                              int worker) {
   KW_CHECK(candidate.batches == baseline.batches, "both were measured together");

@@ -45,6 +45,8 @@ struct MeasureOutcome {
 Result<MeasureOutcome> measure(exec::Device& device,
                                const std::vector<exec::TimedProgram>& programs,
                                const MeasureOptions& options);
+/// Adds the samples of another process; the first becomes the whole.
+void extend(std::optional<Measurement>& whole, const Measurement& more);
 /// Two programs measured together, as pairs.
 std::vector<Cycle> cycles_of(const Measurement& candidate, const Measurement& baseline, int worker);
 /// With method, raw samples, clock and temperature.

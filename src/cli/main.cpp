@@ -50,9 +50,17 @@ constexpr OptionRow kVerifyOptions[] = {
     {"--explain", Takes::Nothing}, {"--threads", Takes::One},  {"--timeout", Takes::One},
 };
 constexpr OptionRow kLintOptions[] = {
-    {"--function", Takes::One}, {"--input", Takes::Many},  {"--dim", Takes::Many},
-    {"--dims", Takes::One},     {"--seeds", Takes::One},   {"--sarif", Takes::One},
+    {"--function", Takes::One}, {"--input", Takes::Many}, {"--dim", Takes::Many},
+    {"--dims", Takes::One},     {"--seeds", Takes::One},  {"--sarif", Takes::One},
     {"--threads", Takes::One},
+};
+constexpr OptionRow kBenchOptions[] = {
+    {"--reference", Takes::One}, {"--function", Takes::One},  {"--input", Takes::Many},
+    {"--versus", Takes::Many},   {"--quick", Takes::Nothing}, {"--dim", Takes::Many},
+    {"--dims", Takes::One},      {"--tune", Takes::Many},     {"--scalar", Takes::Many},
+    {"--absent", Takes::Many},   {"--seed", Takes::One},      {"--device", Takes::One},
+    {"--target", Takes::One},    {"--compiler", Takes::One},  {"--threads", Takes::One},
+    {"--timeout", Takes::One},
 };
 constexpr OptionRow kDemoOptions[] = {{"--compiler", Takes::One}};
 constexpr OptionRow kDoctorOptions[] = {{"--has", Takes::One}, {"--looked", Takes::Nothing}};
@@ -69,6 +77,9 @@ constexpr Command kCommands[] = {
     {"check", "MODULE", true, false, kCheckOptions, check_command},
     {"verify", "MODULE", true, false, kVerifyOptions, verify_command},
     {"lint", "TASK...", true, false, kLintOptions, lint_command},
+    {"bench", "MODULE", true, false, kBenchOptions, bench_command},
+    {"compare", "MODULES...", true, false, kBenchOptions, compare_command},
+    {"calibrate", "", false, false, {}, calibrate_command},
     {"demo", "", false, false, kDemoOptions, demo_command},
     {"doctor", "", false, false, kDoctorOptions, doctor_command},
     {"version", "", false, false, {}, version_command},

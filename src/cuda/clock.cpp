@@ -54,7 +54,7 @@ class Session {
     ClockWatch watch(context_);
     while (!done()) {
       KW_TRY(pass(true, watch));
-      KW_TRY(pass(false, watch));
+      if (passes_ < protocol_.max_samples) KW_TRY(pass(false, watch));
     }
     KW_TRY(finish(watch, results));
     return Done{};

@@ -179,6 +179,24 @@ void GpuDevice::forget_old_images(exec::ImageId keep) {
   }
 }
 
+InputRef GpuDevice::place_input(InputKey key, const std::vector<std::byte>& data,
+                                const std::set<InputKey>& needed, Request& request,
+                                std::vector<ArenaFill>& fills) {
+  InputRef ref{key, {}};
+  if (key != 0 && worker_->keeps(key)) return ref;
+  const Range range = arena_.reserve(data.size());
+  fills.push_back({range, &data});
+  if (key == 0) {
+    ref.range = range;
+    return ref;
+  }
+  request.uploads.push_back({key, range});
+  const auto budget = static_cast<uint64_t>(info_.memory_bytes) / kKeptPart;
+  const auto dropped = worker_->note_kept(key, data.size(), budget, needed);
+  request.drops.insert(request.drops.end(), dropped.begin(), dropped.end());
+  return ref;
+}
+
 Status GpuDevice::lay_out(const Question& question, Request& request) {
   arena_.clear();
   request.uploads.clear();
@@ -188,41 +206,24 @@ Status GpuDevice::lay_out(const Question& question, Request& request) {
   for (const auto& sets : question.keys) {
     for (const auto& keys : sets) needed.insert(keys.begin(), keys.end());
   }
-  struct Fill {
-    Range range;
-    const std::vector<std::byte>* from;
-  };
-  std::vector<Fill> fills;
-  const auto budget = static_cast<uint64_t>(info_.memory_bytes) / kKeptPart;
+  std::vector<ArenaFill> fills;
   for (size_t p = 0; p < question.programs->size(); ++p) {
     const exec::TimedProgram& given = (*question.programs)[p];
     ProgramMessage message;
     message.image = given.image;
     message.program = *given.program;
+    const std::vector<kernel::Buffer>& buffers = given.program->buffers;
     for (size_t set = 0; set < given.pool.size(); ++set) {
-      std::vector<InputRef>& refs = message.pool.emplace_back();
-      for (size_t i = 0; i < given.program->buffers.size(); ++i) {
-        const kernel::Buffer& buffer = given.program->buffers[i];
-        const std::vector<std::byte>& data = (*given.pool[set])[i].data;
-        InputRef ref{question.keys[p][set][i], {}};
-        const bool wanted = buffer.present && is_given(buffer);
-        if (wanted && (ref.key == 0 || !worker_->keeps(ref.key))) {
-          const Range range = arena_.reserve(data.size());
-          fills.push_back({range, &data});
-          if (ref.key == 0) {
-            ref.range = range;
-          } else {
-            request.uploads.push_back({ref.key, range});
-            const auto dropped = worker_->note_kept(ref.key, data.size(), budget, needed);
-            request.drops.insert(request.drops.end(), dropped.begin(), dropped.end());
-          }
-        }
-        refs.push_back(ref);
+      std::vector<InputRef>& refs = message.pool.emplace_back(buffers.size());
+      for (size_t i = 0; i < buffers.size(); ++i) {
+        if (!buffers[i].present || !is_given(buffers[i])) continue;
+        refs[i] = place_input(question.keys[p][set][i], (*given.pool[set])[i].data, needed, request,
+                              fills);
       }
     }
     for (int place = 0; place < question.output_places; ++place) {
       std::vector<Range>& ranges = message.outputs.emplace_back();
-      for (const kernel::Buffer& buffer : given.program->buffers) {
+      for (const kernel::Buffer& buffer : buffers) {
         const bool wanted = buffer.present && is_returned(buffer);
         ranges.push_back(arena_.reserve(wanted ? cuda::dense_bytes(buffer) : 0));
       }
@@ -230,7 +231,7 @@ Status GpuDevice::lay_out(const Question& question, Request& request) {
     request.programs.push_back(std::move(message));
   }
   KW_TRY(arena_.commit());
-  for (const Fill& fill : fills) {
+  for (const ArenaFill& fill : fills) {
     if (fill.range.bytes > 0)
       std::memcpy(arena_.at(fill.range), fill.from->data(), fill.range.bytes);
   }

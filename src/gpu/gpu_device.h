@@ -10,6 +10,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -71,6 +72,15 @@ class GpuDevice : public exec::Device {
   Status ensure_image(exec::ImageId id);
   Status share_arena();
   void forget_old_images(exec::ImageId keep);
+  /// What has to be written to the arena once it is there.
+  struct ArenaFill {
+    Range range;
+    const std::vector<std::byte>* from;
+  };
+  /// Where the worker finds an input; sends it along unless it is kept there.
+  InputRef place_input(InputKey key, const std::vector<std::byte>& data,
+                       const std::set<InputKey>& needed, Request& request,
+                       std::vector<ArenaFill>& fills);
   /// Lays the request's tensors out: which inputs the worker keeps already, which it is sent, where
   /// outputs go. The worker must be there.
   Status lay_out(const Question& question, Request& request);

@@ -178,6 +178,15 @@ CuResult bump_state(const Launch& launch) {
   return cuda::kSuccess;
 }
 
+/// Writes over every allocation of so many bytes.
+CuResult scribble(const Launch& launch) {
+  for (const auto& [address, bytes] : device().allocations) {
+    if (bytes == launch.param<uint64_t>(0))
+      std::memset(reinterpret_cast<void*>(address), 0x77, bytes);
+  }
+  return cuda::kSuccess;
+}
+
 CuResult abort_process(const Launch&) {
   std::fprintf(stderr, "the fake driver was asked to die\n");
   std::abort();
@@ -212,6 +221,7 @@ const std::map<std::string, Kernel>& kernels() {
       {"hello", {{}, hello}},
       {"bump_state", {{8}, bump_state}},
       {"abort_process", {{}, abort_process}},
+      {"scribble", {{8}, scribble}},
   };
   return table;
 }

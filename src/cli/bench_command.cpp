@@ -1,0 +1,168 @@
+#include <fmt/core.h>
+
+#include "base/text.h"
+#include "cli/bench_text.h"
+#include "cli/command.h"
+#include "cli/values.h"
+#include "engine/bench_tools.h"
+#include "engine/load.h"
+#include "engine/verify_tools.h"
+#include "os/files.h"
+
+namespace kw::cli {
+
+namespace {
+
+constexpr uint64_t kMostModuleBytes = uint64_t{1} << 20;
+constexpr const char* kModes[] = {"eager", "compile", "max-autotune-no-cudagraphs",
+                                  "reduce-overhead", "max-autotune"};
+
+/// What a repro line must repeat of the command line.
+std::vector<std::string> task_options(const Args& args) {
+  std::vector<std::string> words;
+  for (const char* option : {"--function", "--input", "--tune", "--target"}) {
+    for (const std::string& value : args.all(option)) {
+      words.emplace_back(option);
+      words.push_back(value);
+    }
+  }
+  return words;
+}
+
+/// --versus: commas between modes of torch, modules and py: names.
+Status read_versus(const Args& args, engine::BenchRequest& request) {
+  for (const std::string& given : args.all("--versus")) {
+    for (const std::string& word : split(given, ',')) {
+      const std::string name(trim(word));
+      const bool mode = std::find(std::begin(kModes), std::end(kModes), name) != std::end(kModes);
+      if (name.ends_with(".cu")) {
+        if (!os::exists(name)) return input_error("--versus: there is no file " + name);
+        request.modules.push_back(name);
+      } else if (mode || (name.starts_with("py:") && name.size() > 3)) {
+        request.torch_modes.push_back(name);
+      } else {
+        std::vector<std::string> names(std::begin(kModes), std::end(kModes));
+        return input_error(fmt::format(
+            "--versus: '{}' is neither a .cu file, nor py:module.function, nor one of {}{}", name,
+            join(names, ", "), did_you_mean(name, names)));
+      }
+    }
+  }
+  return Done{};
+}
+
+Result<engine::BenchRequest> bench_request(const Args& args, const std::string& module) {
+  const engine::BindingRequest bindings = KW_TRY(binding_options(args));
+  engine::BenchRequest request;
+  request.verify.module_path = module;
+  request.verify.reference_path = args.one("--reference");
+  request.verify.task_options = task_options(args);
+  request.verify.tunes = bindings.tunes;
+  if (!args.one("--seed").empty()) {
+    request.verify.seed =
+        static_cast<uint64_t>(KW_TRY(integer_option(args, "--seed", 0, 0, INT64_MAX)));
+  }
+  request.verify.target = args.one("--target");
+  request.verify.timeout_seconds = KW_TRY(timeout_option(args));
+  request.verify.threads = static_cast<int>(KW_TRY(integer_option(args, "--threads", 0, 1, 1024)));
+  request.dims = bindings.dims;
+  request.quick = args.has("--quick");
+  KW_TRY(read_versus(args, request));
+  return request;
+}
+
+Result<std::unique_ptr<engine::BenchMachine>> open_machine(const Args& args, Io& io, bool torch) {
+  engine::BenchOpenRequest open;
+  open.device = args.one("--device", "auto");
+  open.target = args.one("--target");
+  open.compiler = args.one("--compiler");
+  open.notice = [&io](const std::string& what) { io.note(what); };
+  open.torch = torch;
+  return engine::BenchMachine::open(open);
+}
+
+Result<engine::BenchReport> bench(const Args& args, Io& io, engine::BenchRequest request) {
+  const std::string text = KW_TRY(os::read_file(request.verify.module_path, kMostModuleBytes));
+  const auto progress = [&io](const std::string& what) { io.progress(what); };
+  progress("reading the reference");
+  const task::Task task = KW_TRY(engine::load_reference(
+      {request.verify.reference_path, args.one("--function"), args.all("--input"), request.dims}));
+  const auto machine = KW_TRY(open_machine(args, io, !request.torch_modes.empty()));
+  if (!machine->no_gpu().empty()) io.note("no GPU: " + machine->no_gpu());
+  return engine::bench_module(text, task, request, machine->tools(), progress);
+}
+
+int bench_code(const engine::BenchReport& report) {
+  if (std::holds_alternative<record::Unknown>(report.verdict)) return kEnvironment;
+  if (!record::passed(report.verdict)) return kCandidateFailed;
+  return report.candidate.problem.empty() ? kOk : kEnvironment;
+}
+
+int finish(const Result<engine::BenchReport>& report, Io& io) {
+  if (!report) return io.fail(report.error());
+  io.print(bench_text(*report, io.style()));
+  return io.finish(bench_code(*report), engine::to_json(*report));
+}
+
+Result<engine::CompareReport> compare(const Args& args, Io& io) {
+  engine::CompareRequest request;
+  request.bindings = KW_TRY(binding_options(args));
+  request.inputs = KW_TRY(input_options(args));
+  request.seed = static_cast<uint64_t>(KW_TRY(integer_option(args, "--seed", 0, 0, INT64_MAX)));
+  request.target = args.one("--target");
+  request.timeout_seconds = KW_TRY(timeout_option(args));
+  request.quick = args.has("--quick");
+  const kernel::Module first = KW_TRY(engine::load_module(args.positionals[0]));
+  const kernel::Module second = KW_TRY(engine::load_module(args.positionals[1]));
+  const auto machine = KW_TRY(open_machine(args, io, false));
+  if (!machine->no_gpu().empty()) {
+    return environment_error("compare times modules, and there is no GPU: " + machine->no_gpu());
+  }
+  const engine::BenchTools& tools = machine->tools();
+  return engine::compare_modules(first, second, request, *tools.verify.compiler, *tools.verify.gpu,
+                                 tools.renew,
+                                 [&io](const std::string& what) { io.progress(what); });
+}
+
+}  // namespace
+
+int bench_command(const Args& args, Io& io) {
+  const Result<engine::BenchRequest> request = bench_request(args, args.positionals.front());
+  if (!request) return io.fail(request.error());
+  if (request->verify.reference_path.empty())
+    return io.fail(input_error("bench wants --reference REF: a Python file or a task folder"));
+  return finish(bench(args, io, *request), io);
+}
+
+int compare_command(const Args& args, Io& io) {
+  if (args.positionals.size() != 2)
+    return io.fail(input_error("compare wants two modules: compare A.cu B.cu"));
+  if (!args.one("--reference").empty()) {
+    Result<engine::BenchRequest> request = bench_request(args, args.positionals[0]);
+    if (!request) return io.fail(request.error());
+    request->modules.push_back(args.positionals[1]);
+    return finish(bench(args, io, std::move(request).value()), io);
+  }
+  const Result<engine::CompareReport> report = compare(args, io);
+  if (!report) return io.fail(report.error());
+  io.print(compare_text(*report, io.style()));
+  return io.finish(report->ok() ? kOk : kCandidateFailed, engine::to_json(*report));
+}
+
+int calibrate_command(const Args& args, Io& io) {
+  const auto machine = open_machine(args, io, false);
+  if (!machine) return io.fail(machine.error());
+  if (!(*machine)->no_gpu().empty())
+    return io.fail(environment_error("there is nothing to calibrate: " + (*machine)->no_gpu()));
+  io.progress("measuring bandwidths and peaks");
+  const engine::BenchTools& tools = (*machine)->tools();
+  const auto report =
+      engine::calibration_of(tools.verify.gpu->info(), tools.calibrate, engine::Freshness::New);
+  if (!report) return io.fail(report.error());
+  io.print(calibration_text(*report));
+  Json json = record::to_json(report->calibration);
+  json.set("path", report->path);
+  return io.finish(kOk, json);
+}
+
+}  // namespace kw::cli

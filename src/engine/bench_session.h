@@ -1,0 +1,62 @@
+// One bench under way: the steps of bench.h's story as methods of one object. Internal.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "engine/bench.h"
+
+namespace kw::engine {
+
+inline constexpr const char* kAuditRefused = "the audit refused it";
+
+class BenchSession {
+ public:
+  BenchSession(const task::Task& task, const BenchRequest& request, const BenchTools& tools,
+               const Progress& progress);
+
+  Result<BenchReport> run(const std::string& module_text);
+
+ private:
+  void tell(const std::string& what) const;
+  Status check_interrupt() const;
+  Status choose_dims();
+  Status draw_own_pool(int sets);
+  Status find_shape();
+  /// Judges a module and makes it ready; false when it must not be timed.
+  Result<bool> admit(const std::string& text, const std::string& path, TimedEntry& entry);
+  Status admit_rivals();
+  Status calibrate();
+  /// Times all that was admitted, interleaved, over the workers.
+  Status time_modules();
+  Status time_worker(int worker, const std::vector<exec::TimedProgram>& programs);
+  Status look_again();
+  Status time_torch();
+  Result<BaselineRequest> torch_request() const;
+  /// One capture and timing of all modes; false when there is no point in another.
+  Result<bool> torch_batch(const BaselineRequest& ask, int worker, size_t first,
+                           std::vector<std::vector<bench::Cycle>>& cycles);
+  void note_mode(const BaselineResult& result, const exec::TimedResult& candidate, int worker,
+                 TimedEntry& entry, std::vector<bench::Cycle>& cycles);
+  void judge_torch(const BaselineResult& result, TimedEntry& entry) const;
+  Status estimate_without_gpu(const kernel::Module& module);
+  bench::MeasureOptions measure_options(uint64_t seed) const;
+  std::optional<std::string> judge_call(size_t program, const exec::CopiedCall& call) const;
+  TimedEntry& entry_of(size_t program);
+
+  const task::Task& task_;
+  const BenchRequest& request_;
+  const BenchTools& tools_;
+  const Progress& progress_;
+  VerifyPools pools_;
+  std::optional<verify::Pool> own_pool_;  // when the gate's has not the timed shape whole
+  TimedShape shape_;
+  kernel::Bindings fixed_;
+  uint64_t hash_seed_ = 0, seed_ = 0;
+  std::vector<std::unique_ptr<TimedCandidate>> ready_;  // the candidate first
+  std::vector<size_t> owners_;                     // of these: 0 = candidate, i = rivals[i - 1]
+  std::vector<std::vector<bench::Cycle>> cycles_;  // per ready module but the first
+  BenchReport report_;
+};
+
+}  // namespace kw::engine

@@ -1,0 +1,69 @@
+#include "engine/bench_tools.h"
+
+#include "engine/devices.h"
+#include "engine/verify_tools.h"
+#include "gpu/gpu_device.h"
+#include "oracle/torch_process.h"
+#include "vgpu/virtual_gpu.h"
+
+namespace kw::engine {
+namespace {
+
+constexpr double kCalibrationSeconds = 60;  // of each measurement in it
+
+}  // namespace
+
+struct BenchMachine::Parts {
+  std::unique_ptr<exec::Device> virtual_gpu;
+  std::unique_ptr<gpu::GpuDevice> gpu;
+  std::unique_ptr<exec::Compiler> compiler;
+  std::unique_ptr<exec::Oracle> oracle;
+  std::unique_ptr<oracle::TorchProcess> torch;
+};
+
+BenchMachine::BenchMachine() : parts_(std::make_unique<Parts>()) {}
+BenchMachine::~BenchMachine() = default;
+
+Result<std::unique_ptr<BenchMachine>> BenchMachine::open(const BenchOpenRequest& request) {
+  std::unique_ptr<BenchMachine> machine(new BenchMachine());
+  Parts& parts = *machine->parts_;
+  std::string target = request.target;
+  if (request.device != "auto" && request.device != "gpu" && request.device != "vgpu")
+    return input_error("--device: '" + request.device + "' is none of auto, gpu, vgpu");
+  if (request.device != "vgpu") {
+    gpu::GpuOptions options;
+    options.lock_timeout_seconds = request.patience_seconds;
+    options.notice = request.notice;
+    auto opened = gpu::GpuDevice::open(0, options);
+    if (opened) {
+      parts.gpu = std::move(opened).value();
+      if (target.empty()) target = parts.gpu->info().target;
+    } else if (request.device == "gpu") {
+      return std::move(opened).error();
+    } else {
+      machine->no_gpu_ = opened.error().message;
+    }
+  } else {
+    machine->no_gpu_ = "--device vgpu was asked for";
+  }
+  parts.virtual_gpu = KW_TRY(vgpu::VirtualGpu::open(target));
+  parts.compiler = KW_TRY(open_compiler(request.compiler));
+  parts.oracle = open_oracle();
+  BenchTools& tools = machine->tools_;
+  tools.verify = {parts.compiler.get(), parts.virtual_gpu.get(), parts.gpu.get(),
+                  parts.oracle.get()};
+  if (parts.gpu != nullptr) {
+    gpu::GpuDevice* gpu = parts.gpu.get();
+    tools.calibrate = [gpu] { return gpu->calibrate(kCalibrationSeconds); };
+    tools.renew = [gpu] { gpu->renew(); };
+  }
+  if (request.torch && parts.gpu != nullptr) {
+    parts.torch = std::make_unique<oracle::TorchProcess>();
+    oracle::TorchProcess* torch = parts.torch.get();
+    tools.baselines = [torch](const BaselineRequest& ask) { return time_baselines(*torch, ask); };
+    tools.renew_torch = [torch] { torch->stop(); };
+  }
+  return machine;
+}
+
+}  // namespace kw::engine

@@ -1,0 +1,151 @@
+// PyTorch's part of a bench: the reference as a call, the modes timed beside the candidate inside
+// the torch process, and what became of each.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "engine/bench_session.h"
+#include "engine/torch_reference.h"
+#include "verify/metric.h"
+#include "verify/run_cell.h"
+
+namespace kw::engine {
+namespace {
+
+constexpr int kTorchWorkers = 3;
+constexpr int kBatches = 3;  // captures per process
+constexpr int kQuickBatches = 2;
+constexpr double kLockSeconds = 600;
+
+}  // namespace
+
+void BenchSession::judge_torch(const BaselineResult& result, TimedEntry& entry) const {
+  if (result.outputs.empty()) return;
+  const std::vector<exec::Truth>& truths = shape_.sets[0]->truths;
+  if (result.outputs.size() != truths.size()) {
+    entry.wrong =
+        fmt::format("it gives {} outputs instead of {}", result.outputs.size(), truths.size());
+    return;
+  }
+  entry.wrong = "";
+  for (size_t i = 0; i < truths.size() && entry.wrong->empty(); ++i) {
+    const tensor::HostTensor& got = result.outputs[i].tensor;
+    if (got.dtype != truths[i].dtype || got.shape != truths[i].shape) {
+      entry.wrong = "its dtype or shape is another";
+      return;
+    }
+    verify::CompareOptions options;
+    options.precision = task_.precision;
+    entry.wrong = verify::compare(truths[i], got, options).reason;
+  }
+}
+
+Result<BaselineRequest> BenchSession::torch_request() const {
+  const graph::Graph& graph = shape_.shape.graph;
+  BaselineRequest ask;
+  ask.call = KW_TRY(torch_call(*shape_.task, shape_.shape.dims, graph, shape_.sets[0]->inputs));
+  ask.call.device = "cuda";
+  std::vector<const std::vector<tensor::HostTensor>*> sets;
+  for (const verify::SetPtr& set : shape_.sets) sets.push_back(&set->inputs);
+  ask.pool = torch_pool(ask.call, graph, sets);
+  ask.modes = request_.torch_modes;
+  ask.uuid = report_.device.uuid;
+  ask.lock_timeout_seconds = kLockSeconds;
+  BaselineCandidate candidate{&ready_[0]->compiled, &ready_[0]->program, {}};
+  for (const auto& set : ready_[0]->inputs) candidate.pool.push_back(&set);
+  ask.candidates = {candidate};
+  return ask;
+}
+
+void BenchSession::note_mode(const BaselineResult& result, const exec::TimedResult& candidate,
+                             int worker, TimedEntry& entry, std::vector<bench::Cycle>& cycles) {
+  if (result.outcome.kind != oracle::TorchKind::Ok) {
+    entry.problem =
+        fmt::format("{}: {}", oracle::torch_kind_name(result.outcome.kind), result.outcome.message);
+    return;
+  }
+  judge_torch(result, entry);
+  entry.host_us.insert(entry.host_us.end(), result.host_us.begin(), result.host_us.end());
+  if (!result.timed) return;
+  cycles.push_back({worker, candidate.samples.microseconds, result.timed->samples.microseconds});
+  bench::Measurement part;
+  part.samples = result.timed->samples;
+  part.batches = {part.samples.microseconds.size()};
+  part.summary = bench::summarise(part.samples.microseconds);
+  bench::extend(entry.measurement, part);
+}
+
+Result<bool> BenchSession::torch_batch(const BaselineRequest& ask, int worker, size_t first,
+                                       std::vector<std::vector<bench::Cycle>>& cycles) {
+  const BaselinesTimed timed = KW_TRY(tools_.baselines(ask));
+  std::string problem;
+  if (timed.outcome.kind != oracle::TorchKind::Ok) {
+    problem =
+        fmt::format("{}: {}", oracle::torch_kind_name(timed.outcome.kind), timed.outcome.message);
+  } else if (timed.status != exec::RunStatus::Completed) {
+    problem = fmt::format("{}: {}", exec::run_status_name(timed.status), timed.message);
+  } else if (auto mismatch =
+                 bench::find_mismatch(ready_[0]->program, ready_[0]->audit, timed.candidates[0])) {
+    report_.candidate.problem = kAuditRefused;
+    report_.candidate.verdict =
+        record::Rejected{record::Stage::Audit, *mismatch + " (beside PyTorch)", std::nullopt, ""};
+    problem = kAuditRefused;
+  }
+  for (size_t mode = 0; mode < ask.modes.size(); ++mode) {
+    TimedEntry& entry = report_.rivals[first + mode];
+    if (problem.empty()) {
+      note_mode(timed.baselines[mode], timed.candidates[0], worker, entry, cycles[mode]);
+    } else {
+      entry.problem = problem;
+    }
+  }
+  return problem.empty();
+}
+
+Status BenchSession::time_torch() {
+  if (request_.torch_modes.empty()) return Done{};
+  const auto start = std::chrono::steady_clock::now();
+  const size_t first = report_.rivals.size();
+  for (const std::string& mode : request_.torch_modes) {
+    TimedEntry entry;
+    entry.name = mode;
+    entry.kind = "torch";
+    if (!tools_.baselines) entry.problem = "there is no torch process";
+    report_.rivals.push_back(std::move(entry));
+  }
+  if (!tools_.baselines) return Done{};
+  Result<BaselineRequest> made = torch_request();
+  if (!made) {
+    for (size_t i = first; i < report_.rivals.size(); ++i)
+      report_.rivals[i].problem = made.error().message;
+    return Done{};
+  }
+  BaselineRequest ask = std::move(made).value();
+  const bench::MeasureOptions options = measure_options(seed_);
+  ask.protocol = options.protocol;
+  ask.protocol.max_samples = options.batch_samples;
+  ask.protocol.max_seconds = options.rule.max_seconds;
+  std::vector<std::vector<bench::Cycle>> cycles(ask.modes.size());
+  const int workers = request_.quick ? 1 : kTorchWorkers;
+  bool going = true;
+  for (int worker = 0; worker < workers && going; ++worker) {
+    if (worker > 0 && tools_.renew_torch) tools_.renew_torch();
+    for (int batch = 0; batch < (request_.quick ? kQuickBatches : kBatches) && going; ++batch) {
+      KW_TRY(check_interrupt());
+      tell(fmt::format("timing PyTorch, process {} of {}", worker + 1, workers));
+      ask.protocol.seed = seed_ + static_cast<uint64_t>(worker * kBatches + batch) * 104729;
+      ask.want_outputs = worker == 0 && batch == 0;
+      going = KW_TRY(torch_batch(ask, worker, first, cycles));
+    }
+  }
+  for (size_t mode = 0; mode < ask.modes.size(); ++mode) {
+    TimedEntry& entry = report_.rivals[first + mode];
+    if (entry.measurement) entry.comparison = bench::compare(cycles[mode]);
+  }
+  report_.seconds.baselines =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return Done{};
+}
+
+}  // namespace kw::engine

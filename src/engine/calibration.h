@@ -1,0 +1,35 @@
+// The story of `calibrate`: what a GPU was measured to be able to do, kept in the cache folder per
+// GPU and measured again when it is of another driver or build.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "base/result.h"
+#include "exec/device.h"
+#include "record/calibration.h"
+
+namespace kw::engine {
+
+/// Measures now; a few seconds.
+using Measure = std::function<Result<record::Calibration>()>;
+
+/// Where a GPU's calibration is kept.
+std::string calibration_path(const std::string& uuid);
+
+enum class Freshness : uint8_t {
+  Kept,  // what is kept will do
+  New,   // measure in any case
+};
+
+struct CalibrationReport {
+  record::Calibration calibration;
+  bool measured = false;  // now, not read from the cache
+  std::string path;       // "" when it could not be kept
+};
+
+/// What is kept for this device, or measured now and kept.
+Result<CalibrationReport> calibration_of(const exec::DeviceInfo& device, const Measure& measure,
+                                         Freshness freshness);
+
+}  // namespace kw::engine

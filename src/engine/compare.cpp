@@ -1,0 +1,232 @@
+#include "engine/compare.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "arch/arch.h"
+#include "engine/best_image.h"
+#include "engine/devices.h"
+#include "os/interrupt.h"
+
+namespace kw::engine {
+namespace {
+
+using exec::RunStatus;
+
+constexpr int kWorkers = 3;
+constexpr size_t kSets = 2;
+
+/// One of the two, made ready.
+struct Ready {
+  kernel::Program program;
+  exec::ImageId image = 0;
+  std::vector<std::vector<tensor::HostTensor>> inputs;   // per set
+  std::vector<std::vector<tensor::HostTensor>> outputs;  // per set, parallel to the buffers
+  bench::AuditPlan audit;
+};
+
+bool is_returned(const kernel::Buffer& buffer) {
+  return buffer.present &&
+         (buffer.role == kernel::Role::Output || buffer.role == kernel::Role::Inout);
+}
+
+Status build(const kernel::Module& module, const CompareRequest& request, exec::Compiler& compiler,
+             exec::Device& device, ComparedModule& report, Ready& ready) {
+  const exec::DeviceInfo info = device.info();
+  const arch::Target target =
+      KW_TRY(arch::find_target(request.target.empty() ? info.target : request.target));
+  const NamedTensors files = KW_TRY(read_input_files(module, request.inputs));
+  const kernel::Bindings bindings =
+      KW_TRY(bind_names(module, request.bindings, files, target, info));
+  const kernel::Selection selection = KW_TRY(kernel::select(module, bindings));
+  exec::CompileRequest compile;
+  compile.source = module.text;
+  compile.file_name = module.file_name;
+  compile.target = target.name;
+  compile.defines = selection.defines;
+  compile.kernels = selection.kernels;
+  compile.timeout_seconds = request.timeout_seconds;
+  BestImage image(compiler, info.image);
+  exec::CompileOutcome compiled = KW_TRY(image.compile(compile));
+  if (!compiled.compiled) {
+    report.problem = "it does not compile";
+    report.compile_failed = std::move(compiled.failed);
+    return Done{};
+  }
+  ready.program =
+      KW_TRY(kernel::instantiate(module, bindings, selection, kernel_infos(*compiled.compiled)));
+  ready.image = KW_TRY(device.load(*compiled.compiled));
+  for (size_t set = 0; set < kSets; ++set) {
+    ready.inputs.push_back(
+        KW_TRY(make_inputs(ready.program, request.inputs, files, request.seed + 1000 * set)));
+  }
+  return Done{};
+}
+
+/// Runs every set; what it gave is what timed calls must give again.
+Status run_sets(const CompareRequest& request, exec::Device& device, uint64_t hash_seed,
+                ComparedModule& report, Ready& ready) {
+  exec::RunOptions options;
+  options.timeout_seconds = request.timeout_seconds;
+  for (const auto& inputs : ready.inputs) {
+    exec::RunOutcome outcome = KW_TRY(device.run(ready.image, ready.program, inputs, options));
+    for (const record::Finding& finding : outcome.findings) report.findings.push_back(finding);
+    const auto certain = std::find_if(outcome.findings.begin(), outcome.findings.end(),
+                                      [](const record::Finding& finding) {
+                                        return finding.certainty == record::Certainty::Certain;
+                                      });
+    if (certain != outcome.findings.end()) report.problem = certain->message;
+    if (outcome.status != RunStatus::Completed) {
+      report.problem =
+          fmt::format("{}: {}", exec::run_status_name(outcome.status), outcome.message);
+    }
+    if (!report.problem.empty()) return Done{};
+    ready.audit.expected.push_back(
+        bench::expected_hashes(ready.program, outcome.buffers, hash_seed));
+    ready.outputs.push_back(std::move(outcome.buffers));
+  }
+  options.copy_outputs = false;
+  const exec::RunOutcome first =
+      KW_TRY(device.run(ready.image, ready.program, ready.inputs[0], options));
+  const exec::RunOutcome again =
+      KW_TRY(device.run(ready.image, ready.program, ready.inputs[0], options));
+  ready.audit.deterministic = first.hashes == again.hashes;
+  if (!ready.audit.deterministic) ready.audit.expected.clear();
+  return Done{};
+}
+
+/// How the outputs of both differ, in words.
+std::string difference(const Ready& a, const Ready& b) {
+  std::vector<size_t> from_a;
+  std::vector<size_t> from_b;
+  for (size_t i = 0; i < a.program.buffers.size(); ++i)
+    if (is_returned(a.program.buffers[i])) from_a.push_back(i);
+  for (size_t i = 0; i < b.program.buffers.size(); ++i)
+    if (is_returned(b.program.buffers[i])) from_b.push_back(i);
+  if (from_a.size() != from_b.size()) return "they return different numbers of tensors";
+  for (size_t set = 0; set < a.outputs.size(); ++set) {
+    for (size_t i = 0; i < from_a.size(); ++i) {
+      const tensor::HostTensor& x = a.outputs[set][from_a[i]];
+      const tensor::HostTensor& y = b.outputs[set][from_b[i]];
+      const std::string& name = a.program.buffers[from_a[i]].name;
+      if (x.dtype != y.dtype || x.shape != y.shape)
+        return fmt::format("'{}' has another dtype or shape in the other", name);
+      if (x.data == y.data) continue;
+      const auto count = static_cast<int64_t>(x.data.size()) / tensor::dtype_size(x.dtype);
+      double largest = 0;
+      int64_t different = 0;
+      for (int64_t e = 0; e < count; ++e) {
+        const double distance = std::abs(tensor::get_element(x, e) - tensor::get_element(y, e));
+        different += !(distance == 0);
+        if (distance > largest) largest = distance;
+      }
+      return fmt::format("{} of {} elements of '{}' differ, by {:.3g} at most", different, count,
+                         name, largest);
+    }
+  }
+  return "the same bits";
+}
+
+Status time_both(const CompareRequest& request, exec::Device& device,
+                 const std::function<void()>& renew, const Progress& progress, uint64_t hash_seed,
+                 Ready (&ready)[2], CompareReport& report) {
+  std::vector<exec::TimedProgram> programs;
+  bench::MeasureOptions options;
+  for (const Ready& one : ready) {
+    exec::TimedProgram program{one.image, &one.program, {}};
+    for (const auto& set : one.inputs) program.pool.push_back(&set);
+    programs.push_back(std::move(program));
+    options.audits.push_back(one.audit);
+  }
+  options.protocol.hash_seed = hash_seed;
+  options.protocol.timeout_seconds = request.timeout_seconds;
+  options.rule.min_samples = request.quick ? 40 : 80;
+  if (request.quick) {
+    options.rule.max_samples = 40;
+    options.batch_samples = 20;
+  }
+  std::vector<bench::Cycle> cycles;
+  const int workers = request.quick ? 1 : kWorkers;
+  for (int worker = 0; worker < workers; ++worker) {
+    if (os::interrupted()) return environment_error("interrupted");
+    if (progress) progress(fmt::format("timing, process {} of {}", worker + 1, workers));
+    if (worker > 0 && renew) renew();
+    options.protocol.seed = request.seed + 7919 * static_cast<uint64_t>(worker + 1);
+    bench::MeasureOutcome outcome = KW_TRY(bench::measure(device, programs, options));
+    if (outcome.status != RunStatus::Completed) {
+      report.modules[0].problem =
+          fmt::format("{}: {}", exec::run_status_name(outcome.status), outcome.message);
+      return Done{};
+    }
+    for (bench::Cycle& cycle :
+         bench::cycles_of(outcome.measurements[0], outcome.measurements[1], worker))
+      cycles.push_back(std::move(cycle));
+    for (int i : {0, 1}) {
+      ComparedModule& module = report.modules[i];
+      const bench::Measurement& measured = outcome.measurements[static_cast<size_t>(i)];
+      if (measured.rejected) module.problem = *measured.rejected;
+      bench::extend(module.measurement, measured);
+    }
+    report.workers = worker + 1;
+    if (!report.modules[0].problem.empty() || !report.modules[1].problem.empty()) return Done{};
+  }
+  report.comparison = bench::compare(cycles);
+  return Done{};
+}
+
+Json module_json(const ComparedModule& module) {
+  Json json = Json::object();
+  json.set("name", module.name);
+  if (!module.problem.empty()) json.set("problem", module.problem);
+  if (module.compile_failed) json.set("compile_log", module.compile_failed->log);
+  Json findings = Json::array();
+  for (const record::Finding& finding : module.findings) findings.push(record::to_json(finding));
+  json.set("findings", std::move(findings));
+  if (module.measurement) json.set("timing", to_json(*module.measurement));
+  return json;
+}
+
+}  // namespace
+
+Result<CompareReport> compare_modules(const kernel::Module& first, const kernel::Module& second,
+                                      const CompareRequest& request, exec::Compiler& compiler,
+                                      exec::Device& device, const std::function<void()>& renew,
+                                      const Progress& progress) {
+  CompareReport report;
+  report.device = device.info();
+  report.compiler = compiler.name();
+  if (report.device.is_virtual)
+    return environment_error("times come only from a real GPU, and this is the " +
+                             report.device.name);
+  const uint64_t hash_seed = request.seed * 2654435761u + 1;
+  Ready ready[2];
+  const kernel::Module* modules[] = {&first, &second};
+  for (int i : {0, 1}) {
+    report.modules[i].name = modules[i]->file_name;
+    if (progress) progress("running " + modules[i]->file_name);
+    KW_TRY(build(*modules[i], request, compiler, device, report.modules[i], ready[i]));
+    if (report.modules[i].problem.empty())
+      KW_TRY(run_sets(request, device, hash_seed, report.modules[i], ready[i]));
+  }
+  if (!report.modules[0].problem.empty() || !report.modules[1].problem.empty()) return report;
+  report.outputs = difference(ready[0], ready[1]);
+  KW_TRY(time_both(request, device, renew, progress, hash_seed, ready, report));
+  return report;
+}
+
+Json to_json(const CompareReport& report) {
+  Json json = Json::object();
+  Json modules = Json::array();
+  for (const ComparedModule& module : report.modules) modules.push(module_json(module));
+  json.set("modules", std::move(modules));
+  json.set("verified", false);
+  if (!report.outputs.empty()) json.set("outputs", report.outputs);
+  if (report.comparison) json.set("comparison", to_json(*report.comparison));
+  json.set("environment",
+           to_json(report.device).set("compiler", report.compiler).set("workers", report.workers));
+  return json;
+}
+
+}  // namespace kw::engine

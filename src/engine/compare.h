@@ -1,0 +1,56 @@
+// The story of `compare` without a reference: two modules over the same inputs, run, checked
+// against each other and timed in pairs. Says which is faster, never that either is right.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "base/result.h"
+#include "bench/compare.h"
+#include "bench/measure.h"
+#include "engine/bind.h"
+#include "engine/inputs.h"
+#include "engine/run.h"
+
+namespace kw::engine {
+
+struct CompareRequest {
+  BindingRequest bindings;  // of both
+  InputSources inputs;
+  uint64_t seed = 0;
+  std::string target;
+  double timeout_seconds = 60;
+  bool quick = false;
+};
+
+struct ComparedModule {
+  std::string name;
+  std::string problem;  // why it was not timed; "" = it was
+  std::optional<exec::CompileFailed> compile_failed;
+  std::vector<record::Finding> findings;
+  std::optional<bench::Measurement> measurement;
+};
+
+struct CompareReport {
+  ComparedModule modules[2];
+  std::optional<bench::Comparison> comparison;  // the first against the second
+  std::string outputs;                          // "the same bits", or how they differ
+  exec::DeviceInfo device;
+  std::string compiler;
+  int workers = 0;
+
+  /// Both ran without a finding and were timed.
+  bool ok() const { return comparison.has_value(); }
+};
+
+/// `renew` ends the device's worker, so that the next is a fresh one; may be empty.
+Result<CompareReport> compare_modules(const kernel::Module& first, const kernel::Module& second,
+                                      const CompareRequest& request, exec::Compiler& compiler,
+                                      exec::Device& device, const std::function<void()>& renew,
+                                      const Progress& progress = {});
+
+Json to_json(const CompareReport& report);
+
+}  // namespace kw::engine

@@ -1,0 +1,94 @@
+#include "engine/estimate.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace kw::engine {
+namespace {
+
+constexpr double kSectorBytes = 32;
+// Of an H200: SMs, their clock in MHz, warp instructions an SM issues and shared memory wavefronts
+// it serves per clock, GB/s of the L2.
+constexpr double kSms = 132;
+constexpr double kMhz = 1980;
+constexpr double kIssue = 4;
+constexpr double kWavefronts = 1;
+constexpr double kL2Gbps = 5700;
+
+}  // namespace
+
+const record::Calibration& reference_gpu() {
+  static const record::Calibration calibration = [] {
+    record::Calibration h200;
+    h200.gpu = "NVIDIA H200 (rates measured elsewhere)";
+    h200.read = 4335;
+    h200.add = 4351;
+    h200.copy = 4244;
+    h200.write = 4595;
+    h200.launch_us = 1.3;
+    h200.peaks = {{"fp32", "fma", 51},
+                  {"fp64", "mma", 62},
+                  {"tf32", "wgmma", 404},
+                  {"fp16", "wgmma", 749},
+                  {"bf16", "wgmma", 782}};
+    return h200;
+  }();
+  return calibration;
+}
+
+Estimate estimate(const record::CounterValues& total, size_t launches, const bench::Work& work,
+                  double scale) {
+  const record::Calibration& gpu = reference_gpu();
+  Estimate result;
+  result.gpu = gpu.gpu;
+  result.scale = scale;
+  const double read = kSectorBytes * static_cast<double>(total.global_load_sectors) * scale;
+  const double written = kSectorBytes * static_cast<double>(total.global_store_sectors) * scale;
+  result.l2_bytes = read + written;
+  result.l2_us = result.l2_bytes / kL2Gbps * 1e-3;
+  // What is read again comes from the L2, as far as anybody can tell from sums.
+  const double from_memory = std::min(read, work.read_bytes);
+  const double to_memory = std::min(written, work.write_bytes);
+  result.memory_us = (from_memory + to_memory) / gpu.bandwidth(from_memory, to_memory) * 1e-3;
+  const double clocks_per_us = kSms * kMhz;
+  result.issue_us = static_cast<double>(total.warp_total) * scale / (kIssue * clocks_per_us);
+  result.shared_us =
+      static_cast<double>(total.shared_load_wavefronts + total.shared_store_wavefronts) * scale /
+      (kWavefronts * clocks_per_us);
+  const auto tera_us = [&](uint64_t flops, double tera) {
+    return tera > 0 ? static_cast<double>(flops) * scale / tera * 1e-6 : 0;
+  };
+  result.compute_us = std::max({tera_us(total.flops_fp32, gpu.peak("fp32")),
+                                tera_us(total.flops_fp64, gpu.peak("fp64")),
+                                tera_us(total.flops_tensor, gpu.peak("fp16"))});
+  result.floor = bench::floor_of(work, gpu);
+  const std::pair<double, const char*> parts[] = {
+      {result.memory_us, "memory"},
+      {result.l2_us, "l2"},
+      {result.issue_us, "issue"},
+      {result.compute_us, "compute"},
+      {result.shared_us, "shared memory"},
+      {gpu.launch_us * static_cast<double>(launches), "launch"},
+  };
+  for (const auto& [us, name] : parts) {
+    if (us <= result.us) continue;
+    result.us = us;
+    result.bound = name;
+  }
+  return result;
+}
+
+Json to_json(const Estimate& estimate) {
+  Json json = Json::object();
+  json.set("is_measurement", false);
+  json.set("gpu", estimate.gpu).set("counted_at", estimate.counted_at);
+  json.set("scale", estimate.scale).set("us", estimate.us).set("bound", estimate.bound);
+  json.set("memory_us", estimate.memory_us).set("l2_us", estimate.l2_us);
+  json.set("issue_us", estimate.issue_us);
+  json.set("compute_us", estimate.compute_us).set("shared_us", estimate.shared_us);
+  json.set("l2_bytes", estimate.l2_bytes);
+  json.set("floor", to_json(estimate.floor));
+  return json;
+}
+
+}  // namespace kw::engine

@@ -1,0 +1,32 @@
+// A time for a kernel on a GPU that is not here: what the virtual GPU counted, against the rates of
+// a real one. An estimate from a roofline, never a measurement, and always called that.
+#pragma once
+
+#include <string>
+
+#include "base/json.h"
+#include "bench/floor.h"
+#include "record/counters.h"
+
+namespace kw::engine {
+
+/// A GPU's rates as they were measured once, for estimates alone.
+const record::Calibration& reference_gpu();
+
+struct Estimate {
+  std::string gpu;         // whose rates
+  std::string counted_at;  // dims
+  double scale = 1;        // from these dims to the timed ones, by the task's work
+  double us = 0;           // the largest of the parts
+  double memory_us = 0, l2_us = 0, issue_us = 0, compute_us = 0, shared_us = 0;
+  std::string bound;    // "memory", "l2", "issue", "compute", "shared memory" or "launch"
+  bench::Floor floor;   // of the task there
+  double l2_bytes = 0;  // sectors times 32, scaled
+};
+
+/// `total` of all launches of one call. `launches` is their number.
+Estimate estimate(const record::CounterValues& total, size_t launches, const bench::Work& work,
+                  double scale);
+Json to_json(const Estimate& estimate);
+
+}  // namespace kw::engine

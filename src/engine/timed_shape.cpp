@@ -1,0 +1,212 @@
+#include "engine/timed_shape.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+
+#include "engine/best_image.h"
+#include "engine/run.h"
+#include "graph/cost.h"
+#include "kernel/instantiate.h"
+#include "verify/metric.h"
+#include "verify/programs.h"
+#include "verify/run_cell.h"
+
+namespace kw::engine {
+namespace {
+
+using exec::RunStatus;
+
+// Values like those a kernel meets in use. Denormals, equal or sorted ones take other paths and
+// other times.
+constexpr std::array kOrdinary = {"normal", "uniform", "heavy", "spikes", "offset"};
+
+bool is_ordinary(const std::string& family) {
+  return std::find(kOrdinary.begin(), kOrdinary.end(), family) != kOrdinary.end();
+}
+
+/// The unit that products of this type run on.
+std::string product_precision(const task::Task& task, const graph::Graph& graph) {
+  tensor::DType type = tensor::DType::Fp32;
+  for (const graph::Node& node : graph.nodes) {
+    if (node.op == graph::Op::MatMul && !node.inputs.empty()) type = graph[node.inputs[0]].dtype;
+  }
+  if (type == tensor::DType::Fp32) return task.precision.allow_tf32 ? "tf32" : "fp32";
+  const std::string name = tensor::dtype_name(type);
+  return name.rfind("fp8", 0) == 0 ? "fp8" : name;
+}
+
+record::Verdict crashed(const exec::RunOutcome& outcome, const std::string& repro) {
+  return record::Crashed{fmt::format("{}: {} (at the timed shape)",
+                                     exec::run_status_name(outcome.status), outcome.message),
+                         std::nullopt, repro};
+}
+
+std::optional<record::Verdict> findings_verdict(const exec::RunOutcome& outcome,
+                                                const std::string& repro) {
+  for (const record::Finding& finding : outcome.findings) {
+    if (finding.certainty != record::Certainty::Certain) continue;
+    return record::Rejected{record::Stage::Hygiene, finding.message + " (at the timed shape)",
+                            finding, repro};
+  }
+  return std::nullopt;
+}
+
+/// Compiles and instantiates; `refused` says why not.
+Status compile_candidate(const kernel::Module& module, const TimedShape& shape,
+                         exec::Compiler& compiler, const exec::DeviceInfo& device,
+                         const PrepareOptions& options, TimedCandidate& candidate) {
+  const auto reject = [&](record::Stage stage, std::string reason) {
+    candidate.refused = record::Rejected{stage, std::move(reason), std::nullopt, options.repro};
+    return Status(Done{});
+  };
+  Result<verify::Matching> matching = verify::match_tensors(module, *shape.task, shape.shape.graph);
+  if (!matching) return reject(record::Stage::Static, matching.error().message);
+  candidate.matching = std::move(matching).value();
+  const auto bindings = verify::bind_shape(module, candidate.matching, *shape.task,
+                                           shape.shape.graph, shape.shape.dims, options.fixed);
+  if (!bindings) return reject(record::Stage::Static, bindings.error().message);
+  const auto selection = kernel::select(module, *bindings);
+  if (!selection) return reject(record::Stage::Static, selection.error().message);
+  exec::CompileRequest request;
+  request.source = module.text;
+  request.file_name = module.file_name;
+  request.target = options.fixed.target.name;
+  request.defines = selection->defines;
+  request.kernels = selection->kernels;
+  request.timeout_seconds = options.timeout_seconds;
+  BestImage image(compiler, device.image);
+  exec::CompileOutcome compiled = KW_TRY(image.compile(request));
+  if (!compiled.compiled)
+    return reject(record::Stage::Compile, "it does not compile for the timed shape");
+  candidate.compiled = std::move(*compiled.compiled);
+  candidate.compile_seconds = candidate.compiled.seconds;
+  auto program =
+      kernel::instantiate(module, *bindings, *selection, kernel_infos(candidate.compiled));
+  if (!program) return reject(record::Stage::Static, program.error().message);
+  candidate.program = std::move(program).value();
+  return Done{};
+}
+
+/// One set: run, judge, keep the hashes.
+Status verify_set(const TimedShape& shape, exec::Device& device, const PrepareOptions& options,
+                  size_t set, TimedCandidate& candidate) {
+  exec::RunOptions run;
+  run.timeout_seconds = options.timeout_seconds;
+  const std::vector<tensor::HostTensor>& inputs = candidate.inputs[set];
+  const exec::RunOutcome outcome =
+      KW_TRY(device.run(candidate.image, candidate.program, inputs, run));
+  candidate.refused = findings_verdict(outcome, options.repro);
+  if (candidate.refused) return Done{};
+  if (outcome.status != RunStatus::Completed) {
+    candidate.refused = crashed(outcome, options.repro);
+    return Done{};
+  }
+  if (auto wrong = judge_outputs(shape, candidate, set, outcome.buffers)) {
+    wrong->repro = options.repro;
+    candidate.refused = std::move(*wrong);
+    return Done{};
+  }
+  candidate.audit.expected.push_back(
+      bench::expected_hashes(candidate.program, outcome.buffers, options.hash_seed));
+  if (set > 0) return Done{};
+  run.copy_outputs = false;
+  const exec::RunOutcome again =
+      KW_TRY(device.run(candidate.image, candidate.program, inputs, run));
+  candidate.audit.deterministic =
+      again.status == RunStatus::Completed && again.hashes == outcome.hashes;
+  return Done{};
+}
+
+}  // namespace
+
+bench::Work work_at(const task::Task& task, const graph::Graph& graph) {
+  const graph::Cost cost = graph::cost_of(graph);
+  bench::Work work;
+  work.read_bytes = cost.read_bytes;
+  work.write_bytes = cost.write_bytes;
+  work.gathered_bytes = cost.gathered_bytes;
+  work.flops = cost.flops;
+  work.tensor_flops = cost.tensor_flops;
+  work.product = product_precision(task, graph);
+  return work;
+}
+
+Result<TimedShape> timed_shape(verify::Pool& pool, const task::Task& task, const task::Dims& dims,
+                               int sets, const verify::Entropy& entropy) {
+  const verify::ShapePlan& plan = pool.shapes();
+  const auto at = std::find_if(plan.cases.begin(), plan.cases.end(),
+                               [&](const verify::ShapeCase& shape) { return shape.dims == dims; });
+  if (at == plan.cases.end()) {
+    return input_error("the reference cannot be judged at " + task::dims_text(dims));
+  }
+  const auto index = static_cast<size_t>(at - plan.cases.begin());
+  TimedShape shape;
+  shape.task = &task;
+  shape.shape = *at;
+  shape.work = work_at(task, at->graph);
+  for (size_t cell = 0; cell < pool.cells().size(); ++cell) {
+    const verify::PoolCell& row = pool.cells()[cell];
+    if (row.shape != index || !is_ordinary(row.family)) continue;
+    if (static_cast<int>(shape.sets.size()) < sets) shape.sets.push_back(KW_TRY(pool.set(cell)));
+  }
+  // Two at least: contents must change from call to call.
+  while (static_cast<int>(shape.sets.size()) < std::min(sets, 2)) {
+    const uint64_t seed = KW_TRY(entropy());
+    shape.sets.push_back(KW_TRY(pool.make_set(index, "normal", seed)));
+  }
+  return shape;
+}
+
+std::optional<record::Wrong> judge_outputs(const TimedShape& shape, const TimedCandidate& candidate,
+                                           size_t set,
+                                           const std::vector<tensor::HostTensor>& outputs) {
+  const std::vector<exec::Truth>& truths = shape.sets[set]->truths;
+  for (size_t i = 0; i < candidate.program.buffers.size(); ++i) {
+    const int output = candidate.matching.tensors[i].output;
+    if (output < 0) continue;
+    const auto which = static_cast<size_t>(output);
+    verify::CompareOptions options;
+    options.precision = shape.task->precision;
+    options.moves_only =
+        verify::moves_only(shape.shape.graph, shape.shape.graph.outputs[which].node);
+    verify::Comparison comparison = verify::compare(truths[which], outputs[i], options);
+    if (comparison.pass) continue;
+    record::Wrong wrong;
+    wrong.summary = std::move(comparison.summary);
+    wrong.reason = comparison.reason + " (at the timed shape)";
+    return wrong;
+  }
+  return std::nullopt;
+}
+
+Result<std::unique_ptr<TimedCandidate>> prepare_candidate(const kernel::Module& module,
+                                                          const TimedShape& shape,
+                                                          exec::Compiler& compiler,
+                                                          exec::Device& device,
+                                                          const PrepareOptions& options) {
+  auto candidate = std::make_unique<TimedCandidate>();
+  candidate->name = module.file_name;
+  KW_TRY(compile_candidate(module, shape, compiler, device.info(), options, *candidate));
+  if (candidate->refused) return candidate;
+  const Result<exec::ImageId> image = device.load(candidate->compiled);
+  if (!image && image.error().blame != Blame::Input) return image.error();
+  if (!image) {
+    candidate->refused =
+        record::Rejected{record::Stage::Static, image.error().message, std::nullopt, options.repro};
+    return candidate;
+  }
+  candidate->image = *image;
+  for (const verify::SetPtr& set : shape.sets) {
+    candidate->inputs.push_back(
+        verify::program_inputs(candidate->program, candidate->matching, set->inputs));
+  }
+  for (size_t set = 0; set < shape.sets.size() && !candidate->refused; ++set) {
+    KW_TRY(verify_set(shape, device, options, set, *candidate));
+  }
+  if (!candidate->audit.deterministic) candidate->audit.expected.clear();
+  return candidate;
+}
+
+}  // namespace kw::engine

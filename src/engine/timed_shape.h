@@ -1,0 +1,71 @@
+// A candidate made ready to be timed at one shape: compiled, its inputs drawn, its outputs there
+// judged, and their hashes at hand for the audit. What is not right at this very shape is not
+// timed.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "bench/audit.h"
+#include "bench/floor.h"
+#include "exec/compiler.h"
+#include "exec/device.h"
+#include "exec/oracle.h"
+#include "kernel/module.h"
+#include "record/verdict.h"
+#include "verify/binding.h"
+#include "verify/pool.h"
+
+namespace kw::engine {
+
+/// One shape of a task with sets of inputs and their truths.
+struct TimedShape {
+  const task::Task* task = nullptr;
+  verify::ShapeCase shape;
+  std::vector<verify::SetPtr> sets;  // at least one; contents of timed calls come from here
+  bench::Work work;
+};
+
+/// What a task cannot avoid, from its graph at one shape.
+bench::Work work_at(const task::Task& task, const graph::Graph& graph);
+
+/// Takes sets of ordinary values from the pool where it has some at these dims, and draws more.
+Result<TimedShape> timed_shape(verify::Pool& pool, const task::Task& task, const task::Dims& dims,
+                               int sets, const verify::Entropy& entropy);
+
+/// One candidate at that shape. Movable, not copyable: others point into it.
+struct TimedCandidate {
+  std::string name;
+  exec::Compiled compiled;  // with its image
+  kernel::Program program;
+  verify::Matching matching;
+  std::vector<std::vector<tensor::HostTensor>> inputs;  // per set, parallel to the buffers
+  bench::AuditPlan audit;
+  exec::ImageId image = 0;
+  double compile_seconds = 0;
+  std::optional<record::Verdict> refused;  // why it must not be timed
+};
+
+struct PrepareOptions {
+  kernel::Bindings fixed;  // target, tunables, the device's numbers
+  uint64_t hash_seed = 0;
+  double timeout_seconds = 60;
+  std::string repro;
+};
+
+/// An Error only for what is not the candidate's doing.
+Result<std::unique_ptr<TimedCandidate>> prepare_candidate(const kernel::Module& module,
+                                                          const TimedShape& shape,
+                                                          exec::Compiler& compiler,
+                                                          exec::Device& device,
+                                                          const PrepareOptions& options);
+
+/// Why outputs (parallel to the program's buffers) are wrong for a set, or nothing.
+std::optional<record::Wrong> judge_outputs(const TimedShape& shape, const TimedCandidate& candidate,
+                                           size_t set,
+                                           const std::vector<tensor::HostTensor>& outputs);
+
+}  // namespace kw::engine
