@@ -54,7 +54,7 @@ kernel::Module parse(const std::string& lines) {
   return std::move(*outcome.module);
 }
 
-Result<kernel::Bindings> bind(const std::string& lines, int64_t b, int64_t d) {
+Result<kernel::Bindings> bind_module(const std::string& lines, int64_t b, int64_t d) {
   const kernel::Module module = parse(lines);
   const task::Task task = task_of();
   const graph::Graph graph = graph_of(b, d);
@@ -73,7 +73,7 @@ class Binding : public testing::TestWithParam<Row> {};
 
 TEST_P(Binding, SolvesTheModulesDims) {
   const Row& row = GetParam();
-  const auto bindings = bind(row.lines, 3, 10);
+  const auto bindings = bind_module(row.lines, 3, 10);
   if (row.dims.empty()) {
     ASSERT_FALSE(bindings);
     EXPECT_NE(bindings.error().message.find(row.says), std::string::npos)
@@ -146,18 +146,18 @@ constexpr char kBase[] =
 }  // namespace
 
 TEST(BindScalars, ByNameThenDimThenDefaultThenPosition) {
-  const auto named = bind(std::string("//! scalar eps: fp32 = 1\n") + kBase, 3, 10);
+  const auto named = bind_module(std::string("//! scalar eps: fp32 = 1\n") + kBase, 3, 10);
   ASSERT_TRUE(named) << named.error().message;
   EXPECT_EQ(named->scalars.at("eps"), 0.25) << "the task's value, not the module's default";
-  const auto dim =
-      bind(std::string("//! scalar count: int32\n//! scalar other: fp32 = 3\n") + kBase, 3, 10);
+  const auto dim = bind_module(
+      std::string("//! scalar count: int32\n//! scalar other: fp32 = 3\n") + kBase, 3, 10);
   ASSERT_TRUE(dim);
   EXPECT_EQ(dim->integer_scalars.at("count"), 9);
   EXPECT_EQ(dim->scalars.count("other"), 0U) << "keeps its default";
-  const auto position = bind(std::string("//! scalar epsilon: fp32\n") + kBase, 3, 10);
+  const auto position = bind_module(std::string("//! scalar epsilon: fp32\n") + kBase, 3, 10);
   ASSERT_TRUE(position);
   EXPECT_EQ(position->scalars.at("epsilon"), 0.25);
-  const auto wrong = bind(std::string("//! scalar eps: int32\n") + kBase, 3, 10);
+  const auto wrong = bind_module(std::string("//! scalar eps: int32\n") + kBase, 3, 10);
   ASSERT_FALSE(wrong);
   EXPECT_NE(wrong.error().message.find("scalar 'eps' is int32"), std::string::npos);
 }
@@ -177,7 +177,7 @@ TEST(MatchTensors, NotesWhatWasTakenByPosition) {
 
 TEST(MatchTensors, AnOptionalInputTheTaskLacksIsAbsent) {
   const kernel::Module module = parse(
-      "//! input x: fp32[B, D]\n//! input w: fp16[D]\n//! input bias: fp32[D] optional\n"
+      "//! input x: fp32[B, D]\n//! input w: fp16[D]\n//! input bias?: fp32[D]\n"
       "//! output y: fp32[B, 2 * D]\n//! launch k grid(B) block(32) args(x, w, y, bias)\n");
   const auto matching = match_tensors(module, task_of(), graph_of(3, 10));
   ASSERT_TRUE(matching) << matching.error().message;

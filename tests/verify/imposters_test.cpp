@@ -1,0 +1,72 @@
+// Every imposter that applies to a task must be stopped by one of its cells; which apply, and why
+// the others do not, is part of what is tested.
+#include "verify/imposters.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+
+#include "oracle/interpreter.h"
+#include "tasks.h"
+#include "verify/shapes.h"
+
+namespace kw::verify_tests {
+
+namespace {
+
+struct Row {
+  const char* task;
+  std::set<std::string> must_apply;
+  std::set<std::string> must_not_apply;
+};
+
+class Imposters : public testing::TestWithParam<Row> {};
+
+TEST_P(Imposters, AreStoppedBySomeCell) {
+  const task::Task task = make_task(GetParam().task);
+  oracle::Interpreter oracle;
+  verify::ShapeLimits limits = verify::virtual_limits();
+  limits.work = 1e5;  // small shapes are enough to tell them apart
+  limits.large_work = 3e5;
+  uint64_t seed = 77;
+  auto plan = verify::plan_shapes(task, limits);
+  ASSERT_TRUE(plan) << plan.error().message;
+  auto pool = verify::Pool::make(task, oracle, std::move(plan).value(), {},
+                                 [&]() -> Result<uint64_t> { return ++seed; });
+  ASSERT_TRUE(pool) << pool.error().message;
+  const auto report = verify::kill_rate(*pool, oracle);
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_EQ(report->rows.size(), 14U);
+  for (const verify::ImposterRow& row : report->rows) {
+    EXPECT_FALSE(row.survived()) << row.name << " passed all of " << row.tried << " cells";
+    const bool applies = row.inapplicable.empty();
+    if (GetParam().must_apply.count(row.name) > 0) {
+      EXPECT_TRUE(applies) << row.name << ": " << row.inapplicable;
+    }
+    if (GetParam().must_not_apply.count(row.name) > 0) {
+      EXPECT_FALSE(applies) << row.name;
+    }
+  }
+  EXPECT_TRUE(report->complete());
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Tasks, Imposters,
+    testing::Values(
+        Row{"rms_norm",
+            {"zero", "constant", "identity", "half-scaled", "sign-flipped", "first-row-only",
+             "dropped-tail", "stale-buffer", "sampled-reduction", "bf16-inside", "fp16-accumulate"},
+            {"one-pass-variance", "no-max-subtract", "tf32-inside"}},
+        Row{"layer_norm",
+            {"one-pass-variance", "bf16-inside", "fp16-accumulate"},
+            {"no-max-subtract"}},
+        Row{"softmax", {"no-max-subtract", "sampled-reduction"}, {"one-pass-variance"}},
+        Row{"row_sum", {"sampled-reduction", "fp16-accumulate", "bf16-inside"}, {"identity"}},
+        Row{"transpose", {"zero", "stale-buffer"}, {"sampled-reduction", "bf16-inside"}},
+        Row{"argmax", {"zero", "constant", "stale-buffer"}, {"fp16-accumulate"}},
+        Row{"matmul", {"tf32-inside", "fp16-accumulate", "bf16-inside"}, {"one-pass-variance"}}),
+    [](const testing::TestParamInfo<Row>& row) { return std::string(row.param.task); });
+
+}  // namespace
+}  // namespace kw::verify_tests
