@@ -99,13 +99,28 @@ class Copy:
             self.graph = torch.cuda.CUDAGraph(keep_graph=True)
         except TypeError as error:
             raise Failure("Unsupported", f"torch {torch.__version__} cannot keep a captured graph") from error
-        with torch.cuda.graph(self.graph, pool=pool):
-            self.returned = call()
+        self.returned = self._capture(call, pool)
         self.named = calls.outputs_of(work.request, self.returned)
         names = [work.call.arguments[place][0] for place in work.tensor_arguments]
         self.named += [(name, self.inputs[names.index(name)]) for name in work.written if name in names]
         # The audit hashes bytes as they lie; a view has none of its own.
         self.outputs = [tensor for _, tensor in self.named if tensor.is_contiguous() and tensor.numel() > 0]
+
+    def _capture(self, call, pool):
+        """Without torch.cuda.graph(), which collects garbage for long at each of many captures."""
+        torch.cuda.synchronize()
+        with torch.cuda.stream(torch.cuda.Stream()):
+            self.graph.capture_begin(pool=pool)
+            try:
+                returned = call()
+            except BaseException:
+                try:
+                    self.graph.capture_end()
+                except RuntimeError:  # a capture that was broken off says so once more
+                    pass
+                raise
+            self.graph.capture_end()
+        return returned
 
     def replay(self):
         self.graph.replay()

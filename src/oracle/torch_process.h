@@ -26,7 +26,7 @@ class TorchProcess {
   TorchProcess(const TorchProcess&) = delete;
   TorchProcess& operator=(const TorchProcess&) = delete;
 
-  /// Starts it if need be. body: python, executable, torch, cuda (null without), devices (names).
+  /// Starts it if need be. body: python, executable, torch, cuda (null without), devices.
   TorchAnswer hello();
   /// Calls the reference; its outputs, flattened, come back.
   TorchAnswer run(const TorchCall& call, double timeout_seconds);

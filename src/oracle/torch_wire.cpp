@@ -1,0 +1,177 @@
+#include "oracle/torch_wire.h"
+
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <optional>
+#include <utility>
+
+#include "base/text.h"
+#include "os/memory.h"
+#include "tensor/dtype.h"
+
+namespace kw::oracle {
+namespace {
+
+constexpr uint64_t kAlign = 64;
+// More tensors than this are no answer of ours; their sizes are checked against the shared memory.
+constexpr size_t kMaxOutputs = 4096;
+
+uint64_t aligned(uint64_t bytes) { return (bytes + kAlign - 1) / kAlign * kAlign; }
+
+/// Reads without mapping: a process that shortens the memory meanwhile must not be our SIGBUS.
+bool read_at(int fd, uint64_t offset, std::vector<std::byte>* bytes) {
+  for (size_t done = 0; done < bytes->size();) {
+    const ssize_t n =
+        ::pread(fd, bytes->data() + done, bytes->size() - done, static_cast<off_t>(offset + done));
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return false;
+    done += static_cast<size_t>(n);
+  }
+  return true;
+}
+
+/// One output as the reply describes it; nothing when the description makes no sense.
+std::optional<TorchTensor> read_output(const Json& described, int fd, uint64_t memory_bytes) {
+  TorchTensor output;
+  output.name = described["name"].as_string();
+  const auto dtype = tensor::dtype_from_name(described["dtype"].as_string());
+  const int64_t offset = described["offset"].as_int(-1);
+  const int64_t bytes = described["bytes"].as_int(-1);
+  if (!dtype || offset < 0 || bytes < 0 || !described["shape"].is_array()) return std::nullopt;
+  output.tensor.dtype = *dtype;
+  for (const Json& extent : described["shape"].items()) {
+    output.tensor.shape.push_back(extent.as_int(-1));
+  }
+  const auto count = tensor::element_count(output.tensor.shape);
+  const auto size = static_cast<uint64_t>(tensor::dtype_size(*dtype));
+  if (!count || static_cast<uint64_t>(*count) > UINT64_MAX / size ||
+      static_cast<uint64_t>(*count) * size != static_cast<uint64_t>(bytes)) {
+    return std::nullopt;
+  }
+  const auto end = static_cast<uint64_t>(offset) + static_cast<uint64_t>(bytes);
+  if (end > memory_bytes) return std::nullopt;
+  output.tensor.data.resize(static_cast<size_t>(bytes));
+  if (!read_at(fd, static_cast<uint64_t>(offset), &output.tensor.data)) return std::nullopt;
+  return output;
+}
+
+uint64_t size_of(int fd) {
+  const off_t end = ::lseek(fd, 0, SEEK_END);
+  return end < 0 ? 0 : static_cast<uint64_t>(end);
+}
+
+/// The outputs a reply describes; Garbled when they cannot be.
+TorchOutcome read_outputs(const Json& list, int fd, std::vector<TorchTensor>* outputs) {
+  const uint64_t memory_bytes = size_of(fd);
+  if (list.items().size() > kMaxOutputs) {
+    return {TorchKind::Garbled, "its answer has too many outputs", ""};
+  }
+  if (const uint64_t room = os::available_memory(); room != 0 && memory_bytes > room) {
+    return {TorchKind::OutOfMemory,
+            fmt::format("its outputs take {}, {} are free", human_bytes(memory_bytes),
+                        human_bytes(room)),
+            ""};
+  }
+  for (const Json& described : list.items()) {
+    auto output = read_output(described, fd, memory_bytes);
+    if (!output) {
+      return {TorchKind::Garbled, "its answer describes a tensor that cannot be", ""};
+    }
+    outputs->push_back(std::move(*output));
+  }
+  return {};
+}
+
+Json source_json(const TorchSource& source) {
+  Json json = Json::object();
+  json.set("path", source.path);
+  if (!source.text.empty()) json.set("text", source.text);
+  json.set("entry", source.entry);
+  Json globals = Json::object();
+  for (const auto& [name, value] : source.globals) globals.set(name, value);
+  json.set("globals", globals);
+  return json;
+}
+
+Json arguments_json(const std::vector<TorchArgument>& arguments,
+                    std::vector<const tensor::HostTensor*>* tensors) {
+  Json list = Json::array();
+  for (const TorchArgument& argument : arguments) {
+    Json item = Json::object();
+    item.set("name", argument.name);
+    if (argument.tensor != nullptr) {
+      item.set("tensor", static_cast<int64_t>(tensors->size()));
+      tensors->push_back(argument.tensor);
+    } else {
+      item.set("value", argument.value);
+    }
+    list.push(item);
+  }
+  return list;
+}
+
+}  // namespace
+
+void put_call(const TorchCall& call, Json* request,
+              std::vector<const tensor::HostTensor*>* tensors) {
+  request->set("source", source_json(call.source));
+  request->set("arguments", arguments_json(call.arguments, tensors));
+  request->set("weights", arguments_json(call.weights, tensors));
+  Json written = Json::array();
+  for (const std::string& name : call.written) written.push(name);
+  request->set("written", written);
+  request->set("written_only", call.written_only);
+  request->set("device", call.device);
+  request->set("allow_tf32", call.allow_tf32);
+  request->set("seed", static_cast<int64_t>(call.seed & INT64_MAX));
+}
+
+Result<os::SharedMemory> lay_out(const std::vector<const tensor::HostTensor*>& tensors,
+                                 Json* places) {
+  uint64_t total = 0;
+  for (const tensor::HostTensor* each : tensors) {
+    Json place = Json::object();
+    place.set("dtype", tensor::dtype_name(each->dtype));
+    Json shape = Json::array();
+    for (int64_t extent : each->shape) shape.push(extent);
+    place.set("shape", shape).set("offset", total).set("bytes", uint64_t{each->data.size()});
+    places->push(place);
+    total += aligned(each->data.size());
+  }
+  os::SharedMemory memory = KW_TRY(os::SharedMemory::create(total));
+  uint64_t at = 0;
+  for (const tensor::HostTensor* each : tensors) {
+    if (!each->data.empty()) std::memcpy(memory.data() + at, each->data.data(), each->data.size());
+    at += aligned(each->data.size());
+  }
+  return memory;
+}
+
+TorchAnswer read_reply(const std::string& frame, int64_t id, int fd) {
+  auto reply = Json::parse(frame);
+  if (!reply || !reply->is_object()) {
+    TorchAnswer garbled;
+    garbled.outcome = {TorchKind::Garbled, "its answer is not JSON", ""};
+    return garbled;
+  }
+  TorchAnswer answer;
+  answer.body = std::move(reply).value();
+  const auto kind = torch_kind_from_name(answer.body["kind"].as_string());
+  if (answer.body["id"].as_int(-1) != id) {
+    answer.outcome = {TorchKind::Garbled, "its answer is to another request", ""};
+  } else if (!kind) {
+    answer.outcome = {TorchKind::Garbled, "its answer has no kind", ""};
+  } else if (*kind != TorchKind::Ok) {
+    answer.outcome = {*kind, answer.body["message"].as_string(),
+                      answer.body["traceback"].as_string()};
+  } else {
+    answer.outcome = read_outputs(answer.body["outputs"], fd, &answer.outputs);
+    if (!answer.ok()) answer.outputs.clear();
+  }
+  return answer;
+}
+
+}  // namespace kw::oracle
