@@ -39,7 +39,6 @@ class BodyParser {
   bool opcode(Instruction& instruction);
   bool operands(Instruction& instruction);
   bool call_operands(Instruction& instruction);
-  bool call_target(Instruction& instruction);
   bool parenthesised(Operand& list);
   // operand.cpp
   bool operand(const Instruction& instruction, Operand& operand);

@@ -39,12 +39,11 @@ void work(Worker& worker, BlockOrder order, std::atomic<uint64_t>& next, uint64_
   }
 }
 
-bool same_unit(Regions& into, std::vector<Worker>& workers, uint32_t r) {
+void same_unit(Regions& into, std::vector<Worker>& workers, uint32_t r) {
   int finest = into.row(r).unit_log2;
   for (Worker& worker : workers) finest = std::min<int>(finest, worker.memory.row(r).unit_log2);
   into.refine(into.row(r), finest);
   for (Worker& worker : workers) worker.memory.refine(worker.memory.row(r), finest);
-  return true;
 }
 
 // Two threads touched one unit and at least one wrote: only a serial run can say whether that is a
