@@ -142,8 +142,9 @@ Result<NodeId> put(Builder& graph, NodeId into, const Cut& cut, NodeId piece) {
     const NodeId position = graph.iota(graph[piece].shape, cut.dim, tensor::DType::Int64);
     const NodeId scaled = KW_TRY(
         graph.binary(Op::Mul, graph::Operand::tensor(position), graph::Operand::of(cut.step)));
-    const NodeId index = KW_TRY(graph.binary(Op::Add, graph::Operand::tensor(scaled),
-                                             graph::Operand::of(cut.start.value())));
+    const NodeId start = graph.constant_dim(tensor::DType::Int64, cut.start);
+    const NodeId index = KW_TRY(
+        graph.binary(Op::Add, graph::Operand::tensor(scaled), graph::Operand::tensor(start)));
     node.op = Op::Scatter;
     node.inputs = {into, index, piece};
     return graph.add(std::move(node));

@@ -5,7 +5,7 @@
 #include "frontend/call.h"
 #include "frontend/cell.h"
 #include "frontend/evaluator.h"
-#include "frontend/names.h"
+#include "frontend/legal.h"
 #include "frontend/numbers.h"
 
 namespace kw::frontend {
@@ -39,14 +39,6 @@ Result<Draw> draw_like(Call& call, const std::string& name) {
   return draw;
 }
 
-void set_high(task::Legal& legal, const graph::Dim& end) {
-  const std::string text = end.text();
-  if (!end.is_constant() && is_dim_name(text))
-    legal.high_dim = text;
-  else
-    legal.high = end.value() - 1;
-}
-
 /// randint(high, size) or randint(low, high, size).
 Result<Draw> draw_integers(graph::Builder& graph, Arguments arguments, bool like) {
   std::vector<Value>& given = arguments.positional;
@@ -78,7 +70,7 @@ Result<Draw> draw_integers(graph::Builder& graph, Arguments arguments, bool like
     return draw;
   }
   draw.legal.low = low.value();
-  set_high(draw.legal, high);
+  set_below(draw.legal, high);
   return draw;
 }
 
@@ -92,7 +84,7 @@ Result<Draw> draw_permutation(graph::Builder& graph, Arguments arguments) {
   draw.dtype = KW_TRY(call.dtype("dtype")).value_or(DType::Int64);
   draw.legal.permutation = true;
   draw.legal.low = 0;
-  set_high(draw.legal, count);
+  set_below(draw.legal, count);
   return draw;
 }
 

@@ -66,6 +66,7 @@ class Evaluator {
   Result<Value> call(const Value& callee, const Arguments& arguments);
 
   graph::Builder& graph() { return graph_; }
+  const std::map<std::string, Value>& globals() const { return globals_->names; }
   const Source& source() const { return *source_; }
   void set_randomness(Randomness randomness) { randomness_ = randomness; }
   const std::vector<Drawn>& drawn() const { return drawn_; }

@@ -91,8 +91,7 @@ Result<Dim> slice_bound(Builder& graph, const Value& bound, const Dim& extent,
                         const Dim& fallback) {
   if (bound.is_none()) return fallback;
   const auto given = as_dim(bound);
-  if (!given && bound.get<Tensor>())
-    return input_error(value_decides("a tensor bounds a slice"));
+  if (!given && bound.get<Tensor>()) return input_error(value_decides("a tensor bounds a slice"));
   if (!given)
     return input_error(
         fmt::format("slice indices must be integers or None, not {}", type_name(bound)));
@@ -184,8 +183,8 @@ Result<NodeId> wrapped(Builder& graph, NodeId index, const Dim& extent) {
   const NodeId wide = graph.cast(index, DType::Int64);
   const NodeId negative =
       KW_TRY(graph.binary(Op::Lt, Operand::tensor(wide), Operand::of(int64_t{0})));
-  const NodeId moved =
-      KW_TRY(graph.binary(Op::Add, Operand::tensor(wide), Operand::of(extent.value())));
+  const NodeId size = graph.constant_dim(DType::Int64, extent);
+  const NodeId moved = KW_TRY(graph.binary(Op::Add, Operand::tensor(wide), Operand::tensor(size)));
   return graph.where(negative, Operand::tensor(moved), Operand::tensor(wide));
 }
 
@@ -248,8 +247,9 @@ Result<Merged> merge(Builder& graph, NodeId view, const std::vector<Pick>& picks
       merged.index = here;
       continue;
     }
+    const NodeId size = graph.constant_dim(DType::Int64, extent);
     const NodeId scaled =
-        KW_TRY(graph.binary(Op::Mul, Operand::tensor(merged.index), Operand::of(extent.value())));
+        KW_TRY(graph.binary(Op::Mul, Operand::tensor(merged.index), Operand::tensor(size)));
     merged.index = KW_TRY(graph.binary(Op::Add, Operand::tensor(scaled), Operand::tensor(here)));
   }
   merged.index = KW_TRY(broadcast_to(graph, merged.index, merged.index_shape));

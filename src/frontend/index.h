@@ -20,7 +20,6 @@ Status assign_container_item(const Value& container, const Value& index, const V
 void set_item(Dict& dict, const Value& key, const Value& value);
 
 /// `node` with these extents, by PyTorch's broadcasting.
-Result<graph::NodeId> broadcast_to(graph::Builder& graph, graph::NodeId node,
-                                   graph::Shape shape);
+Result<graph::NodeId> broadcast_to(graph::Builder& graph, graph::NodeId node, graph::Shape shape);
 
 }  // namespace kw::frontend

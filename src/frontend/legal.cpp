@@ -1,27 +1,20 @@
 #include "frontend/legal.h"
 
 #include <algorithm>
-#include <cmath>
+#include <optional>
 
+#include "frontend/interval.h"
 #include "frontend/names.h"
 
 namespace kw::frontend {
 namespace {
 
 using graph::Builder;
+using graph::Dim;
+using graph::Graph;
 using graph::Node;
 using graph::NodeId;
 using graph::Op;
-
-constexpr double kInfinity = HUGE_VAL;
-
-/// Every value lies within; `open` excludes `low` itself.
-struct Interval {
-  double low = -kInfinity, high = kInfinity;
-  bool open = false;
-
-  bool known() const { return low > -kInfinity || high < kInfinity; }
-};
 
 Interval of_legal(const task::Legal& legal) {
   Interval result;
@@ -33,145 +26,15 @@ Interval of_legal(const task::Legal& legal) {
   return result;
 }
 
-/// inf * 0 is no bound.
-double times(double a, double b) { return a == 0 || b == 0 ? 0 : a * b; }
-
-Interval product(const Interval& a, const Interval& b) {
-  const double corners[] = {times(a.low, b.low), times(a.low, b.high), times(a.high, b.low),
-                            times(a.high, b.high)};
-  const auto [low, high] = std::minmax_element(std::begin(corners), std::end(corners));
-  return {*low, *high, false};
+bool keeps_values(Op op) {
+  return op == Op::Cast || op == Op::Reshape || op == Op::Permute || op == Op::Expand ||
+         op == Op::Slice;
 }
-
-Interval inverse(const Interval& a) {
-  if (a.low > 0) return {1 / a.high, 1 / a.low, false};
-  if (a.high < 0) return {1 / a.high, 1 / a.low, false};
-  if (a.low == 0) return {0, kInfinity, false};
-  return {};
-}
-
-Interval through(Op op, const Interval& x) {
-  switch (op) {
-    case Op::Neg:
-      return {-x.high, -x.low, false};
-    case Op::Abs:
-      if (x.low >= 0) return x;
-      return {0, std::max(std::abs(x.low), std::abs(x.high)), false};
-    case Op::Exp:
-      return {std::exp(x.low), std::exp(x.high), !(x.low > -kInfinity)};
-    case Op::Sigmoid:
-      return {0, 1, true};
-    case Op::Tanh:
-    case Op::Sin:
-    case Op::Cos:
-    case Op::Sign:
-      return {-1, 1, false};
-    case Op::Sqrt:
-      return {0, x.high >= 0 ? std::sqrt(x.high) : kInfinity, false};
-    case Op::Floor:
-    case Op::Round:
-    case Op::Trunc:
-    case Op::Ceil:
-      return {std::floor(x.low), std::ceil(x.high), false};
-    default:
-      return {};
-  }
-}
-
-class Range {
- public:
-  Range(const Builder& graph, const std::vector<Drawn>& drawn) : graph_(graph), drawn_(drawn) {}
-
-  Interval of(NodeId id, int depth = 0) const {
-    if (depth > 64) return {};
-    for (const Drawn& one : drawn_) {
-      if (one.node == id) return of_legal(one.legal);
-    }
-    const Node& node = graph_[id];
-    if (node.op == Op::Constant) {
-      const bool floats = tensor::is_float(node.dtype);
-      const double value = floats ? node.attrs.number : static_cast<double>(node.attrs.integer);
-      return {value, value, false};
-    }
-    if (node.op == Op::Iota) {
-      const auto extent = node.shape[static_cast<size_t>(node.attrs.dims[0])].value();
-      return {0, static_cast<double>(extent > 0 ? extent - 1 : 0), false};
-    }
-    return node.inputs.empty() ? Interval{} : composed(node, depth);
-  }
-
- private:
-  Interval composed(const Node& node, int depth) const {
-    const Interval a = of(node.inputs[0], depth + 1);
-    switch (node.op) {
-      case Op::Cast:
-        return node.dtype == tensor::DType::Bool ? Interval{0, 1, false} : a;
-      case Op::Reshape:
-      case Op::Permute:
-      case Op::Expand:
-      case Op::Slice:
-      case Op::Flip:
-      case Op::Gather:
-      case Op::IndexSelect:
-      case Op::SortValues:
-      case Op::Max:
-      case Op::Min:
-        return a;
-      case Op::Sum:
-        return a.low >= 0 ? Interval{0, kInfinity, a.open} : Interval{};
-      case Op::Concat: {
-        Interval all = a;
-        for (const NodeId input : node.inputs) {
-          const Interval one = of(input, depth + 1);
-          all = {std::min(all.low, one.low), std::max(all.high, one.high), all.open && one.open};
-        }
-        return all;
-      }
-      default:
-        return node.inputs.size() == 1 ? through(node.op, a) : pairwise(node, a, depth);
-    }
-  }
-
-  Interval pairwise(const Node& node, const Interval& a, int depth) const {
-    const Interval b = of(node.inputs[1], depth + 1);
-    switch (node.op) {
-      case Op::Add:
-        return {a.low + b.low, a.high + b.high, a.open || b.open};
-      case Op::Sub:
-        return {a.low - b.high, a.high - b.low, a.open};
-      case Op::Mul: {
-        if (node.inputs[0] == node.inputs[1])
-          return product(through(Op::Abs, a), through(Op::Abs, a));
-        return product(a, b);
-      }
-      case Op::Div:
-        return product(a, inverse(b));
-      case Op::Maximum:
-        return {std::max(a.low, b.low), std::max(a.high, b.high), false};
-      case Op::Minimum:
-        return {std::min(a.low, b.low), std::min(a.high, b.high), false};
-      case Op::Where: {
-        const Interval c = of(node.inputs[2], depth + 1);
-        return {std::min(b.low, c.low), std::max(b.high, c.high), false};
-      }
-      default:
-        return {};
-    }
-  }
-
-  const Builder& graph_;
-  const std::vector<Drawn>& drawn_;
-};
 
 /// The tensor behind movements and casts.
 NodeId origin_of(const Builder& graph, NodeId id) {
-  for (;;) {
-    const Node& node = graph[id];
-    const bool same = node.op == Op::Cast || node.op == Op::Reshape || node.op == Op::Permute ||
-                      node.op == Op::Expand || node.op == Op::Slice;
-    if (!same) return id;
-    id = node.inputs[0];
-  }
+  while (keeps_values(graph[id].op)) id = graph[id].inputs[0];
+  return id;
 }
 
 NodeId without_scale(const Builder& graph, NodeId id) {
@@ -188,44 +51,180 @@ task::Structure structure_of(const Builder& graph, NodeId id) {
   if (node.origin == "tril") return task::Structure::Lower;
   const Node& sum = graph[without_scale(graph, id)];
   if (sum.op != Op::Add) return task::Structure::General;
-  for (const int which : {0, 1}) {
-    const Node& other = graph[sum.inputs[static_cast<size_t>(which)]];
-    const bool turned =
-        other.op == Op::Permute && other.inputs[0] == sum.inputs[static_cast<size_t>(1 - which)];
+  for (const size_t which : {0, 1}) {
+    const Node& other = graph[sum.inputs[which]];
+    const bool turned = other.op == Op::Permute && other.inputs[0] == sum.inputs[1 - which];
     if (turned && other.shape.size() == 2) return task::Structure::Symmetric;
   }
   return task::Structure::General;
 }
 
-}  // namespace
-
-task::Legal legal_of(const Builder& graph, NodeId id, const std::vector<Drawn>& drawn) {
-  task::Legal legal;
-  const NodeId origin = origin_of(graph, id);
-  const bool floats = tensor::is_float(graph[id].dtype);
-  for (const Drawn& one : drawn) {
-    // The values themselves, only moved: every promise holds, the dim it is made by too.
-    if (one.node == origin && tensor::is_float(graph[origin].dtype) == floats) legal = one.legal;
-  }
-  if (graph[origin].op == Op::Iota && !floats) {
-    const graph::Dim extent = graph[origin].shape[static_cast<size_t>(graph[origin].attrs.dims[0])];
-    if (is_dim_name(extent.text())) legal.high_dim = extent.text();
-  }
-  legal.structure = structure_of(graph, id);
-  const Interval range = Range(graph, drawn).of(id);
-  if (graph[id].dtype == tensor::DType::Bool || !range.known()) return legal;
+void set_range(task::Legal& legal, const Interval& range, bool floats) {
   if (!floats) {
     if (range.low > -9e18) legal.low = static_cast<int64_t>(range.low);
     if (range.high < 9e18 && legal.high_dim.empty()) legal.high = static_cast<int64_t>(range.high);
-    return legal;
+    return;
   }
-  if (range.low == 0 && range.open && range.high == kInfinity) {
+  if (range.low == 0 && range.open && range.high == HUGE_VAL) {
     legal.positive = true;
-    return legal;
+    return;
   }
-  if (range.low > -kInfinity) legal.float_low = range.low;
-  if (range.high < kInfinity) legal.float_high = range.high;
+  if (range.low > -HUGE_VAL) legal.float_low = range.low;
+  if (range.high < HUGE_VAL) legal.float_high = range.high;
+}
+
+}  // namespace
+
+void set_below(task::Legal& legal, const Dim& extent) {
+  const std::string text = extent.text();
+  if (!extent.is_constant() && is_dim_name(text)) {
+    legal.high_dim = text;
+    legal.high.reset();
+  } else {
+    legal.high = extent.value() - 1;
+  }
+}
+
+task::Legal legal_of(const Builder& graph, NodeId id, const std::vector<Drawn>& drawn) {
+  task::Legal legal;
+  if (graph[id].dtype == tensor::DType::Bool) return legal;
+  const NodeId origin = origin_of(graph, id);
+  const bool floats = tensor::is_float(graph[id].dtype);
+  std::map<NodeId, Interval> given;
+  for (const Drawn& one : drawn) {
+    given[one.node] = of_legal(one.legal);
+    // The values themselves, only moved: every promise holds, the dim it is made by too.
+    if (one.node == origin && tensor::is_float(graph[origin].dtype) == floats) legal = one.legal;
+  }
+  if (graph[origin].op == Op::Iota && !floats)
+    set_below(legal, graph[origin].shape[static_cast<size_t>(graph[origin].attrs.dims[0])]);
+  legal.structure = structure_of(graph, id);
+  const NodeLookup nodes = [&](NodeId node) -> const Node& { return graph[node]; };
+  const Interval range = interval_of(nodes, id, given);
+  if (range.known()) set_range(legal, range, floats);
   return legal;
 }
+
+namespace {
+
+/// Whether every value of `x` is in the domain of `op`.
+bool in_domain(Op op, const Interval& x) {
+  switch (op) {
+    case Op::Log:
+    case Op::Log2:
+    case Op::Log10:
+    case Op::Sqrt:
+    case Op::Rsqrt:
+    case Op::Lgamma:
+    case Op::Digamma:
+      return x.low >= 0;
+    case Op::Log1p:
+      return x.low >= -1;
+    case Op::Acosh:
+      return x.low >= 1;
+    case Op::Asin:
+    case Op::Acos:
+    case Op::Atanh:
+    case Op::Erfinv:
+      return x.low >= -1 && x.high <= 1;
+    default:
+      return true;
+  }
+}
+
+bool is_whole(double value) { return value == std::floor(value); }
+
+}  // namespace
+
+bool range_matters(const Graph& graph, NodeId input) {
+  std::vector<bool> reached(graph.nodes.size(), false);
+  reached[static_cast<size_t>(input)] = true;
+  const NodeLookup nodes = [&](NodeId node) -> const Node& { return graph[node]; };
+  for (size_t i = 0; i < graph.nodes.size(); ++i) {
+    const Node& node = graph.nodes[i];
+    for (const NodeId one : node.inputs)
+      if (reached[static_cast<size_t>(one)]) reached[i] = true;
+    if (!reached[i] || node.inputs.empty()) continue;
+    const bool first = reached[static_cast<size_t>(node.inputs[0])];
+    if (node.op == Op::Pow && first) {
+      const Interval exponent = interval_of(nodes, node.inputs[1], {});
+      const bool whole = exponent.low == exponent.high && is_whole(exponent.low);
+      if (!whole && interval_of(nodes, node.inputs[0], {}).low < 0) return true;
+    }
+    if (node.inputs.size() == 1 && !in_domain(node.op, Interval{}) &&
+        !in_domain(node.op, interval_of(nodes, node.inputs[0], {})))
+      return true;
+  }
+  return false;
+}
+
+namespace {
+
+/// Carries "must stay below" from indices back to where they come from.
+class IndexBounds {
+ public:
+  explicit IndexBounds(const Graph& graph) : graph_(graph), bounds_(graph.nodes.size()) {}
+
+  std::map<std::string, Dim> run() {
+    for (size_t i = graph_.nodes.size(); i-- > 0;) {
+      const Node& node = graph_.nodes[i];
+      if (node.op == Op::Gather || node.op == Op::IndexSelect || node.op == Op::Scatter)
+        limit(node.inputs[1],
+              graph_[node.inputs[0]].shape[static_cast<size_t>(node.attrs.dims[0])]);
+      if (bounds_[i]) pass_on(node, *bounds_[i]);
+    }
+    std::map<std::string, Dim> result;
+    for (const graph::NamedNode& input : graph_.inputs) {
+      const auto& bound = bounds_[static_cast<size_t>(input.node)];
+      const tensor::DType dtype = graph_[input.node].dtype;
+      if (bound && dtype != tensor::DType::Bool && !tensor::is_float(dtype))
+        result.emplace(input.name, *bound);
+    }
+    return result;
+  }
+
+ private:
+  void limit(NodeId id, const Dim& bound) {
+    auto& known = bounds_[static_cast<size_t>(id)];
+    if (!known || bound.value() < known->value()) known = bound;
+  }
+
+  std::optional<Dim> constant(NodeId id) const {
+    while (graph_[id].op == Op::Expand || graph_[id].op == Op::Reshape) id = graph_[id].inputs[0];
+    const Node& node = graph_[id];
+    if (node.op != Op::Constant || tensor::is_float(node.dtype)) return std::nullopt;
+    return node.attrs.starts.empty() ? Dim(node.attrs.integer) : node.attrs.starts[0];
+  }
+
+  void pass_on(const Node& node, const Dim& bound) {
+    if (keeps_values(node.op) || node.op == Op::Flip) return limit(node.inputs[0], bound);
+    if (node.op == Op::Concat) {
+      for (const NodeId one : node.inputs) limit(one, bound);
+    }
+    if (node.op == Op::Where) {
+      // where(i < 0, i + extent, i) counts negative indices from the end.
+      const Node& moved = graph_[node.inputs[1]];
+      const bool wraps = moved.op == Op::Add && moved.inputs[0] == node.inputs[2];
+      limit(node.inputs[2], bound);
+      if (!wraps) limit(node.inputs[1], bound);
+    }
+    if (node.op == Op::Add) {
+      // row * columns + column
+      const Node& scaled = graph_[node.inputs[0]];
+      if (scaled.op != Op::Mul) return;
+      const auto factor = constant(scaled.inputs[1]);
+      if (!factor || factor->value() <= 0) return;
+      limit(node.inputs[1], *factor);
+      limit(scaled.inputs[0], floor_div(bound, *factor));
+    }
+  }
+
+  const Graph& graph_;
+  std::vector<std::optional<Dim>> bounds_;
+};
+
+}  // namespace
+
+std::map<std::string, Dim> index_bounds(const Graph& graph) { return IndexBounds(graph).run(); }
 
 }  // namespace kw::frontend

@@ -7,13 +7,13 @@
 #include <map>
 
 #include "base/text.h"
+#include "frontend/legal.h"
 
 namespace kw::frontend {
 namespace {
 
 /// Elements an assumed benchmark shape is to have, if every dim stands for one extent.
 constexpr int kAssumedBits = 24;
-constexpr int64_t kSmallExtent = 64;
 
 Error unknown_dim(const std::string& name, const task::Dims& known) {
   std::vector<std::string> names;
@@ -51,6 +51,9 @@ Result<task::Dims> settle_dims(const TaskDraft& draft, std::vector<std::string>&
     if (std::holds_alternative<DimArgument>(argument.value)) names.insert(argument.name);
   }
   task::Dims start = draft.given;
+  for (const auto& [name, value] : draft.file) {
+    if (names.count(name)) start.emplace(name, value);
+  }
   for (const auto& [name, value] : assume(names, draft, notes)) start.emplace(name, value);
   const Trace probe = KW_TRY(trace_entry(draft.entry, start, true));
   for (const Weight& weight : probe.weights) {
@@ -76,6 +79,23 @@ Result<task::Dims> settle_dims(const TaskDraft& draft, std::vector<std::string>&
   return dims;
 }
 
+/// What the author promised, where it was meant, and what the reference needs.
+void settle_legal(task::TensorSpec& spec, const Trace& trace,
+                  const std::map<std::string, graph::Dim>& below) {
+  task::Legal& legal = spec.legal;
+  const auto node = std::find_if(trace.graph.inputs.begin(), trace.graph.inputs.end(),
+                                 [&](const auto& one) { return one.name == spec.name; });
+  const bool plain_rand = legal.float_low == 0.0 && legal.float_high == 1.0;
+  if (plain_rand && node != trace.graph.inputs.end() && !range_matters(trace.graph, node->node)) {
+    legal.float_low.reset();
+    legal.float_high.reset();
+  }
+  const auto bound = below.find(spec.name);
+  if (bound == below.end() || legal.low || legal.high || !legal.high_dim.empty()) return;
+  legal.low = 0;
+  set_below(legal, bound->second);
+}
+
 task::TensorSpec input_spec(const Argument& argument, const TensorArgument& tensor,
                             const Trace& trace) {
   task::TensorSpec spec;
@@ -89,6 +109,7 @@ task::TensorSpec input_spec(const Argument& argument, const TensorArgument& tens
 }
 
 void add_inputs(task::Task& task, const Entry& entry, const Trace& trace) {
+  const std::map<std::string, graph::Dim> below = index_bounds(trace.graph);
   for (const Argument& argument : entry.arguments) {
     const auto& dropped = trace.write_only;
     if (std::find(dropped.begin(), dropped.end(), argument.name) != dropped.end()) continue;
@@ -106,6 +127,7 @@ void add_inputs(task::Task& task, const Entry& entry, const Trace& trace) {
     spec.role = task::Role::Weight;
     task.inputs.push_back(std::move(spec));
   }
+  for (task::TensorSpec& spec : task.inputs) settle_legal(spec, trace, below);
 }
 
 bool names_known(const Entry& entry, const task::Dims& dims) {
@@ -176,6 +198,17 @@ Status check_inputs(const task::Task& task, const task::Dims& dims) {
   return Done{};
 }
 
+/// The smallest of a few shapes at which the reference still runs.
+task::Dims small_shape(const Entry& entry, const task::Dims& dims) {
+  for (const int64_t largest : {64, 128, 256, 512}) {
+    for (const bool distinct : {true, false}) {
+      const task::Dims small = shrunk(dims, largest, distinct);
+      if (trace_entry(entry, small)) return small;
+    }
+  }
+  return dims;
+}
+
 }  // namespace
 
 std::set<std::string> names_of(const std::vector<Argument>& arguments) {
@@ -189,16 +222,17 @@ std::set<std::string> names_of(const std::vector<Argument>& arguments) {
   return names;
 }
 
-task::Dims shrunk(const task::Dims& dims) {
+task::Dims shrunk(const task::Dims& dims, int64_t largest, bool distinct) {
   task::Dims result = dims;
   std::map<int64_t, int64_t> taken;  // small extent -> the one it stands for
   for (auto& [name, value] : result) {
     const int64_t original = value;
     // Odd stays odd: such an extent is there to be awkward.
     const auto smaller = [](int64_t n) { return n % 2 == 0 ? n / 2 : (n / 2) | 1; };
-    while (value > kSmallExtent) value = smaller(value);
+    while (value > largest) value = smaller(value);
     // Different extents stay different, or a transposed kernel would pass.
-    while (value > 3 && taken.count(value) && taken[value] != original) value = smaller(value);
+    while (distinct && value > 3 && taken.count(value) && taken[value] != original)
+      value = smaller(value);
     taken.emplace(value, original);
   }
   return result;
@@ -230,9 +264,7 @@ Result<task::Task> make_task(TaskDraft draft) {
   task.precision.rtol = draft.rtol;
   task.notes.insert(task.notes.end(), trace.notes.begin(), trace.notes.end());
   task.benchmark_shapes = {dims};
-  const task::Dims small = shrunk(dims);
-  const auto again = trace_entry(draft.entry, small);
-  task.correctness_shapes = {again ? small : dims};
+  task.correctness_shapes = {small_shape(draft.entry, dims)};
   if (dims.empty())
     task.notes.emplace_back("the reference works at this one shape only: none other is derived");
   task.reference = std::make_shared<PythonReference>(std::move(draft.entry));

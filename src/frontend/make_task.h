@@ -27,8 +27,8 @@ Result<task::Task> make_task(TaskDraft draft);
 
 /// Names the arguments' shapes are made of.
 std::set<std::string> names_of(const std::vector<Argument>& arguments);
-/// A smaller task of the same kind: large extents halved as long as they are even.
-task::Dims shrunk(const task::Dims& dims);
+/// Extents halved until none is larger; odd ones stay odd, different ones different if asked.
+task::Dims shrunk(const task::Dims& dims, int64_t largest, bool distinct);
 /// The file's name without folder and ending.
 std::string stem_of(const std::string& path);
 

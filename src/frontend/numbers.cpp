@@ -33,7 +33,7 @@ int64_t concrete(Builder& graph, const Dim& dim) {
 
 bool at_most(Builder& graph, const Dim& a, const Dim& b) {
   const bool holds = a.value() <= b.value();
-  if ((a.is_constant() && b.is_constant()) || a.text() == b.text()) return holds;
+  if ((a - b).is_constant()) return holds;
   graph.guard(fmt::format("{} {} {}", a.text(), holds ? "<=" : ">", b.text()));
   return holds;
 }
@@ -278,8 +278,7 @@ bool compare_dims(Builder& graph, std::string_view op, const Dim& a, const Dim& 
   const bool result = op == "Eq"      ? a.value() == b.value()
                       : op == "NotEq" ? a.value() != b.value()
                                       : ordered(op, a.value(), b.value());
-  const bool known = (a.is_constant() && b.is_constant()) || a.text() == b.text();
-  if (!known)
+  if (!(a - b).is_constant())
     graph.guard(fmt::format("{} {} {}", a.text(), result ? symbol_of(op) : opposite(op), b.text()));
   return result;
 }

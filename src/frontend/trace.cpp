@@ -223,6 +223,14 @@ void Tracer::name_weights(Trace& trace, const graph::Graph& graph, const std::ve
   if (const auto* model = callee_.get<std::shared_ptr<Object>>()) {
     for (const auto& [path, tensor] : state_of(**model)) add(tensor.cell->node, path);
   }
+  for (const auto& [name, value] : evaluator_.globals()) {
+    if (const auto* module = value.get<std::shared_ptr<Object>>()) {
+      for (const auto& [path, tensor] : state_of(**module))
+        add(tensor.cell->node, name + "." + path);
+    }
+    const auto* tensor = value.get<Tensor>();
+    if (tensor && tensor->cell) add(tensor->cell->node, name);
+  }
   while (!drawn.empty()) {
     const NodeId node = drawn.front().node;
     const size_t before = drawn.size();

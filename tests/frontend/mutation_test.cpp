@@ -58,15 +58,21 @@ std::string mutated(const std::string& text, Dice& dice) {
   return join(lines, "\n");
 }
 
+/// KW_FUZZ_ROUNDS and KW_FUZZ_SEED make a longer run of it.
+int64_t from_environment(const char* name, int64_t fallback) {
+  return parse_int(os::env(name)).value_or(fallback);
+}
+
 TEST(Mutations, NeverCrash) {
   int accepted = 0, refused = 0;
-  Dice dice(7);
+  Dice dice(static_cast<uint64_t>(from_environment("KW_FUZZ_SEED", 7)));
+  const int64_t rounds = from_environment("KW_FUZZ_ROUNDS", 3);
   for (const std::string folder : {"kernelbench", "graphs"}) {
     for (const std::string& name : cases_in(folder)) {
       const std::string path = case_path(folder, name + ".py");
       const std::string text = *os::read_file(path);
       const LoadOptions options = options_of(text);
-      for (int round = 0; round < 4; ++round) {
+      for (int64_t round = 0; round < rounds; ++round) {
         std::string damaged = text;
         for (size_t i = 0; i <= dice.below(2); ++i) damaged = mutated(damaged, dice);
         const auto task = load_python(damaged, path, options);

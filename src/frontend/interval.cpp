@@ -1,0 +1,173 @@
+#include "frontend/interval.h"
+
+#include <algorithm>
+
+namespace kw::frontend {
+namespace {
+
+using graph::Node;
+using graph::NodeId;
+using graph::Op;
+
+constexpr int kMaxDepth = 200;
+
+/// inf * 0 is no bound.
+double times(double a, double b) { return a == 0 || b == 0 ? 0 : a * b; }
+
+Interval product(const Interval& a, const Interval& b) {
+  const double corners[] = {times(a.low, b.low), times(a.low, b.high), times(a.high, b.low),
+                            times(a.high, b.high)};
+  const auto [low, high] = std::minmax_element(std::begin(corners), std::end(corners));
+  return {*low, *high, *low == 0 && a.open && b.open};
+}
+
+Interval inverse(const Interval& a) {
+  if (a.low > 0 || a.high < 0) return {1 / a.high, 1 / a.low, false};
+  if (a.low == 0) return {0, HUGE_VAL, true};
+  return {};
+}
+
+Interval through(Op op, const Interval& x) {
+  switch (op) {
+    case Op::Neg:
+      return {-x.high, -x.low, false};
+    case Op::Abs:
+      if (x.low >= 0) return x;
+      return {0, std::max(std::abs(x.low), std::abs(x.high)), false};
+    case Op::Exp:
+    case Op::Exp2:
+      return {op == Op::Exp ? std::exp(x.low) : std::exp2(x.low),
+              op == Op::Exp ? std::exp(x.high) : std::exp2(x.high), true};
+    case Op::Expm1:
+      return {std::expm1(x.low), std::expm1(x.high), false};
+    case Op::Sigmoid:
+      return {0, 1, true};
+    case Op::Erfc:
+      return {0, 2, false};
+    case Op::Tanh:
+    case Op::Sin:
+    case Op::Cos:
+    case Op::Sign:
+    case Op::Erf:
+      return {-1, 1, false};
+    case Op::Cosh:
+      return {1, HUGE_VAL, false};
+    case Op::Sqrt:
+      return {0, x.high >= 0 ? std::sqrt(x.high) : HUGE_VAL, x.open && x.low >= 0};
+    case Op::Rsqrt:
+      return {0, HUGE_VAL, true};
+    case Op::Reciprocal:
+      return inverse(x);
+    case Op::Floor:
+    case Op::Round:
+    case Op::Trunc:
+    case Op::Ceil:
+      return {std::floor(x.low), std::ceil(x.high), false};
+    default:
+      return {};
+  }
+}
+
+bool moves_only(Op op) {
+  switch (op) {
+    case Op::Reshape:
+    case Op::Permute:
+    case Op::Expand:
+    case Op::Slice:
+    case Op::Flip:
+    case Op::Gather:
+    case Op::IndexSelect:
+    case Op::SortValues:
+    case Op::TopKValues:
+    case Op::Max:
+    case Op::Min:
+    case Op::CumMax:
+    case Op::CumMin:
+      return true;
+    default:
+      return false;
+  }
+}
+
+Interval joined(const Interval& a, const Interval& b) {
+  return {std::min(a.low, b.low), std::max(a.high, b.high), a.open && b.open};
+}
+
+class Ranges {
+ public:
+  Ranges(const NodeLookup& nodes, const std::map<NodeId, Interval>& given)
+      : nodes_(nodes), known_(given) {}
+
+  Interval of(NodeId id, int depth = 0) {
+    const auto found = known_.find(id);
+    if (found != known_.end()) return found->second;
+    if (depth > kMaxDepth) return {};
+    const Interval result = compute(nodes_(id), depth);
+    known_[id] = result;
+    return result;
+  }
+
+ private:
+  Interval compute(const Node& node, int depth) {
+    if (node.op == Op::Constant) {
+      const bool floats = tensor::is_float(node.dtype);
+      const double value = floats ? node.attrs.number : static_cast<double>(node.attrs.integer);
+      return {value, value, false};
+    }
+    if (node.op == Op::Iota) {
+      const auto extent = node.shape[static_cast<size_t>(node.attrs.dims[0])].value();
+      return {0, static_cast<double>(extent > 0 ? extent - 1 : 0), false};
+    }
+    if (node.inputs.empty()) return {};
+    const Interval a = of(node.inputs[0], depth + 1);
+    if (node.op == Op::Cast) return node.dtype == tensor::DType::Bool ? Interval{0, 1, false} : a;
+    if (moves_only(node.op)) return a;
+    if (node.op == Op::Sum || node.op == Op::CumSum)
+      return a.low >= 0 ? Interval{0, HUGE_VAL, a.open} : Interval{};
+    if (node.op == Op::Concat) {
+      Interval all = a;
+      for (const NodeId input : node.inputs) all = joined(all, of(input, depth + 1));
+      return all;
+    }
+    return node.inputs.size() == 1 ? through(node.op, a) : pairwise(node, a, depth);
+  }
+
+  Interval pairwise(const Node& node, const Interval& a, int depth) {
+    const Interval b = of(node.inputs[1], depth + 1);
+    switch (node.op) {
+      case Op::Add:
+        return {a.low + b.low, a.high + b.high, a.open || b.open};
+      case Op::Sub:
+        return {a.low - b.high, a.high - b.low, a.open};
+      case Op::Mul:
+        if (node.inputs[0] == node.inputs[1]) {
+          const Interval size = through(Op::Abs, a);
+          return product(size, size);
+        }
+        return product(a, b);
+      case Op::Div:
+        return product(a, inverse(b));
+      case Op::Maximum:
+        return {std::max(a.low, b.low), std::max(a.high, b.high), false};
+      case Op::Minimum:
+        return {std::min(a.low, b.low), std::min(a.high, b.high), false};
+      case Op::Where:
+        return joined(b, of(node.inputs[2], depth + 1));
+      case Op::Pow:
+        return a.low >= 0 ? Interval{0, HUGE_VAL, a.open} : Interval{};
+      default:
+        return {};
+    }
+  }
+
+  const NodeLookup& nodes_;
+  std::map<NodeId, Interval> known_;
+};
+
+}  // namespace
+
+Interval interval_of(const NodeLookup& nodes, NodeId id, const std::map<NodeId, Interval>& given) {
+  return Ranges(nodes, given).of(id);
+}
+
+}  // namespace kw::frontend
