@@ -178,9 +178,15 @@ Result<Value> masked_fill(Call& call) {
   return tensor_value(KW_TRY(graph::masked_fill(call.graph(), x, mask, value)));
 }
 
+Result<NodeId> dimensioned(Call& call) {
+  NodeId x = KW_TRY(call.tensor("input"));
+  if (call.graph().rank(x) > 0) return x;
+  return input_error(fmt::format("{}() cannot be applied to a 0-dim tensor.", call.function()));
+}
+
 // x with one slice, or the elements of a range, replaced by `src`.
 Result<Value> select_scatter(Call& call) {
-  NodeId x = KW_TRY(call.tensor("input"));
+  NodeId x = KW_TRY(dimensioned(call));
   NodeId source = KW_TRY(call.tensor("src"));
   int dim = KW_TRY(call.dim("dim", x));
   int64_t at = KW_TRY(call.integer("index"));
@@ -202,7 +208,7 @@ Result<std::optional<Dim>> maybe_dim(Call& call, std::string_view name) {
 }
 
 Result<Value> slice_scatter(Call& call) {
-  NodeId x = KW_TRY(call.tensor("input"));
+  NodeId x = KW_TRY(dimensioned(call));
   NodeId source = KW_TRY(call.tensor("src"));
   int dim = KW_TRY(call.dim("dim", x));
   std::optional<Dim> start = KW_TRY(maybe_dim(call, "start"));
@@ -244,8 +250,10 @@ Result<Value> triangle_indices(Call& call) {
   int64_t offset = KW_TRY(call.integer("offset"));
   std::optional<DType> dtype = KW_TRY(call.dtype("dtype"));
   std::vector<Value> first, second;
-  if (rows < 0 || columns < 0 || rows * columns > 65536) {
-    return input_error(fmt::format("{}(): up to 65536 elements", call.function()));
+  constexpr int64_t kMost = 65536;
+  if (rows < 0 || columns < 0 || rows > kMost || columns > kMost || rows * columns > kMost) {
+    return input_error(
+        fmt::format("{}(): up to {} elements are supported", call.function(), kMost));
   }
   for (int64_t i = 0; i < rows; ++i) {
     for (int64_t j = 0; j < columns; ++j) {

@@ -275,13 +275,15 @@ Result<Value> unfold(Call& call) {
   return tensor_value(KW_TRY(graph::movedim(g, windows, {dim + 1}, {g.rank(windows) - 1})));
 }
 
+constexpr int64_t kLargestFactor = 1 << 20;  // its square is still a number
+
 // Channels to blocks of pixels, and back.
 Result<Value> pixel_shuffle(Call& call) {
   NodeId x = KW_TRY(call.tensor("input"));
   const int64_t r = KW_TRY(call.integer("upscale_factor"));
   graph::Builder& g = call.graph();
   const int rank = g.rank(x);
-  if (rank < 3 || r < 1 || g.extent(x, rank - 3).value() % (r * r) != 0) {
+  if (rank < 3 || r < 1 || r > kLargestFactor || g.extent(x, rank - 3).value() % (r * r) != 0) {
     return input_error(
         "pixel_shuffle expects its input's 'channel' dimension to be divisible by "
         "the square of upscale_factor");
@@ -306,7 +308,7 @@ Result<Value> pixel_unshuffle(Call& call) {
   const int64_t r = KW_TRY(call.integer("downscale_factor"));
   graph::Builder& g = call.graph();
   const int rank = g.rank(x);
-  if (rank < 3 || r < 1 || g.extent(x, rank - 2).value() % r != 0 ||
+  if (rank < 3 || r < 1 || r > kLargestFactor || g.extent(x, rank - 2).value() % r != 0 ||
       g.extent(x, rank - 1).value() % r != 0) {
     return input_error(
         "pixel_unshuffle expects height and width to be divisible by "
