@@ -57,10 +57,16 @@ constexpr OptionRow kLintOptions[] = {
 constexpr OptionRow kBenchOptions[] = {
     {"--reference", Takes::One}, {"--function", Takes::One},  {"--input", Takes::Many},
     {"--versus", Takes::Many},   {"--quick", Takes::Nothing}, {"--dim", Takes::Many},
-    {"--dims", Takes::One},      {"--tune", Takes::Many},     {"--scalar", Takes::Many},
-    {"--absent", Takes::Many},   {"--seed", Takes::One},      {"--device", Takes::One},
-    {"--target", Takes::One},    {"--compiler", Takes::One},  {"--threads", Takes::One},
-    {"--timeout", Takes::One},
+    {"--dims", Takes::One},      {"--tune", Takes::Many},     {"--seed", Takes::One},
+    {"--device", Takes::One},    {"--target", Takes::One},    {"--compiler", Takes::One},
+    {"--threads", Takes::One},   {"--timeout", Takes::One},
+};
+constexpr OptionRow kCompareOptions[] = {
+    {"--reference", Takes::One}, {"--function", Takes::One}, {"--input", Takes::Many},
+    {"--quick", Takes::Nothing}, {"--dim", Takes::Many},     {"--dims", Takes::One},
+    {"--tune", Takes::Many},     {"--scalar", Takes::Many},  {"--absent", Takes::Many},
+    {"--seed", Takes::One},      {"--device", Takes::One},   {"--target", Takes::One},
+    {"--compiler", Takes::One},  {"--threads", Takes::One},  {"--timeout", Takes::One},
 };
 constexpr OptionRow kDemoOptions[] = {{"--compiler", Takes::One}};
 constexpr OptionRow kDoctorOptions[] = {{"--has", Takes::One}, {"--looked", Takes::Nothing}};
@@ -75,10 +81,10 @@ int gpu_canary(const Args&, Io& io) {
 constexpr Command kCommands[] = {
     {"run", "MODULE", true, false, kRunOptions, run_command},
     {"check", "MODULE", true, false, kCheckOptions, check_command},
-    {"verify", "MODULE", true, false, kVerifyOptions, verify_command},
+    {"verify", "MODULE...", true, false, kVerifyOptions, verify_command},
     {"lint", "TASK...", true, false, kLintOptions, lint_command},
     {"bench", "MODULE", true, false, kBenchOptions, bench_command},
-    {"compare", "MODULES...", true, false, kBenchOptions, compare_command},
+    {"compare", "MODULES...", true, false, kCompareOptions, compare_command},
     {"calibrate", "", false, false, {}, calibrate_command},
     {"demo", "", false, false, kDemoOptions, demo_command},
     {"doctor", "", false, false, kDoctorOptions, doctor_command},
