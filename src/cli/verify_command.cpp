@@ -27,7 +27,6 @@ std::vector<std::string> task_options(const Args& args) {
 Result<engine::VerifyRequest> verify_request(const Args& args) {
   const engine::BindingRequest bindings = KW_TRY(binding_options(args));
   engine::VerifyRequest request;
-  request.module_path = args.positionals.front();
   request.reference_path = args.one("--reference");
   if (request.reference_path.empty())
     return input_error("verify wants --reference REF: a Python file or a task folder");
@@ -65,9 +64,19 @@ Result<Devices> open_devices(const Args& args, const engine::VerifyRequest& requ
   return devices;
 }
 
-Result<engine::VerifyReport> verify(const Args& args, Io& io) {
-  const engine::VerifyRequest request = KW_TRY(verify_request(args));
-  const std::string text = KW_TRY(os::read_file(request.module_path, kMostModuleBytes));
+/// All files before the first verdict: a name that was mistyped should not cost an hour.
+Result<std::vector<std::string>> module_texts(const Args& args) {
+  std::vector<std::string> texts;
+  for (const std::string& path : args.positionals) {
+    texts.push_back(KW_TRY(os::read_file(path, kMostModuleBytes)));
+  }
+  return texts;
+}
+
+/// One report per module, printed as it is made. They share devices, workers, inputs and truths.
+Result<std::vector<engine::VerifyReport>> verify(const Args& args, Io& io) {
+  engine::VerifyRequest request = KW_TRY(verify_request(args));
+  const std::vector<std::string> texts = KW_TRY(module_texts(args));
   const auto progress = [&io](const std::string& what) { io.progress(what); };
   progress("reading the reference");
   Result<task::Task> task = engine::load_reference(
@@ -76,9 +85,18 @@ Result<engine::VerifyReport> verify(const Args& args, Io& io) {
   const Devices devices = KW_TRY(open_devices(args, request, io));
   const auto compiler = KW_TRY(engine::open_compiler(args.one("--compiler")));
   const auto oracle = engine::open_oracle();
-  return engine::verify_module(
-      text, *task, request,
-      {compiler.get(), devices.virtual_gpu.get(), devices.gpu.get(), oracle.get()}, progress);
+  const engine::VerifyTools tools{compiler.get(), devices.virtual_gpu.get(), devices.gpu.get(),
+                                  oracle.get()};
+  engine::VerifyPools pools;
+  std::vector<engine::VerifyReport> reports;
+  for (size_t i = 0; i < texts.size(); ++i) {
+    request.module_path = args.positionals[i];
+    reports.push_back(
+        KW_TRY(engine::verify_module(texts[i], *task, request, tools, progress, &pools)));
+    if (i > 0) io.print("\n");
+    io.print(verify_text(reports.back(), args.has("--explain"), io.style()));
+  }
+  return reports;
 }
 
 int verdict_code(const engine::VerifyReport& report) {
@@ -87,13 +105,26 @@ int verdict_code(const engine::VerifyReport& report) {
   return unknown ? kEnvironment : kCandidateFailed;
 }
 
+/// A failed candidate outweighs one that could not be judged.
+int verdict_code(const std::vector<engine::VerifyReport>& reports) {
+  int code = kOk;
+  for (const engine::VerifyReport& report : reports) {
+    const int own = verdict_code(report);
+    if (code == kOk || own == kCandidateFailed) code = own == kOk ? code : own;
+  }
+  return code;
+}
+
 }  // namespace
 
 int verify_command(const Args& args, Io& io) {
-  const Result<engine::VerifyReport> report = verify(args, io);
-  if (!report) return io.fail(report.error());
-  io.print(verify_text(*report, args.has("--explain"), io.style()));
-  return io.finish(verdict_code(*report), engine::to_json(*report));
+  const Result<std::vector<engine::VerifyReport>> reports = verify(args, io);
+  if (!reports) return io.fail(reports.error());
+  if (reports->size() == 1)
+    return io.finish(verdict_code(*reports), engine::to_json(reports->front()));
+  Json list = Json::array();
+  for (const engine::VerifyReport& report : *reports) list.push(engine::to_json(report));
+  return io.finish(verdict_code(*reports), Json().set("candidates", std::move(list)));
 }
 
 }  // namespace kw::cli

@@ -79,7 +79,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"Rounded",
              "import torch\ndef f(x: 'fp32[B, D]'):\n  return torch.sign(x - x.clone() * 1.0)\n",
              "output-range", false}),
-    [](const auto& info) { return info.param.name; });
+    [](const auto& row) { return row.param.name; });
 
 TEST(LintTasks, AnUnreadableTaskIsAFinding) {
   oracle::Interpreter oracle;

@@ -55,11 +55,14 @@ Result<kernel::Bindings> fixed_for(exec::Device& device, const VerifyRequest& re
   return fixed;
 }
 
+/// Whether numbers are judged on the device, or it only looks first.
+enum class Judges : uint8_t { Yes, No };
+
 Result<verify::Pool> make_pool(const task::Task& task, const VerifyRequest& request,
-                               exec::Oracle& oracle, verify::ShapeLimits limits) {
+                               exec::Oracle& oracle, verify::ShapeLimits limits, Judges judges) {
   limits.derive = request.dims.empty();
-  // A shape that was asked for by name is run as it is.
-  limits.cut = limits.cut && limits.derive;
+  // A shape that was asked for by name is run as it is, where numbers are judged.
+  limits.cut = limits.cut && (limits.derive || judges == Judges::No);
   verify::ShapePlan shapes = KW_TRY(verify::plan_shapes(task, limits));
   verify::PoolOptions options;
   options.seed = request.seed;
@@ -121,12 +124,14 @@ Result<VerifyReport> verify_module(const std::string& module_text, const task::T
   }
   if (progress) progress("drawing inputs");
   if (!kept.small)
-    kept.small.emplace(KW_TRY(make_pool(task, request, *tools.oracle, verify::virtual_limits())));
+    kept.small.emplace(KW_TRY(make_pool(task, request, *tools.oracle, verify::virtual_limits(),
+                                        tools.gpu == nullptr ? Judges::Yes : Judges::No)));
   gate.virtual_gpu = {tools.virtual_gpu, KW_TRY(fixed_for(*tools.virtual_gpu, request)),
                       &*kept.small};
   if (tools.gpu != nullptr) {
     if (!kept.large)
-      kept.large.emplace(KW_TRY(make_pool(task, request, *tools.oracle, verify::device_limits())));
+      kept.large.emplace(
+          KW_TRY(make_pool(task, request, *tools.oracle, verify::device_limits(), Judges::Yes)));
     gate.gpu = verify::GateDevice{tools.gpu, KW_TRY(fixed_for(*tools.gpu, request)), &*kept.large};
   }
   report.gate = KW_TRY(verify::judge(*module, gate));
