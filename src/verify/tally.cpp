@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <limits>
 
 #include "base/text.h"
 #include "exec/bound.h"
@@ -13,10 +12,6 @@
 namespace kw::verify {
 
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-// A z beyond this says no more; it keeps sums finite.
-constexpr double kLargestZ = 1e6;
 
 const char* why_text(Why why) {
   switch (why) {
@@ -62,7 +57,6 @@ Tally sum(const std::vector<Tally>& pieces) {
   Tally all;
   for (const Tally& piece : pieces) {
     all.sum_squares += piece.sum_squares;
-    all.max_z = std::max(all.max_z, piece.max_z);
     all.max_abs = std::max(all.max_abs, piece.max_abs);
     all.max_rel = std::max(all.max_rel, piece.max_rel);
     all.max_ulps = std::max(all.max_ulps, piece.max_ulps);
@@ -102,28 +96,6 @@ std::string failure_text(const exec::Truth& truth, const Tally& all, const recor
 
 }  // namespace
 
-void Tally::add(int64_t index, double got, double want, double bound, double z, double ulps,
-                Why reason) {
-  const double limited = std::min(z, kLargestZ);
-  sum_squares += limited * limited;
-  max_z = std::max(max_z, z);
-  if (z > exec::bound_constants().max_z) ++failures;
-  if (std::isfinite(got) && std::isfinite(want)) {
-    const double distance = std::fabs(got - want);
-    max_abs = std::max(max_abs, distance);
-    if (want != 0) max_rel = std::max(max_rel, distance / std::fabs(want));
-    max_ulps = std::max(max_ulps, ulps);
-  }
-  if (worst >= 0 && z <= worst_z) return;
-  worst = index;
-  worst_z = z;
-  worst_got = got;
-  worst_want = want;
-  worst_bound = bound;
-  worst_ulps = ulps;
-  why = reason;
-}
-
 double rms_limit(int64_t elements) {
   const exec::BoundConstants& constants = exec::bound_constants();
   const double one =
@@ -135,7 +107,7 @@ Comparison conclude(const exec::Truth& truth, const std::vector<Tally>& pieces) 
   const Tally all = sum(pieces);
   Comparison result;
   record::ErrorSummary& summary = result.summary;
-  summary.max_z = all.max_z;
+  summary.max_z = all.worst_z;
   summary.rms_z =
       all.elements == 0 ? 0 : std::sqrt(all.sum_squares / static_cast<double>(all.elements));
   summary.max_abs = all.max_abs;
