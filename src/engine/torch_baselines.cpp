@@ -5,6 +5,7 @@
 #include <cstring>
 #include <map>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 #include "exec/audit_hash.h"
@@ -31,7 +32,7 @@ class Cargo {
  public:
   /// The place of this input among the inputs.
   int64_t input(const HostTensor& given) {
-    const std::pair<uint64_t, size_t> key{exec::audit_hash(given.data), given.data.size()};
+    const Key key{exec::audit_hash(given.data), given.dtype, given.shape};
     const auto known = places_.find(key);
     if (known != places_.end()) return known->second;
     const auto place = static_cast<int64_t>(inputs_.size());
@@ -61,8 +62,9 @@ class Cargo {
   size_t frames() const { return frames_.size(); }
 
  private:
+  using Key = std::tuple<uint64_t, tensor::DType, std::vector<int64_t>>;
   std::vector<const HostTensor*> inputs_;
-  std::map<std::pair<uint64_t, size_t>, int64_t> places_;
+  std::map<Key, int64_t> places_;
   HostTensor library_;
   std::vector<HostTensor> frames_;
 };
