@@ -49,13 +49,14 @@ void Handovers::wrote(const Machine& m, const LaneAccess& a, uint32_t region, ui
 
 void Handovers::fenced(const Machine& m) { fences_[m.block->linear] = writes_; }
 
-void Handovers::read(Machine& m, const LaneAccess& a, uint32_t region, uint64_t offset) {
+void Handovers::read(Machine& m, const LaneAccess& a, uint32_t region, uint64_t offset,
+                     bool ordered) {
   const uint64_t key = key_of(region, offset);
   const auto found = cells_.find(key);
   if (found == cells_.end()) return;
   const Cell& cell = found->second;
   std::vector<Seen>& seen = seen_[m.block->linear];
-  if (a.kind == AccessKind::Read && cell.block != m.block->linear) {
+  if (a.kind == AccessKind::Read && cell.block != m.block->linear && !ordered) {
     for (const Seen& flag : seen) {
       if (flag.key != key) check(m, a, region, offset, cell, flag);
     }

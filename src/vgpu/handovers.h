@@ -16,8 +16,9 @@ class Handovers {
   /// A strong store, or the writing half of an atomic, by the running block.
   void wrote(const Machine& m, const LaneAccess& access, uint32_t region, uint64_t offset);
   /// A strong load, or the reading half of an atomic: whose flags the running block has seen, and
-  /// whether what it loads came without a fence before such a flag. Reports the latter.
-  void read(Machine& m, const LaneAccess& access, uint32_t region, uint64_t offset);
+  /// whether what it loads came without a fence before such a flag. Reports the latter, unless
+  /// other releases have `ordered` that write before this load.
+  void read(Machine& m, const LaneAccess& access, uint32_t region, uint64_t offset, bool ordered);
   /// The running block made a device-wide fence.
   void fenced(const Machine& m);
 

@@ -80,6 +80,14 @@ INSTANTIATE_TEST_SUITE_P(
              "st.relaxed.gpu.global.u32 [%rd1], 7; atom.release.gpu.global.exch.b32 %r5, [%rd1+4], "
              "1; ",
              kTakeByAtomic.c_str(), false},
+        // Both words were written under a lock that was passed on with a fence.
+        Case{
+            "UnderALock",
+            "st.volatile.global.u32 [%rd1], 7; st.volatile.global.u32 [%rd1+8], 1; membar.gl; "
+            "atom.global.exch.b32 %r5, [%rd1+4], 1; ",
+            "W: atom.global.add.u32 %r3, [%rd1+4], 0; setp.eq.s32 %p2, %r3, 0; @%p2 bra W; "
+            "membar.gl; ld.volatile.global.u32 %r5, [%rd1+8]; ld.volatile.global.u32 %r4, [%rd1]; ",
+            false},
         // A flag that is set after the one seen first promises nothing.
         Case{"TwoFlags", "st.volatile.global.u32 [%rd1+4], 1; st.volatile.global.u32 [%rd1+8], 7; ",
              "W: ld.volatile.global.u32 %r3, [%rd1+4]; setp.eq.s32 %p2, %r3, 0; @%p2 bra W; "

@@ -221,7 +221,10 @@ void check_global_write(Machine& m, const LaneAccess& a, uint32_t number, uint64
 }
 
 void note_handover(Machine& m, const LaneAccess& a, uint32_t number, uint64_t offset) {
-  if (a.kind != AccessKind::Write) m.handovers->read(m, a, number, offset);
+  const Region& region = m.memory.row(number);
+  const uint64_t written = region.writes != nullptr ? region.writes[offset >> region.unit_log2] : 0;
+  const bool ordered = written == 0 || global_ordered(m, a, written);
+  if (a.kind != AccessKind::Write) m.handovers->read(m, a, number, offset, ordered);
   if (a.kind != AccessKind::Read) m.handovers->wrote(m, a, number, offset);
 }
 

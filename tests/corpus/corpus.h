@@ -4,10 +4,12 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "case.h"
+#include "record/finding.h"
 
 namespace kw::corpus {
 
@@ -30,6 +32,8 @@ struct Entry {
   unsigned needs = kPlain;
   std::string prints = {};  // what a run at the first setting prints
   bool any_order = false;   // float atomics: bits depend on the order of arrival
+  std::optional<record::FindingKind> warns =
+      {};  // right on every device, though not in CUDA's book
 };
 
 /// All entries, ordered by kind.

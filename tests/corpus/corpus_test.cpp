@@ -46,7 +46,7 @@ class Corpus : public testing::TestWithParam<const Entry*> {
     EXPECT_EQ(exec::run_status_name(outcome->status),
               std::string(exec::run_status_name(exec::RunStatus::Completed)))
         << outcome->message;
-    EXPECT_TRUE(outcome->findings.empty()) << findings_text(outcome->findings);
+    EXPECT_EQ(findings_text(unexpected(*GetParam(), outcome->findings)), "");
     GetParam()->reference(made);
     const Comparison against =
         compare_outputs(prepared->program, *outcome, made.expected(), *GetParam());

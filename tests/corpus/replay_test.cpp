@@ -48,7 +48,7 @@ TEST_P(Replay, MatchesTheReference) {
   const auto outcome = bench.run(*prepared, made.inputs());
   ASSERT_TRUE(outcome) << outcome.error().message;
   EXPECT_EQ(outcome->status, exec::RunStatus::Completed) << outcome->message;
-  EXPECT_TRUE(outcome->findings.empty()) << findings_text(outcome->findings);
+  EXPECT_EQ(findings_text(unexpected(*entry, outcome->findings)), "");
   entry->reference(made);
   const Comparison against = compare_outputs(prepared->program, *outcome, made.expected(), *entry);
   EXPECT_TRUE(against.within) << against.first;

@@ -81,6 +81,17 @@ Comparison compare_outputs(const kernel::Program& program, const exec::RunOutcom
   return total;
 }
 
+std::vector<record::Finding> unexpected(const Entry& entry,
+                                        const std::vector<record::Finding>& findings) {
+  std::vector<record::Finding> rest;
+  for (const record::Finding& finding : findings) {
+    const bool known = entry.warns && finding.kind == *entry.warns &&
+                       finding.certainty == record::Certainty::Warning;
+    if (!known) rest.push_back(finding);
+  }
+  return rest;
+}
+
 std::string findings_text(const std::vector<record::Finding>& findings) {
   std::string text;
   for (const record::Finding& f : findings)

@@ -55,6 +55,9 @@ class Workbench {
 /// What the device made of a case against what the reference says, over all outputs and inouts.
 Comparison compare_outputs(const kernel::Program& program, const exec::RunOutcome& outcome,
                            const std::vector<tensor::HostTensor>& want, const Entry& entry);
+/// The findings a correct entry should not have.
+std::vector<record::Finding> unexpected(const Entry& entry,
+                                        const std::vector<record::Finding>& findings);
 /// "kind at file:line: message" for each finding, one per line.
 std::string findings_text(const std::vector<record::Finding>& findings);
 
