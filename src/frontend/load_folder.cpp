@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <set>
 
 #include "base/text.h"
 #include "frontend/load_source.h"
@@ -92,19 +93,32 @@ Status apply_shapes(task::Task& task, const TaskToml& toml, const LoadOptions& o
   return Done{};
 }
 
-Status apply_inputs(task::Task& task, const TaskToml& toml, const std::string& where) {
+/// A misspelt bound must not become a dim of its own.
+Status check_bounds(const TaskToml& toml, const std::string& where) {
+  std::set<std::string> known;
+  for (const auto& [name, range] : toml.dims) known.insert(name);
+  for (const auto& [name, input] : toml.inputs) {
+    for (const std::string& text : input.tensor.shape) known.merge(names_in(text));
+  }
+  for (const auto& [name, input] : toml.inputs) {
+    const std::string& below = input.tensor.legal.high_dim;
+    if (!below.empty() && !known.count(below))
+      return input_error(fmt::format("{}: '{}' must stay below '{}', which is no dim of the task",
+                                     where, name, below));
+  }
+  return Done{};
+}
+
+void apply_inputs(task::Task& task, const TaskToml& toml) {
   for (const auto& [name, input] : toml.inputs) {
     const auto spec = std::find_if(task.inputs.begin(), task.inputs.end(),
                                    [&name = name](const auto& one) { return one.name == name; });
     if (spec == task.inputs.end()) continue;  // only written: an output
     spec->role = input.role;
     spec->optional = input.optional;
-    const std::string& below = input.tensor.legal.high_dim;
-    if (!below.empty() && !task.dims.count(below))
-      return input_error(fmt::format("{}: '{}' must stay below '{}', which is no dim of the task",
-                                     where, name, below));
+    spec->legal.float_low = input.tensor.legal.float_low;
+    spec->legal.float_high = input.tensor.legal.float_high;
   }
-  return Done{};
 }
 
 }  // namespace
@@ -115,6 +129,7 @@ Result<task::Task> load_folder(const std::string& path, const LoadOptions& optio
   if (!os::exists(toml_path)) return input_error(fmt::format("{} has no task.toml", folder));
   const std::string text = KW_TRY(os::read_file(toml_path, kMaxTextBytes));
   const TaskToml toml = KW_TRY(parse_task_toml(text, toml_path));
+  KW_TRY(check_bounds(toml, toml_path));
   const std::string reference = folder + "/" + toml.reference;
   const std::string source = KW_TRY(os::read_file(reference, kMaxSourceBytes));
   LoadRequest request = request_of(toml, options);
@@ -127,7 +142,7 @@ Result<task::Task> load_folder(const std::string& path, const LoadOptions& optio
   task.name = toml.name.empty() ? folder.substr(folder.rfind('/') + 1) : toml.name;
   const std::string prompt = folder + "/" + toml.prompt;
   if (os::exists(prompt)) task.prompt = KW_TRY(os::read_file(prompt, kMaxTextBytes));
-  KW_TRY(apply_inputs(task, toml, toml_path));
+  apply_inputs(task, toml);
   KW_TRY(apply_shapes(task, toml, options, toml_path));
   const task::Precision from_file = task.precision;
   task.precision = toml.precision;

@@ -1,0 +1,210 @@
+// Task folders, and the examples of docs/references.md.
+#include <fmt/core.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "base/text.h"
+#include "cases.h"
+#include "frontend/load.h"
+#include "graph/graph.h"
+#include "os/files.h"
+
+namespace kw::frontend {
+namespace {
+
+/// A folder that goes away with the test.
+class Folder {
+ public:
+  Folder() : path_(fmt::format("{}kw_task_{}_{}", testing::TempDir(), ::getpid(), next_++)) {
+    EXPECT_TRUE(os::make_directories(path_));
+  }
+  ~Folder() {
+    for (const std::string& name : names_) (void)os::remove_file(path_ + "/" + name);
+    ::rmdir(path_.c_str());
+  }
+  void add(const std::string& name, const std::string& text) {
+    EXPECT_TRUE(os::write_file(path_ + "/" + name, text));
+    names_.push_back(name);
+  }
+  const std::string& path() const { return path_; }
+
+ private:
+  static int next_;
+  std::string path_;
+  std::vector<std::string> names_;
+};
+int Folder::next_ = 0;
+
+/// Code blocks of a kind in the documentation, in order.
+std::vector<std::string> blocks(const std::string& language) {
+  const std::string text = *os::read_file(std::string(KW_DOCS_DIR) + "/references.md");
+  std::vector<std::string> found;
+  const std::string open = "```" + language + "\n";
+  for (size_t at = text.find(open); at != std::string::npos; at = text.find(open, at + 1)) {
+    const size_t begin = at + open.size();
+    found.push_back(text.substr(begin, text.find("```", begin) - begin));
+  }
+  return found;
+}
+
+TEST(Docs, TheFunctionLoads) {
+  const auto task = load_python(blocks("python").at(0), "rms_norm.py");
+  ASSERT_TRUE(task) << task.error().message;
+  EXPECT_EQ(task->format, "function");
+  EXPECT_EQ(task->output_names, std::vector<std::string>{"y"});
+  EXPECT_EQ(task->inputs[1].shape, std::vector<std::string>{"D"});
+  ASSERT_EQ(task->scalars.size(), 1U);
+  EXPECT_EQ(task->scalars[0].number, 1e-5);
+}
+
+TEST(Docs, TheFlatReferenceLoads) {
+  LoadOptions options;
+  options.dims = {{"M", 1024}, {"N", 1024}, {"K", 1024}};
+  const auto task = load_python(blocks("python").at(1), "ref.py", options);
+  ASSERT_TRUE(task) << task.error().message;
+  EXPECT_EQ(task->format, "optimizer");
+  EXPECT_EQ(task->output_names, std::vector<std::string>{"C"});
+  ASSERT_EQ(task->inputs.size(), 2U);
+  EXPECT_EQ(task->inputs[0].shape, std::vector<std::string>{"K * M"});
+  EXPECT_EQ(task->inputs[1].shape, std::vector<std::string>{"K * N"});
+  EXPECT_EQ(task->precision.atol, 1e-3);
+  EXPECT_EQ(task->precision.rtol, 1e-2);
+}
+
+TEST(Docs, TheFolderLoads) {
+  Folder folder;
+  folder.add("task.toml", blocks("toml").at(0));
+  folder.add("reference.py", blocks("python").at(2));
+  folder.add("prompt.txt", "Gather rows and scale them.\n");
+  const auto task = load_task(folder.path());
+  ASSERT_TRUE(task) << task.error().message;
+  EXPECT_EQ(task->name, "gather_scale");
+  EXPECT_EQ(task->format, "folder");
+  EXPECT_EQ(task->prompt, "Gather rows and scale them.\n");
+  ASSERT_EQ(task->inputs.size(), 3U);
+  const task::TensorSpec* ids = task->find_input("ids");
+  ASSERT_TRUE(ids);
+  EXPECT_EQ(ids->legal.low, 0);
+  EXPECT_EQ(ids->legal.high_dim, "V");
+  const task::TensorSpec* scale = task->find_input("scale");
+  ASSERT_TRUE(scale);
+  EXPECT_EQ(scale->role, task::Role::Weight);
+  EXPECT_EQ(scale->legal.float_high, 2.0);
+  EXPECT_EQ(task->dims.at("D").multiple, 8);
+  EXPECT_EQ(task->correctness_shapes.size(), 2U);
+  EXPECT_EQ(task->benchmark_shapes[0].at("N"), 16384);
+  EXPECT_EQ(task->precision.atol, 1e-2);
+  EXPECT_TRUE(task->reference->trace({{"V", 3}, {"D", 8}, {"N", 5}}));
+  EXPECT_TRUE(load_task(folder.path() + "/task.toml"));
+}
+
+constexpr const char* kReference = "def reference(x, y):\n    return x + y\n";
+constexpr const char* kInputs = "[inputs]\nx = \"fp32[N]\"\ny = \"fp32[N]\"\n";
+
+struct BadToml {
+  const char* name;
+  std::string toml;
+  const char* message;  // what it ends with
+};
+
+class Folders : public testing::TestWithParam<BadToml> {};
+
+TEST_P(Folders, SayWhatIsWrong) {
+  Folder folder;
+  folder.add("task.toml", GetParam().toml);
+  folder.add("reference.py", kReference);
+  const auto task = load_task(folder.path());
+  ASSERT_FALSE(task);
+  EXPECT_EQ(task.error().blame, Blame::Input);
+  const std::string message = replace_all(task.error().message, folder.path() + "/", "");
+  EXPECT_EQ(message, GetParam().message);
+}
+
+const BadToml kBad[] = {
+    {"unknown_key", "nmae = \"a\"\n",
+     "task.toml:1:1: unknown key 'nmae' in task.toml (did you mean 'name'?); known are: name, "
+     "reference, function, prompt, outputs, inputs, scalars, dims, shapes, precision"},
+    {"unknown_input_key", "[inputs.x]\ndtype = \"fp32\"\nshap = [\"N\"]\n",
+     "task.toml:3:1: unknown key 'shap' in [inputs.x] (did you mean 'shape'?); known are: dtype, "
+     "shape, role, optional, written, low, high, below, min, max, permutation, positive, "
+     "structure"},
+    {"unknown_precision_key", std::string(kInputs) + "[precision]\ntf32 = true\n",
+     "task.toml:5:1: unknown key 'tf32' in [precision]; known are: allow_tf32, flush, "
+     "deterministic, nan, atol, rtol"},
+    {"unknown_dim_key", std::string(kInputs) + "[dims]\nN = { mim = 1 }\n",
+     "task.toml:5:7: unknown key 'mim' in [dims.N] (did you mean 'min'?); known are: min, max, "
+     "multiple"},
+    {"syntax", "name = \n",
+     "task.toml:1:8: Error while parsing key-value pair: expected value, saw '\\n'"},
+    {"name_type", "name = 3\n", "task.toml:1:8: 'name' must be a string"},
+    {"dtype", "[inputs]\nx = \"fp33[N]\"\ny = \"fp32[N]\"\n",
+     "task.toml:2:5: unknown dtype 'fp33' (did you mean 'fp32'?)"},
+    {"shape_missing", "[inputs.x]\ndtype = \"fp32\"\n",
+     "task.toml:1:1: [inputs.x] needs dtype and shape"},
+    {"role", "[inputs.x]\ndtype = \"fp32\"\nshape = [\"N\"]\nrole = \"static\"\n",
+     "task.toml:4:8: 'role' must be \"input\" or \"weight\""},
+    {"nan_policy", std::string(kInputs) + "[precision]\nnan = \"maybe\"\n",
+     "task.toml:5:7: 'nan' must be \"never\" or \"propagate\""},
+    {"negative_tolerance", std::string(kInputs) + "[precision]\natol = -1.0\n",
+     "task.toml:5:8: 'atol' must be 0 or more"},
+    {"input_unknown", std::string(kInputs) + "z = \"fp32[N]\"\n",
+     "reference.py: reference() has no parameter 'z'; its parameters are: x, y"},
+    {"input_missing", "[inputs]\nx = \"fp32[N]\"\n",
+     "reference.py: the inputs of reference() are not known: y\n  hint: pass --input "
+     "'y:fp32[B,D]' (with the right dtypes and shapes), or annotate them (y: \"fp32[B, D]\"), or "
+     "write get_inputs()"},
+    {"dim_unused", std::string(kInputs) + "[dims]\nM = { min = 1 }\n",
+     "task.toml: dim 'M' appears in no shape of the task"},
+    {"dim_empty", std::string(kInputs) + "[dims]\nN = { min = 9, max = 3 }\n",
+     "task.toml:5:5: dim N: no value lies between 9 and 3 in steps of 1"},
+    {"shape_outside",
+     std::string(kInputs) + "[dims]\nN = { max = 8 }\n[shapes]\nbenchmark = [{ N = 16 }]\n",
+     "task.toml: N=16 is outside the dim's own range: 1 … 8, multiples of 1"},
+    {"shape_dim_unknown", std::string(kInputs) + "[shapes]\nbenchmark = [{ N = 16, M = 2 }]\n",
+     "the task has no dim 'M'; its dims are: N"},
+    {"shape_incomplete", std::string(kInputs) + "[shapes]\ncorrectness = [{ }]\n",
+     "task.toml: shape  has no value for dim N"},
+    {"outputs_count", "outputs = [\"a\", \"b\"]\n" + std::string(kInputs),
+     "reference.py: reference gives 1 outputs, but the task names 2"},
+    {"empty_range",
+     "[inputs.x]\ndtype = \"int32\"\nshape = [\"N\"]\nlow = 5\nhigh = 2\n[inputs.y]\ndtype = "
+     "\"int32\"\nshape = [\"N\"]\n",
+     "task.toml:1:1: no value is legal: the lower bound is above the upper one"},
+    {"below_unknown",
+     "[inputs.x]\ndtype = \"int32\"\nshape = [\"N\"]\nbelow = \"V\"\n[inputs.y]\ndtype = "
+     "\"int32\"\nshape = [\"N\"]\n",
+     "task.toml: 'x' must stay below 'V', which is no dim of the task"},
+};
+INSTANTIATE_TEST_SUITE_P(All, Folders, testing::ValuesIn(kBad),
+                         [](const auto& one) { return std::string(one.param.name); });
+
+TEST(FoldersMissing, NamesWhatIsMissing) {
+  Folder folder;
+  const auto without = load_task(folder.path());
+  ASSERT_FALSE(without);
+  EXPECT_EQ(without.error().message, folder.path() + " has no task.toml");
+  folder.add("task.toml", kInputs);
+  const auto no_reference = load_task(folder.path());
+  ASSERT_FALSE(no_reference);
+  EXPECT_NE(no_reference.error().message.find("reference.py"), std::string::npos);
+  const auto nothing = load_task("no/such/thing.py");
+  ASSERT_FALSE(nothing);
+  EXPECT_EQ(nothing.error().message, "no/such/thing.py: no such file or folder");
+}
+
+TEST(FoldersWritten, StatesAreOutputsToo) {
+  Folder folder;
+  folder.add("task.toml",
+             "[inputs.x]\ndtype = \"fp32\"\nshape = [\"N\"]\n[inputs.state]\ndtype = \"fp32\"\n"
+             "shape = [\"N\"]\nwritten = true\n");
+  folder.add("reference.py",
+             "def reference(x, state):\n    state.add_(x)\n    y = state * 2\n    return y\n");
+  const auto task = load_task(folder.path());
+  ASSERT_TRUE(task) << task.error().message;
+  EXPECT_EQ(task->output_names, (std::vector<std::string>{"y", "state"}));
+  EXPECT_TRUE(task->find_input("state")->written);
+  EXPECT_FALSE(task->find_input("x")->written);
+}
+
+}  // namespace
+}  // namespace kw::frontend
