@@ -7,6 +7,7 @@
 #include "arch/arch.h"
 #include "base/text.h"
 #include "engine/load.h"
+#include "engine/verify_sanitizer.h"
 #include "os/entropy.h"
 #include "os/interrupt.h"
 #include "os/memory.h"
@@ -79,6 +80,7 @@ verify::GateRequest gate_request(const VerifyRequest& request, const VerifyTools
   gate.compiler = tools.compiler;
   gate.repro = {request.module_path, request.reference_path, request.task_options};
   gate.entropy = secret_seed;
+  if (tools.gpu != nullptr) gate.other_checkers = sanitizer_checkers(request.module_path);
   gate.timeout_seconds = request.timeout_seconds;
   gate.threads = request.threads;
   gate.progress = progress;

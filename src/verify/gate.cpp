@@ -171,13 +171,21 @@ Result<Stop> Gate::unknown_instruction_stage() {
     end("unknown");
     return Stop();
   }
-  const Pool& pool = *virtual_.at->pool;
-  for (const ShapeCase& shape : pool.shapes().cases) {
+  for (const ShapeCase& shape : virtual_.at->pool->shapes().cases) {
     KW_TRY(check_interrupt());
     if (!shape.demanded) continue;
-    const std::string found = KW_TRY(request_.other_checkers(shape.dims));
-    if (found.empty()) continue;
-    return Stop(record::Rejected{Stage::VirtualGpu, found, std::nullopt, request_.repro.line()});
+    const auto bindings =
+        bind_shape(module_, matching_, task(), shape.graph, shape.dims, gpu_->at->fixed);
+    if (!bindings) continue;
+    const Result<std::string> found = request_.other_checkers(*bindings);
+    if (!found) {
+      missing_ = unknown_instruction_ + "; " + found.error().message;
+      say(missing_);
+      end("unknown");
+      return Stop();
+    }
+    if (found->empty()) continue;
+    return Stop(record::Rejected{Stage::VirtualGpu, *found, std::nullopt, request_.repro.line()});
   }
   say("compute-sanitizer found nothing in the place of the virtual GPU");
   end("ok");

@@ -35,8 +35,9 @@ struct Repro {
 };
 
 /// Evidence in place of the virtual GPU's, where that does not know an instruction: runs the
-/// candidate under other checkers at these dims. "" when they are content, else what they found.
-using OtherCheckers = std::function<Result<std::string>(const task::Dims& dims)>;
+/// candidate, bound like this, under other checkers. "" when they are content, else what they
+/// found; an Error when they could not look.
+using OtherCheckers = std::function<Result<std::string>(const kernel::Bindings& bindings)>;
 
 struct GateRequest {
   exec::Compiler* compiler = nullptr;

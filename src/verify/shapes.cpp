@@ -36,6 +36,7 @@ constexpr Inner kInner[] = {
 constexpr int64_t kOuter[] = {3, 2, 5, 4};  // small and all different: swapped dims show
 constexpr int64_t kLargeInner = 4099;
 constexpr int64_t kManyOuter = 67;
+constexpr int64_t kWaveOuter = 263;
 
 bool is_name_char(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
@@ -167,7 +168,10 @@ class Planner {
       KW_TRY(try_derived(with_outer(96, kManyOuter), "many rows", limits_.work));
       KW_TRY(try_empty());
     }
-    return try_derived(base(kLargeInner, 1), "large", limits_.large_work);
+    KW_TRY(try_derived(base(kLargeInner, 1), "large", limits_.large_work));
+    // Where nothing is cut there is time for more than a wave of blocks, too.
+    if (limits_.cut || outer_.empty()) return Done{};
+    return try_derived(with_outer(kLargeInner, kWaveOuter), "large and many", limits_.large_work);
   }
 
   Dims with_outer(int64_t inner, int64_t outer) const {

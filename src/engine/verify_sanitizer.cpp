@@ -1,0 +1,109 @@
+#include "engine/verify_sanitizer.h"
+
+#include <fmt/core.h>
+
+#include "base/json.h"
+#include "base/text.h"
+#include "os/files.h"
+#include "os/process.h"
+
+namespace kw::engine {
+
+namespace {
+
+constexpr const char* kTools[] = {"memcheck", "racecheck", "initcheck", "synccheck"};
+constexpr int kFoundCode = 86;
+constexpr double kTimeoutSeconds = 600;  // the tools slow a kernel down a hundredfold
+
+std::string find_sanitizer() {
+  const std::string found = os::find_program("compute-sanitizer");
+  if (!found.empty()) return found;
+  const std::string usual = "/usr/local/cuda/bin/compute-sanitizer";
+  return os::exists(usual) ? usual : "";
+}
+
+std::vector<std::string> run_words(const std::string& self, const std::string& module_path,
+                                   const kernel::Bindings& bindings) {
+  Json dims = Json::object();
+  for (const auto& [name, value] : bindings.dims) dims.set(name, value);
+  std::vector<std::string> words = {self,
+                                    "run",
+                                    module_path,
+                                    "--device",
+                                    "gpu",
+                                    "--dims",
+                                    dims.dump(),
+                                    "--target",
+                                    bindings.target.name,
+                                    "--timeout",
+                                    fmt::format("{:g}", kTimeoutSeconds)};
+  const auto add = [&](const char* option, const std::string& name, const std::string& value) {
+    words.emplace_back(option);
+    words.push_back(name + "=" + value);
+  };
+  for (const auto& [name, value] : bindings.tunes) add("--tune", name, std::to_string(value));
+  for (const auto& [name, value] : bindings.scalars)
+    add("--scalar", name, fmt::format("{:.17g}", value));
+  for (const auto& [name, value] : bindings.integer_scalars)
+    add("--scalar", name, std::to_string(value));
+  for (const std::string& name : bindings.absent) {
+    words.emplace_back("--absent");
+    words.push_back(name);
+  }
+  return words;
+}
+
+// The tools begin their lines with "=========".
+std::string first_complaint(const std::string& text) {
+  for (const std::string_view line : split_lines(text)) {
+    if (line.rfind("=========", 0) != 0) continue;
+    const std::string_view rest = trim(line.substr(9));
+    if (rest.empty() || rest.rfind("COMPUTE-SANITIZER", 0) == 0) continue;
+    return std::string(rest);
+  }
+  return "it found something but did not say what";
+}
+
+Result<std::string> run_tool(const std::string& sanitizer, const char* tool,
+                             const std::vector<std::string>& words) {
+  std::vector<std::string> argv = {sanitizer,
+                                   "--tool",
+                                   tool,
+                                   "--target-processes",
+                                   "all",
+                                   "--error-exitcode",
+                                   std::to_string(kFoundCode)};
+  argv.insert(argv.end(), words.begin(), words.end());
+  os::ProcessLimits limits;
+  limits.timeout_seconds = kTimeoutSeconds;
+  const os::ProcessResult result = KW_TRY(os::run_process(argv, {}, limits));
+  if (!result.timed_out && result.signal == 0 && result.exit_code == 0) return std::string();
+  if (!result.timed_out && result.signal == 0 && result.exit_code == kFoundCode)
+    return fmt::format("compute-sanitizer {}: {}", tool, first_complaint(result.out + result.err));
+  const std::string how = result.timed_out ? "did not finish"
+                          : result.signal != 0
+                              ? fmt::format("was killed by signal {}", result.signal)
+                              : fmt::format("ended with code {}", result.exit_code);
+  return environment_error(fmt::format("compute-sanitizer {} {}", tool, how));
+}
+
+}  // namespace
+
+verify::OtherCheckers sanitizer_checkers(const std::string& module_path,
+                                         const std::string& sanitizer, const std::string& self) {
+  if (sanitizer.empty()) return {};
+  return [=](const kernel::Bindings& bindings) -> Result<std::string> {
+    const std::vector<std::string> words = run_words(self, module_path, bindings);
+    for (const char* tool : kTools) {
+      const std::string found = KW_TRY(run_tool(sanitizer, tool, words));
+      if (!found.empty()) return found;
+    }
+    return std::string();
+  };
+}
+
+verify::OtherCheckers sanitizer_checkers(const std::string& module_path) {
+  return sanitizer_checkers(module_path, find_sanitizer(), os::self_path());
+}
+
+}  // namespace kw::engine
