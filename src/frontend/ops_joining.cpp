@@ -4,6 +4,7 @@
 #include "frontend/ops_formula.h"
 #include "frontend/ops_tables.h"
 #include "graph/compose_move.h"
+#include "graph/compose_reduce.h"
 
 namespace kw::frontend {
 namespace {
@@ -277,6 +278,28 @@ Result<Value> block_diag(Call& call) {
   return tensor_value(KW_TRY(graph::cat(g, rows, 0)));
 }
 
+// The sum over everything that broadcasting added.
+Result<Value> sum_to_size(Call& call) {
+  NodeId x = KW_TRY(call.tensor("input"));
+  Shape size = KW_TRY(call.sizes("size"));
+  graph::Builder& g = call.graph();
+  const Shape from = g[x].shape;
+  bool fits = size.size() <= from.size();
+  const size_t added = fits ? from.size() - size.size() : 0;
+  std::vector<int> dims;
+  for (size_t i = 0; i < from.size() && fits; ++i) {
+    if (i >= added && size[i - added] == from[i]) continue;
+    fits = i < added || size[i - added].value() == 1;
+    dims.push_back(static_cast<int>(i));
+  }
+  if (!fits) {
+    return input_error(fmt::format("size {} is not expandable to size {}.", graph::shape_text(size),
+                                   graph::shape_text(from)));
+  }
+  if (!dims.empty()) x = KW_TRY(graph::sum(g, x, dims, true, g.dtype(x)));
+  return tensor_value(KW_TRY(g.reshape(x, size)));
+}
+
 constexpr OpRow kRows[] = {
     {"torch.cat torch.concat torch.concatenate", "tensors, dim=0", cat},
     {"torch.stack", "tensors, dim=0", stack},
@@ -307,6 +330,7 @@ constexpr OpRow kRows[] = {
     {"torch.repeat_interleave Tensor.repeat_interleave",
      "input, repeats, dim=None, *, output_size=None", repeat_interleave},
     {"F.pad", "input, pad, mode='constant', value=None", pad},
+    {"Tensor.sum_to_size", "input, *size", sum_to_size},
     {"torch.broadcast_tensors", "*tensors", broadcast_tensors},
     {"torch.meshgrid", "*tensors, indexing=None", meshgrid},
     {"torch.block_diag", "*tensors", block_diag},

@@ -182,7 +182,7 @@ constexpr OpRow kRows[] = {
     {"torch.outer Tensor.outer torch.ger Tensor.ger", "input, vec2",
      [](Call& call) { return of_two<graph::outer>(call, "input", "vec2"); }},
     {"F.linear", "input, weight, bias=None", linear},
-    {"F.bilinear", "input1, input2, weight, bias=None", bilinear},
+    {"F.bilinear torch.bilinear", "input1, input2, weight, bias=None", bilinear},
     {"torch.addmm Tensor.addmm", "input, mat1, mat2, *, beta=1, alpha=1",
      [](Call& call) { return added<graph::addmm>(call, "mat1", "mat2"); }},
     {"torch.addmv Tensor.addmv", "input, mat, vec, *, beta=1, alpha=1",

@@ -15,5 +15,7 @@ std::span<const OpRow> indexing_rows();
 std::span<const OpRow> distance_rows();
 std::span<const OpRow> einsum_rows();
 std::span<const OpRow> joining_rows();
+std::span<const OpRow> special_rows();
+std::span<const OpRow> statistics_rows();
 
 }  // namespace kw::frontend
