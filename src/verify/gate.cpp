@@ -113,7 +113,8 @@ Result<Stop> Gate::static_stage() {
         record::Rejected{Stage::Static, std::move(reason), std::nullopt, request_.repro.line()});
   };
   const Pool& pool = *judge_bench().at->pool;
-  Result<Matching> matching = match_tensors(module_, task(), pool.shapes().cases.front().graph);
+  const graph::Graph any = KW_TRY(task().reference->trace(pool.shapes().demanded.front()));
+  Result<Matching> matching = match_tensors(module_, task(), any);
   if (!matching) return reject(matching.error().message);
   matching_ = std::move(matching).value();
   for (const std::string& note : matching_.notes) say(note);
@@ -194,11 +195,13 @@ Result<Stop> Gate::unknown_instruction_stage() {
 
 record::Verdict Gate::conclude() const {
   if (!missing_.empty()) return record::Unknown{missing_};
-  if (right_cells_ == 0) {
-    return record::Unknown{report_.lint.empty()
-                               ? "no shape that has elements could be judged"
-                               : "every cell rests on what the task leaves open: " +
-                                     report_.lint.front()};
+  if (telling_cells_ == 0) {
+    return record::Unknown{
+        right_cells_ == 0 ? "no shape could be judged"
+        : report_.lint.empty()
+            ? "a kernel that writes zeros would be right in every cell: the truth is zero, "
+              "NaN, or within its own error of zero everywhere"
+            : "every cell rests on what the task leaves open: " + report_.lint.front()};
   }
   return record::Passed{summary_, right_cells_, deterministic_};
 }

@@ -175,7 +175,8 @@ void Gate::note_cell(Bench& bench, Stage stage, size_t cell, const Judged& judge
                            summary, judged.seconds});
   if (judged.came != Came::Right || (&bench == &virtual_ && gpu_)) return;
   merge(summary, &summary_);
-  if (judged.lint.empty() && summary.elements > 0) ++right_cells_;
+  ++right_cells_;
+  if (judged.lint.empty() && judged.telling > 0) ++telling_cells_;
 }
 
 // The worker that ran a crashing kernel is gone; the device must be well before the next one.

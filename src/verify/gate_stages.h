@@ -71,8 +71,9 @@ class Gate {
   Matching matching_;
   GateReport report_;
   record::ErrorSummary summary_;
-  int64_t right_cells_ = 0;  // with elements, and not resting on lint
-  std::string missing_;      // evidence; "" when all is there
+  int64_t right_cells_ = 0;
+  int64_t telling_cells_ = 0;  // of those: zeros would fail, and nothing rests on lint
+  std::string missing_;        // evidence; "" when all is there
   std::string unknown_instruction_;
   std::optional<bool> deterministic_;
   std::set<std::string> told_;  // of shapes and lint, once each

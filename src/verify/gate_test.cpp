@@ -53,7 +53,9 @@ class GateTest : public testing::Test {
     fixed.target = {"sm_90", 9, 0, false, 132, 50 << 20, 49152, 232448, 233472, 65536, 2048, 32};
     request.virtual_gpu = {&virtual_gpu, fixed, &*small};
     if (with_gpu) {
-      auto large_plan = plan_shapes(task, device_limits());
+      ShapeLimits limits = device_limits();
+      limits.large_work = 1e6;  // large shapes show nothing new on a fake
+      auto large_plan = plan_shapes(task, limits);
       large.emplace(
           KW_TRY(Pool::make(task, oracle, std::move(large_plan).value(), options, entropy)));
       request.gpu = GateDevice{&gpu, fixed, &*large};
@@ -285,6 +287,24 @@ TEST_F(GateTest, TruthsAreMadeOnce) {
   verdict();
   const int made = oracle.truths;
   EXPECT_LE(made, static_cast<int>(small->cells().size()) + 8);
+}
+
+TEST_F(GateTest, ATaskThatZerosSatisfyIsNoEvidence) {
+  oracle.vague = true;
+  virtual_gpu.kernel = [](double, int64_t, int64_t) { return 0; };
+  EXPECT_NE(as<record::Unknown>(verdict()).missing_evidence.find("writes zeros"),
+            std::string::npos);
+}
+
+TEST_F(GateTest, AShapeThatCannotBeCutIsNotRunForever) {
+  task.dims.clear();
+  task.correctness_shapes = {{{"B", 1 << 20}, {"D", 1 << 12}}};
+  task.benchmark_shapes = task.correctness_shapes;
+  const GateReport report = verdict();
+  EXPECT_NE(as<record::Unknown>(report).missing_evidence.find("no shape could be judged"),
+            std::string::npos);
+  ASSERT_FALSE(report.skipped.empty());
+  EXPECT_NE(report.skipped[0].find("would cost too much"), std::string::npos);
 }
 
 struct StaticRow {

@@ -94,6 +94,7 @@ class FloatJudge {
       const auto at = static_cast<size_t>(start) + i;
       const double want = truth_.value[at];
       const double bound = bound_at(at, tally);
+      tally->telling += std::fabs(want) > bound ? 1 : 0;
       if (got[i] == rounded[i] && !keeps_zero_signs_) continue;
       Element element{
           start + static_cast<int64_t>(i), got[i], want, rounded[i], bound, false, exact_at(at)};
@@ -205,6 +206,7 @@ void judge_integers(const exec::Truth& truth, const HostTensor& got, int64_t beg
     const int64_t have = integer_at(got, i);
     const int64_t want =
         truth.integers.empty() ? static_cast<int64_t>(truth.value[at]) : truth.integers[at];
+    tally->telling += want != 0 ? 1 : 0;
     if (have == want) continue;
     const double distance = std::fabs(static_cast<double>(have) - static_cast<double>(want));
     const double z = jump > 0 ? distance / jump : kInfinity;

@@ -22,6 +22,7 @@ struct Comparison {
   bool pass = true;
   std::string reason;  // one sentence; "" when passed
   record::ErrorSummary summary;
+  int64_t telling = 0;            // elements at which a kernel that writes zeros would fail
   std::vector<std::string> lint;  // why passing here proves little: too many elements rest on …
 };
 

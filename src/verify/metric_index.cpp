@@ -130,6 +130,7 @@ class IndexJudge {
   }
 
   void judge(int64_t number, int64_t j, int64_t want, const Line& line, Tally* tally) const {
+    tally->telling += line.distance(0, want) > 0 ? 1 : 0;
     const int64_t index = index_at(number, j);
     if (index == want) return;
     if (scores_.first_of_ties && line.tied_exactly(index, want))

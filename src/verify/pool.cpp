@@ -52,9 +52,10 @@ Result<Pool> Pool::make(const task::Task& task, exec::Oracle& oracle, ShapePlan 
 std::vector<std::string> Pool::families_of(size_t shape, size_t* turn) const {
   if (!options_.family.empty()) return {options_.family};
   const std::vector<std::string> all = families_for(*task_);
-  if (shapes_.cases.size() <= static_cast<size_t>(options_.full_shapes)) return all;
+  const auto full = static_cast<size_t>(options_.full_shapes);
   const size_t middle = shapes_.cases.size() / 2;
-  if (shape >= middle && shape < middle + static_cast<size_t>(options_.full_shapes)) return all;
+  const bool chosen = shapes_.cases.size() <= full || (shape >= middle && shape < middle + full);
+  if (chosen && shapes_.cases[shape].work <= options_.full_work) return all;
   const auto sets = static_cast<size_t>(std::max(options_.sets_per_shape, 2));
   const size_t fixed = std::min<size_t>(2, all.size());
   std::vector<std::string> names(all.begin(), all.begin() + static_cast<long>(fixed));

@@ -25,6 +25,7 @@ using Entropy = std::function<Result<uint64_t>()>;
 struct PoolOptions {
   int sets_per_shape = 4;
   int full_shapes = 2;                     // so many shapes see every family
+  double full_work = 1e8;                  // … unless they cost more
   std::optional<uint64_t> seed;            // replayable; none: entropy
   std::string family;                      // only this one; "" = as the task needs
   uint64_t max_bytes = uint64_t{8} << 30;  // of sets kept; beyond it they are made again

@@ -97,6 +97,7 @@ void judge_outputs(const task::Task& task, const graph::Graph& graph,
     options.moves_only = moves_only(graph, graph.outputs[i].node);
     const Comparison comparison = compare(truths[i], judged->outputs[i], options);
     merge(comparison.summary, &judged->summary);
+    judged->telling += comparison.telling;
     judged->lint.insert(judged->lint.end(), comparison.lint.begin(), comparison.lint.end());
     if (comparison.pass || judged->came != Came::Right) continue;
     judged->came = Came::WrongValue;

@@ -34,6 +34,7 @@ struct Judged {
   std::optional<record::Finding> finding;
   std::vector<record::Finding> warnings;
   std::vector<std::string> lint;
+  int64_t telling = 0;                      // elements at which zeros would fail
   std::vector<tensor::HostTensor> outputs;  // parallel to the graph's outputs, when it ran
   std::optional<exec::CompileFailed> compile_failed;
   bool unknown_instruction = false;  // NoEvidence, because the virtual GPU lacks one

@@ -14,7 +14,7 @@ namespace {
 using task::DimRange;
 using task::Dims;
 
-constexpr double kVirtualWork = 4e6, kVirtualLarge = 1.2e7;
+constexpr double kVirtualWork = 4e6, kVirtualLarge = 1.2e7, kVirtualMost = 2e9;
 constexpr double kDeviceWork = 2e8, kDeviceLarge = 4e8;
 constexpr double kInstructionsPerElement = 16;
 
@@ -37,6 +37,7 @@ constexpr int64_t kOuter[] = {3, 2, 5, 4};  // small and all different: swapped 
 constexpr int64_t kLargeInner = 4099;
 constexpr int64_t kManyOuter = 67;
 constexpr int64_t kWaveOuter = 263;
+constexpr int kEnoughDerived = 6;
 
 bool is_name_char(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
@@ -72,13 +73,11 @@ class Planner {
   }
 
   Result<ShapePlan> run() {
+    if (task_.correctness_shapes.empty() && task_.benchmark_shapes.empty())
+      return input_error("the task has no shape to be judged at");
     KW_TRY(add_demanded(task_.correctness_shapes, "the task's own", false));
     KW_TRY(add_demanded(task_.benchmark_shapes, "benchmark shape", true));
     if (limits_.derive && !task_.dims.empty()) KW_TRY(add_derived());
-    if (plan_.cases.empty()) {
-      return input_error(fmt::format("none of the task's shapes can be used: {}",
-                                     plan_.left_out.empty() ? "it has none" : plan_.left_out[0]));
-    }
     return std::move(plan_);
   }
 
@@ -106,6 +105,11 @@ class Planner {
       shape.work = work_of(shape.graph);
       if (!limits_.cut || limits_.large_work == 0 || shape.work <= limits_.large_work) break;
       if (!cut(&shape.dims)) break;
+    }
+    if (limits_.most_work > 0 && shape.work > limits_.most_work) {
+      plan_.left_out.push_back(
+          fmt::format("{}: {} would cost too much on this device", task::dims_text(dims), why));
+      return Done{};
     }
     if (shape.dims != dims) shape.why += fmt::format(", {} cut down", task::dims_text(dims));
     add(std::move(shape));
@@ -168,6 +172,7 @@ class Planner {
       KW_TRY(try_derived(with_outer(96, kManyOuter), "many rows", limits_.work));
       KW_TRY(try_empty());
     }
+    KW_TRY(add_variations());
     KW_TRY(try_derived(base(kLargeInner, 1), "large", limits_.large_work));
     // Where nothing is cut there is time for more than a wave of blocks, too.
     if (limits_.cut || outer_.empty()) return Done{};
@@ -178,6 +183,25 @@ class Planner {
     Dims dims = base(inner, 0);
     for (const std::string& name : outer_) dims[name] = adjust(outer, task_.dims.at(name));
     return dims;
+  }
+
+  // References that only take certain combinations (heads that divide, groups) refuse most of the
+  // above; then the task's own shape is varied in one dim at a time.
+  Status add_variations() {
+    for (const ShapeCase& own : std::vector<ShapeCase>(plan_.cases)) {
+      if (!own.demanded) continue;
+      for (const auto& [name, value] : own.dims) {
+        const auto range = task_.dims.find(name);
+        if (range == task_.dims.end()) continue;
+        for (const int64_t other : {int64_t{1}, int64_t{7}, value / 2, value + 1, 2 * value}) {
+          if (derived_ >= kEnoughDerived) return Done{};
+          Dims dims = own.dims;
+          dims[name] = adjust(other, range->second);
+          KW_TRY(try_derived(dims, "the task's own with one dim changed", limits_.work));
+        }
+      }
+    }
+    return Done{};
   }
 
   Status try_empty() {
@@ -194,7 +218,7 @@ class Planner {
   Status try_derived(const Dims& dims, const char* why, double most_work) {
     const bool known = std::ranges::any_of(
         plan_.cases, [&](const ShapeCase& shape) { return shape.dims == dims; });
-    if (known || !refused_.insert(dims).second) return Done{};
+    if (known || !tried_.insert(dims).second) return Done{};
     Result<graph::Graph> graph = task_.reference->trace(dims);
     if (!graph) {
       if (graph.error().blame != Blame::Input) return std::move(graph).error();
@@ -210,20 +234,22 @@ class Planner {
       return Done{};
     }
     add(std::move(shape));
+    ++derived_;
     return Done{};
   }
 
   const task::Task& task_;
   const ShapeLimits& limits_;
   std::vector<std::string> inner_, outer_;
-  std::set<Dims> refused_;
+  std::set<Dims> tried_;
+  int derived_ = 0;
   ShapePlan plan_;
 };
 
 }  // namespace
 
-ShapeLimits virtual_limits() { return {kVirtualWork, kVirtualLarge, true, true}; }
-ShapeLimits device_limits() { return {kDeviceWork, kDeviceLarge, true, false}; }
+ShapeLimits virtual_limits() { return {kVirtualWork, kVirtualLarge, kVirtualMost, true, true}; }
+ShapeLimits device_limits() { return {kDeviceWork, kDeviceLarge, 0, true, false}; }
 
 double work_of(const graph::Graph& graph) {
   const graph::Cost cost = graph::cost_of(graph);

@@ -31,6 +31,7 @@ struct ShapePlan {
 struct ShapeLimits {
   double work = 0;        // of one case; 0: no limit
   double large_work = 0;  // of the one large derived case and of cut ones
+  double most_work = 0;   // of a shape that cannot be cut; beyond it the shape is left out
   bool derive = true;     // false: only the task's own
   bool cut = true;        // the task's own too; false: they are run whatever they cost
 };
@@ -38,7 +39,8 @@ struct ShapeLimits {
 ShapeLimits virtual_limits();
 ShapeLimits device_limits();
 
-/// Errors: no shape of the task can be traced at all.
+/// Errors: a shape of the task cannot be traced. There may be no case at all, when everything costs
+/// too much.
 Result<ShapePlan> plan_shapes(const task::Task& task, const ShapeLimits& limits);
 
 /// Roughly lane instructions of a plain kernel: arithmetic, and a few per element moved.

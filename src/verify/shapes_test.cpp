@@ -101,6 +101,22 @@ TEST(Shapes, WhatTheReferenceRefusesIsListed) {
   EXPECT_TRUE(said);
 }
 
+TEST(Shapes, OwnShapesAreVariedWhereMostAreRefused) {
+  struct Heads : FakeReference {
+    Result<graph::Graph> trace(const task::Dims& dims) const override {
+      if (dims.at("D") != 32 || dims.at("B") % 2 != 0) return input_error("D must be 32, B even");
+      return FakeReference::trace(dims);
+    }
+  };
+  task::Task task = fake_task();
+  task.benchmark_shapes = task.correctness_shapes;
+  task.reference = std::make_shared<Heads>();
+  const auto plan = plan_shapes(task, virtual_limits());
+  ASSERT_TRUE(plan);
+  EXPECT_NE(find(*plan, {{"B", 2}, {"D", 32}}), nullptr);
+  EXPECT_NE(find(*plan, {{"B", 8}, {"D", 32}}), nullptr);
+}
+
 TEST(Families, OffsetHasALargeMean) {
   const task::Task task = fake_task();
   const graph::Graph graph = *task.reference->trace({{"B", 64}, {"D", 256}});

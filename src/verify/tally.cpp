@@ -64,6 +64,7 @@ Tally sum(const std::vector<Tally>& pieces) {
     all.discontinuous += piece.discontinuous;
     all.overflowed += piece.overflowed;
     all.failures += piece.failures;
+    all.telling += piece.telling;
     if (piece.worst < 0 || (all.worst >= 0 && piece.worst_z <= all.worst_z)) continue;
     all.worst = piece.worst;
     all.worst_z = piece.worst_z;
@@ -116,6 +117,7 @@ Comparison conclude(const exec::Truth& truth, const std::vector<Tally>& pieces) 
   summary.elements = all.elements;
   summary.discontinuous = all.discontinuous;
   summary.overflowed = all.overflowed;
+  result.telling = all.telling;
   add_lint("rest on a discontinuity", all.discontinuous, all.elements, &result.lint);
   add_lint("overflow in the declared precision", all.overflowed, all.elements, &result.lint);
   if (all.worst < 0) return result;

@@ -34,7 +34,8 @@ struct Tally {
   double sum_squares = 0;
   double max_abs = 0, max_rel = 0, max_ulps = 0;
   int64_t elements = 0, discontinuous = 0, overflowed = 0, failures = 0;
-  int64_t worst = -1;  // element; -1: every z is 0
+  int64_t telling = 0;  // a zero would not do
+  int64_t worst = -1;   // element; -1: every z is 0
   double worst_z = 0, worst_got = 0, worst_want = 0, worst_bound = 0, worst_ulps = 0;
   Why why = Why::Nothing;
   double limit = exec::bound_constants().max_z;
