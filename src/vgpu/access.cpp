@@ -106,7 +106,6 @@ void note_poll(Machine& m, Warp& w, uint32_t pc, const MemOp& op, uint32_t mask,
 
 void load_exact(Machine& m, Warp& w, uint32_t pc, const MemOp& op, uint32_t mask) {
   LaneData data;
-  bool undefined = false;
   const std::byte* first = nullptr;
   for (uint32_t rest = mask; rest != 0; rest &= rest - 1) {
     const int lane = __builtin_ctz(rest);
@@ -118,8 +117,7 @@ void load_exact(Machine& m, Warp& w, uint32_t pc, const MemOp& op, uint32_t mask
                       nullptr, nullptr, op.total, op.scope};
     if (op.order > Order::Seed && m.counters == nullptr) acquire(m, w, op);
     if (read_piece(m, access, target, data.value(lane), data.bits(lane))) {
-      if (!undefined && !w.tainted) begin_taint(m, w, pc, target.region, target.offset);
-      undefined = true;
+      begin_taint(m, w, pc, target.region, target.offset);
     }
     if (rest == mask) first = target.data;
   }

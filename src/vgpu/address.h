@@ -18,6 +18,8 @@ inline constexpr uint32_t kSharedRegion = 0xE00001;
 inline constexpr uint32_t kLocalRegion = 0xE00002;
 inline constexpr uint32_t kParamRegion = 0xE00003;
 inline constexpr uint32_t kCodeRegion = 0xE00004;
+/// No addresses: only names where an undefined value comes from.
+inline constexpr uint32_t kRegisterFile = 0xE00005;
 
 constexpr uint64_t region_address(uint32_t region) {
   return (uint64_t{region} << kRegionShift) + kRegionBase;

@@ -219,7 +219,7 @@ LaneResult update_lane(Machine& m, Warp& w, uint32_t pc, const AtomicInst& atom,
   if (tracked)
     result.undefined = shared ? check_shared(m, access, static_cast<uint32_t>(target.offset))
                               : check_global(m, access, target.region, target.offset);
-  if (result.undefined && !w.tainted) begin_taint(m, w, pc, target.region, target.offset);
+  if (result.undefined) begin_taint(m, w, pc, target.region, target.offset);
   std::byte bits[32] = {};
   bool any_bits = false;
   for (int k = 0; k < atom.mem.count; ++k) {

@@ -9,6 +9,7 @@
 #include "vgpu/ordering.h"
 #include "vgpu/report.h"
 #include "vgpu/slow_ops.h"
+#include "vgpu/taint.h"
 
 namespace kw::vgpu {
 namespace {
@@ -112,7 +113,20 @@ void order_participants(Machine& m, ResidentBlock& block, const NamedBarrier& ba
   }
 }
 
-void write_result(Warp& w, const BarrierInst& inst, const NamedBarrier& barrier, uint32_t mask) {
+// A vote that is undefined leaves the result defined where the others decide it alone.
+bool undefined_result(const BarrierInst& inst, const NamedBarrier& barrier) {
+  if (barrier.unsure == 0 || inst.kind == Kind::Sync) return false;
+  const uint32_t votes = barrier.votes - barrier.unsure_votes;
+  if (inst.kind == Kind::RedAnd) return votes == barrier.voters - barrier.unsure;
+  return inst.kind == Kind::RedPopc || votes == 0;
+}
+
+void write_result(Machine& m, Warp& w, const BarrierInst& inst, const NamedBarrier& barrier,
+                  uint32_t mask) {
+  const bool undefined = undefined_result(inst, barrier);
+  if (undefined) begin_taint(m, w, barrier.origin.pc, barrier.origin.region, barrier.origin.offset);
+  if (w.tainted && inst.kind != Kind::Sync)
+    mark_register(w, {inst.dst, inst.kind == Kind::RedPopc ? 4u : 0u}, mask, undefined);
   const bool truth =
       inst.kind == Kind::RedAnd ? barrier.votes == barrier.voters : barrier.votes != 0;
   if (inst.kind == Kind::RedPopc) {
@@ -178,7 +192,7 @@ void open(Machine& m, uint32_t id) {
       const BarrierInst& inst = barrier_at(m, group.pc);
       if (group.pc != barrier.first_pc && barrier.expected == 0 && inst.aligned)
         report_different_places(m, w, group, barrier);
-      write_result(w, inst, barrier, group.mask);
+      write_result(m, w, inst, barrier, group.mask);
       group.state = GroupState::Runnable;
       ++group.pc;
     }
@@ -222,6 +236,13 @@ void join(Machine& m, Warp& w, uint32_t pc, uint32_t mask, uint32_t id, uint32_t
   if (inst.negate) truth = ~truth;
   barrier.votes += static_cast<uint32_t>(__builtin_popcount(truth & mask));
   barrier.voters += static_cast<uint32_t>(__builtin_popcount(mask));
+  uint32_t unsure = 0;
+  if (w.tainted) std::memcpy(&unsure, w.shadow + inst.predicate, 4);
+  unsure &= mask;
+  if (unsure == 0) return;
+  barrier.unsure += static_cast<uint32_t>(__builtin_popcount(unsure));
+  barrier.unsure_votes += static_cast<uint32_t>(__builtin_popcount(truth & unsure));
+  barrier.origin = w.origin;
 }
 
 // Lanes of one warp that wait for the rest of it at an aligned barrier, while the rest waits

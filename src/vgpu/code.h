@@ -34,8 +34,8 @@ struct ParamSlot {
   uint32_t bytes = 0;
 };
 
-/// Recursive calls keep what the next activation would overwrite.
 inline constexpr uint32_t kStackBytes = 16384;  // of local variables, per thread
+/// A register in the file. Recursive calls keep those that the next activation would overwrite.
 struct SavedSlot {
   uint32_t offset = 0;
   uint32_t width = 0;  // bytes per lane, 0: a mask
@@ -124,14 +124,15 @@ struct Code {
   std::vector<std::vector<FrameCopy>> frame_copies;
   std::vector<std::vector<uint32_t>> branch_tables;
   std::vector<ActivationFrame> frames;
-  std::vector<isa::Alu> alus;  // Inst::target of an Alu
+  std::vector<std::vector<SavedSlot>> undefined;  // Inst::target of an Undefine
+  std::vector<isa::Alu> alus;                     // Inst::target of an Alu
   std::vector<AsyncCopyInst> async_copies;
   std::vector<TensorInst> tensors;
 
   uint32_t file_bytes = 0;         // register file of one warp
   std::vector<std::byte> initial;  // the file at the start: immediates in place, all else zero
   std::vector<SpecialSlot> specials;
-  std::vector<ByteRange> zeroed;  // registers that may be read before they are written
+  std::vector<ByteRange> zeroed;  // parts of it that each block finds zero
 
   std::vector<WindowVariable> shared;  // static variables in address order
   uint32_t shared_static_bytes = 0;    // without guards, what the hardware would count
@@ -147,7 +148,7 @@ struct Code {
 
   bool serial = false;  // has global atomics, strong accesses, device-wide fences or prints: blocks
                         // run in order
-  bool has_sync = false;  // the same without prints: blocks may order each other
+  bool has_sync = false;           // the same without prints: blocks may order each other
   bool has_strong_stores = false;  // volatile, relaxed or releasing stores to global memory
   bool has_float_atomics = false;
   std::vector<int> variables_used;  // indices into Module::variables (.global, .const)

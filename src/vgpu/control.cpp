@@ -72,6 +72,10 @@ void enter(Machine& m, Warp& w, uint32_t pc, const CallInst& call, uint32_t mask
 
 void call_indirect(Machine& m, Warp& w, uint32_t pc, uint32_t mask) {
   const IndirectCall& call = m.launch.code->indirect_calls[m.code[pc].target];
+  each_lane(w.tainted ? mask : 0, [&](int lane) {
+    if (get<uint64_t>(w.shadow, call.address, lane) != 0)
+      report_undefined(m, w, pc, lane, "calls through an undefined value");
+  });
   for (uint32_t t = 0; t < call.targets.size(); ++t) {
     uint32_t chosen = 0;
     each_lane(mask, [&](int lane) {
@@ -209,6 +213,9 @@ void slow_op(Machine& m, Warp& w, uint32_t pc, uint32_t mask) {
   switch (in.op) {
     case Op::CopyFrames:
       copy_frames(w, code.frame_copies[in.target], mask);
+      break;
+    case Op::Undefine:
+      undefine_registers(m, w, pc, code.undefined[in.target], mask);
       break;
     case Op::EnterFrame:
       enter_frame(m, w, pc, code.frames[in.target], mask);

@@ -68,6 +68,7 @@ InstClass class_of(const Code& code, const Inst& in, const InstCounts& row) {
     case Op::CopyFrames:
     case Op::CopyIndirectFrames:
     case Op::EnterFrame:
+    case Op::Undefine:
     case Op::RestoreFrame:
       return InstClass::Move;
     case Op::IsSpace:

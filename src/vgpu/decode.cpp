@@ -139,13 +139,17 @@ bool Decoder::lay_out(int index) {
       own.returns.push_back(frame(static_cast<uint32_t>(r.bytes)));
     own.return_slot = new_slot(4);
   }
-  std::vector<int> destinations;
-  for (const Shape& shape : shapes_[index]) destinations.push_back(shape.destinations);
-  const RegisterPlan plan = plan_registers(f, destinations, next_);
+  std::vector<RegisterUse> uses;
+  for (const Shape& shape : shapes_[index])
+    uses.push_back({shape.destinations, shape.alu && shape.alu->reads_carry,
+                    shape.alu && shape.alu->writes_carry});
+  const RegisterPlan plan = plan_registers(f, uses, next_);
   own.registers = plan.offsets;
   next_ = plan.end;
   if (own.recursive) lay_out_saved(f);
-  code_.zeroed.insert(code_.zeroed.end(), plan.zeroed.begin(), plan.zeroed.end());
+  own.undefined = plan.undefined;
+  if (plan.carry_undefined) own.undefined.push_back({carry_slot(), 0});
+  own.first_undefined = plan.first_undefined;
   return next_ <= kMaxFileBytes || refuse(kTooLarge);
 }
 
@@ -159,6 +163,7 @@ void Decoder::emit_function(int index) {
     labels_at[f.labels[l].instruction].push_back(static_cast<int>(l));
   own.label_pcs.assign(f.labels.size(), 0);
   if (own.stack_bytes > 0) emit(Op::EnterFrame).target = static_cast<uint32_t>(own.frame);
+  if (!own.undefined.empty()) emit_undefine();
   branch_fixups_.clear();
   cas_addresses_.clear();
   for (const ptx::Instruction& instruction : f.instructions) {
@@ -187,6 +192,17 @@ void Decoder::emit_function(int index) {
     for (uint32_t& target : code_.branch_tables[code_.insts[i].target])
       target = own.label_pcs[target];
   }
+}
+
+// Stands in the source where the first of the registers is read.
+void Decoder::emit_undefine() {
+  const ptx::Instruction& reader = function().instructions[layout().first_undefined];
+  const SourcePlace before = place_;
+  instruction_ = &reader;
+  place_ = place_of(function(), reader);
+  emit(Op::Undefine).target = static_cast<uint32_t>(code_.undefined.size());
+  place_ = before;
+  code_.undefined.push_back(std::move(layout().undefined));
 }
 
 void Decoder::emit_instruction(const ptx::Instruction& instruction, const Shape& shape) {

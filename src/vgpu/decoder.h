@@ -22,7 +22,9 @@ struct FunctionLayout {
   uint32_t return_slot = 0;
   uint32_t carry_slot = 0;
   uint32_t pc = 0;
-  std::vector<uint32_t> label_pcs;  // per label, once emitted
+  std::vector<uint32_t> label_pcs;   // per label, once emitted
+  std::vector<SavedSlot> undefined;  // may be read unwritten
+  int first_undefined = -1;          // instruction that does
   // Only of functions that may be entered again before they are left:
   bool recursive = false;
   int frame = -1;            // index into Code::frames
@@ -50,6 +52,7 @@ class Decoder {
   bool lay_out(int function);
   void shape_instructions(int function);
   void emit_function(int function);
+  void emit_undefine();
   void emit_instruction(const ptx::Instruction& instruction, const Shape& shape);
   void link();
   void link_frames();

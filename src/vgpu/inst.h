@@ -34,6 +34,7 @@ enum class Op : uint8_t {
   CallIndirect,
   CopyFrames,
   CopyIndirectFrames,
+  Undefine,  // a function starts: its registers that may be read unwritten
   EnterFrame,
   RestoreFrame,
   Return,

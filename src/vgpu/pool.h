@@ -21,6 +21,8 @@ struct NamedBarrier {
       {};                 // … and the block time up to which that publishes their accesses
   uint32_t expected = 0;  // threads; 0: all of the block
   uint32_t votes = 0, voters = 0;           // for barrier.red
+  uint32_t unsure_votes = 0, unsure = 0;    // of them, by an undefined predicate
+  UndefinedOrigin origin;                   // of one such predicate
   uint32_t first_pc = 0, first_thread = 0;  // of the first arrival, for messages
 };
 

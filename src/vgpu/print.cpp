@@ -183,6 +183,7 @@ void print_lanes(Machine& m, Warp& w, uint32_t pc, uint32_t mask) {
     }
     watch_clock(m);
     std::memcpy(w.regs + in.args.dst[0] + lane * 4, &count, 4);
+    if (w.tainted) std::memset(w.shadow + in.args.dst[0] + lane * 4, 0, 4);
   }
 }
 

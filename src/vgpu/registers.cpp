@@ -96,20 +96,29 @@ struct Liveness {
   Bits live_at_entry;
 };
 
-void transfer(const ptx::Function& function, std::span<const int> destinations,
+// The condition code comes behind the last register.
+int carry_of(const ptx::Function& function) { return static_cast<int>(function.registers.size()); }
+
+void transfer(const ptx::Function& function, std::span<const RegisterUse> uses,
               const BasicBlock& block, Bits& live) {
+  const int carry = carry_of(function);
   for (int i = block.end - 1; i >= block.first; --i) {
     const ptx::Instruction& instruction = function.instructions[i];
+    const int destinations = uses[i].destinations;
     // A guarded write may leave the old value: it ends no lifetime.
-    if (instruction.guard < 0)
-      each_definition(instruction, destinations[i], [&](int r) { clear(live, r); });
-    each_use(instruction, destinations[i], [&](int r) { set(live, r); });
+    if (instruction.guard < 0) {
+      each_definition(instruction, destinations, [&](int r) { clear(live, r); });
+      if (uses[i].writes_carry) clear(live, carry);
+    }
+    each_use(instruction, destinations, [&](int r) { set(live, r); });
+    if (uses[i].reads_carry) set(live, carry);
   }
 }
 
-Liveness analyse(const ptx::Function& function, std::span<const int> destinations) {
+Liveness analyse(const ptx::Function& function, std::span<const RegisterUse> uses) {
   const std::vector<BasicBlock> blocks = split_blocks(function);
-  const size_t words = (function.registers.size() + 63) / 64;
+  const size_t words = function.registers.size() / 64 + 1;
+  if (uint64_t{words} * 64 * blocks.size() > kMaxLivenessBits) return {};
   std::vector<Bits> in(blocks.size(), Bits(words)), out(blocks.size(), Bits(words));
   int rounds = 0;
   for (bool changed = true; changed;) {
@@ -121,7 +130,7 @@ Liveness analyse(const ptx::Function& function, std::span<const int> destination
         for (size_t w = 0; w < words; ++w) live[w] |= in[next][w];
       }
       out[b] = live;
-      transfer(function, destinations, blocks[b], live);
+      transfer(function, uses, blocks[b], live);
       if (live != in[b]) {
         in[b] = std::move(live);
         changed = true;
@@ -180,6 +189,28 @@ void place_width(const ptx::Function& function, const std::vector<Lifetime>& lif
   }
 }
 
+// Of the registers in `live`, those that are read at all, and where the first of them is.
+void list_undefined(const ptx::Function& function, std::span<const RegisterUse> uses,
+                    const Bits& live, RegisterPlan& plan) {
+  if (std::all_of(live.begin(), live.end(), [](uint64_t word) { return word == 0; })) return;
+  Bits read(live.size());
+  const auto note = [&](int r, int at) {
+    if (!test(live, r)) return;
+    set(read, r);
+    if (plan.first_undefined < 0) plan.first_undefined = at;
+  };
+  const int carry = carry_of(function);
+  for (int i = 0; i < static_cast<int>(function.instructions.size()); ++i) {
+    each_use(function.instructions[i], uses[i].destinations, [&](int r) { note(r, i); });
+    if (uses[i].reads_carry) note(carry, i);
+  }
+  for (int r = 0; r < carry; ++r) {
+    const auto width = static_cast<uint32_t>(register_width(function.registers[r].type));
+    if (test(read, r)) plan.undefined.push_back({plan.offsets[r], width});
+  }
+  plan.carry_undefined = test(read, carry);
+}
+
 }  // namespace
 
 int register_width(ptx::Type type) {
@@ -189,29 +220,22 @@ int register_width(ptx::Type type) {
 
 uint32_t slot_bytes(int width) { return width == 0 ? 4 : 32 * width; }
 
-RegisterPlan plan_registers(const ptx::Function& function, std::span<const int> destinations,
+RegisterPlan plan_registers(const ptx::Function& function, std::span<const RegisterUse> uses,
                             uint32_t begin) {
   RegisterPlan plan;
   plan.offsets.assign(function.registers.size(), 0);
   plan.end = begin;
-  Liveness liveness;
-  const uint64_t cost = uint64_t{function.registers.size()} *
-                        (function.labels.size() + function.instructions.size() / 4 + 1);
-  if (cost < kMaxLivenessBits) liveness = analyse(function, destinations);
+  Liveness liveness = analyse(function, uses);
   if (liveness.known) {
     cover_mentions(function, liveness.lifetimes);
   } else {
     const int all = static_cast<int>(function.instructions.size());
     liveness.lifetimes.assign(function.registers.size(), Lifetime{0, all});
+    liveness.live_at_entry.assign(function.registers.size() / 64 + 1, ~uint64_t{0});
   }
   for (const int width : {16, 8, 4, 2, 0}) place_width(function, liveness.lifetimes, width, plan);
   plan.end = (plan.end + 63) & ~63u;
-  for (size_t r = 0; r < function.registers.size(); ++r) {
-    if (liveness.lifetimes[r].first < 0) continue;
-    if (!liveness.known || test(liveness.live_at_entry, r))
-      plan.zeroed.push_back(
-          {plan.offsets[r], slot_bytes(register_width(function.registers[r].type))});
-  }
+  list_undefined(function, uses, liveness.live_at_entry, plan);
   return plan;
 }
 

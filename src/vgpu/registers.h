@@ -17,14 +17,22 @@ int register_width(ptx::Type type);
 /// Bytes of a whole slot of that width: 32 lanes, or one mask.
 uint32_t slot_bytes(int width);
 
+/// What instruction i does to registers: the leading operands it writes, and the condition code.
+struct RegisterUse {
+  int destinations = 0;
+  bool reads_carry = false, writes_carry = false;
+};
+
 struct RegisterPlan {
   std::vector<uint32_t> offsets;  // per register, absolute
   uint32_t end = 0;
-  std::vector<ByteRange> zeroed;  // slots a lane may read before writing
+  std::vector<SavedSlot> undefined;  // slots a lane may read before it has written them
+  bool carry_undefined = false;      // the same of the condition code
+  int first_undefined = -1;          // first instruction that reads one of them
 };
 
-/// `destinations[i]`: how many leading operands instruction i writes. Offsets start at `begin`.
-RegisterPlan plan_registers(const ptx::Function& function, std::span<const int> destinations,
+/// Offsets start at `begin`.
+RegisterPlan plan_registers(const ptx::Function& function, std::span<const RegisterUse> uses,
                             uint32_t begin);
 
 }  // namespace kw::vgpu

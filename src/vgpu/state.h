@@ -46,7 +46,7 @@ struct Group {
 /// Where an undefined value was first met by a warp, for the report.
 struct UndefinedOrigin {
   uint32_t pc = ~0u;
-  uint32_t region = 0;  // or kSharedRegion, kLocalRegion
+  uint32_t region = 0;  // or kSharedRegion, kLocalRegion, kRegisterFile
   uint64_t offset = 0;
 };
 

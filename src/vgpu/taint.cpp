@@ -18,19 +18,64 @@ using record::FindingKind;
 constexpr std::byte kAll{0xff};
 
 Subject origin_subject(const Machine& m, const UndefinedOrigin& origin) {
+  if (origin.region == kRegisterFile) return {};
   if (origin.region == kSharedRegion) return shared_subject(m, static_cast<int64_t>(origin.offset));
   if (origin.region == kLocalRegion)
     return local_subject(m, static_cast<int64_t>(origin.offset % m.launch.code->local_bytes));
   return region_subject(m, origin.region, static_cast<int64_t>(origin.offset));
 }
 
+void fill_lanes(std::byte* file, const SavedSlot& slot, uint32_t mask, bool ones) {
+  if (slot.width == 0) {
+    uint32_t value = 0;
+    std::memcpy(&value, file + slot.offset, 4);
+    value = ones ? value | mask : value & ~mask;
+    std::memcpy(file + slot.offset, &value, 4);
+    return;
+  }
+  for (uint32_t rest = mask; rest != 0; rest &= rest - 1)
+    std::memset(file + slot.offset + static_cast<uint32_t>(__builtin_ctz(rest)) * slot.width,
+                ones ? 0xff : 0, slot.width);
+}
+
+std::string origin_text(const Machine& m, const UndefinedOrigin& origin, const Subject& subject) {
+  const int line = place_of(*m.launch.code, origin.pc).line;
+  if (origin.region == kRegisterFile) {
+    const size_t count = m.launch.code->undefined[m.code[origin.pc].target].size();
+    return count == 1 ? fmt::format("a register that is read at line {} before it is written", line)
+                      : fmt::format(
+                            "one of {} registers that are read, first at line {}, before they are "
+                            "written",
+                            count, line);
+  }
+  return fmt::format("{}, read at line {} where {}", subject_text(subject), line,
+                     origin.region == kSharedRegion
+                         ? "it is uninitialised (or its writer is not waited for)"
+                         : "nothing was written to it yet");
+}
+
 }  // namespace
 
 void begin_taint(Machine& m, Warp& w, uint32_t pc, uint32_t region, uint64_t offset) {
-  w.shadow = m.pool->shadow(static_cast<ResidentBlock&>(*m.block), w);
+  if (w.tainted && (w.origin.region != kRegisterFile || region == kRegisterFile)) return;
+  if (!w.tainted) w.shadow = m.pool->shadow(static_cast<ResidentBlock&>(*m.block), w);
   w.tainted = true;
   w.origin = {pc, region, offset};
   if (m.must_be_clean) m.stop = true;
+}
+
+void undefine_registers(Machine& m, Warp& w, uint32_t pc, const std::vector<SavedSlot>& slots,
+                        uint32_t mask) {
+  const bool checks = m.counters == nullptr;
+  if (checks) begin_taint(m, w, pc, kRegisterFile, 0);
+  for (const SavedSlot& slot : slots) {
+    fill_lanes(w.regs, slot, mask, false);
+    if (checks) mark_register(w, slot, mask, true);
+  }
+}
+
+void mark_register(Warp& w, const SavedSlot& slot, uint32_t mask, bool undefined) {
+  fill_lanes(w.shadow, slot, mask, undefined);
 }
 
 void end_taint_if_clean(const Machine& m, Warp& w) {
@@ -110,14 +155,7 @@ void report_undefined(Machine& m, Warp& w, uint32_t pc, int lane, const std::str
   Actor origin = actor(m, w, lane, w.origin.pc);
   report(
       m, FindingKind::UninitialisedUse, Certainty::Certain, actor(m, w, lane, pc), subject, origin,
-      [&] {
-        const int line = place_of(*m.launch.code, w.origin.pc).line;
-        const bool shared = w.origin.region == kSharedRegion;
-        return fmt::format(
-            "{}: it comes from {}, read at line {} where {}", what, subject_text(subject), line,
-            shared ? "it is uninitialised (or its writer is not waited for)"
-                   : "nothing was written to it yet");
-      },
+      [&] { return fmt::format("{}: it comes from {}", what, origin_text(m, w.origin, subject)); },
       w.origin.pc);
 }
 

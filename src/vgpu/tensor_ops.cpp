@@ -199,15 +199,13 @@ void load_matrix(Machine& m, Warp& w, uint32_t pc, const TensorInst& t) {
   static thread_local std::byte values[kMaxElements * 8], bits[kMaxElements * 8];
   const Lines l = lines_of(w, t);
   const uint32_t piece = t.mem.total;
-  bool undefined = false;
   each_piece(l, piece, [&](int lane, uint64_t address, int first) {
     std::byte data[16] = {}, unknown[16] = {};
     const Target target = resolve(m, w, lane, pc, t.mem.space, address, piece, false);
     if (target.kind != Target::Kind::None) {
       const LaneAccess access{&w, lane, pc, AccessKind::Read, false, nullptr, nullptr, piece};
       if (read_piece(m, access, target, data, unknown)) {
-        if (!undefined && !w.tainted) begin_taint(m, w, pc, target.region, target.offset);
-        undefined = true;
+        begin_taint(m, w, pc, target.region, target.offset);
       }
     }
     for (uint32_t i = 0; i < piece; i += static_cast<uint32_t>(l.size)) {

@@ -106,6 +106,97 @@ INSTANTIATE_TEST_SUITE_P(
              ""}),
     [](const auto& row) { return row.param.name; });
 
+INSTANTIATE_TEST_SUITE_P(
+    Registers, Undefined,
+    ::testing::Values(
+        Case{"Stored", "mov.u32 %r10, %r20;",
+             "stores an undefined value to y[0]: it comes from a register that is read at line"},
+        Case{"OneOfTwo", "add.u32 %r10, %r20, %r21;", "it comes from one of 2 registers"},
+        Case{"TimesZero", "mul.lo.u32 %r10, %r20, 0;", "stores an undefined value"},
+        Case{"Branch", "setp.eq.s32 %p1, %r20, 0; @%p1 bra A; mov.u32 %r10, 2; A:",
+             "branches on an undefined value"},
+        Case{"Guard", "@%p1 bra A; mov.u32 %r10, 2; A:", "branches on an undefined value"},
+        Case{"Address", "ld.global.u32 %r5, [%rd9];", "uses an undefined value as an address"},
+        Case{"Unused", "add.s32 %r21, %r20, 1;", ""},
+        Case{"MaskedAway", "and.b32 %r10, %r20, 0;", ""},
+        Case{"HalfMaskedAway", "mov.b64 %rd6, {%r1, %r20}; cvt.u32.u64 %r10, %rd6;", ""},
+        Case{"WrittenOnOnePath",
+             "setp.lt.u32 %p1, %r1, 16; @%p1 bra A; mov.u32 %r20, 3; A: mov.u32 %r10, %r20;",
+             "stores an undefined value to y[0]"},
+        Case{"WrittenOnBothPaths",
+             "setp.lt.u32 %p1, %r1, 16; @%p1 bra A; mov.u32 %r20, 3; bra B; A: mov.u32 %r20, 4; "
+             "B: mov.u32 %r10, %r20;",
+             ""},
+        Case{"WrittenUnderGuard",
+             "setp.lt.u32 %p1, %r1, 16; @%p1 mov.u32 %r20, 3; mov.u32 %r10, %r20;",
+             "stores an undefined value to y[16]"},
+        Case{"UsedUnderTheSameGuard",
+             "setp.lt.u32 %p1, %r1, 16; @%p1 mov.u32 %r20, 3; @%p1 mov.u32 %r10, %r20;", ""},
+        Case{"WrittenInTheFirstRound",
+             "mov.u32 %r5, 0; L: setp.ne.u32 %p1, %r5, 0; @%p1 bra A; mov.u32 %r20, 3; A: "
+             "add.u32 %r20, %r20, 1; add.u32 %r5, %r5, 1; setp.lt.u32 %p2, %r5, 4; @%p2 bra L; "
+             "mov.u32 %r10, %r20;",
+             ""},
+        Case{"Carry", "addc.u32 %r10, %r1, 0;", "stores an undefined value"},
+        Case{"CarryWritten", "add.cc.u32 %r5, %r1, %r1; addc.u32 %r10, %r1, 0;", ""},
+        Case{"MemoryIsNamedFirst", "add.u32 %r21, %r20, 1; ld.global.u32 %r10, [%rd5];",
+             "it comes from t[0]"},
+        Case{"CountedByABarrier", "setp.eq.s32 %p1, %r20, 0; bar.red.popc.u32 %r10, 0, %p1;",
+             "stores an undefined value"},
+        Case{"DecidesABarrierVote",
+             "setp.eq.s32 %p1, %r20, 0; bar.red.or.pred %p2, 0, %p1; @%p2 mov.u32 %r10, 2;",
+             "stores an undefined value"},
+        Case{"OutvotedAtABarrier",
+             "setp.lt.u32 %p1, %r1, 16; @!%p1 bra A; setp.eq.s32 %p1, %r20, 0; bra B; A: "
+             "setp.eq.u32 %p1, %r1, %r1; B: barrier.red.or.pred %p2, 0, %p1; @%p2 mov.u32 %r10, 2;",
+             ""},
+        Case{"OverwrittenByABarrier",
+             "add.s32 %r21, %r20, 1; setp.eq.u32 %p1, %r1, 0; bar.red.popc.u32 %r20, 0, %p1; "
+             "mov.u32 %r10, %r20;",
+             ""}),
+    [](const auto& row) { return row.param.name; });
+
+// A second call must not take over what the first left in the callee's registers.
+TEST(UndefinedTest, EachCallStartsWithUndefinedRegisters) {
+  for (const int second : {0, 1}) {
+    Bench bench(entry(".param .u64 y, .param .u32 v", R"(
+      ld.param.u64 %rd1, [y]; ld.param.u32 %r2, [v];
+      { .param .b32 a; .param .b32 r; st.param.b32 [a], 0; call (r), seven_for_zero, (a); }
+      { .param .b32 a; .param .b32 r; st.param.b32 [a], %r2; call (r), seven_for_zero, (a);
+        ld.param.b32 %r3, [r]; }
+      st.global.u32 [%rd1], %r3;)",
+                      R"(.func (.param .b32 r) seven_for_zero(.param .b32 a) {
+      .reg .b32 %q<3>; .reg .pred %p;
+      ld.param.b32 %q1, [a]; setp.eq.u32 %p, %q1, 0; @%p mov.u32 %q2, 7;
+      st.param.b32 [r], %q2; mov.u32 %q2, 9; ret; })"));
+    const int y = bench.output("y", 1, tensor::DType::Int32);
+    bench.launch("k", {1}, {1}).params = {Bench::pointer(y), Bench::value(second)};
+    bench.run();
+    EXPECT_EQ(bench.found(FindingKind::UninitialisedUse) != nullptr, second != 0)
+        << bench.findings() << bench.load_error;
+    if (second == 0) {
+      EXPECT_EQ(bench.read<int>(y)[0], 7);
+    }
+  }
+}
+
+// Tracked warps give up running blocks side by side; the result must not depend on it.
+TEST(UndefinedTest, HarmlessRegistersChangeNothing) {
+  for (const int threads : {1, 2}) {
+    Bench bench(entry(".param .u64 y",
+                      "ld.param.u64 %rd1, [y]; mov.u32 %r1, %ctaid.x; mul.wide.u32 %rd3, %r1, 4; "
+                      "add.s64 %rd4, %rd1, %rd3; setp.gt.u32 %p1, %r1, 31; @%p1 add.u32 %r2, %r1, "
+                      "1; selp.b32 %r3, %r2, %r1, %p1; st.global.u32 [%rd4], %r3;"));
+    const int y = bench.output("y", 64, tensor::DType::Int32);
+    bench.launch("k", {64}, {1}).params = {Bench::pointer(y)};
+    bench.options.threads = threads;
+    bench.run();
+    EXPECT_EQ(bench.findings(), "");
+    EXPECT_EQ(bench.read<int>(y)[31], 31);
+    EXPECT_EQ(bench.read<int>(y)[63], 64);
+  }
+}
+
 TEST(UndefinedTest, OutputsNobodyWroteAreCounted) {
   Bench bench(entry(".param .u64 y",
                     "ld.param.u64 %rd1, [y]; mov.u32 %r1, %tid.x; mul.wide.u32 %rd3, %r1, 8; "

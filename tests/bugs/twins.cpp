@@ -65,6 +65,12 @@ void three_point(Case& c) {
     c.out<float>("y")[i] = (i > 0 ? x[i - 1] : 0.0f) + x[i] + (i + 1 < x.size() ? x[i + 1] : 0.0f);
 }
 
+void with_half_the_next(Case& c) {
+  const auto x = c.in<float>("x");
+  for (size_t i = 0; i < x.size(); ++i)
+    c.out<float>("y")[i] = x[i] + 0.5f * (i + 1 < x.size() ? x[i + 1] : 0.0f);
+}
+
 void byte_histogram(Case& c) {
   for (uint8_t v : c.in<uint8_t>("x")) ++c.out<int32_t>("bins")[v];
 }
@@ -138,6 +144,7 @@ const std::map<std::string, Twin>& twins() {
       {"null_bias", mapped<float, float>([](int64_t, float v) { return v; })},
       {"wild_pointer", mapped<int32_t, int32_t>([](int64_t, int32_t v) { return v; })},
       {"shared_halo", {three_point}},
+      {"uninit_register", {with_half_the_next}},
       {"dynamic_shared_small", reversed(0)},
       {"uninit_shared_bins", {byte_histogram}},
       {"uninit_scratch", {row_sum}},
