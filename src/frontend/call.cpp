@@ -188,7 +188,7 @@ Error depends_on_data(const Call& call, std::string_view name, const char* want)
 std::optional<graph::Operand> operand_of(const Value& value) {
   if (const auto* tensor = value.get<Tensor>()) return graph::Operand::tensor(tensor->node);
   if (const auto* flag = value.get<bool>()) return graph::Operand::of_bool(*flag);
-  if (const auto* integer = value.get<Dim>()) return graph::Operand::of(integer->value());
+  if (const auto* integer = value.get<Dim>()) return graph::Operand::of(*integer);
   if (const auto* number = value.get<double>()) return graph::Operand::of(*number);
   return std::nullopt;
 }

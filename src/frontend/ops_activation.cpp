@@ -215,13 +215,12 @@ Result<Value> glu(Call& call) {
   if (f.rank(x) == 0) return input_error("glu does not support 0-dimensional tensors");
   int dim = KW_TRY(call.dim("dim", x.value.node));
   const Dim extent = g[x.value.node].shape[static_cast<size_t>(dim)];
-  if (extent.value() % 2 != 0) {
-    return input_error(fmt::format("Halving dimension must be even, but dimension {} is size {}",
-                                   dim, extent.value()));
-  }
+  KW_TRY(need_multiple(g, extent, 2,
+                       fmt::format("Halving dimension must be even, but dimension {} is size {}",
+                                   dim, extent.value())));
   const Dim half = floor_div(extent, Dim(2));
   Term a = f.node(g.slice(x.value.node, dim, Dim(0), half, 1));
-  Term b = f.node(g.slice(x.value.node, dim, half, extent, 1));
+  Term b = f.node(g.slice(x.value.node, dim, half, half + half, 1));
   return f.result(wide(a) * sigmoid(wide(b)), f.dtype(x));
 }
 

@@ -91,7 +91,7 @@ Term scaled_sum(Formula& f, const Pair& p, bool minus) {
                     "point number."));
   }
   Op op = minus ? Op::Sub : Op::Add;
-  if (alpha.number == 1) {
+  if (alpha.number == 1 && alpha.dim.is_constant()) {
     return p.type == DType::Bool ? apply(Op::Or, p.a, p.b) : apply(op, p.a, p.b);
   }
   if (p.type == DType::Bool) {
@@ -182,7 +182,9 @@ Result<Value> rdiv(Call& call) {
 
 // The exponents PyTorch's kernels treat as products and roots: their edge cases differ from pow's.
 std::optional<Term> special_power(const Pair& p) {
-  if (p.b.value.is_tensor() || !tensor::is_float(p.type)) return std::nullopt;
+  if (p.b.value.is_tensor() || !p.b.value.dim.is_constant() || !tensor::is_float(p.type)) {
+    return std::nullopt;
+  }
   Term x = wide(p.a);
   double e = p.b.value.number;
   if (e == 2) return cast(x * x, p.type);

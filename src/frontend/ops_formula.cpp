@@ -40,6 +40,17 @@ Result<std::vector<int>> reduced_dims(Call& call, NodeId x) {
   return dims;
 }
 
+Status need_multiple(graph::Builder& graph, const graph::Dim& extent, int64_t divisor,
+                     const std::string& otherwise) {
+  if (divisor < 1 || extent.value() % divisor != 0) return input_error(otherwise);
+  const std::string text = extent.text();
+  const bool sum = text.find(' ') != std::string::npos;
+  if (!extent.is_constant()) {
+    graph.guard(fmt::format(sum ? "({}) % {} == 0" : "{} % {} == 0", text, divisor));
+  }
+  return Done{};
+}
+
 Result<std::optional<NodeId>> maybe_tensor(Call& call, std::string_view name) {
   if (!call.given(name)) return std::optional<NodeId>{};
   return std::optional<NodeId>(KW_TRY(call.tensor(name)));

@@ -57,6 +57,9 @@ Value tensor_tuple(const std::vector<graph::NodeId>& nodes, std::vector<std::str
 Value values_and_indices(graph::NodeId values, graph::NodeId indices);
 /// The dims a reduction names; none for a tensor of rank 0, which has nothing to reduce.
 Result<std::vector<int>> reduced_dims(Call& call, graph::NodeId x);
+/// The trace rests on this extent being a multiple of `divisor`; an Error when it is not.
+Status need_multiple(graph::Builder& graph, const graph::Dim& extent, int64_t divisor,
+                     const std::string& otherwise);
 /// The tensor, or nothing for None.
 Result<std::optional<graph::NodeId>> maybe_tensor(Call& call, std::string_view name);
 

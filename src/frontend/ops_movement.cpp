@@ -283,11 +283,11 @@ Result<Value> pixel_shuffle(Call& call) {
   const int64_t r = KW_TRY(call.integer("upscale_factor"));
   graph::Builder& g = call.graph();
   const int rank = g.rank(x);
-  if (rank < 3 || r < 1 || r > kLargestFactor || g.extent(x, rank - 3).value() % (r * r) != 0) {
-    return input_error(
-        "pixel_shuffle expects its input's 'channel' dimension to be divisible by "
-        "the square of upscale_factor");
-  }
+  const char* const refusal =
+      "pixel_shuffle expects its input's 'channel' dimension to be divisible by the square of "
+      "upscale_factor";
+  if (rank < 3 || r < 1 || r > kLargestFactor) return input_error(refusal);
+  KW_TRY(need_multiple(g, g.extent(x, rank - 3), r * r, refusal));
   Shape batch(g[x].shape.begin(), g[x].shape.end() - 3);
   const Dim c = floor_div(g.extent(x, rank - 3), Dim(r * r));
   const Dim h = g.extent(x, rank - 2), w = g.extent(x, rank - 1);
@@ -308,12 +308,11 @@ Result<Value> pixel_unshuffle(Call& call) {
   const int64_t r = KW_TRY(call.integer("downscale_factor"));
   graph::Builder& g = call.graph();
   const int rank = g.rank(x);
-  if (rank < 3 || r < 1 || r > kLargestFactor || g.extent(x, rank - 2).value() % r != 0 ||
-      g.extent(x, rank - 1).value() % r != 0) {
-    return input_error(
-        "pixel_unshuffle expects height and width to be divisible by "
-        "downscale_factor");
-  }
+  const char* const refusal =
+      "pixel_unshuffle expects height and width to be divisible by downscale_factor";
+  if (rank < 3 || r < 1 || r > kLargestFactor) return input_error(refusal);
+  KW_TRY(need_multiple(g, g.extent(x, rank - 2), r, refusal));
+  KW_TRY(need_multiple(g, g.extent(x, rank - 1), r, refusal));
   Shape batch(g[x].shape.begin(), g[x].shape.end() - 3);
   const Dim c = g.extent(x, rank - 3);
   const Dim h = floor_div(g.extent(x, rank - 2), Dim(r));
@@ -334,9 +333,9 @@ Result<Value> channel_shuffle(Call& call) {
   NodeId x = KW_TRY(call.tensor("input"));
   const int64_t groups = KW_TRY(call.integer("groups"));
   graph::Builder& g = call.graph();
-  if (g.rank(x) < 3 || groups < 1 || g.extent(x, 1).value() % groups != 0) {
-    return input_error("Number of channels must be divisible by groups");
-  }
+  const char* const refusal = "Number of channels must be divisible by groups";
+  if (g.rank(x) < 3) return input_error(refusal);
+  KW_TRY(need_multiple(g, g.extent(x, 1), groups, refusal));
   Shape shape = g[x].shape;
   NodeId split = KW_TRY(graph::unflatten(g, x, 1, {Dim(groups), floor_div(shape[1], Dim(groups))}));
   NodeId turned = KW_TRY(graph::transpose(g, split, 1, 2));
