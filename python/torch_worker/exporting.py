@@ -209,7 +209,7 @@ class Exporter:
                 target = next(self._user_name(n) for n in self.program.graph.nodes if n.name == spec.target)
             described.append({"kind": "mutation", "target": self._strip(target), "value": self._argument(value)})
         shaped = torch.utils._pytree.tree_unflatten(user, self.program.call_spec.out_spec)
-        named = _named(shaped, "")
+        named = [] if shaped is None else _named(shaped, "")  # None: what it writes counts
         return [{"kind": "output", "name": name, "value": self._argument(value)} for name, value in named] + described
 
 

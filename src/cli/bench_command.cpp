@@ -84,12 +84,18 @@ Result<std::unique_ptr<engine::BenchMachine>> open_machine(const Args& args, Io&
 Result<engine::BenchReport> bench(const Args& args, Io& io, engine::BenchRequest request) {
   const std::string text = KW_TRY(os::read_file(request.verify.module_path, kMostModuleBytes));
   const auto progress = [&io](const std::string& what) { io.progress(what); };
+  const engine::CrossCheckMode mode =
+      KW_TRY(engine::cross_check_mode(args.one("--cross-check", "auto")));
+  const auto torch = engine::open_torch();
   progress("reading the reference");
-  const task::Task task = KW_TRY(engine::load_reference(
-      {request.verify.reference_path, args.one("--function"), args.all("--input"), request.dims}));
+  const task::Task task =
+      KW_TRY(engine::load_reference({request.verify.reference_path, args.one("--function"),
+                                     args.all("--input"), request.dims, torch}));
   const auto machine = KW_TRY(open_machine(args, io, !request.torch_modes.empty()));
   if (!machine->no_gpu().empty()) io.note("no GPU: " + machine->no_gpu());
-  return engine::bench_module(text, task, request, machine->tools(), progress);
+  engine::BenchTools tools = machine->tools();
+  tools.verify.cross_check = engine::open_cross_check(mode, KW_VERSION, torch);
+  return engine::bench_module(text, task, request, tools, progress);
 }
 
 int bench_code(const engine::BenchReport& report) {

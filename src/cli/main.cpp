@@ -48,6 +48,7 @@ constexpr OptionRow kVerifyOptions[] = {
     {"--device", Takes::One},      {"--target", Takes::One},   {"--compiler", Takes::One},
     {"--family", Takes::One},      {"--seed", Takes::One},     {"--kill-rate", Takes::Nothing},
     {"--explain", Takes::Nothing}, {"--threads", Takes::One},  {"--timeout", Takes::One},
+    {"--cross-check", Takes::One},
 };
 constexpr OptionRow kLintOptions[] = {
     {"--function", Takes::One}, {"--input", Takes::Many}, {"--dim", Takes::Many},
@@ -59,7 +60,7 @@ constexpr OptionRow kBenchOptions[] = {
     {"--versus", Takes::Many},   {"--quick", Takes::Nothing}, {"--dim", Takes::Many},
     {"--dims", Takes::One},      {"--tune", Takes::Many},     {"--seed", Takes::One},
     {"--device", Takes::One},    {"--target", Takes::One},    {"--compiler", Takes::One},
-    {"--threads", Takes::One},   {"--timeout", Takes::One},
+    {"--threads", Takes::One},   {"--timeout", Takes::One},   {"--cross-check", Takes::One},
 };
 constexpr OptionRow kCompareOptions[] = {
     {"--reference", Takes::One}, {"--function", Takes::One}, {"--input", Takes::Many},
@@ -67,6 +68,7 @@ constexpr OptionRow kCompareOptions[] = {
     {"--tune", Takes::Many},     {"--scalar", Takes::Many},  {"--absent", Takes::Many},
     {"--seed", Takes::One},      {"--device", Takes::One},   {"--target", Takes::One},
     {"--compiler", Takes::One},  {"--threads", Takes::One},  {"--timeout", Takes::One},
+    {"--cross-check", Takes::One},
 };
 constexpr OptionRow kDemoOptions[] = {{"--compiler", Takes::One}};
 constexpr OptionRow kDoctorOptions[] = {{"--has", Takes::One}, {"--looked", Takes::Nothing}};

@@ -78,15 +78,18 @@ Result<std::vector<engine::VerifyReport>> verify(const Args& args, Io& io) {
   engine::VerifyRequest request = KW_TRY(verify_request(args));
   const std::vector<std::string> texts = KW_TRY(module_texts(args));
   const auto progress = [&io](const std::string& what) { io.progress(what); };
+  const engine::CrossCheckMode mode =
+      KW_TRY(engine::cross_check_mode(args.one("--cross-check", "auto")));
+  const auto torch = engine::open_torch();
   progress("reading the reference");
   Result<task::Task> task = engine::load_reference(
-      {request.reference_path, args.one("--function"), args.all("--input"), request.dims});
+      {request.reference_path, args.one("--function"), args.all("--input"), request.dims, torch});
   if (!task) return std::move(task).error();
   const Devices devices = KW_TRY(open_devices(args, request, io));
   const auto compiler = KW_TRY(engine::open_compiler(args.one("--compiler")));
   const auto oracle = engine::open_oracle();
   const engine::VerifyTools tools{compiler.get(), devices.virtual_gpu.get(), devices.gpu.get(),
-                                  oracle.get()};
+                                  oracle.get(), engine::open_cross_check(mode, KW_VERSION, torch)};
   engine::VerifyPools pools;
   std::vector<engine::VerifyReport> reports;
   for (size_t i = 0; i < texts.size(); ++i) {

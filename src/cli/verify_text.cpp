@@ -113,6 +113,7 @@ std::string verify_text(const engine::VerifyReport& report, bool explain, const 
     text += compile_failure_text(*gate.compile_failed, module, style);
   }
   text += list_rows("task", report.task_notes, explain);
+  if (report.cross_check) text += list_rows("cross-check", {report.cross_check->text()}, explain);
   text += list_rows("task lint", gate.lint, explain);
   text += list_rows("not run", gate.skipped, explain);
   std::vector<std::string> warnings;

@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "engine/export_reference.h"
 #include "frontend/trace.h"
 #include "oracle/torch_export.h"
 #include "verify/metric.h"
@@ -66,6 +67,12 @@ void set_written(const frontend::Entry& entry, const frontend::Trace& trace,
 Result<oracle::TorchCall> torch_call(const task::Task& task, const task::Dims& dims,
                                      const graph::Graph& graph,
                                      const std::vector<HostTensor>& inputs) {
+  const auto* exported = dynamic_cast<const ExportedReference*>(task.reference.get());
+  if (exported != nullptr) {
+    oracle::TorchCall call = KW_TRY(exported->call(dims, graph, inputs));
+    call.allow_tf32 = task.precision.allow_tf32;
+    return call;
+  }
   const auto* python = dynamic_cast<const frontend::PythonReference*>(task.reference.get());
   if (python == nullptr) return environment_error("the reference of this task is no Python");
   const frontend::Entry& entry = python->entry();
@@ -107,17 +114,20 @@ std::vector<std::vector<const HostTensor*>> torch_pool(
 
 Result<oracle::CrossChecked> cross_check_task(const task::Task& task, const task::Dims& dims,
                                               const std::vector<HostTensor>& inputs,
-                                              exec::Oracle& oracle, oracle::TorchProcess& torch) {
+                                              exec::Oracle& oracle, oracle::TorchProcess& torch,
+                                              const CallOptions& options) {
   const graph::Graph graph = KW_TRY(task.reference->trace(dims));
   oracle::CrossCheck check;
   check.graph = &graph;
   check.inputs = &inputs;
   check.call = KW_TRY(torch_call(task, dims, graph, inputs));
+  check.call.device = options.device;
+  check.timeout_seconds = options.timeout_seconds;
   check.options.allow_tf32 = task.precision.allow_tf32;
   check.judge = [&](const exec::Truth& truth, const HostTensor& got) {
-    verify::CompareOptions options;
-    options.precision = task.precision;
-    return verify::compare(truth, got, options).reason;
+    verify::CompareOptions compare;
+    compare.precision = task.precision;
+    return verify::compare(truth, got, compare).reason;
   };
   return oracle::cross_check(check, oracle, torch);
 }

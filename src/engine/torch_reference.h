@@ -2,6 +2,7 @@
 // graph mean the same by it.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "base/result.h"
@@ -24,10 +25,17 @@ std::vector<std::vector<const tensor::HostTensor*>> torch_pool(
     const oracle::TorchCall& call, const graph::Graph& graph,
     const std::vector<const std::vector<tensor::HostTensor>*>& sets);
 
-/// Evaluates the reference both ways on the CPU and judges PyTorch's outputs by our truth, as a
-/// candidate would be.
+/// Where and how long PyTorch may evaluate.
+struct CallOptions {
+  std::string device = "cpu";
+  double timeout_seconds = 120;
+};
+
+/// Evaluates the reference both ways and judges PyTorch's outputs by our truth, as a candidate
+/// would be.
 Result<oracle::CrossChecked> cross_check_task(const task::Task& task, const task::Dims& dims,
                                               const std::vector<tensor::HostTensor>& inputs,
-                                              exec::Oracle& oracle, oracle::TorchProcess& torch);
+                                              exec::Oracle& oracle, oracle::TorchProcess& torch,
+                                              const CallOptions& options = {});
 
 }  // namespace kw::engine

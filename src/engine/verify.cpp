@@ -124,6 +124,11 @@ Result<VerifyReport> verify_module(const std::string& module_text, const task::T
         {record::Stage::Static, "rejected", {"the module does not parse"}, 0});
     return report;
   }
+  if (!kept.cross_check && tools.cross_check) {
+    if (progress) progress("asking PyTorch what the reference means");
+    kept.cross_check = KW_TRY(tools.cross_check(task));
+  }
+  report.cross_check = kept.cross_check;
   if (progress) progress("drawing inputs");
   if (!kept.small)
     kept.small.emplace(KW_TRY(make_pool(task, request, *tools.oracle, verify::virtual_limits(),

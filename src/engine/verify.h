@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -11,6 +12,7 @@
 
 #include "base/json.h"
 #include "base/result.h"
+#include "engine/cross_check.h"
 #include "engine/run.h"
 #include "exec/compiler.h"
 #include "exec/device.h"
@@ -34,18 +36,21 @@ struct VerifyRequest {
   bool kill_rate = false;  // also send the imposters through the task's cells
 };
 
-/// What the story works with. All but `gpu` must be there.
+/// What the story works with. All but `gpu` and `cross_check` must be there.
 struct VerifyTools {
   exec::Compiler* compiler = nullptr;
   exec::Device* virtual_gpu = nullptr;
   exec::Device* gpu = nullptr;
   exec::Oracle* oracle = nullptr;
+  /// Whether PyTorch reads the task's reference as we do; asked once per VerifyPools.
+  std::function<Result<CrossCheckReport>(const task::Task&)> cross_check = {};
 };
 
 struct VerifyReport {
   std::string module_name, module_text;
   std::string task_name, task_hash;
   std::vector<std::string> task_notes;
+  std::optional<CrossCheckReport> cross_check;
   verify::GateReport gate;
   std::optional<verify::KillReport> imposters;
 
@@ -57,6 +62,7 @@ struct VerifyReport {
 /// them. The requests of these must name the same dims, family and seed.
 struct VerifyPools {
   std::unique_ptr<task::Task> task;          // at the shapes that are judged; pools point to it
+  std::optional<CrossCheckReport> cross_check;
   std::optional<verify::Pool> small, large;  // for the virtual GPU, for the GPU
 };
 

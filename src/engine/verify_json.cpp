@@ -43,6 +43,7 @@ Json to_json(const VerifyReport& report) {
                        .set("name", report.task_name)
                        .set("hash", report.task_hash)
                        .set("notes", texts(report.task_notes)));
+  json.set("cross_check", report.cross_check ? to_json(*report.cross_check) : Json());
   json.set("stages", stages_json(gate.stages)).set("cell_list", cells_json(gate.cells));
   json.set("skipped", texts(gate.skipped)).set("lint", texts(gate.lint));
   Json warnings = Json::array();

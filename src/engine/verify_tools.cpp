@@ -1,16 +1,54 @@
 #include "engine/verify_tools.h"
 
+#include <fmt/core.h>
+
+#include "engine/export_reference.h"
 #include "frontend/load.h"
+#include "frontend/refusals.h"
 #include "oracle/interpreter.h"
+#include "os/files.h"
 
 namespace kw::engine {
+namespace {
+
+/// What our reader does not know, torch may; what is wrong with the request, it cannot mend.
+bool may_be_exported(const Error& refused) {
+  const bool unsupported = refused.message.find("not supported") != std::string::npos ||
+                           refused.message.find(frontend::kWayOut + 3) != std::string::npos;
+  return refused.blame == Blame::Input && unsupported && !oracle::find_torch_python().path.empty();
+}
+
+}  // namespace
 
 Result<task::Task> load_reference(const ReferenceRequest& request) {
   frontend::LoadOptions options;
   options.function = request.function;
   options.inputs = request.inputs;
   options.dims = request.dims;
+  options.other_reader = [&request](const std::string& text, const std::string& path,
+                                    const frontend::LoadRequest& what,
+                                    Error refused) -> Result<task::Task> {
+    if (!may_be_exported(refused)) return refused;
+    const auto torch = request.torch != nullptr ? request.torch : open_torch();
+    Result<task::Task> exported = load_exported(text, path, what, torch, refused.message);
+    if (exported) return exported;
+    return input_error(fmt::format("{}\n  and torch.export does not read it either: {}",
+                                   refused.message, exported.error().message));
+  };
   return frontend::load_task(request.path, options);
+}
+
+std::shared_ptr<oracle::TorchProcess> open_torch() {
+  return std::make_shared<oracle::TorchProcess>();
+}
+
+std::function<Result<CrossCheckReport>(const task::Task&)> open_cross_check(
+    CrossCheckMode mode, const std::string& version, std::shared_ptr<oracle::TorchProcess> torch) {
+  const CrossCheckOptions options{mode, version, os::cache_directory()};
+  return [options, torch](const task::Task& task) {
+    oracle::Interpreter interpreter;
+    return cross_check_reference(task, options, cross_check_torch(interpreter, *torch));
+  };
 }
 
 std::unique_ptr<exec::Oracle> open_oracle() { return std::make_unique<oracle::Interpreter>(); }

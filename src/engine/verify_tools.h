@@ -9,18 +9,27 @@
 #include <vector>
 
 #include "base/result.h"
+#include "engine/verify.h"
 #include "exec/oracle.h"
 #include "task/task.h"
 
 namespace kw::engine {
+
+/// The torch process of one command; nothing starts before it is asked.
+std::shared_ptr<oracle::TorchProcess> open_torch();
 
 struct ReferenceRequest {
   std::string path;                     // a Python file or a task folder
   std::string function;                 // "" = the only one, or the one called reference
   std::vector<std::string> inputs;      // "x:fp16[B,D]", "eps=1e-5"
   std::map<std::string, int64_t> dims;  // instead of the file's own
+  std::shared_ptr<oracle::TorchProcess> torch = {};  // shared with what else asks it; may be null
 };
 Result<task::Task> load_reference(const ReferenceRequest& request);
+
+/// VerifyTools::cross_check on this machine; agreement is remembered in the cache folder.
+std::function<Result<CrossCheckReport>(const task::Task&)> open_cross_check(
+    CrossCheckMode mode, const std::string& version, std::shared_ptr<oracle::TorchProcess> torch);
 
 std::unique_ptr<exec::Oracle> open_oracle();
 

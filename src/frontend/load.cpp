@@ -31,15 +31,7 @@ bool annotated(const Found& found) {
   });
 }
 
-}  // namespace
-
-Result<std::vector<GivenInput>> parse_input_options(const std::vector<std::string>& texts) {
-  std::vector<GivenInput> inputs;
-  for (const std::string& text : texts) inputs.push_back(KW_TRY(parse_input_option(text)));
-  return inputs;
-}
-
-Result<task::Task> load_source(const std::string& text, const std::string& path,
+Result<task::Task> read_source(const std::string& text, const std::string& path,
                                const LoadRequest& request) {
   TaskDraft draft;
   draft.entry.source = KW_TRY(parse_python(text, path));
@@ -64,12 +56,28 @@ Result<task::Task> load_source(const std::string& text, const std::string& path,
   return load_flat(std::move(draft), binder.unknown());
 }
 
+}  // namespace
+
+Result<std::vector<GivenInput>> parse_input_options(const std::vector<std::string>& texts) {
+  std::vector<GivenInput> inputs;
+  for (const std::string& text : texts) inputs.push_back(KW_TRY(parse_input_option(text)));
+  return inputs;
+}
+
+Result<task::Task> load_source(const std::string& text, const std::string& path,
+                               const LoadRequest& request) {
+  Result<task::Task> read = read_source(text, path, request);
+  if (read || !request.other_reader) return read;
+  return request.other_reader(text, path, request, std::move(read).error());
+}
+
 Result<task::Task> load_python(const std::string& text, const std::string& path,
                                const LoadOptions& options) {
   LoadRequest request;
   request.function = options.function;
   request.dims = options.dims;
   request.inputs = KW_TRY(parse_input_options(options.inputs));
+  request.other_reader = options.other_reader;
   return load_source(text, path, request);
 }
 

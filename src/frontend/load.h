@@ -2,6 +2,7 @@
 // the formats.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -10,10 +11,16 @@
 
 namespace kw::frontend {
 
+struct LoadRequest;  // load_source.h
+/// Asked for the task when our own reader refuses a reference; gets what it said.
+using OtherReader = std::function<Result<task::Task>(
+    const std::string& text, const std::string& path, const LoadRequest& request, Error refused)>;
+
 struct LoadOptions {
   std::string function;             // --function: which one of the file
   std::vector<std::string> inputs;  // --input: "x:fp16[B,D]", "eps=1e-5"
   task::Dims dims;                  // --dims: instead of the file's own
+  OtherReader other_reader = {};    // may be empty
 };
 
 /// A .py file (a function, a KernelBench model, an optimizer-skill ref.py), a folder with a

@@ -7,6 +7,7 @@
 
 #include "base/result.h"
 #include "frontend/entry.h"
+#include "frontend/load.h"
 #include "task/task.h"
 
 namespace kw::frontend {
@@ -16,6 +17,7 @@ struct LoadRequest {
   std::vector<GivenInput> inputs;
   task::Dims dims;
   std::vector<std::string> output_names;
+  OtherReader other_reader = {};
 };
 
 Result<task::Task> load_source(const std::string& text, const std::string& path,

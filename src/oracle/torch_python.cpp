@@ -11,7 +11,10 @@ namespace {
 
 // Finding the module without importing it takes milliseconds, importing it takes seconds.
 constexpr const char* kProbe =
-    "import importlib.util, sys; sys.exit(0 if importlib.util.find_spec('torch') else 9)";
+    "import importlib.util, importlib.metadata, sys\n"
+    "if not importlib.util.find_spec('torch'): sys.exit(9)\n"
+    "try: print(importlib.metadata.version('torch'))\n"
+    "except importlib.metadata.PackageNotFoundError: pass\n";
 constexpr double kProbeSeconds = 30;
 
 std::string parent(const std::string& path) {
@@ -20,7 +23,7 @@ std::string parent(const std::string& path) {
 }
 
 /// "" when this Python has torch, else why not.
-std::string lacks(const std::string& python) {
+std::string lacks(const std::string& python, std::string* version) {
   if (os::find_program(python).empty()) return "no such program";
   os::ProcessLimits limits;
   limits.timeout_seconds = kProbeSeconds;
@@ -29,6 +32,7 @@ std::string lacks(const std::string& python) {
   if (run->timed_out) return fmt::format("did not answer within {} s", kProbeSeconds);
   if (run->signal != 0) return fmt::format("killed by signal {}", run->signal);
   if (run->exit_code == 9) return "has no module torch";
+  *version = trim(run->out);
   if (run->exit_code == 0) return "";
   const std::string said(trim(run->err));
   const size_t newline = said.rfind('\n');
@@ -62,7 +66,7 @@ FoundPython find_torch_python() {
   const bool chosen = !os::env("KW_TORCH_PYTHON").empty();
   for (const std::string& python : candidates()) {
     const bool worth_a_line = chosen || os::exists(python);
-    const std::string why_not = lacks(python);
+    const std::string why_not = lacks(python, &found.version);
     if (why_not.empty()) {
       found.path = python;
       return found;

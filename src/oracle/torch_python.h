@@ -9,7 +9,8 @@
 namespace kw::oracle {
 
 struct FoundPython {
-  std::string path;  // "" when there is none
+  std::string path;     // "" when there is none
+  std::string version;  // of its torch, as the package says; "" when it does not
   std::vector<std::string>
       looked_at;  // one line per candidate: "/usr/bin/python3: has no module torch"
 };

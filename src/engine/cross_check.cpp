@@ -1,0 +1,275 @@
+#include "engine/cross_check.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "base/hash.h"
+#include "base/text.h"
+#include "os/files.h"
+#include "verify/families.h"
+#include "verify/shapes.h"
+
+namespace kw::engine {
+namespace {
+
+using oracle::TorchKind;
+using verify::ShapeCase;
+
+constexpr const char* kFormat = "cross-check 1";
+constexpr size_t kOtherShapes = 2;  // beside the task's own
+constexpr double kSeconds = 30;     // for one evaluation in torch; shapes are small
+constexpr uint64_t kSeed = 1;       // agreement must be the same tomorrow
+
+bool has_elements(const ShapeCase& shape) {
+  for (const auto* list : {&shape.graph.inputs, &shape.graph.outputs}) {
+    for (const graph::NamedNode& one : *list) {
+      if (graph::count_of(shape.graph[one.node].shape).value() == 0) return false;
+    }
+  }
+  return true;
+}
+
+/// The smallest of the task's own, and the smallest derived ones.
+Result<std::vector<ShapeCase>> small_shapes(const task::Task& task) {
+  verify::ShapePlan plan = KW_TRY(verify::plan_shapes(task, verify::virtual_limits()));
+  std::stable_sort(plan.cases.begin(), plan.cases.end(), [](const auto& a, const auto& b) {
+    return a.demanded != b.demanded ? a.demanded : a.work < b.work;
+  });
+  std::vector<ShapeCase> chosen;
+  for (ShapeCase& shape : plan.cases) {
+    const bool wanted = chosen.empty() || !shape.demanded;
+    if (wanted && has_elements(shape)) chosen.push_back(std::move(shape));
+    if (chosen.size() > kOtherShapes) break;
+  }
+  if (chosen.empty()) return input_error("no shape of the task has elements to compare");
+  return chosen;
+}
+
+/// What PyTorch on this device cannot do says nothing about the reference.
+bool is_about_the_device(const oracle::TorchOutcome& outcome) {
+  if (outcome.kind != TorchKind::Raised) return false;
+  constexpr const char* kWords[] = {
+      "not implemented for", "NotImplementedError", "CUDA", "cuda", "same device", "NVIDIA"};
+  return std::any_of(std::begin(kWords), std::end(kWords), [&](const char* word) {
+    return outcome.message.find(word) != std::string::npos;
+  });
+}
+
+bool is_the_references_fault(const oracle::TorchOutcome& outcome) {
+  return outcome.kind == TorchKind::Raised || outcome.kind == TorchKind::BadReturn ||
+         outcome.kind == TorchKind::BadSource;
+}
+
+class Checker {
+ public:
+  Checker(const task::Task& task, const CrossCheckOptions& options, const CrossCheckTorch& torch)
+      : task_(task), options_(options), torch_(torch) {}
+
+  Result<CrossCheckReport> run();
+
+ private:
+  std::string path_for(const oracle::FoundPython& python,
+                       const std::vector<ShapeCase>& shapes) const;
+  bool remembered(const std::string& path);
+  void remember(const std::string& path) const;
+  Result<oracle::CrossChecked> evaluate(const ShapeCase& shape,
+                                        const std::vector<tensor::HostTensor>& inputs) const;
+  Result<bool> compare(const ShapeCase& shape, const std::string& family, bool own);
+  Result<bool> compare_all(const std::vector<ShapeCase>& shapes);
+  Error parted(const ShapeCase& shape, const std::string& family,
+               const oracle::Parting& parting) const;
+  Result<CrossCheckReport> not_checked(const std::string& why);
+
+  const task::Task& task_;
+  const CrossCheckOptions& options_;
+  const CrossCheckTorch& torch_;
+  CrossCheckReport report_;
+};
+
+/// Everything agreement rests on: the reference, how we read it, who reads it here and there.
+std::string Checker::path_for(const oracle::FoundPython& python,
+                              const std::vector<ShapeCase>& shapes) const {
+  if (options_.folder.empty()) return "";
+  std::string key =
+      fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n", kFormat, task::task_hash(task_), options_.version,
+                  os::file_size(os::self_path()), python.path, python.version);
+  for (const ShapeCase& shape : shapes) key += graph::print(shape.graph) + "\n";
+  return fmt::format("{}/cross-check/{}.json", options_.folder, hash_hex(key));
+}
+
+bool Checker::remembered(const std::string& path) {
+  if (path.empty() || options_.mode == CrossCheckMode::Always || !os::exists(path)) return false;
+  const Result<std::string> text = os::read_file(path, uint64_t{1} << 20);
+  if (!text) return false;
+  const Result<Json> json = Json::parse(*text);
+  if (!json || (*json)["format"].as_string() != kFormat) return false;
+  report_.state = CrossCheckState::Remembered;
+  report_.torch = (*json)["torch"].as_string();
+  for (const Json& shape : (*json)["shapes"].items()) report_.shapes.push_back(shape.as_string());
+  for (const Json& one : (*json)["families"].items()) report_.families.push_back(one.as_string());
+  for (const Json& note : (*json)["notes"].items()) report_.notes.push_back(note.as_string());
+  return true;
+}
+
+// A cache that cannot be written costs seconds each time, not the result.
+void Checker::remember(const std::string& path) const {
+  if (path.empty()) return;
+  Json json = to_json(report_);
+  json.set("format", kFormat);
+  if (os::make_directories(path.substr(0, path.rfind('/'))))
+    static_cast<void>(os::write_file(path, json.dump(true), os::Sync::No).has_value());
+}
+
+Result<oracle::CrossChecked> Checker::evaluate(
+    const ShapeCase& shape, const std::vector<tensor::HostTensor>& inputs) const {
+  CallOptions options{"cpu", kSeconds};
+  oracle::CrossChecked checked = KW_TRY(torch_.evaluate(task_, shape.dims, inputs, options));
+  // A reference may ask where its tensors lie; candidates run on a GPU.
+  const bool parted = checked.outcome.kind == TorchKind::Ok && !checked.agree();
+  if (!parted && !is_about_the_device(checked.outcome)) return checked;
+  options.device = "cuda";
+  oracle::CrossChecked again = KW_TRY(torch_.evaluate(task_, shape.dims, inputs, options));
+  return again.outcome.kind == TorchKind::NoCuda ? checked : again;
+}
+
+Error Checker::parted(const ShapeCase& shape, const std::string& family,
+                      const oracle::Parting& parting) const {
+  const std::string at = shape.dims.empty() ? "" : " at " + task::dims_text(shape.dims);
+  return input_error(fmt::format(
+      "{}: PyTorch and kernelwright read this reference differently, so it cannot judge{}, {} "
+      "inputs: {}",
+      task_.source_path, at, family, oracle::parting_text(parting)));
+}
+
+/// Whether PyTorch could evaluate it; `own`: at a shape the task itself names.
+Result<bool> Checker::compare(const ShapeCase& shape, const std::string& family, bool own) {
+  const std::vector<tensor::HostTensor> inputs =
+      KW_TRY(verify::draw_inputs(task_, shape.graph, shape.dims, family, kSeed));
+  const oracle::CrossChecked checked = KW_TRY(evaluate(shape, inputs));
+  if (!checked.partings.empty() && checked.outcome.kind == TorchKind::Ok)
+    return parted(shape, family, checked.partings.front());
+  if (checked.agree()) return true;
+  const std::string what = oracle::outcome_text(checked.outcome);
+  if (own && is_the_references_fault(checked.outcome) && !is_about_the_device(checked.outcome)) {
+    std::string message = fmt::format(
+        "{}: PyTorch cannot evaluate this reference at its own "
+        "inputs: {}",
+        task_.source_path, what);
+    if (!checked.outcome.traceback.empty()) message += "\n" + checked.outcome.traceback;
+    return input_error(std::move(message));
+  }
+  report_.notes.push_back(
+      shape.dims.empty() ? what : fmt::format("{}: {}", task::dims_text(shape.dims), what));
+  return false;
+}
+
+/// Whether at least the task's own shape could be compared.
+Result<bool> Checker::compare_all(const std::vector<ShapeCase>& shapes) {
+  report_.families = verify::families_for(task_);
+  for (size_t i = 0; i < shapes.size(); ++i) {
+    bool all = true;
+    for (const std::string& family : report_.families) {
+      all = all && KW_TRY(compare(shapes[i], family, i == 0));
+      if (!all) break;
+    }
+    if (!all && i == 0) return false;
+    if (all) report_.shapes.push_back(task::dims_text(shapes[i].dims));
+  }
+  return true;
+}
+
+Result<CrossCheckReport> Checker::not_checked(const std::string& why) {
+  report_.state = CrossCheckState::NotChecked;
+  if (options_.mode == CrossCheckMode::Always)
+    return environment_error("--cross-check always: " + why);
+  report_.families.clear();
+  report_.notes = {why};
+  return report_;
+}
+
+Result<CrossCheckReport> Checker::run() {
+  if (options_.mode == CrossCheckMode::Never) return not_checked("--cross-check never");
+  const auto start = std::chrono::steady_clock::now();
+  const oracle::FoundPython python = torch_.find();
+  if (python.path.empty()) {
+    return not_checked(options_.mode == CrossCheckMode::Always ? oracle::no_torch(python).message
+                                                               : std::string("no PyTorch here"));
+  }
+  const std::vector<ShapeCase> shapes = KW_TRY(small_shapes(task_));
+  const std::string path = path_for(python, shapes);
+  if (!remembered(path)) {
+    report_.torch = python.version;
+    if (!KW_TRY(compare_all(shapes))) return not_checked(join(report_.notes, "; "));
+    report_.state = CrossCheckState::Agrees;
+    remember(path);
+  }
+  report_.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return report_;
+}
+
+const char* state_name(CrossCheckState state) {
+  switch (state) {
+    case CrossCheckState::Agrees:
+      return "agrees";
+    case CrossCheckState::Remembered:
+      return "remembered";
+    case CrossCheckState::NotChecked:
+      break;
+  }
+  return "not checked";
+}
+
+Json texts(const std::vector<std::string>& list) {
+  Json json = Json::array();
+  for (const std::string& text : list) json.push(text);
+  return json;
+}
+
+}  // namespace
+
+Result<CrossCheckMode> cross_check_mode(const std::string& name) {
+  if (name == "auto") return CrossCheckMode::Auto;
+  if (name == "always") return CrossCheckMode::Always;
+  if (name == "never") return CrossCheckMode::Never;
+  return input_error(fmt::format("--cross-check: '{}' is none of auto, always, never", name));
+}
+
+std::string CrossCheckReport::text() const {
+  if (state == CrossCheckState::NotChecked) return "not cross-checked: " + join(notes, "; ");
+  std::string line = "PyTorch";
+  if (!torch.empty()) line += " " + torch;
+  line += state == CrossCheckState::Agrees ? " reads the reference as we do"
+                                           : " reads the reference as we do (remembered)";
+  std::vector<std::string> at;
+  for (const std::string& shape : shapes) {
+    if (!shape.empty()) at.push_back(shape);
+  }
+  if (!at.empty()) line += ", at " + join(at, "; ");
+  return line;
+}
+
+Json to_json(const CrossCheckReport& report) {
+  Json json = Json::object();
+  json.set("state", state_name(report.state)).set("torch", report.torch);
+  json.set("shapes", texts(report.shapes)).set("families", texts(report.families));
+  return json.set("notes", texts(report.notes)).set("seconds", report.seconds);
+}
+
+CrossCheckTorch cross_check_torch(exec::Oracle& oracle, oracle::TorchProcess& torch) {
+  return {
+      oracle::find_torch_python,
+      [&oracle, &torch](const task::Task& task, const task::Dims& dims,
+                        const std::vector<tensor::HostTensor>& inputs, const CallOptions& options) {
+        return cross_check_task(task, dims, inputs, oracle, torch, options);
+      }};
+}
+
+Result<CrossCheckReport> cross_check_reference(const task::Task& task,
+                                               const CrossCheckOptions& options,
+                                               const CrossCheckTorch& torch) {
+  return Checker(task, options, torch).run();
+}
+
+}  // namespace kw::engine
