@@ -99,7 +99,7 @@ def ours(kernelwright, name, dims):
     if answer.returncode:
         print(answer.stdout[-800:], answer.stderr[-800:])
         return None
-    return json.loads(answer.stdout)["timing"]["median"]
+    return json.loads(answer.stdout)["candidate"]["timing"]["median"]
 
 
 def main():

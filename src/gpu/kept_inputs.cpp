@@ -32,7 +32,7 @@ cuda::Got<cuda::Source> KeptInputs::find(InputKey key) {
   const cuda::DeviceSpan span{found->second.address(), found->second.size()};
   if (!proven_[key]) {
     const auto hashes = KW_TRY(kernels_.hash_now({span}, 0, cuda::deadline_in(kHashSeconds)));
-    if (hashes[0] != key) {
+    if (input_key(hashes[0], span.bytes) != key) {
       kept_.erase(found);
       lost_.push_back(key);
       return cuda::Source{};
@@ -41,7 +41,7 @@ cuda::Got<cuda::Source> KeptInputs::find(InputKey key) {
   }
   cuda::Source source;
   source.device = span;
-  source.hash = key;
+  source.hash = hash_of_key(key, span.bytes);
   return source;
 }
 

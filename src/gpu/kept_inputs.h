@@ -11,6 +11,12 @@
 
 namespace kw::gpu {
 
+/// The key of contents with this audit_hash. The hash pads the last word with zeros, so that 4 and 8
+/// zero bytes have the same; the size tells them apart.
+inline constexpr uint64_t kSizeFactor = 0x9e3779b97f4a7c15u;
+constexpr InputKey input_key(uint64_t hash, uint64_t bytes) { return hash + bytes * kSizeFactor; }
+constexpr uint64_t hash_of_key(InputKey key, uint64_t bytes) { return key - bytes * kSizeFactor; }
+
 class KeptInputs {
  public:
   KeptInputs(const cuda::Context& context, cuda::JobKernels& kernels)

@@ -8,6 +8,7 @@
 #include "cuda/layout.h"
 #include "cuda/run.h"
 #include "exec/audit_hash.h"
+#include "gpu/kept_inputs.h"
 
 namespace kw::gpu {
 namespace {
@@ -40,7 +41,8 @@ class Namer {
   InputKey name(const tensor::HostTensor& tensor) {
     if (tensor.data.empty() || tensor.data.size() > most_kept_) return 0;
     auto [known, fresh] = names_.try_emplace(tensor.data.data(), 0);
-    if (fresh) known->second = std::max<InputKey>(1, exec::audit_hash(tensor.data, 0));
+    const uint64_t hash = fresh ? exec::audit_hash(tensor.data, 0) : 0;
+    if (fresh) known->second = std::max<InputKey>(1, input_key(hash, tensor.data.size()));
     return known->second;
   }
 
