@@ -65,7 +65,9 @@ Result<Stop> Gate::virtual_stage() {
   }
   // Other orders of blocks and warps must give the same bits, or the candidate is not
   // deterministic.
-  if (const std::optional<size_t> cell = first_cell(virtual_, false)) {
+  for (const bool largest : {false, true}) {
+    const std::optional<size_t> cell = first_cell(virtual_, largest);
+    if (!cell || (largest && cell == first_cell(virtual_, false))) continue;
     stop = KW_TRY(check_determinism(virtual_, *cell));
     if (stop) return stop;
   }
