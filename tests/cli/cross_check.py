@@ -1,0 +1,67 @@
+"""verify --cross-check through the real binary: no PyTorch, PyTorch that agrees, that reads it otherwise, that raises, and
+references only PyTorch can read."""
+import json
+import os
+import sys
+
+from harness import Harness, ROOT
+
+h = Harness(sys.argv[1])
+compiler = h.compiler()
+MODULE = os.path.join(ROOT, "examples", "rms_norm.cu")
+REFERENCE = os.path.join(ROOT, "examples", "rms_norm.py")
+VGPU = ["--device", "vgpu", "--compiler", compiler]
+NO_TORCH = {"KW_TORCH_PYTHON": "/nowhere/python"}
+
+
+def verify(reference=REFERENCE, *more, module=MODULE):
+    return ["verify", module, "--reference", reference, *VGPU, *more]
+
+
+# Without PyTorch: said, never silent; demanded: an error of the environment.
+h.expect("no torch", verify(), 0, r"PASSED.*cross-check +not cross-checked: no PyTorch here", env=NO_TORCH)
+report = json.loads(h.run(*verify(REFERENCE, "--json"), env=NO_TORCH).stdout)
+h.check(report["cross_check"]["state"] == "not checked", "no torch in JSON: %s" % report["cross_check"])
+h.expect("demanded", verify(REFERENCE, "--cross-check", "always"), 3, r"--cross-check always: no Python here can import torch", env=NO_TORCH)
+h.expect("never", verify(REFERENCE, "--cross-check", "never"), 0, r"not cross-checked: --cross-check never")
+h.expect("word", verify(REFERENCE, "--cross-check", "maybe"), 2, r"'maybe' is none of auto, always, never")
+TRY = """import torch
+def rms_norm(x: "fp16[B, D]", eps: float = 1e-5):
+    try:
+        wide = x.float()
+    finally:
+        pass
+    return (wide * torch.rsqrt(wide.pow(2).mean(dim=-1, keepdim=True) + eps)).to(x.dtype)
+"""
+tried = h.write("tried.py", TRY)
+h.expect("refused without torch", verify(tried), 2, r"'try' is not supported.*install torch", env=NO_TORCH)
+
+if json.loads(h.run("doctor", "--json").stdout) and h.run(*verify(REFERENCE, "--cross-check", "always")).returncode == 3:
+    print("the rest needs a Python with torch: none here")
+    h.finish()
+    sys.exit(0)
+
+# PyTorch agrees; the second time that is remembered.
+report = json.loads(h.run(*verify(REFERENCE, "--json")).stdout)
+h.check(report["cross_check"]["state"] == "remembered", "remembered: %s" % report["cross_check"])
+h.expect("shown", verify(), 0, r"cross-check +PyTorch \S+ reads the reference as we do \(remembered\)")
+h.expect("anew", verify(REFERENCE, "--cross-check", "always"), 0, r"reads the reference as we do, at")
+
+# Read differently: ours is of a GPU, PyTorch's of this machine.
+if not json.loads(h.run("doctor", "--json").stdout).get("gpu"):
+    parted = h.write("parted.py", "import torch\ndef f(x: 'fp16[B, D]', eps: float = 1e-5):\n    if x.is_cuda:\n        return torch.sin(x)\n    return torch.cos(x)\n")
+    h.expect("parted", verify(parted), 2, r"parted\.py: PyTorch and kernelwright read this reference differently")
+
+# Raises, hangs, wants too much.
+raises = h.write("raises.py", "import torch\ndef f(x: 'fp16[B, D]', eps: float = 1e-5):\n    torch.manual_seed('no')\n    return x * 2\n")
+done = h.run(*verify(raises))
+h.check(done.returncode == 2 and "at its own inputs" in done.stderr, "a reference that raises is refused", done)
+
+# Only PyTorch can read it: judged all the same.
+done = h.expect("exported", verify(tried, "--dims", '{"B": 16, "D": 200}'), 0, r"PASSED.*read by torch\.export.*cross-check +PyTorch \S+ reads")
+wrong = h.write("wrong.cu", open(MODULE).read().replace("/ D + eps", "/ D + 10 * eps"))
+done = h.run(*verify(tried, "--dims", '{"B": 16, "D": 200}', module=wrong))
+h.check(done.returncode == 1 and "WRONG" in done.stdout, "an exported reference finds the wrong one", done)
+both = h.write("both.py", "import torch\ndef f(x: 'fp16[B, D]'):\n    try:\n        return x if x.sum() > 0 else -x\n    finally:\n        pass\n")
+h.expect("neither reads it", verify(both), 2, r"'try' is not supported.*torch\.export does not read it either")
+h.finish()
