@@ -171,6 +171,7 @@ class IndexBounds {
       if (node.op == Op::Gather || node.op == Op::IndexSelect || node.op == Op::Scatter)
         limit(node.inputs[1],
               graph_[node.inputs[0]].shape[static_cast<size_t>(node.attrs.dims[0])]);
+      if (node.op == Op::Eq) compare_positions(node);
       if (bounds_[i]) pass_on(node, *bounds_[i]);
     }
     std::map<std::string, Dim> result;
@@ -184,6 +185,18 @@ class IndexBounds {
   }
 
  private:
+  /// index == 0, 1, 2 …: a class out of that many.
+  void compare_positions(const Node& node) {
+    for (const size_t which : {0, 1}) {
+      NodeId at = node.inputs[which];
+      while (keeps_values(graph_[at].op)) at = graph_[at].inputs[0];
+      const Node& positions = graph_[at];
+      if (positions.op == Op::Iota)
+        limit(node.inputs[1 - which],
+              positions.shape[static_cast<size_t>(positions.attrs.dims[0])]);
+    }
+  }
+
   void limit(NodeId id, const Dim& bound) {
     auto& known = bounds_[static_cast<size_t>(id)];
     if (!known || bound.value() < known->value()) known = bound;

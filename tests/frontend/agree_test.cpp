@@ -1,0 +1,112 @@
+// Every reference of this folder, evaluated by PyTorch and by our own graph: the two must mean the
+// same. The exported graph must be readable, too. Needs a Python with torch; skipped without.
+#include <fmt/core.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+
+#include "cases.h"
+#include "engine/torch_reference.h"
+#include "frontend/aten.h"
+#include "frontend/load.h"
+#include "graph/graph.h"
+#include "oracle/interpreter.h"
+#include "oracle/torch_export.h"
+#include "oracle/torch_python.h"
+#include "os/files.h"
+#include "verify/families.h"
+
+namespace kw::frontend {
+namespace {
+
+oracle::TorchProcess* process() {
+  static const auto made =
+      oracle::find_torch_python().path.empty() ? nullptr : std::make_unique<oracle::TorchProcess>();
+  return made.get();
+}
+
+struct Prepared {
+  task::Task task;
+  task::Dims dims;
+  graph::Graph graph;
+  std::vector<tensor::HostTensor> inputs;
+};
+
+Prepared prepare(const std::string& path) {
+  Prepared prepared;
+  auto task = load_task(path, options_of(*os::read_file(path)));
+  EXPECT_TRUE(task) << task.error().message;
+  if (!task) return prepared;
+  prepared.task = std::move(task).value();
+  prepared.dims = prepared.task.correctness_shapes.at(0);
+  prepared.graph = prepared.task.reference->trace(prepared.dims).value();
+  auto inputs = verify::draw_inputs(prepared.task, prepared.graph, prepared.dims, "normal", 1);
+  EXPECT_TRUE(inputs) << inputs.error().message;
+  if (inputs) prepared.inputs = std::move(inputs).value();
+  return prepared;
+}
+
+std::vector<std::string> all_cases() {
+  std::vector<std::string> all;
+  for (const std::string folder : {"agree", "kernelbench"})
+    for (const std::string& name : cases_in(folder)) all.push_back(folder + "/" + name);
+  return all;
+}
+
+class TorchAgrees : public testing::TestWithParam<std::string> {};
+
+TEST_P(TorchAgrees, OnEveryOutput) {
+  if (process() == nullptr) GTEST_SKIP() << "no Python here can import torch";
+  const Prepared prepared = prepare(case_path("", GetParam() + ".py"));
+  ASSERT_FALSE(testing::Test::HasFailure());
+  oracle::Interpreter interpreter;
+  const auto checked = engine::cross_check_task(prepared.task, prepared.dims, prepared.inputs,
+                                                interpreter, *process());
+  ASSERT_TRUE(checked) << checked.error().message;
+  EXPECT_EQ(checked->outcome.kind, oracle::TorchKind::Ok)
+      << oracle::outcome_text(checked->outcome) << "\n"
+      << checked->outcome.traceback;
+  for (const oracle::Parting& parting : checked->partings)
+    ADD_FAILURE() << oracle::parting_text(parting);
+}
+
+TEST_P(TorchAgrees, ThatTheExportIsTheSameGraph) {
+  if (process() == nullptr) GTEST_SKIP() << "no Python here can import torch";
+  const Prepared prepared = prepare(case_path("", GetParam() + ".py"));
+  ASSERT_FALSE(testing::Test::HasFailure());
+  const auto call =
+      engine::torch_call(prepared.task, prepared.dims, prepared.graph, prepared.inputs);
+  ASSERT_TRUE(call) << call.error().message;
+  const auto answer = oracle::export_graph(*process(), *call, {}, 120);
+  if (answer.outcome.kind == oracle::TorchKind::Unsupported)
+    GTEST_SKIP() << oracle::outcome_text(answer.outcome);
+  ASSERT_EQ(answer.outcome.kind, oracle::TorchKind::Ok) << oracle::outcome_text(answer.outcome);
+  Exported exported;
+  exported.name = "exported";
+  exported.graph = answer.body["graph"];
+  for (const oracle::TorchTensor& constant : answer.outputs)
+    exported.constants[constant.name] = constant.tensor;
+  const auto task = task_from_export(std::move(exported));
+  ASSERT_TRUE(task) << task.error().message;
+  const auto graph = task->reference->trace({});
+  ASSERT_TRUE(graph) << graph.error().message;
+  const auto sound = graph::verify(*graph);
+  EXPECT_TRUE(sound) << sound.error().message;
+  ASSERT_EQ(graph->outputs.size(), prepared.graph.outputs.size());
+  for (size_t i = 0; i < graph->outputs.size(); ++i) {
+    const graph::Node& ours = prepared.graph[prepared.graph.outputs[i].node];
+    const graph::Node& theirs = (*graph)[graph->outputs[i].node];
+    EXPECT_EQ(ours.dtype, theirs.dtype);
+    EXPECT_EQ(graph::values_of(ours.shape), graph::values_of(theirs.shape));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, TorchAgrees, testing::ValuesIn(all_cases()), [](const auto& one) {
+  std::string name = one.param;
+  for (char& c : name)
+    if (c == '/') c = '_';
+  return name;
+});
+
+}  // namespace
+}  // namespace kw::frontend
