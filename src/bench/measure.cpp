@@ -139,6 +139,7 @@ Json to_json(const Measurement& measurement) {
   json.set("buffer_sets", measurement.samples.buffer_sets);
   json.set("overhead_us", measurement.samples.overhead_us);
   json.set("host_us", measurement.samples.host_us);
+  if (measurement.samples.span_us > 0) json.set("span_us", measurement.samples.span_us);
   json.set("discarded", measurement.samples.discarded);
   json.set("clocks_low", measurement.samples.clocks_low);
   json.set("audited_calls", measurement.audited);

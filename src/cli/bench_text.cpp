@@ -55,6 +55,7 @@ std::string how_line(const bench::Measurement& measured) {
     line += fmt::format(" of {} calls over {} sets of buffers", s.calls_per_sample, s.buffer_sets);
   line += ", cold L2";
   if (s.host_us > 0) line += fmt::format("; {} as the host sees it", us_text(s.host_us));
+  if (s.span_us > 0) line += fmt::format("; {} by the profiling library", us_text(s.span_us));
   if (s.discarded > 0) line += fmt::format("; {} samples discarded", s.discarded);
   if (s.clocks_low) line += "; the SM clock stayed below 75 % of its default";
   line += fmt::format("\n  audit: {} timed calls hashed, {} judged, all as verified\n",

@@ -120,6 +120,7 @@ class Session {
   Went finish(const ClockWatch& watch, std::vector<LaneResult>& results) {
     const NvmlReading reading = context_.telemetry();
     if (protocol_.copies_out > 0) KW_TRY(copy_out(chosen_.size()));
+    if (protocol_.span) KW_TRY(measure_spans());
     for (const auto& lane : lanes_) {
       if (Went went = lane->finish(); !went) return named(lane->name(), std::move(went).error());
       LaneResult& result = lane->result();
@@ -130,6 +131,16 @@ class Session {
       result.samples.temperature_c = reading.temperature_c;
       result.samples.power_w = reading.power_w;
       results.push_back(std::move(result));
+    }
+    return Done{};
+  }
+
+  Went measure_spans() {
+    const std::unique_ptr<Cupti> cupti = Cupti::open();
+    if (cupti == nullptr) return Done{};
+    for (const auto& lane : lanes_) {
+      if (Went went = lane->measure_span(*cupti); !went)
+        return named(lane->name(), std::move(went).error());
     }
     return Done{};
   }

@@ -20,6 +20,7 @@ constexpr int kWarmWindow = 6;
 constexpr double kSteady = 0.01;
 constexpr int kHostCalls = 15;
 constexpr double kHostSeconds = 0.05;
+constexpr int kSpanCalls = 15;
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
@@ -131,6 +132,23 @@ Went Lane::measure_host() {
     times.push_back(seconds_since(start) * 1e6);
   }
   result_.samples.host_us = middle(std::move(times));
+  return Done{};
+}
+
+Went Lane::measure_span(Cupti& cupti) {
+  std::vector<double> spans;
+  for (int i = 0; i < kSpanCalls; ++i) {
+    KW_TRY(refill());
+    if (protocol_.cold_cache) KW_TRY(utilities_.enqueue_sweep());
+    KW_TRY(utilities_.enqueue_gate());
+    // Only what is queued from here on is stamped, not our own kernels.
+    if (!cupti.begin()) return Done{};
+    KW_TRY(subject_.enqueue(0));
+    utilities_.open_gate();
+    KW_TRY(context_.wait(deadline_, "running " + name()));
+    if (const auto us = cupti.end()) spans.push_back(*us);
+  }
+  if (!spans.empty()) result_.samples.span_us = middle(std::move(spans));
   return Done{};
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "cuda/clock.h"
+#include "cuda/cupti.h"
 #include "cuda/events.h"
 #include "cuda/subject.h"
 #include "cuda/utility_kernels.h"
@@ -29,6 +30,8 @@ class Lane {
   void keep();
   /// Copies what the pending (or last kept) sample's calls returned, one of them drawn at random.
   Went copy_out(const MutableBytes& to, CopiedSlot& slot);
+  /// Lets the profiling library time some calls.
+  Went measure_span(Cupti& cupti);
   /// Checks the buffers after the last call.
   Went finish();
 

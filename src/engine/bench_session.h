@@ -31,6 +31,7 @@ class BenchSession {
   Status time_modules();
   Status time_worker(int worker, const std::vector<exec::TimedProgram>& programs);
   Status look_again();
+  Status ask_profiler();
   Status time_torch();
   Result<BaselineRequest> torch_request() const;
   /// One capture and timing of all modes; false when there is no point in another.

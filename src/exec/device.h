@@ -76,6 +76,7 @@ struct TimeProtocol {
                            // those of the last call
   uint64_t seed = 1;       // of addresses, of the order of the pool and of the calls copied out
   uint64_t hash_seed = 0;  // of audit_hash
+  bool span = false;       // also ask the profiling library, which spoils what is timed afterwards
 };
 
 /// A loaded image; 0 is never valid.

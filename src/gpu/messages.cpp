@@ -165,6 +165,7 @@ void put(Writer& w, const exec::TimeProtocol& p) {
   w.number<int32_t>(p.copies_out);
   w.number(p.seed);
   w.number(p.hash_seed);
+  w.number<uint8_t>(p.span);
 }
 exec::TimeProtocol get_protocol(Reader& r) {
   exec::TimeProtocol p;
@@ -180,6 +181,7 @@ exec::TimeProtocol get_protocol(Reader& r) {
   p.copies_out = r.number<int32_t>();
   p.seed = r.number<uint64_t>();
   p.hash_seed = r.number<uint64_t>();
+  p.span = r.flag();
   return p;
 }
 
@@ -268,6 +270,7 @@ void put(Writer& w, const record::TimingSamples& s) {
   w.number<int32_t>(s.buffer_sets);
   w.number(s.overhead_us);
   w.number(s.host_us);
+  w.number(s.span_us);
   w.number(s.discarded);
   w.number<uint8_t>(s.clocks_low);
   w.number<int32_t>(s.sm_clock_mhz);
@@ -282,6 +285,7 @@ record::TimingSamples get_samples(Reader& r) {
   s.buffer_sets = r.number<int32_t>();
   s.overhead_us = r.number<double>();
   s.host_us = r.number<double>();
+  s.span_us = r.number<double>();
   s.discarded = r.number<int64_t>();
   s.clocks_low = r.flag();
   s.sm_clock_mhz = r.number<int32_t>();

@@ -15,6 +15,7 @@ struct TimingSamples {
   int buffer_sets = 1;               // calls rotate over so many
   double overhead_us = 0;            // between two events with nothing between them
   double host_us = 0;                // launch to completion as the host sees it; 0: not measured
+  double span_us = 0;                // of one call by the profiling library's stamps; 0: not asked
   int64_t discarded = 0;             // samples thrown away: clock too low, or launches not hidden
   bool clocks_low = false;  // it stayed below three quarters of its default: nothing was discarded
                             // any more

@@ -257,8 +257,12 @@ CuResult cuLaunchKernelEx(const CuLaunchConfig* config, CuFunction function, voi
     launch.params.emplace_back(from, from + known->kernel->param_bytes[i]);
   }
   auto run = known->kernel->run;
-  return enqueue(config->stream, [launch, run]() -> CuResult {
-    return fake::is_sick() ? fake::kEcc : run(launch);
+  const bool stamped = fake::stamps().enabled;
+  return enqueue(config->stream, [launch, run, stamped]() -> CuResult {
+    const uint64_t start = fake::now();
+    const CuResult code = fake::is_sick() ? fake::kEcc : run(launch);
+    if (stamped && code == kSuccess) fake::stamps().records.push_back({10, {}, start, fake::now()});
+    return code;
   });
 }
 
@@ -418,6 +422,42 @@ CuResult cuMemHostUnregister(void*) { return kSuccess; }
 CuResult cuGraphDestroy(CuGraph graph) {
   delete graph;
   return kSuccess;
+}
+
+// The profiling library: kernels launched while it is enabled are stamped.
+int cuptiActivityRegisterCallbacks(fake::Stamps::Requested requested,
+                                   fake::Stamps::Completed completed) {
+  fake::stamps().requested = requested;
+  fake::stamps().completed = completed;
+  return fake::asked_for("no-cupti") ? 1 : 0;
+}
+int cuptiActivityEnable(uint32_t) {
+  fake::stamps().enabled = true;
+  return 0;
+}
+int cuptiActivityDisable(uint32_t) {
+  fake::stamps().enabled = false;
+  return 0;
+}
+int cuptiActivityFlushAll(uint32_t) {
+  fake::Stamps& stamps = fake::stamps();
+  if (stamps.records.empty()) return 0;
+  uint8_t* buffer = nullptr;
+  size_t size = 0;
+  size_t most = 0;
+  stamps.requested(&buffer, &size, &most);
+  const size_t bytes = stamps.records.size() * sizeof(fake::Stamp);
+  std::memcpy(buffer, stamps.records.data(), bytes);
+  stamps.records.clear();
+  stamps.completed(nullptr, 0, buffer, size, bytes);
+  return 0;
+}
+int cuptiActivityGetNextRecord(uint8_t* buffer, size_t valid, void** record) {
+  uint8_t* next =
+      *record == nullptr ? buffer : static_cast<uint8_t*>(*record) + sizeof(fake::Stamp);
+  if (next + sizeof(fake::Stamp) > buffer + valid) return 12;
+  *record = next;
+  return 0;
 }
 
 // The management library, in the same file: clocks as the test wishes them.

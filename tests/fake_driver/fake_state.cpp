@@ -44,6 +44,15 @@ Device& device() {
   return the_device;
 }
 
+Stamps& stamps() {
+  static Stamps the_stamps;
+  return the_stamps;
+}
+
+uint64_t now() {
+  return static_cast<uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
+}
+
 bool asked_for(const char* fault) {
   const char* faults = std::getenv("KW_FAKE_CUDA");
   return faults != nullptr && std::strstr(faults, fault) != nullptr;

@@ -87,6 +87,25 @@ struct Device {
 };
 Device& device();
 
+/// A record of the pretended profiling library: kind, then start and end where real ones have them.
+struct Stamp {
+  uint32_t kind;
+  uint8_t rest[12];
+  uint64_t start, end;
+};
+struct Stamps {
+  using Requested = void (*)(uint8_t** buffer, size_t* size, size_t* most_records);
+  using Completed = void (*)(void* context, uint32_t stream, uint8_t* buffer, size_t size,
+                             size_t valid);
+  Requested requested = nullptr;
+  Completed completed = nullptr;
+  bool enabled = false;
+  std::vector<Stamp> records;
+};
+Stamps& stamps();
+/// Nanoseconds of a steady clock.
+uint64_t now();
+
 /// True when $KW_FAKE_CUDA names the fault.
 bool asked_for(const char* fault);
 /// True while the file $KW_FAKE_SICK exists: every kernel then ends in an uncorrectable memory

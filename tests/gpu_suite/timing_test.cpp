@@ -92,6 +92,38 @@ TEST_F(Timing, EventsAndGraphAgree) {
   expect_about(b, 200);
 }
 
+TEST_F(Timing, TheProfilingLibraryAgrees) {
+  // Sole user of a device of its own: stamping slows what is timed afterwards.
+  auto own = gpu::GpuDevice::open(0);
+  ASSERT_TRUE(own.has_value()) << own.error().message;
+  exec::Compiled compiled;
+  compiled.image = kKernels;
+  auto image = (*own)->load(compiled);
+  ASSERT_TRUE(image.has_value());
+  Case brief = spinning(20'000);
+  Case longer = spinning(400'000);
+  exec::TimeProtocol protocol;
+  protocol.max_samples = 20;
+  protocol.span = true;
+  auto outcome = (*own)->time(
+      {{*image, &brief.program, {&brief.inputs}}, {*image, &longer.program, {&longer.inputs}}},
+      protocol);
+  ASSERT_TRUE(outcome.has_value()) << outcome.error().message;
+  ASSERT_EQ(outcome->status, RunStatus::Completed) << outcome->message;
+  for (const exec::TimedResult& result : outcome->results) {
+    const double ours = median(result.samples.microseconds);
+    const double theirs = result.samples.span_us;
+    if (theirs == 0) GTEST_SKIP() << "no profiling library here";
+    std::printf("measured: %.2f us by %s, %.2f us by the profiling library\n", ours,
+                result.samples.method.c_str(), theirs);
+#ifndef KW_FAKE_DRIVER
+    EXPECT_NEAR(ours, theirs, std::max(0.02 * theirs, 2.0));
+#else
+    EXPECT_GE(theirs, 20);
+#endif
+  }
+}
+
 TEST_F(Timing, ChoosesTheMethodByLength) {
   exec::TimeProtocol protocol;
   protocol.max_samples = 10;
