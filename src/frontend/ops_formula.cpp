@@ -46,7 +46,7 @@ Status need_multiple(graph::Builder& graph, const graph::Dim& extent, int64_t di
   const std::string text = extent.text();
   const bool sum = text.find(' ') != std::string::npos;
   if (!extent.is_constant()) {
-    graph.guard(fmt::format(sum ? "({}) % {} == 0" : "{} % {} == 0", text, divisor));
+    graph.guard(fmt::format("{} % {} == 0", sum ? "(" + text + ")" : text, divisor));
   }
   return Done{};
 }
