@@ -95,11 +95,11 @@ def ncu(name, dims, folder):
 
 def ours(kernelwright, name, dims):
     answer = subprocess.run([kernelwright, "bench", f"{HERE}/{name}.cu", "--reference", f"{HERE}/{name}.py",
-                             "--dims", json.dumps(dims), "--json"], capture_output=True, text=True)
+                             "--dims", json.dumps(dims), "--cross-check", "never", "--json"], capture_output=True, text=True)
     if answer.returncode:
         print(answer.stdout[-800:], answer.stderr[-800:])
         return None
-    return json.loads(answer.stdout)["candidate"]["timing"]["median"]
+    return json.loads(answer.stdout)["candidate"]["timing"]["median_us"]
 
 
 def main():

@@ -96,6 +96,17 @@ double apply(Op op, double x) {
 
 namespace {
 
+// Not std::hypot, whose symbol needs GLIBC 2.35.
+double hypotenuse(double x, double z) {
+  const double large = std::fmax(std::fabs(x), std::fabs(z));
+  const double small = std::fmin(std::fabs(x), std::fabs(z));
+  if (std::isinf(x) || std::isinf(z)) return INFINITY;
+  if (std::isnan(x) || std::isnan(z)) return NAN;
+  if (large == 0) return 0;
+  const double ratio = small / large;
+  return large * std::sqrt(1 + ratio * ratio);
+}
+
 double remainder_of(double x, double z) {
   const double r = std::fmod(x, z);
   return r != 0 && (z < 0) != (r < 0) ? r + z : r;
@@ -139,7 +150,7 @@ double apply(Op op, double x, double z) {
     case Op::Copysign:
       return std::copysign(x, z);
     case Op::Hypot:
-      return std::hypot(x, z);
+      return hypotenuse(x, z);
     case Op::Maximum:
       return larger(x, z);
     case Op::Minimum:
