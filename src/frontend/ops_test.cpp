@@ -274,8 +274,8 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"torch.topk", {Value(Dim(4))}, "out of range"},
         Wrong{"torch.polygamma", {Value(Dim(1))}, "must be an int known before the run"},
         Wrong{"torch.one_hot", {}, "no row"}),
-    [](const auto& info) {
-      std::string name = info.param.name;
+    [](const auto& row) {
+      std::string name = row.param.name;
       std::replace(name.begin(), name.end(), '.', '_');
       return name + std::to_string(info.index);
     });
