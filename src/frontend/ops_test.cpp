@@ -277,7 +277,7 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& row) {
       std::string name = row.param.name;
       std::replace(name.begin(), name.end(), '.', '_');
-      return name + std::to_string(info.index);
+      return name + std::to_string(row.index);
     });
 
 void collect(const Value& value, std::vector<graph::NamedNode>& outputs) {
