@@ -124,8 +124,8 @@ INSTANTIATE_TEST_SUITE_P(
                                "    return [width]\n",
                                {},
                                {},
-                               {"x fp32[batch, width]", "lin_weight fp32[2 * width, width]",
-                                "lin_bias fp32[2 * width]", "k fp32[width]"}}),
+                               {"lin_weight fp32[2 * width, width]", "lin_bias fp32[2 * width]",
+                                "k fp32[width]", "x fp32[batch, width]"}}),
     [](const auto& test) { return test.param.name; });
 
 TEST(TorchExportedErrors, NameBothReaders) {
