@@ -14,6 +14,14 @@
 namespace kw::frontend {
 namespace {
 
+// Not std::hypot, whose symbol needs GLIBC 2.35.
+double hypotenuse(double a, double b) {
+  const double large = std::fmax(std::fabs(a), std::fabs(b));
+  if (std::isinf(a) || std::isinf(b) || large == 0) return large;
+  const double ratio = std::fmin(std::fabs(a), std::fabs(b)) / large;
+  return std::isnan(a) || std::isnan(b) ? NAN : large * std::sqrt(1 + ratio * ratio);
+}
+
 using graph::Dim;
 
 using Unary = double (*)(double);
@@ -35,7 +43,7 @@ const std::map<std::string, Binary>& binary_functions() {
   static const std::map<std::string, Binary> kFunctions = {{"pow", std::pow},
                                                            {"atan2", std::atan2},
                                                            {"fmod", std::fmod},
-                                                           {"hypot", std::hypot},
+                                                           {"hypot", hypotenuse},
                                                            {"copysign", std::copysign}};
   return kFunctions;
 }
