@@ -41,7 +41,7 @@ struct Truth {
   std::vector<float>
       jump;  // how far the other branch of a near discontinuity lies; empty when none
   std::vector<uint8_t> may_overflow;  // the declared precision gives inf or NaN where the truth
-                                      // does not; empty when none
+                                      // does not, or the other way round; empty when none
   bool exact = false;                 // only exact ops on the way: bit equality is demanded
   std::optional<Scores> scores;
 };

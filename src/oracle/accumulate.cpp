@@ -6,6 +6,7 @@
 
 #include "oracle/levels.h"
 #include "oracle/scalar.h"
+#include "oracle/swing.h"
 
 namespace kw::oracle {
 
@@ -69,8 +70,12 @@ void choose_run(const Folding& f, const Lanes& x, int first, int count, size_t s
     raise(state.down_a[s], loops.largest_end(t, sign, x.a + first, -1, count));
   }
   if (f.in.h) {
-    raise(state.h[s], loops.largest_end(t, sign, x.h + first, 1, count));
-    raise(state.down_h[s], loops.largest_end(t, sign, x.h + first, -1, count));
+    // Both errors together may lift an element over the others where neither would.
+    double both[kChunk];
+    for (int k = 0; k < count; ++k)
+      both[k] = x.h[first + k] + (f.in.a ? kPathFactor * x.a[first + k] : 0);
+    raise(state.h[s], loops.largest_end(t, sign, both, 1, count));
+    raise(state.down_h[s], loops.largest_end(t, sign, both, -1, count));
   }
 }
 
@@ -105,12 +110,13 @@ void jump_one(const Folding& f, const Lanes& x, int at, size_t s, Accumulators& 
     state.hi[s] += hi;
   } else if (f.op == Op::Prod) {
     // Relative, like everything about products.
-    const double share = std::max(lo, hi) / std::fabs(t);
+    const double share = std::max(lo, hi) * (f.in.integer ? kInfinity : 1 / std::fabs(t));
     if (share > 0) state.lo[s] = state.hi[s] = (1 + state.hi[s]) * (1 + share) - 1;
   } else if (lo > 0 || hi > 0) {
     const double sign = sign_of(f);
-    raise(state.hi[s], sign * t + (sign > 0 ? hi : lo));
-    raise(state.lo[s], sign * t - (sign > 0 ? lo : hi));
+    const double reach = (f.in.a ? kPathFactor * x.a[at] : 0) + (f.in.h ? x.h[at] : 0);
+    raise(state.hi[s], sign * t + (sign > 0 ? hi : lo) + reach);
+    raise(state.lo[s], sign * t - (sign > 0 ? lo : hi) - reach);
   } else {
     raise(state.certain[s], sign_of(f) * t);
   }

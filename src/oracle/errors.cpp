@@ -83,7 +83,7 @@ bool is_half(DType type) {
 
 Rounding rounding_of(DType type, bool flush) {
   const double infinity = std::numeric_limits<double>::infinity();
-  if (type == DType::Fp64) return {0x1p-53, 0, exec::largest_finite(type), 0, 0, infinity};
+  if (type == DType::Fp64) return {0x1p-53, 0, exec::largest_finite(type), 0, 0, infinity, true};
   Rounding r;
   r.unit = exec::bound_constants().unit;
   r.tiny = flush ? 0x1p-126 : 0x1p-150;
@@ -93,6 +93,7 @@ Rounding rounding_of(DType type, bool flush) {
     r.half_unit = exec::unit_roundoff(type);
     r.half_tiny = exec::smallest_step(type, false) / 2;
     r.half_limit = exec::largest_finite(type);
+    r.half_infinity = type != DType::Fp8e4m3 && type != DType::E8m0;
   }
   return r;
 }

@@ -22,6 +22,7 @@ struct Rounding {
   double limit = 0;                     // beyond it the path has infinity
   double half_unit = 0, half_tiny = 0;  // of the half type; 0 for fp32 and fp64
   double half_limit = 0;
+  bool half_infinity = true;  // whether the half type has one
 };
 Rounding rounding_of(tensor::DType type, bool flush);
 

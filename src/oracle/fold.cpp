@@ -42,13 +42,19 @@ double largest_of(int count, F f) {
   return most;
 }
 
+// Infinities are no rounding errors waiting to happen.
+inline double finite_magnitude(double x) {
+  const double m = std::fabs(x);
+  return m <= std::numeric_limits<double>::max() ? m : 0;
+}
+
 }  // namespace
 
 double sum(const double* x, int count) {
   return sum_of<double>(count, [x](int k) { return x[k]; });
 }
 double sum_magnitudes(const double* x, int count) {
-  return sum_of<double>(count, [x](int k) { return std::fabs(x[k]); });
+  return sum_of<double>(count, [x](int k) { return finite_magnitude(x[k]); });
 }
 double sum_squares(const double* x, int count) {
   return sum_of<double>(count, [x](int k) { return x[k] * x[k]; });
@@ -71,7 +77,7 @@ void add_columns(const double* x, int count, double* sums) {
   for (int k = 0; k < count; ++k) sums[k] += x[k];
 }
 void add_column_magnitudes(const double* x, int count, double* sums) {
-  for (int k = 0; k < count; ++k) sums[k] += std::fabs(x[k]);
+  for (int k = 0; k < count; ++k) sums[k] += finite_magnitude(x[k]);
 }
 void add_column_squares(const double* x, int count, double* sums) {
   for (int k = 0; k < count; ++k) sums[k] += x[k] * x[k];

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <mutex>
 #include <optional>
 
@@ -70,15 +71,6 @@ class Picker {
   const Tensor* value_ = nullptr;
 };
 
-void widen(const Lanes& other, const Tracks& tracks, tensor::DType dtype, int k, Lanes& out) {
-  const double y = tracks.integer ? to_double(out.i[k], dtype) : out.t[k];
-  const double z = tracks.integer ? to_double(other.i[k], dtype) : other.t[k];
-  if (z < y) out.lo[k] = std::max(out.lo[k], y - z);
-  if (z > y) out.hi[k] = std::max(out.hi[k], z - y);
-  if (tracks.a) out.a[k] = std::max(out.a[k], other.a[k]);
-  if (tracks.h) out.h[k] = std::max(out.h[k], other.h[k]);
-}
-
 // What one worker needs to read through an index.
 struct Reader {
   Lanes picked, other;
@@ -93,6 +85,31 @@ struct Indexed {
   tensor::DType dtype;
 };
 
+// Element j of `other` may stand in place of element k.
+void widen(const Lanes& other, int j, const Indexed& from, int k, Lanes& out) {
+  const double y = from.tracks.integer ? to_double(out.i[k], from.dtype) : out.t[k];
+  const double z = from.tracks.integer ? to_double(other.i[j], from.dtype) : other.t[j];
+  if (z < y) out.lo[k] = std::max(out.lo[k], y - z);
+  if (z > y) out.hi[k] = std::max(out.hi[k], z - y);
+  if (std::isnan(y) != std::isnan(z))
+    out.lo[k] = out.hi[k] = std::numeric_limits<double>::infinity();
+  if (from.tracks.a) out.a[k] = std::max(out.a[k], other.a[j]);
+  if (from.tracks.h) out.h[k] = std::max(out.h[k], other.h[j]);
+}
+
+/// Every element the index may point at instead, chunk by chunk.
+void widen_over(const Indexed& from, const Lanes& index, int k, Reader& reader) {
+  const double at = static_cast<double>(index.i[k]);
+  const int64_t first = from.range.clamped(at - index.lo[k]);
+  const int64_t last = from.range.clamped(at + index.hi[k]);
+  for (int64_t i = first; i <= last; i += kChunk) {
+    const int count = static_cast<int>(std::min<int64_t>(kChunk, last - i + 1));
+    for (int j = 0; j < count; ++j) reader.address[j] = reader.base[k] + (i + j) * from.stride;
+    from.picker.pick(reader.address, count, reader.other);
+    for (int j = 0; j < count; ++j) widen(reader.other, j, from, k, reader.picked);
+  }
+}
+
 /// reader.picked = elements at base + index * stride.
 void read_indexed(const Indexed& from, const Lanes& index, int count, Reader& reader) {
   for (int k = 0; k < count; ++k)
@@ -104,14 +121,8 @@ void read_indexed(const Indexed& from, const Lanes& index, int count, Reader& re
     std::fill_n(reader.picked.hi, count, 0.0);
     reader.picked.jumps = true;
   }
-  for (const int side : {-1, 1}) {
-    for (int k = 0; k < count; ++k) {
-      const double moved =
-          static_cast<double>(index.i[k]) + (side < 0 ? -index.lo[k] : index.hi[k]);
-      reader.address[k] = reader.base[k] + from.range.clamped(moved) * from.stride;
-    }
-    from.picker.pick(reader.address, count, reader.other);
-    for (int k = 0; k < count; ++k) widen(reader.other, from.tracks, from.dtype, k, reader.picked);
+  for (int k = 0; k < count; ++k) {
+    if (index.lo[k] > 0 || index.hi[k] > 0) widen_over(from, index, k, reader);
   }
 }
 

@@ -1,6 +1,6 @@
 // The truth is one product in fp64; what the bounds need (sums of magnitudes, of errors, of squared
-// half errors) are products of non-negative matrices, for which fp32 is enough once every matrix is
-// scaled to at most 1.
+// half errors) are products of non-negative matrices, for which fp32 is enough once every row and
+// column is scaled to at most 1.
 #include "oracle/matmul.h"
 
 #include <algorithm>
@@ -78,7 +78,7 @@ struct Packing {
 template <class T>
 struct Plane {
   std::vector<T> data;
-  double scale = 1;
+  std::vector<double> scale;  // per line, of bounds
 };
 
 template <class T, class Value>
@@ -94,20 +94,27 @@ Plane<T> packed(const Packing& p, Value value) {
   return plane;
 }
 
-/// Non-negative values scaled to at most 1 by a power of two; infinities count as 0.
+/// Non-negative values, every line scaled to at most 1 by a power of two; infinities count as 0.
 template <class Value>
-Plane<float> packed_bound(const Packing& p, size_t count, Value value) {
-  double most = 0;
-  for (size_t k = 0; k < count; ++k) {
-    const double v = value(k);
-    if (v > most && v < kInfinity) most = v;
+Plane<float> packed_bound(const Packing& p, Value value) {
+  std::vector<double> scale(static_cast<size_t>(p.panels() * p.width), 1);
+  for (int64_t line = 0; line < p.lines; ++line) {
+    double most = 0;
+    for (int64_t k = 0; k < p.depth; ++k) {
+      const double v = value(static_cast<size_t>(line * p.line_stride + k * p.depth_stride));
+      if (v > most && v < kInfinity) most = v;
+    }
+    if (most > 0) scale[static_cast<size_t>(line)] = std::exp2(std::ceil(std::log2(most)));
   }
-  const double scale = most > 0 ? std::exp2(std::ceil(std::log2(most))) : 1;
-  Plane<float> plane = packed<float>(p, [&](size_t k) {
-    const double v = value(k);
-    return v < kInfinity ? v / scale : 0;
+  const auto line_of = [&](size_t at) {
+    const auto position = static_cast<int64_t>(at);
+    return p.depth_stride == 1 ? position / p.line_stride : position % p.depth_stride;
+  };
+  Plane<float> plane = packed<float>(p, [&](size_t at) {
+    const double v = value(at);
+    return v < kInfinity ? v / scale[static_cast<size_t>(line_of(at))] : 0;
   });
-  plane.scale = scale;
+  plane.scale = std::move(scale);
   return plane;
 }
 
@@ -186,9 +193,9 @@ class Product {
   Packing right_packing(int64_t width) const { return {n_, k_, width, 1, n_}; }
 
   template <class L, class R>
-  Term term(const Matrix& a, const Matrix& b, L left, R right) const {
-    return {packed_bound(left_packing(kRows), a.t.size(), left),
-            packed_bound(right_packing(kGemmColumns<float>), b.t.size(), right)};
+  Term term(L left, R right) const {
+    return {packed_bound(left_packing(kRows), left),
+            packed_bound(right_packing(kGemmColumns<float>), right)};
   }
 
   Job make_job(const Matrix& a, const Matrix& b) const {
@@ -209,30 +216,26 @@ class Product {
   void add_terms(const Matrix& a, const Matrix& b, Job& job) const {
     const auto ma = [&](size_t k) { return std::fabs(a.t[k]); };
     const auto mb = [&](size_t k) { return std::fabs(b.t[k]); };
-    job.size.push_back(term(a, b, ma, mb));
-    if (a.tracks.a)
-      job.errors.push_back(term(
-          a, b, [&](size_t k) { return a.a[k]; }, mb));
-    if (b.tracks.a) job.errors.push_back(term(a, b, ma, [&](size_t k) { return b.a[k]; }));
+    job.size.push_back(term(ma, mb));
+    // Where a factor is small against its own error, the product of both errors counts.
+    const auto wide_b = [&](size_t k) { return mb(k) + (b.tracks.a ? 4 * b.a[k] : 0.0f); };
+    const auto half_b = [&](size_t k) { return mb(k) + (b.tracks.h ? b.h[k] : 0.0f); };
+    if (a.tracks.a) job.errors.push_back(term([&](size_t k) { return a.a[k]; }, wide_b));
+    if (b.tracks.a) job.errors.push_back(term(ma, [&](size_t k) { return b.a[k]; }));
     const auto square = [](double v) { return v * v; };
     const auto sa = [&](size_t k) { return square(a.t[k]); };
-    const auto sb = [&](size_t k) { return square(b.t[k]); };
-    if (a.tracks.h)
-      job.squares.push_back(term(
-          a, b, [&](size_t k) { return square(a.h[k]); }, sb));
-    if (b.tracks.h) job.squares.push_back(term(a, b, sa, [&](size_t k) { return square(b.h[k]); }));
+    const auto sb = [&](size_t k) { return square(half_b(k)); };
+    if (a.tracks.h) job.squares.push_back(term([&](size_t k) { return square(a.h[k]); }, sb));
+    if (b.tracks.h) job.squares.push_back(term(sa, [&](size_t k) { return square(b.h[k]); }));
     if (a.tracks.h && b.tracks.h) {
-      job.squares.push_back(term(
-          a, b, [&](size_t k) { return 2 * std::fabs(a.t[k]) * a.h[k]; },
-          [&](size_t k) { return std::fabs(b.t[k]) * b.h[k]; }));
+      job.squares.push_back(term([&](size_t k) { return 2 * std::fabs(a.t[k]) * a.h[k]; },
+                                 [&](size_t k) { return half_b(k) * b.h[k]; }));
     }
-    if (tf32_) job.tf32.push_back(term(a, b, sa, sb));
-    if (a.jumps)
-      job.jumps.push_back(term(
-          a, b, [&](size_t k) { return a.j[k]; }, mb));
+    if (tf32_) job.tf32.push_back(term(sa, sb));
+    if (a.jumps) job.jumps.push_back(term([&](size_t k) { return a.j[k]; }, mb));
     if (b.jumps) {
       const auto wide = [&](size_t k) { return ma(k) + (a.jumps ? a.j[k] : 0.0f); };
-      job.jumps.push_back(term(a, b, wide, [&](size_t k) { return b.j[k]; }));
+      job.jumps.push_back(term(wide, [&](size_t k) { return b.j[k]; }));
     }
     job.unbounded_row.resize(static_cast<size_t>(m_));
     job.unbounded_column.resize(static_cast<size_t>(n_));
@@ -322,12 +325,14 @@ class Product {
   using Sums = double[kGemmRows * kGemmColumns<float>];
 
   void add_up(const Terms& terms, int64_t panel, int64_t column, Sums& out) const {
+    constexpr int64_t kColumns = kGemmColumns<float>;
     for (const Term& term : terms) {
-      const double scale = term.left.scale * term.right.scale;
+      const double* left = term.left.scale.data() + panel * kRows;
+      const double* right = term.right.scale.data() + column * kColumns;
       blocks(term.left, term.right, chunk_loops().gemm_float, panel, column,
              [&](const float* sums) {
-               for (size_t k = 0; k < std::size(out); ++k)
-                 out[k] += scale * static_cast<double>(sums[k]);
+               for (int64_t k = 0; k < kRows * kColumns; ++k)
+                 out[k] += left[k / kColumns] * right[k % kColumns] * static_cast<double>(sums[k]);
              });
     }
   }
@@ -345,16 +350,19 @@ class Product {
     each(batch, panel, column, kGemmColumns<float>,
          [&](size_t at, int64_t k, size_t row, size_t col) {
            const double t = out_.t[at];
-           if (!std::isfinite(t)) return;
+           // Infinities count nothing in `size`: what overflows beside them may turn them to NaN.
+           const bool unknown =
+               job.unbounded_row[row] || job.unbounded_column[col] || size[k] > rounding_.limit;
+           // Infinity times what may be zero may be NaN.
+           if (!std::isfinite(t) && !unknown && job.errors.empty() && job.squares.empty()) return;
            const double m = std::fabs(t);
            double a = errors[k] + sum_units * size[k];
            double h = c.half_sum * std::sqrt(squares[k]) + rounding_.half_unit * m +
                       (m > 0 ? rounding_.half_tiny : 0);
            // Each factor may be rounded or cut to ten bits of mantissa.
            if (tf32_) h += c.half_sum * 0x1p-10 * std::sqrt(tf32[k]) + 0x1p-9 * m;
-           if (size[k] > rounding_.limit) a = kInfinity;
            if (m > rounding_.half_limit) h = kInfinity;
-           if (job.unbounded_row[row] || job.unbounded_column[col]) a = kInfinity;
+           if (unknown || !std::isfinite(t)) a = kInfinity;
            if (out_.tracks.a) out_.a[at] = stored_bound(a);
            if (out_.tracks.h) out_.h[at] = stored_bound(h);
            if (!(a < kInfinity) || !(h < kInfinity)) s_.findings.out_of_range = true;

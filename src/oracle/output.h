@@ -28,7 +28,8 @@ Result<std::vector<tensor::HostTensor>> collect_declared(Run& run, const graph::
 /// Widens h to what the declared half roundings alone do; `rounded` is parallel to the truths.
 Status widen_by_half(Run& rounded, const graph::Graph& graph, std::vector<exec::Truth>& truths);
 
-/// Where `declared` is infinite or NaN and the truth, rounded, is not.
+/// Where one of `declared` and the rounded truth is infinite or NaN and the other is not, or is it
+/// otherwise.
 void mark_overflow(const tensor::HostTensor& declared, exec::Truth& truth);
 
 }  // namespace kw::oracle

@@ -24,7 +24,7 @@ void sums(const PointSpec& spec, const Operand& x, const Operand& z, double sign
   for (int k = 0; k < count; ++k) out.t[k] = x.lanes->t[k] + sign * z.lanes->t[k];
   const bool cancels = spec.same && sign < 0;
   const auto add = [&](const double* ex, const double* ez, double* e) {
-    for (int k = 0; k < count; ++k) e[k] = cancels ? 0 : ex[k] + ez[k];
+    for (int k = 0; k < count; ++k) e[k] = cancels & (ex[k] < kInfinity) ? 0 : ex[k] + ez[k];
   };
   if (spec.tracks.a) add(a_of(x), a_of(z), out.a);
   if (spec.tracks.h) add(h_of(x), h_of(z), out.h);
@@ -35,18 +35,25 @@ void products(const PointSpec& spec, const Operand& x, const Operand& z, int cou
   const double* tz = z.lanes->t;
   for (int k = 0; k < count; ++k) out.t[k] = tx[k] * tz[k];
   const auto add = [&](const double* ex, const double* ez, double second, double* e) {
-    for (int k = 0; k < count; ++k)
-      e[k] = magnitude(tz[k]) * ex[k] + magnitude(tx[k]) * ez[k] + second * ex[k] * ez[k];
+    for (int k = 0; k < count; ++k) {
+      const double mx = std::fabs(tx[k]), mz = std::fabs(tz[k]);
+      // Infinity times what may be zero may be NaN.
+      const bool open = ((mx > kLargest) & (ez[k] > 0) & (second * ez[k] >= mz)) |
+                        ((mz > kLargest) & (ex[k] > 0) & (second * ex[k] >= mx));
+      const double sum = magnitude(tz[k]) * ex[k] + magnitude(tx[k]) * ez[k];
+      e[k] = open ? kInfinity : sum + second * ex[k] * ez[k];
+    }
   };
   if (spec.tracks.a) add(a_of(x), a_of(z), 4, out.a);
   if (spec.tracks.h) add(h_of(x), h_of(z), 1, out.h);
 }
 
-double worst_quotient(double x, double ex, double z, double ez, double y) {
+double worst_quotient(double x, double ex, double z, double ez, double y, double overflow) {
   if (ex == 0 && ez == 0) return 0;
   if (!(ez < std::fabs(z))) {
-    // Beyond the largest fp32 the divisor may be infinite, and the quotient 0.
-    return ez == kInfinity && z != 0 && ex < kInfinity ? std::fabs(y) : kInfinity;
+    // A divisor that overflowed may be infinite, and the quotient 0.
+    const bool large = std::fabs(z) > overflow;
+    return ez == kInfinity && large && ex < kInfinity ? std::fabs(y) : kInfinity;
   }
   const double ends[4] = {(x + ex) / (z - ez), (x + ex) / (z + ez), (x - ex) / (z - ez),
                           (x - ex) / (z + ez)};
@@ -62,9 +69,12 @@ void quotients(const PointSpec& spec, const Operand& x, const Operand& z, int co
   const double* tx = x.lanes->t;
   const double* tz = z.lanes->t;
   for (int k = 0; k < count; ++k) out.t[k] = tx[k] / tz[k];
-  const auto add = [&](const double* ex, const double* ez, double* e) {
+  const auto add = [&](const double* ex, const double* ez, double factor, double overflow,
+                       double* e) {
     if (spec.same) {
-      for (int k = 0; k < count; ++k) e[k] = 0;
+      // One, unless it may be zero by zero or infinity by infinity.
+      for (int k = 0; k < count; ++k)
+        e[k] = ex[k] == 0 || factor * ex[k] < std::fabs(tz[k]) ? 0 : kInfinity;
       return;
     }
     int rough = 0;
@@ -77,11 +87,12 @@ void quotients(const PointSpec& spec, const Operand& x, const Operand& z, int co
     for (int k = 0; k < count; ++k) {
       const double m = std::fabs(tz[k]);
       if (!(ez[k] <= 0x1p-6 * m) || !(m > 0) || !(m <= kLargest))
-        e[k] = worst_quotient(tx[k], ex[k], tz[k], ez[k], out.t[k]);
+        e[k] = worst_quotient(tx[k], factor * ex[k], tz[k], factor * ez[k], out.t[k], overflow) /
+               factor;
     }
   };
-  if (spec.tracks.a) add(a_of(x), a_of(z), out.a);
-  if (spec.tracks.h) add(h_of(x), h_of(z), out.h);
+  if (spec.tracks.a) add(a_of(x), a_of(z), kPathFactor, kPathOverflow, out.a);
+  if (spec.tracks.h) add(h_of(x), h_of(z), 1, kHalfOverflow, out.h);
 }
 
 // The larger of two (of the negated two, for the smaller): a value with error e lies in t - e …
@@ -105,11 +116,20 @@ void choices(const PointSpec& spec, const Operand& x, const Operand& z, double s
       const double up = p + ex[k] > q + ez[k] ? p + ex[k] : q + ez[k];
       const double down = p - ex[k] > q - ez[k] ? p - ex[k] : q - ez[k];
       const double most = up - m > m - down ? up - m : m - down;
-      e[k] = std::fabs(m) <= kLargest ? most : 0;
+      const double known = std::fabs(m) <= kLargest ? most : 0;
+      e[k] = (ex[k] == kInfinity) | (ez[k] == kInfinity) ? kInfinity : known;
     }
   };
   if (spec.tracks.a) add(a_of(x), a_of(z), out.a);
-  if (spec.tracks.h) add(h_of(x), h_of(z), out.h);
+  if (!spec.tracks.h) return;
+  if (!spec.tracks.a) return add(h_of(x), h_of(z), out.h);
+  // Both errors together may lift a value over the other where neither would.
+  double both_x[kChunk], both_z[kChunk];
+  for (int k = 0; k < count; ++k) {
+    both_x[k] = h_of(x)[k] + kPathFactor * a_of(x)[k];
+    both_z[k] = h_of(z)[k] + kPathFactor * a_of(z)[k];
+  }
+  add(both_x, both_z, out.h);
 }
 
 }  // namespace

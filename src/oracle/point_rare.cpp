@@ -58,7 +58,15 @@ void one_step(const PointSpec& spec, const Operand& x, int count, Lanes& out) {
   if (!x.tracks.a && !x.tracks.h) return;
   for (int k = 0; k < count; ++k) {
     const double v = x.lanes->t[k], reach = reach_of(x, k);
-    if (reach == 0 || !std::isfinite(v)) continue;
+    if (reach == 0 || (!std::isfinite(v) && reach < kInfinity)) continue;
+    if (reach == kInfinity && spec.to == DType::Bool) {
+      may_be(0, 1, static_cast<double>(out.i[k]), k, count, out);
+      continue;
+    }
+    if (reach == kInfinity) {
+      may_be(-kInfinity, kInfinity, 0, k, count, out);
+      continue;
+    }
     const double y = step_value(spec, v);
     const double below = step_value(spec, v - reach), above = step_value(spec, v + reach);
     // To bool, the one point 0 differs from both its sides.
@@ -73,9 +81,20 @@ void floor_divisions(const PointSpec& spec, const Operand& x, const Operand& z, 
   for (int k = 0; k < count; ++k) {
     const double tx = x.lanes->t[k], tz = z.lanes->t[k];
     const double y = out.t[k] = apply(Op::FloorDiv, tx, tz);
-    if (!std::isfinite(y) || tz == 0) continue;
+    // Large whole numbers are not all in the format.
+    const auto missed = [&](DType type, double unit) {
+      return rounded(type, y) == y ? 0 : unit * finite_magnitude(y);
+    };
+    if (spec.tracks.a) out.a[k] = missed(DType::Fp32, spec.rounding.unit);
+    if (spec.tracks.h) out.h[k] = missed(spec.to, exec::unit_roundoff(spec.to));
     const double ex = reach_of(x, k), ez = reach_of(z, k);
-    if (ex == 0 && ez == 0 && std::fmod(tx, tz) == 0) continue;
+    if (ex == 0 && ez == 0 && (!std::isfinite(y) || std::fmod(tx, tz) == 0)) continue;
+    // The divisor, or both, may be zero; or the quotient is not finite as it is.
+    if (ez >= std::fabs(tz) || !std::isfinite(y) || ex == kInfinity) {
+      spec.findings->out_of_range = true;
+      may_be(-kInfinity, kInfinity, 0, k, count, out);
+      continue;
+    }
     const double q = tx / tz;
     const double e =
         (ex + std::fabs(q) * ez) / std::fabs(tz) + 4 * spec.rounding.unit * std::fabs(q);
@@ -93,13 +112,15 @@ void step(const PointSpec& spec, std::span<const Operand> in, int count, Lanes& 
 namespace {
 
 // Pow by its derivatives where they say enough, by trying elsewhere.
-double pow_error(double x, double z, double y, double ex, double ez) {
+double pow_error(double x, double z, double y, double ex, double ez, double overflow) {
   if (ex == 0 && ez == 0) return 0;
+  // Negative numbers have whole powers only; the exponent may or may not be whole.
+  if (x < 0 && ez > 0 && std::floor(z + ez) >= std::ceil(z - ez)) return kInfinity;
   const bool small = x > 0 && ex <= 0x1p-6 * x && ez <= 0x1p-6;
   if (small && std::isfinite(y) && std::fabs(z) * ex <= 0x1p-6 * x)
     return std::fabs(z * y / x) * ex + std::fabs(y * std::log(x)) * ez;
-  return swing([&](double v) { return std::pow(v, z); }, x, y, ex) +
-         swing([&](double v) { return std::pow(x, v); }, z, y, ez);
+  return swing([&](double v) { return std::pow(v, z); }, x, y, ex, overflow) +
+         swing([&](double v) { return std::pow(x, v); }, z, y, ez, overflow);
 }
 
 void powers(const PointSpec& spec, const Operand& x, const Operand& z, int count, Lanes& out) {
@@ -109,10 +130,12 @@ void powers(const PointSpec& spec, const Operand& x, const Operand& z, int count
     if (spec.tracks.a) {
       // x^z = 2^(z log2 x), whose exponent rounds.
       const double exponent = finite_magnitude(tz * std::log(std::fabs(tx)));
-      out.a[k] = pow_error(tx, tz, y, a_of(x)[k], a_of(z)[k]) +
-                 spec.rounding.unit * exponent * finite_magnitude(y);
+      out.a[k] =
+          pow_error(tx, tz, y, kPathFactor * a_of(x)[k], kPathFactor * a_of(z)[k], kPathOverflow) /
+              kPathFactor +
+          spec.rounding.unit * exponent * finite_magnitude(y);
     }
-    if (spec.tracks.h) out.h[k] = pow_error(tx, tz, y, h_of(x)[k], h_of(z)[k]);
+    if (spec.tracks.h) out.h[k] = pow_error(tx, tz, y, h_of(x)[k], h_of(z)[k], kHalfOverflow);
   }
 }
 
@@ -122,12 +145,14 @@ void remainders(const PointSpec& spec, const Operand& x, const Operand& z, int c
     const double tx = x.lanes->t[k], tz = z.lanes->t[k];
     const double y = out.t[k] = apply(spec.op, tx, tz);
     const double wholes = finite_magnitude(std::trunc(tx / tz)) + 1;
-    const auto error = [&](const double* ex, const double* ez) {
-      return ez[k] == 0 ? ex[k] : ex[k] + wholes * ez[k];
+    const double ez = reach_of(z, k);
+    const bool nothing = ez > 0 && ez >= std::fabs(tz);  // the divisor may be zero
+    const auto error = [&](const double* own_x, const double* own_z) {
+      if (nothing) return kInfinity;
+      return own_z[k] == 0 ? own_x[k] : own_x[k] + wholes * own_z[k];
     };
     if (spec.tracks.a) out.a[k] = error(a_of(x), a_of(z));
     if (spec.tracks.h) out.h[k] = error(h_of(x), h_of(z));
-    const double ez = reach_of(z, k);
     const double reach = reach_of(x, k) + (ez == 0 ? 0 : wholes * ez);
     if (reach == 0 || !std::isfinite(y) || !std::isfinite(tz)) continue;
     const double size = std::fabs(tz), part = std::fabs(y);
@@ -145,7 +170,8 @@ void copy_signs(const PointSpec& spec, const Operand& x, const Operand& z, int c
     if (spec.tracks.a) out.a[k] = a_of(x)[k];
     if (spec.tracks.h) out.h[k] = h_of(x)[k];
     const double reach = reach_of(z, k);
-    if (reach > 0 && std::fabs(z.lanes->t[k]) <= reach)
+    const bool open = std::isnan(z.lanes->t[k]);  // the sign of a NaN is no one's promise
+    if (open || (reach > 0 && std::fabs(z.lanes->t[k]) <= reach))
       may_be(-std::fabs(y), std::fabs(y), y, k, count, out);
   }
 }
@@ -159,13 +185,15 @@ void by_trying(const PointSpec& spec, const Operand& x, const Operand& z, int co
     const bool turns = op == Op::Atan2 && tz <= reach_of(z, k) && std::fabs(tx) <= reach_of(x, k) &&
                        reach_of(x, k) > 0;
     if (turns) may_be(-M_PI, M_PI, y, k, count, out);
-    const auto error = [&](double ex, double ez) {
+    const auto error = [&](double ex, double ez, double overflow) {
       if (turns) return 0.0;
-      return swing([&](double v) { return apply(op, v, tz); }, tx, y, ex) +
-             swing([&](double v) { return apply(op, tx, v); }, tz, y, ez);
+      return swing([&](double v) { return apply(op, v, tz); }, tx, y, ex, overflow) +
+             swing([&](double v) { return apply(op, tx, v); }, tz, y, ez, overflow);
     };
-    if (spec.tracks.a) out.a[k] = error(a_of(x)[k], a_of(z)[k]);
-    if (spec.tracks.h) out.h[k] = error(h_of(x)[k], h_of(z)[k]);
+    if (spec.tracks.a)
+      out.a[k] =
+          error(kPathFactor * a_of(x)[k], kPathFactor * a_of(z)[k], kPathOverflow) / kPathFactor;
+    if (spec.tracks.h) out.h[k] = error(h_of(x)[k], h_of(z)[k], kHalfOverflow);
   }
 }
 

@@ -23,12 +23,29 @@ void values(const Operand& x, int count, Lanes& out, F f) {
   for (int k = 0; k < count; ++k) out.t[k] = f(x.lanes->t[k]);
 }
 
+// Whether a pole lies within e of x.
+bool pole_near(Op op, double x, double e) {
+  if (op == Op::Tan) return std::floor((x - e) / M_PI + 0.5) != std::floor((x + e) / M_PI + 0.5);
+  const bool gamma = op == Op::Lgamma || op == Op::Digamma;
+  return gamma && std::ceil(x - e) <= std::min(x + e, 0.0);
+}
+
+// The ends say nothing about functions that turn around or have poles between them.
+template <class F>
+double moved(Op op, F f, double x, double y, double e, double overflow) {
+  if (e == 0) return 0;
+  if (op == Op::Sin || op == Op::Cos) return e < 2 ? e : 2;
+  if (pole_near(op, x, e)) return std::numeric_limits<double>::infinity();
+  return swing(f, x, y, e, overflow);
+}
+
 template <class F>
 void try_ends(const PointSpec& spec, const Operand& x, int k, Lanes& out, F f) {
   const double v = x.lanes->t[k], y = out.t[k];
   const double own = spec.errors.argument * spec.rounding.unit * finite_magnitude(v);
-  if (spec.tracks.a) out.a[k] = swing(f, v, y, a_of(x)[k] + own);
-  if (spec.tracks.h) out.h[k] = swing(f, v, y, h_of(x)[k]);
+  const double e = kPathFactor * (a_of(x)[k] + own);
+  if (spec.tracks.a) out.a[k] = moved(spec.op, f, v, y, e, kPathOverflow) / kPathFactor;
+  if (spec.tracks.h) out.h[k] = moved(spec.op, f, v, y, h_of(x)[k], kHalfOverflow);
 }
 
 /// `slope` is |f'(x)| from x and y.
@@ -144,7 +161,7 @@ void add_rounding(const PointSpec& spec, int count, Lanes& out) {
       const double own = relative * m + (m > 0 ? tiny : 0) + fixed;
       double e = out.a[k] + (finite ? own : 0);
       e = e == e ? e : infinity;
-      e = finite & (m > r.limit) ? infinity : e;
+      e = finite & (m + kPathFactor * out.a[k] > r.limit) ? infinity : e;
       far |= !(e <= largest);
       out.a[k] = e;
     }
@@ -156,7 +173,7 @@ void add_rounding(const PointSpec& spec, int count, Lanes& out) {
       const double own = r.half_unit * m + (m > 0 ? r.half_tiny : 0);
       double e = out.h[k] + (finite ? own : 0);
       e = e == e ? e : infinity;
-      e = finite & (m > r.half_limit) ? infinity : e;
+      e = (finite | !r.half_infinity) & (m + out.h[k] > r.half_limit) ? infinity : e;
       far |= !(e <= largest);
       out.h[k] = e;
     }

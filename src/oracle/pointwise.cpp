@@ -23,7 +23,7 @@ bool is_comparison(Op op) { return op >= Op::Eq && op <= Op::Ge; }
 // Functions with steps: the error of the argument becomes a jump of the result or nothing.
 bool is_step(Op op) {
   return op == Op::Sign || op == Op::Floor || op == Op::Ceil || op == Op::Trunc ||
-         op == Op::Round || op == Op::FloorDiv;
+         op == Op::Round;
 }
 
 void copy(const double* from, int count, double* to) { std::copy_n(from, count, to); }
@@ -61,7 +61,7 @@ void float_result(const PointSpec& spec, std::span<const Operand> in, int count,
     default:
       break;
   }
-  if (is_step(spec.op)) return step(spec, in, count, out);
+  if (is_step(spec.op) || spec.op == Op::FloorDiv) return step(spec, in, count, out);
   if (in.size() == 1) return chunk_loops().unary(spec, in[0], count, out);
   if (!chunk_loops().binary(spec, in[0], in[1], count, out))
     rare_binary(spec, in[0], in[1], count, out);

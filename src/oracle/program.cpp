@@ -147,7 +147,8 @@ class Emitter {
     spec.errors = op_errors(n.op);
     const bool narrows = n.op == Op::Cast && !is_integer(spec.from) && spec.from != spec.to;
     if (narrows && spec.from == DType::Fp64) spec.errors.relative = 1;
-    const bool rounds = n.op == Op::Cast ? narrows : !graph::op_info(n.op).exact;
+    const bool rounds =
+        n.op == Op::Cast ? narrows : !graph::op_info(n.op).exact && n.op != Op::FloorDiv;
     if (!rounds) spec.rounding.half_unit = spec.rounding.half_tiny = 0;
     return spec;
   }

@@ -4,9 +4,11 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <utility>
 
 #include "oracle/rows.h"
 #include "oracle/scalar.h"
+#include "oracle/swing.h"
 
 namespace kw::oracle {
 
@@ -111,8 +113,6 @@ void best_so_far(const RowTask& task, const Row& in, bool largest, Row& out) {
   }
 }
 
-constexpr size_t kNeighbours = 32;
-
 std::vector<size_t> ranking(const Row& in, bool descending, size_t wanted) {
   std::vector<size_t> order(in.size());
   std::iota(order.begin(), order.end(), size_t{0});
@@ -120,7 +120,7 @@ std::vector<size_t> ranking(const Row& in, bool descending, size_t wanted) {
     if (precedes(in, x, z, descending)) return true;
     return !precedes(in, z, x, descending) && x < z;
   };
-  const size_t sorted = std::min(in.size(), wanted + kNeighbours);
+  const size_t sorted = std::min(in.size(), wanted);
   if (sorted == in.size()) {
     std::sort(order.begin(), order.end(), before);
     return order;
@@ -131,22 +131,74 @@ std::vector<size_t> ranking(const Row& in, bool descending, size_t wanted) {
   return order;
 }
 
-void write_order(const Row& in, const std::vector<size_t>& order, bool ties_open, Row& out) {
-  for (size_t p = 0; p < out.size(); ++p) {
-    size_t low = order[p], high = order[p];
-    const auto same = [&](size_t q) {
-      const bool tie = ties_open && !precedes(in, order[p], order[q], true) &&
-                       !precedes(in, order[q], order[p], true);
-      return tie || near(in, order[p], order[q]);
-    };
-    const auto include = [&](size_t q) {
-      low = std::min(low, order[q]);
-      high = std::max(high, order[q]);
-    };
-    for (size_t d = 1; d <= std::min(p, kNeighbours) && same(p - d); ++d) include(p - d);
-    for (size_t q = p + 1; q < order.size() && q <= p + kNeighbours && same(q); ++q) include(q);
-    write_index(p, order[p], low, high, out);
+// At which ranks an element may be found: after all that certainly precede it, before all that
+// certainly follow. Equal elements keep their order unless `ties_open`.
+class Ranks {
+ public:
+  Ranks(const Row& in, bool descending, bool ties_open) : ties_open_(ties_open) {
+    const double sign = descending ? -1 : 1;
+    for (size_t k = 0; k < in.size(); ++k) {
+      const double v = in.value(k), reach = in.reach(k);
+      const double key = std::isnan(v) ? sign * HUGE_VAL : sign * v;
+      low_.emplace_back(key - reach, k);
+      high_.emplace_back(key + reach, k);
+    }
+    low_sorted_ = low_;
+    high_sorted_ = high_;
+    std::sort(low_sorted_.begin(), low_sorted_.end());
+    std::sort(high_sorted_.begin(), high_sorted_.end());
   }
+
+  size_t first(size_t k) const {
+    const Key key{low_[k].first, ties_open_ ? 0 : k};
+    return static_cast<size_t>(std::lower_bound(high_sorted_.begin(), high_sorted_.end(), key) -
+                               high_sorted_.begin());
+  }
+  size_t last(size_t k) const {
+    const Key key{high_[k].first, ties_open_ ? std::numeric_limits<size_t>::max() : k};
+    const auto after =
+        low_sorted_.end() - std::upper_bound(low_sorted_.begin(), low_sorted_.end(), key);
+    return low_.size() - 1 - static_cast<size_t>(after);
+  }
+
+ private:
+  using Key = std::pair<double, size_t>;
+  bool ties_open_;
+  std::vector<Key> low_, high_, low_sorted_, high_sorted_;
+};
+
+// Gives every free place from `first` to `last` to an element; `next` leads to the next free one.
+void claim(size_t first, size_t last, size_t element, std::vector<size_t>& next,
+           std::vector<size_t>& owner) {
+  const auto free_from = [&](size_t p) {
+    size_t end = p;
+    while (next[end] != end) end = next[end];
+    while (next[p] != end) p = std::exchange(next[p], end);
+    return end;
+  };
+  for (size_t p = free_from(std::min(first, owner.size())); p < owner.size() && p <= last;
+       p = free_from(p)) {
+    owner[p] = element;
+    next[p] = p + 1;
+  }
+}
+
+void write_order(const Row& in, const std::vector<size_t>& order, bool descending, bool ties_open,
+                 Row& out) {
+  const size_t wanted = out.size();
+  const bool certain = !in.tracks.a && !in.tracks.h && !in.jumps && !ties_open;
+  if (certain) {
+    for (size_t p = 0; p < wanted; ++p) write_index(p, order[p], order[p], order[p], out);
+    return;
+  }
+  const Ranks ranks(in, descending, ties_open);
+  std::vector<size_t> lowest(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(wanted));
+  std::vector<size_t> highest = lowest, next(wanted + 1);
+  std::iota(next.begin(), next.end(), size_t{0});
+  for (size_t k = 0; k < in.size(); ++k) claim(ranks.first(k), ranks.last(k), k, next, lowest);
+  std::iota(next.begin(), next.end(), size_t{0});
+  for (size_t k = in.size(); k-- > 0;) claim(ranks.first(k), ranks.last(k), k, next, highest);
+  for (size_t p = 0; p < wanted; ++p) write_index(p, order[p], lowest[p], highest[p], out);
 }
 
 // Order statistics move no further than the furthest element: the k-th of all t + e is above the
@@ -182,11 +234,17 @@ void write_values(const Row& in, const std::vector<size_t>& order, bool descendi
     }
   }
   if (out.tracks.a) spread_values(in, in.a, descending, out, out.a);
-  if (out.tracks.h) spread_values(in, in.h, descending, out, out.h);
+  if (out.tracks.h) {
+    // Both errors together may change an order that neither would.
+    std::vector<double> both = in.h;
+    for (size_t k = 0; k < both.size() && in.tracks.a; ++k) both[k] += kPathFactor * in.a[k];
+    spread_values(in, both, descending, out, out.h);
+  }
   if (!in.jumps) return;
-  const auto up = moved_values(in, descending, n, [&](size_t k) { return in.value(k) + in.hi[k]; });
+  const auto up =
+      moved_values(in, descending, n, [&](size_t k) { return in.value(k) + in.reach(k); });
   const auto down =
-      moved_values(in, descending, n, [&](size_t k) { return in.value(k) - in.lo[k]; });
+      moved_values(in, descending, n, [&](size_t k) { return in.value(k) - in.reach(k); });
   for (size_t p = 0; p < n; ++p) {
     const double v = out.value(p);
     out.set_jump(p, std::max(0.0, v - down[p]), std::max(0.0, up[p] - v));
@@ -206,8 +264,8 @@ void rank_row(const RowTask& task, const Row& in, Row& out) {
       return best_so_far(task, in, task.node.op == Op::CumMaxIndex, out);
     case Op::SortIndices:
     case Op::TopKIndices:
-      return write_order(in, ranking(in, descending, out.size()), task.node.op == Op::TopKIndices,
-                         out);
+      return write_order(in, ranking(in, descending, out.size()), descending,
+                         task.node.op == Op::TopKIndices, out);
     default:
       return write_values(in, ranking(in, descending, out.size()), descending, out);
   }

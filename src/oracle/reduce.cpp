@@ -236,7 +236,7 @@ void Reduction::write_sum(const Accumulators& state, size_t at, size_t s) {
       h += rounding_.half_unit * std::fabs(t) + (t != 0 ? rounding_.half_tiny : 0);
     }
   }
-  if (finite && state.size[s] > rounding_.limit) a = kInfinity;
+  if (state.size[s] > rounding_.limit) a = kInfinity;
   if (finite && std::fabs(t) > rounding_.half_limit) h = kInfinity;
   set_errors(at, a, h);
 }
@@ -270,8 +270,7 @@ void Reduction::set_jumps(const Accumulators& state, size_t at, size_t s) {
   double lo = state.lo[s], hi = state.hi[s];
   const double t = out_.tracks.integer ? to_double(out_.i[at], node_.dtype) : out_.t[at];
   if (node_.op == Op::Prod) {
-    lo *= std::fabs(t);
-    hi *= std::fabs(t);
+    if (hi < kInfinity) lo = hi = hi * std::fabs(t);
   } else if (node_.op != Op::Sum) {
     const double sign = node_.op == Op::Min ? -1 : 1, m = sign * t;
     const double up = std::max(hi, m) - m, down = m - std::max(lo, state.certain[s]);

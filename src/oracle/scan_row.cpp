@@ -6,6 +6,7 @@
 #include "oracle/errors.h"
 #include "oracle/rows.h"
 #include "oracle/scalar.h"
+#include "oracle/swing.h"
 
 namespace kw::oracle {
 
@@ -48,6 +49,7 @@ void scan_integers(const RowTask& task, const Row& in, Row& out) {
         if (!in.jumps) return;
         lo = sums ? lo + in.lo[k] : std::max(lo, in.lo[k]);
         hi = sums ? hi + in.hi[k] : std::max(hi, in.hi[k]);
+        if (products && (lo > 0 || hi > 0)) lo = hi = kInfinity;  // they wrap
       });
 }
 
@@ -73,7 +75,7 @@ void scan_sum(const RowTask& task, const Row& in, Row& out) {
       if (std::isfinite(size)) own += r.unit * std::max(tree, serial);
       half = c.half_sum * half + r.half_unit * m + (m > 0 ? r.half_tiny : 0);
     }
-    if (std::isfinite(t) && size > r.limit) own = kInfinity;
+    if (size > r.limit) own = kInfinity;
     if (m > r.half_limit) half = kInfinity;
     if (out.tracks.a) out.a[k] = own;
     if (out.tracks.h) out.h[k] = half;
@@ -82,7 +84,7 @@ void scan_sum(const RowTask& task, const Row& in, Row& out) {
   walk(task, in.size(), write, [&](size_t k) {
     f += static_cast<float>(in.t[k]);
     t += in.t[k];
-    size += std::fabs(in.t[k]);
+    if (std::isfinite(in.t[k])) size += std::fabs(in.t[k]);
     passed += std::fabs(t);
     if (in.tracks.a) a += in.a[k];
     if (in.tracks.h) squares += in.h[k] * in.h[k];
@@ -117,7 +119,8 @@ void scan_product(const RowTask& task, const Row& in, Row& out) {
     }
     if (out.tracks.a) out.a[k] = own;
     if (out.tracks.h) out.h[k] = half;
-    out.set_jump(k, jump * m, jump * m);
+    const double moved = jump < kInfinity ? jump * m : jump;  // a zero that may be none
+    out.set_jump(k, moved, moved);
   };
   walk(task, in.size(), write, [&](size_t k) {
     const double x = in.t[k], m = std::fabs(x), y = std::fabs(t);
@@ -163,12 +166,14 @@ void scan_choice(const RowTask& task, const Row& in, Row& out) {
           raise(down_a, v - in.a[k]);
         }
         if (in.tracks.h) {
-          raise(up_h, v + in.h[k]);
-          raise(down_h, v - in.h[k]);
+          const double both = in.h[k] + (in.tracks.a ? kPathFactor * in.a[k] : 0);
+          raise(up_h, v + both);
+          raise(down_h, v - both);
         }
         if (in.jumps) {
-          raise(up, v + (sign > 0 ? in.hi[k] : in.lo[k]));
-          raise(down, v - (sign > 0 ? in.lo[k] : in.hi[k]));
+          const double a = in.tracks.a ? kPathFactor * in.a[k] : 0, h = in.tracks.h ? in.h[k] : 0;
+          raise(up, v + (sign > 0 ? in.hi[k] : in.lo[k]) + a + h);
+          raise(down, v - (sign > 0 ? in.lo[k] : in.hi[k]) - a - h);
         }
       });
 }

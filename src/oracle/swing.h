@@ -5,21 +5,28 @@
 #include <cmath>
 #include <limits>
 
+#include "exec/bound.h"
+
 namespace kw::oracle {
 
 /// |moved - y|: infinite when the moved argument leaves the domain.
 inline double distance(double moved, double y) {
-  if (moved == y || y != y) return 0;
+  if (moved == y || (y != y && moved != moved)) return 0;
   const double d = std::fabs(moved - y);
   return d == d ? d : std::numeric_limits<double>::infinity();
 }
 
-/// max |f(x ± e) - y| with y = f(x). An error below what a difference in fp64 can show is scaled
-/// up first and the result down again.
+/// An infinite error of a value beyond these means that it overflowed: it is large or infinite, not
+/// unknown.
+inline constexpr double kPathOverflow = 0x1.fffffep127, kHalfOverflow = 65504;
+
+/// max |f(x ± e) - y| with y = f(x). `overflow` is one of the constants above. An error below what
+/// a difference in fp64 can show is scaled up first and the result down again.
 template <class F>
-double swing(F f, double x, double y, double e) {
+double swing(F f, double x, double y, double e, double overflow) {
   if (e == 0) return 0;
   const double infinity = std::numeric_limits<double>::infinity();
+  if (e == infinity && !(std::fabs(x) > overflow)) return infinity;
   if (!(std::fabs(x) < infinity)) return e < infinity ? 0 : infinity;
   const double visible = 0x1p-26 * std::fabs(x);
   const double step = e > visible ? e : visible;
@@ -27,6 +34,10 @@ double swing(F f, double x, double y, double e) {
   const double most = up > down ? up : down;
   return e < step ? most * (e / step) : most;
 }
+
+/// On the fp32 path functions are tried as far out as the bound reaches, so that a pole within the
+/// bound is seen.
+inline constexpr double kPathFactor = exec::BoundConstants{}.path_factor;
 
 /// The magnitude, 0 for infinities and NaN: what a rounding is relative to.
 inline double finite_magnitude(double x) {

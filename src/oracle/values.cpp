@@ -44,7 +44,9 @@ uint64_t bytes_of(int64_t count, Tracks tracks) {
 
 float stored_bound(double bound) {
   if (!(bound > 0)) return bound == 0 ? 0.0f : std::numeric_limits<float>::infinity();
-  return std::max(static_cast<float>(bound), std::numeric_limits<float>::denorm_min());
+  const float nearest = static_cast<float>(bound);
+  const float up = static_cast<double>(nearest) < bound ? nearest * 0x1.000002p0f : nearest;
+  return std::max(up, std::numeric_limits<float>::denorm_min());
 }
 
 bool is_integer(DType type) { return !tensor::is_float(type); }

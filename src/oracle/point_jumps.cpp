@@ -1,0 +1,179 @@
+// Near discontinuities on their way through pointwise ops: the result at the other branches.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "oracle/point_rare.h"
+#include "oracle/scalar.h"
+
+namespace kw::oracle {
+
+using graph::Op;
+using tensor::DType;
+
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+double value_of(const Operand& x, DType type, int k) {
+  return x.tracks.integer ? to_double(x.lanes->i[k], type) : x.lanes->t[k];
+}
+
+double low_jump(const Operand& x, int k) { return x.lanes->jumps ? x.lanes->lo[k] : 0; }
+double high_jump(const Operand& x, int k) { return x.lanes->jumps ? x.lanes->hi[k] : 0; }
+bool jumps_at(const Operand& x, int k) { return low_jump(x, k) > 0 || high_jump(x, k) > 0; }
+
+// The ends of what one operand may be, its value among them.
+struct Ends {
+  double at[3];
+  int count;
+};
+
+Ends ends_of(const Operand& x, DType type, int k) {
+  const double v = value_of(x, type, k), lo = low_jump(x, k), hi = high_jump(x, k);
+  Ends ends{{v, 0, 0}, 1};
+  if (lo > 0) ends.at[ends.count++] = v - lo;
+  if (hi > 0) ends.at[ends.count++] = v + hi;
+  return ends;
+}
+
+double evaluate(const PointSpec& spec, bool floats, double x, double z, size_t operands) {
+  const Op op = spec.op;
+  if (op >= Op::Eq && op <= Op::Ge) return compare(op, x, z) ? 1 : 0;
+  if (op == Op::Cast) {
+    if (spec.to == DType::Bool) return x != 0 ? 1 : 0;
+    return spec.tracks.integer ? std::trunc(x) : x;
+  }
+  if (floats && op == Op::IsNan) return std::isnan(x) ? 1 : 0;
+  if (floats && op == Op::IsInf) return std::isinf(x) ? 1 : 0;
+  if (floats && op == Op::Not) return x == 0 ? 1 : 0;
+  if (floats) return operands == 1 ? apply(op, x) : apply(op, x, z);
+  const int64_t i = to_integer(x, DType::Int64), j = to_integer(z, DType::Int64);
+  return to_double(operands == 1 ? apply(op, i, spec.to) : apply(op, i, j, spec.to), spec.to);
+}
+
+void widen(double other, double y, int k, Lanes& out) {
+  if (other == y || (std::isnan(y) && std::isnan(other))) return;
+  if (std::isnan(other) || std::isnan(y)) {
+    out.lo[k] = out.hi[k] = kInfinity;
+    return;
+  }
+  if (other < y) out.lo[k] = std::max(out.lo[k], y - other);
+  if (other > y) out.hi[k] = std::max(out.hi[k], other - y);
+}
+
+void carry_choice(std::span<const Operand> in, const PointSpec& spec, int k, Lanes& out) {
+  const bool first = in[0].lanes->i[k] != 0;
+  const Operand &chosen = first ? in[1] : in[2], &other = first ? in[2] : in[1];
+  out.lo[k] = low_jump(chosen, k);
+  out.hi[k] = high_jump(chosen, k);
+  if (!jumps_at(in[0], k)) return;
+  const double y = value_of(chosen, spec.to, k);
+  const Ends ends = ends_of(other, spec.to, k);
+  for (int e = 0; e < ends.count; ++e) widen(ends.at[e], y, k, out);
+  if (spec.tracks.a) out.a[k] = std::max(a_of(chosen)[k], a_of(other)[k]);
+  if (spec.tracks.h) out.h[k] = std::max(h_of(chosen)[k], h_of(other)[k]);
+}
+
+// Whether the only other values are the ends themselves.
+bool one_apart(std::span<const Operand> in, int k) {
+  return std::all_of(in.begin(), in.end(), [&](const Operand& x) {
+    return x.tracks.integer && low_jump(x, k) + high_jump(x, k) <= 1;
+  });
+}
+
+// Whether the operand may be zero, or change its sign.
+bool spans_zero(const Operand& x, DType type, int k) {
+  const double v = value_of(x, type, k);
+  return v - low_jump(x, k) <= 0 && v + high_jump(x, k) >= 0;
+}
+
+void carry_remainder(const PointSpec& spec, std::span<const Operand> in, double y, int k,
+                     Lanes& out) {
+  if (jumps_at(in[1], k)) return widen(std::numeric_limits<double>::quiet_NaN(), y, k, out);
+  const double z = value_of(in[1], spec.from, k), size = std::fabs(z);
+  const bool both = spec.op == Op::Fmod;
+  widen(both || z < 0 ? -size : 0, y, k, out);
+  widen(both || z > 0 ? size : 0, y, k, out);
+}
+
+// Ops whose ends do not say what lies between them: what may be there. False: the ends do.
+bool carry_between(const PointSpec& spec, std::span<const Operand> in, double y, int k,
+                   Lanes& out) {
+  if (one_apart(in, k)) return false;
+  switch (spec.op) {
+    case Op::Abs:
+    case Op::Cosh:
+      if (spans_zero(in[0], spec.from, k)) widen(spec.op == Op::Abs ? 0 : 1, y, k, out);
+      return false;
+    case Op::Hypot:
+      if (spans_zero(in[0], spec.from, k) || spans_zero(in[1], spec.from, k)) widen(0, y, k, out);
+      return false;
+    case Op::Sin:
+    case Op::Cos:
+      widen(-1, y, k, out);
+      widen(1, y, k, out);
+      return true;
+    case Op::Eq:
+    case Op::Ne:
+      widen(1 - y, y, k, out);
+      return true;
+    case Op::Remainder:
+    case Op::Fmod:
+      carry_remainder(spec, in, y, k, out);
+      return true;
+    case Op::Div:
+    case Op::FloorDiv:
+    case Op::Reciprocal:
+      if (!spans_zero(in.back(), spec.from, k) || !jumps_at(in.back(), k)) return false;
+      break;
+    case Op::Tan:
+    case Op::Lgamma:
+    case Op::Digamma:
+    case Op::And:
+    case Op::Or:
+    case Op::Xor:
+    case Op::ShiftLeft:
+    case Op::ShiftRight:
+    case Op::Pow:
+      break;
+    default:
+      return false;
+  }
+  widen(std::numeric_limits<double>::quiet_NaN(), y, k, out);  // anything
+  return true;
+}
+
+void carry_one(const PointSpec& spec, std::span<const Operand> in, int k, Lanes& out) {
+  if (spec.op == Op::Where) return carry_choice(in, spec, k, out);
+  const double y = spec.tracks.integer ? to_double(out.i[k], spec.to) : out.t[k];
+  if (carry_between(spec, in, y, k, out)) return;
+  const Ends xs = ends_of(in[0], spec.from, k);
+  const Ends zs = in.size() > 1 ? ends_of(in[1], spec.from, k) : Ends{{0, 0, 0}, 1};
+  for (int p = 0; p < xs.count; ++p) {
+    for (int q = 0; q < zs.count; ++q) {
+      if ((p == 0 && q == 0) || (spec.same && p != q)) continue;
+      widen(evaluate(spec, !in[0].tracks.integer, xs.at[p], zs.at[q], in.size()), y, k, out);
+    }
+  }
+}
+
+}  // namespace
+
+void carry_jumps(const PointSpec& spec, std::span<const Operand> in, int count, Lanes& out) {
+  open_jumps(count, out);
+  // What lies far away also rounds by more.
+  const double rounding =
+      2 * spec.rounding.half_unit + 8 * spec.errors.relative * spec.rounding.unit;
+  for (int k = 0; k < count; ++k) {
+    const bool here =
+        std::any_of(in.begin(), in.end(), [&](const Operand& x) { return jumps_at(x, k); });
+    if (!here) continue;
+    carry_one(spec, in, k, out);
+    out.lo[k] *= 1 + rounding;
+    out.hi[k] *= 1 + rounding;
+    if (out.lo[k] == kInfinity || out.hi[k] == kInfinity) spec.findings->out_of_range = true;
+  }
+}
+
+}  // namespace kw::oracle
