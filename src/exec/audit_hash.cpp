@@ -1,17 +1,52 @@
 #include "exec/audit_hash.h"
 
+#include <algorithm>
 #include <cstring>
+#include <thread>
+#include <vector>
 
 namespace kw::exec {
+namespace {
+
+// Below this a thread takes longer to start than to hash.
+constexpr size_t kWordsPerThread = size_t{1} << 19;
+constexpr size_t kMostThreads = 8;
+
+/// Of whole words, the first of which has number `first`.
+uint64_t hash_words(const std::byte* bytes, size_t first, size_t count, uint64_t seed) {
+  uint64_t sum = 0;
+  for (size_t i = 0; i < count; ++i) {
+    uint64_t word = 0;
+    std::memcpy(&word, bytes + 8 * i, 8);
+    sum += audit_mix(word, first + i, seed);
+  }
+  return sum;
+}
+
+}  // namespace
 
 uint64_t audit_hash(std::span<const std::byte> bytes, uint64_t seed) {
   const size_t words = bytes.size() / 8;
-  uint64_t sum = 0;
-  for (size_t i = 0; i < words; ++i) {
-    uint64_t word = 0;
-    std::memcpy(&word, bytes.data() + 8 * i, 8);
-    sum += audit_mix(word, i, seed);
+  const size_t most =
+      std::min<size_t>(kMostThreads, std::max(1u, std::thread::hardware_concurrency()));
+  const size_t parts = std::clamp<size_t>(words / kWordsPerThread, 1, most);
+  std::vector<uint64_t> sums(parts);
+  std::vector<std::thread> threads;
+  for (size_t part = 0; part < parts; ++part) {
+    const size_t first = words * part / parts;
+    const size_t count = words * (part + 1) / parts - first;
+    const auto work = [&sums, part, first, count, bytes, seed] {
+      sums[part] = hash_words(bytes.data() + 8 * first, first, count, seed);
+    };
+    if (part + 1 < parts) {
+      threads.emplace_back(work);
+    } else {
+      work();
+    }
   }
+  for (std::thread& thread : threads) thread.join();
+  uint64_t sum = 0;
+  for (uint64_t part : sums) sum += part;
   if (const size_t rest = bytes.size() % 8; rest > 0) {
     uint64_t word = 0;
     std::memcpy(&word, bytes.data() + 8 * words, rest);
