@@ -40,6 +40,10 @@ Result<Value> hardtanh(Call& call) {
   Formula f(call);
   double low = f.number("min_val"), high = f.number("max_val");
   if (f.failed()) return f.result(f.tensor("input"));
+  Term x = f.tensor("input");
+  if (!f.failed() && tensor::is_unsigned_int(f.dtype(x)) && low < 0) {
+    return input_error("cannot do hardtanh on an unsigned type with negative limits");
+  }
   if (low > high) {
     return input_error("hardtanh(): min_val cannot be greater than max_val");
   }
@@ -51,7 +55,9 @@ Result<Value> threshold(Call& call) {
   Term x = f.tensor("input");
   Term limit = f.operand("threshold");
   Term value = f.operand("value");
-  DType type = f.dtype(x);
+  if (f.failed()) return f.result(x);
+  const DType type = f.dtype(x);
+  if (type == DType::Bool) return not_implemented(call, type);
   return f.result(where(x <= limit, value, x), type);
 }
 
@@ -197,13 +203,13 @@ Result<Value> logsigmoid(Call& call) {
 // These two are written in Python over there: every step rounds to the tensor's dtype.
 Result<Value> softsign(Call& call) {
   Formula f(call);
-  Term x = f.floating("input");
+  Term x = f.tensor("input");
   return f.result(x / (abs(x) + 1));
 }
 
 Result<Value> tanhshrink(Call& call) {
   Formula f(call);
-  Term x = f.floating("input");
+  Term x = f.tensor("input");
   return f.result(x - tanh(x));
 }
 

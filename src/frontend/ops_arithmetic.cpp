@@ -50,6 +50,13 @@ Result<Value> float_binary(Call& call) {
   return f.result(apply(op, p.a, p.b));
 }
 
+Result<Value> hypot(Call& call) {
+  Formula f(call);
+  Pair p = operands(f);
+  if (!f.failed() && is_integral(p.type)) return not_implemented(call, p.type);
+  return f.result(apply(Op::Hypot, p.a, p.b));
+}
+
 template <Op op>
 Result<Value> integer_binary(Call& call) {
   Formula f(call);
@@ -84,6 +91,9 @@ Term scaled_sum(Formula& f, const Pair& p, bool minus) {
           fmt::format("{}(): argument 'alpha' must be Number, not Tensor", call.function())));
     }
     alpha = *given;
+  }
+  if (alpha.kind == Operand::Kind::Bool && p.type != DType::Bool) {
+    return f.fail(input_error("Boolean alpha only supported for Boolean results."));
   }
   if (is_integral(p.type) && alpha.kind == Operand::Kind::Float) {
     return f.fail(
@@ -201,6 +211,7 @@ Result<Value> power(Formula& f, const Pair& p) {
   if (!p.b.value.is_tensor() && is_integral(p.type) && p.b.value.number < 0) {
     return input_error("Integers to negative integer powers are not allowed.");
   }
+  if (p.type == DType::Bool) return f.result(apply(Op::Or, p.a, ~f.converted(p.b, p.type)));
   if (auto special = special_power(p)) return f.result(*special);
   return f.result(apply(Op::Pow, p.a, p.b));
 }
@@ -280,6 +291,7 @@ Result<Value> clamp_with(Call& call, std::string_view low, std::string_view high
   }
   if (call.given(low)) x = maximum(x, f.operand(low));
   if (call.given(high)) x = minimum(x, f.operand(high));
+  if (!f.failed() && f.dtype(x) == DType::Bool) return not_implemented(call, DType::Bool);
   return f.result(x);
 }
 
@@ -301,10 +313,11 @@ Result<Value> x_log_y(Call& call) {
 // log(exp(a) + exp(b)); `scale` is ln 2 for base 2.
 Result<Value> log_add_exp(Call& call, bool base_two) {
   Formula f(call);
-  Term a = f.floating("input");
-  Term b = f.floating("other");
+  Term a = f.tensor("input");
+  Term b = f.tensor("other");
   if (f.failed()) return f.result(a);
   DType type = f.type_of({a, b});
+  if (is_integral(type)) return not_implemented(call, type);
   a = cast(a, graph::opmath(type));
   b = cast(b, graph::opmath(type));
   Term gap = -abs(a - b);
@@ -353,6 +366,7 @@ Result<Value> add_product(Call& call) {
   Term value = f.operand("value");
   if (f.failed()) return f.result(x);
   DType type = f.type_of({x, a, b});
+  if (type == DType::Bool) return not_implemented(call, type);
   if (divide && is_integral(f.type_of({a, b}))) {
     return input_error("Integer division with addcdiv is no longer supported");
   }
@@ -360,7 +374,9 @@ Result<Value> add_product(Call& call) {
   a = cast(a, work);
   b = cast(b, work);
   Term change = divide ? a / b : a * b;
-  if (value.value.is_tensor() || value.value.number != 1) change = change * value;
+  if (value.value.is_tensor() || value.value.number != 1) {
+    change = change * f.converted(value, work);
+  }
   return f.result(cast(x, work) + change, type);
 }
 
@@ -411,7 +427,7 @@ constexpr OpRow kRows[] = {
     {"torch.float_power Tensor.float_power", "input, exponent", float_power},
     {"torch.atan2 Tensor.atan2 torch.arctan2 Tensor.arctan2", kTwo, float_binary<Op::Atan2>},
     {"torch.copysign Tensor.copysign", kTwo, float_binary<Op::Copysign>},
-    {"torch.hypot Tensor.hypot", kTwo, float_binary<Op::Hypot>},
+    {"torch.hypot Tensor.hypot", kTwo, hypot},
     {"torch.maximum Tensor.maximum", kTwo, extremum<Op::Maximum>},
     {"torch.minimum Tensor.minimum", kTwo, extremum<Op::Minimum>},
     {"torch.fmax Tensor.fmax", kTwo, extremum<Op::Fmax>},

@@ -31,6 +31,7 @@ template <Op op>
 Result<Value> rounding(Call& call) {
   Formula f(call);
   Term x = f.tensor("input");
+  if (!f.failed() && f.dtype(x) == DType::Bool) return not_implemented(call, DType::Bool);
   if (f.failed() || is_integral(f.dtype(x))) return f.result(x);
   return f.result(apply(op, x));
 }
@@ -65,7 +66,9 @@ template <Op op>
 Result<Value> sign_function(Call& call) {
   Formula f(call);
   Term x = f.tensor("input");
-  if (!f.failed() && f.dtype(x) == DType::Bool) return f.result(x);
+  const bool is_bool = !f.failed() && f.dtype(x) == DType::Bool;
+  if (is_bool && op == Op::Abs) return not_implemented(call, DType::Bool);
+  if (is_bool) return f.result(x);
   if (!f.failed() && op == Op::Abs && tensor::is_unsigned_int(f.dtype(x))) return f.result(x);
   return f.result(apply(op, x));
 }
@@ -123,6 +126,7 @@ Result<Value> round_row(Call& call) {
   Formula f(call);
   Term x = f.tensor("input");
   int64_t decimals = f.integer("decimals");
+  if (!f.failed() && f.dtype(x) == DType::Bool) return not_implemented(call, DType::Bool);
   if (f.failed() || is_integral(f.dtype(x))) return f.result(x);
   if (decimals == 0) return f.result(round(x));
   double scale = std::pow(10.0, static_cast<double>(std::abs(decimals)));
@@ -178,8 +182,9 @@ Result<Value> nan_to_num(Call& call) {
 }
 
 Result<Value> angle(Call& call) {
-  return float_function(call, [](Term x, Formula&) {
-    return where(isnan(x), kNan, where(x < 0, std::numbers::pi, 0.0));
+  return float_function(call, [](Term x, Formula& f) {
+    Term half_turn = f.converted(std::numbers::pi, f.dtype(x));
+    return where(isnan(x), kNan, where(x < 0, half_turn, 0.0));
   });
 }
 

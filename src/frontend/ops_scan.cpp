@@ -19,6 +19,7 @@ Result<Value> cumulating(Call& call) {
   NodeId x = KW_TRY(call.tensor("input"));
   int dim = KW_TRY(call.dim("dim", x));
   std::optional<DType> dtype = KW_TRY(call.dtype("dtype"));
+  if (dtype == DType::Bool) return not_implemented(call, DType::Bool);
   return tensor_value(KW_TRY(scan(call.graph(), x, dim, dtype)));
 }
 

@@ -204,6 +204,10 @@ Result<Value> isin(Call& call) {
   if (f.failed()) return f.result(elements);
   graph::Builder& g = call.graph();
   const int rank = f.rank(elements);
+  if (f.dtype(elements) == DType::Bool ||
+      (tests.value.is_tensor() && f.dtype(tests) == DType::Bool)) {
+    return input_error("Unsupported input type encountered for isin(): Bool");
+  }
   if (!tests.value.is_tensor()) tests = f.converted(tests, f.type_of({elements, tests}));
   Term line = f.node(g.reshape(tests.value.node, {Dim(-1)}));
   Term column = f.node(graph::unsqueeze(g, elements.value.node, rank));

@@ -27,11 +27,13 @@ void compare_floats(const PointSpec& spec, const Operand& x, const Operand& z, i
                     Lanes& out) {
   for (int k = 0; k < count; ++k) out.i[k] = compare(spec.op, x.lanes->t[k], z.lanes->t[k]) ? 1 : 0;
   const bool certain = !x.tracks.a && !x.tracks.h && !z.tracks.a && !z.tracks.h;
-  if (certain || spec.same) return;
+  if (certain) return;
   for (int k = 0; k < count; ++k) {
     const double reach = reach_of(x, k) + reach_of(z, k);
     const double apart = std::fabs(x.lanes->t[k] - z.lanes->t[k]);
-    if (reach == kInfinity || (reach > 0 && apart <= reach)) flip_possible(k, count, out);
+    // A value equals itself, unless it may be NaN.
+    if (reach == kInfinity || (reach > 0 && apart <= reach && !spec.same))
+      flip_possible(k, count, out);
   }
 }
 

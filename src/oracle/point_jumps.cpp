@@ -148,6 +148,11 @@ void carry_one(const PointSpec& spec, std::span<const Operand> in, int k, Lanes&
   if (spec.op == Op::Where) return carry_choice(in, spec, k, out);
   const double y = spec.tracks.integer ? to_double(out.i[k], spec.to) : out.t[k];
   if (carry_between(spec, in, y, k, out)) return;
+  if (spec.op >= Op::Maximum && spec.op <= Op::Fmin) {
+    // The other branch is the other operand, with its own errors.
+    if (spec.tracks.a) out.a[k] = std::max(a_of(in[0])[k], a_of(in[1])[k]);
+    if (spec.tracks.h) out.h[k] = std::max(h_of(in[0])[k], h_of(in[1])[k]);
+  }
   const Ends xs = ends_of(in[0], spec.from, k);
   const Ends zs = in.size() > 1 ? ends_of(in[1], spec.from, k) : Ends{{0, 0, 0}, 1};
   for (int p = 0; p < xs.count; ++p) {

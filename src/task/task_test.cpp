@@ -1,0 +1,82 @@
+#include "task/task.h"
+
+#include <gtest/gtest.h>
+
+namespace kw::task {
+namespace {
+
+Task example() {
+  Task task;
+  task.name = "scale";
+  task.format = "function";
+  task.source_path = "a/scale.py";
+  task.source = "def scale(x): return x * 2";
+  TensorSpec x;
+  x.name = "x";
+  x.dtype = tensor::DType::Fp16;
+  x.shape = {"B", "2 * D + 1", "8"};
+  task.inputs = {x};
+  task.output_names = {"y"};
+  task.dims["B"] = {1, 64, 1};
+  task.dims["D"] = {};
+  task.benchmark_shapes = {{{"B", 4}, {"D", 3}}};
+  task.correctness_shapes = task.benchmark_shapes;
+  return task;
+}
+
+TEST(Task, ShapesFollowDims) {
+  const Task task = example();
+  const TensorSpec* x = task.find_input("x");
+  ASSERT_TRUE(x);
+  EXPECT_EQ(task.find_input("z"), nullptr);
+  const auto shape = task.shape_of(*x, {{"B", 4}, {"D", 3}});
+  ASSERT_TRUE(shape) << shape.error().message;
+  EXPECT_EQ(*shape, (std::vector<int64_t>{4, 7, 8}));
+  EXPECT_FALSE(task.shape_of(*x, {{"B", 4}}));
+  const auto negative = task.shape_of(*x, {{"B", 4}, {"D", -3}});
+  ASSERT_FALSE(negative);
+  EXPECT_EQ(negative.error().message,
+            "shape of 'x': extent '2 * D + 1' is -5 (D = -3), outside 0 … 2^40");
+  TensorSpec bad = *x;
+  bad.shape = {"B +"};
+  EXPECT_EQ(task.shape_of(bad, {{"B", 4}}).error().message,
+            "shape of 'x': 'B +' is not a shape expression");
+}
+
+TEST(Task, DimsAsText) {
+  EXPECT_EQ(dims_text({{"B", 16384}, {"D", 1024}}), "B=16384 D=1024");
+  EXPECT_EQ(dims_text({}), "");
+}
+
+TEST(Task, HashNamesTheQuestion) {
+  const Task task = example();
+  Task moved = example();
+  moved.source_path = "elsewhere/scale.py";
+  moved.notes = {"assumed"};
+  EXPECT_EQ(task_hash(task), task_hash(moved));
+  Task other = example();
+  other.source += "\n";
+  EXPECT_NE(task_hash(task), task_hash(other));
+  Task stricter = example();
+  stricter.precision.atol = 1e-3;
+  EXPECT_NE(task_hash(task), task_hash(stricter));
+  Task ranged = example();
+  ranged.inputs[0].legal.structure = Structure::Upper;
+  EXPECT_NE(task_hash(task), task_hash(ranged));
+}
+
+TEST(Task, AsData) {
+  Task task = example();
+  task.inputs[0].legal.low = 0;
+  task.inputs[0].legal.high_dim = "D";
+  task.scalars = {{"eps", tensor::DType::Fp32, 1e-5, 0}, {"flag", tensor::DType::Bool, 0, 1}};
+  const Json json = to_json(task);
+  EXPECT_EQ(json["inputs"].items()[0]["legal"].dump(), R"({"low":0,"below":"D"})");
+  EXPECT_EQ(json["scalars"].items()[0]["value"].as_double(), 1e-5);
+  EXPECT_EQ(json["scalars"].items()[1]["value"].as_int(), 1);
+  EXPECT_EQ(json["dims"]["B"]["high"].as_int(), 64);
+  EXPECT_EQ(json["benchmark_shapes"].dump(), R"([{"B":4,"D":3}])");
+}
+
+}  // namespace
+}  // namespace kw::task
