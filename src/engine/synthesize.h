@@ -1,0 +1,116 @@
+// The stories of `synthesize`, `resume` and `tune`: from a reference to a verified kernel in a run
+// folder. Loads, searches (search/), judges every candidate by the one path of judge.h, certifies
+// the winner and writes report.json, whatever came of it.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "base/result.h"
+
+namespace kw::engine {
+
+class BenchMachine;
+
+struct SynthesizeRequest {
+  std::string reference;                // file or task folder
+  std::string function;                 // of the file; "" = the only one
+  std::vector<std::string> inputs;      // "x:fp16[B,D]", "eps=1e-5"
+  std::map<std::string, int64_t> dims;  // to be fast at, instead of the reference's own
+  std::string prompt;                   // plain English; docs/synthesize.md has the phrases
+  std::string target = "auto", device = "auto", compiler;
+  std::string proposer = "builtin";
+  double seconds = 60;           // of searching; certifying the winner comes on top
+  size_t candidates = 0;         // at most so many are tried; 0: as the device allows
+  double goal = 0.95;            // of the floor: good enough to stop
+  double perf_target = 1;        // of the best baseline's speed
+  std::string precision;         // "tf32", "flush", "deterministic", commas between
+  std::optional<uint64_t> seed;  // replays the order and the inputs; never certified
+  std::string out;               // folder in which the run's folder is made; "" = the user's
+  std::string cross_check = "auto";
+  std::vector<std::string> baselines = {"eager", "compile", "max-autotune-no-cudagraphs"};
+  double timeout_seconds = 60;  // of each compile and each run
+  int threads = 0;
+  std::string version;                    // of this program, for the record
+  std::shared_ptr<BenchMachine> machine;  // shared by many tasks; null: opened here
+};
+
+/// How far a job is.
+struct SynthesisProgress {
+  std::string stage;  // "reference", "search", "certify", …
+  std::string detail;
+  size_t tried = 0, rejected = 0;
+  double best_us = 0;                 // 0: none yet
+  bool measured = false;              // best_us is a time, not an estimate
+  double of_floor = 0;                // floor over best; 0: unknown
+  double seconds = 0;                 // since the start
+  std::optional<double> eta_seconds;  // until the search must end
+};
+using SynthesisWatcher = std::function<void(const SynthesisProgress&)>;
+
+/// One baseline beside the kernel.
+struct BaselineLine {
+  std::string name;      // "eager", "compile", …
+  double us = 0;         // 0: not timed
+  double speedup = 0;    // baseline over kernel, paired; 0: not compared
+  std::string relation;  // "FASTER", "SAME", "SLOWER", "AMBIGUOUS" or ""
+  std::string problem;   // why it was not compared
+};
+
+/// What came of a job. `document` is report.json.
+struct SynthesisReport {
+  bool passed = false;
+  bool interrupted = false;
+  std::string run_id, folder, task_name;
+  std::string failed_stage, failure_reason;  // "" when it passed
+  std::string kernel_path;                   // final/kernel.cu; "" when nothing was shipped
+  std::string design;
+  std::map<std::string, int64_t> tunes;
+  std::string device, dims;
+  size_t tried = 0, rejected = 0, kept = 0;
+  std::string stopped;  // why the search ended
+  bool measured = false;
+  double us = 0;  // measured, or estimated where `measured` is false; 0: unknown
+  double floor_us = 0, of_floor = 0;
+  std::vector<BaselineLine> baselines;
+  std::optional<double> speedup;     // against the best baseline
+  std::string relation;              // to that one
+  std::optional<bool> below_target;  // nothing: not known
+  bool certified = false;            // fresh entropy, full gate
+  int64_t cells = 0;
+  double max_z = 0;
+  double wall_seconds = 0;
+  std::vector<std::string> warnings, notes;
+  std::optional<int> error_blame;  // of an Error that ended it: kw::Blame as a number
+  Json document;
+};
+
+/// An Error only for what stops a run from coming to be (a bad option, no folder to write to);
+/// everything later is in the report.
+Result<SynthesisReport> synthesize(const SynthesizeRequest& request,
+                                   const SynthesisWatcher& watcher = {});
+
+/// What may be said anew when a run goes on.
+struct ContinueRequest {
+  std::string folder;             // of the run
+  std::string reference;          // where the reference is now; "" = where it was
+  std::optional<double> seconds;  // of searching, from now
+  std::optional<size_t> candidates;
+  std::string device;         // "" = as before
+  bool only_measure = false;  // `tune`: no new candidates
+  double timeout_seconds = 60;
+  int threads = 0;
+  std::string version;
+};
+
+/// Goes on where a run stopped. A changed reference is an input Error with the difference.
+Result<SynthesisReport> continue_run(const ContinueRequest& request,
+                                     const SynthesisWatcher& watcher = {});
+
+}  // namespace kw::engine
