@@ -1,0 +1,214 @@
+// Successive halving with a cost model in front. Every candidate is screened (milliseconds, no
+// clock needed); the best-looking part is measured, which costs the gate and a few samples; the
+// best of those meet on the clock again and again, half of them leaving each time while the number
+// of samples grows; one is certified. Without a clock the estimate alone orders, and certification
+// walks down that order.
+#include "search/search.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+
+namespace kw::search {
+namespace {
+
+constexpr double kBetter = 0.995;  // smaller gains do not count as progress
+
+class Search {
+ public:
+  Search(Proposer& proposer, Evaluator& evaluator, Archive& archive, const Options& options)
+      : proposer_(proposer), evaluator_(evaluator), archive_(archive), options_(options) {
+    refresh();
+    standing_.since_better = 0;
+  }
+
+  Result<Outcome> run() {
+    KW_TRY(explore());
+    if (evaluator_.measures()) KW_TRY(finals());
+    KW_TRY(certify());
+    for (const Entry* entry : archive_.ranked()) {
+      if (entry->candidate.id != outcome_.winner) outcome_.kept.push_back(entry->candidate.id);
+    }
+    return std::move(outcome_);
+  }
+
+ private:
+  Status explore();
+  Result<bool> screen(size_t count);
+  Result<bool> measure();
+  Status finals();
+  Status certify();
+  std::vector<std::string> certification_order() const;
+  void note(const std::string& id, const Look& look, double Entry::*where);
+  void refresh();
+  void tell(Phase phase) const {
+    if (options_.watch) options_.watch(standing_, phase);
+  }
+
+  Proposer& proposer_;
+  Evaluator& evaluator_;
+  Archive& archive_;
+  const Options& options_;
+  Standing standing_;
+  std::vector<std::string> finalists_;  // ids, best first, once they have met
+  Outcome outcome_;
+};
+
+void Search::refresh() {
+  const Entry* best = archive_.best();
+  standing_.seconds = options_.seconds();
+  standing_.refused = archive_.refused();
+  standing_.floor_us = options_.floor_us;
+  standing_.tried = static_cast<size_t>(std::ranges::count_if(
+      archive_.entries(), [](const Entry& entry) { return entry.us() > 0 || !entry.alive(); }));
+  if (best == nullptr) return;
+  const bool kind_changed = standing_.measured != (best->measured_us > 0);
+  if (standing_.best_us == 0 || kind_changed || best->us() < kBetter * standing_.best_us)
+    standing_.since_better = 0;
+  standing_.best_us = best->us();
+  standing_.measured = best->measured_us > 0;
+}
+
+void Search::note(const std::string& id, const Look& look, double Entry::*where) {
+  Entry& entry = archive_.at(id);
+  if (look.refused.empty()) {
+    entry.*where = look.us;
+  } else {
+    entry.refused = look.refused;
+  }
+  // Where there is a clock, only what it says counts.
+  if (!evaluator_.measures() || where == &Entry::measured_us) ++standing_.since_better;
+  refresh();
+}
+
+Result<bool> Search::screen(size_t count) {
+  const std::vector<record::Candidate> proposed = KW_TRY(proposer_.propose(count, archive_));
+  Candidates fresh;
+  for (const record::Candidate& candidate : proposed) {
+    if (archive_.add(candidate)) fresh.push_back(candidate);
+  }
+  if (fresh.empty()) return false;
+  const std::vector<Look> looks = KW_TRY(evaluator_.screen(fresh));
+  KW_CHECK(looks.size() == fresh.size(), "one answer per candidate");
+  for (size_t i = 0; i < fresh.size(); ++i) note(fresh[i].id, looks[i], &Entry::estimate_us);
+  tell(Phase::Screen);
+  return true;
+}
+
+// The best-looking of those that were never on the clock.
+Result<bool> Search::measure() {
+  if (!evaluator_.measures()) return false;
+  std::vector<const Entry*> waiting;
+  double best = 0;
+  for (const Entry& entry : archive_.entries()) {
+    if (!entry.alive() || entry.estimate_us <= 0) continue;
+    if (best == 0 || entry.estimate_us < best) best = entry.estimate_us;
+    if (entry.measured_us == 0) waiting.push_back(&entry);
+  }
+  std::ranges::stable_sort(waiting, {}, [](const Entry* entry) { return entry->estimate_us; });
+  Candidates chosen;
+  for (const Entry* entry : waiting) {
+    if (entry->estimate_us > options_.spread * best || chosen.size() == options_.lane) break;
+    chosen.push_back(entry->candidate);
+  }
+  if (chosen.empty()) return false;
+  const std::vector<Look> looks = KW_TRY(evaluator_.measure(chosen));
+  KW_CHECK(looks.size() == chosen.size(), "one answer per candidate");
+  for (size_t i = 0; i < chosen.size(); ++i) note(chosen[i].id, looks[i], &Entry::measured_us);
+  tell(Phase::Measure);
+  return true;
+}
+
+Status Search::explore() {
+  // However little time there is, the best guess deserves its chance.
+  std::optional<std::string> stop = first_reason(options_.rules, standing_);
+  if (stop && archive_.best() == nullptr) {
+    KW_TRY(screen(1));
+    KW_TRY(measure());
+  }
+  while (!stop) {
+    const bool screened = KW_TRY(screen(options_.batch));
+    const bool measured = KW_TRY(measure());
+    refresh();
+    stop = first_reason(options_.rules, standing_);
+    if (!stop && !screened && !measured) stop = "everything was tried";
+  }
+  outcome_.stopped = *stop;
+  return Done{};
+}
+
+Status Search::finals() {
+  Candidates field;
+  const std::vector<const Entry*> ranked = archive_.ranked();
+  for (const Entry* entry : ranked) {
+    const bool close = entry->measured_us > 0 &&
+                       entry->measured_us <= options_.contend * ranked.front()->measured_us;
+    if (close && field.size() < options_.finalists) field.push_back(entry->candidate);
+  }
+  std::vector<std::string> leavers;  // the last to leave is the best of them
+  for (int effort = 1; field.size() > 1; ++effort) {
+    tell(Phase::Pair);
+    const std::vector<Look> looks = KW_TRY(evaluator_.pair(field, effort));
+    KW_CHECK(looks.size() == field.size(), "one answer per candidate");
+    Candidates alive;
+    for (size_t i = 0; i < field.size(); ++i) {
+      note(field[i].id, looks[i], &Entry::measured_us);
+      if (looks[i].refused.empty()) alive.push_back(field[i]);
+    }
+    std::ranges::stable_sort(alive, {}, [&](const record::Candidate& candidate) {
+      return archive_.at(candidate.id).measured_us;
+    });
+    const size_t stay = (alive.size() + 1) / 2;
+    for (size_t i = alive.size(); i > stay; --i) leavers.push_back(alive[i - 1].id);
+    alive.resize(stay);
+    field = std::move(alive);
+  }
+  for (const record::Candidate& candidate : field) finalists_.push_back(candidate.id);
+  finalists_.insert(finalists_.end(), leavers.rbegin(), leavers.rend());
+  return Done{};
+}
+
+std::vector<std::string> Search::certification_order() const {
+  std::vector<std::string> order = finalists_;
+  for (const Entry* entry : archive_.ranked()) {
+    if (std::ranges::find(order, entry->candidate.id) == order.end())
+      order.push_back(entry->candidate.id);
+  }
+  return order;
+}
+
+Status Search::certify() {
+  size_t tries = 0;
+  for (const std::string& id : certification_order()) {
+    if (tries++ == options_.certifications) break;
+    tell(Phase::Certify);
+    const Look look = KW_TRY(evaluator_.certify(archive_.at(id).candidate));
+    Entry& entry = archive_.at(id);
+    entry.refused = look.refused;
+    refresh();
+    if (!look.refused.empty()) continue;
+    entry.certified = true;
+    if (evaluator_.measures() && look.us > 0) entry.measured_us = look.us;
+    outcome_.winner = id;
+    refresh();
+    break;
+  }
+  return Done{};
+}
+
+}  // namespace
+
+Proposer::~Proposer() = default;
+Evaluator::~Evaluator() = default;
+
+const char* phase_name(Phase phase) {
+  constexpr const char* kNames[] = {"screening", "measuring", "pairing", "certifying"};
+  return kNames[static_cast<int>(phase)];
+}
+
+Result<Outcome> run(Proposer& proposer, Evaluator& evaluator, Archive& archive,
+                    const Options& options) {
+  return Search(proposer, evaluator, archive, options).run();
+}
+
+}  // namespace kw::search
