@@ -1,10 +1,10 @@
 // NVRTC knows the mathematical functions by itself; these are the constants.
 #pragma once
 #ifndef INFINITY
-#define INFINITY (__int_as_float(0x7f800000))
+#define INFINITY __builtin_inff()
 #endif
 #ifndef NAN
-#define NAN (__int_as_float(0x7fffffff))
+#define NAN __builtin_nanf("")
 #endif
 #ifndef HUGE_VALF
 #define HUGE_VALF INFINITY

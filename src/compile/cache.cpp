@@ -18,7 +18,7 @@ namespace kw::compile {
 namespace {
 
 // Changes with the layout of entries and with what is done to a compiler's result.
-constexpr std::string_view kFormat = "kernelwright compile cache 3\n";
+constexpr std::string_view kFormat = "kernelwright compile cache 4\n";
 constexpr int kUserFolderDepth = 8;
 // Other processes write too: look at the folder again now and then.
 constexpr int kWritesBetweenLooks = 256;

@@ -8,6 +8,15 @@
 
 namespace kw::kernel {
 
+namespace {
+
+// nvcc knows these two without any include, so sources use them so.
+constexpr const char* kConstants =
+    "#ifndef INFINITY\n#define INFINITY __builtin_inff()\n#endif\n"
+    "#ifndef NAN\n#define NAN __builtin_nanf(\"\")\n#endif\n";
+
+}  // namespace
+
 InjectionPoint find_injection(std::string_view text) {
   const SourceText source = lex_source(text);
   InjectionPoint point;
@@ -37,6 +46,7 @@ std::string inject_defines(std::string_view text,
   std::string out(text.substr(0, point.offset));
   if (!out.empty() && out.back() != '\n') out += '\n';
   if (hdrstop && point.has_include) out += "#pragma nv_hdrstop\n";
+  out += kConstants;
   for (const auto& [name, value] : defines) {
     out += value < 0 ? fmt::format("#define {} ({})\n", name, value)
                      : fmt::format("#define {} {}\n", name, value);

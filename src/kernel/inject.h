@@ -20,7 +20,7 @@ struct InjectionPoint {
 
 InjectionPoint find_injection(std::string_view text);
 
-/// The text with `#define NAME VALUE` for each pair at the injection point, `#pragma nv_hdrstop`
+/// The text with `#define NAME VALUE` for each pair at the injection point (INFINITY and NAN too), `#pragma nv_hdrstop`
 /// before them when asked for and when there is an include, and a `#line` that keeps the lines
 /// behind it right. `file_name` is what `#line` says.
 std::string inject_defines(std::string_view text,

@@ -170,12 +170,17 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& c) { return c.param.name; });
 
 TEST(InjectDefines, KeepsTheLineTable) {
+  const std::string constants =
+      "#ifndef INFINITY\n#define INFINITY __builtin_inff()\n#endif\n"
+      "#ifndef NAN\n#define NAN __builtin_nanf(\"\")\n#endif\n";
   EXPECT_EQ(
       inject_defines("#include <a>\nint a = VEC;\n", {{"VEC", 4}, {"LOW", -1}}, true, "x \"y\".cu"),
-      "#include <a>\n#pragma nv_hdrstop\n#define VEC 4\n#define LOW (-1)\n"
-      "#line 2 \"x \\\"y\\\".cu\"\nint a = VEC;\n");
-  EXPECT_EQ(inject_defines("int a;\n", {}, true, "x.cu"), "#line 1 \"x.cu\"\nint a;\n");
-  EXPECT_EQ(inject_defines("#include <a>", {}, false, "x.cu"), "#include <a>\n#line 1 \"x.cu\"\n");
+      "#include <a>\n#pragma nv_hdrstop\n" + constants +
+          "#define VEC 4\n#define LOW (-1)\n"
+          "#line 2 \"x \\\"y\\\".cu\"\nint a = VEC;\n");
+  EXPECT_EQ(inject_defines("int a;\n", {}, true, "x.cu"), constants + "#line 1 \"x.cu\"\nint a;\n");
+  EXPECT_EQ(inject_defines("#include <a>", {}, false, "x.cu"),
+            "#include <a>\n" + constants + "#line 1 \"x.cu\"\n");
 }
 
 }  // namespace
