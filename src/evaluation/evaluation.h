@@ -1,0 +1,41 @@
+// A suite evaluated, whole or so far, and the documents made of it: summary.md for people, JUnit
+// for CI, JSON for programs. Text only; files are written by the caller.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "evaluation/changes.h"
+#include "evaluation/row.h"
+#include "evaluation/totals.h"
+
+namespace kw::evaluation {
+
+struct Evaluation {
+  std::string suite;                                          // name or path
+  std::vector<std::pair<std::string, std::string>> settings;  // "target", "sm_90"
+  std::string version, started, updated;                      // UTC
+  std::string command;                                        // continues or repeats it
+  int64_t selected = 0;                                       // tasks that were asked for
+  bool interrupted = false;
+  std::vector<Row> rows;
+  Totals totals;                // of rows
+  std::string against;          // the folder compared with; "" = none
+  std::vector<Change> changes;  // since then
+
+  int64_t regressions() const;
+  /// Every task asked for has a row.
+  bool complete() const { return static_cast<int64_t>(rows.size()) >= selected; }
+};
+
+/// Fills totals and changes from the rows, and each row's `regression`.
+void settle(const std::vector<Row>& before, Evaluation* evaluation);
+
+std::string summary_markdown(const Evaluation& evaluation);
+std::string junit_xml(const Evaluation& evaluation);
+/// A few lines for a terminal: rates, speedups, floor, time, what failed and what got worse.
+std::string summary_text(const Evaluation& evaluation);
+Json to_json(const Evaluation& evaluation);
+
+}  // namespace kw::evaluation

@@ -1,0 +1,189 @@
+// Columns are a table of members: the CSV and the JSON, written and read, cannot disagree.
+#include "evaluation/row.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <variant>
+
+#include "base/text.h"
+#include "evaluation/csv.h"
+
+namespace kw::evaluation {
+
+namespace {
+
+using Member = std::variant<std::string Row::*, bool Row::*, int64_t Row::*, double Row::*,
+                            std::optional<double> Row::*, std::optional<bool> Row::*>;
+
+struct Column {
+  const char* name;
+  Member member;
+};
+
+constexpr Column kColumns[] = {
+    {"kernel", &Row::kernel},
+    {"passed", &Row::passed},
+    {"run_id", &Row::run_id},
+    {"failed_stage", &Row::failed_stage},
+    {"failure_reason", &Row::failure_reason},
+    {"failure_kind", &Row::failure_kind},
+    {"speedup_vs_torch_compile", &Row::speedup_vs_torch_compile},
+    {"speedup_vs_reference", &Row::speedup_vs_reference},
+    {"below_target", &Row::below_target},
+    {"baseline_status", &Row::baseline_status},
+    {"artifacts_dir", &Row::artifacts_dir},
+    {"regression", &Row::regression},
+    {"provider", &Row::provider},
+    {"model_id", &Row::model_id},
+    {"relation", &Row::relation},
+    {"speedup", &Row::speedup},
+    {"speedup_low", &Row::speedup_low},
+    {"speedup_high", &Row::speedup_high},
+    {"best_baseline", &Row::best_baseline},
+    {"measured", &Row::measured},
+    {"time_us", &Row::time_us},
+    {"floor_us", &Row::floor_us},
+    {"of_floor", &Row::of_floor},
+    {"shape", &Row::shape},
+    {"device", &Row::device},
+    {"target", &Row::target},
+    {"design", &Row::design},
+    {"tried", &Row::tried},
+    {"rejected", &Row::rejected},
+    {"wall_seconds", &Row::wall_seconds},
+    {"cost_usd", &Row::cost_usd},
+    {"tokens_in", &Row::tokens_in},
+    {"tokens_out", &Row::tokens_out},
+    {"max_abs_err", &Row::max_abs_err},
+    {"max_rel_err", &Row::max_rel_err},
+    {"max_z", &Row::max_z},
+    {"certified", &Row::certified},
+    {"task_hash", &Row::task_hash},
+    {"finished", &Row::finished},
+};
+
+std::string text_of(const std::string& value) { return value; }
+std::string text_of(bool value) { return value ? "true" : "false"; }
+std::string text_of(int64_t value) { return fmt::format("{}", value); }
+std::string text_of(double value) { return fmt::format("{:.6g}", value); }
+template <typename T>
+std::string text_of(const std::optional<T>& value) {
+  return value ? text_of(*value) : "";
+}
+
+bool read(const std::string& text, std::string* value) {
+  *value = text;
+  return true;
+}
+bool read(const std::string& text, bool* value) {
+  const bool yes = text == "true" || text == "True";
+  *value = yes;
+  return yes || text == "false" || text == "False" || text.empty();
+}
+bool read(const std::string& text, int64_t* value) {
+  *value = parse_int(text).value_or(0);
+  return text.empty() || parse_int(text).has_value();
+}
+bool read(const std::string& text, double* value) {
+  *value = parse_double(text).value_or(0);
+  return text.empty() || parse_double(text).has_value();
+}
+template <typename T>
+bool read(const std::string& text, std::optional<T>* value) {
+  value->reset();
+  return text.empty() || read(text, &value->emplace());
+}
+
+Json json_of(const std::string& value) { return value; }
+Json json_of(bool value) { return value; }
+Json json_of(int64_t value) { return value; }
+Json json_of(double value) { return value; }
+template <typename T>
+Json json_of(const std::optional<T>& value) {
+  return value ? Json(*value) : Json();
+}
+
+void take(const Json& json, std::string* value) { *value = json.as_string(); }
+void take(const Json& json, bool* value) { *value = json.as_bool(); }
+void take(const Json& json, int64_t* value) { *value = json.as_int(); }
+void take(const Json& json, double* value) { *value = json.as_double(); }
+template <typename T>
+void take(const Json& json, std::optional<T>* value) {
+  value->reset();
+  if (!json.is_null()) take(json, &value->emplace());
+}
+
+const Column* find_column(std::string_view name) {
+  const auto* it = std::ranges::find_if(kColumns, [&](const Column& c) { return name == c.name; });
+  return it == std::end(kColumns) ? nullptr : it;
+}
+
+}  // namespace
+
+std::vector<std::string> column_names() {
+  std::vector<std::string> names;
+  for (const Column& column : kColumns) names.emplace_back(column.name);
+  return names;
+}
+
+std::string to_csv(const std::vector<Row>& rows) {
+  std::string text = csv_line(column_names());
+  for (const Row& row : rows) {
+    std::vector<std::string> cells;
+    for (const Column& column : kColumns) {
+      cells.push_back(std::visit([&](auto member) { return text_of(row.*member); }, column.member));
+    }
+    text += csv_line(cells);
+  }
+  return text;
+}
+
+Result<std::vector<Row>> rows_from_csv(std::string_view text) {
+  const std::vector<CsvRecord> records = KW_TRY(parse_csv(text));
+  if (records.empty()) return input_error("there is no header line");
+  const std::vector<std::string>& header = records.front().cells;
+  if (std::ranges::find(header, "kernel") == header.end())
+    return input_error("there is no column 'kernel'");
+  std::vector<Row> rows;
+  for (size_t i = 1; i < records.size(); ++i) {
+    const CsvRecord& record = records[i];
+    if (record.cells.size() != header.size()) {
+      return input_error(fmt::format("line {}: {} cells under {} columns", record.line,
+                                     record.cells.size(), header.size()));
+    }
+    Row row;
+    for (size_t c = 0; c < header.size(); ++c) {
+      const Column* column = find_column(header[c]);
+      if (column == nullptr) continue;
+      const bool good = std::visit(
+          [&](auto member) { return read(record.cells[c], &(row.*member)); }, column->member);
+      if (!good) {
+        return input_error(
+            fmt::format("line {}: '{}' is no {}", record.line, record.cells[c], column->name));
+      }
+    }
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+Json to_json(const Row& row) {
+  Json json = Json::object();
+  for (const Column& column : kColumns) {
+    json.set(column.name,
+             std::visit([&](auto member) { return json_of(row.*member); }, column.member));
+  }
+  return json;
+}
+
+Result<Row> row_from_json(const Json& json) {
+  if (json["kernel"].as_string().empty()) return input_error("this is no row of an evaluation");
+  Row row;
+  for (const Column& column : kColumns) {
+    std::visit([&](auto member) { take(json[column.name], &(row.*member)); }, column.member);
+  }
+  return row;
+}
+
+}  // namespace kw::evaluation

@@ -1,0 +1,208 @@
+#include "evaluation/totals.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+#include "base/random.h"
+#include "bench/statistics.h"
+
+namespace kw::evaluation {
+
+namespace {
+
+constexpr int kResamples = 4000;
+constexpr double kNormal95 = 1.959963984540054;
+constexpr double kNearFloor = 0.95;
+constexpr double kSpeeds[] = {0.5, 0.8, 1.0, 1.5, 2.0};
+
+using Statistic = std::function<double(std::span<const double>)>;
+
+double quantile_of(std::span<const double> values, double q) {
+  std::vector<double> sorted(values.begin(), values.end());
+  std::sort(sorted.begin(), sorted.end());
+  return bench::quantile(sorted, q);
+}
+
+double median(std::span<const double> values) { return quantile_of(values, 0.5); }
+double lower_quartile(std::span<const double> values) { return quantile_of(values, 0.25); }
+
+double geometric_mean(std::span<const double> values) {
+  double sum = 0;
+  for (const double value : values) sum += std::log(value);
+  return std::exp(sum / static_cast<double>(values.size()));
+}
+
+/// The percentile bootstrap over tasks.
+std::optional<Estimated> estimated(const std::vector<double>& values, const Statistic& statistic,
+                                   uint64_t seed) {
+  if (values.empty()) return std::nullopt;
+  Random random(seed);
+  std::vector<double> drawn(values.size()), results;
+  for (int i = 0; i < kResamples; ++i) {
+    for (double& value : drawn) value = values[random.below(values.size())];
+    results.push_back(statistic(drawn));
+  }
+  std::sort(results.begin(), results.end());
+  return Estimated{statistic(values), bench::quantile(results, 0.025),
+                   bench::quantile(results, 0.975)};
+}
+
+bool usable(const std::optional<double>& number) {
+  return number && std::isfinite(*number) && *number > 0;
+}
+
+std::vector<double> collect(std::span<const Row> rows, std::optional<double> Row::*member,
+                            bool measured) {
+  std::vector<double> values;
+  for (const Row& row : rows) {
+    if (row.passed && row.measured == measured && usable(row.*member))
+      values.push_back(*(row.*member));
+  }
+  return values;
+}
+
+void add_speedups(std::span<const Row> rows, uint64_t seed, Totals* totals) {
+  const std::vector<double> speedups = collect(rows, &Row::speedup, true);
+  totals->compared = static_cast<int64_t>(speedups.size());
+  totals->median = estimated(speedups, median, seed);
+  totals->p25 = estimated(speedups, lower_quartile, seed);
+  totals->geomean = estimated(speedups, geometric_mean, seed);
+  const auto all = static_cast<int64_t>(rows.size());
+  for (const double p : kSpeeds) {
+    totals->fast_p[p] =
+        rate_of(std::ranges::count_if(speedups, [&](double speedup) { return speedup > p; }), all);
+  }
+  if (speedups.size() < 2) return;
+  const auto best = std::ranges::max_element(rows, {}, [](const Row& row) {
+    return row.passed && row.measured && usable(row.speedup) ? *row.speedup : 0;
+  });
+  std::vector<double> others = speedups;
+  others.erase(std::ranges::max_element(others));
+  totals->without_best = WithoutBest{best->kernel, *best->speedup, geometric_mean(others)};
+}
+
+void add_floor(std::span<const Row> rows, uint64_t seed, Totals* totals) {
+  const std::vector<double> shares = collect(rows, &Row::of_floor, true);
+  totals->of_floor = estimated(shares, median, seed);
+  if (!shares.empty()) totals->of_floor_p25 = lower_quartile(shares);
+  totals->near_floor =
+      rate_of(std::ranges::count_if(shares, [](double share) { return share >= kNearFloor; }),
+              static_cast<int64_t>(shares.size()));
+  const std::vector<double> estimates = collect(rows, &Row::of_floor, false);
+  if (!estimates.empty()) totals->estimated_of_floor = median(estimates);
+}
+
+void add_costs(std::span<const Row> rows, Totals* totals) {
+  std::vector<double> seconds;
+  for (const Row& row : rows) {
+    seconds.push_back(row.wall_seconds);
+    totals->seconds += row.wall_seconds;
+    totals->tokens_in += row.tokens_in;
+    totals->tokens_out += row.tokens_out;
+    if (row.cost_usd) totals->cost_usd = totals->cost_usd.value_or(0) + *row.cost_usd;
+  }
+  if (!seconds.empty()) totals->median_seconds = median(seconds);
+  if (totals->cost_usd && totals->passed.count > 0)
+    totals->cost_per_passed = *totals->cost_usd / static_cast<double>(totals->passed.count);
+}
+
+void count_rows(std::span<const Row> rows, Totals* totals) {
+  int64_t passed = 0;
+  for (const Row& row : rows) {
+    totals->baseline_failed += row.baseline_status == "failed" ? 1 : 0;
+    if (!row.passed) {
+      ++totals->failures[row.failure_kind.empty() ? kStageFailure : row.failure_kind];
+      continue;
+    }
+    ++passed;
+    totals->below_target += row.below_target.value_or(false) ? 1 : 0;
+    totals->faster += row.relation == "FASTER" ? 1 : 0;
+    totals->same += row.relation == "SAME" ? 1 : 0;
+    totals->slower += row.relation == "SLOWER" ? 1 : 0;
+    totals->ambiguous += row.relation == "AMBIGUOUS" ? 1 : 0;
+  }
+  const auto all = static_cast<int64_t>(rows.size());
+  totals->passed = rate_of(passed, all);
+  totals->fast_1 = rate_of(totals->faster, all);
+  totals->not_slower = rate_of(totals->faster + totals->same, all);
+}
+
+Json to_json(const Estimated& estimate) {
+  return Json::object()
+      .set("value", estimate.value)
+      .set("low", estimate.low)
+      .set("high", estimate.high);
+}
+
+Json to_json(const std::optional<Estimated>& estimate) {
+  return estimate ? to_json(*estimate) : Json();
+}
+
+Json to_json(const Rate& rate) {
+  return Json::object()
+      .set("count", rate.count)
+      .set("of", rate.of)
+      .set("share", to_json(rate.share));
+}
+
+Json number_or_null(const std::optional<double>& number) { return number ? Json(*number) : Json(); }
+
+}  // namespace
+
+Rate rate_of(int64_t count, int64_t of) {
+  Rate rate{count, of, {}};
+  if (of <= 0) return rate;
+  const auto n = static_cast<double>(of);
+  const double share = static_cast<double>(count) / n, z2 = kNormal95 * kNormal95;
+  const double centre = (share + z2 / (2 * n)) / (1 + z2 / n);
+  const double half =
+      kNormal95 * std::sqrt(share * (1 - share) / n + z2 / (4 * n * n)) / (1 + z2 / n);
+  rate.share = {share, std::max(0.0, centre - half), std::min(1.0, centre + half)};
+  return rate;
+}
+
+Totals totals_of(std::span<const Row> rows, uint64_t seed) {
+  Totals totals;
+  count_rows(rows, &totals);
+  add_speedups(rows, seed, &totals);
+  add_floor(rows, seed, &totals);
+  add_costs(rows, &totals);
+  return totals;
+}
+
+Json to_json(const Totals& totals) {
+  Json json = Json::object();
+  json.set("pass_rate", to_json(totals.passed)).set("fast_1", to_json(totals.fast_1));
+  json.set("not_slower", to_json(totals.not_slower));
+  json.set("faster", totals.faster).set("same", totals.same).set("slower", totals.slower);
+  json.set("ambiguous", totals.ambiguous).set("compared", totals.compared);
+  json.set("median_speedup", to_json(totals.median)).set("p25_speedup", to_json(totals.p25));
+  json.set("geomean_speedup", to_json(totals.geomean));
+  if (totals.without_best) {
+    json.set("without_best", Json::object()
+                                 .set("kernel", totals.without_best->kernel)
+                                 .set("speedup", totals.without_best->speedup)
+                                 .set("geomean_of_others", totals.without_best->geomean));
+  }
+  Json fast_p = Json::array();
+  for (const auto& [p, rate] : totals.fast_p) {
+    Json row = to_json(rate);
+    fast_p.push(row.set("p", p));
+  }
+  json.set("fast_p", std::move(fast_p));
+  json.set("of_floor", to_json(totals.of_floor));
+  json.set("of_floor_p25", number_or_null(totals.of_floor_p25));
+  json.set("near_floor", to_json(totals.near_floor));
+  json.set("estimated_of_floor", number_or_null(totals.estimated_of_floor));
+  json.set("below_target", totals.below_target).set("baseline_failed", totals.baseline_failed);
+  Json failures = Json::object();
+  for (const auto& [kind, count] : totals.failures) failures.set(kind, count);
+  json.set("failures", std::move(failures));
+  json.set("seconds", totals.seconds).set("median_seconds", totals.median_seconds);
+  json.set("cost_usd", number_or_null(totals.cost_usd));
+  json.set("cost_per_passed", number_or_null(totals.cost_per_passed));
+  return json.set("tokens_in", totals.tokens_in).set("tokens_out", totals.tokens_out);
+}
+
+}  // namespace kw::evaluation

@@ -1,0 +1,60 @@
+// What all rows say together: rates, quantiles and the geometric mean of speedups with intervals,
+// distance to the floor, time and cost. Pure functions of the rows; docs/eval.md has the formulas.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "evaluation/row.h"
+
+namespace kw::evaluation {
+
+/// A number and its 95 % interval.
+struct Estimated {
+  double value = 0, low = 0, high = 0;
+};
+
+/// `count` of `of`, with Wilson's interval.
+struct Rate {
+  int64_t count = 0, of = 0;
+  Estimated share;
+};
+Rate rate_of(int64_t count, int64_t of);
+
+/// The largest speedup, and the geometric mean without it: one outlier must not carry a suite.
+struct WithoutBest {
+  std::string kernel;
+  double speedup = 0, geomean = 0;
+};
+
+struct Totals {
+  Rate passed;
+  Rate fast_1;      // strict: FASTER than the best baseline, of all tasks
+  Rate not_slower;  // FASTER or SAME, of all tasks
+  Rate near_floor;  // at least 95 % of it, of those with a measured time and a floor
+  int64_t faster = 0, same = 0, slower = 0, ambiguous = 0;
+  int64_t compared = 0;  // passed rows with a speedup; the next four are of these
+  std::optional<Estimated> median, p25, geomean;
+  std::optional<WithoutBest> without_best;
+  std::map<double, Rate> fast_p;      // by p: a measured speedup above p, of all tasks
+  std::optional<Estimated> of_floor;  // median of measured rows
+  std::optional<double> of_floor_p25;
+  std::optional<double> estimated_of_floor;  // median of rows without a clock
+  int64_t below_target = 0, baseline_failed = 0;
+  std::map<std::string, int64_t> failures;  // by kind
+  double seconds = 0, median_seconds = 0;
+  std::optional<double> cost_usd, cost_per_passed;
+  int64_t tokens_in = 0, tokens_out = 0;
+};
+
+/// Intervals come from resampling rows; the same rows and seed always give the same numbers.
+Totals totals_of(std::span<const Row> rows, uint64_t seed = 1);
+
+Json to_json(const Totals& totals);
+
+}  // namespace kw::evaluation
