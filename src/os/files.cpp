@@ -16,17 +16,10 @@
 #include <cstring>
 
 #include "base/text.h"
+#include "os/file_error.h"
 
 namespace kw::os {
 namespace {
-
-// Permission and space are the machine's business; a wrong name is the user's.
-Error file_error(const std::string& doing, const std::string& path, int code) {
-  const std::string text = fmt::format("{} {}: {}", doing, path, std::strerror(code));
-  const bool users = code == ENOENT || code == ENOTDIR || code == EISDIR || code == ENAMETOOLONG ||
-                     code == ELOOP || code == EINVAL;
-  return users ? input_error(text) : environment_error(text);
-}
 
 class Fd {
  public:
@@ -85,6 +78,13 @@ std::string temporary_name(const std::string& path) {
 }
 
 }  // namespace
+
+Error file_error(const std::string& doing, const std::string& path, int code) {
+  const std::string text = fmt::format("{} {}: {}", doing, path, std::strerror(code));
+  const bool users = code == ENOENT || code == ENOTDIR || code == EISDIR || code == ENAMETOOLONG ||
+                     code == ELOOP || code == EINVAL;
+  return users ? input_error(text) : environment_error(text);
+}
 
 Result<std::string> read_file(const std::string& path, uint64_t limit) {
   // O_NONBLOCK: opening a pipe that nobody writes to must not hang; it is refused below.
@@ -217,6 +217,13 @@ std::string self_path() {
   char buffer[PATH_MAX];
   const ssize_t n = ::readlink("/proc/self/exe", buffer, sizeof(buffer));
   return n > 0 ? std::string(buffer, static_cast<size_t>(n)) : "";
+}
+
+std::string data_directory() {
+  if (std::string xdg = env("XDG_DATA_HOME"); !xdg.empty()) return xdg + "/kernelwright";
+  std::string home = env("HOME");
+  if (home.empty()) home = "/tmp";
+  return home + "/.local/share/kernelwright";
 }
 
 std::string cache_directory() {

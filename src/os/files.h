@@ -39,5 +39,7 @@ std::string self_path();
 /// XDG cache folder for us: $KERNELWRIGHT_CACHE, else $XDG_CACHE_HOME/kernelwright, else
 /// ~/.cache/kernelwright.
 std::string cache_directory();
+/// XDG data folder for us: $XDG_DATA_HOME/kernelwright, else ~/.local/share/kernelwright.
+std::string data_directory();
 
 }  // namespace kw::os

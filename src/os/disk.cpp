@@ -1,0 +1,88 @@
+#include "os/disk.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <system_error>
+
+#include "os/file_error.h"
+#include "os/spawn.h"
+
+namespace kw::os {
+
+namespace {
+
+UniqueFd open_file(const std::string& path, int flags) {
+  int fd = -1;
+  do {
+    fd = ::open(path.c_str(), flags | O_CLOEXEC | O_NOCTTY, 0666);
+  } while (fd < 0 && errno == EINTR);
+  return UniqueFd(fd);
+}
+
+// A rename is lasting only once its folder is; a file system that cannot do this has nothing
+// better.
+void sync_folder_of(const std::string& path) {
+  const std::string folder = std::filesystem::path(path).parent_path();
+  const UniqueFd fd = open_file(folder.empty() ? "." : folder, O_RDONLY | O_DIRECTORY);
+  if (fd) static_cast<void>(::fsync(fd.get()));
+}
+
+/// 0, or the errno of the write that failed.
+int write_all(int fd, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t n = ::write(fd, bytes.data(), bytes.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return errno;
+    bytes.remove_prefix(static_cast<size_t>(n));
+  }
+  return 0;
+}
+
+class RealDisk : public Disk {
+ public:
+  Status write(const std::string& path, std::string_view bytes, Sync sync) override {
+    KW_TRY(write_file(path, bytes, sync));
+    if (sync == Sync::Yes) sync_folder_of(path);
+    return Done{};
+  }
+
+  Status append(const std::string& path, std::string_view bytes) override {
+    const UniqueFd fd = open_file(path, O_WRONLY | O_CREAT | O_APPEND);
+    struct stat st {};
+    if (!fd || ::fstat(fd.get(), &st) != 0) return file_error("writing", path, errno);
+    const int code = write_all(fd.get(), bytes);
+    if (code == 0) return Done{};
+    // On a full disk the first half of a line must not stay in front of the next one.
+    if (::ftruncate(fd.get(), st.st_size) != 0) return file_error("mending", path, errno);
+    return file_error("writing", path, code);
+  }
+
+  Status truncate(const std::string& path, uint64_t size) override {
+    if (::truncate(path.c_str(), static_cast<off_t>(size)) != 0) {
+      return file_error("mending", path, errno);
+    }
+    return Done{};
+  }
+
+  Status make_directories(const std::string& path) override { return os::make_directories(path); }
+
+  Status remove(const std::string& path) override {
+    std::error_code code;
+    std::filesystem::remove_all(path, code);
+    if (code) return file_error("removing", path, code.value());
+    return Done{};
+  }
+};
+
+}  // namespace
+
+Disk& real_disk() {
+  static RealDisk disk;
+  return disk;
+}
+
+}  // namespace kw::os

@@ -1,0 +1,26 @@
+// Something that happened while a job ran: shown by the command line, kept by the store. Not a log:
+// every event is data.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "base/json.h"
+#include "base/result.h"
+
+namespace kw::record {
+
+struct Event {
+  double seconds = 0;  // since the job started
+  std::string kind;    // "stage", "added", "judged", "timed" …
+  Json data;           // an object; what is in it depends on the kind
+};
+
+/// Who wants to know. Called from the thread in which it happened.
+using EventSink = std::function<void(const Event&)>;
+
+Json to_json(const Event& event);
+/// Blame::Input when it is not an event of ours.
+Result<Event> event_from_json(const Json& json);
+
+}  // namespace kw::record

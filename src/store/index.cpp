@@ -1,0 +1,181 @@
+// Every change of a run ends in events.jsonl, so its size and time say whether a row is still true.
+// That makes the index a pure cache: a reader re-reads the folders whose mark differs, and a writer
+// that cannot reach the index just leaves it behind. A file that is damaged, of another version or
+// not to be written is deleted or done without.
+#include "store/index.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+
+#include "os/disk.h"
+#include "os/files.h"
+#include "os/lock.h"
+#include "store/database.h"
+#include "store/layout.h"
+#include "store/summary.h"
+
+namespace kw::store {
+
+namespace {
+
+constexpr int64_t kIndexVersion = 1;
+
+constexpr const char* kSchema[] = {
+    "CREATE TABLE IF NOT EXISTS runs (folder TEXT PRIMARY KEY, mark TEXT NOT NULL, id TEXT, "
+    "name TEXT, created TEXT, status TEXT, proposer TEXT, target TEXT, reason TEXT, "
+    "candidates INTEGER, judged INTEGER, passed INTEGER, seconds REAL, best_us REAL, "
+    "speedup REAL, bytes INTEGER) WITHOUT ROWID",
+    "CREATE TABLE IF NOT EXISTS candidates (folder TEXT NOT NULL, id TEXT NOT NULL, "
+    "number INTEGER, proposer TEXT, origin TEXT, verdict TEXT, stage TEXT, reason TEXT, "
+    "microseconds REAL, seconds REAL, PRIMARY KEY (folder, id)) WITHOUT ROWID",
+};
+
+Value optional_value(const std::optional<double>& value) {
+  return value ? Value(*value) : Value(std::monostate{});
+}
+
+class Index {
+ public:
+  static Result<Index> open(const std::string& path) {
+    Index index(KW_TRY(Database::open(path)));
+    const std::vector<Row> version = KW_TRY(index.database_.run("PRAGMA user_version"));
+    const int64_t found = version.empty() ? 0 : integer(version[0][0]);
+    if (found != 0 && found != kIndexVersion) {
+      return input_error(fmt::format("index: it is of version {}", found));
+    }
+    for (const char* table : kSchema) KW_TRY(index.database_.run(table));
+    if (found == 0)
+      KW_TRY(index.database_.run(fmt::format("PRAGMA user_version = {}", kIndexVersion)));
+    return index;
+  }
+
+  Status put(const std::string& folder, const std::string& mark, const RunSummary& summary) {
+    return database_.transaction([&]() -> Status {
+      KW_TRY(remove_rows(folder));
+      const RunRow& run = summary.run;
+      KW_TRY(database_.run(
+          "INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+          {folder, mark, run.id, run.name, run.created, run.status, run.proposer, run.target,
+           run.reason, run.candidates, run.judged, run.passed, run.seconds,
+           optional_value(run.best_us), optional_value(run.speedup), run.bytes}));
+      for (const CandidateRow& one : summary.candidates) {
+        KW_TRY(database_.run("INSERT INTO candidates VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                             {folder, one.id, one.number, one.proposer, one.origin, one.verdict,
+                              one.stage, one.reason, optional_value(one.microseconds), one.when}));
+      }
+      return Done{};
+    });
+  }
+
+  Status drop(const std::string& folder) {
+    return database_.transaction([&] { return remove_rows(folder); });
+  }
+
+  Result<std::map<std::string, std::string>> marks() {
+    std::map<std::string, std::string> marks;
+    for (const Row& row : KW_TRY(database_.run("SELECT folder, mark FROM runs"))) {
+      marks[text(row[0])] = text(row[1]);
+    }
+    return marks;
+  }
+
+  Result<std::vector<RunRow>> rows(const std::string& root) {
+    std::vector<RunRow> list;
+    for (const Row& row : KW_TRY(database_.run(
+             "SELECT folder, id, name, created, status, proposer, target, reason, candidates, "
+             "judged, passed, seconds, best_us, speedup, bytes FROM runs ORDER BY folder"))) {
+      list.push_back({text(row[1]), root + "/" + text(row[0]), text(row[2]), text(row[3]),
+                      text(row[4]), text(row[5]), text(row[6]), text(row[7]), integer(row[8]),
+                      integer(row[9]), integer(row[10]), real(row[11]), maybe_real(row[12]),
+                      maybe_real(row[13]), integer(row[14])});
+    }
+    return list;
+  }
+
+ private:
+  explicit Index(Database database) : database_(std::move(database)) {}
+
+  Status remove_rows(const std::string& folder) {
+    KW_TRY(database_.run("DELETE FROM candidates WHERE folder = ?", {folder}));
+    KW_TRY(database_.run("DELETE FROM runs WHERE folder = ?", {folder}));
+    return Done{};
+  }
+
+  Database database_;
+};
+
+std::string index_path(const std::string& root) { return root + "/" + kIndexName; }
+
+void remove_index(const std::string& root) {
+  for (const char* suffix : {"", "-wal", "-shm", "-journal"}) {
+    static_cast<void>(os::real_disk().remove(index_path(root) + suffix));
+  }
+}
+
+// A folder counts once something says that it is ours: a manifest, or the lock of a creation.
+std::vector<std::string> run_folders(const std::string& root) {
+  std::vector<std::string> names;
+  for (const std::string& name : os::list_directory(root)) {
+    const Layout at{root + "/" + name};
+    if (os::is_directory(at.folder) && (os::exists(at.manifest()) || os::exists(at.lock()))) {
+      names.push_back(name);
+    }
+  }
+  return names;
+}
+
+Result<std::vector<RunRow>> refreshed(Index index, const std::string& root) {
+  std::map<std::string, std::string> known = KW_TRY(index.marks());
+  for (const std::string& name : run_folders(root)) {
+    const std::string folder = root + "/" + name;
+    const std::string mark =
+        change_mark(folder);  // before reading: a change meanwhile is seen next time
+    const auto row = known.find(name);
+    const bool fresh = row != known.end() && row->second == mark;
+    if (row != known.end()) known.erase(row);
+    if (!fresh) KW_TRY(index.put(name, mark, summarize(folder)));
+  }
+  for (const auto& [name, mark] : known) KW_TRY(index.drop(name));
+  return index.rows(root);
+}
+
+Result<std::vector<RunRow>> list_with(const std::string& path, const std::string& root) {
+  Index index = KW_TRY(Index::open(path));
+  return refreshed(std::move(index), root);
+}
+
+}  // namespace
+
+Result<std::vector<RunRow>> list_runs(const std::string& root) {
+  if (!os::is_directory(root)) return std::vector<RunRow>{};
+  Result<std::vector<RunRow>> rows = list_with(index_path(root), root);
+  if (!rows && rows.error().blame == Blame::Input) {
+    remove_index(root);
+    rows = list_with(index_path(root), root);
+  }
+  if (!rows) rows = list_with(":memory:", root);
+  if (!rows) return rows;
+  // Whether a process holds a run changes without a trace in the folder, so it is looked at now.
+  for (RunRow& row : *rows) {
+    if (os::lock_holder(Layout{row.folder}.lock())) row.status = "running";
+  }
+  return rows;
+}
+
+void make_index(const std::string& root) { static_cast<void>(Index::open(index_path(root))); }
+
+void update_index_of(const std::string& folder) {
+  const std::filesystem::path path = std::filesystem::path(folder).lexically_normal();
+  std::string root = path.parent_path();
+  if (root.empty()) root = ".";
+  if (!os::exists(index_path(root))) return;
+  Result<Index> index = Index::open(index_path(root));
+  if (!index) return;
+  const std::string mark = change_mark(folder);
+  static_cast<void>(index->put(path.filename(), mark, summarize(folder)));
+}
+
+}  // namespace kw::store

@@ -1,0 +1,158 @@
+// How a run comes to be and is taken up again. A folder becomes a run by its run.json, which is
+// written when all inputs are there; a candidate by its lineage.json, written after its text. So a
+// cut anywhere leaves either the thing or nothing, and the only file that can be torn is the one
+// that is appended to.
+#include "store/run.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "base/hash.h"
+#include "base/text.h"
+#include "os/entropy.h"
+#include "os/files.h"
+#include "store/event_log.h"
+#include "store/index.h"
+#include "store/run_id.h"
+#include "store/run_impl.h"
+
+namespace kw::store {
+
+namespace {
+
+constexpr int kTries = 16;  // at a name nobody has
+
+std::array<std::string, kInputNames.size()> input_texts(const RunInputs& inputs) {
+  return {inputs.prompt, inputs.reference, json_text(inputs.spec), json_text(inputs.config),
+          json_text(inputs.env)};
+}
+
+// A creation that was cut leaves a lock and some inputs, and may be taken over.
+bool is_abandoned_creation(const std::string& folder) {
+  const std::vector<std::string> names = os::list_directory(folder);
+  const auto ours = [](const std::string& name) {
+    return name == "lock" || name == "inputs" || is_leftover(name);
+  };
+  return std::find(names.begin(), names.end(), "lock") != names.end() &&
+         std::all_of(names.begin(), names.end(), ours);
+}
+
+Status check_free(const std::string& folder) {
+  const Layout at{folder};
+  if (!os::exists(folder)) return Done{};
+  if (!os::is_directory(folder)) return input_error(fmt::format("{} is not a folder", folder));
+  if (const auto holder = os::lock_holder(at.lock())) {
+    return input_error(fmt::format("{} is in use by {}", folder, *holder));
+  }
+  if (os::exists(at.manifest())) {
+    return input_error(
+        fmt::format("{} holds a run already: resume it, or name another folder", folder));
+  }
+  if (os::list_directory(folder).empty() || is_abandoned_creation(folder)) return Done{};
+  return input_error(fmt::format("{} is not empty: name another folder", folder));
+}
+
+Status write_inputs(const Layout& at, const RunInputs& inputs, os::Disk& disk, Manifest* manifest) {
+  KW_TRY(disk.make_directories(at.inputs()));
+  const auto texts = input_texts(inputs);
+  for (size_t i = 0; i < texts.size(); ++i) {
+    KW_TRY(disk.write(at.input(kInputNames[i]), texts[i], os::Sync::Yes));
+    manifest->input_hashes[kInputNames[i]] = hash_hex(texts[i]);
+  }
+  return Done{};
+}
+
+Status check_inputs(const Layout& at, const Manifest& manifest) {
+  for (const auto& [name, hash] : manifest.input_hashes) {
+    const std::string text = KW_TRY(os::read_file(at.input(name)));
+    if (hash_hex(text) == hash) continue;
+    return input_error(
+        fmt::format("inputs/{} was changed after the run began; what was judged "
+                    "belongs to the original, so it cannot go on",
+                    name));
+  }
+  return Done{};
+}
+
+/// Makes the folder and takes it; the caller tries another name when somebody was quicker.
+Result<os::FileLock> claim(const Layout& at, os::Disk& disk) {
+  KW_TRY(disk.make_directories(at.folder));
+  os::FileLock lock = KW_TRY(os::FileLock::take(at.lock()));
+  if (os::exists(at.manifest())) return input_error("it holds a run already");
+  return lock;
+}
+
+Result<std::string> new_id(const RunInputs& inputs) {
+  const uint64_t salt = KW_TRY(os::random_bits());
+  return run_id(wall_clock(), inputs.name, salt);
+}
+
+}  // namespace
+
+Run::Run(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Run::Run(Run&&) noexcept = default;
+Run& Run::operator=(Run&&) noexcept = default;
+
+Run::~Run() {
+  if (!impl_ || !impl_->lock) return;
+  const std::lock_guard<std::mutex> guard(impl_->mutex);
+  // Best effort: a run whose end could not be recorded counts as cut short, which is true.
+  static_cast<void>(impl_->append("closed", Json::object()));
+  update_index_of(impl_->at.folder);
+}
+
+Result<Run> Run::create(const Where& where, const RunInputs& inputs, os::Disk& disk) {
+  if (!where.folder.empty()) KW_TRY(check_free(where.folder));
+  for (int attempt = 1;; ++attempt) {
+    const std::string id = KW_TRY(new_id(inputs));
+    const Layout at{where.folder.empty() ? where.root + "/" + id : where.folder};
+    auto impl = std::make_unique<Impl>(at, disk);
+    Result<os::FileLock> lock = claim(at, disk);
+    if (!lock && where.folder.empty() && lock.error().blame == Blame::Input && attempt < kTries) {
+      continue;
+    }
+    if (!lock) return std::move(lock).error().context(at.folder);
+    impl->lock = std::move(lock).value();
+    impl->manifest = {id, inputs.name, utc_text(wall_clock()), {}};
+    KW_TRY(write_inputs(at, inputs, disk, &impl->manifest));
+    KW_TRY(disk.make_directories(at.candidates()));
+    KW_TRY(disk.write(at.manifest(), json_text(to_json(impl->manifest)), os::Sync::Yes));
+    impl->sessions = 1;
+    KW_TRY(impl->append("opened", Json::object()));
+    if (where.folder.empty()) make_index(where.root);
+    update_index_of(at.folder);
+    return Run(std::move(impl));
+  }
+}
+
+Result<Run> Run::open(const std::string& folder, Access access, os::Disk& disk) {
+  const Layout at{folder};
+  auto impl = std::make_unique<Impl>(at, disk);
+  impl->manifest = KW_TRY(read_manifest(at));
+  if (access == Access::Write) {
+    Result<os::FileLock> lock = os::FileLock::take(at.lock());
+    if (!lock) return std::move(lock).error().context(folder);
+    impl->lock = std::move(lock).value();
+    if (Status same = check_inputs(at, impl->manifest); !same) {
+      return std::move(same).error().context(folder);
+    }
+  }
+  impl->scan();
+  if (access == Access::Write) {
+    Json found = Json::object();
+    KW_TRY(impl->mend(&found));
+    if (!impl->lock->died().empty()) found.set("died", impl->lock->died());
+    ++impl->sessions;
+    KW_TRY(impl->append("opened", std::move(found)));
+    update_index_of(folder);
+  }
+  return Run(std::move(impl));
+}
+
+std::string default_root() {
+  const std::string own = os::env("KERNELWRIGHT_RUNS");
+  return own.empty() ? os::data_directory() + "/runs" : own;
+}
+
+}  // namespace kw::store

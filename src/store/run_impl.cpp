@@ -1,0 +1,118 @@
+#include "store/run_impl.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "os/files.h"
+#include "store/event_log.h"
+
+namespace kw::store {
+
+namespace {
+
+constexpr uint64_t kLongestJson = uint64_t{256} << 20;
+
+Status remove_leftovers(const std::string& folder, os::Disk& disk, int64_t* removed) {
+  for (const std::string& name : os::list_directory(folder)) {
+    if (!is_leftover(name)) continue;
+    KW_TRY(disk.remove(folder + "/" + name));
+    ++*removed;
+  }
+  return Done{};
+}
+
+}  // namespace
+
+Json to_json(const Manifest& manifest) {
+  Json hashes = Json::object();
+  for (const auto& [name, hash] : manifest.input_hashes) hashes.set(name, hash);
+  Json json = Json::object();
+  json.set("format", kFolderFormat).set("version", kFolderVersion).set("id", manifest.id);
+  json.set("name", manifest.name).set("created", manifest.created);
+  return json.set("inputs", std::move(hashes));
+}
+
+Result<Manifest> read_manifest(const Layout& at) {
+  if (!os::is_directory(at.folder)) {
+    return input_error(fmt::format("there is no run folder {}", at.folder));
+  }
+  if (!os::exists(at.manifest())) {
+    return input_error(fmt::format(
+        "{} is not a run folder: it has no run.json (or its creation was cut short)", at.folder));
+  }
+  const std::string text = KW_TRY(os::read_file(at.manifest(), kLongestJson));
+  const Result<Json> json = Json::parse(text);
+  if (!json || (*json)["format"].as_string() != kFolderFormat) {
+    return input_error(fmt::format("{} is damaged: run.json is not what was written", at.folder));
+  }
+  if (const int64_t version = (*json)["version"].as_int(); version != kFolderVersion) {
+    return input_error(
+        fmt::format("{} is a run folder of version {}; this program knows version {}", at.folder,
+                    version, kFolderVersion));
+  }
+  Manifest manifest{
+      (*json)["id"].as_string(), (*json)["name"].as_string(), (*json)["created"].as_string(), {}};
+  for (const char* name : kInputNames) {
+    manifest.input_hashes[name] = (*json)["inputs"][name].as_string();
+  }
+  return manifest;
+}
+
+Json read_json(const std::string& path) {
+  const Result<std::string> text = os::read_file(path, kLongestJson);
+  if (!text) return {};
+  Result<Json> json = Json::parse(*text);
+  return json ? std::move(json).value() : Json();
+}
+
+std::string json_text(const Json& json) { return json.dump(true) + "\n"; }
+
+double Run::Impl::seconds() const {
+  const std::chrono::duration<double> now = std::chrono::steady_clock::now() - opened;
+  return seconds_before + now.count();
+}
+
+void Run::Impl::scan() {
+  for (const std::string& id : os::list_directory(at.candidates())) {
+    if (!is_candidate_id(id)) continue;
+    const Json lineage = read_json(at.of_candidate(id, "lineage.json"));
+    if (lineage["id"].as_string() != id) continue;  // cut while being added, or damaged
+    numbers[id] = lineage["number"].as_int();
+    next_number = std::max(next_number, numbers[id] + 1);
+    if (os::exists(at.of_candidate(id, "verdict.json"))) judged.insert(id);
+  }
+  for (const record::Event& event : read_events(at.events()).events) {
+    seconds_before = std::max(seconds_before, event.seconds);
+    sessions += event.kind == "opened" ? 1 : 0;
+    closed += event.kind == "closed" ? 1 : 0;
+  }
+}
+
+Status Run::Impl::mend(Json* found) {
+  const EventLog log = read_events(at.events());
+  if (log.torn_bytes > 0) {
+    KW_TRY(disk.truncate(at.events(), log.sound_bytes));
+    found->set("torn_event_bytes", log.torn_bytes);
+  }
+  int64_t removed = 0;
+  for (const std::string& folder : {at.folder, at.inputs(), at.finals()}) {
+    KW_TRY(remove_leftovers(folder, disk, &removed));
+  }
+  for (const std::string& id : os::list_directory(at.candidates())) {
+    if (is_candidate_id(id)) KW_TRY(remove_leftovers(at.candidate(id), disk, &removed));
+  }
+  if (removed > 0) found->set("unfinished_files", removed);
+  return Done{};
+}
+
+Status Run::Impl::append(const std::string& kind, Json data) {
+  return disk.append(at.events(), event_line({seconds(), kind, std::move(data)}));
+}
+
+Status Run::Impl::write_of_candidate(const std::string& id, const char* name,
+                                     std::string_view bytes, os::Sync sync) {
+  return disk.write(at.of_candidate(id, name), bytes, sync);
+}
+
+}  // namespace kw::store

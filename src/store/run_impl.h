@@ -1,0 +1,59 @@
+// What a Run holds, shared by the sources that create, write and read one. Internal to store.
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "os/lock.h"
+#include "store/layout.h"
+#include "store/run.h"
+
+namespace kw::store {
+
+/// run.json: what makes a folder a run. Written last at creation.
+struct Manifest {
+  std::string id, name, created;
+  std::map<std::string, std::string> input_hashes;  // by file name
+};
+
+Json to_json(const Manifest& manifest);
+/// Input Error when there is none, or none of a version we know.
+Result<Manifest> read_manifest(const Layout& at);
+/// A JSON file; null when it is missing or unreadable.
+Json read_json(const std::string& path);
+std::string json_text(const Json& json);
+/// run_status() of a run that nobody holds.
+std::string status_of(const Json& report);
+
+struct Run::Impl {
+  Impl(Layout layout, os::Disk& used) : at(std::move(layout)), disk(used) {}
+
+  Layout at;
+  os::Disk& disk;
+  std::optional<os::FileLock> lock;  // absent: only read
+  Manifest manifest;
+  std::chrono::steady_clock::time_point opened = std::chrono::steady_clock::now();
+  double seconds_before = 0;  // worked on by earlier sessions
+
+  mutable std::mutex mutex;                // over what follows, and over appending to the events
+  std::map<std::string, int64_t> numbers;  // candidate id -> its place in the order of adding
+  int64_t next_number = 1;
+  std::set<std::string> judged;
+  int sessions = 0, closed = 0;
+
+  double seconds() const;
+  /// Fills in what the folder holds.
+  void scan();
+  /// Removes temporary files and the torn end of the events.
+  Status mend(Json* found);
+  /// With the mutex held.
+  Status append(const std::string& kind, Json data);
+  Status write_of_candidate(const std::string& id, const char* name, std::string_view bytes,
+                            os::Sync sync);
+};
+
+}  // namespace kw::store

@@ -1,0 +1,176 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "base/hash.h"
+#include "os/files.h"
+#include "os/lock.h"
+#include "store/event_log.h"
+#include "store/run_impl.h"
+
+namespace kw::store {
+
+namespace {
+
+Result<Json> input_json(const Layout& at, const char* name) {
+  const std::string text = KW_TRY(os::read_file(at.input(name)));
+  Result<Json> json = Json::parse(text);
+  if (!json) return std::move(json).error().context(at.input(name));
+  return json;
+}
+
+void damage_of_json(const std::string& path, const std::string& name,
+                    std::vector<std::string>* out) {
+  if (os::exists(path) && read_json(path).is_null()) out->push_back(name + " is not JSON");
+}
+
+void damage_of_inputs(const Layout& at, const Manifest& manifest, std::vector<std::string>* out) {
+  for (const auto& [name, hash] : manifest.input_hashes) {
+    const Result<std::string> text = os::read_file(at.input(name));
+    if (!text) {
+      out->push_back(fmt::format("inputs/{} is missing", name));
+    } else if (hash_hex(*text) != hash) {
+      out->push_back(fmt::format("inputs/{} was changed", name));
+    }
+  }
+}
+
+void damage_of_final(const Layout& at, std::vector<std::string>* out) {
+  const Json report = read_json(at.report());
+  for (const char* name : kFinalNames) {
+    const Json& hash = report["storage"]["final"][name];
+    if (hash.is_null()) continue;
+    const Result<std::string> text = os::read_file(at.final_file(name));
+    if (!text) {
+      out->push_back(fmt::format("final/{} is missing", name));
+    } else if (hash_hex(*text) != hash.as_string()) {
+      out->push_back(fmt::format("final/{} was changed", name));
+    }
+  }
+}
+
+Result<record::Candidate> read_candidate(const Layout& at, const std::string& id) {
+  if (!is_candidate_id(id)) return input_error(fmt::format("'{}' is not a candidate's id", id));
+  std::string text = KW_TRY(os::read_file(at.of_candidate(id, "module.cu")));
+  record::Candidate candidate = KW_TRY(
+      record::candidate_from_json(read_json(at.of_candidate(id, "lineage.json")), std::move(text)));
+  if (candidate.id != id)
+    return input_error(fmt::format("its lineage is that of {}", candidate.id));
+  return candidate;
+}
+
+// One that was cut while being added has no lineage and nothing else but text: that is no damage.
+bool was_added(const Layout& at, const std::string& id) {
+  const std::vector<std::string> names = os::list_directory(at.candidate(id));
+  return std::any_of(names.begin(), names.end(), [](const std::string& name) {
+    return name != "module.cu" && !is_leftover(name);
+  });
+}
+
+void damage_of_candidate(const Layout& at, const std::string& id, std::vector<std::string>* out) {
+  if (!was_added(at, id)) return;
+  const std::string shown = "candidates/" + id;
+  const Result<record::Candidate> candidate = read_candidate(at, id);
+  if (!candidate) out->push_back(fmt::format("{}: {}", shown, candidate.error().message));
+  for (const char* name : {"verdict.json", "timing.json", "profile.json"}) {
+    damage_of_json(at.of_candidate(id, name), shown + "/" + name, out);
+  }
+}
+
+}  // namespace
+
+const std::string& Run::id() const { return impl_->manifest.id; }
+const std::string& Run::folder() const { return impl_->at.folder; }
+const std::string& Run::created() const { return impl_->manifest.created; }
+double Run::seconds() const { return impl_->seconds(); }
+
+Result<RunInputs> Run::inputs() const {
+  RunInputs inputs;
+  inputs.name = impl_->manifest.name;
+  inputs.prompt = KW_TRY(os::read_file(impl_->at.input("prompt.txt")));
+  inputs.reference = KW_TRY(os::read_file(impl_->at.input("reference.py")));
+  inputs.spec = KW_TRY(input_json(impl_->at, "spec.json"));
+  inputs.config = KW_TRY(input_json(impl_->at, "config.json"));
+  inputs.env = KW_TRY(input_json(impl_->at, "env.json"));
+  return inputs;
+}
+
+std::vector<record::Candidate> Run::candidates() const {
+  std::vector<std::pair<int64_t, std::string>> order;
+  {
+    const std::lock_guard<std::mutex> guard(impl_->mutex);
+    for (const auto& [id, number] : impl_->numbers) order.emplace_back(number, id);
+  }
+  std::sort(order.begin(), order.end());
+  std::vector<record::Candidate> list;
+  for (const auto& [number, id] : order) {
+    Result<record::Candidate> one = read_candidate(impl_->at, id);
+    if (one) list.push_back(std::move(one).value());
+  }
+  return list;
+}
+
+Result<record::Candidate> Run::candidate(const std::string& id) const {
+  return read_candidate(impl_->at, id);
+}
+
+bool Run::contains(const std::string& id) const {
+  const std::lock_guard<std::mutex> guard(impl_->mutex);
+  return impl_->numbers.count(id) > 0;
+}
+
+Json Run::judgement(const std::string& id) const {
+  return contains(id) ? read_json(impl_->at.of_candidate(id, "verdict.json")) : Json();
+}
+
+Json Run::timing(const std::string& id) const {
+  return contains(id) ? read_json(impl_->at.of_candidate(id, "timing.json")) : Json();
+}
+
+Json Run::profile(const std::string& id) const {
+  return contains(id) ? read_json(impl_->at.of_candidate(id, "profile.json")) : Json();
+}
+
+Json Run::checkpoint() const { return read_json(impl_->at.checkpoint()); }
+Json Run::report() const { return read_json(impl_->at.report()); }
+
+std::string Run::compile_log(const std::string& id) const {
+  if (!contains(id)) return "";
+  Result<std::string> log = os::read_file(impl_->at.of_candidate(id, "compile.log"));
+  return log ? std::move(log).value() : "";
+}
+
+std::vector<record::Event> Run::events() const { return read_events(impl_->at.events()).events; }
+
+std::vector<std::string> Run::damage() const {
+  std::vector<std::string> found;
+  damage_of_inputs(impl_->at, impl_->manifest, &found);
+  for (const std::string& id : os::list_directory(impl_->at.candidates())) {
+    if (is_candidate_id(id)) damage_of_candidate(impl_->at, id, &found);
+  }
+  for (const int line : read_events(impl_->at.events()).unreadable) {
+    found.push_back(fmt::format("events.jsonl: line {} is not an event", line));
+  }
+  damage_of_json(impl_->at.checkpoint(), "checkpoint.json", &found);
+  damage_of_json(impl_->at.report(), "report.json", &found);
+  damage_of_final(impl_->at, &found);
+  return found;
+}
+
+int Run::crashes() const {
+  const bool open_now = impl_->lock || os::lock_holder(impl_->at.lock());
+  const std::lock_guard<std::mutex> guard(impl_->mutex);
+  return std::max(0, impl_->sessions - impl_->closed - (open_now ? 1 : 0));
+}
+
+std::string run_status(const std::string& folder) {
+  const Layout at{folder};
+  return os::lock_holder(at.lock()) ? "running" : status_of(read_json(at.report()));
+}
+
+std::string status_of(const Json& report) {
+  if (report.is_null() || report["interrupted"].as_bool()) return "interrupted";
+  return report["passed"].as_bool() ? "passed" : "failed";
+}
+
+}  // namespace kw::store

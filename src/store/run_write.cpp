@@ -1,0 +1,113 @@
+// Verdicts, timings and what ships wait for the disk; texts and logs do not, because a power cut
+// that loses one loses only what can be made again. Against a process that dies no waiting is
+// needed.
+#include <fmt/core.h>
+
+#include "base/check.h"
+#include "base/hash.h"
+#include "store/event_log.h"
+#include "store/index.h"
+#include "store/run_impl.h"
+
+namespace kw::store {
+
+namespace {
+
+void check_writable(const std::optional<os::FileLock>& lock) {
+  KW_CHECK(lock.has_value(), "only a run opened for writing is written to");
+}
+
+}  // namespace
+
+Result<bool> Run::add(record::Candidate candidate) {
+  check_writable(impl_->lock);
+  KW_CHECK(candidate.id == record::candidate_id(candidate.text, candidate.tunes),
+           "a candidate's id is its content's");
+  const std::lock_guard<std::mutex> guard(impl_->mutex);
+  if (impl_->numbers.count(candidate.id) > 0) return false;
+  if (candidate.when == 0) candidate.when = impl_->seconds();
+  Json lineage = to_json(candidate).set("number", impl_->next_number);
+  KW_TRY(impl_->disk.make_directories(impl_->at.candidate(candidate.id)));
+  KW_TRY(impl_->write_of_candidate(candidate.id, "module.cu", candidate.text, os::Sync::No));
+  KW_TRY(impl_->write_of_candidate(candidate.id, "lineage.json", json_text(lineage), os::Sync::No));
+  impl_->numbers[candidate.id] = impl_->next_number++;
+  Json data = Json::object();
+  data.set("id", candidate.id).set("proposer", candidate.proposer).set("origin", candidate.origin);
+  KW_TRY(impl_->append("added", std::move(data)));
+  return true;
+}
+
+Status Run::compiled(const std::string& id, const std::string& log) {
+  check_writable(impl_->lock);
+  KW_CHECK(contains(id), "what is compiled was added");
+  return impl_->write_of_candidate(id, "compile.log", log, os::Sync::No);
+}
+
+Status Run::judged(const std::string& id, const Json& verdict) {
+  check_writable(impl_->lock);
+  KW_CHECK(contains(id), "what is judged was added");
+  KW_TRY(impl_->write_of_candidate(id, "verdict.json", json_text(verdict), os::Sync::Yes));
+  const std::lock_guard<std::mutex> guard(impl_->mutex);
+  impl_->judged.insert(id);
+  return impl_->append("judged", Json::object().set("id", id).set("verdict", verdict["verdict"]));
+}
+
+Status Run::timed(const std::string& id, const Json& timing) {
+  check_writable(impl_->lock);
+  KW_CHECK(contains(id), "what is timed was added");
+  KW_TRY(impl_->write_of_candidate(id, "timing.json", json_text(timing), os::Sync::Yes));
+  const std::lock_guard<std::mutex> guard(impl_->mutex);
+  return impl_->append("timed", Json::object().set("id", id));
+}
+
+Status Run::profiled(const std::string& id, const Json& profile) {
+  check_writable(impl_->lock);
+  KW_CHECK(contains(id), "what is profiled was added");
+  return impl_->write_of_candidate(id, "profile.json", json_text(profile), os::Sync::No);
+}
+
+Status Run::event(const record::Event& event) {
+  check_writable(impl_->lock);
+  const std::lock_guard<std::mutex> guard(impl_->mutex);
+  return impl_->disk.append(impl_->at.events(), event_line(event));
+}
+
+Status Run::event(const std::string& kind, Json data) {
+  check_writable(impl_->lock);
+  const std::lock_guard<std::mutex> guard(impl_->mutex);
+  return impl_->append(kind, std::move(data));
+}
+
+Status Run::checkpoint(const Json& state) {
+  check_writable(impl_->lock);
+  return impl_->disk.write(impl_->at.checkpoint(), json_text(state), os::Sync::Yes);
+}
+
+Status Run::finish(Json report, const FinalFiles& files) {
+  check_writable(impl_->lock);
+  const std::array<const std::string*, kFinalNames.size()> contents = {
+      &files.kernel_cu, &files.kernel_ptx, &files.kernel_cubin, &files.readme};
+  Json hashes = Json::object();
+  KW_TRY(impl_->disk.make_directories(impl_->at.finals()));
+  for (size_t i = 0; i < contents.size(); ++i) {
+    const std::string path = impl_->at.final_file(kFinalNames[i]);
+    if (contents[i]->empty()) {
+      KW_TRY(impl_->disk.remove(path));
+      continue;
+    }
+    KW_TRY(impl_->disk.write(path, *contents[i], os::Sync::Yes));
+    hashes.set(kFinalNames[i], hash_hex(*contents[i]));
+  }
+  const std::lock_guard<std::mutex> guard(impl_->mutex);
+  Json storage = Json::object();
+  storage.set("version", kFolderVersion).set("sessions", impl_->sessions);
+  storage.set("crashes", impl_->sessions - impl_->closed - 1);
+  storage.set("candidates", impl_->numbers.size()).set("judged", impl_->judged.size());
+  report.set("storage", storage.set("final", std::move(hashes)));
+  KW_TRY(impl_->disk.write(impl_->at.report(), json_text(report), os::Sync::Yes));
+  KW_TRY(impl_->append("finished", Json::object().set("passed", report["passed"])));
+  update_index_of(impl_->at.folder);
+  return Done{};
+}
+
+}  // namespace kw::store
