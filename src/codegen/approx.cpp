@@ -2,6 +2,7 @@
 // intermediate tensor of the reference is closer to the truth, never further.
 #include "codegen/approx.h"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -58,7 +59,28 @@ class Matcher {
     return std::nullopt;
   }
 
+  /// Whether nothing sees this value but roundings to fp16, with only plain arithmetic before them:
+  /// what is large or tiny for fp32 does not count then.
+  bool ends_in_fp16(NodeId id) const {
+    if (graph_[id].dtype == DType::Fp16) return true;
+    for (const graph::NamedNode& output : graph_.outputs)
+      if (output.node == id) return false;
+    bool used = false;
+    for (size_t user = static_cast<size_t>(id) + 1; user < graph_.nodes.size(); ++user) {
+      const Node& node = graph_.nodes[user];
+      if (std::find(node.inputs.begin(), node.inputs.end(), id) == node.inputs.end()) continue;
+      used = true;
+      if (!is_plain(node.op) || !ends_in_fp16(static_cast<NodeId>(user))) return false;
+    }
+    return used;
+  }
+
  private:
+  static bool is_plain(Op op) {
+    return op == Op::Cast || op == Op::Mul || op == Op::Add || op == Op::Sub || op == Op::Where ||
+           op == Op::Neg;
+  }
+
   const Graph& graph_;
 };
 
@@ -80,7 +102,7 @@ std::optional<NodeId> softplus_of(const Matcher& m, NodeId id) {
 
 // Half of 1 + erf(u) or 1 + tanh(u), as a call.
 struct Rising {
-  std::string call;  // "fast_sigmoid(2.0f * {})"
+  std::string call;  // "half_sigmoid(2.0f * {})"
   std::string function;
   NodeId argument = 0;
 };
@@ -93,7 +115,7 @@ std::optional<Rising> rising_of(const Matcher& m, NodeId id) {
   if (const NodeId erf = m.find(*other, Op::Erf); erf >= 0)
     return Rising{"half_one_plus_erf({})", "half_one_plus_erf", m.input(erf, 0)};
   if (const NodeId tanh = m.find(*other, Op::Tanh); tanh >= 0)
-    return Rising{"fast_sigmoid(2.0f * {})", "fast_sigmoid", m.input(tanh, 0)};
+    return Rising{"half_sigmoid(2.0f * {})", "half_sigmoid", m.input(tanh, 0)};
   return std::nullopt;
 }
 
@@ -154,14 +176,20 @@ std::optional<Shortcut> shorten_tanh(const Matcher& m, NodeId id) {
   return Shortcut{"fast_tanh({0})", {inner}, {"fast_tanh"}};
 }
 
-template <const char* const& kName>
-std::optional<Shortcut> shorten_call(const Matcher& m, NodeId id) {
-  return Shortcut{fmt::format("{}({{0}})", kName), {m.input(id, 0)}, {kName}};
+Shortcut call(const Matcher& m, NodeId id, const std::string& function) {
+  return {function + "({0})", {m.input(id, 0)}, {function}};
 }
 
-constexpr const char* kExp = "fast_exp";
-constexpr const char* kExpm1 = "fast_expm1";
-constexpr const char* kSigmoid = "fast_sigmoid";
+std::optional<Shortcut> shorten_exp(const Matcher& m, NodeId id) { return call(m, id, "fast_exp"); }
+
+std::optional<Shortcut> shorten_expm1(const Matcher& m, NodeId id) {
+  if (!m.ends_in_fp16(id)) return std::nullopt;
+  return call(m, id, "half_expm1");
+}
+
+std::optional<Shortcut> shorten_sigmoid(const Matcher& m, NodeId id) {
+  return call(m, id, m.ends_in_fp16(id) ? "half_sigmoid" : "fast_sigmoid");
+}
 
 struct Row {
   Op op;
@@ -169,15 +197,9 @@ struct Row {
 };
 
 constexpr Row kRows[] = {
-    {Op::Add, shorten_add},
-    {Op::Mul, shorten_mul},
-    {Op::Div, shorten_div},
-    {Op::Log1p, shorten_softplus},
-    {Op::Where, shorten_softplus},
-    {Op::Tanh, shorten_tanh},
-    {Op::Exp, shorten_call<kExp>},
-    {Op::Expm1, shorten_call<kExpm1>},
-    {Op::Sigmoid, shorten_call<kSigmoid>},
+    {Op::Add, shorten_add},        {Op::Mul, shorten_mul},        {Op::Div, shorten_div},
+    {Op::Log1p, shorten_softplus}, {Op::Where, shorten_softplus}, {Op::Tanh, shorten_tanh},
+    {Op::Exp, shorten_exp},        {Op::Expm1, shorten_expm1},    {Op::Sigmoid, shorten_sigmoid},
 };
 
 }  // namespace

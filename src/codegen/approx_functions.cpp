@@ -55,8 +55,16 @@ const std::vector<Row>& rows() {
 }
 )"},
       {"fast_sigmoid",
-       {"exp2_flushed", "reciprocal_flushed"},
+       {"exp2_flushed", "reciprocal"},
        R"(__device__ __forceinline__ float fast_sigmoid(float x) {
+  if (!FAST_MATH) return 1.0f / (1.0f + expf(-x));
+  return reciprocal(1.0f + exp2_flushed(x * -1.44269504f));
+}
+)"},
+      {"half_sigmoid",
+       {"exp2_flushed", "reciprocal_flushed"},
+       R"(// For results that end in fp16, or are added to something: below 2^-126 it is 0.
+__device__ __forceinline__ float half_sigmoid(float x) {
   if (!FAST_MATH) return 1.0f / (1.0f + expf(-x));
   return reciprocal_flushed(1.0f + exp2_flushed(x * -1.44269504f));
 }
@@ -81,10 +89,10 @@ __device__ __forceinline__ float fast_tanh(float x) {
   return fabsf(x) < 0.6f ? fmaf(x * s, p, x) : copysignf(far, x);
 }
 )"},
-      {"fast_expm1",
+      {"half_expm1",
        {"exp2_flushed"},
-       R"(// exp(x) - 1 would cancel near 0: a polynomial there.
-__device__ __forceinline__ float fast_expm1(float x) {
+       R"(// For results that end in fp16. exp(x) - 1 would cancel near 0: a polynomial there.
+__device__ __forceinline__ float half_expm1(float x) {
   if (!FAST_MATH) return expm1f(x);
   const float far = exp2_flushed(x * 1.44269504f) - 1.0f;
   const float p = fmaf(fmaf(fmaf(fmaf(0x1.6bbe96p-10f, x, 0x1.135462p-7f), x, 0x1.555a2ap-5f), x,
