@@ -115,8 +115,9 @@ Result<Run> Run::create(const Where& where, const RunInputs& inputs, os::Disk& d
     if (!lock) return std::move(lock).error().context(at.folder);
     impl->lock = std::move(lock).value();
     impl->manifest = {id, inputs.name, utc_text(wall_clock()), {}};
+    Json abandoned;  // what a creation that was cut left here
+    KW_TRY(impl->mend(&abandoned));
     KW_TRY(write_inputs(at, inputs, disk, &impl->manifest));
-    KW_TRY(disk.make_directories(at.candidates()));
     KW_TRY(disk.write(at.manifest(), json_text(to_json(impl->manifest)), os::Sync::Yes));
     impl->sessions = 1;
     KW_TRY(impl->append("opened", Json::object()));

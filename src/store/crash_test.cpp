@@ -1,0 +1,262 @@
+// What survives: the run is cut at each of its writes in four ways and taken up again, and a real
+// process is killed at random moments. Whatever was acknowledged must be there afterwards.
+#include <fmt/core.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <map>
+#include <random>
+
+#include "os/files.h"
+#include "store/fault_disk.h"
+#include "store/index.h"
+#include "store/run.h"
+#include "store/test_folder.h"
+
+namespace kw::store {
+namespace {
+
+using StoredRun = Run;  // a test has a member of that name
+
+constexpr int kCandidates = 4;
+
+record::Candidate nth(int number) {
+  return record::make_candidate(fmt::format("// candidate {}\n", number), {{"VEC", number}},
+                                "builtin", "row program", {});
+}
+
+Json verdict_of(int number) {
+  return Json::object().set("verdict", number % 2 == 0 ? "passed" : "wrong").set("n", number);
+}
+
+RunInputs inputs() {
+  RunInputs in;
+  in.name = "cut";
+  in.prompt = "p";
+  in.reference = "def f(x): return x\n";
+  in.spec = in.config = in.env = Json::object().set("a", 1);
+  return in;
+}
+
+/// What the caller was told had been kept.
+struct Promised {
+  bool created = false, finished = false;
+  std::map<std::string, Json> verdicts, timings;
+  std::map<std::string, std::string> logs;
+  std::vector<std::string> added, events;
+  int checkpoint = -1;
+};
+
+// Works through all candidates that have no verdict yet, as a search would that is resumed.
+Status work(StoredRun& run, Promised* promised) {
+  for (int number = 0; number < kCandidates; ++number) {
+    const record::Candidate one = nth(number);
+    if (!run.judgement(one.id).is_null()) continue;
+    KW_TRY(run.add(one));
+    promised->added.push_back(one.id);
+    KW_TRY(run.compiled(one.id, "log of " + one.id));
+    promised->logs[one.id] = "log of " + one.id;
+    KW_TRY(run.judged(one.id, verdict_of(number)));
+    promised->verdicts[one.id] = verdict_of(number);
+    KW_TRY(run.timed(one.id, Json::object().set("microseconds", 1.5 + number)));
+    promised->timings[one.id] = Json::object().set("microseconds", 1.5 + number);
+    const std::string kind = fmt::format("tried-{}", number);
+    KW_TRY(run.event(kind, Json::object()));
+    promised->events.push_back(kind);
+    KW_TRY(run.checkpoint(Json::object().set("next", number + 1)));
+    promised->checkpoint = number + 1;
+  }
+  KW_TRY(run.finish(Json::object().set("passed", true), {"cu", "ptx", "cubin", "readme"}));
+  promised->finished = true;
+  return Done{};
+}
+
+Promised session(const std::string& folder, os::Disk& disk) {
+  Promised promised;
+  Result<StoredRun> run = StoredRun::create({"", folder}, inputs(), disk);
+  if (!run) return promised;
+  promised.created = true;
+  static_cast<void>(work(*run, &promised));
+  return promised;
+}
+
+void expect_kept(const StoredRun& run, const Promised& promised) {
+  EXPECT_EQ(run.damage(), std::vector<std::string>{});
+  for (const std::string& id : promised.added) EXPECT_TRUE(run.candidate(id)) << id;
+  for (const auto& [id, log] : promised.logs) EXPECT_EQ(run.compile_log(id), log);
+  for (const auto& [id, want] : promised.verdicts) {
+    EXPECT_EQ(run.judgement(id).dump(), want.dump()) << id;
+  }
+  for (const auto& [id, want] : promised.timings) {
+    EXPECT_EQ(run.timing(id).dump(), want.dump()) << id;
+  }
+  EXPECT_GE(run.checkpoint()["next"].as_int(-1), promised.checkpoint);
+  std::set<std::string> kinds;
+  for (const record::Event& event : run.events()) kinds.insert(event.kind);
+  for (const std::string& kind : promised.events) EXPECT_TRUE(kinds.count(kind)) << kind;
+  EXPECT_TRUE(!promised.finished || run.report()["passed"].as_bool());
+}
+
+int operations_of_a_whole_session() {
+  const TestFolder root;
+  FaultDisk disk;
+  EXPECT_TRUE(session(root.path() + "/run", disk).finished);
+  return disk.operations();
+}
+
+class CutAtEveryWrite : public testing::TestWithParam<Cut> {};
+
+TEST_P(CutAtEveryWrite, LosesNothingThatWasPromised) {
+  const int operations = operations_of_a_whole_session();
+  ASSERT_GT(operations, 40);
+  for (int at = 0; at < operations; ++at) {
+    SCOPED_TRACE(fmt::format("cut at write {} of {}", at, operations));
+    const TestFolder root;
+    const std::string folder = root.path() + "/run";
+    FaultDisk disk(at, GetParam());
+    const Promised promised = session(folder, disk);
+    ASSERT_TRUE(disk.dead());
+    const bool is_run = os::exists(folder + "/run.json");
+    EXPECT_TRUE(is_run || !promised.created);
+    if (is_run) {  // looking at it first must not need mending
+      expect_kept(*StoredRun::open(folder, Access::Read), promised);
+    }
+    Result<StoredRun> again =
+        is_run ? StoredRun::open(folder, Access::Write) : StoredRun::create({"", folder}, inputs());
+    ASSERT_TRUE(again) << again.error().message;
+    expect_kept(*again, promised);
+    Promised rest;
+    ASSERT_TRUE(work(*again, &rest));
+    EXPECT_EQ(again->candidates().size(), static_cast<size_t>(kCandidates));
+    EXPECT_EQ(again->report()["storage"]["judged"].as_int(), kCandidates);
+    expect_kept(*again, rest);
+    EXPECT_EQ(os::glob(folder + "/*.tmp-*").size() + os::glob(folder + "/*/*.tmp-*").size(), 0u);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Ways, CutAtEveryWrite,
+                         testing::Values(Cut::Before, Cut::Torn, Cut::After, Cut::Full));
+
+// A second crash, while the first is being mended, must not make it worse.
+TEST(CrashWhileMending, LosesNothing) {
+  for (int at = 0; at < 6; ++at) {
+    const TestFolder root;
+    const std::string folder = root.path() + "/run";
+    FaultDisk first(30, Cut::Torn);
+    const Promised promised = session(folder, first);
+    ASSERT_TRUE(promised.created);
+    FaultDisk second(at, Cut::Torn);
+    static_cast<void>(StoredRun::open(folder, Access::Write, second));
+    const StoredRun run = StoredRun::open(folder, Access::Write).value();
+    expect_kept(run, promised);
+    EXPECT_GE(run.crashes(), 1);
+  }
+}
+
+TEST(FullDisk, IsTheMachinesFaultAndPasses) {
+  const TestFolder root;
+  const std::string folder = root.path() + "/run";
+  const int operations = operations_of_a_whole_session();
+  for (int at = 14; at < operations - 2; at += 5) {
+    SCOPED_TRACE(at);
+    const std::string here = fmt::format("{}-{}", folder, at);
+    FaultDisk disk(at, Cut::Full);
+    Result<StoredRun> run = StoredRun::create({"", here}, inputs(), disk);
+    ASSERT_TRUE(run);
+    Promised promised;
+    const Status stopped = work(*run, &promised);
+    ASSERT_FALSE(stopped);
+    EXPECT_EQ(stopped.error().blame, Blame::Environment);
+    expect_kept(*StoredRun::open(here, Access::Read), promised);
+    disk.relieve();
+    EXPECT_TRUE(work(*run, &promised)) << "once there is room the same run goes on";
+    EXPECT_EQ(run->report()["storage"]["judged"].as_int(), kCandidates);
+  }
+}
+
+// The real disk, really refusing: no file may grow past a limit.
+TEST(FullDisk, LeavesNoHalfLines) {
+  const TestFolder root;
+  const std::string path = root.path() + "/log";
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::signal(SIGXFSZ, SIG_IGN);
+    const rlimit limit{1000, 1000};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+    int kept = 0;
+    while (kept < 100 && os::real_disk().append(path, std::string(69, 'x') + "\n")) ++kept;
+    const Status written = os::real_disk().write(path + "2", std::string(2000, 'y'), os::Sync::No);
+    const bool refused = !written && written.error().blame == Blame::Environment;
+    ::_exit(kept == 14 && refused ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(os::file_size(path), 14u * 70);
+  EXPECT_EQ(os::list_directory(root.path()), std::vector<std::string>{"log"});
+}
+
+// Adds and judges without end, telling the parent each verdict that was acknowledged.
+[[noreturn]] void toil(const std::string& folder, int pipe) {
+  Result<StoredRun> run = os::exists(folder + "/run.json")
+                              ? StoredRun::open(folder, Access::Write)
+                              : StoredRun::create({"", folder}, inputs());
+  if (!run) ::_exit(2);
+  for (int number = static_cast<int>(run->candidates().size());; ++number) {
+    const record::Candidate one = nth(number);
+    if (!run->add(one) || !run->judged(one.id, verdict_of(number))) ::_exit(3);
+    if (::write(pipe, &number, sizeof number) != sizeof number) ::_exit(4);
+  }
+}
+
+std::vector<int> kill_after(const std::string& folder, useconds_t delay) {
+  int ends[2];
+  EXPECT_EQ(::pipe(ends), 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::close(ends[0]);
+    toil(folder, ends[1]);
+  }
+  ::close(ends[1]);
+  ::usleep(delay);
+  ::kill(child, SIGKILL);
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  EXPECT_TRUE(WIFSIGNALED(status)) << "it stopped by itself with code " << WEXITSTATUS(status);
+  std::vector<int> acknowledged;
+  for (int number = 0; ::read(ends[0], &number, sizeof number) == sizeof number;) {
+    acknowledged.push_back(number);
+  }
+  ::close(ends[0]);
+  return acknowledged;
+}
+
+TEST(KilledProcess, LosesNoVerdict) {
+  const TestFolder root;
+  const std::string folder = root.path() + "/run";
+  std::mt19937 random(7);
+  std::vector<int> acknowledged;
+  int killed = 0;
+  for (int round = 0; round < 25; ++round) {
+    const auto delay = static_cast<useconds_t>(1000 + random() % 20000);
+    for (const int number : kill_after(folder, delay)) acknowledged.push_back(number);
+    if (!os::exists(folder + "/run.json")) continue;
+    ++killed;
+    const StoredRun run = StoredRun::open(folder, Access::Read).value();
+    ASSERT_EQ(run.damage(), std::vector<std::string>{});
+    for (const int number : acknowledged) {
+      ASSERT_EQ(run.judgement(nth(number).id).dump(), verdict_of(number).dump()) << number;
+    }
+    EXPECT_EQ(run_status(folder), "interrupted") << "the lock of a dead process is free";
+  }
+  EXPECT_GT(acknowledged.size(), 10u);
+  const StoredRun run = StoredRun::open(folder, Access::Write).value();
+  EXPECT_GE(run.crashes(), 1);
+  EXPECT_LE(run.crashes(), killed);
+}
+
+}  // namespace
+}  // namespace kw::store
