@@ -1,0 +1,86 @@
+#include "evaluation/folder.h"
+
+#include <fmt/core.h>
+
+#include "os/files.h"
+
+namespace kw::evaluation {
+
+namespace {
+
+constexpr const char* kFormat = "kernelwright evaluation";
+constexpr int kVersion = 1;
+
+Json to_json(const Manifest& manifest) {
+  Json settings = Json::object();
+  for (const auto& [name, value] : manifest.settings) settings.set(name, value);
+  Json json = Json::object();
+  json.set("format", kFormat).set("version", kVersion).set("suite", manifest.suite);
+  return json.set("started", manifest.started).set("settings", std::move(settings));
+}
+
+/// The first thing that differs from what was asked before, or "".
+std::string difference(const Json& before, const Manifest& now) {
+  if (before["suite"].as_string() != now.suite)
+    return fmt::format("suite '{}', not '{}'", before["suite"].as_string(), now.suite);
+  for (const auto& [name, value] : now.settings) {
+    const std::string& was = before["settings"][name].as_string();
+    if (was != value) return fmt::format("{} '{}', not '{}'", name, was, value);
+  }
+  return "";
+}
+
+}  // namespace
+
+Status Folder::open(bool resume, Manifest* manifest) {
+  const std::string path = path_ + "/eval.json";
+  if (!os::exists(path)) {
+    if (os::exists(path_ + "/results.csv")) {
+      return input_error(
+          fmt::format("'{}' has a results.csv of something else; name another folder", path_));
+    }
+    KW_TRY(os::make_directories(path_ + "/kernels"));
+    return os::write_file(path, to_json(*manifest).dump(true) + "\n");
+  }
+  if (!resume) {
+    return input_error(fmt::format(
+        "'{}' holds an evaluation already; --resume goes on with it, or name another folder",
+        path_));
+  }
+  const std::string text = KW_TRY(os::read_file(path));
+  const Result<Json> before = Json::parse(text);
+  if (!before || (*before)["format"].as_string() != kFormat)
+    return input_error(fmt::format("'{}' is no evaluation's: it cannot be gone on with", path));
+  if (const std::string other = difference(*before, *manifest); !other.empty()) {
+    return input_error(fmt::format(
+        "the evaluation in '{}' was made with {}; results of both do not mix", path_, other));
+  }
+  manifest->started = (*before)["started"].as_string();
+  return os::make_directories(path_ + "/kernels");
+}
+
+std::optional<Row> Folder::row(const std::string& task) const {
+  const Result<std::string> text = os::read_file(path_ + "/kernels/" + task + ".json");
+  if (!text) return std::nullopt;
+  const Result<Json> json = Json::parse(*text);
+  if (!json) return std::nullopt;
+  Result<Row> row = row_from_json(*json);
+  if (!row || row->kernel != task) return std::nullopt;
+  return std::move(row).value();
+}
+
+Status Folder::write_row(const Row& row, const Json& report) const {
+  Json json = evaluation::to_json(row);
+  json.set("report", report);
+  return os::write_file(path_ + "/kernels/" + row.kernel + ".json", json.dump(true) + "\n");
+}
+
+Status Folder::write_documents(const Evaluation& evaluation) const {
+  KW_TRY(os::write_file(path_ + "/results.csv", to_csv(evaluation.rows)));
+  KW_TRY(os::write_file(path_ + "/summary.md", summary_markdown(evaluation), os::Sync::No));
+  KW_TRY(os::write_file(path_ + "/junit.xml", junit_xml(evaluation), os::Sync::No));
+  return os::write_file(path_ + "/summary.json", evaluation::to_json(evaluation).dump(true) + "\n",
+                        os::Sync::No);
+}
+
+}  // namespace kw::evaluation

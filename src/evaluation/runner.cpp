@@ -1,0 +1,192 @@
+#include "evaluation/runner.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <map>
+#include <mutex>
+#include <new>
+#include <optional>
+#include <thread>
+
+#include "base/text.h"
+#include "evaluation/folder.h"
+#include "os/files.h"
+#include "os/lock.h"
+
+namespace kw::evaluation {
+
+namespace {
+
+Row failed_row(const char* kind, const std::string& reason) {
+  Row row;
+  row.failure_kind = kind;
+  row.failed_stage = "runner";
+  row.failure_reason = reason;
+  return row;
+}
+
+/// A task's outcome whatever it throws: one bad task must not end the others.
+TaskOutcome run_guarded(const RunTask& run, const TaskJob& job) {
+  try {
+    return run(job);
+  } catch (const std::bad_alloc&) {
+    return {failed_row(kExternalError, "out of memory"), {}, false};
+  } catch (const std::exception& error) {
+    return {failed_row(kRunnerError, error.what()), {}, false};
+  }
+}
+
+class Runner {
+ public:
+  Runner(const RunnerRequest& request, const RunnerPorts& ports)
+      : request_(request), ports_(ports), folder_(request.out) {}
+
+  Result<Evaluation> run() {
+    // Whatever may be misspelt is looked at before a folder comes to be.
+    if (!request_.against.empty()) before_ = KW_TRY(read_results(request_.against));
+    if (!is_carried(request_.suite)) suite_ = KW_TRY(open_suite(request_.suite, ""));
+    KW_TRY(os::make_directories(request_.out));
+    const os::FileLock lock = KW_TRY(os::FileLock::take(request_.out + "/lock"));
+    KW_TRY(prepare());
+    run_all();
+    if (problem_) return std::move(*problem_);
+    std::lock_guard guard(mutex_);
+    evaluation_.interrupted = ports_.interrupted();
+    KW_TRY(write_documents());
+    return std::move(evaluation_);
+  }
+
+ private:
+  Status prepare() {
+    Manifest manifest{request_.suite, ports_.now(), request_.settings};
+    KW_TRY(folder_.open(request_.resume, &manifest));
+    if (is_carried(request_.suite)) suite_ = KW_TRY(open_suite(request_.suite, folder_.suites()));
+    selected_ = KW_TRY(select_tasks(suite_, request_.only));
+    for (const SuiteTask& task : suite_.tasks) {
+      std::optional<Row> row = folder_.row(task.name);
+      if (row && row->task_hash == task.hash) rows_[task.name] = std::move(*row);
+    }
+    evaluation_.suite = request_.suite;
+    evaluation_.settings = request_.settings;
+    evaluation_.version = request_.version;
+    evaluation_.started = manifest.started;
+    evaluation_.command = request_.command;
+    evaluation_.against = request_.against;
+    evaluation_.selected = std::ranges::count_if(suite_.tasks, [&](const SuiteTask& task) {
+      return rows_.count(task.name) > 0 ||
+             std::ranges::find(selected_, task.name, &SuiteTask::name) != selected_.end();
+    });
+    return write_documents();
+  }
+
+  void run_all() {
+    std::vector<std::thread> threads;
+    const auto jobs = std::min<size_t>(static_cast<size_t>(std::max(request_.jobs, 1)),
+                                       std::max<size_t>(selected_.size(), 1));
+    for (size_t i = 1; i < jobs; ++i) {
+      threads.emplace_back([this, i] { work(static_cast<int>(i)); });
+    }
+    work(0);
+    for (std::thread& thread : threads) thread.join();
+  }
+
+  void work(int worker) {
+    while (const SuiteTask* task = next()) {
+      const auto start = std::chrono::steady_clock::now();
+      const TaskJob job{task, folder_.artifacts(task->name), worker,
+                        [this, task](const std::string& text) {
+                          tell(RunnerEvent::Kind::Says, *task, text, nullptr);
+                        }};
+      TaskOutcome outcome = run_guarded(ports_.run, job);
+      if (outcome.interrupted || (!outcome.row.passed && ports_.interrupted())) continue;
+      const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
+      if (outcome.row.wall_seconds <= 0) outcome.row.wall_seconds = passed.count();
+      outcome.row.kernel = task->name;
+      outcome.row.task_hash = task->hash;
+      outcome.row.finished = ports_.now();
+      keep(*task, std::move(outcome));
+    }
+  }
+
+  /// The next task to run; those that passed before are passed over.
+  const SuiteTask* next() {
+    while (true) {
+      std::unique_lock guard(mutex_);
+      if (problem_ || ports_.interrupted() || at_ == selected_.size()) return nullptr;
+      const SuiteTask& task = selected_[at_++];
+      const auto row = rows_.find(task.name);
+      const bool kept = row != rows_.end() && row->second.passed;
+      if (!kept && request_.limit > 0 && started_ == request_.limit) return nullptr;
+      if (!kept) ++started_;
+      guard.unlock();
+      tell(kept ? RunnerEvent::Kind::Kept : RunnerEvent::Kind::Started, task, "",
+           kept ? &row->second : nullptr);
+      if (!kept) return &task;
+    }
+  }
+
+  void keep(const SuiteTask& task, TaskOutcome outcome) {
+    {
+      std::lock_guard guard(mutex_);
+      rows_[task.name] = outcome.row;
+      Status written = folder_.write_row(outcome.row, outcome.report);
+      if (written) written = write_documents();
+      if (!written && !problem_) problem_ = std::move(written).error();
+    }
+    tell(RunnerEvent::Kind::Finished, task, "", &outcome.row);
+  }
+
+  Status write_documents() {
+    evaluation_.rows.clear();
+    for (const SuiteTask& task : suite_.tasks) {
+      const auto row = rows_.find(task.name);
+      if (row != rows_.end()) evaluation_.rows.push_back(row->second);
+    }
+    evaluation_.updated = ports_.now();
+    settle(before_, &evaluation_);
+    return folder_.write_documents(evaluation_);
+  }
+
+  void tell(RunnerEvent::Kind kind, const SuiteTask& task, const std::string& text,
+            const Row* row) {
+    if (!ports_.watch) return;
+    std::lock_guard guard(watch_mutex_);
+    const auto at = std::ranges::find(selected_, task.name, &SuiteTask::name);
+    const auto number = static_cast<size_t>(at - selected_.begin()) + 1;
+    ports_.watch({kind, number, selected_.size(), task.name, text, row});
+  }
+
+  const RunnerRequest& request_;
+  const RunnerPorts& ports_;
+  Folder folder_;
+  Suite suite_;
+  std::vector<SuiteTask> selected_;
+  std::vector<Row> before_;
+
+  std::mutex mutex_;  // guards what follows
+  std::map<std::string, Row> rows_;
+  size_t at_ = 0;
+  int64_t started_ = 0;
+  Evaluation evaluation_;
+  std::optional<Error> problem_;
+  std::mutex watch_mutex_;
+};
+
+}  // namespace
+
+Result<Evaluation> run_suite(const RunnerRequest& request, const RunnerPorts& ports) {
+  return Runner(request, ports).run();
+}
+
+Result<std::vector<Row>> read_results(const std::string& path) {
+  const std::string file = os::is_directory(path) ? path + "/results.csv" : path;
+  const std::string text = KW_TRY(os::read_file(file));
+  Result<std::vector<Row>> rows = rows_from_csv(text);
+  if (!rows) return std::move(rows).error().context("reading " + file);
+  return rows;
+}
+
+}  // namespace kw::evaluation

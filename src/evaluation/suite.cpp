@@ -1,0 +1,235 @@
+#include "evaluation/suite.h"
+
+#include <fmt/core.h>
+#include <fnmatch.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "base/hash.h"
+#include "base/text.h"
+#include "kSuiteFiles.inc"
+#include "os/files.h"
+
+namespace kw::evaluation {
+
+namespace {
+
+constexpr int kMostDepth = 8;
+constexpr size_t kMostTasks = 10000;
+
+bool is_task_folder(const std::string& path) { return os::exists(path + "/task.toml"); }
+
+std::string base_name(const std::string& path) {
+  const size_t slash = path.find_last_of('/');
+  return slash == std::string::npos ? path : path.substr(slash + 1);
+}
+
+/// Helpers, packages and tests are no tasks.
+bool is_task_file(const std::string& name) {
+  return name.ends_with(".py") && !name.starts_with("_") && !name.starts_with(".") &&
+         !name.starts_with("test_") && name != "conftest.py" && name != "setup.py";
+}
+
+/// "level1/10_Relu.py" -> "level1.10_Relu": a file's name made of a path.
+std::string task_name(std::string relative) {
+  if (relative.ends_with(".py")) relative.resize(relative.size() - 3);
+  std::ranges::replace(relative, '/', '.');
+  return relative;
+}
+
+/// "2_b" before "10_a": numbers in names are compared as numbers.
+bool natural_less(const std::string& a, const std::string& b) {
+  const auto digit = [](char c) { return c >= '0' && c <= '9'; };
+  size_t i = 0, j = 0;
+  while (i < a.size() && j < b.size()) {
+    if (digit(a[i]) && digit(b[j])) {
+      const size_t start_a = std::min(a.find_first_not_of('0', i), a.size());
+      const size_t start_b = std::min(b.find_first_not_of('0', j), b.size());
+      size_t end_a = start_a, end_b = start_b;
+      while (end_a < a.size() && digit(a[end_a])) ++end_a;
+      while (end_b < b.size() && digit(b[end_b])) ++end_b;
+      if (end_a - start_a != end_b - start_b) return end_a - start_a < end_b - start_b;
+      const int order = a.compare(start_a, end_a - start_a, b, start_b, end_b - start_b);
+      if (order != 0) return order < 0;
+      i = end_a;
+      j = end_b;
+      continue;
+    }
+    if (a[i] != b[j]) return a[i] < b[j];
+    ++i;
+    ++j;
+  }
+  return a.size() - i < b.size() - j;
+}
+
+/// What cannot be read counts as empty: reading it again is the front end's turn to complain.
+std::string hash_of(const std::string& path) {
+  std::vector<std::string> files = {path};
+  if (os::is_directory(path)) {
+    files.clear();
+    for (const std::string& name : os::list_directory(path)) files.push_back(path + "/" + name);
+  }
+  std::string text;
+  for (const std::string& file : files) {
+    const Result<std::string> content = os::read_file(file);
+    if (content) text += fmt::format("{}\n{}\n{}\n", base_name(file), content->size(), *content);
+  }
+  return hash_hex(text);
+}
+
+class Finder {
+ public:
+  Result<std::vector<SuiteTask>> run(const std::string& root) {
+    if (is_task_folder(root) || !os::is_directory(root)) {
+      KW_TRY(add(base_name(root), root));
+    } else {
+      KW_TRY(look(root, "", 0));
+    }
+    std::ranges::sort(tasks_, natural_less, &SuiteTask::name);
+    tell_apart();
+    return std::move(tasks_);
+  }
+
+ private:
+  Status look(const std::string& folder, const std::string& relative, int depth) {
+    if (depth > kMostDepth) return Done{};
+    for (const std::string& name : os::list_directory(folder)) {
+      if (name.starts_with(".") || name == "__pycache__") continue;
+      const std::string path = folder + "/" + name;
+      const std::string inner = relative.empty() ? name : relative + "/" + name;
+      if (os::is_directory(path) && !is_task_folder(path)) {
+        KW_TRY(look(path, inner, depth + 1));
+      } else if (os::is_directory(path) || is_task_file(name)) {
+        KW_TRY(add(inner, path));
+      }
+    }
+    return Done{};
+  }
+
+  Status add(const std::string& relative, const std::string& path) {
+    if (tasks_.size() == kMostTasks)
+      return input_error(fmt::format("more than {} tasks; name a smaller folder", kMostTasks));
+    tasks_.push_back({task_name(relative), path, hash_of(path)});
+    return Done{};
+  }
+
+  /// "a/b.py" and "a.b.py" would share a name, and results go by names.
+  void tell_apart() {
+    std::set<std::string> taken;
+    for (SuiteTask& task : tasks_) {
+      const std::string name = task.name;
+      for (int i = 2; !taken.insert(task.name).second; ++i)
+        task.name = fmt::format("{}-{}", name, i);
+    }
+  }
+
+  std::vector<SuiteTask> tasks_;
+};
+
+/// The part before the first '/', and the rest.
+std::pair<std::string, std::string> split_first(const std::string& path) {
+  const size_t slash = path.find('/');
+  if (slash == std::string::npos) return {path, ""};
+  return {path.substr(0, slash), path.substr(slash + 1)};
+}
+
+/// Files of a carried suite by path inside it.
+std::map<std::string, std::string> carried_files(const std::string& suite) {
+  std::map<std::string, std::string> files;
+  for (const auto* row = kSuiteFiles; row->name != nullptr; ++row) {
+    const auto [first, rest] = split_first(row->name);
+    if (first == suite && !rest.empty()) files[rest] = row->text;
+  }
+  return files;
+}
+
+Status write_suite(const std::map<std::string, std::string>& files, const std::string& folder) {
+  for (const auto& [name, text] : files) {
+    const std::string path = folder + "/" + name;
+    const Result<std::string> present = os::read_file(path);
+    if (present && *present == text) continue;
+    KW_TRY(os::make_directories(path.substr(0, path.find_last_of('/'))));
+    KW_TRY(os::write_file(path, text, os::Sync::No));
+  }
+  return Done{};
+}
+
+Error unknown_suite(const std::string& name) {
+  std::vector<std::string> names, listed;
+  for (const SuiteInfo& suite : carried_suites()) {
+    names.push_back(suite.name);
+    listed.push_back(fmt::format("{} ({} tasks)", suite.name, suite.tasks));
+  }
+  return input_error(fmt::format("there is no suite and no folder '{}'{}; suites: {}", name,
+                                 did_you_mean(name, names), join(listed, ", ")));
+}
+
+}  // namespace
+
+std::vector<SuiteInfo> carried_suites() {
+  std::map<std::string, size_t> counts;
+  for (const auto* row = kSuiteFiles; row->name != nullptr; ++row) {
+    const auto [suite, rest] = split_first(row->name);
+    const bool task =
+        rest.ends_with("/task.toml") || (rest.find('/') == std::string::npos && is_task_file(rest));
+    counts[suite] += task ? 1 : 0;
+  }
+  std::vector<SuiteInfo> suites;
+  for (const auto& [name, tasks] : counts) {
+    if (tasks > 0) suites.push_back({name, tasks});
+  }
+  return suites;
+}
+
+bool is_carried(const std::string& name) {
+  const std::vector<SuiteInfo> carried = carried_suites();
+  return std::ranges::find(carried, name, &SuiteInfo::name) != carried.end();
+}
+
+Result<Suite> open_suite(const std::string& name_or_path, const std::string& folder) {
+  Suite suite;
+  suite.name = name_or_path;
+  std::string path = name_or_path;
+  if (is_carried(name_or_path)) {
+    path = folder + "/" + name_or_path;
+    KW_TRY(write_suite(carried_files(name_or_path), path));
+  } else if (!os::exists(path)) {
+    return unknown_suite(name_or_path);
+  }
+  while (path.size() > 1 && path.ends_with("/")) path.pop_back();
+  suite.tasks = KW_TRY(Finder().run(path));
+  if (suite.tasks.empty()) {
+    return input_error(fmt::format(
+        "'{}' has no tasks: neither folders with a task.toml nor Python files", name_or_path));
+  }
+  return suite;
+}
+
+Result<std::vector<SuiteTask>> select_tasks(const Suite& suite, const std::string& only) {
+  if (trim(only).empty()) return suite.tasks;
+  std::vector<std::string> names;
+  for (const SuiteTask& task : suite.tasks) names.push_back(task.name);
+  std::vector<bool> chosen(suite.tasks.size(), false);
+  for (const std::string& piece : split(only, ',')) {
+    const std::string pattern(trim(piece));
+    if (pattern.empty()) continue;
+    bool any = false;
+    for (size_t i = 0; i < names.size(); ++i) {
+      if (::fnmatch(pattern.c_str(), names[i].c_str(), 0) != 0) continue;
+      chosen[i] = any = true;
+    }
+    if (!any) {
+      return input_error(
+          fmt::format("the suite has no task '{}'{}", pattern, did_you_mean(pattern, names)));
+    }
+  }
+  std::vector<SuiteTask> tasks;
+  for (size_t i = 0; i < names.size(); ++i) {
+    if (chosen[i]) tasks.push_back(suite.tasks[i]);
+  }
+  return tasks;
+}
+
+}  // namespace kw::evaluation
