@@ -19,8 +19,7 @@ class FakeDevice : public exec::Device {
 
   exec::DeviceInfo info() const override { return {}; }
   Result<exec::ImageId> load(const exec::Compiled&) override { return exec::ImageId{1}; }
-  Result<exec::RunOutcome> run(exec::ImageId, const kernel::Program&,
-                               const std::vector<tensor::HostTensor>&,
+  Result<exec::RunOutcome> run(exec::ImageId, const kernel::Program&, const exec::InputViews&,
                                const exec::RunOptions&) override {
     return exec::RunOutcome{};
   }

@@ -98,7 +98,6 @@ bool bind(const os::Library& library, Functions& f) {
 }  // namespace
 
 struct Cupti::Impl {
-  os::Library library;
   Functions functions;
 };
 
@@ -110,10 +109,12 @@ std::unique_ptr<Cupti> Cupti::open() {
     auto library = os::Library::open(path);
     Functions functions;
     if (!library || !bind(*library, functions)) continue;
+    // The driver goes on calling into the library once it is there: it must never be unloaded.
+    static auto& loaded = *new std::vector<os::Library>;
+    loaded.push_back(std::move(library).value());
     gathered().functions = functions;
     if (functions.register_callbacks(give_buffer, take_buffer) != kOk) continue;
-    return std::unique_ptr<Cupti>(
-        new Cupti(std::make_unique<Impl>(Impl{std::move(library).value(), functions})));
+    return std::unique_ptr<Cupti>(new Cupti(std::make_unique<Impl>(Impl{functions})));
   }
   return nullptr;
 }

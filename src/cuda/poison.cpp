@@ -1,13 +1,21 @@
 #include "cuda/poison.h"
 
+#include <algorithm>
 #include <array>
+#include <atomic>
 #include <bit>
 #include <cstring>
+#include <thread>
+#include <vector>
 
 namespace kw::cuda {
 namespace {
 
 using tensor::DType;
+
+// Below this a thread takes longer to start than to look.
+constexpr size_t kBytesPerThread = size_t{8} << 20;
+constexpr size_t kMostThreads = 4;
 
 uint64_t mix(uint64_t x) {
   x ^= x >> 30;
@@ -40,14 +48,59 @@ int64_t convincing_run(DType dtype) {
   return size == 2 ? 4 : 16;
 }
 
+constexpr size_t kBlock = 64;  // bytes looked at in one go
+
+/// Whether some element of the block may hold the pattern; `expected` is eight bytes of it.
+template <size_t kSize>
+bool block_is_like(const std::byte* block, uint64_t expected) {
+  constexpr unsigned kBits = 8 * kSize;
+  constexpr uint64_t kOnes = ~uint64_t{0} / (~uint64_t{0} >> (64 - kBits));
+  constexpr uint64_t kHighest = kOnes << (kBits - 1);
+  uint64_t found = 0;
+  for (size_t i = 0; i < kBlock; i += 8) {
+    uint64_t word = 0;
+    std::memcpy(&word, block + i, 8);
+    word ^= expected;
+    found |= (word - kOnes) & ~word & kHighest;  // set where an element became zero
+  }
+  return found != 0;
+}
+
+/// The same for whole blocks, on several threads when there are many.
+template <size_t kSize>
+bool any_is_like(std::span<const std::byte> blocks, uint64_t expected) {
+  const size_t most =
+      std::min<size_t>(kMostThreads, std::max(1u, std::thread::hardware_concurrency()));
+  const size_t parts = std::clamp<size_t>(blocks.size() / kBytesPerThread, 1, most);
+  const size_t count = blocks.size() / kBlock;
+  std::atomic<bool> found = false;
+  const auto look = [&](size_t part) {
+    for (size_t i = count * part / parts; i < count * (part + 1) / parts; ++i) {
+      if (!block_is_like<kSize>(&blocks[i * kBlock], expected)) continue;
+      found = true;
+      return;
+    }
+  };
+  std::vector<std::thread> threads;
+  for (size_t part = 1; part < parts; ++part) threads.emplace_back(look, part);
+  look(0);
+  for (std::thread& thread : threads) thread.join();
+  return found;
+}
+
 template <size_t kSize>
 Survivors survivors_of(std::span<const std::byte> dense, uint32_t pattern, unsigned phase,
                        int64_t convincing) {
   const auto expected = repeated(pattern);
   const auto elements = static_cast<int64_t>(dense.size() / kSize);
+  uint64_t eight = 0;
+  std::memcpy(&eight, &expected[phase % 4], 8);
+  // Nearly always nothing is left, and that is quickly seen.
+  const size_t whole = dense.size() / kBlock * kBlock;
+  const bool none = whole > 0 && !any_is_like<kSize>(dense.first(whole), eight);
   Survivors found;
   int64_t run = 0;
-  for (int64_t i = 0; i <= elements; ++i) {
+  for (int64_t i = none ? static_cast<int64_t>(whole / kSize) : 0; i <= elements; ++i) {
     const size_t at = static_cast<size_t>(i) * kSize;
     if (i < elements && std::memcmp(&dense[at], &expected[(at + phase) % 4], kSize) == 0) {
       ++run;

@@ -84,19 +84,23 @@ TEST_P(Surviving, IsFoundWhenItIsNoCoincidence) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Kinds, Surviving,
-                         ::testing::Values(Case{"AllWritten", DType::Fp32, 100, 0, 0, -1, 0},
-                                           Case{"OneFloat", DType::Fp32, 100, 99, 100, 99, 1},
-                                           Case{"OneDouble", DType::Fp64, 100, 0, 1, 0, 1},
-                                           Case{"OneHalf", DType::Fp16, 100, 50, 51, 50, 1},
-                                           Case{"OneInt32", DType::Int32, 100, 3, 4, 3, 1},
-                                           Case{"ThreeInt16", DType::Int16, 100, 10, 13, -1, 0},
-                                           Case{"FourInt16", DType::Int16, 100, 10, 14, 10, 4},
-                                           Case{"FifteenBytes", DType::Uint8, 100, 10, 25, -1, 0},
-                                           Case{"SixteenBytes", DType::Uint8, 100, 10, 26, 10, 16},
-                                           Case{"AllOfThreeBytes", DType::Bool, 3, 0, 3, 0, 3},
-                                           Case{"None", DType::Fp32, 0, 0, 0, -1, 0}),
-                         [](const auto& test) { return test.param.name; });
+INSTANTIATE_TEST_SUITE_P(
+    Kinds, Surviving,
+    ::testing::Values(Case{"AllWritten", DType::Fp32, 100, 0, 0, -1, 0},
+                      Case{"OneFloat", DType::Fp32, 100, 99, 100, 99, 1},
+                      Case{"OneDouble", DType::Fp64, 100, 0, 1, 0, 1},
+                      Case{"OneHalf", DType::Fp16, 100, 50, 51, 50, 1},
+                      Case{"OneInt32", DType::Int32, 100, 3, 4, 3, 1},
+                      Case{"ThreeInt16", DType::Int16, 100, 10, 13, -1, 0},
+                      Case{"FourInt16", DType::Int16, 100, 10, 14, 10, 4},
+                      Case{"FifteenBytes", DType::Uint8, 100, 10, 25, -1, 0},
+                      Case{"SixteenBytes", DType::Uint8, 100, 10, 26, 10, 16},
+                      Case{"AllOfThreeBytes", DType::Bool, 3, 0, 3, 0, 3},
+                      Case{"LastOfManyHalves", DType::Fp16, 9000000, 8999999, 9000000, 8999999, 1},
+                      Case{"AmongManyFloats", DType::Fp32, 5000001, 4000000, 4000100, 4000000, 100},
+                      Case{"ManyAllWritten", DType::Uint8, 17000000, 0, 0, -1, 0},
+                      Case{"None", DType::Fp32, 0, 0, 0, -1, 0}),
+    [](const auto& test) { return test.param.name; });
 
 TEST(Poison, FindsTheFirstByteThatDiffers) {
   const uint32_t pattern = poison_pattern(DType::Fp32, 1);

@@ -89,7 +89,7 @@ Went run_and_check(const Context& context, JobKernels& kernels, LoadedImage& ima
   const Deadline checking = deadline_in(kCheckSeconds);
   append(outcome.findings, KW_TRY(buffers.check_contents(kernels, request.inputs, checking)));
   append(outcome.findings, KW_TRY(image.check_globals()));
-  outcome.hashes = KW_TRY(buffers.hash_outputs(kernels, 0, checking));
+  outcome.hashes = KW_TRY(buffers.hash_outputs(kernels, request.options.hash_seed, checking));
   if (!request.options.copy_outputs) return Done{};
   KW_TRY(buffers.download(request.outputs));
   append(outcome.findings, buffers.check_written(request.outputs));

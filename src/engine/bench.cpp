@@ -32,9 +32,7 @@ double since(Clock::time_point start) {
 Result<uint64_t> secret_seed() { return KW_TRY(os::random_bits()) >> 1; }
 
 exec::TimedProgram timed_program(const TimedCandidate& candidate) {
-  exec::TimedProgram program{candidate.image, &candidate.program, {}};
-  for (const auto& set : candidate.inputs) program.pool.push_back(&set);
-  return program;
+  return {candidate.image, &candidate.program, candidate.inputs};
 }
 
 bool can_be_compared(const TimedEntry& entry) {

@@ -45,11 +45,12 @@ class ClockedDevice : public verify::FakeDevice {
     return info;
   }
   Result<exec::RunOutcome> run(exec::ImageId image, const kernel::Program& program,
-                               const std::vector<tensor::HostTensor>& inputs,
+                               const exec::InputViews& inputs,
                                const exec::RunOptions& asked) override {
     exec::RunOutcome outcome = KW_TRY(FakeDevice::run(image, program, inputs, asked));
     for (const tensor::HostTensor& buffer : outcome.buffers)
-      outcome.hashes.push_back(exec::audit_hash(buffer.data) + (same_bits ? 0u : salt_++));
+      outcome.hashes.push_back(exec::audit_hash(buffer.data, asked.hash_seed) +
+                               (same_bits ? 0u : salt_++));
     return outcome;
   }
   Result<exec::TimeOutcome> time(const std::vector<exec::TimedProgram>& programs,
@@ -85,7 +86,7 @@ class ClockedDevice : public verify::FakeDevice {
   }
   std::vector<tensor::HostTensor> outputs_of(const exec::TimedProgram& program, size_t entry) {
     std::swap(kernel, timed_kernel);
-    auto outcome = FakeDevice::run(1, *program.program, *program.pool[entry], {});
+    auto outcome = FakeDevice::run(1, *program.program, program.pool[entry], {});
     std::swap(kernel, timed_kernel);
     return outcome->buffers;
   }

@@ -53,7 +53,7 @@ Result<BaselineRequest> BenchSession::torch_request() const {
   ask.uuid = report_.device.uuid;
   ask.lock_timeout_seconds = kLockSeconds;
   BaselineCandidate candidate{&ready_[0]->compiled, &ready_[0]->program, {}};
-  for (const auto& set : ready_[0]->inputs) candidate.pool.push_back(&set);
+  candidate.pool = ready_[0]->inputs;
   ask.candidates = {candidate};
   return ask;
 }

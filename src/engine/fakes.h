@@ -59,10 +59,11 @@ class FakeDevice : public exec::Device {
     return static_cast<exec::ImageId>(++loads);
   }
   Result<exec::RunOutcome> run(exec::ImageId, const kernel::Program& program,
-                               const std::vector<tensor::HostTensor>& inputs,
+                               const exec::InputViews& inputs,
                                const exec::RunOptions& options) override {
     runs.push_back(options);
-    inputs_seen.push_back(inputs);
+    inputs_seen.emplace_back();
+    for (size_t i = 0; i < inputs.size(); ++i) inputs_seen.back().push_back(inputs[i]);
     programs.push_back(program);
     exec::RunOutcome outcome;
     outcome.status = status;
@@ -70,7 +71,7 @@ class FakeDevice : public exec::Device {
     for (const kernel::Buffer& buffer : program.buffers) {
       outcome.buffers.push_back({buffer.dtype, buffer.shape, {}});
       if (buffer.role == kernel::Role::Input) continue;
-      outcome.buffers.back().data = inputs.front().data;
+      outcome.buffers.back().data = inputs[0].data;
       outcome.buffers.back().data.resize(static_cast<size_t>(buffer.bytes));
     }
     if (options.counters) outcome.counters.push_back({"k", 1, 32, {}, {}});

@@ -94,7 +94,7 @@ Status verify_set(const TimedShape& shape, exec::Device& device, const PrepareOp
                   size_t set, TimedCandidate& candidate) {
   exec::RunOptions run;
   run.timeout_seconds = options.timeout_seconds;
-  const std::vector<tensor::HostTensor>& inputs = candidate.inputs[set];
+  const exec::InputViews& inputs = candidate.inputs[set];
   const exec::RunOutcome outcome =
       KW_TRY(device.run(candidate.image, candidate.program, inputs, run));
   candidate.refused = findings_verdict(outcome, options.repro);
@@ -200,7 +200,7 @@ Result<std::unique_ptr<TimedCandidate>> prepare_candidate(const kernel::Module& 
   candidate->image = *image;
   for (const verify::SetPtr& set : shape.sets) {
     candidate->inputs.push_back(
-        verify::program_inputs(candidate->program, candidate->matching, set->inputs));
+        verify::program_inputs(candidate->program, candidate->matching, set->inputs, set->hashes));
   }
   for (size_t set = 0; set < shape.sets.size() && !candidate->refused; ++set) {
     KW_TRY(verify_set(shape, device, options, set, *candidate));

@@ -42,7 +42,7 @@ struct TimedCandidate {
   exec::Compiled compiled;  // with its image
   kernel::Program program;
   verify::Matching matching;
-  std::vector<std::vector<tensor::HostTensor>> inputs;  // per set, parallel to the buffers
+  std::vector<exec::InputViews> inputs;  // per set of the shape, which must outlive this
   bench::AuditPlan audit;
   exec::ImageId image = 0;
   double compile_seconds = 0;

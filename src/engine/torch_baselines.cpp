@@ -83,9 +83,10 @@ gpu::ProgramMessage program_message(const BaselineCandidate& candidate, exec::Im
   gpu::ProgramMessage message;
   message.image = id;
   message.program = *candidate.program;
-  for (const std::vector<HostTensor>* entry : candidate.pool) {
+  for (const exec::InputViews& entry : candidate.pool) {
     std::vector<gpu::InputRef>& refs = message.pool.emplace_back();
-    for (const HostTensor& given : *entry) {
+    for (size_t i = 0; i < entry.size(); ++i) {
+      const HostTensor& given = entry[i];
       refs.push_back({given.data.empty() ? 0 : static_cast<uint64_t>(cargo->input(given)) + 1, {}});
     }
   }

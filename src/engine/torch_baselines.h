@@ -17,7 +17,7 @@ namespace kw::engine {
 struct BaselineCandidate {
   const exec::Compiled* compiled = nullptr;
   const kernel::Program* program = nullptr;
-  std::vector<const std::vector<tensor::HostTensor>*> pool;
+  std::vector<exec::InputViews> pool;
 };
 
 struct BaselineRequest {

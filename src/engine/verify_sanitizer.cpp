@@ -66,12 +66,10 @@ std::string first_complaint(const std::string& text) {
 
 Result<std::string> run_tool(const std::string& sanitizer, const char* tool,
                              const std::vector<std::string>& words) {
-  std::vector<std::string> argv = {sanitizer,
-                                   "--tool",
-                                   tool,
-                                   "--target-processes",
-                                   "all",
-                                   "--error-exitcode",
+  std::vector<std::string> argv = {sanitizer, "--tool", tool, "--target-processes", "all",
+                                   // Of the driver's calls only ours are left, and asking it for
+                                   // what is not there is how some questions are answered.
+                                   "--report-api-errors", "no", "--error-exitcode",
                                    std::to_string(kFoundCode)};
   argv.insert(argv.end(), words.begin(), words.end());
   os::ProcessLimits limits;

@@ -37,6 +37,7 @@ struct RunOptions {
   double timeout_seconds = 60;
   int misalign_bytes = 0;       // real GPU: offset every buffer from its natural base by this (multiple of its align)
   bool copy_outputs = true;     // real GPU: false leaves RunOutcome::buffers empty; hashes are there all the same
+  uint64_t hash_seed = 0;       // real GPU: of RunOutcome::hashes
 };
 
 enum class RunStatus : uint8_t {
@@ -54,7 +55,7 @@ struct RunOutcome {
   RunStatus status = RunStatus::Completed;
   std::string message;                        // why, when not Completed
   std::vector<tensor::HostTensor> buffers;    // parallel to Program::buffers; filled for Output and Inout
-  std::vector<uint64_t> hashes;               // real GPU: audit_hash (seed 0) of each buffer it returns, 0 for others
+  std::vector<uint64_t> hashes;               // real GPU: audit_hash of each buffer it returns, 0 for others
   std::vector<record::Finding> findings;
   std::vector<record::LaunchCounters> counters;  // per launch, when asked for
   std::string printed;                        // what the kernels' printf wrote
@@ -82,13 +83,40 @@ struct TimeProtocol {
 /// A loaded image; 0 is never valid.
 using ImageId = uint64_t;
 
+/// The inputs of a call, borrowed: parallel to Program::buffers. Large ones are neither copied nor hashed on the way to
+/// a device where the caller knows their hash.
+class InputViews {
+ public:
+  InputViews() = default;
+  InputViews(const std::vector<tensor::HostTensor>& tensors) {  // NOLINT(google-explicit-constructor)
+    for (const tensor::HostTensor& tensor : tensors) add(&tensor);
+  }
+  InputViews(const std::vector<tensor::HostTensor>* tensors) : InputViews(*tensors) {}  // NOLINT
+  /// Nothing for a buffer that is not given; `hash` is its audit_hash (seed 0), or 0 when that is not known.
+  void add(const tensor::HostTensor* tensor, uint64_t hash = 0) { views_.push_back({tensor, hash}); }
+
+  size_t size() const { return views_.size(); }
+  const tensor::HostTensor& operator[](size_t index) const {
+    static const tensor::HostTensor kNothing;
+    return views_[index].tensor != nullptr ? *views_[index].tensor : kNothing;
+  }
+  uint64_t hash(size_t index) const { return views_[index].hash; }
+
+ private:
+  struct View {
+    const tensor::HostTensor* tensor = nullptr;
+    uint64_t hash = 0;
+  };
+  std::vector<View> views_;
+};
+
 /// One program of a timing call.
 struct TimedProgram {
   ImageId image = 0;
   const kernel::Program* program = nullptr;
   /// At least one set of inputs, each parallel to program->buffers. Contents change from call to
   /// call by copying from here.
-  std::vector<const std::vector<tensor::HostTensor>*> pool;
+  std::vector<InputViews> pool;
 };
 
 /// What one timed call wrote, copied out for a judge.
@@ -119,8 +147,10 @@ class Device {
   /// Fails with Blame::Input when the device cannot take the image (wrong kind, unsupported instruction …).
   virtual Result<ImageId> load(const Compiled& compiled) = 0;
   /// `inputs` is parallel to program.buffers; read for Input and Inout, ignored for others.
-  virtual Result<RunOutcome> run(ImageId image, const kernel::Program& program,
-                                 const std::vector<tensor::HostTensor>& inputs, const RunOptions& options) = 0;
+  virtual Result<RunOutcome> run(ImageId image, const kernel::Program& program, const InputViews& inputs,
+                                 const RunOptions& options) = 0;
+  /// Gives the buffers of an outcome back, so that a later one need not find fresh memory. Optional.
+  virtual void recycle(std::vector<tensor::HostTensor> buffers);
   /// Interleaved timing of one or more programs. The virtual GPU has no clock and answers with an environment Error.
   virtual Result<TimeOutcome> time(const std::vector<TimedProgram>& programs, const TimeProtocol& protocol) = 0;
   /// Runs a canary; an Error says what is wrong with the device.

@@ -6,6 +6,7 @@ namespace kw::exec {
 
 Compiler::~Compiler() = default;
 Device::~Device() = default;
+void Device::recycle(std::vector<tensor::HostTensor>) {}
 Oracle::~Oracle() = default;
 
 const char* run_status_name(RunStatus status) {

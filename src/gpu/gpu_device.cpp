@@ -217,8 +217,8 @@ Status GpuDevice::lay_out(const Question& question, Request& request) {
       std::vector<InputRef>& refs = message.pool.emplace_back(buffers.size());
       for (size_t i = 0; i < buffers.size(); ++i) {
         if (!buffers[i].present || !is_given(buffers[i])) continue;
-        refs[i] = place_input(question.keys[p][set][i], (*given.pool[set])[i].data, needed, request,
-                              fills);
+        refs[i] =
+            place_input(question.keys[p][set][i], given.pool[set][i].data, needed, request, fills);
       }
     }
     for (int place = 0; place < question.output_places; ++place) {
@@ -301,21 +301,20 @@ Result<RunStatus> GpuDevice::converse(const Request& request, double limit_secon
 }
 
 std::vector<tensor::HostTensor> GpuDevice::fetch(const kernel::Program& program,
-                                                 const std::vector<Range>& ranges) const {
+                                                 const std::vector<Range>& ranges) {
   std::vector<tensor::HostTensor> buffers(program.buffers.size());
   for (size_t i = 0; i < buffers.size(); ++i) {
     const kernel::Buffer& buffer = program.buffers[i];
     if (!buffer.present || !is_returned(buffer)) continue;
     buffers[i].dtype = buffer.dtype;
     buffers[i].shape = buffer.shape;
-    const std::byte* from = arena_.at(ranges[i]);
-    buffers[i].data.assign(from, from + ranges[i].bytes);
+    buffers[i].data = spare_.copy_of({arena_.at(ranges[i]), ranges[i].bytes});
   }
   return buffers;
 }
 
 Result<exec::RunOutcome> GpuDevice::run(exec::ImageId image, const kernel::Program& program,
-                                        const std::vector<tensor::HostTensor>& inputs,
+                                        const exec::InputViews& inputs,
                                         const exec::RunOptions& options) {
   const std::lock_guard guard(mutex_);
   Request request;
@@ -324,7 +323,7 @@ Result<exec::RunOutcome> GpuDevice::run(exec::ImageId image, const kernel::Progr
   request.seed = hash64(fmt::format("{} {}", ::getpid(), ++clock_));
   exec::RunOutcome outcome;
   Reply reply;
-  const std::vector<exec::TimedProgram> programs = {{image, &program, {&inputs}}};
+  const std::vector<exec::TimedProgram> programs = {{image, &program, {inputs}}};
   const Question question = KW_TRY(ask_about(programs, options.copy_outputs ? 1 : 0, most_kept()));
   const RunStatus met =
       KW_TRY(serve(question, request, options.timeout_seconds, reply, outcome.message));
@@ -386,6 +385,10 @@ Result<record::Calibration> GpuDevice::calibrate(double timeout_seconds) {
   if (answer.reply.context_lost) drop_worker("a calibration");
   if (!answer.reply.error.empty()) return Error{answer.reply.blame, answer.reply.error};
   return record::calibration_from_json(KW_TRY(Json::parse(answer.reply.calibration)));
+}
+
+void GpuDevice::recycle(std::vector<tensor::HostTensor> buffers) {
+  spare_.give(std::move(buffers));
 }
 
 void GpuDevice::renew() {

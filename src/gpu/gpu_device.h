@@ -18,6 +18,7 @@
 #include "gpu/arena.h"
 #include "gpu/lock.h"
 #include "gpu/question.h"
+#include "gpu/spare_buffers.h"
 #include "gpu/worker_link.h"
 #include "record/calibration.h"
 
@@ -39,11 +40,12 @@ class GpuDevice : public exec::Device {
   exec::DeviceInfo info() const override { return info_; }
   Result<exec::ImageId> load(const exec::Compiled& compiled) override;
   Result<exec::RunOutcome> run(exec::ImageId image, const kernel::Program& program,
-                               const std::vector<tensor::HostTensor>& inputs,
+                               const exec::InputViews& inputs,
                                const exec::RunOptions& options) override;
   Result<exec::TimeOutcome> time(const std::vector<exec::TimedProgram>& programs,
                                  const exec::TimeProtocol& protocol) override;
   Status health() override;
+  void recycle(std::vector<tensor::HostTensor> buffers) override;
 
   /// Measures what the GPU can do. Takes a few seconds, under the lock.
   Result<record::Calibration> calibrate(double timeout_seconds);
@@ -93,7 +95,7 @@ class GpuDevice : public exec::Device {
                                    std::string& message);
   /// What a call returned, out of the arena.
   std::vector<tensor::HostTensor> fetch(const kernel::Program& program,
-                                        const std::vector<Range>& ranges) const;
+                                        const std::vector<Range>& ranges);
 
   uint64_t most_kept() const;
 
@@ -109,6 +111,7 @@ class GpuDevice : public exec::Device {
   exec::ImageId next_image_ = 1;
   uint64_t clock_ = 0;
   Arena arena_;
+  SpareBuffers spare_;
 };
 
 }  // namespace kw::gpu

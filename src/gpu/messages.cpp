@@ -143,12 +143,14 @@ void put(Writer& w, const exec::RunOptions& o) {
   w.number(o.timeout_seconds);
   w.number<int32_t>(o.misalign_bytes);
   w.number<uint8_t>(o.copy_outputs);
+  w.number(o.hash_seed);
 }
 exec::RunOptions get_run_options(Reader& r) {
   exec::RunOptions o;
   o.timeout_seconds = r.number<double>();
   o.misalign_bytes = r.number<int32_t>();
   o.copy_outputs = r.flag();
+  o.hash_seed = r.number<uint64_t>();
   return o;
 }
 

@@ -13,7 +13,7 @@
 namespace kw::gpu {
 
 /// Raised whenever a message changes, so that a worker of another build is recognised.
-inline constexpr uint32_t kProtocol = 3;
+inline constexpr uint32_t kProtocol = 4;
 
 enum class Verb : uint8_t { Hello, Arena, Load, Unload, Run, Time, Canary, Calibrate };
 

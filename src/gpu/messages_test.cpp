@@ -19,6 +19,7 @@ Request full_request() {
   request.seed = 0xfeedfacecafebeef;
   request.options.timeout_seconds = 2.5;
   request.options.misalign_bytes = 16;
+  request.options.hash_seed = 0xabcdef0123456789;
   request.protocol_options.max_samples = 77;
   request.protocol_options.cold_cache = false;
   ProgramMessage message;

@@ -1,8 +1,10 @@
 #include "gpu/output_capture.h"
 
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 
 namespace kw::gpu {
@@ -44,8 +46,10 @@ void OutputCapture::restore() {
 
 std::string OutputCapture::finish() {
   restore();
-  std::string text(kMaxCaptured, '\0');
-  const ssize_t got = file_ < 0 ? 0 : ::pread(file_, text.data(), text.size(), 0);
+  struct stat written {};
+  const bool known = file_ >= 0 && ::fstat(file_, &written) == 0;
+  std::string text(known ? std::min(static_cast<size_t>(written.st_size), kMaxCaptured) : 0, '\0');
+  const ssize_t got = text.empty() ? 0 : ::pread(file_, text.data(), text.size(), 0);
   text.resize(got < 0 ? 0 : static_cast<size_t>(got));
   return text;
 }

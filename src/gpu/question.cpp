@@ -13,11 +13,11 @@
 namespace kw::gpu {
 namespace {
 
-using Inputs = std::vector<tensor::HostTensor>;
+using Inputs = exec::InputViews;
 
 Status check_inputs(const kernel::Program& program, const Inputs& inputs) {
   cuda::ConstBytes bytes;
-  for (const tensor::HostTensor& tensor : inputs) bytes.emplace_back(tensor.data);
+  for (size_t i = 0; i < inputs.size(); ++i) bytes.emplace_back(inputs[i].data);
   KW_TRY(cuda::check_program(program, cuda::from_host(bytes)));
   for (size_t i = 0; i < inputs.size(); ++i) {
     const kernel::Buffer& buffer = program.buffers[i];
@@ -38,12 +38,12 @@ void add(uint64_t& total, uint64_t more) {
 class Namer {
  public:
   explicit Namer(uint64_t most_kept) : most_kept_(most_kept) {}
-  InputKey name(const tensor::HostTensor& tensor) {
+  InputKey name(const tensor::HostTensor& tensor, uint64_t known_hash) {
     if (tensor.data.empty() || tensor.data.size() > most_kept_) return 0;
     auto [known, fresh] = names_.try_emplace(tensor.data.data(), 0);
-    const uint64_t hash = fresh ? exec::audit_hash(tensor.data, 0) : 0;
-    if (fresh) known->second = std::max<InputKey>(1, input_key(hash, tensor.data.size()));
-    return known->second;
+    if (!fresh) return known->second;
+    const uint64_t hash = known_hash != 0 ? known_hash : exec::audit_hash(tensor.data, 0);
+    return known->second = std::max<InputKey>(1, input_key(hash, tensor.data.size()));
   }
 
  private:
@@ -69,12 +69,13 @@ Result<Question> ask_about(const std::vector<exec::TimedProgram>& programs, int 
   for (const exec::TimedProgram& given : programs) {
     if (given.pool.empty()) return input_error(given.program->module_name + " was given no inputs");
     question.keys.emplace_back();
-    for (const Inputs* inputs : given.pool) {
-      KW_TRY(check_inputs(*given.program, *inputs));
+    for (const Inputs& inputs : given.pool) {
+      KW_TRY(check_inputs(*given.program, inputs));
       std::vector<InputKey>& keys = question.keys.back().emplace_back();
-      for (size_t i = 0; i < inputs->size(); ++i) {
+      for (size_t i = 0; i < inputs.size(); ++i) {
         const kernel::Buffer& buffer = given.program->buffers[i];
-        keys.push_back(buffer.present && is_given(buffer) ? namer.name((*inputs)[i]) : 0);
+        keys.push_back(buffer.present && is_given(buffer) ? namer.name(inputs[i], inputs.hash(i))
+                                                          : 0);
       }
     }
     for (const kernel::Buffer& buffer : given.program->buffers) {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "exec/audit_hash.h"
 #include "exec/compiler.h"
 #include "exec/device.h"
 #include "exec/oracle.h"
@@ -134,7 +135,7 @@ class FakeDevice : public exec::Device {
     return exec::ImageId{1};
   }
   Result<exec::RunOutcome> run(exec::ImageId, const kernel::Program& program,
-                               const std::vector<tensor::HostTensor>& inputs,
+                               const exec::InputViews& inputs,
                                const exec::RunOptions& asked) override {
     ++runs;
     options.push_back(asked);
@@ -153,6 +154,8 @@ class FakeDevice : public exec::Device {
       if (buffer.role == kernel::Role::Input) continue;
       outcome.buffers.back().data.resize(static_cast<size_t>(buffer.bytes));
       tensor::store_floats(outcome.buffers.back(), 0, values);
+      if (!is_virtual_)
+        outcome.hashes.push_back(exec::audit_hash(outcome.buffers.back().data, asked.hash_seed));
     }
     return outcome;
   }

@@ -1,6 +1,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <future>
 
 #include "base/text.h"
 #include "verify/gate_stages.h"
@@ -85,6 +86,7 @@ Result<GateReport> Gate::run() {
                                 &Gate::hygiene_stage,
                                 &Gate::metamorphic_stage,
                                 &Gate::unknown_instruction_stage};
+  if (gpu_ && request_.entropy) hash_seed_ = KW_TRY(request_.entropy());
   report_.device = judge_bench().at->device->info().name;
   report_.replay_seeded = judge_bench().at->pool->replayable();
   report_.skipped = judge_bench().at->pool->shapes().left_out;
@@ -133,6 +135,14 @@ Result<Stop> Gate::static_stage() {
 Result<Stop> Gate::compile_stage() {
   begin(Stage::Compile, "compiling " + module_.file_name);
   Bench& bench = judge_bench();
+  // The virtual GPU's image is made at the same time; if it cannot be, its stage will say so.
+  std::future<void> ahead;
+  const std::vector<ShapeCase>& small = virtual_.at->pool->shapes().cases;
+  if (gpu_ && !small.empty()) {
+    ahead = std::async(std::launch::async, [this, &first = small.front()] {
+      (void)virtual_.programs.build(matching_, task(), first.graph, first.dims);
+    });
+  }
   for (const task::Dims& dims : bench.at->pool->shapes().demanded) {
     const graph::Graph graph = KW_TRY(task().reference->trace(dims));
     Built built = KW_TRY(bench.programs.build(matching_, task(), graph, dims));

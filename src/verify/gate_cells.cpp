@@ -22,19 +22,13 @@ std::string came_text(const Judged& judged) {
              : judged.reason;
 }
 
-bool same_bytes(const std::vector<tensor::HostTensor>& a,
-                const std::vector<tensor::HostTensor>& b) {
-  return std::ranges::equal(a, b, [](const tensor::HostTensor& x, const tensor::HostTensor& y) {
-    return x.data == y.data;
-  });
-}
-
 }  // namespace
 
 CellRunner Gate::runner(Bench& bench, const exec::RunOptions& options) {
   exec::RunOptions all = options;
   all.threads = request_.threads;
   all.timeout_seconds = request_.timeout_seconds;
+  all.hash_seed = hash_seed_;
   return {bench.programs, matching_, task(), all};
 }
 
@@ -68,7 +62,7 @@ Result<Stop> Gate::virtual_stage() {
   for (const bool largest : {false, true}) {
     const std::optional<size_t> cell = first_cell(virtual_, largest);
     if (!cell || (largest && cell == first_cell(virtual_, false))) continue;
-    stop = KW_TRY(check_determinism(virtual_, *cell));
+    stop = KW_TRY(check_order(*cell));
     if (stop) return stop;
   }
   end("ok");
@@ -125,10 +119,11 @@ Result<Stop> Gate::run_cell(Bench& bench, Stage stage, size_t cell) {
     missing_ = set.error().message;
     return Stop();
   }
-  const Judged judged = KW_TRY(runner(bench, {}).run(shape, (*set)->inputs, (*set)->truths));
+  const Judged judged = KW_TRY(runner(bench, {}).run(shape, **set));
   note_cell(bench, stage, cell, judged);
   switch (judged.came) {
     case Came::Right:
+      if (&bench != &virtual_) hashes_[cell] = judged.hashes;
       return Stop();
     case Came::NotServed: {
       const std::string line = task::dims_text(shape.dims) + ": " + judged.reason;
@@ -214,8 +209,7 @@ Result<uint64_t> Gate::public_seed(Bench& bench, size_t cell, const Judged& judg
   for (uint64_t seed = 1; seed <= kPublicSeeds; ++seed) {
     const Result<SetPtr> set = pool.make_set(at.shape, at.family, seed);
     if (!set) break;
-    const Judged again =
-        KW_TRY(runner(bench, options).run(pool.shape(at), (*set)->inputs, (*set)->truths));
+    const Judged again = KW_TRY(runner(bench, options).run(pool.shape(at), **set));
     if (again.failed()) return seed;
   }
   KW_TRY(pool.renew(cell, request_.entropy));
@@ -274,25 +268,14 @@ Result<Stop> Gate::hygiene_stage() {
     end("ok");
     return Stop();
   }
-  Bench& bench = *gpu_;
-  Pool& pool = *bench.at->pool;
   say("poison, guard zones and inputs were checked after every run");
   for (const bool largest : {false, true}) {
-    const std::optional<size_t> cell = first_cell(bench, largest);
-    if (!cell) continue;
+    const std::optional<size_t> cell = first_cell(*gpu_, largest);
+    if (!cell || hashes_.count(*cell) == 0) continue;
+    if (largest && cell == first_cell(*gpu_, false)) continue;
     KW_TRY(check_interrupt());
-    const SetPtr set = KW_TRY(pool.set(*cell));
-    exec::RunOptions options;
-    options.misalign_bytes = kMinimumAlignment;
-    const ShapeCase& shape = pool.shape(pool.cells()[*cell]);
-    const Judged judged = KW_TRY(runner(bench, options).run(shape, set->inputs, set->truths));
-    if (judged.failed()) {
-      KW_TRY(check_alive(bench, judged));
-      Judged told = judged;
-      told.reason = "with every buffer at its minimum alignment: " + judged.reason;
-      return Stop(KW_TRY(verdict_of(bench, *cell, told, options, Stage::Hygiene)));
-    }
-    Stop stop = KW_TRY(check_determinism(bench, *cell));
+    Stop stop = KW_TRY(check_alignment(*cell));
+    if (!stop) stop = KW_TRY(check_determinism(*cell));
     if (stop) return stop;
   }
   say("right with every buffer at its minimum alignment");
@@ -300,36 +283,81 @@ Result<Stop> Gate::hygiene_stage() {
   return Stop();
 }
 
-Result<Stop> Gate::check_determinism(Bench& bench, size_t cell) {
-  Pool& pool = *bench.at->pool;
-  const bool is_virtual = &bench == &virtual_;
+Result<Gate::Again> Gate::run_again(size_t cell, const exec::RunOptions& options) {
+  Pool& pool = *gpu_->at->pool;
+  const SetPtr set = KW_TRY(pool.set(cell));
+  exec::RunOptions there = options;
+  there.copy_outputs = false;
+  Again again;
+  again.judged = KW_TRY(
+      runner(*gpu_, there).run(pool.shape(pool.cells()[cell]), set->inputs, {}, set->hashes));
+  const std::vector<uint64_t>& judged = hashes_.at(cell);
+  again.same_bits =
+      again.judged.came == Came::Right && !judged.empty() && judged == again.judged.hashes;
+  return again;
+}
+
+Result<Stop> Gate::check_alignment(size_t cell) {
+  Pool& pool = *gpu_->at->pool;
+  exec::RunOptions options;
+  options.misalign_bytes = kMinimumAlignment;
+  Again again = KW_TRY(run_again(cell, options));
+  if (again.same_bits) return Stop();  // the bits that were judged
+  Judged& judged = again.judged;
+  if (!judged.failed()) {
+    const SetPtr set = KW_TRY(pool.set(cell));
+    judged = KW_TRY(runner(*gpu_, options).run(pool.shape(pool.cells()[cell]), *set));
+  }
+  if (!judged.failed()) return Stop();
+  KW_TRY(check_alive(*gpu_, judged));
+  judged.reason = "with every buffer at its minimum alignment: " + judged.reason;
+  return Stop(KW_TRY(verdict_of(*gpu_, cell, judged, options, Stage::Hygiene)));
+}
+
+Result<Stop> Gate::check_determinism(size_t cell) {
+  Pool& pool = *gpu_->at->pool;
+  const ShapeCase& shape = pool.shape(pool.cells()[cell]);
+  Again again = KW_TRY(run_again(cell, {}));
+  Judged& judged = again.judged;
+  if (!again.same_bits && !judged.failed()) {
+    // Other bits, but are they right ones?
+    const SetPtr set = KW_TRY(pool.set(cell));
+    judged = KW_TRY(runner(*gpu_, {}).run(shape, *set));
+  }
+  if (judged.failed()) {
+    KW_TRY(check_alive(*gpu_, judged));
+    return Stop(KW_TRY(verdict_of(*gpu_, cell, judged, {}, Stage::Hygiene)));
+  }
+  return note_determinism(shape, again.same_bits);
+}
+
+// The virtual GPU runs blocks and warps in other orders itself and warns where that shows.
+Result<Stop> Gate::check_order(size_t cell) {
+  Pool& pool = *virtual_.at->pool;
   const ShapeCase& shape = pool.shape(pool.cells()[cell]);
   const SetPtr set = KW_TRY(pool.set(cell));
   exec::RunOptions options;
-  options.check_order = is_virtual;
-  const Judged first = KW_TRY(runner(bench, options).run(shape, set->inputs, set->truths));
-  if (first.failed() && !(is_virtual && gpu_ && first.came == Came::WrongValue)) {
-    KW_TRY(check_alive(bench, first));
-    return Stop(KW_TRY(verdict_of(bench, cell, first, options, Stage::Hygiene)));
-  }
-  bool same = std::ranges::none_of(first.warnings, [](const record::Finding& finding) {
-    return finding.kind == record::FindingKind::OrderDependence;
-  });
-  for (const record::Finding& warning : first.warnings) {
+  options.check_order = true;
+  const Judged judged = KW_TRY(runner(virtual_, options).run(shape, *set));
+  if (judged.failed() && !(gpu_ && judged.came == Came::WrongValue))
+    return Stop(KW_TRY(verdict_of(virtual_, cell, judged, options, Stage::Hygiene)));
+  bool same = true;
+  for (const record::Finding& warning : judged.warnings) {
+    same = same && warning.kind != record::FindingKind::OrderDependence;
     if (told_.insert(record::finding_name(warning.kind) + warning.message).second)
       report_.warnings.push_back(warning);
   }
-  if (!is_virtual) {
-    const Judged second = KW_TRY(runner(bench, options).run(shape, set->inputs, set->truths));
-    same = same && same_bytes(first.outputs, second.outputs);
-  }
+  return note_determinism(shape, same);
+}
+
+Stop Gate::note_determinism(const ShapeCase& shape, bool same) {
   deterministic_ = deterministic_.value_or(true) && same;
   say(fmt::format("{}: {}", task::dims_text(shape.dims),
                   same ? "the same bits again" : "other bits in another run"));
   if (same || !task().precision.deterministic) return Stop();
-  return Stop(record::Rejected{
-      Stage::Hygiene, "two runs with the same inputs differ, and the task demands determinism",
-      std::nullopt, request_.repro.line()});
+  return record::Rejected{Stage::Hygiene,
+                          "two runs with the same inputs differ, and the task demands determinism",
+                          std::nullopt, request_.repro.line()};
 }
 
 Result<Stop> Gate::metamorphic_stage() {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -52,7 +53,16 @@ class Gate {
   Result<bool> serves(Bench& bench, const ShapeCase& shape);
   Status check_alive(Bench& bench, const Judged& judged);
   std::optional<size_t> first_cell(const Bench& bench, bool largest) const;
-  Result<Stop> check_determinism(Bench& bench, size_t cell);
+  /// Runs a judged cell of the GPU once more and leaves the outputs there.
+  struct Again {
+    Judged judged;
+    bool same_bits = false;  // as in the run that was judged
+  };
+  Result<Again> run_again(size_t cell, const exec::RunOptions& options);
+  Result<Stop> check_alignment(size_t cell);
+  Result<Stop> check_determinism(size_t cell);
+  Result<Stop> check_order(size_t cell);
+  Stop note_determinism(const ShapeCase& shape, bool same);
   Result<Stop> run_relation(Bench& bench, const Relation& relation, size_t cell);
 
   // The story.
@@ -76,7 +86,9 @@ class Gate {
   std::string missing_;        // evidence; "" when all is there
   std::string unknown_instruction_;
   std::optional<bool> deterministic_;
-  std::set<std::string> told_;  // of shapes and lint, once each
+  std::set<std::string> told_;                      // of shapes and lint, once each
+  uint64_t hash_seed_ = 0;                          // unknown to the candidate
+  std::map<size_t, std::vector<uint64_t>> hashes_;  // of what right cells of the GPU returned
   std::chrono::steady_clock::time_point stage_start_;
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "exec/audit_hash.h"
 #include "record/verdict.h"
 #include "verify/families.h"
 
@@ -100,6 +101,8 @@ Result<SetPtr> Pool::make_set(size_t shape, const std::string& family, uint64_t 
   {
     const Stopwatch watch(&seconds_);
     set->inputs = KW_TRY(draw_inputs(*task_, at.graph, at.dims, family, seed));
+    for (const tensor::HostTensor& input : set->inputs)
+      set->hashes.push_back(exec::audit_hash(input.data));
   }
   Result<std::vector<exec::Truth>> made = truths(shape, set->inputs);
   if (!made)

@@ -41,6 +41,7 @@ struct PoolCell {
 
 struct PoolSet {
   std::vector<tensor::HostTensor> inputs;  // parallel to the graph's inputs
+  std::vector<uint64_t> hashes;            // of their contents: exec::audit_hash, seed 0
   std::vector<exec::Truth> truths;         // parallel to its outputs
 };
 /// Shared: a set may leave the pool while a candidate is judged by it.

@@ -110,19 +110,19 @@ Result<Built> Programs::build(const Matching& matching, const task::Task& task,
   return built;
 }
 
-std::vector<tensor::HostTensor> program_inputs(const kernel::Program& program,
-                                               const Matching& matching,
-                                               const std::vector<tensor::HostTensor>& inputs) {
-  std::vector<tensor::HostTensor> tensors;
+exec::InputViews program_inputs(const kernel::Program& program, const Matching& matching,
+                                const std::vector<tensor::HostTensor>& inputs,
+                                const std::vector<uint64_t>& hashes) {
+  exec::InputViews views;
   for (size_t i = 0; i < program.buffers.size(); ++i) {
-    const kernel::Buffer& buffer = program.buffers[i];
     const int from = matching.tensors[i].input;
-    if (from >= 0 && buffer.present)
-      tensors.push_back(inputs[static_cast<size_t>(from)]);
+    const auto at = static_cast<size_t>(from);
+    if (from < 0 || !program.buffers[i].present)
+      views.add(nullptr);
     else
-      tensors.push_back({buffer.dtype, buffer.shape, {}});
+      views.add(&inputs[at], at < hashes.size() ? hashes[at] : 0);
   }
-  return tensors;
+  return views;
 }
 
 }  // namespace kw::verify

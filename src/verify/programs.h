@@ -76,9 +76,10 @@ class Programs {
   double compile_seconds_ = 0;
 };
 
-/// One tensor per buffer of a program, from the inputs of the graph.
-std::vector<tensor::HostTensor> program_inputs(const kernel::Program& program,
-                                               const Matching& matching,
-                                               const std::vector<tensor::HostTensor>& inputs);
+/// What each buffer of a program is given, out of the inputs of the graph, which must outlive it.
+/// `hashes` of the inputs may be empty.
+exec::InputViews program_inputs(const kernel::Program& program, const Matching& matching,
+                                const std::vector<tensor::HostTensor>& inputs,
+                                const std::vector<uint64_t>& hashes = {});
 
 }  // namespace kw::verify

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "base/check.h"
 
@@ -126,7 +127,8 @@ bool moves_only(const graph::Graph& graph, graph::NodeId output) {
 
 Result<Judged> CellRunner::run(const ShapeCase& shape,
                                const std::vector<tensor::HostTensor>& inputs,
-                               const std::vector<exec::Truth>& truths) const {
+                               const std::vector<exec::Truth>& truths,
+                               const std::vector<uint64_t>& hashes) const {
   Judged judged;
   Built built = KW_TRY(programs.build(matching, task, shape.graph, shape.dims));
   if (!built.ready) {
@@ -141,16 +143,18 @@ Result<Judged> CellRunner::run(const ShapeCase& shape,
   }
   const kernel::Program& program = built.ready->program;
   exec::RunOutcome outcome = KW_TRY(programs.device().run(
-      built.ready->image, program, program_inputs(program, matching, inputs), options));
+      built.ready->image, program, program_inputs(program, matching, inputs, hashes), options));
   judged.seconds = outcome.seconds;
+  judged.hashes = std::move(outcome.hashes);
   sort_findings(outcome, &judged);
   if (judged.came == Came::Right)
     judge_status(outcome, programs.device().info().is_virtual, options.timeout_seconds, &judged);
-  if (judged.came != Came::Right) return judged;
+  if (judged.came != Came::Right || !options.copy_outputs) return judged;
   KW_TRY(collect_outputs(program, matching, &outcome, &judged));
   if (truths.empty()) return judged;
   KW_CHECK(judged.outputs.size() == truths.size(), "every output of the graph is matched");
   judge_outputs(task, shape.graph, truths, &judged);
+  programs.device().recycle(std::exchange(judged.outputs, {}));
   return judged;
 }
 

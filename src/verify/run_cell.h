@@ -35,7 +35,8 @@ struct Judged {
   std::vector<record::Finding> warnings;
   std::vector<std::string> lint;
   int64_t telling = 0;                      // elements at which zeros would fail
-  std::vector<tensor::HostTensor> outputs;  // parallel to the graph's outputs, when it ran
+  std::vector<tensor::HostTensor> outputs;  // parallel to the graph's, of runs without truths
+  std::vector<uint64_t> hashes;             // real GPU: of what the program returns
   std::optional<exec::CompileFailed> compile_failed;
   bool unknown_instruction = false;  // NoEvidence, because the virtual GPU lacks one
   double seconds = 0;                // of the run on the device
@@ -54,9 +55,13 @@ struct CellRunner {
   exec::RunOptions options;
 
   /// `inputs` and `truths` belong to the graph of `shape`; without truths the outputs are only
-  /// collected.
+  /// collected, if they are copied out at all. `hashes` of the inputs may be empty.
   Result<Judged> run(const ShapeCase& shape, const std::vector<tensor::HostTensor>& inputs,
-                     const std::vector<exec::Truth>& truths) const;
+                     const std::vector<exec::Truth>& truths,
+                     const std::vector<uint64_t>& hashes = {}) const;
+  Result<Judged> run(const ShapeCase& shape, const PoolSet& set) const {
+    return run(shape, set.inputs, set.truths, set.hashes);
+  }
 };
 
 /// Whether the graph's output is a rearrangement of inputs and constants.

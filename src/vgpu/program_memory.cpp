@@ -72,7 +72,7 @@ ProgramMemory::ProgramMemory(const Image& image, const kernel::Program& program,
       misalign_bytes_(misalign_bytes),
       first_(first_buffer_region(image)) {}
 
-Status ProgramMemory::fill(const std::vector<tensor::HostTensor>& inputs) {
+Status ProgramMemory::fill(const exec::InputViews& inputs) {
   if (inputs.size() != program_.buffers.size())
     return input_error(
         fmt::format("{} inputs for {} buffers", inputs.size(), program_.buffers.size()));

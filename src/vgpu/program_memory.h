@@ -26,7 +26,7 @@ class ProgramMemory {
 
   /// An Error for inputs that do not fit their buffers. Throws std::bad_alloc.
   /// `inputs` must outlive this: dense ones are used in place.
-  Status fill(const std::vector<tensor::HostTensor>& inputs);
+  Status fill(const exec::InputViews& inputs);
   Regions& regions() { return regions_; }
   /// The address a kernel gets for a buffer; 0 for an absent one.
   uint64_t buffer_address(int buffer) const;

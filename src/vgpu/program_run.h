@@ -16,7 +16,7 @@ struct RunRequest {
   const arch::Target* target = nullptr;
   const Image* image = nullptr;
   const kernel::Program* program = nullptr;
-  const std::vector<tensor::HostTensor>* inputs = nullptr;
+  const exec::InputViews* inputs = nullptr;
   exec::RunOptions options;
 };
 

@@ -60,7 +60,7 @@ Result<exec::ImageId> VirtualGpu::load(const exec::Compiled& compiled) {
 }
 
 Result<exec::RunOutcome> VirtualGpu::run(exec::ImageId image, const kernel::Program& program,
-                                         const std::vector<tensor::HostTensor>& inputs,
+                                         const exec::InputViews& inputs,
                                          const exec::RunOptions& options) {
   const auto found = images_.find(image);
   if (found == images_.end()) return input_error(fmt::format("no image {} is loaded", image));
@@ -96,7 +96,8 @@ Status VirtualGpu::health() {
   launch.block.x = 64;
   launch.params.push_back({0, {}, "out"});
   program.launches.push_back(launch);
-  const exec::RunOutcome outcome = KW_TRY(run(id, program, {tensor::HostTensor{}}, {}));
+  const exec::RunOutcome outcome =
+      KW_TRY(run(id, program, {std::vector<tensor::HostTensor>(1)}, {}));
   images_.erase(id);
   for (int64_t i = 0; i < 64; ++i) {
     if (outcome.findings.empty() &&

@@ -24,7 +24,7 @@ class VirtualGpu : public exec::Device {
   /// its source line.
   Result<exec::ImageId> load(const exec::Compiled& compiled) override;
   Result<exec::RunOutcome> run(exec::ImageId image, const kernel::Program& program,
-                               const std::vector<tensor::HostTensor>& inputs,
+                               const exec::InputViews& inputs,
                                const exec::RunOptions& options) override;
   Result<exec::TimeOutcome> time(const std::vector<exec::TimedProgram>& programs,
                                  const exec::TimeProtocol& protocol) override;

@@ -53,7 +53,8 @@ Result<std::vector<uint64_t>> run_on_device(const Batch& batch, exec::Device& de
   tensor::HostTensor in =
       KW_TRY(tensor::make_tensor(tensor::DType::Uint64, program.buffers[0].shape));
   std::memcpy(in.data.data(), batch.inputs().data(), in.data.size());
-  const exec::RunOutcome outcome = KW_TRY(device.run(image, program, {in, {}}, {}));
+  const exec::RunOutcome outcome =
+      KW_TRY(device.run(image, program, std::vector<tensor::HostTensor>{in, {}}, {}));
   if (outcome.status != exec::RunStatus::Completed)
     return input_error(std::string(exec::run_status_name(outcome.status)) + ": " + outcome.message);
   if (!outcome.findings.empty())

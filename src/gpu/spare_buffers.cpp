@@ -1,0 +1,77 @@
+#include "gpu/spare_buffers.h"
+
+#include <algorithm>
+#include <cstring>
+#include <thread>
+
+namespace kw::gpu {
+namespace {
+
+// Smaller ones the allocator keeps itself.
+constexpr size_t kLeastBytes = size_t{1} << 20;
+constexpr size_t kMostBytes = size_t{1} << 30;  // of all together
+constexpr size_t kBytesPerThread = size_t{8} << 20;
+constexpr size_t kMostThreads = 6;
+
+void copy(std::byte* to, std::span<const std::byte> from) {
+  const size_t most =
+      std::min<size_t>(kMostThreads, std::max(1u, std::thread::hardware_concurrency()));
+  const size_t parts = std::clamp<size_t>(from.size() / kBytesPerThread, 1, most);
+  std::vector<std::thread> threads;
+  for (size_t part = 0; part < parts; ++part) {
+    const size_t begin = from.size() / parts * part;
+    const size_t end = part + 1 == parts ? from.size() : from.size() / parts * (part + 1);
+    const auto work = [to, from, begin, end] {
+      if (end > begin) std::memcpy(to + begin, from.data() + begin, end - begin);
+    };
+    if (part + 1 < parts) {
+      threads.emplace_back(work);
+    } else {
+      work();
+    }
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
+}  // namespace
+
+std::vector<std::byte> SpareBuffers::take(size_t bytes) {
+  const std::lock_guard guard(mutex_);
+  auto best = spare_.end();
+  for (auto it = spare_.begin(); it != spare_.end(); ++it) {
+    const bool fits = it->capacity() >= bytes && it->capacity() / 4 <= bytes;
+    if (fits && (best == spare_.end() || it->capacity() < best->capacity())) best = it;
+  }
+  if (best == spare_.end()) return {};
+  std::vector<std::byte> found = std::move(*best);
+  spare_.erase(best);
+  return found;
+}
+
+std::vector<std::byte> SpareBuffers::copy_of(std::span<const std::byte> bytes) {
+  std::vector<std::byte> made =
+      bytes.size() < kLeastBytes ? std::vector<std::byte>() : take(bytes.size());
+  if (made.capacity() < bytes.size()) {
+    made.assign(bytes.begin(), bytes.end());
+    return made;
+  }
+  made.resize(bytes.size());
+  copy(made.data(), bytes);
+  return made;
+}
+
+void SpareBuffers::give(std::vector<tensor::HostTensor> tensors) {
+  const std::lock_guard guard(mutex_);
+  for (tensor::HostTensor& tensor : tensors) {
+    const size_t bytes = tensor.data.capacity();
+    if (bytes >= kLeastBytes && bytes <= kMostBytes) spare_.push_back(std::move(tensor.data));
+  }
+  size_t total = 0;
+  for (const auto& buffer : spare_) total += buffer.capacity();
+  while (total > kMostBytes) {
+    total -= spare_.front().capacity();
+    spare_.erase(spare_.begin());
+  }
+}
+
+}  // namespace kw::gpu
