@@ -92,24 +92,24 @@ def work_for(request, given):
 class Copy:
     """One captured call with inputs of its own."""
 
-    def __init__(self, work, make, values, pool):
+    def __init__(self, work, make, values, pool, stream):
         self.inputs = [value.clone() for value in values]
         call = make(self.inputs)
         try:
             self.graph = torch.cuda.CUDAGraph(keep_graph=True)
         except TypeError as error:
             raise Failure("Unsupported", f"torch {torch.__version__} cannot keep a captured graph") from error
-        self.returned = self._capture(call, pool)
+        self.returned = self._capture(call, pool, stream)
         self.named = calls.outputs_of(work.request, self.returned)
         names = [work.call.arguments[place][0] for place in work.tensor_arguments]
         self.named += [(name, self.inputs[names.index(name)]) for name in work.written if name in names]
         # The audit hashes bytes as they lie; a view has none of its own.
         self.outputs = [tensor for _, tensor in self.named if tensor.is_contiguous() and tensor.numel() > 0]
 
-    def _capture(self, call, pool):
+    def _capture(self, call, pool, stream):
         """Without torch.cuda.graph(), which collects garbage for long at each of many captures."""
         torch.cuda.synchronize()
-        with torch.cuda.stream(torch.cuda.Stream()):
+        with torch.cuda.stream(stream):
             self.graph.capture_begin(pool=pool)
             try:
                 returned = call()
@@ -178,11 +178,21 @@ def warm(make, values):
     torch.cuda.synchronize()
 
 
+def forget_workspaces():
+    """cuBLAS keeps a workspace per stream. One that was taken outside a capture belongs to nobody's graph: other modes
+    give it back, and a graph that has its address would write to freed memory. What a capture takes lies in the graph's
+    own memory pool and lives as long as the graph."""
+    if hasattr(torch._C, "_cuda_clearCublasWorkspaces"):
+        torch._C._cuda_clearCublasWorkspaces()
+
+
 def capture(work, make, values, protocol, device):
-    pool = torch.cuda.graph_pool_handle()
-    copies = [Copy(work, make, values, pool)]
+    pool, stream = torch.cuda.graph_pool_handle(), torch.cuda.Stream()
+    torch.cuda.synchronize()
+    forget_workspaces()
+    copies = [Copy(work, make, values, pool, stream)]
     wanted = copies_wanted(copies[0], protocol, device)
-    copies += [Copy(work, make, values, pool) for _ in range(wanted - 1)]
+    copies += [Copy(work, make, values, pool, stream) for _ in range(wanted - 1)]
     return copies
 
 
@@ -276,6 +286,7 @@ def baselines(request, arena):
         reply = session.run()
     finally:
         session.kept.clear()
+        forget_workspaces()
         torch.cuda.empty_cache()
     named = reply.pop("named")
     reply["outputs"] = tensors.write(arena, named)
