@@ -1,0 +1,5 @@
+import torch
+
+
+def reference(x):
+    return torch.sin(x), torch.cos(x)
