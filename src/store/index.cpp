@@ -14,7 +14,7 @@
 #include "os/files.h"
 #include "os/lock.h"
 #include "store/database.h"
-#include "store/layout.h"
+#include "store/run_impl.h"
 #include "store/summary.h"
 
 namespace kw::store {
@@ -115,21 +115,17 @@ void remove_index(const std::string& root) {
   }
 }
 
-// A folder counts once something says that it is ours: a manifest, or the lock of a creation.
-std::vector<std::string> run_folders(const std::string& root) {
+std::vector<std::string> folder_names(const std::string& root) {
   std::vector<std::string> names;
   for (const std::string& name : os::list_directory(root)) {
-    const Layout at{root + "/" + name};
-    if (os::is_directory(at.folder) && (os::exists(at.manifest()) || os::exists(at.lock()))) {
-      names.push_back(name);
-    }
+    if (name[0] != '.' && is_run_folder(root + "/" + name)) names.push_back(name);
   }
   return names;
 }
 
 Result<std::vector<RunRow>> refreshed(Index index, const std::string& root) {
   std::map<std::string, std::string> known = KW_TRY(index.marks());
-  for (const std::string& name : run_folders(root)) {
+  for (const std::string& name : folder_names(root)) {
     const std::string folder = root + "/" + name;
     const std::string mark =
         change_mark(folder);  // before reading: a change meanwhile is seen next time

@@ -28,16 +28,6 @@ std::array<std::string, kInputNames.size()> input_texts(const RunInputs& inputs)
           json_text(inputs.env)};
 }
 
-// A creation that was cut leaves a lock and some inputs, and may be taken over.
-bool is_abandoned_creation(const std::string& folder) {
-  const std::vector<std::string> names = os::list_directory(folder);
-  const auto ours = [](const std::string& name) {
-    return name == "lock" || name == "inputs" || is_leftover(name);
-  };
-  return std::find(names.begin(), names.end(), "lock") != names.end() &&
-         std::all_of(names.begin(), names.end(), ours);
-}
-
 Status check_free(const std::string& folder) {
   const Layout at{folder};
   if (!os::exists(folder)) return Done{};

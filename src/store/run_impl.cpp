@@ -59,6 +59,21 @@ Result<Manifest> read_manifest(const Layout& at) {
   return manifest;
 }
 
+bool is_abandoned_creation(const std::string& folder) {
+  const std::vector<std::string> names = os::list_directory(folder);
+  const auto ours = [](const std::string& name) {
+    return name == "lock" || name == "inputs" || is_leftover(name);
+  };
+  return std::find(names.begin(), names.end(), "lock") != names.end() &&
+         std::all_of(names.begin(), names.end(), ours);
+}
+
+bool is_run_folder(const std::string& folder) {
+  const Layout at{folder};
+  if (!os::exists(at.manifest())) return is_abandoned_creation(folder);
+  return read_manifest(at) || (os::exists(at.lock()) && os::exists(at.input("reference.py")));
+}
+
 Json read_json(const std::string& path) {
   const Result<std::string> text = os::read_file(path, kLongestJson);
   if (!text) return {};

@@ -23,6 +23,11 @@ struct Manifest {
 Json to_json(const Manifest& manifest);
 /// Input Error when there is none, or none of a version we know.
 Result<Manifest> read_manifest(const Layout& at);
+/// Whether all there is are a lock and inputs: a creation that was cut, to be taken over or
+/// removed.
+bool is_abandoned_creation(const std::string& folder);
+/// Whether a folder is a run, or what is left of one. Nothing else is ever listed or removed.
+bool is_run_folder(const std::string& folder);
 /// A JSON file; null when it is missing or unreadable.
 Json read_json(const std::string& path);
 std::string json_text(const Json& json);

@@ -1,10 +1,13 @@
 #include "store/run.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
-#include "base/check.h"
+#include <optional>
+#include <thread>
+
+#include "base/text.h"
 #include "os/files.h"
-#include "os/process.h"
 #include "store/test_folder.h"
 
 namespace kw::store {
@@ -71,6 +74,211 @@ TEST(Run, KeepsEverythingItIsGiven) {
   EXPECT_TRUE(run.damage().empty());
   EXPECT_EQ(run.crashes(), 0);
   EXPECT_EQ(run_status(folder), "passed");
+}
+
+TEST(Run, CountsSecondsOverAllSessions) {
+  const TestFolder root;
+  std::string folder;
+  {
+    StoredRun run = StoredRun::create({root.path(), ""}, inputs()).value();
+    folder = run.folder();
+    ASSERT_TRUE(run.event({100, "stage", Json()}));
+  }
+  const StoredRun run = StoredRun::open(folder, Access::Write).value();
+  EXPECT_GE(run.seconds(), 100);
+}
+
+TEST(Run, OrdersCandidatesByWhenTheyCame) {
+  const TestFolder root;
+  StoredRun run = StoredRun::create({root.path(), ""}, inputs()).value();
+  std::vector<std::string> want;
+  for (int i = 0; i < 20; ++i) {
+    const record::Candidate one = candidate("// " + std::to_string(i));
+    ASSERT_TRUE(run.add(one));
+    want.push_back(one.id);
+  }
+  std::vector<std::string> got;
+  for (const record::Candidate& one : run.candidates()) got.push_back(one.id);
+  EXPECT_EQ(got, want);
+}
+
+TEST(Run, TakesWorkFromSeveralThreads) {
+  const TestFolder root;
+  StoredRun run = StoredRun::create({root.path(), ""}, inputs()).value();
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&run, t] {
+      for (int i = 0; i < 10; ++i) {  // half of them the same in all threads
+        const record::Candidate one = candidate(std::to_string(i % 2 == 0 ? i : 100 * t + i));
+        EXPECT_TRUE(run.add(one));
+        EXPECT_TRUE(run.judged(one.id, verdict("passed")));
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(run.candidates().size(), 5u + 4 * 5);
+  EXPECT_EQ(run.damage(), std::vector<std::string>{});
+}
+
+TEST(Run, MayFinishAgain) {
+  const TestFolder root;
+  StoredRun run = StoredRun::create({root.path(), ""}, inputs()).value();
+  ASSERT_TRUE(run.finish(Json::object().set("passed", false).set("interrupted", true),
+                         {"old", "ptx", "cubin", "readme"}));
+  ASSERT_TRUE(run.finish(Json::object().set("passed", true), {"new", "", "", ""}));
+  EXPECT_EQ(*os::read_file(run.folder() + "/final/kernel.cu"), "new");
+  EXPECT_FALSE(os::exists(run.folder() + "/final/kernel.ptx")) << "it belongs to another kernel";
+  EXPECT_EQ(run.damage(), std::vector<std::string>{});
+}
+
+TEST(RunStatus, ComesFromTheReportAndTheLock) {
+  const TestFolder root;
+  const std::string folder = root.path() + "/run";
+  std::optional<StoredRun> run = StoredRun::create({"", folder}, inputs()).value();
+  EXPECT_EQ(run_status(folder), "running");
+  run.reset();
+  EXPECT_EQ(run_status(folder), "interrupted");
+  const std::pair<Json, const char*> cases[] = {
+      {Json::object().set("passed", true), "passed"},
+      {Json::object().set("passed", false), "failed"},
+      {Json::object().set("passed", false).set("interrupted", true), "interrupted"},
+  };
+  for (const auto& [report, want] : cases) {
+    ASSERT_TRUE(StoredRun::open(folder, Access::Write)->finish(report, {}));
+    EXPECT_EQ(run_status(folder), want);
+  }
+}
+
+TEST(TwoOwners, TheSecondIsToldWhoTheFirstIs) {
+  const TestFolder root;
+  const std::string folder = root.path() + "/run";
+  const StoredRun run = StoredRun::create({"", folder}, inputs()).value();
+  const std::string me = "in use by process " + std::to_string(::getpid()) + " on ";
+  for (const auto& again :
+       {StoredRun::create({"", folder}, inputs()), StoredRun::open(folder, Access::Write)}) {
+    ASSERT_FALSE(again);
+    EXPECT_EQ(again.error().blame, Blame::Input);
+    EXPECT_NE(again.error().message.find(me), std::string::npos) << again.error().message;
+  }
+  EXPECT_TRUE(StoredRun::open(folder, Access::Read)) << "looking is always allowed";
+}
+
+struct Taken {
+  const char* name;
+  const char* file;  // put into the folder first
+  const char* want;
+};
+
+class CreateIn : public testing::TestWithParam<Taken> {};
+
+TEST_P(CreateIn, AFolderThatIsTaken) {
+  const TestFolder root;
+  ASSERT_TRUE(os::write_file(root.path() + "/" + GetParam().file, "x"));
+  const Result<StoredRun> run = StoredRun::create({"", root.path()}, inputs());
+  ASSERT_FALSE(run);
+  EXPECT_EQ(run.error().blame, Blame::Input);
+  EXPECT_NE(run.error().message.find(GetParam().want), std::string::npos) << run.error().message;
+  EXPECT_EQ(*os::read_file(root.path() + "/" + GetParam().file), "x");
+}
+
+INSTANTIATE_TEST_SUITE_P(Files, CreateIn,
+                         testing::Values(Taken{"notes", "notes.txt", "is not empty"},
+                                         Taken{"run", "run.json", "holds a run already"}),
+                         [](const auto& test) { return std::string(test.param.name); });
+
+TEST(Create, RefusesAFileForAFolder) {
+  const TestFolder root;
+  ASSERT_TRUE(os::write_file(root.path() + "/file", "x"));
+  for (const Where& where : {Where{"", root.path() + "/file"}, Where{root.path() + "/file", ""}}) {
+    const Result<StoredRun> run = StoredRun::create(where, inputs());
+    ASSERT_FALSE(run);
+    EXPECT_EQ(run.error().blame, Blame::Input) << run.error().message;
+  }
+}
+
+/// A run with one judged candidate, closed.
+std::string small_run(const TestFolder& root) {
+  StoredRun run = StoredRun::create({"", root.path() + "/run"}, inputs()).value();
+  const record::Candidate one = candidate("// one");
+  EXPECT_TRUE(run.add(one));
+  EXPECT_TRUE(run.judged(one.id, verdict("passed")));
+  EXPECT_TRUE(run.finish(Json::object().set("passed", true), {"cu", "", "", ""}));
+  return run.folder();
+}
+
+struct Damage {
+  const char* name;
+  const char* file;     // * = the candidate's folder
+  const char* content;  // nullptr: removed
+  const char* refused;  // what opening for writing says; nullptr: it opens
+  const char* listed;   // what damage() says; nullptr: nothing
+};
+
+class DamagedFolder : public testing::TestWithParam<Damage> {};
+
+TEST_P(DamagedFolder, IsRefusedOrReported) {
+  const Damage& bad = GetParam();
+  const TestFolder root;
+  const std::string folder = small_run(root);
+  const std::string path = os::glob(folder + "/" + bad.file).at(0);
+  ASSERT_TRUE(bad.content == nullptr ? os::remove_file(path) : os::write_file(path, bad.content));
+  const Result<StoredRun> run = StoredRun::open(folder, Access::Write);
+  if (bad.refused != nullptr) {
+    ASSERT_FALSE(run);
+    EXPECT_EQ(run.error().blame, Blame::Input);
+    EXPECT_NE(run.error().message.find(bad.refused), std::string::npos) << run.error().message;
+    return;
+  }
+  ASSERT_TRUE(run) << run.error().message;
+  const std::string found = join(run->damage(), "\n");
+  EXPECT_NE(found.find(bad.listed == nullptr ? "" : bad.listed), std::string::npos) << found;
+  EXPECT_EQ(found.empty(), bad.listed == nullptr) << found;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Files, DamagedFolder,
+    testing::Values(
+        Damage{"no_manifest", "run.json", nullptr, "is not a run folder", nullptr},
+        Damage{"manifest_is_not_json", "run.json", "{", "is damaged", nullptr},
+        Damage{"manifest_of_something_else", "run.json", "{\"version\": 1}", "is damaged", nullptr},
+        Damage{"manifest_is_empty", "run.json", "", "is damaged", nullptr},
+        Damage{"newer_version", "run.json", "{\"format\": \"kernelwright run\", \"version\": 2}",
+               "version 2; this program knows version 1", nullptr},
+        Damage{"reference_changed", "inputs/reference.py", "def g(): ...", "was changed", nullptr},
+        Damage{"reference_gone", "inputs/reference.py", nullptr, "reference.py", nullptr},
+        Damage{"module_changed", "candidates/*/module.cu", "// two", nullptr, "but its text"},
+        Damage{"module_gone", "candidates/*/module.cu", nullptr, nullptr, "module.cu"},
+        Damage{"lineage_gone", "candidates/*/lineage.json", nullptr, nullptr, "candidates/"},
+        Damage{"lineage_is_not_json", "candidates/*/lineage.json", "[", nullptr, "candidates/"},
+        Damage{"verdict_is_not_json", "candidates/*/verdict.json", "\x01", nullptr, "verdict.json"},
+        Damage{"events_are_not_events", "events.jsonl", "hello\n{}\n", nullptr, "line 2"},
+        Damage{"events_are_torn", "events.jsonl", "{\"seconds\": 1, \"ki", nullptr, nullptr},
+        Damage{"events_are_gone", "events.jsonl", nullptr, nullptr, nullptr},
+        Damage{"report_is_not_json", "report.json", "passed", nullptr, "report.json"},
+        Damage{"kernel_changed", "final/kernel.cu", "other", nullptr, "final/kernel.cu"},
+        Damage{"kernel_gone", "final/kernel.cu", nullptr, nullptr, "final/kernel.cu"}),
+    [](const auto& test) { return std::string(test.param.name); });
+
+// A verdict belongs to the content, which has a name: when the text is lost, adding it again brings
+// all of it back.
+TEST(DamagedCandidate, IsWholeAgainWhenItIsAddedAgain) {
+  const TestFolder root;
+  const std::string folder = small_run(root);
+  ASSERT_TRUE(os::remove_file(os::glob(folder + "/candidates/*/lineage.json").at(0)));
+  StoredRun run = StoredRun::open(folder, Access::Write).value();
+  const record::Candidate one = candidate("// one");
+  EXPECT_TRUE(run.candidates().empty());
+  EXPECT_TRUE(*run.add(one));
+  EXPECT_EQ(run.judgement(one.id)["verdict"].as_string(), "passed");
+  EXPECT_EQ(run.damage(), std::vector<std::string>{});
+}
+
+TEST(Reading, NeverLeavesTheFolder) {
+  const TestFolder root;
+  const StoredRun run = StoredRun::open(small_run(root), Access::Read).value();
+  EXPECT_FALSE(run.candidate("../../../etc"));
+  EXPECT_TRUE(run.judgement("..").is_null());
+  EXPECT_EQ(run.compile_log("/etc/passwd"), "");
 }
 
 }  // namespace

@@ -1,0 +1,80 @@
+#include "store/find.h"
+
+#include <fmt/core.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <tuple>
+
+#include "base/text.h"
+#include "os/files.h"
+#include "store/run_impl.h"
+
+namespace kw::store {
+
+namespace {
+
+constexpr size_t kMostNamed = 6;
+
+std::string base_name(const std::string& folder) {
+  return std::filesystem::path(folder).filename();
+}
+
+// By the manifest's clock; runs of one second by when their manifests were written.
+std::tuple<std::string, int64_t, int64_t, std::string> age_key(const std::string& folder) {
+  const Result<Manifest> manifest = read_manifest(Layout{folder});
+  struct stat st {};
+  ::stat(Layout{folder}.manifest().c_str(), &st);
+  return {manifest ? manifest->created : "", st.st_mtim.tv_sec, st.st_mtim.tv_nsec, folder};
+}
+
+Error ambiguous(const std::string& name, const std::vector<std::string>& ids) {
+  std::vector<std::string> shown(ids.begin(), ids.begin() + std::min(ids.size(), kMostNamed));
+  const std::string more =
+      ids.size() > shown.size() ? fmt::format(" and {} more", ids.size() - shown.size()) : "";
+  return input_error(
+      fmt::format("'{}' could be {} runs: {}{}", name, ids.size(), join(shown, ", "), more));
+}
+
+}  // namespace
+
+std::vector<std::string> run_folders(const std::string& root) {
+  std::vector<std::tuple<std::string, int64_t, int64_t, std::string>> keys;
+  for (const std::string& name : os::list_directory(root)) {
+    const std::string folder = root + "/" + name;
+    if (name[0] != '.' && os::exists(Layout{folder}.manifest())) keys.push_back(age_key(folder));
+  }
+  std::sort(keys.rbegin(), keys.rend());
+  std::vector<std::string> folders;
+  for (const auto& key : keys) folders.push_back(std::get<3>(key));
+  return folders;
+}
+
+Result<std::string> find_run(const std::string& root, const std::string& name) {
+  if (name.empty()) return input_error("which run? name its folder, its id, or 'latest'");
+  if (os::exists(Layout{name}.manifest()) || name.find('/') != std::string::npos) {
+    KW_TRY(read_manifest(Layout{name}));
+    return name;
+  }
+  const std::vector<std::string> folders = run_folders(root);
+  if (name == "latest") {
+    if (!folders.empty()) return folders.front();
+    return input_error(fmt::format("there are no runs in {}", root));
+  }
+  std::vector<std::string> ids, meant;
+  for (const std::string& folder : folders) {
+    ids.push_back(base_name(folder));
+    if (ids.back() == name) return folder;
+    if (ids.back().starts_with(name)) meant.push_back(folder);
+  }
+  if (meant.size() == 1) return meant.front();
+  if (meant.empty()) {
+    return input_error(fmt::format("no run in {} is called or begins with '{}'{}", root, name,
+                                   did_you_mean(name, ids)));
+  }
+  for (std::string& folder : meant) folder = base_name(folder);
+  return ambiguous(name, meant);
+}
+
+}  // namespace kw::store
