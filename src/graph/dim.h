@@ -39,6 +39,8 @@ class Dim {
   /// Same value. Whether they agree at every value of the names too is same_text's answer.
   bool operator==(const Dim& other) const { return value_ == other.value_; }
   bool same_text(const Dim& other) const { return terms_ == other.terms_; }
+  /// The polynomial: names multiplied (none: the constant term) -> coefficient, which is never 0.
+  const std::map<std::vector<std::string>, int64_t>& terms() const { return terms_; }
 
  private:
   using Monomial = std::vector<std::string>;  // factors, sorted; empty for the constant term

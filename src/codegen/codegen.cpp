@@ -1,0 +1,147 @@
+#include "codegen/codegen.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "base/text.h"
+#include "codegen/module_text.h"
+#include "codegen/partition.h"
+#include "codegen/schedule.h"
+
+namespace kw::codegen {
+
+namespace {
+
+/// A task's traces, ready to be cut: the one at the first benchmark shape, then those that other
+/// shapes need because they break its guards.
+struct Traces {
+  Names names;
+  std::vector<std::unique_ptr<Program>> programs;
+};
+
+Result<bool> holds(const task::Task& task, const std::vector<std::string>& guards,
+                   const task::Dims& at) {
+  task::TensorSpec spec;
+  spec.name = "guard";
+  spec.shape = guards;
+  const std::vector<int64_t> values = KW_TRY(task.shape_of(spec, at));
+  return std::find(values.begin(), values.end(), 0) == values.end();
+}
+
+Result<Traces> trace(const task::Task& task, const Options& options) {
+  Traces traces;
+  std::vector<task::Dims> shapes = task.benchmark_shapes;
+  shapes.insert(shapes.end(), task.correctness_shapes.begin(), task.correctness_shapes.end());
+  for (const task::Dims& shape : shapes) {
+    bool covered = false;
+    for (const auto& program : traces.programs) {
+      covered = covered || KW_TRY(holds(task, program->guards, shape));
+    }
+    if (covered) continue;
+    const graph::Graph graph = KW_TRY(task.reference->trace(shape));
+    if (traces.programs.empty()) traces.names = names_of(task, graph);
+    traces.programs.push_back(
+        std::make_unique<Program>(KW_TRY(make_program(graph, traces.names, options))));
+  }
+  const std::string base = traces.names.kernel;
+  for (size_t i = 0; i < traces.programs.size(); ++i) {
+    traces.programs[i]->names = traces.names;
+    if (i > 0) traces.programs[i]->names.kernel = fmt::format("{}_shape{}", base, i + 1);
+  }
+  return traces;
+}
+
+Situation situation_of(const task::Task& task, const Options& options) {
+  Situation situation;
+  situation.target = options.target;
+  situation.precision = task.precision;
+  return situation;
+}
+
+Design first_design(const Partition& partition, const Situation& situation) {
+  Design design;
+  for (const Region& region : partition.regions) {
+    design.choices.push_back({region.name, schedules_for(region, situation).front()->name});
+  }
+  return design;
+}
+
+void add_if_new(std::vector<Design>& designs, Design design) {
+  if (std::find(designs.begin(), designs.end(), design) == designs.end()) {
+    designs.push_back(std::move(design));
+  }
+}
+
+Result<Kernel> emitted(const Region& region, const std::string& name, const Situation& situation) {
+  const Schedule* row = find_schedule(name);
+  if (row == nullptr || !row->applies(region, situation)) {
+    return input_error(
+        fmt::format("schedule '{}' does not apply to kernel '{}'", name, region.name));
+  }
+  return row->emit(region, situation);
+}
+
+}  // namespace
+
+std::string design_text(const Design& design) {
+  std::vector<std::string> texts;
+  for (const Choice& choice : design.choices)
+    texts.push_back(choice.kernel + "=" + choice.schedule);
+  return join(texts, " ");
+}
+
+Result<std::vector<Design>> designs(const task::Task& task, const Options& options) {
+  const Traces traces = KW_TRY(trace(task, options));
+  const Situation situation = situation_of(task, options);
+  const Partition fused = make_partition(*traces.programs[0], situation, true);
+  std::vector<Design> all;
+  const Design best = first_design(fused, situation);
+  add_if_new(all, best);
+  for (size_t k = 0; k < fused.regions.size(); ++k) {
+    for (const Schedule* row : schedules_for(fused.regions[k], situation)) {
+      Design other = best;
+      other.choices[k].schedule = row->name;
+      if (fused.regions.size() <= 6 || row->fuses) add_if_new(all, other);
+    }
+  }
+  const Partition single = make_partition(*traces.programs[0], situation, false);
+  add_if_new(all, first_design(single, situation));
+  Design floor = first_design(single, situation);
+  for (Choice& choice : floor.choices) choice.schedule = "generic";
+  add_if_new(all, floor);
+  return all;
+}
+
+Result<std::string> generate(const task::Task& task, const Design& design, const Options& options) {
+  const Traces traces = KW_TRY(trace(task, options));
+  Situation situation = situation_of(task, options);
+  const bool floor = std::all_of(design.choices.begin(), design.choices.end(),
+                                 [](const Choice& one) { return one.schedule == "generic"; });
+  std::vector<Sequence> sequences;
+  for (size_t i = 0; i < traces.programs.size(); ++i) {
+    const Program& program = *traces.programs[i];
+    Partition partition = make_partition(program, situation, true);
+    if (partition.regions.size() != design.choices.size() || (floor && i > 0)) {
+      Partition single = make_partition(program, situation, false);
+      if (i > 0 || single.regions.size() == design.choices.size()) partition = std::move(single);
+    }
+    if (i == 0 && partition.regions.size() != design.choices.size()) {
+      return input_error(fmt::format("the design has {} kernels, the task needs {}",
+                                     design.choices.size(), partition.regions.size()));
+    }
+    Design chosen = i == 0 ? design : first_design(partition, situation);
+    situation.alone = partition.regions.size() == 1;
+    Sequence sequence{&program, std::move(partition), {}};
+    for (size_t k = 0; k < sequence.partition.regions.size(); ++k) {
+      const std::string& row = floor ? "generic" : chosen.choices[k].schedule;
+      sequence.kernels.push_back(KW_TRY(emitted(sequence.partition.regions[k], row, situation)));
+    }
+    sequences.push_back(std::move(sequence));
+  }
+  return module_text(task, sequences,
+                     fmt::format("Generated for task {}: {}.", task.name, design_text(design)));
+}
+
+}  // namespace kw::codegen

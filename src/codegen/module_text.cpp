@@ -1,0 +1,254 @@
+#include "codegen/module_text.h"
+
+#include <fmt/core.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "codegen/approx.h"
+#include "codegen/helpers.h"
+#include "codegen/types.h"
+
+namespace kw::codegen {
+
+namespace {
+
+class ModuleText {
+ public:
+  ModuleText(const task::Task& task, const std::vector<Sequence>& sequences)
+      : task_(task), sequences_(sequences), names_(sequences[0].program->names) {
+    for (const Sequence& sequence : sequences) {
+      for (const Kernel& kernel : sequence.kernels) {
+        functions_.insert(kernel.functions.begin(), kernel.functions.end());
+      }
+    }
+  }
+
+  std::string text(const std::string& note) {
+    std::string body = device_code(note);
+    plan("kernelwright 1", "");
+    plan("task", task_name());
+    write_tensors();
+    write_lets();
+    write_tunes(body);
+    write_methods();
+    write_groups();
+    return plan_ + "\n" + body;
+  }
+
+ private:
+  void plan(const std::string& word, const std::string& rest) {
+    plan_ +=
+        rest.empty() ? fmt::format("//! {}\n", word) : fmt::format("//! {:<7} {}\n", word, rest);
+  }
+
+  std::string task_name() const {
+    std::string name = task_.name;
+    for (char& c : name) {
+      const bool fine = std::isalnum(static_cast<unsigned char>(c)) != 0 ||
+                        std::string_view("_.-/").find(c) != std::string_view::npos;
+      if (!fine) c = '_';
+    }
+    return name.empty() ? "task" : name;
+  }
+
+  void note_dims(const std::string& text) {
+    for (const std::string& word : identifiers(text)) {
+      if (task_.dims.count(word) > 0) shown_dims_.insert(word);
+    }
+  }
+
+  void tensor(const char* word, const std::string& name, tensor::DType dtype,
+              const std::string& shape) {
+    plan(word, fmt::format("{}: {}[{}]", name, tensor::dtype_name(dtype), shape));
+    note_dims(shape);
+  }
+
+  void write_tensors() {
+    const Program& program = *sequences_[0].program;
+    for (const task::TensorSpec& spec : task_.inputs) {
+      const std::string& name = names_.inputs.at(spec.name);
+      const bool both = names_.in_place.count(name) > 0;
+      tensor(both ? "inout" : "input", name, spec.dtype, join(spec.shape, ", "));
+    }
+    for (const Store& output : program.outputs) {
+      if (names_.in_place.count(output.to.name) > 0) continue;
+      std::vector<std::string> shape;
+      for (const Dim& dim : output.to.shape) shape.push_back(plain(dim, program));
+      tensor("output", output.to.name, output.to.dtype, join(shape, ", "));
+    }
+    for (const auto& [dim, range] : task_.dims) {
+      if (shown_dims_.count(dim) > 0) continue;
+      plan("scalar", fmt::format("{}: int64 = {}", dim, task_.benchmark_shapes[0].at(dim)));
+    }
+    std::set<std::string> written;
+    for (const Sequence& sequence : sequences_) {
+      for (const Buffer& buffer : sequence.partition.scratch) {
+        if (!written.insert(buffer.name).second) continue;
+        std::vector<std::string> shape;
+        for (const Dim& dim : buffer.shape) shape.push_back(dim.text());
+        plan("scratch", fmt::format("{}: {}[{}]", buffer.name, tensor::dtype_name(buffer.dtype),
+                                    join(shape, ", ")));
+      }
+      for (const Kernel& kernel : sequence.kernels) {
+        for (const Scratch& scratch : kernel.scratch) {
+          if (!written.insert(scratch.name).second) continue;
+          plan("scratch",
+               fmt::format("{}: {}[{}]{}", scratch.name, tensor::dtype_name(scratch.dtype),
+                           scratch.extent, scratch.fill.empty() ? "" : " " + scratch.fill));
+        }
+      }
+    }
+  }
+
+  /// Interfaces are written in dims alone, so lets are put back.
+  static std::string plain(const Dim& dim, const Program& program) {
+    std::map<std::string, Dim> by;
+    for (const auto& [name, text] : program.lets) by.insert_or_assign(name, Dim::symbol(text, 1));
+    return substitute(dim, by).text();
+  }
+
+  void write_lets() {
+    std::set<std::string> written;
+    for (const Sequence& sequence : sequences_) {
+      for (const auto& [name, text] : sequence.program->lets) {
+        if (written.insert(name).second) plan("let", fmt::format("{} = {}", name, text));
+      }
+      for (const Kernel& kernel : sequence.kernels) {
+        for (const auto& [name, text] : kernel.lets) {
+          if (written.insert(name).second) plan("let", fmt::format("{} = {}", name, text));
+        }
+      }
+    }
+  }
+
+  void write_tunes(const std::string& body) {
+    std::set<std::string> written;
+    const auto tune = [&](const Tune& one) {
+      if (!written.insert(one.name).second) return;
+      plan("tune", fmt::format("{} in {}{}", one.name, fmt::join(one.values, ", "),
+                               one.where.empty() ? "" : " where " + one.where));
+    };
+    for (const Sequence& sequence : sequences_) {
+      for (const Kernel& kernel : sequence.kernels) {
+        for (const Tune& one : kernel.tunes) tune(one);
+      }
+    }
+    if (body.find(kFastMath) != std::string::npos) tune({kFastMath, {1, 0}, ""});
+    if (body.find("STREAM") != std::string::npos) tune({"STREAM", {0, 1}, ""});
+    fast_math_ = body.find(kFastMath) != std::string::npos;
+  }
+
+  void write_methods() {
+    std::set<std::string> written;
+    const auto method = [&](const Method& one) {
+      std::string text = one.id;
+      if (!one.when.empty()) text += " when " + one.when;
+      if (!one.off.empty()) text += ", off " + one.off;
+      if (written.insert(text).second) plan("method", text);
+    };
+    for (const Sequence& sequence : sequences_) {
+      for (const Kernel& kernel : sequence.kernels) {
+        for (const Method& one : kernel.methods) method(one);
+      }
+    }
+    if (fast_math_) {
+      method({"compute.fma_and_fast_math", fmt::format("{} == 1", kFastMath),
+              fmt::format("{}=0", kFastMath)});
+    }
+  }
+
+  static const Variant& variant_at(const Kernel& kernel, size_t level) {
+    return kernel.variants[std::min(level, kernel.variants.size() - 1)];
+  }
+
+  void write_groups() {
+    for (const Sequence& sequence : sequences_) {
+      size_t levels = 1;
+      for (const Kernel& kernel : sequence.kernels)
+        levels = std::max(levels, kernel.variants.size());
+      std::string before = "?";
+      for (size_t level = 0; level < levels; ++level) {
+        std::vector<std::string> conditions = sequence.program->guards;
+        for (const Kernel& kernel : sequence.kernels) {
+          conditions.push_back(variant_at(kernel, level).when);
+        }
+        const std::string when = all_of(conditions);
+        if (when == before) continue;
+        before = when;
+        const bool always = when.empty();
+        if (!always || levels > 1 || sequences_.size() > 1) plan("when", always ? "true" : when);
+        write_launches(sequence, level);
+        if (always) return;
+      }
+    }
+  }
+
+  void write_launches(const Sequence& sequence, size_t level) {
+    for (const Kernel& kernel : sequence.kernels) {
+      for (const Launch& launch : variant_at(kernel, level).launches) {
+        plan("launch", fmt::format("{} grid({}) block({}){} args({})", launch.kernel, launch.grid,
+                                   launch.block,
+                                   launch.shared.empty() ? "" : " shared(" + launch.shared + ")",
+                                   join(launch.args, ", ")));
+      }
+    }
+  }
+
+  std::set<std::string> headers() const {
+    std::set<std::string> out;
+    const auto add = [&](tensor::DType dtype) {
+      if (*header_of(dtype) != '\0') out.insert(header_of(dtype));
+    };
+    for (const Sequence& sequence : sequences_) {
+      for (const Region& region : sequence.partition.regions) {
+        for (const Store& store : region.stores) add(store.to.dtype);
+        for (const auto& [node, buffer] : region.loads) add(buffer.dtype);
+      }
+      for (const Kernel& kernel : sequence.kernels) {
+        for (const Scratch& scratch : kernel.scratch) add(scratch.dtype);
+        out.insert(kernel.headers.begin(), kernel.headers.end());
+      }
+    }
+    return out;
+  }
+
+  std::string device_code(const std::string& note) const {
+    CudaWriter w;
+    w.comment(note);
+    for (const std::string& header : headers()) w.line(fmt::format("#include <{}>", header));
+    w.line("");
+    std::set<std::string> helpers, approximate;
+    for (const std::string& name : functions_)
+      (is_helper(name) ? helpers : approximate).insert(name);
+    const std::string own = helper_functions(helpers);
+    if (!own.empty()) w.raw(own + "\n");
+    if (!approximate.empty()) w.raw(device_functions(approximate) + "\n");
+    bool first = true;
+    for (const Sequence& sequence : sequences_) {
+      for (const Kernel& kernel : sequence.kernels) {
+        if (!first) w.line("");
+        first = false;
+        w.raw(kernel.source);
+      }
+    }
+    return w.text();
+  }
+
+  const task::Task& task_;
+  const std::vector<Sequence>& sequences_;
+  const Names& names_;
+  std::set<std::string> functions_, shown_dims_;
+  std::string plan_;
+  bool fast_math_ = false;
+};
+
+}  // namespace
+
+std::string module_text(const task::Task& task, const std::vector<Sequence>& sequences,
+                        const std::string& note) {
+  return ModuleText(task, sequences).text(note);
+}
+
+}  // namespace kw::codegen

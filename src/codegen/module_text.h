@@ -1,0 +1,23 @@
+// Kernels and plan lines as the text of one kernel module.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "codegen/kernel.h"
+#include "codegen/partition.h"
+
+namespace kw::codegen {
+
+/// One trace's kernels, in the order they run.
+struct Sequence {
+  const Program* program = nullptr;
+  Partition partition;
+  std::vector<Kernel> kernels;
+};
+
+/// `note`: what the module's comment says of its design.
+std::string module_text(const task::Task& task, const std::vector<Sequence>& sequences,
+                        const std::string& note);
+
+}  // namespace kw::codegen

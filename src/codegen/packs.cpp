@@ -1,0 +1,81 @@
+#include "codegen/packs.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+namespace kw::codegen {
+
+namespace {
+
+constexpr int64_t kLongestPack = 16;  // elements: bytes in one 16-byte word
+
+}  // namespace
+
+bool Packs::runs_along(const Dim& address) const {
+  const auto step = coefficient(address, inner_);
+  if (!step || !step->same_text(Dim(1))) return false;
+  for (const auto& [factors, number] : address.terms()) {
+    const bool is_number = factors.empty();
+    if (is_number && number % kLongestPack != 0) return false;
+    for (const std::string& factor : factors) {
+      if (factor.front() == '(') return false;  // a quotient: nothing is known of it
+    }
+    if (factors.size() == 1 && number == 1 && factors[0] != inner_ && e_.is_variable(factors[0])) {
+      return false;  // another variable steps by single elements
+    }
+  }
+  return true;
+}
+
+void Packs::align(const Dim& address) {
+  for (const auto& [factors, number] : address.terms()) {
+    Dim term(number);
+    bool inner = false;
+    for (const std::string& factor : factors) {
+      inner = inner || factor == inner_;
+      if (!e_.is_variable(factor)) term = term * Dim::symbol(factor, 1);
+    }
+    if (inner) continue;
+    const auto same = [&](const Dim& other) { return other.same_text(term); };
+    if (std::none_of(multiples_.begin(), multiples_.end(), same)) multiples_.push_back(term);
+  }
+}
+
+std::optional<std::string> Packs::element(const Buffer& buffer, const Dim& address,
+                                          const std::string& subscript) {
+  if (!runs_along(address)) return std::nullopt;
+  align(address);
+  auto found = std::find_if(loads_.begin(), loads_.end(), [&](const PackLoad& load) {
+    return load.buffer.name == buffer.name && load.address.same_text(address);
+  });
+  if (found == loads_.end()) {
+    loads_.push_back({buffer, address, e_.fresh(buffer.name + "_pack")});
+    found = loads_.end() - 1;
+  }
+  return fmt::format("{}{}.at[{}]", found->name, subscript, kLane);
+}
+
+bool Packs::can_store(const Dim& address) {
+  if (!runs_along(address)) return false;
+  align(address);
+  return true;
+}
+
+std::vector<std::string> Packs::conditions(const std::string& vec) const {
+  std::vector<std::string> out;
+  for (const Dim& number : multiples_) {
+    if (number.is_constant()) {
+      if (number.value() % kLongestPack != 0)
+        out.push_back(fmt::format("{} % {} == 0", number.text(), vec));
+      continue;
+    }
+    const bool one = number.terms().size() == 1 && number.terms().begin()->first.size() == 1 &&
+                     number.terms().begin()->second == 1;
+    out.push_back(one ? fmt::format("{} % {} == 0", number.text(), vec)
+                      : fmt::format("({}) % {} == 0", number.text(), vec));
+  }
+  return out;
+}
+
+}  // namespace kw::codegen

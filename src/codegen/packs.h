@@ -1,0 +1,49 @@
+// Loads of neighbouring elements as one word: which of a kernel's loads can be, under which
+// conditions, and where their elements are found afterwards.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "codegen/emitter.h"
+
+namespace kw::codegen {
+
+/// The name of the variable that counts inside a pack.
+inline constexpr const char* kLane = "lane";
+
+struct PackLoad {
+  Buffer buffer;
+  Dim address{0};    // of its first element, over the kernel's axes
+  std::string name;  // of the pack
+};
+
+/// Collects packs while values are emitted. Addresses are in terms of the kernel's axes, of which
+/// `inner` is the one packs lie along.
+class Packs {
+ public:
+  Packs(Emitter& e, std::string inner) : e_(e), inner_(std::move(inner)) {}
+
+  /// The element at this address (renamed, over axes) as an expression, "x_pack[…].at[lane]" with
+  /// `subscript` in place of the dots; nothing where the address does not run along the inner axis
+  /// or can never be aligned.
+  std::optional<std::string> element(const Buffer& buffer, const Dim& address,
+                                     const std::string& subscript);
+  const std::vector<PackLoad>& loads() const { return loads_; }
+  /// What must hold so that packs of VEC elements are aligned: "D % VEC == 0".
+  std::vector<std::string> conditions(const std::string& vec) const;
+  /// The same for an address that is stored to; false: never.
+  bool can_store(const Dim& address);
+
+ private:
+  bool runs_along(const Dim& address) const;
+  void align(const Dim& address);
+
+  Emitter& e_;
+  std::string inner_;
+  std::vector<PackLoad> loads_;
+  std::vector<Dim> multiples_;  // numbers that must be multiples of the pack's length
+};
+
+}  // namespace kw::codegen

@@ -1,0 +1,293 @@
+#include "codegen/partition.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "codegen/names.h"
+
+namespace kw::codegen {
+
+using graph::Node;
+using graph::NodeId;
+using graph::Op;
+
+namespace {
+
+constexpr size_t kMostStatements = 400;  // of one thread's straight code
+constexpr size_t kMostJoined = 48;       // kernels beyond which joining is not tried
+
+/// Roots of one kernel, ascending.
+using Roots = std::set<NodeId>;
+
+class Cutter {
+ public:
+  Cutter(const Program& program, const Situation& situation)
+      : program_(program), graph_(program.graph), situation_(situation) {
+    for (const Store& output : program.outputs) outputs_.insert(output.node);
+    mark_needed();
+  }
+
+  std::vector<Roots> kernels(bool fuse) {
+    for (const NodeId id : needed_) {
+      if (is_heavy(graph_[id].op)) start(id);
+    }
+    for (const NodeId id : outputs_) start(id);
+    cut_large();
+    std::sort(kernels_.begin(), kernels_.end(),
+              [](const Roots& a, const Roots& b) { return *a.rbegin() < *b.rbegin(); });
+    if (fuse && kernels_.size() <= kMostJoined) {
+      while (join_once()) {
+      }
+    }
+    return ordered();
+  }
+
+  Region region_of(const Roots& roots) const {
+    Region region;
+    region.graph = &graph_;
+    region.name = program_.names.kernel;
+    region.taken = program_.names.taken;
+    region.loads = program_.inputs;
+    for (const Roots& other : kernels_) {
+      for (const NodeId id : other) region.loads[id] = memory_of(id);
+    }
+    for (const NodeId id : roots) {
+      if (program_.inputs.count(id) == 0) region.loads.erase(id);
+    }
+    for (const Store& output : program_.outputs) {
+      if (roots.count(output.node) > 0) region.stores.push_back(output);
+    }
+    for (const NodeId id : roots) {
+      if (outputs_.count(id) == 0) region.stores.push_back({id, memory_of(id)});
+    }
+    return region;
+  }
+
+  /// Where other kernels find the node's value.
+  Buffer memory_of(NodeId id) const {
+    for (const Store& output : program_.outputs) {
+      if (output.node == id) return output.to;
+    }
+    return {fmt::format("{}_{}", graph::op_info(graph_[id].op).name, id), graph_[id].dtype,
+            graph_[id].shape};
+  }
+
+  bool is_output(NodeId id) const { return outputs_.count(id) > 0; }
+
+ private:
+  void mark_needed() {
+    std::vector<NodeId> open(outputs_.begin(), outputs_.end());
+    while (!open.empty()) {
+      const NodeId id = open.back();
+      open.pop_back();
+      if (!needed_.insert(id).second) continue;
+      for (const NodeId input : graph_[id].inputs) open.push_back(input);
+    }
+  }
+
+  void start(NodeId id) {
+    for (const Roots& roots : kernels_) {
+      if (roots.count(id) > 0) return;
+    }
+    kernels_.push_back({id});
+  }
+
+  // A value that straight code would compute too often goes through memory.
+  void cut_large() {
+    for (size_t k = 0; k < kernels_.size();) {
+      const std::optional<NodeId> cut = cut_of(kernels_[k]);
+      if (cut) {
+        kernels_.push_back({*cut});
+      } else {
+        ++k;
+      }
+    }
+  }
+
+  std::optional<NodeId> cut_of(const Roots& roots) const {
+    const Region region = region_of(roots);
+    Emitter e(region);
+    e.budget = kMostStatements;
+    std::vector<std::string> variables;
+    for (const Store& store : region.stores) {
+      Index index;
+      for (size_t d = 0; d < store.to.shape.size(); ++d) {
+        variables.push_back(fmt::format("d{}", d));
+        e.ranges.insert_or_assign(variables.back(), store.to.shape[d]);
+        index.push_back(variable(variables.back()));
+      }
+      e.open(variables, 0);
+      e.value(store.node, index);
+      if (e.overflowed()) return best_cut(region, e, roots);
+    }
+    return std::nullopt;
+  }
+
+  bool can_be_cut(NodeId id, const Region& region, const Roots& roots) const {
+    return roots.count(id) == 0 && region.loads.count(id) == 0 &&
+           graph::op_info(graph_[id].op).kind == graph::OpKind::Pointwise;
+  }
+
+  std::optional<NodeId> best_cut(const Region& region, const Emitter& e, const Roots& roots) const {
+    std::optional<NodeId> best;
+    double best_distance = 0;
+    for (const auto& [id, times] : e.instances()) {
+      if (times < 2 || !can_be_cut(id, region, roots)) continue;
+      const double distance = std::fabs(std::log2(times) - std::log2(kMostStatements) / 2);
+      if (!best || distance < best_distance) {
+        best = id;
+        best_distance = distance;
+      }
+    }
+    if (best) return best;
+    std::vector<NodeId> chain = interior(region);
+    std::erase_if(chain, [&](NodeId id) { return !can_be_cut(id, region, roots); });
+    if (chain.empty()) return std::nullopt;
+    return chain[chain.size() / 2];
+  }
+
+  // Kernel b reads something of kernel a.
+  bool reads(size_t b, size_t a) const {
+    const Region region = region_of(kernels_[b]);
+    for (const NodeId id : interior(region)) {
+      for (const NodeId input : graph_[id].inputs) {
+        if (kernels_[a].count(input) > 0) return true;
+      }
+    }
+    return std::any_of(kernels_[b].begin(), kernels_[b].end(),
+                       [&](NodeId id) { return kernels_[a].count(id) > 0; });
+  }
+
+  // Another way from a to b, through a kernel between them, would become a circle.
+  bool other_way(size_t a, size_t b) const {
+    std::set<size_t> behind;
+    for (size_t k = 0; k < kernels_.size(); ++k) {
+      if (k != a && k != b && reads(k, a)) behind.insert(k);
+    }
+    for (bool grew = true; grew;) {
+      grew = false;
+      for (size_t k = 0; k < kernels_.size(); ++k) {
+        if (k == a || k == b || behind.count(k) > 0) continue;
+        for (const size_t other : behind) {
+          if (!reads(k, other)) continue;
+          behind.insert(k);
+          grew = true;
+          break;
+        }
+      }
+    }
+    return std::any_of(behind.begin(), behind.end(), [&](size_t k) { return reads(b, k); });
+  }
+
+  bool wanted_elsewhere(NodeId id, size_t a, size_t b) const {
+    if (is_output(id)) return true;
+    for (size_t k = 0; k < kernels_.size(); ++k) {
+      if (k == a || k == b) continue;
+      for (const NodeId inner : interior(region_of(kernels_[k]))) {
+        const auto& inputs = graph_[inner].inputs;
+        if (std::find(inputs.begin(), inputs.end(), id) != inputs.end()) return true;
+      }
+    }
+    return false;
+  }
+
+  bool join_once() {
+    for (size_t b = 0; b < kernels_.size(); ++b) {
+      for (size_t a = b; a-- > 0;) {
+        if (refused_.count({kernels_[a], kernels_[b]}) > 0) continue;
+        if (try_join(a, b)) return true;
+        refused_.insert({kernels_[a], kernels_[b]});
+      }
+    }
+    return false;
+  }
+
+  bool try_join(size_t a, size_t b) {
+    const bool feeds = reads(b, a);
+    if (!feeds && !shares_input(a, b)) return false;
+    if (other_way(a, b) || (!feeds && other_way(b, a))) return false;
+    Roots roots = kernels_[b];
+    for (const NodeId id : kernels_[a]) {
+      if (wanted_elsewhere(id, a, b)) roots.insert(id);
+    }
+    const std::vector<Roots> before = kernels_;
+    kernels_[b] = roots;
+    kernels_.erase(kernels_.begin() + static_cast<long>(a));
+    const Region region = region_of(roots);
+    if (schedules_for(region, situation_).front()->fuses) return true;
+    kernels_ = before;
+    return false;
+  }
+
+  // Two kernels over the same elements that read the same tensors do it better together.
+  bool shares_input(size_t a, size_t b) const {
+    const Region left = region_of(kernels_[a]), right = region_of(kernels_[b]);
+    if (left.stores[0].to.shape.size() != right.stores[0].to.shape.size()) return false;
+    const auto inputs = [&](const Region& region) {
+      std::set<NodeId> all;
+      for (const NodeId id : interior(region)) {
+        for (const NodeId input : graph_[id].inputs) {
+          if (region.loads.count(input) > 0) all.insert(input);
+        }
+      }
+      return all;
+    };
+    const std::set<NodeId> one = inputs(left), other = inputs(right);
+    return std::any_of(one.begin(), one.end(), [&](NodeId id) { return other.count(id) > 0; });
+  }
+
+  /// Every kernel behind those it reads.
+  std::vector<Roots> ordered() {
+    std::vector<Roots> out;
+    std::vector<bool> done(kernels_.size(), false);
+    while (out.size() < kernels_.size()) {
+      for (size_t k = 0; k < kernels_.size(); ++k) {
+        if (done[k]) continue;
+        bool ready = true;
+        for (size_t other = 0; other < kernels_.size(); ++other) {
+          if (other != k && !done[other] && reads(k, other)) ready = false;
+        }
+        if (!ready) continue;
+        done[k] = true;
+        out.push_back(kernels_[k]);
+      }
+    }
+    return out;
+  }
+
+  const Program& program_;
+  const graph::Graph& graph_;
+  const Situation& situation_;
+  std::set<NodeId> outputs_, needed_;
+  std::vector<Roots> kernels_;
+  std::set<std::pair<Roots, Roots>> refused_;
+};
+
+}  // namespace
+
+Partition make_partition(const Program& program, const Situation& situation, bool fuse) {
+  Cutter cutter(program, situation);
+  Partition out;
+  std::set<std::string> taken = program.names.taken;
+  std::map<std::string, std::string> scratch_names;
+  for (const Roots& roots : cutter.kernels(fuse)) {
+    Region region = cutter.region_of(roots);
+    for (const Store& store : region.stores) {
+      if (cutter.is_output(store.node)) continue;
+      out.scratch.push_back(store.to);
+      taken.insert(store.to.name);
+    }
+    const size_t number = out.regions.size() + 1;
+    if (number > 1) {
+      region.name = safe_name(fmt::format("{}_{}", program.names.kernel, number), taken);
+      region.suffix = fmt::format("_{}", number);
+    }
+    out.regions.push_back(std::move(region));
+  }
+  for (Region& region : out.regions) region.taken = taken;
+  return out;
+}
+
+}  // namespace kw::codegen

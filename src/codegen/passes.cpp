@@ -1,0 +1,43 @@
+#include "codegen/passes.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+
+namespace kw::codegen {
+
+namespace {
+
+constexpr Pass kPasses[] = {
+    {"fold_constants", "arithmetic on constants is done here", fold_constants},
+    {"decompose", "powers and divisions by constants in cheaper words", decompose},
+    {"simplify", "unused and repeated nodes go", graph::simplify},
+};
+
+}  // namespace
+
+std::span<const Pass> passes() { return kPasses; }
+
+Result<graph::Graph> run_passes(const graph::Graph& graph,
+                                const std::vector<std::string>& disabled) {
+  std::vector<std::string> names;
+  for (const Pass& pass : kPasses) names.emplace_back(pass.name);
+  for (const std::string& name : disabled) {
+    if (std::find(names.begin(), names.end(), name) != names.end()) continue;
+    return input_error(fmt::format("there is no pass '{}'{}; the passes are: {}", name,
+                                   did_you_mean(name, names), join(names, ", ")));
+  }
+  graph::Graph out = graph;
+  for (const Pass& pass : kPasses) {
+    if (std::find(disabled.begin(), disabled.end(), pass.name) != disabled.end()) continue;
+    out = pass.run(out);
+    if (auto ok = graph::verify(out); !ok) {
+      return std::move(ok).error().context(fmt::format("pass {}", pass.name));
+    }
+  }
+  return out;
+}
+
+}  // namespace kw::codegen

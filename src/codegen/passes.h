@@ -1,0 +1,31 @@
+// Graph to graph, before anything is cut into kernels: a table of passes, each a free function that
+// keeps what the graph means, and is checked by graph::verify afterwards.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "graph/graph.h"
+
+namespace kw::codegen {
+
+struct Pass {
+  const char* name;
+  const char* what;  // one line, for people
+  graph::Graph (*run)(const graph::Graph&);
+};
+
+std::span<const Pass> passes();
+
+/// All of them but the disabled ones; unknown names are input Errors.
+Result<graph::Graph> run_passes(const graph::Graph& graph,
+                                const std::vector<std::string>& disabled);
+
+// fold.cpp: arithmetic on constants
+graph::Graph fold_constants(const graph::Graph& graph);
+// decompose.cpp: x^2 as x * x, division by a power of two as a product
+graph::Graph decompose(const graph::Graph& graph);
+
+}  // namespace kw::codegen

@@ -1,0 +1,135 @@
+#include "codegen/program.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "codegen/names.h"
+#include "codegen/passes.h"
+
+namespace kw::codegen {
+
+using graph::Graph;
+using graph::Node;
+using graph::NodeId;
+
+namespace {
+
+/// Quotients of dims get names, so that indices are polynomials over plain names.
+class Quotients {
+ public:
+  explicit Quotients(Names& names) : names_(names) {}
+
+  Dim named(const Dim& dim) {
+    Dim out(0);
+    bool changed = false;
+    for (const auto& [factors, coefficient] : dim.terms()) {
+      Dim term(coefficient);
+      for (const std::string& factor : factors) {
+        const std::string name = name_of(factor);
+        changed = changed || name != factor;
+        term = term * Dim::symbol(name, 1);
+      }
+      out = out + term;
+    }
+    return changed ? with_value(out, dim.value()) : dim;
+  }
+  std::vector<std::pair<std::string, std::string>> lets;
+
+ private:
+  std::string name_of(const std::string& factor) {
+    const bool plain = identifiers(factor) == std::vector<std::string>{factor};
+    if (plain && kept(factor)) return factor;
+    for (const auto& [name, text] : lets) {
+      if (text == factor) return name;
+    }
+    lets.emplace_back(safe_name(plain ? factor : "PART", names_.taken), factor);
+    return lets.back().first;
+  }
+
+  static bool kept(const std::string& dim) {
+    const auto words = reserved_words();
+    return std::find(words.begin(), words.end(), dim) == words.end();
+  }
+
+  /// Dims compare and choose by their values: a name that is added and taken away brings it along.
+  static Dim with_value(const Dim& dim, int64_t value) {
+    return dim + Dim::symbol("value", value - dim.value()) - Dim::symbol("value", 0);
+  }
+
+  Names& names_;
+};
+
+Shape named(Quotients& quotients, const Shape& shape) {
+  Shape out;
+  for (const Dim& dim : shape) out.push_back(quotients.named(dim));
+  return out;
+}
+
+std::string identifier_of(const std::string& name) {
+  const size_t slash = name.find_last_of('/');
+  std::string out = slash == std::string::npos ? name : name.substr(slash + 1);
+  for (char& c : out) {
+    if (std::isalnum(static_cast<unsigned char>(c)) == 0) c = '_';
+  }
+  if (out.empty() || std::isdigit(static_cast<unsigned char>(out[0])) != 0) out = "kernel_" + out;
+  return out;
+}
+
+}  // namespace
+
+Names names_of(const task::Task& task, const Graph& graph) {
+  Names names;
+  for (const auto& [dim, range] : task.dims) names.taken.insert(dim);
+  for (const task::ScalarSpec& scalar : task.scalars) names.taken.insert(scalar.name);
+  for (const char* tunable : {"THREADS", "VEC", "UNROLL", "STREAM", "LANES", "ITEMS", "PARTS"}) {
+    names.taken.insert(tunable);
+  }
+  names.kernel = safe_name(identifier_of(task.name), names.taken);
+  for (const task::TensorSpec& spec : task.inputs) {
+    names.inputs[spec.name] = safe_name(spec.name, names.taken);
+  }
+  for (const graph::NamedNode& output : graph.outputs) {
+    const task::TensorSpec* input = task.find_input(output.name);
+    if (input != nullptr && input->written) {
+      names.outputs[output.name] = names.inputs[output.name];
+      names.in_place.insert(names.inputs[output.name]);
+    } else {
+      names.outputs[output.name] = safe_name(output.name, names.taken);
+    }
+  }
+  return names;
+}
+
+Result<Program> make_program(const Graph& trace, Names& names, const Options& options) {
+  Program program;
+  program.graph = KW_TRY(run_passes(trace, options.disabled_passes));
+  program.guards = trace.guards;
+  Quotients quotients(names);
+  for (Node& node : program.graph.nodes) {
+    node.shape = named(quotients, node.shape);
+    for (Dim& start : node.attrs.starts) start = quotients.named(start);
+  }
+  program.lets = quotients.lets;
+  for (const graph::NamedNode& input : program.graph.inputs) {
+    const Node& node = program.graph[input.node];
+    const auto name = names.inputs.find(input.name);
+    if (name == names.inputs.end()) {
+      return input_error(
+          fmt::format("the trace has an input '{}' that the task lacks", input.name));
+    }
+    program.inputs[input.node] = {name->second, node.dtype, node.shape};
+  }
+  for (const graph::NamedNode& output : program.graph.outputs) {
+    const Node& node = program.graph[output.node];
+    const auto name = names.outputs.find(output.name);
+    if (name == names.outputs.end()) {
+      return input_error(fmt::format("output '{}' exists at some shapes only", output.name));
+    }
+    program.outputs.push_back({output.node, {name->second, node.dtype, node.shape}});
+  }
+  program.names = names;
+  return program;
+}
+
+}  // namespace kw::codegen

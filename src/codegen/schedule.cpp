@@ -1,0 +1,45 @@
+#include "codegen/schedule.h"
+
+#include "base/check.h"
+#include "codegen/axis_schedules.h"
+#include "codegen/schedules.h"
+
+namespace kw::codegen {
+
+namespace {
+
+constexpr Schedule kSchedules[] = {
+    {"pointwise", "every thread computes a few packs of elements", pointwise_applies,
+     pointwise_emit, true},
+    {"pointwise_loop", "one wave of blocks walks over all packs", pointwise_applies,
+     pointwise_loop_emit, true},
+    {"scan_split", "several blocks scan a row, after its parts' totals", scan_split_applies,
+     scan_split_emit, true},
+    {"scan_columns", "a thread scans a row, neighbours in neighbouring rows", scan_columns_applies,
+     scan_columns_emit, true},
+    {"scan_warp", "a warp or a part of one scans a row", scan_applies, scan_warp_emit, true},
+    {"scan_block", "a block scans a row", scan_applies, scan_block_emit, true},
+    {"generic", "one thread per element, loops for the rest", generic_applies, generic_emit, false},
+};
+
+}  // namespace
+
+std::span<const Schedule> schedules() { return kSchedules; }
+
+const Schedule* find_schedule(const std::string& name) {
+  for (const Schedule& row : kSchedules) {
+    if (name == row.name) return &row;
+  }
+  return nullptr;
+}
+
+std::vector<const Schedule*> schedules_for(const Region& region, const Situation& situation) {
+  std::vector<const Schedule*> rows;
+  for (const Schedule& row : kSchedules) {
+    if (row.applies(region, situation)) rows.push_back(&row);
+  }
+  KW_CHECK(!rows.empty(), "generic applies to everything");
+  return rows;
+}
+
+}  // namespace kw::codegen

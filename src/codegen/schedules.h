@@ -1,0 +1,17 @@
+// The functions behind the rows of the schedule table.
+#pragma once
+
+#include "codegen/schedule.h"
+
+namespace kw::codegen {
+
+// pointwise.cpp: one thread per few elements
+bool pointwise_applies(const Region& region, const Situation& situation);
+Kernel pointwise_emit(const Region& region, const Situation& situation);
+Kernel pointwise_loop_emit(const Region& region, const Situation& situation);
+
+// generic.cpp: one thread per element, loops for the rest
+bool generic_applies(const Region& region, const Situation& situation);
+Kernel generic_emit(const Region& region, const Situation& situation);
+
+}  // namespace kw::codegen

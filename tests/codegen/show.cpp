@@ -1,0 +1,51 @@
+// Prints the modules generated for a reference: show_module REFERENCE.py [--designs | --design N]
+// [--target sm_90] [--input SPEC …].
+#include <fmt/core.h>
+
+#include <cstdlib>
+#include <string>
+
+#include "codegen/codegen.h"
+#include "frontend/load.h"
+
+int main(int argc, char** argv) {
+  kw::frontend::LoadOptions load;
+  std::string path, target = "sm_90";
+  bool list = false;
+  size_t which = 0;
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = argv[i];
+    if (word == "--designs") {
+      list = true;
+    } else if (word == "--design" && i + 1 < argc) {
+      which = static_cast<size_t>(std::atol(argv[++i]));
+    } else if (word == "--target" && i + 1 < argc) {
+      target = argv[++i];
+    } else if (word == "--input" && i + 1 < argc) {
+      load.inputs.emplace_back(argv[++i]);
+    } else {
+      path = word;
+    }
+  }
+  const auto fail = [](const kw::Error& error) {
+    fmt::print(stderr, "{}\n", error.message);
+    return 2;
+  };
+  const auto task = kw::frontend::load_task(path, load);
+  if (!task) return fail(task.error());
+  kw::codegen::Options options;
+  const auto row = kw::arch::find_target(target);
+  if (!row) return fail(row.error());
+  options.target = *row;
+  const auto designs = kw::codegen::designs(*task, options);
+  if (!designs) return fail(designs.error());
+  if (list) {
+    for (const auto& design : *designs) fmt::print("{}\n", kw::codegen::design_text(design));
+    return 0;
+  }
+  if (which >= designs->size()) return fail(kw::input_error("there is no such design"));
+  const auto text = kw::codegen::generate(*task, (*designs)[which], options);
+  if (!text) return fail(text.error());
+  fmt::print("{}", *text);
+  return 0;
+}
