@@ -71,6 +71,42 @@ Result<int64_t> integer_option(const Args& args, const std::string& option, int6
   return *value;
 }
 
+Result<double> number_option(const Args& args, const std::string& option, double fallback,
+                             double low, double high) {
+  const std::string text = args.one(option);
+  if (text.empty()) return fallback;
+  const auto value = parse_double(text);
+  if (!value || !(*value >= low && *value <= high)) {
+    return input_error(
+        fmt::format("{}: '{}' is no number from {:g} to {:g}", option, text, low, high));
+  }
+  return *value;
+}
+
+Result<double> duration_option(const Args& args, const std::string& option, double fallback) {
+  struct Unit {
+    std::string_view name;
+    double seconds;
+  };
+  constexpr Unit kUnits[] = {{"ms", 1e-3}, {"s", 1}, {"m", 60}, {"h", 3600}};
+  const std::string text = args.one(option);
+  if (text.empty()) return fallback;
+  std::string_view number = text;
+  double unit = 1;
+  for (const Unit& row : kUnits) {
+    if (!number.ends_with(row.name)) continue;
+    number.remove_suffix(row.name.size());
+    unit = row.seconds;
+    break;
+  }
+  const auto value = parse_double(number);
+  if (!value || !(*value >= 0 && *value * unit <= kLongestTimeout)) {
+    return input_error(fmt::format(
+        "{}: '{}' is no length of time such as 60s, 2m or 1h (at most a week)", option, text));
+  }
+  return *value * unit;
+}
+
 Result<double> timeout_option(const Args& args) {
   const std::string text = args.one("--timeout", "60");
   const auto value = parse_double(text);

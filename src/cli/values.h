@@ -18,6 +18,11 @@ Result<std::pair<std::string, std::string>> parse_assignment(const std::string& 
 /// A whole number from `low` to `high` that an option was given, or `fallback`.
 Result<int64_t> integer_option(const Args& args, const std::string& option, int64_t fallback,
                                int64_t low, int64_t high);
+/// A number from `low` to `high` that an option was given, or `fallback`.
+Result<double> number_option(const Args& args, const std::string& option, double fallback,
+                             double low = 0, double high = 1e9);
+/// Seconds, at most a week, from "90", "90s", "1.5m", "2h" or "500ms", or `fallback`.
+Result<double> duration_option(const Args& args, const std::string& option, double fallback);
 /// --timeout: seconds, more than 0.
 Result<double> timeout_option(const Args& args);
 /// --dim, --dims, --tune, --scalar, --absent.
