@@ -13,6 +13,7 @@ namespace {
 constexpr Pass kPasses[] = {
     {"fold_constants", "arithmetic on constants is done here", fold_constants},
     {"decompose", "powers and divisions by constants in cheaper words", decompose},
+    {"top_one", "a top-k of one as a reduction", top_one},
     {"simplify", "unused and repeated nodes go", graph::simplify},
 };
 

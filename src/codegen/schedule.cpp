@@ -19,6 +19,11 @@ constexpr Schedule kSchedules[] = {
      scan_columns_emit, true},
     {"scan_warp", "a warp or a part of one scans a row", scan_applies, scan_warp_emit, true},
     {"scan_block", "a block scans a row", scan_applies, scan_block_emit, true},
+    {"arg_split", "several blocks search a row", arg_split_applies, arg_split_emit, true},
+    {"arg_columns", "a thread searches a row, neighbours in neighbouring rows", arg_columns_applies,
+     arg_columns_emit, true},
+    {"arg_warp", "a warp or a part of one searches a row", arg_rows_applies, arg_warp_emit, true},
+    {"arg_block", "a block searches a row", arg_rows_applies, arg_block_emit, true},
     {"generic", "one thread per element, loops for the rest", generic_applies, generic_emit, false},
 };
 

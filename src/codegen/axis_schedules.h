@@ -1,0 +1,28 @@
+// The functions behind the schedule table's rows for operations along one dim: scans, arg
+// reductions, selections, reductions over leading dims.
+#pragma once
+
+#include "codegen/schedule.h"
+
+namespace kw::codegen {
+
+// scan.cpp: a group of threads per row
+bool scan_applies(const Region& region, const Situation& situation);
+Kernel scan_warp_emit(const Region& region, const Situation& situation);
+Kernel scan_block_emit(const Region& region, const Situation& situation);
+bool scan_split_applies(const Region& region, const Situation& situation);
+Kernel scan_split_emit(const Region& region, const Situation& situation);
+// scan_columns.cpp: a thread per row
+bool scan_columns_applies(const Region& region, const Situation& situation);
+Kernel scan_columns_emit(const Region& region, const Situation& situation);
+
+// arg_rows.cpp: the best of a row and its place
+bool arg_rows_applies(const Region& region, const Situation& situation);
+Kernel arg_warp_emit(const Region& region, const Situation& situation);
+Kernel arg_block_emit(const Region& region, const Situation& situation);
+bool arg_split_applies(const Region& region, const Situation& situation);
+Kernel arg_split_emit(const Region& region, const Situation& situation);
+bool arg_columns_applies(const Region& region, const Situation& situation);
+Kernel arg_columns_emit(const Region& region, const Situation& situation);
+
+}  // namespace kw::codegen

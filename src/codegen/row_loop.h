@@ -1,0 +1,58 @@
+// The elements of a tensor as rows along one dim: what scans, sorts and arg reductions run over.
+// All other dims, joined as far as the accesses allow, number the rows. Knows indices, not kernels.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "codegen/domain.h"
+#include "codegen/emitter.h"
+#include "codegen/kernel.h"
+
+namespace kw::codegen {
+
+class RowLoop {
+ public:
+  /// Rows of `shape` along `axis`. `values` are computed at every element; nodes of `hooked` among
+  /// them are the schedule's own and stand for something already there.
+  RowLoop(const Region& region, const Shape& shape, size_t axis,
+          const std::vector<graph::NodeId>& values, const std::set<graph::NodeId>& hooked);
+
+  /// The element's index: a variable per dim.
+  const Index& index() const { return domain_.index; }
+  /// The same with something else along the axis.
+  Index index_at(const Dim& along) const;
+  /// Variables that stay the same in a row.
+  std::vector<std::string> row_variables() const;
+  /// The axis' own variable; "" where its extent is always 1.
+  const std::string& along() const { return along_; }
+  const Dim& length() const { return domain_.shape[axis_]; }
+  Dim rows() const;
+  Ranges ranges() const { return ranges_of(domain_); }
+  /// How the emitter writes the variables: those of the row by `row`, the axis' by `column`.
+  std::map<std::string, Dim> rename(const Dim& column) const;
+  /// Computes the row's parts from `row`, where there are several.
+  void write_row(Emitter& e, CudaWriter& w) const;
+  /// Whether neighbouring rows are neighbours in memory: the axis is not the last dim.
+  bool rows_are_adjacent() const;
+
+ private:
+  Domain domain_;
+  size_t axis_;
+  std::string along_;
+  Joined rows_;
+};
+
+/// Whether every store is computed element by element from what `roots` give, all of one shape.
+bool stores_follow(const Region& region, const std::set<graph::NodeId>& roots, const Shape& shape);
+
+/// Whether `node` or anything it is computed from is one of these.
+bool depends_on(const Region& region, graph::NodeId node, const std::set<graph::NodeId>& roots);
+
+bool same_shape(const Shape& a, const Shape& b);
+/// "(2 * D)" or "D": usable as a factor or divisor in a plan expression.
+std::string as_factor(const Dim& dim);
+
+}  // namespace kw::codegen

@@ -1,0 +1,510 @@
+// Scans along one dim. Inside a row every thread scans a pack, a group of threads joins the packs'
+// totals by shuffles, and a carry leads from tile to tile, so that a row is read and written once.
+//
+// - scan_warp: a warp, or a part of one, per row; no barriers.
+// - scan_block: a block per row, one barrier per tile.
+// - scan_split: several blocks per row; a first launch leaves every part's total, from which the
+//   second takes its carry. Reads twice, for few long rows.
+// - scan_columns: a thread per row where neighbouring rows are neighbours in memory.
+//
+// The alternative to scan_split, decoupled look-back, reads once but lets blocks wait for each
+// other; a split that reads twice is right on every device and in every order of blocks.
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "codegen/axis_schedules.h"
+#include "codegen/joining.h"
+#include "codegen/packs.h"
+#include "codegen/row_loop.h"
+#include "codegen/scan.h"
+#include "codegen/types.h"
+
+namespace kw::codegen {
+
+using graph::Node;
+using graph::NodeId;
+using graph::Op;
+using graph::OpKind;
+using tensor::DType;
+
+namespace {
+
+enum class Group : uint8_t { Warp, Block, Split };
+
+class RowScan {
+ public:
+  RowScan(const Region& region, const Situation& situation, Group group)
+      : region_(region),
+        situation_(situation),
+        group_(group),
+        scans_(*scans_of(region)),
+        loop_(loop_of(region, scans_)),
+        joining_(joining_of(region, scans_)),
+        e_(region, 1),
+        packs_(e_, "column") {
+    e_.ranges = loop_.ranges();
+    e_.rename = loop_.rename(variable("column") + variable(kLane));
+    length_ = loop_.length();
+  }
+
+  Kernel emit() {
+    write_values();
+    Kernel kernel;
+    const std::string body = write_body();
+    std::vector<std::pair<std::string, std::string>> more;
+    if (group_ == Group::Split) {
+      more.emplace_back("Index part_length", let("PART"));
+      more.emplace_back(fmt::format("{}* totals", register_type(joining_.dtype())), totals());
+      if (joining_.has_place()) more.emplace_back("long long* places", places());
+    }
+    const std::string templates = group_ == Group::Split ? "typename Index, int kVec, bool kTotals"
+                                                         : "typename Index, int kVec";
+    const Head head = head_of(e_, region_.name, templates, tune("THREADS"), more);
+    kernel.functions = e_.functions();
+    kernel.functions.insert({"load_pack", "store_pack"});
+    kernel.source = joining_.definitions(kernel.functions) + "\n" + summary() + head.text + " {\n" +
+                    body + "}\n";
+    add_plan(kernel, head);
+    return kernel;
+  }
+
+ private:
+  std::string tune(const char* name) const { return name + region_.suffix; }
+  std::string let(const char* name) const { return name + region_.suffix; }
+  std::string totals() const { return region_.name + "_totals"; }
+  std::string places() const { return region_.name + "_places"; }
+  bool reverse() const { return scans_.first->attrs.reverse; }
+
+  /// The element's index; `column` counts in the direction of the scan.
+  Index index() const {
+    if (!reverse() || loop_.along().empty()) return loop_.index();
+    return loop_.index_at(length_ - Dim(1) - variable(loop_.along()));
+  }
+  std::string position() const {
+    const std::string at = fmt::format("column + {}", kLane);
+    return reverse() ? fmt::format("{} - 1 - ({})", length_text_, at) : at;
+  }
+
+  // Scopes: 1 is the row, 2 a pack, 3 an element of it.
+  void open_pack(int deeper) {
+    pack_scope_ = e_.open({"column"}, 1, deeper);
+    std::vector<std::string> own = {kLane};
+    if (!loop_.along().empty()) own.push_back(loop_.along());
+    lane_scope_ = e_.open(own, pack_scope_);
+  }
+
+  void write_values() {
+    e_.open(loop_.row_variables(), 0, 0);
+    length_text_ = e_.text(length_);
+    e_.note(loop_.rows());
+    e_.on_load = [this](NodeId, const Buffer& buffer, const Dim& address) {
+      return load(buffer, address);
+    };
+    open_pack(3);
+    const Value in = e_.value(scans_.input, index());
+    e_.at(lane_scope_)
+        .line(fmt::format("run[{}] = {};", kLane,
+                          joining_.of(converted(region_, scans_, joining_, in), position())));
+    lane_in_ = e_.close();
+    pack_in_ = e_.close();
+    open_pack(3);
+    e_.on_node = [this](NodeId id, const Index&) { return scanned(id); };
+    for (const Store& store : region_.stores) write_store(store);
+    lane_out_ = e_.close();
+    pack_out_ = e_.close();
+    row_text_ = e_.close();
+  }
+
+  std::optional<Value> scanned(NodeId id) const {
+    if (scans_.nodes.count(id) == 0) return std::nullopt;
+    if (is_place(region_.node(id).op))
+      return Value{{fmt::format("static_cast<long long>({})", joining_.place("now"))}, lane_scope_};
+    return Value{{joining_.value("now")}, lane_scope_};
+  }
+
+  std::optional<Value> load(const Buffer& buffer, const Dim& address) {
+    const std::map<std::string, Dim> by = loop_.rename(variable("column"));
+    const auto element = packs_.element(buffer, substitute(address, by), "[u]");
+    if (!element) return std::nullopt;
+    e_.note(address);
+    return Value{{from_memory(buffer.dtype, *element)}, lane_scope_};
+  }
+
+  void write_store(const Store& store) {
+    const Dim address =
+        substitute(linear(store.to.shape, index()), loop_.rename(variable("column")));
+    vector_store_ = packs_.can_store(address) && vector_store_;
+    const Value value = e_.value(store.node, index());
+    e_.touch(store.to);
+    e_.note(linear(store.to.shape, index()));
+    if (store.to.dtype == DType::E8m0) e_.need("to_exponent");
+    const std::string pack = e_.fresh(store.to.name + "_pack");
+    stores_.push_back({store.to, address, pack});
+    e_.at(lane_scope_)
+        .line(fmt::format("{}.at[{}] = {};", pack, kLane, e_.stored(value, store.to.dtype)));
+  }
+
+  std::string write_body() {
+    CudaWriter w(1);
+    w.raw(e_.at(0).text());
+    const std::string lanes = group_ == Group::Warp ? tune("LANES") : tune("THREADS");
+    if (group_ == Group::Warp) {
+      w.line(fmt::format("const int member = threadIdx.x % {};", lanes));
+      w.line(
+          fmt::format("const Index row = static_cast<Index>(blockIdx.x) * ({} / {}) + "
+                      "threadIdx.x / {};",
+                      tune("THREADS"), lanes, lanes));
+      w.line(fmt::format("if (row >= {}) return;", loop_.rows().text()));
+      w.line(
+          fmt::format("const unsigned int mask = {0} == 32 ? 0xffffffffu : ((1u << {0} % 32) - "
+                      "1u) << (threadIdx.x % 32 - member);",
+                      lanes));
+    } else {
+      w.line("const int member = threadIdx.x, warp = threadIdx.x / 32;");
+      w.line(fmt::format("__shared__ {} joined[2][32];", joining_.type()));
+    }
+    if (group_ == Group::Block) w.line("const Index row = blockIdx.x, begin = 0;");
+    if (group_ == Group::Split) write_part(w);
+    loop_.write_row(e_, w);
+    w.raw(row_text_);
+    write_carry(w);
+    const std::string begin = group_ == Group::Warp ? "0" : "begin";
+    const std::string end = group_ == Group::Split ? "end" : length_text_;
+    if (group_ != Group::Warp) w.line("int turn = 0;");
+    {
+      const auto loop =
+          w.block(fmt::format("for (Index start = {}; start < {}; start += {} * {} * kVec)", begin,
+                              end, lanes, tune("UNROLL")));
+      write_tile(w, lanes, end);
+    }
+    if (group_ == Group::Split) write_total(w);
+    return w.text();
+  }
+
+  void write_part(CudaWriter& w) {
+    w.line(fmt::format("const Index parts = ({} + part_length - 1) / part_length;", length_text_));
+    w.line("const Index row = blockIdx.x / parts, part = blockIdx.x % parts;");
+    w.line("const Index begin = part * part_length;");
+    w.line(fmt::format("const Index end = {0} - begin < part_length ? {0} : begin + part_length;",
+                       length_text_));
+  }
+
+  void write_carry(CudaWriter& w) {
+    w.line(fmt::format("{} carry = {};", joining_.type(), joining_.identity()));
+    if (group_ != Group::Split) return;
+    const auto second = w.block("if (!kTotals)");
+    w.comment("Every warp joins the totals of the parts before this one, in order.");
+    w.line("const Index each = (part + 31) / 32, first = (threadIdx.x % 32) * each;");
+    {
+      const auto mine = w.block("for (Index p = first; p < first + each && p < part; ++p)");
+      const std::string at = "row * parts + p";
+      w.line(fmt::format(
+          "carry = {};",
+          joining_.join("carry", joining_.of(fmt::format("totals[{}]", at),
+                                             fmt::format("static_cast<Index>(places[{}])", at)))));
+    }
+    write_shuffles(w, "carry", "32", "0xffffffffu", "static_cast<int>(threadIdx.x % 32)");
+    w.line(fmt::format("carry = {};", joining_.from_lane("carry", "31", "0xffffffffu", "32")));
+  }
+
+  /// Makes `state` the join of all lanes up to the own one.
+  void write_shuffles(CudaWriter& w, const std::string& state, const std::string& width,
+                      const std::string& mask, const std::string& lane) {
+    w.line("#pragma unroll");
+    const auto steps = w.block(fmt::format("for (int by = 1; by < {}; by *= 2)", width));
+    w.line(fmt::format("const {} below = {};", joining_.type(),
+                       joining_.from_below(state, "by", mask, width)));
+    w.line(fmt::format("if ({} >= by) {} = {};", lane, state, joining_.join("below", state)));
+  }
+
+  void write_tile(CudaWriter& w, const std::string& lanes, const std::string& end) {
+    const std::string each = fmt::format("for (int u = 0; u < {}; ++u)", tune("UNROLL"));
+    const std::string column =
+        fmt::format("const Index column = start + (u * {} + member) * kVec;", lanes);
+    for (const PackLoad& load : packs_.loads())
+      w.line(fmt::format("Pack<{}, kVec> {}[{}];", memory_type(load.buffer.dtype), load.name,
+                         tune("UNROLL")));
+    if (!packs_.loads().empty()) {
+      w.line("#pragma unroll");
+      const auto loop = w.block(each);
+      w.line(column);
+      const auto inside = w.block(fmt::format("if (column < {})", end));
+      for (const PackLoad& load : packs_.loads())
+        w.line(fmt::format("{}[u] = load_pack<kVec>({} + {});", load.name, load.buffer.name,
+                           load.address.text()));
+    }
+    if (group_ != Group::Warp) {
+      write_block_tile(w, each, column, end);
+      return;
+    }
+    w.line("#pragma unroll");
+    const auto loop = w.block(each);
+    w.line(column);
+    write_runs(w, "run", end);
+    w.line(fmt::format("{} total = run[kVec - 1];", joining_.type()));
+    write_shuffles(w, "total", lanes, "mask", "member");
+    w.line(fmt::format("{} before = {};", joining_.type(),
+                       joining_.from_below("total", "1", "mask", lanes)));
+    w.line(fmt::format("before = member == 0 ? carry : {};", joining_.join("carry", "before")));
+    w.line(fmt::format(
+        "carry = {};",
+        joining_.join("carry", joining_.from_lane("total", lanes + " - 1", "mask", lanes))));
+    write_outputs(w, "run", end);
+  }
+
+  /// The pack's elements, each joined with those before it in the pack.
+  void write_runs(CudaWriter& w, const std::string& run, const std::string& end) {
+    w.line(fmt::format("{} {}[kVec];", joining_.type(), "run"));
+    w.line("#pragma unroll");
+    w.line(fmt::format("for (int {0} = 0; {0} < kVec; ++{0}) {1}[{0}] = {2};", kLane, run,
+                       joining_.identity()));
+    {
+      const auto inside = w.block(fmt::format("if (column < {})", end));
+      w.raw(pack_in_);
+      w.line("#pragma unroll");
+      const auto lanes = w.block(fmt::format("for (int {0} = 0; {0} < kVec; ++{0})", kLane));
+      w.raw(lane_in_);
+    }
+    w.line("#pragma unroll");
+    w.line(fmt::format("for (int {0} = 1; {0} < kVec; ++{0}) {1}[{0}] = {2};", kLane, run,
+                       joining_.join(run + "[lane - 1]", run + "[lane]")));
+  }
+
+  void write_block_tile(CudaWriter& w, const std::string& each, const std::string& column,
+                        const std::string& end) {
+    const std::string unroll = tune("UNROLL");
+    w.line(fmt::format("{0} runs[{1}][kVec], upto[{1}];", joining_.type(), unroll));
+    w.line("#pragma unroll");
+    {
+      const auto loop = w.block(each);
+      w.line(column);
+      write_runs(w, "run", end);
+      w.line("#pragma unroll");
+      w.line("for (int lane = 0; lane < kVec; ++lane) runs[u][lane] = run[lane];");
+      w.line(fmt::format("{} total = run[kVec - 1];", joining_.type()));
+      write_shuffles(w, "total", "32", "0xffffffffu", "member % 32");
+      w.line("upto[u] = total;");
+      w.line(fmt::format("if (member % 32 == 31) joined[turn][u * ({} / 32) + warp] = total;",
+                         tune("THREADS")));
+    }
+    w.line("__syncthreads();");
+    w.comment("Every warp joins the totals of all warps and packs, in order.");
+    w.line(fmt::format("{} sofar = member % 32 < {} * ({} / 32) ? joined[turn][member % 32] : {};",
+                       joining_.type(), unroll, tune("THREADS"), joining_.identity()));
+    write_shuffles(w, "sofar", "32", "0xffffffffu", "member % 32");
+    w.line("turn = 1 - turn;");
+    w.line("#pragma unroll");
+    {
+      const auto loop = w.block(each);
+      w.line(column);
+      w.line(fmt::format("const int place = u * ({} / 32) + warp;", tune("THREADS")));
+      w.line(fmt::format(
+          "{} before = {};", joining_.type(),
+          joining_.from_lane("sofar", "place == 0 ? 0 : place - 1", "0xffffffffu", "32")));
+      w.line(fmt::format("before = place == 0 ? carry : {};", joining_.join("carry", "before")));
+      w.line(fmt::format("const {} below = {};", joining_.type(),
+                         joining_.from_below("upto[u]", "1", "0xffffffffu", "32")));
+      w.line(fmt::format("if (member % 32 != 0) before = {};", joining_.join("before", "below")));
+      write_outputs(w, "runs[u]", end);
+    }
+    w.line(fmt::format(
+        "carry = {};",
+        joining_.join("carry", joining_.from_lane("sofar", "31", "0xffffffffu", "32"))));
+  }
+
+  void write_outputs(CudaWriter& w, const std::string& run, const std::string& end) {
+    const auto inside = w.block(
+        fmt::format("if ({}column < {})", group_ == Group::Split ? "!kTotals && " : "", end));
+    w.raw(pack_out_);
+    for (const PackStore& store : stores_)
+      w.line(fmt::format("Pack<{}, kVec> {};", memory_type(store.to.dtype), store.pack));
+    w.line("#pragma unroll");
+    {
+      const auto lanes = w.block(fmt::format("for (int {0} = 0; {0} < kVec; ++{0})", kLane));
+      const std::string now =
+          scans_.first->attrs.exclusive
+              ? fmt::format("{0} == 0 ? before : {1}", kLane,
+                            joining_.join("before", run + "[lane == 0 ? 0 : lane - 1]"))
+              : joining_.join("before", run + "[lane]");
+      w.line(fmt::format("const {} now = {};", joining_.type(), now));
+      w.raw(lane_out_);
+    }
+    for (const PackStore& store : stores_)
+      w.line(
+          fmt::format("store_pack({} + {}, {});", store.to.name, store.address.text(), store.pack));
+  }
+
+  void write_total(CudaWriter& w) {
+    const auto last = w.block("if (kTotals && threadIdx.x == 0)");
+    w.line(fmt::format("totals[row * parts + part] = {};", joining_.value("carry")));
+    if (joining_.has_place())
+      w.line(fmt::format("places[row * parts + part] = {};", joining_.place("carry")));
+  }
+
+  std::string summary() const {
+    std::vector<std::string> names;
+    for (const Store& store : region_.stores) names.push_back(store.to.name);
+    const std::string who = group_ == Group::Warp    ? tune("LANES") + " threads scan a row"
+                            : group_ == Group::Block ? "a block scans a row"
+                                                     : "a block scans a part of a row";
+    return fmt::format("// {}: {}, {} packs of kVec elements per thread and tile.\n",
+                       join(names, ", "), who, tune("UNROLL"));
+  }
+
+  void add_plan(Kernel& kernel, const Head& head) {
+    int widest = 1;
+    for (const PackLoad& load : packs_.loads())
+      widest = std::max(widest, tensor::dtype_size(load.buffer.dtype));
+    for (const PackStore& store : stores_)
+      widest = std::max(widest, tensor::dtype_size(store.to.dtype));
+    int64_t narrowest = 16;
+    for (const PackLoad& load : packs_.loads())
+      narrowest = std::min<int64_t>(narrowest, tensor::dtype_size(load.buffer.dtype));
+    const int64_t vec =
+        vector_store_ && !packs_.loads().empty() ? std::min<int64_t>(16 / narrowest, 8) : 1;
+    const bool alone = situation_.alone;
+    const int64_t n = length_.value();
+    using Values = std::vector<int64_t>;
+    kernel.tunes.push_back({tune("VEC"), vec > 1 ? Values{vec, 1} : Values{1}, ""});
+    const int64_t packs = (n + vec - 1) / vec;
+    if (group_ == Group::Warp) {
+      int64_t lanes = 4;
+      while (lanes < 32 && lanes < packs) lanes *= 2;
+      kernel.tunes.push_back({tune("THREADS"), alone ? Values{256, 128} : Values{256}, ""});
+      Values all = {lanes};
+      if (alone && lanes > 4) all.push_back(lanes / 2);
+      kernel.tunes.push_back({tune("LANES"), all, ""});
+      const int64_t steps = std::max<int64_t>(1, packs / lanes);
+      kernel.tunes.push_back({tune("UNROLL"), steps >= 4 ? Values{4, 2, 1} : Values{1, 2}, ""});
+      kernel.methods.push_back({"latency.warp_shuffle_sync", "", ""});
+    } else {
+      const bool longer = packs > 256 * 2;
+      kernel.tunes.push_back(
+          {tune("THREADS"), longer ? Values{256, 512, 128} : Values{128, 256, 64}, ""});
+      kernel.tunes.push_back({tune("UNROLL"), longer ? Values{4, 2, 1} : Values{2, 1},
+                              fmt::format("{} * {} <= 1024", tune("THREADS"), tune("UNROLL"))});
+      kernel.methods.push_back({"latency.reduce_sync_count", "", ""});
+    }
+    const bool large = graph::count_of(scans_.first->shape).value() * widest >
+                       situation_.target.default_l2_bytes / 2;
+    kernel.tunes.push_back({"STREAM", large ? Values{1, 0} : Values{0, 1}, ""});
+    if (vec > 1)
+      kernel.methods.push_back(
+          {"memory.vectorized_access", tune("VEC") + " > 1", tune("VEC") + "=1"});
+    kernel.methods.push_back(
+        {"compute.ilp_unroll_register_tile", tune("UNROLL") + " > 1", tune("UNROLL") + "=1"});
+    kernel.methods.push_back({"memory.ldg_cache_modifier_hint", "STREAM == 1", "STREAM=0"});
+    kernel.methods.push_back({"compute.warp_shuffle", "", ""});
+    if (group_ == Group::Split) add_parts(kernel);
+    add_variants(kernel, head);
+  }
+
+  void add_parts(Kernel& kernel) {
+    const std::string n = as_factor(length_), rows = as_factor(loop_.rows());
+    kernel.lets.emplace_back(
+        let("TILE"), fmt::format("{} * {} * {}", tune("THREADS"), tune("UNROLL"), tune("VEC")));
+    kernel.lets.emplace_back(
+        let("WISH"), fmt::format("max(1, min(ceil_div({}, {}), ceil_div(SMS * 4, max({}, 1))))", n,
+                                 let("TILE"), rows));
+    kernel.lets.emplace_back(let("PART"), fmt::format("max(1, ceil_div(ceil_div({}, {}), {})) * {}",
+                                                      n, let("WISH"), let("TILE"), let("TILE")));
+    kernel.lets.emplace_back(let("PARTS"), fmt::format("ceil_div({}, {})", n, let("PART")));
+    const std::string extent = fmt::format("{} * {}", rows, let("PARTS"));
+    kernel.scratch.push_back({totals(), joining_.dtype(), extent, ""});
+    if (joining_.has_place()) kernel.scratch.push_back({places(), DType::Int64, extent, ""});
+  }
+
+  Variant variant(const std::string& when, const std::string& index, const std::string& vec,
+                  const Head& head) const {
+    Variant out{when, {}};
+    const std::string rows = as_factor(loop_.rows());
+    if (group_ == Group::Split) {
+      for (const char* totals_only : {"true", "false"})
+        out.launches.push_back(
+            {fmt::format("{}<{}, {}, {}>", region_.name, index, vec, totals_only),
+             fmt::format("{} * {}", rows, let("PARTS")), tune("THREADS"), "", head.args});
+      return out;
+    }
+    std::string grid = loop_.rows().text();
+    if (group_ == Group::Warp)
+      grid =
+          fmt::format("ceil_div({}, {} / {})", loop_.rows().text(), tune("THREADS"), tune("LANES"));
+    out.launches.push_back({fmt::format("{}<{}, {}>", region_.name, index, vec), grid,
+                            tune("THREADS"), "", head.args});
+    return out;
+  }
+
+  void add_variants(Kernel& kernel, const Head& head) {
+    const std::string fits = fits_int(region_);
+    if (vector_store_ && !packs_.loads().empty()) {
+      std::vector<std::string> fast = packs_.conditions(tune("VEC"));
+      fast.push_back(fmt::format("{} % {} == 0", as_factor(length_), tune("VEC")));
+      fast.push_back(fits);
+      kernel.variants.push_back(variant(all_of(fast), "int", tune("VEC"), head));
+    }
+    if (!fits.empty()) kernel.variants.push_back(variant(fits, "int", "1", head));
+    kernel.variants.push_back(variant("", fits.empty() ? "int" : "long long", "1", head));
+  }
+
+  struct PackStore {
+    Buffer to;
+    Dim address{0};
+    std::string pack;
+  };
+
+  const Region& region_;
+  const Situation& situation_;
+  Group group_;
+  Scans scans_;
+  RowLoop loop_;
+  Joining joining_;
+  Emitter e_;
+  Packs packs_;
+  Dim length_{1};
+  std::string length_text_;
+  int pack_scope_ = 0, lane_scope_ = 0;
+  bool vector_store_ = true;
+  std::vector<PackStore> stores_;
+  std::string lane_in_, pack_in_, lane_out_, pack_out_, row_text_;
+};
+
+/// The truth of fp64 products is itself made one by one, and nothing is allowed beside it where
+/// they leave the normal range.
+bool needs_order(const Scans& scans) {
+  return scans.kind == Joining::Kind::Product && scans.first->dtype == DType::Fp64;
+}
+
+/// Too few rows to fill the device with a block each.
+bool few_rows(const RowLoop& loop, const Situation& situation) {
+  return loop.rows().value() < 2 * situation.target.default_sms && loop.length().value() >= 16384;
+}
+
+}  // namespace
+
+bool scan_applies(const Region& region, const Situation& situation) {
+  const auto scans = scans_of(region);
+  if (!scans || needs_order(*scans)) return false;
+  const RowLoop loop = loop_of(region, *scans);
+  return !loop.rows_are_adjacent() || few_rows(loop, situation);
+}
+
+bool scan_split_applies(const Region& region, const Situation& situation) {
+  const auto scans = scans_of(region);
+  return scans && !needs_order(*scans) && few_rows(loop_of(region, *scans), situation);
+}
+
+Kernel scan_warp_emit(const Region& region, const Situation& situation) {
+  return RowScan(region, situation, Group::Warp).emit();
+}
+
+Kernel scan_block_emit(const Region& region, const Situation& situation) {
+  return RowScan(region, situation, Group::Block).emit();
+}
+
+Kernel scan_split_emit(const Region& region, const Situation& situation) {
+  return RowScan(region, situation, Group::Split).emit();
+}
+
+}  // namespace kw::codegen

@@ -1,0 +1,34 @@
+// The scans of a region: what scan.cpp and scan_columns.cpp share.
+#pragma once
+
+#include <optional>
+#include <set>
+
+#include "codegen/joining.h"
+#include "codegen/row_loop.h"
+
+namespace kw::codegen {
+
+/// One input, one way, perhaps values and places.
+struct Scans {
+  std::set<graph::NodeId> nodes;
+  const graph::Node* first = nullptr;
+  graph::NodeId input = 0;
+  Joining::Kind kind = Joining::Kind::Sum;
+  bool places = false;
+
+  size_t axis() const { return static_cast<size_t>(first->attrs.dims[0]); }
+};
+
+/// Nothing where the region is no scan with what can be done element by element before and after.
+std::optional<Scans> scans_of(const Region& region);
+/// Whether the node asks where the best one stands.
+bool is_place(graph::Op op);
+/// What is carried from element to element.
+Joining joining_of(const Region& region, const Scans& scans);
+RowLoop loop_of(const Region& region, const Scans& scans);
+/// The input as a value of the carried type.
+std::string converted(const Region& region, const Scans& scans, const Joining& joining,
+                      const Value& in);
+
+}  // namespace kw::codegen

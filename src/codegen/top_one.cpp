@@ -1,0 +1,35 @@
+// The largest one of a row is a reduction, however it was asked for. NaN is above all numbers in
+// both; the smallest ones of floats stay what they are, because there NaN loses and in a min it
+// wins.
+#include "codegen/passes.h"
+#include "codegen/rewrite.h"
+#include "codegen/types.h"
+
+namespace kw::codegen {
+
+using graph::Graph;
+using graph::Node;
+using graph::NodeId;
+using graph::Op;
+
+namespace {
+
+std::optional<NodeId> change(Rewriter& r, const Node& node) {
+  const bool values = node.op == Op::TopKValues;
+  if (!values && node.op != Op::TopKIndices) return std::nullopt;
+  const graph::Dim& count = node.shape[static_cast<size_t>(node.attrs.dims[0])];
+  if (!count.is_constant() || count.value() != 1) return std::nullopt;
+  if (!node.attrs.descending && !is_integer(r[node.inputs[0]].dtype)) return std::nullopt;
+  Node best = node;
+  best.op =
+      node.attrs.descending ? (values ? Op::Max : Op::ArgMax) : (values ? Op::Min : Op::ArgMin);
+  best.attrs = {};
+  best.attrs.dims = node.attrs.dims;
+  return r.add(std::move(best));
+}
+
+}  // namespace
+
+Graph top_one(const Graph& graph) { return Rewriter(graph).run(change); }
+
+}  // namespace kw::codegen
