@@ -55,6 +55,11 @@ std::string reason(const GcRequest& request, const RunRow& run, int64_t excess) 
 
 }  // namespace
 
+int64_t GcReport::removable() const {
+  return std::count_if(items.begin(), items.end(),
+                       [](const GcItem& item) { return item.problem.empty(); });
+}
+
 Result<GcReport> collect_garbage(const GcRequest& request) {
   std::vector<RunRow> rows = KW_TRY(list_runs(request.root));
   std::stable_sort(rows.begin(), rows.end(),

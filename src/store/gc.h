@@ -30,6 +30,8 @@ struct GcReport {
   std::vector<GcItem> items;    // oldest first
   int64_t runs = 0, bytes = 0;  // before
   int64_t freed = 0;            // or would be
+  /// Items that are gone, or would be.
+  int64_t removable() const;
 };
 
 Result<GcReport> collect_garbage(const GcRequest& request);

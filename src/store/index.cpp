@@ -27,10 +27,10 @@ constexpr const char* kSchema[] = {
     "CREATE TABLE IF NOT EXISTS runs (folder TEXT PRIMARY KEY, mark TEXT NOT NULL, id TEXT, "
     "name TEXT, created TEXT, status TEXT, proposer TEXT, target TEXT, reason TEXT, "
     "candidates INTEGER, judged INTEGER, passed INTEGER, seconds REAL, best_us REAL, "
-    "speedup REAL, bytes INTEGER) WITHOUT ROWID",
+    "estimate_us REAL, speedup REAL, bytes INTEGER) WITHOUT ROWID",
     "CREATE TABLE IF NOT EXISTS candidates (folder TEXT NOT NULL, id TEXT NOT NULL, "
     "number INTEGER, proposer TEXT, origin TEXT, verdict TEXT, stage TEXT, reason TEXT, "
-    "microseconds REAL, seconds REAL, PRIMARY KEY (folder, id)) WITHOUT ROWID",
+    "microseconds REAL, estimate_us REAL, seconds REAL, PRIMARY KEY (folder, id)) WITHOUT ROWID",
 };
 
 Value optional_value(const std::optional<double>& value) {
@@ -57,14 +57,16 @@ class Index {
       KW_TRY(remove_rows(folder));
       const RunRow& run = summary.run;
       KW_TRY(database_.run(
-          "INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+          "INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
           {folder, mark, run.id, run.name, run.created, run.status, run.proposer, run.target,
            run.reason, run.candidates, run.judged, run.passed, run.seconds,
-           optional_value(run.best_us), optional_value(run.speedup), run.bytes}));
+           optional_value(run.best_us), optional_value(run.estimate_us),
+           optional_value(run.speedup), run.bytes}));
       for (const CandidateRow& one : summary.candidates) {
-        KW_TRY(database_.run("INSERT INTO candidates VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        KW_TRY(database_.run("INSERT INTO candidates VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                              {folder, one.id, one.number, one.proposer, one.origin, one.verdict,
-                              one.stage, one.reason, optional_value(one.microseconds), one.when}));
+                              one.stage, one.reason, optional_value(one.microseconds),
+                              optional_value(one.estimate_us), one.when}));
       }
       return Done{};
     });
@@ -86,11 +88,12 @@ class Index {
     std::vector<RunRow> list;
     for (const Row& row : KW_TRY(database_.run(
              "SELECT folder, id, name, created, status, proposer, target, reason, candidates, "
-             "judged, passed, seconds, best_us, speedup, bytes FROM runs ORDER BY folder"))) {
+             "judged, passed, seconds, best_us, estimate_us, speedup, bytes FROM runs ORDER BY "
+             "folder"))) {
       list.push_back({text(row[1]), root + "/" + text(row[0]), text(row[2]), text(row[3]),
                       text(row[4]), text(row[5]), text(row[6]), text(row[7]), integer(row[8]),
                       integer(row[9]), integer(row[10]), real(row[11]), maybe_real(row[12]),
-                      maybe_real(row[13]), integer(row[14])});
+                      maybe_real(row[13]), maybe_real(row[14]), integer(row[15])});
     }
     return list;
   }

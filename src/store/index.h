@@ -18,10 +18,11 @@ struct RunRow {
   std::string status;  // as run_status(); "damaged" when the folder cannot be read
   std::string proposer, target, reason;
   int64_t candidates = 0, judged = 0, passed = 0;
-  double seconds = 0;             // worked on
-  std::optional<double> best_us;  // of the fastest that passed
-  std::optional<double> speedup;  // over the reference, when measured
-  int64_t bytes = 0;              // on disk
+  double seconds = 0;                 // worked on
+  std::optional<double> best_us;      // measured, of the fastest that passed
+  std::optional<double> estimate_us;  // likewise, from counters; never a measurement
+  std::optional<double> speedup;      // over the reference, when measured
+  int64_t bytes = 0;                  // on disk
 };
 
 /// All runs under a root, oldest first. Rows of folders that changed since are read again; where

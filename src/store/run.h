@@ -66,10 +66,10 @@ class Run {
   /// Once this returned, the verdict survives anything but the disk's death. Appends "judged" with
   /// the verdict's "verdict".
   Status judged(const std::string& id, const Json& verdict);
-  /// Raw samples and all; its "microseconds" (a number or null) is what lists of runs show. Appends
-  /// "timed".
+  /// Raw samples and all. Members that earlier timings of this candidate had and this one has not
+  /// are kept, so that a better measurement adds to the first look. Appends "timed".
   Status timed(const std::string& id, const Json& timing);
-  Status profiled(const std::string& id, const Json& profile);
+  Status profiled(const std::string& id, const Json& profile);  // members are kept in the same way
   Status event(const record::Event& event);
   /// The same with the present time.
   Status event(const std::string& kind, Json data);

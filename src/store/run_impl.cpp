@@ -130,4 +130,12 @@ Status Run::Impl::write_of_candidate(const std::string& id, const char* name,
   return disk.write(at.of_candidate(id, name), bytes, sync);
 }
 
+Status Run::Impl::merge_of_candidate(const std::string& id, const char* name, const Json& members,
+                                     os::Sync sync) {
+  Json all = read_json(at.of_candidate(id, name));
+  if (!all.is_object()) all = Json::object();
+  for (const auto& [key, value] : members.members()) all.set(key, value);
+  return write_of_candidate(id, name, json_text(all), sync);
+}
+
 }  // namespace kw::store

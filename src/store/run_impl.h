@@ -59,6 +59,9 @@ struct Run::Impl {
   Status append(const std::string& kind, Json data);
   Status write_of_candidate(const std::string& id, const char* name, std::string_view bytes,
                             os::Sync sync);
+  /// Sets the members of an object in what is there already. With the mutex held.
+  Status merge_of_candidate(const std::string& id, const char* name, const Json& members,
+                            os::Sync sync);
 };
 
 }  // namespace kw::store

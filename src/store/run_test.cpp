@@ -120,6 +120,19 @@ TEST(Run, TakesWorkFromSeveralThreads) {
   EXPECT_EQ(run.damage(), std::vector<std::string>{});
 }
 
+TEST(Run, AddsALaterTimingToTheFirst) {
+  const TestFolder root;
+  StoredRun run = StoredRun::create({root.path(), ""}, inputs()).value();
+  const record::Candidate one = candidate("// one");
+  ASSERT_TRUE(run.add(one));
+  for (const auto& [kind, us] : {std::pair("quick", 9), {"paired", 7}, {"paired", 8}}) {
+    ASSERT_TRUE(run.timed(one.id, Json::object().set(kind, Json::object().set("median_us", us))));
+    ASSERT_TRUE(run.profiled(one.id, Json::object().set(kind, us)));
+  }
+  EXPECT_EQ(run.timing(one.id).dump(), R"({"quick":{"median_us":9},"paired":{"median_us":8}})");
+  EXPECT_EQ(run.profile(one.id).dump(), R"({"quick":9,"paired":8})");
+}
+
 TEST(Run, MayFinishAgain) {
   const TestFolder root;
   StoredRun run = StoredRun::create({root.path(), ""}, inputs()).value();

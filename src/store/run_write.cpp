@@ -55,15 +55,16 @@ Status Run::judged(const std::string& id, const Json& verdict) {
 Status Run::timed(const std::string& id, const Json& timing) {
   check_writable(impl_->lock);
   KW_CHECK(contains(id), "what is timed was added");
-  KW_TRY(impl_->write_of_candidate(id, "timing.json", json_text(timing), os::Sync::Yes));
   const std::lock_guard<std::mutex> guard(impl_->mutex);
+  KW_TRY(impl_->merge_of_candidate(id, "timing.json", timing, os::Sync::Yes));
   return impl_->append("timed", Json::object().set("id", id));
 }
 
 Status Run::profiled(const std::string& id, const Json& profile) {
   check_writable(impl_->lock);
   KW_CHECK(contains(id), "what is profiled was added");
-  return impl_->write_of_candidate(id, "profile.json", json_text(profile), os::Sync::No);
+  const std::lock_guard<std::mutex> guard(impl_->mutex);
+  return impl_->merge_of_candidate(id, "profile.json", profile, os::Sync::No);
 }
 
 Status Run::event(const record::Event& event) {

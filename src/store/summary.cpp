@@ -17,15 +17,34 @@ std::optional<double> number(const Json& json) {
   return json.is_number() ? std::optional(json.as_double()) : std::nullopt;
 }
 
+// The best measurement there is; in the order of how much they can be trusted.
+std::optional<double> microseconds(const Json& timing) {
+  for (const Json* place : {&timing["microseconds"], &timing["candidate"]["timing"]["median_us"],
+                            &timing["paired"]["median_us"], &timing["quick"]["median_us"]}) {
+    if (place->is_number()) return place->as_double();
+  }
+  return std::nullopt;
+}
+
 CandidateRow candidate_row(const Run& run, const record::Candidate& candidate, int64_t place) {
   const Json verdict = run.judgement(candidate.id);
-  CandidateRow row{candidate.id, place, candidate.proposer, candidate.origin, {}, {},
-                   {},           {},    candidate.when};
+  CandidateRow row;
+  row.id = candidate.id;
+  row.number = place;
+  row.proposer = candidate.proposer;
+  row.origin = candidate.origin;
+  row.tunes = candidate.tunes;
+  row.when = candidate.when;
   row.verdict = verdict["verdict"].as_string();
   row.stage = verdict["stage"].as_string();
   row.reason = verdict["reason"].as_string();
-  row.microseconds = number(run.timing(candidate.id)["microseconds"]);
+  row.microseconds = microseconds(run.timing(candidate.id));
+  row.estimate_us = number(run.profile(candidate.id)["estimate"]["us"]);
   return row;
+}
+
+void keep_less(const std::optional<double>& value, std::optional<double>* least) {
+  if (value && *value > 0) *least = std::min(least->value_or(*value), *value);
 }
 
 void count(const std::vector<CandidateRow>& candidates, RunRow* row) {
@@ -34,9 +53,8 @@ void count(const std::vector<CandidateRow>& candidates, RunRow* row) {
     row->judged += candidate.verdict.empty() ? 0 : 1;
     if (candidate.verdict != "passed") continue;
     ++row->passed;
-    if (!candidate.microseconds) continue;
-    row->best_us =
-        std::min(row->best_us.value_or(*candidate.microseconds), *candidate.microseconds);
+    keep_less(candidate.microseconds, &row->best_us);
+    keep_less(candidate.estimate_us, &row->estimate_us);
   }
 }
 

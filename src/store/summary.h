@@ -1,7 +1,8 @@
-// A run in one row and its candidates in one row each, read from the folder. Internal to store:
-// what the index holds.
+// A run in one row and its candidates in one row each, read from the folder: what the index holds.
 #pragma once
 
+#include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,8 +14,10 @@ struct CandidateRow {
   std::string id;
   int64_t number = 0;  // in the order of adding
   std::string proposer, origin;
+  std::map<std::string, int64_t> tunes;
   std::string verdict, stage, reason;  // "" while not judged
-  std::optional<double> microseconds;
+  std::optional<double> microseconds;  // measured
+  std::optional<double> estimate_us;   // from counters; never a measurement
   double when = 0;
 };
 

@@ -1,0 +1,240 @@
+#include "cli/inspect_text.h"
+
+#include <fmt/core.h>
+
+#include <map>
+
+#include "base/text.h"
+
+namespace kw::cli {
+
+namespace {
+
+using report::Paint;
+using report::Style;
+using report::Table;
+
+std::string status_text(const std::string& status, const Style& style) {
+  const Paint paint = status == "passed"                          ? Paint::Good
+                      : status == "failed" || status == "damaged" ? Paint::Error
+                                                                  : Paint::Warning;
+  return report::paint(style, paint, status);
+}
+
+// "2026-11-15T09:12:44Z" -> "2026-11-15 09:12:44".
+std::string time_text(const std::string& utc) {
+  return utc.size() == 20 ? utc.substr(0, 10) + " " + utc.substr(11, 8) : report::printable(utc);
+}
+
+std::string speed_text(const store::RunRow& run) {
+  if (run.best_us) return report::short_number(*run.best_us) + " us";
+  return run.estimate_us ? "~" + report::short_number(*run.estimate_us) + " us" : "-";
+}
+
+std::string optional_text(const std::optional<double>& value) {
+  return value ? report::short_number(*value) : "-";
+}
+
+std::string tunes_text(const std::map<std::string, int64_t>& tunes) {
+  std::vector<std::string> words;
+  for (const auto& [name, value] : tunes) words.push_back(fmt::format("{}={}", name, value));
+  return join(words, " ");
+}
+
+std::string line(const char* title, const std::string& text) {
+  return text.empty() ? "" : fmt::format("  {:<11}{}\n", title, report::printable(text));
+}
+
+// One line of possibly many, for tables.
+std::string first_line(const std::string& text, size_t most) {
+  const std::string one = report::printable(text.substr(0, text.find('\n')));
+  return one.size() <= most ? one : one.substr(0, one.find_last_of(' ', most)) + " …";
+}
+
+std::string counts_text(const engine::RunView& view) {
+  std::map<std::string, int> stopped;
+  for (const store::CandidateRow& row : view.candidates) {
+    if (row.verdict.empty() || row.verdict == "passed") continue;
+    ++stopped[row.stage.empty() ? row.verdict : row.stage];
+  }
+  std::vector<std::string> words;
+  for (const auto& [stage, count] : stopped) words.push_back(fmt::format("{} at {}", count, stage));
+  std::string text = fmt::format("{} added, {} judged, {} passed", view.run.candidates,
+                                 view.run.judged, view.run.passed);
+  return words.empty() ? text : text + "; stopped: " + join(words, ", ");
+}
+
+std::string sessions_text(const engine::RunView& view) {
+  std::string text = fmt::format("{} UTC, {:.1f} s", time_text(view.run.created), view.run.seconds);
+  if (view.sessions > 1) text += fmt::format(" in {} sessions", view.sessions);
+  if (view.crashes > 0) {
+    text += fmt::format(", {} cut short ({} verdicts kept)", view.crashes, view.run.judged);
+  }
+  return text;
+}
+
+std::string result_text(const engine::RunView& view) {
+  const Json& performance = view.report["performance"];
+  std::string text = speed_text(view.run);
+  if (text == "-") return "";
+  text += view.run.best_us ? ", measured" : ", estimated from the virtual GPU's counters";
+  if (view.run.speedup) text += fmt::format(", {:.2f} x the reference's speed", *view.run.speedup);
+  if (performance["below_target"].as_bool()) text += ", below the target";
+  return text;
+}
+
+std::string candidates_table(const engine::RunView& view, size_t most, const Style& style) {
+  Table table({{"candidate"},
+               {"verdict"},
+               {"us", Table::Align::Right},
+               {"estimate us", Table::Align::Right},
+               {"what it is"},
+               {"tunables"}});
+  for (size_t i = 0; i < std::min(most, view.candidates.size()); ++i) {
+    const store::CandidateRow& row = view.candidates[i];
+    const std::string verdict = row.verdict.empty() ? "not judged" : report::printable(row.verdict);
+    const std::string what =
+        row.verdict == "passed" || row.reason.empty() ? row.origin : row.reason;
+    table.add({row.id, verdict, optional_text(row.microseconds), optional_text(row.estimate_us),
+               first_line(what, 60), report::printable(tunes_text(row.tunes))});
+  }
+  std::string text = table.empty() ? "" : "\n" + table.text(style);
+  if (view.candidates.size() > most) {
+    text += fmt::format("  and {} more\n", view.candidates.size() - most);
+  }
+  return text;
+}
+
+std::string events_text(const engine::RunView& view) {
+  std::string text = "\n";
+  for (const record::Event& event : view.events) {
+    text += fmt::format("  {:>9.3f} s  {:<10} {}\n", event.seconds, report::printable(event.kind),
+                        report::printable(event.data.dump()));
+  }
+  return text;
+}
+
+std::string next_text(const engine::RunView& view) {
+  if (view.run.status != "interrupted") return "";
+  return fmt::format("\ngo on with: kernelwright resume {}\n", shell_quote(view.run.folder));
+}
+
+std::string differences_text(const char* title, const std::vector<engine::Difference>& list,
+                             const Style& style) {
+  if (list.empty()) return "";
+  Table table({{title}, {"before"}, {"after"}});
+  for (const engine::Difference& one : list) {
+    table.add({report::printable(one.what), first_line(one.before.empty() ? "-" : one.before, 60),
+               first_line(one.after.empty() ? "-" : one.after, 60)});
+  }
+  return "\n" + table.text(style);
+}
+
+std::string coloured_diff(const std::string& diff, const Style& style) {
+  if (diff.empty()) return "";
+  std::string text = "\n";
+  for (const std::string_view each : split_lines(diff)) {
+    const std::string shown = report::printable(each);
+    const char sign = shown.empty() ? ' ' : shown[0];
+    text += (sign == '-'   ? report::paint(style, Paint::Error, shown)
+             : sign == '+' ? report::paint(style, Paint::Good, shown)
+                           : shown) +
+            "\n";
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string runs_text(const std::vector<store::RunRow>& runs, const Style& style) {
+  Table table({{"run"},
+               {"task"},
+               {"status"},
+               {"best", Table::Align::Right},
+               {"speedup", Table::Align::Right},
+               {"passed", Table::Align::Right},
+               {"tried", Table::Align::Right},
+               {"seconds", Table::Align::Right},
+               {"size", Table::Align::Right}});
+  for (const store::RunRow& run : runs) {
+    table.add({report::printable(run.id), report::printable(run.name),
+               status_text(run.status, style), speed_text(run), optional_text(run.speedup),
+               std::to_string(run.passed), std::to_string(run.candidates),
+               fmt::format("{:.1f}", run.seconds), human_bytes(static_cast<uint64_t>(run.bytes))});
+  }
+  return table.text(style, 0);
+}
+
+std::string inspect_text(const engine::RunView& view, size_t most, bool events,
+                         const Style& style) {
+  std::string text =
+      fmt::format("{}  {}  {}\n", report::printable(view.run.id), report::printable(view.run.name),
+                  status_text(view.run.status, style));
+  text += line("when", sessions_text(view)) + line("folder", view.run.folder);
+  text += line("asked", join({view.run.target, view.run.proposer}, " "));
+  text += line("prompt", std::string(trim(view.prompt)));
+  text += line("failed at", view.report["failed_stage"].as_string());
+  text += line("because", view.run.reason);
+  text += line("best", result_text(view)) + line("kernel", view.kernel_path);
+  text += line("candidates", counts_text(view));
+  for (const std::string& what : view.damage) {
+    text += "  " + report::paint(style, Paint::Error, "damaged") + "    " +
+            report::printable(what) + "\n";
+  }
+  text += candidates_table(view, most, style);
+  if (events) text += events_text(view);
+  return text + next_text(view);
+}
+
+std::string candidate_text(const engine::CandidateView& view, const Style& style) {
+  const record::Candidate& one = view.candidate;
+  std::string verdict = view.verdict["verdict"].as_string();
+  if (verdict.empty()) verdict = "not judged";
+  std::string text =
+      fmt::format("{}  {}\n", one.id,
+                  report::paint(style, verdict == "passed" ? Paint::Good : Paint::Warning,
+                                report::printable(verdict)));
+  text += line("from", one.proposer) + line("what", one.origin);
+  text += line("tunables", tunes_text(one.tunes)) + line("parents", join(one.parents, " "));
+  text += line("added", fmt::format("after {:.3f} s", one.when));
+  text += line("stopped at", view.verdict["stage"].as_string());
+  text += line("because", view.verdict["reason"].as_string());
+  text += line("again with", view.verdict["repro"].as_string());
+  if (!view.timing.is_null()) text += line("timing", "see timing.json, or --json here");
+  if (!view.compile_log.empty()) text += "\n" + report::printable(view.compile_log) + "\n";
+  return text + "\n" + report::printable(one.text);
+}
+
+std::string diff_text(const engine::RunDiff& diff, const Style& style) {
+  if (diff.same()) return "the two runs asked for the same and came to the same\n";
+  Table table(
+      {{"run"}, {"task"}, {"status"}, {"best", Table::Align::Right}, {"passed"}, {"tried"}});
+  for (const store::RunRow* run : {&diff.before, &diff.after}) {
+    table.add({report::printable(run->id), report::printable(run->name),
+               status_text(run->status, style), speed_text(*run), std::to_string(run->passed),
+               std::to_string(run->candidates)});
+  }
+  return table.text(style, 0) + differences_text("asked", diff.asked, style) +
+         differences_text("came out", diff.came_out, style) + coloured_diff(diff.prompt, style) +
+         coloured_diff(diff.reference, style) + coloured_diff(diff.kernel, style);
+}
+
+std::string gc_text(const store::GcReport& report, bool removed, const Style& style) {
+  std::string text;
+  for (const store::GcItem& item : report.items) {
+    text += fmt::format("{:<40} {:>10}  {}", report::printable(item.run.id),
+                        human_bytes(static_cast<uint64_t>(item.run.bytes)), item.why);
+    if (!item.problem.empty()) {
+      text += "  " + report::paint(style, Paint::Error, "kept") + ": " +
+              report::printable(item.problem);
+    }
+    text += "\n";
+  }
+  return text + fmt::format("{} {} of {} runs, {} of {}{}\n", removed ? "removed" : "would remove",
+                            report.removable(), report.runs,
+                            human_bytes(static_cast<uint64_t>(report.freed)),
+                            human_bytes(static_cast<uint64_t>(report.bytes)),
+                            removed ? "" : "; do it with --delete");
+}
+
+}  // namespace kw::cli

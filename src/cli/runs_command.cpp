@@ -1,0 +1,143 @@
+#include <fmt/core.h>
+
+#include <array>
+
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/inspect_text.h"
+#include "cli/values.h"
+#include "store/find.h"
+#include "store/run.h"
+
+namespace kw::cli {
+
+namespace {
+
+constexpr int64_t kMostShown = 1000000;
+
+std::string root_option(const Args& args) { return args.one("--out", store::default_root()); }
+
+struct Unit {
+  const char* name;
+  double factor;
+};
+constexpr std::array<Unit, 6> kAges = {
+    {{"s", 1}, {"m", 60}, {"h", 3600}, {"d", 86400}, {"w", 7 * 86400}, {"", 86400}}};
+constexpr std::array<Unit, 9> kSizes = {{{"KiB", 1024.0},
+                                         {"MiB", 1048576.0},
+                                         {"GiB", 1073741824.0},
+                                         {"TiB", 1099511627776.0},
+                                         {"KB", 1e3},
+                                         {"MB", 1e6},
+                                         {"GB", 1e9},
+                                         {"TB", 1e12},
+                                         {"", 1}}};
+
+/// "30d" in seconds, "10GiB" in bytes; nothing when the option was not given.
+Result<std::optional<double>> quantity(const Args& args, const char* option,
+                                       std::span<const Unit> units, const char* example) {
+  const std::string text = args.one(option);
+  if (args.all(option).empty()) return std::optional<double>();
+  for (const Unit& unit : units) {
+    if (!text.ends_with(unit.name)) continue;
+    const std::string digits = text.substr(0, text.size() - std::string_view(unit.name).size());
+    const std::optional<double> value = parse_double(digits);
+    if (value && *value >= 0 && *value * unit.factor < 9e18)
+      return std::optional(*value * unit.factor);
+  }
+  return input_error(fmt::format("{}: '{}' is not of the kind {}", option, text, example));
+}
+
+Result<store::GcRequest> gc_request(const Args& args) {
+  store::GcRequest request;
+  request.root = root_option(args);
+  request.older_than_seconds = KW_TRY(quantity(args, "--older-than", kAges, "30d, 12h or 2w"));
+  const auto budget = KW_TRY(quantity(args, "--budget", kSizes, "500MB or 10GiB"));
+  if (budget) request.budget_bytes = static_cast<int64_t>(*budget);
+  request.keep = KW_TRY(integer_option(args, "--keep", 0, 0, kMostShown));
+  request.remove = args.has("--delete");
+  if (!request.older_than_seconds && !request.budget_bytes) {
+    return input_error("what is to go? give --older-than AGE, --budget SIZE, or both");
+  }
+  return request;
+}
+
+Json gc_json(const store::GcReport& report, bool removed) {
+  Json items = Json::array();
+  for (const store::GcItem& item : report.items) {
+    Json row = engine::to_json(item.run);
+    items.push(row.set("why", item.why).set("problem", item.problem));
+  }
+  Json json = Json::object();
+  json.set("removed", removed).set("runs", report.runs).set("bytes", report.bytes);
+  return json.set("freed", report.freed).set("items", std::move(items));
+}
+
+Result<std::vector<store::RunRow>> chosen_runs(const Args& args) {
+  const int64_t most = KW_TRY(integer_option(args, "--limit", kMostShown, 1, kMostShown));
+  std::vector<store::RunRow> runs = KW_TRY(store::list_runs(root_option(args)));
+  const std::string status = args.one("--status");
+  constexpr std::array kStates = {"passed", "failed", "interrupted", "running", "damaged"};
+  if (!status.empty() && std::find(kStates.begin(), kStates.end(), status) == kStates.end()) {
+    return input_error(
+        fmt::format("--status: '{}' is none of passed, failed, interrupted, running, "
+                    "damaged{}",
+                    status, did_you_mean(status, {kStates.begin(), kStates.end()})));
+  }
+  std::erase_if(runs,
+                [&](const store::RunRow& run) { return !status.empty() && run.status != status; });
+  const auto extra = static_cast<int64_t>(runs.size()) - most;
+  if (extra > 0) runs.erase(runs.begin(), runs.begin() + extra);
+  return runs;
+}
+
+}  // namespace
+
+int runs_command(const Args& args, Io& io) {
+  const Result<std::vector<store::RunRow>> runs = chosen_runs(args);
+  if (!runs) return io.fail(runs.error());
+  const std::string root = root_option(args);
+  io.print(runs->empty() ? fmt::format("no runs in {}\n", root) : runs_text(*runs, io.style()));
+  Json list = Json::array();
+  for (const store::RunRow& run : *runs) list.push(engine::to_json(run));
+  return io.finish(kOk, Json::object().set("root", root).set("runs", std::move(list)));
+}
+
+int inspect_command(const Args& args, Io& io) {
+  const std::string name = args.positionals.empty() ? "latest" : args.positionals.front();
+  if (const std::string id = args.one("--candidate"); !id.empty()) {
+    const auto view = engine::inspect_candidate(root_option(args), name, id);
+    if (!view) return io.fail(view.error());
+    io.print(candidate_text(*view, io.style()));
+    return io.finish(kOk, engine::to_json(*view));
+  }
+  const Result<int64_t> most = integer_option(args, "--limit", 20, 0, kMostShown);
+  if (!most) return io.fail(most.error());
+  const Result<engine::RunView> view = engine::inspect_run(root_option(args), name);
+  if (!view) return io.fail(view.error());
+  io.print(inspect_text(*view, static_cast<size_t>(*most), args.has("--events"), io.style()));
+  return io.finish(kOk, engine::to_json(*view));
+}
+
+int diff_command(const Args& args, Io& io) {
+  if (args.positionals.size() != 2) {
+    return io.fail(input_error("diff wants two runs: diff RUN_A RUN_B"));
+  }
+  const Result<engine::RunDiff> diff =
+      engine::diff_runs(root_option(args), args.positionals[0], args.positionals[1]);
+  if (!diff) return io.fail(diff.error());
+  io.print(diff_text(*diff, io.style()));
+  return io.finish(kOk, engine::to_json(*diff));
+}
+
+int gc_command(const Args& args, Io& io) {
+  const Result<store::GcRequest> request = gc_request(args);
+  if (!request) return io.fail(request.error());
+  const Result<store::GcReport> report = store::collect_garbage(*request);
+  if (!report) return io.fail(report.error());
+  io.print(gc_text(*report, request->remove, io.style()));
+  const bool all = report->removable() == static_cast<int64_t>(report->items.size());
+  return io.finish(all ? kOk : kEnvironment, gc_json(*report, request->remove));
+}
+
+}  // namespace kw::cli
