@@ -173,6 +173,10 @@ Value Emitter::compute(NodeId id, const Index& index) {
   if (on_node) {
     if (std::optional<Value> hooked = on_node(id, index)) return *hooked;
   }
+  return plain(id, index);
+}
+
+Value Emitter::plain(NodeId id, const Index& index) {
   const Node& node = region_.node(id);
   switch (graph::op_info(node.op).kind) {
     case OpKind::Source:
@@ -273,8 +277,7 @@ std::optional<Value> Emitter::shortcut(NodeId id, const Index& index) {
 
 // What does not change in an inner loop is computed outside of it.
 Value Emitter::hoisted(NodeId id, const Value& value, int level) {
-  if (value.level >= level || is_name_or_number(value.expr.text)) return value;
-  if (region_.node(id).op == Op::Constant) return value;
+  if (value.level >= level || value.level == 0 || is_name_or_number(value.expr.text)) return value;
   return bound(value, region_.node(id).dtype, noun(region_.node(id)));
 }
 

@@ -51,6 +51,8 @@ class Emitter {
 
   /// The node's value in registers.
   Value value(graph::NodeId node, const Index& index);
+  /// The same for a hook that wants the node computed after all.
+  Value plain(graph::NodeId node, const Index& index);
   /// The value with a name of its own.
   Value bound(const Value& value, tensor::DType dtype, const std::string& wish);
   /// An index as C++ text; noted as used.

@@ -86,6 +86,7 @@ class Generic {
       if (v == domain.dims.size() || !mentions(domain.index[d], domain.dims[v].name)) continue;
       w.line(fmt::format("const Index {} = {};", domain.dims[v++].name, e_.text(at[d])));
     }
+    w.raw(e_.at(0).text());
     w.raw(values);
     Kernel kernel;
     const Head head = head_of(e_, region_.name, "typename Index", threads);

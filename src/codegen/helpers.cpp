@@ -203,6 +203,65 @@ __device__ __forceinline__ bool ranks_above(T a, T b, bool first) {
 }
 )";
 
+constexpr const char* kAdd = R"(struct Add {
+  template <typename T>
+  __device__ __forceinline__ T operator()(T a, T b) const {
+    return a + b;
+  }
+};
+)";
+
+constexpr const char* kMultiply = R"(struct Multiply {
+  template <typename T>
+  __device__ __forceinline__ T operator()(T a, T b) const {
+    return a * b;
+  }
+};
+)";
+
+constexpr const char* kLarger = R"(struct Larger {
+  template <typename T>
+  __device__ __forceinline__ T operator()(T a, T b) const {
+    return max_nan(a, b);
+  }
+};
+)";
+
+constexpr const char* kSmaller = R"(struct Smaller {
+  template <typename T>
+  __device__ __forceinline__ T operator()(T a, T b) const {
+    return min_nan(a, b);
+  }
+};
+)";
+
+constexpr const char* kReduceLanes =
+    R"(// Joins the values of kLanes neighbouring lanes; all of them get the result.
+template <int kLanes, typename T, typename Join>
+__device__ __forceinline__ T reduce_lanes(T value, Join join) {
+#pragma unroll
+  for (int offset = kLanes / 2; offset > 0; offset /= 2) {
+    value = join(value, __shfl_xor_sync(0xffffffffu, value, offset));
+  }
+  return value;
+}
+)";
+
+constexpr const char* kReduceBlock =
+    R"(// Joins the values of all threads; all of them get the result. `slots` is used once only.
+template <int kThreads, typename T, typename Join>
+__device__ __forceinline__ T reduce_block(T value, Join join, T* slots) {
+  value = reduce_lanes<32>(value, join);
+  if (kThreads == 32) return value;
+  if (threadIdx.x % 32 == 0) slots[threadIdx.x / 32] = value;
+  __syncthreads();
+  value = slots[0];
+#pragma unroll
+  for (int warp = 1; warp < kThreads / 32; ++warp) value = join(value, slots[warp]);
+  return value;
+}
+)";
+
 constexpr const char* kDigamma =
     R"(// Reflected to positive arguments, lifted above 10, then the asymptotic series.
 __device__ __forceinline__ double digamma(double x) {
@@ -286,6 +345,12 @@ constexpr Row kRows[] = {
     {"shifted_right", "", kShiftRight},
     {"ranks_below", "", kRanksBelow},
     {"ranks_above", "", kRanksAbove},
+    {"Add", "", kAdd},
+    {"Multiply", "", kMultiply},
+    {"Larger", "max_nan", kLarger},
+    {"Smaller", "min_nan", kSmaller},
+    {"reduce_lanes", "", kReduceLanes},
+    {"reduce_block", "reduce_lanes", kReduceBlock},
     {"digamma", "", kDigamma},
     {"philox_uniform", "", kPhilox},
     {"from_exponent", "", kFromExponent},

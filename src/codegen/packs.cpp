@@ -20,6 +20,7 @@ bool Packs::runs_along(const Dim& address) const {
     if (is_number && number % kLongestPack != 0) return false;
     for (const std::string& factor : factors) {
       if (factor.front() == '(') return false;  // a quotient: nothing is known of it
+      if (!axes_.empty() && e_.is_variable(factor) && axes_.count(factor) == 0) return false;
     }
     if (factors.size() == 1 && number == 1 && factors[0] != inner_ && e_.is_variable(factors[0])) {
       return false;  // another variable steps by single elements

@@ -23,7 +23,10 @@ struct PackLoad {
 /// `inner` is the one packs lie along.
 class Packs {
  public:
-  Packs(Emitter& e, std::string inner) : e_(e), inner_(std::move(inner)) {}
+  /// `axes`: the only variables a pack's address may have, because they are known before the
+  /// loads; none given: any.
+  Packs(Emitter& e, std::string inner, std::set<std::string> axes = {})
+      : e_(e), inner_(std::move(inner)), axes_(std::move(axes)) {}
 
   /// The element at this address (renamed, over axes) as an expression, "x_pack[…].at[lane]" with
   /// `subscript` in place of the dots; nothing where the address does not run along the inner axis
@@ -42,6 +45,7 @@ class Packs {
 
   Emitter& e_;
   std::string inner_;
+  std::set<std::string> axes_;
   std::vector<PackLoad> loads_;
   std::vector<Dim> multiples_;  // numbers that must be multiples of the pack's length
 };

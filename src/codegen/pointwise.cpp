@@ -78,7 +78,7 @@ class Pointwise {
         e_(region, 1),
         axes_(axes_of(elements_)),
         inner_(axes_.axes.back().name),
-        packs_(e_, inner_) {
+        packs_(e_, inner_, names_of(axes_)) {
     e_.ranges = ranges_of(elements_.domain());
     e_.rename = axes_.rename;
   }
@@ -103,6 +103,12 @@ class Pointwise {
     const std::vector<Dim> used = *elements.used();
     const Joined axes = joined(elements.domain(), used, {"column", "row"});
     return axes.axes.size() > 1 ? axes : joined(elements.domain(), used, {"i"});
+  }
+
+  static std::set<std::string> names_of(const Joined& axes) {
+    std::set<std::string> names;
+    for (const Axis& axis : axes.axes) names.insert(axis.name);
+    return names;
   }
 
   /// The last axis inside a pack runs over lanes.
@@ -181,6 +187,7 @@ class Pointwise {
     CudaWriter w(1);
     Dim total(1);
     for (const Axis& axis : axes_.axes) total = total * axis.extent;
+    w.raw(e_.at(0).text());
     w.line(fmt::format("const Index count = {};", e_.text(total)));
     const std::string tile = fmt::format("({} * {} * kVec)", tune("THREADS"), tune("UNROLL"));
     const std::string start =

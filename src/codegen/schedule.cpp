@@ -1,5 +1,7 @@
 #include "codegen/schedule.h"
 
+#include <algorithm>
+
 #include "base/check.h"
 #include "codegen/axis_schedules.h"
 #include "codegen/schedules.h"
@@ -13,6 +15,10 @@ constexpr Schedule kSchedules[] = {
      pointwise_emit, true},
     {"pointwise_loop", "one wave of blocks walks over all packs", pointwise_applies,
      pointwise_loop_emit, true},
+    {"block_per_row", "a block per row: reductions and what follows them", rows_apply,
+     block_per_row_emit, true},
+    {"lanes_per_row", "a warp or a part of one per row: reductions and what follows them",
+     rows_apply, lanes_per_row_emit, true, rows_prefer_lanes},
     {"scan_split", "several blocks scan a row, after its parts' totals", scan_split_applies,
      scan_split_emit, true},
     {"scan_columns", "a thread scans a row, neighbours in neighbouring rows", scan_columns_applies,
@@ -44,6 +50,9 @@ std::vector<const Schedule*> schedules_for(const Region& region, const Situation
     if (row.applies(region, situation)) rows.push_back(&row);
   }
   KW_CHECK(!rows.empty(), "generic applies to everything");
+  std::stable_partition(rows.begin(), rows.end(), [&](const Schedule* row) {
+    return row->prefers != nullptr && row->prefers(region, situation);
+  });
   return rows;
 }
 

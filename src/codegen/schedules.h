@@ -10,6 +10,12 @@ bool pointwise_applies(const Region& region, const Situation& situation);
 Kernel pointwise_emit(const Region& region, const Situation& situation);
 Kernel pointwise_loop_emit(const Region& region, const Situation& situation);
 
+// row.cpp: chains of reductions over a row and what is computed from them
+bool rows_apply(const Region& region, const Situation& situation);
+bool rows_prefer_lanes(const Region& region, const Situation& situation);
+Kernel block_per_row_emit(const Region& region, const Situation& situation);
+Kernel lanes_per_row_emit(const Region& region, const Situation& situation);
+
 // generic.cpp: one thread per element, loops for the rest
 bool generic_applies(const Region& region, const Situation& situation);
 Kernel generic_emit(const Region& region, const Situation& situation);

@@ -1,0 +1,52 @@
+// Row programs: any chain of reductions over the same elements and what is computed from them. A
+// reduction's operand is a row of columns; every other reduction must run over the same row. Says
+// what is computed in which pass over the row, not how threads share it.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "codegen/domain.h"
+#include "codegen/emitter.h"
+#include "codegen/region.h"
+
+namespace kw::codegen {
+
+struct RowPlan {
+  Shape shape;            // of what is reduced
+  std::vector<int> dims;  // the reduced ones
+  Domain rows, columns;
+  Index at, kept;  // the element's index in `shape`, and with 0 in the reduced dims
+
+  /// Reductions by pass: those of one pass need those of earlier ones only.
+  std::vector<std::vector<graph::NodeId>> passes;
+  std::map<graph::NodeId, Index> places;  // where each of them is asked for
+  std::vector<Store> row_stores;          // one value per row
+  std::vector<Store> full_stores;  // one value per element, in a pass of their own at the end
+  std::vector<Dim> used;           // indices the values need
+
+  Dim row_count() const { return graph::count_of(rows.shape); }
+  Dim column_count() const { return graph::count_of(columns.shape); }
+  Index index_of(const Store& store, const Region& region) const;
+  /// Where a reduction's operand lies for the element at hand.
+  Index operand_index(const graph::Node& reduction, const graph::Node& operand,
+                      const Index& index) const;
+  std::vector<std::string> row_variables() const;
+  std::vector<std::string> column_variables() const;
+  Ranges ranges() const;
+};
+
+/// Nothing where the region is no row program.
+std::optional<RowPlan> plan_rows(const Region& region);
+
+/// What a reduction's partial results are kept in: "float", "int", "long long".
+const char* partial_type(tensor::DType dtype);
+/// The result of reducing nothing, of partial_type.
+std::string identity_of(graph::Op op, tensor::DType dtype);
+/// "Add", "Larger": the helper that joins two partial results.
+const char* combine_of(graph::Op op);
+
+}  // namespace kw::codegen
