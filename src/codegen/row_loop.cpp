@@ -9,6 +9,49 @@ namespace kw::codegen {
 using graph::NodeId;
 using graph::OpKind;
 
+namespace {
+
+/// Indices used when these nodes are computed at an element.
+std::vector<Dim> used_by(const Region& region, const Domain& domain,
+                         const std::vector<NodeId>& values, const std::set<NodeId>& hooked) {
+  Emitter dry(region);
+  dry.ranges = ranges_of(domain);
+  std::vector<std::string> names;
+  for (const Axis& dim : domain.dims) names.push_back(dim.name);
+  dry.open(names, 0);
+  dry.on_node = [&](NodeId id, const Index&) -> std::optional<Value> {
+    if (hooked.count(id) == 0) return std::nullopt;
+    return Value{{"0"}, 1};
+  };
+  for (const NodeId id : values) dry.value(id, domain.index);
+  return dry.used_indices();
+}
+
+/// A single axis gets the name of the whole.
+void name_whole(Joined& joined, const std::string& whole) {
+  if (joined.axes.size() > 1) return;
+  const std::string old = joined.axes[0].name;
+  joined.axes[0].name = whole;
+  for (auto& [name, to] : joined.rename)
+    if (mentions(to, old)) to = variable(whole);
+}
+
+/// Computes the axes from the number of the whole, innermost first.
+void write_parts(const std::vector<Axis>& axes, const std::string& whole, Emitter& e,
+                 CudaWriter& w) {
+  if (axes.size() == 1) return;
+  std::string left = whole;
+  for (size_t a = axes.size(); a-- > 0;) {
+    e.note(axes[a].extent);
+    const std::string by = as_factor(axes[a].extent);
+    w.line(a == 0 ? fmt::format("const Index {} = {};", axes[a].name, left)
+                  : fmt::format("const Index {} = {} % {};", axes[a].name, left, by));
+    left = fmt::format("{} / {}", left, by);
+  }
+}
+
+}  // namespace
+
 RowLoop::RowLoop(const Region& region, const Shape& shape, size_t axis,
                  const std::vector<NodeId>& values, const std::set<NodeId>& hooked)
     : domain_(make_domain(shape, "i")), axis_(axis) {
@@ -16,24 +59,11 @@ RowLoop::RowLoop(const Region& region, const Shape& shape, size_t axis,
   Domain kept = domain_;
   std::erase_if(kept.dims, [&](const Axis& dim) { return dim.name == name; });
   if (kept.dims.size() != domain_.dims.size()) along_ = name;
-  Emitter dry(region);
-  dry.ranges = ranges_of(domain_);
-  std::vector<std::string> names;
-  for (const Axis& dim : domain_.dims) names.push_back(dim.name);
-  dry.open(names, 0);
-  dry.on_node = [&](NodeId id, const Index&) -> std::optional<Value> {
-    if (hooked.count(id) == 0) return std::nullopt;
-    return Value{{"0"}, 1};
-  };
-  for (const NodeId id : values) dry.value(id, domain_.index);
-  std::vector<Dim> used = dry.used_indices();
+  std::vector<Dim> used = used_by(region, domain_, values, hooked);
   for (const Store& store : region.stores)
     if (same_shape(store.to.shape, shape)) used.push_back(linear(shape, domain_.index));
   rows_ = joined(kept, used, {"minor", "major"});
-  if (rows_.axes.size() > 1) return;
-  rows_.axes[0].name = "row";
-  for (auto& [variable_name, to] : rows_.rename)
-    if (mentions(to, "minor")) to = variable("row");
+  name_whole(rows_, "row");
 }
 
 Index RowLoop::index_at(const Dim& along) const {
@@ -63,23 +93,83 @@ std::map<std::string, Dim> RowLoop::rename(const Dim& column) const {
   return by;
 }
 
-void RowLoop::write_row(Emitter& e, CudaWriter& w) const {
-  if (rows_.axes.size() == 1) return;
-  std::string left = "row";
-  for (size_t a = rows_.axes.size(); a-- > 0;) {
-    const Axis& axis = rows_.axes[a];
-    e.note(axis.extent);
-    const std::string by = as_factor(axis.extent);
-    w.line(a == 0 ? fmt::format("const Index {} = {};", axis.name, left)
-                  : fmt::format("const Index {} = {} % {};", axis.name, left, by));
-    left = fmt::format("{} / {}", left, by);
-  }
-}
+void RowLoop::write_row(Emitter& e, CudaWriter& w) const { write_parts(rows_.axes, "row", e, w); }
 
 bool RowLoop::rows_are_adjacent() const {
   for (size_t d = axis_ + 1; d < domain_.shape.size(); ++d)
     if (!domain_.shape[d].is_constant() || domain_.shape[d].value() != 1) return true;
   return false;
+}
+
+ReducedLoop::ReducedLoop(const Region& region, const Shape& shape, const std::vector<int>& dims,
+                         const std::vector<NodeId>& values)
+    : domain_(make_domain(shape, "i")), dims_(dims) {
+  Domain kept = domain_, reduced = domain_;
+  const auto is_reduced = [&](const Axis& axis) {
+    return std::any_of(dims.begin(), dims.end(),
+                       [&](int d) { return axis.name == fmt::format("i{}", d); });
+  };
+  std::erase_if(kept.dims, is_reduced);
+  std::erase_if(reduced.dims, [&](const Axis& axis) { return !is_reduced(axis); });
+  std::vector<Dim> used = used_by(region, domain_, values, {});
+  kept_ = joined(kept, used, {"minor", "major"});
+  name_whole(kept_, "row");
+  reduced_ = joined(reduced, used, {"inner_column", "outer_column"});
+  name_whole(reduced_, "column");
+}
+
+Index ReducedLoop::result_index() const {
+  Index index = domain_.index;
+  for (const int dim : dims_) index[static_cast<size_t>(dim)] = Dim(0);
+  return index;
+}
+
+Shape ReducedLoop::result_shape() const {
+  Shape shape = domain_.shape;
+  for (const int dim : dims_) shape[static_cast<size_t>(dim)] = Dim(1);
+  return shape;
+}
+
+Dim ReducedLoop::product(const Joined& joined) {
+  Dim count(1);
+  for (const Axis& axis : joined.axes) count = count * axis.extent;
+  return count;
+}
+
+std::vector<std::string> ReducedLoop::inner_variables() const {
+  std::vector<std::string> names;
+  for (const auto& [name, to] : kept_.rename)
+    if (mentions(to, inner())) names.push_back(name);
+  return names;
+}
+
+std::vector<std::string> ReducedLoop::outer_variables() const {
+  std::vector<std::string> names = {"row"};
+  for (const Axis& axis : kept_.axes)
+    if (axis.name != "row") names.push_back(axis.name);
+  for (const auto& [name, to] : kept_.rename)
+    if (!mentions(to, inner())) names.push_back(name);
+  return names;
+}
+
+std::vector<std::string> ReducedLoop::column_variables() const {
+  std::vector<std::string> names = {"column"};
+  for (const Axis& axis : reduced_.axes)
+    if (axis.name != "column") names.push_back(axis.name);
+  for (const auto& [name, to] : reduced_.rename) names.push_back(name);
+  return names;
+}
+
+std::map<std::string, Dim> ReducedLoop::rename(const Dim& lane) const {
+  std::map<std::string, Dim> by = reduced_.rename;
+  for (const auto& [name, to] : kept_.rename)
+    by.insert_or_assign(name, mentions(to, inner()) ? to + lane : to);
+  return by;
+}
+
+void ReducedLoop::write_parts(const Joined& joined, const std::string& whole, Emitter& e,
+                              CudaWriter& w) {
+  codegen::write_parts(joined.axes, whole, e, w);
 }
 
 bool same_shape(const Shape& a, const Shape& b) {

@@ -45,6 +45,42 @@ class RowLoop {
   Joined rows_;
 };
 
+/// The elements of a tensor as rows along several dims at once, for reductions over the first or
+/// middle ones: `row` numbers what is kept, `column` what is reduced.
+class ReducedLoop {
+ public:
+  ReducedLoop(const Region& region, const Shape& shape, const std::vector<int>& dims,
+              const std::vector<graph::NodeId>& values);
+
+  const Index& index() const { return domain_.index; }
+  /// The index of a result: 0 along the reduced dims.
+  Index result_index() const;
+  Shape result_shape() const;
+  Dim rows() const { return product(kept_); }
+  Dim columns() const { return product(reduced_); }
+  /// The axis along which neighbouring rows lie: "row", or "minor" where rows have parts.
+  const std::string& inner() const { return kept_.axes.back().name; }
+  const Dim& inner_extent() const { return kept_.axes.back().extent; }
+  /// The domain's variables behind the inner axis, all other kept ones, and the reduced ones.
+  std::vector<std::string> inner_variables() const;
+  std::vector<std::string> outer_variables() const;
+  std::vector<std::string> column_variables() const;
+  Ranges ranges() const { return ranges_of(domain_); }
+  /// How the emitter writes all variables; `lane` is added to the inner axis.
+  std::map<std::string, Dim> rename(const Dim& lane) const;
+  void write_row(Emitter& e, CudaWriter& w) const { write_parts(kept_, "row", e, w); }
+  void write_column(Emitter& e, CudaWriter& w) const { write_parts(reduced_, "column", e, w); }
+
+ private:
+  static Dim product(const Joined& joined);
+  static void write_parts(const Joined& joined, const std::string& whole, Emitter& e,
+                          CudaWriter& w);
+
+  Domain domain_;
+  std::vector<int> dims_;
+  Joined kept_, reduced_;
+};
+
 /// Whether every store is computed element by element from what `roots` give, all of one shape.
 bool stores_follow(const Region& region, const std::set<graph::NodeId>& roots, const Shape& shape);
 

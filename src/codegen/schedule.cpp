@@ -30,6 +30,10 @@ constexpr Schedule kSchedules[] = {
      arg_columns_emit, true},
     {"arg_warp", "a warp or a part of one searches a row", arg_rows_applies, arg_warp_emit, true},
     {"arg_block", "a block searches a row", arg_rows_applies, arg_block_emit, true},
+    {"column_split", "chunks of the reduced dims, joined by a second launch", column_split_applies,
+     column_split_emit, true},
+    {"column_whole", "neighbouring threads reduce neighbouring columns", column_whole_applies,
+     column_whole_emit, true},
     {"generic", "one thread per element, loops for the rest", generic_applies, generic_emit, false},
 };
 
