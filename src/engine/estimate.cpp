@@ -7,13 +7,7 @@ namespace kw::engine {
 namespace {
 
 constexpr double kSectorBytes = 32;
-// Of an H200: SMs, their clock in MHz, warp instructions an SM issues and shared memory wavefronts
-// it serves per clock, GB/s of the L2.
-constexpr double kSms = 132;
-constexpr double kMhz = 1980;
-constexpr double kIssue = 4;
-constexpr double kWavefronts = 1;
-constexpr double kL2Gbps = 5700;
+constexpr GpuRates kRates{};
 
 }  // namespace
 
@@ -45,16 +39,16 @@ Estimate estimate(const record::CounterValues& total, size_t launches, const ben
   const double read = kSectorBytes * static_cast<double>(total.global_load_sectors) * scale;
   const double written = kSectorBytes * static_cast<double>(total.global_store_sectors) * scale;
   result.l2_bytes = read + written;
-  result.l2_us = result.l2_bytes / kL2Gbps * 1e-3;
+  result.l2_us = result.l2_bytes / kRates.l2_gbps * 1e-3;
   // What is read again comes from the L2, as far as anybody can tell from sums.
   const double from_memory = std::min(read, work.read_bytes);
   const double to_memory = std::min(written, work.write_bytes);
   result.memory_us = (from_memory + to_memory) / gpu.bandwidth(from_memory, to_memory) * 1e-3;
-  const double clocks_per_us = kSms * kMhz;
-  result.issue_us = static_cast<double>(total.warp_total) * scale / (kIssue * clocks_per_us);
+  const double clocks_per_us = kRates.sms * kRates.mhz;
+  result.issue_us = static_cast<double>(total.warp_total) * scale / (kRates.issue * clocks_per_us);
   result.shared_us =
       static_cast<double>(total.shared_load_wavefronts + total.shared_store_wavefronts) * scale /
-      (kWavefronts * clocks_per_us);
+      (kRates.wavefronts * clocks_per_us);
   const auto tera_us = [&](uint64_t flops, double tera) {
     return tera > 0 ? static_cast<double>(flops) * scale / tera * 1e-6 : 0;
   };

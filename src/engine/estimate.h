@@ -13,6 +13,14 @@ namespace kw::engine {
 /// A GPU's rates as they were measured once, for estimates alone.
 const record::Calibration& reference_gpu();
 
+/// What else an estimate needs of that GPU.
+struct GpuRates {
+  double sms = 132, mhz = 1980;
+  double issue = 4;       // warp instructions an SM issues per clock
+  double wavefronts = 1;  // of shared memory an SM serves per clock
+  double l2_gbps = 5700;
+};
+
 struct Estimate {
   std::string gpu;         // whose rates
   std::string counted_at;  // dims

@@ -50,17 +50,19 @@ struct SynthesisProgress {
   bool measured = false;              // best_us is a time, not an estimate
   double of_floor = 0;                // floor over best; 0: unknown
   double seconds = 0;                 // since the start
+  std::string folder;                 // of the run, once there is one
   std::optional<double> eta_seconds;  // until the search must end
 };
 using SynthesisWatcher = std::function<void(const SynthesisProgress&)>;
 
 /// One baseline beside the kernel.
 struct BaselineLine {
-  std::string name;      // "eager", "compile", …
-  double us = 0;         // 0: not timed
-  double speedup = 0;    // baseline over kernel, paired; 0: not compared
-  std::string relation;  // "FASTER", "SAME", "SLOWER", "AMBIGUOUS" or ""
-  std::string problem;   // why it was not compared
+  std::string name;          // "eager", "compile", …
+  double us = 0;             // 0: not timed
+  double speedup = 0;        // baseline over kernel, paired; 0: not compared
+  std::string relation;      // "FASTER", "SAME", "SLOWER", "AMBIGUOUS" or ""
+  std::string problem;       // why it was not compared
+  double low = 0, high = 0;  // interval of the speedup; 0: not known
 };
 
 /// What came of a job. `document` is report.json.
@@ -108,6 +110,9 @@ struct ContinueRequest {
   int threads = 0;
   std::string version;
 };
+
+/// The folder of a run named by path, id, beginning of an id or "latest"; `out` as for synthesize.
+Result<std::string> named_run(const std::string& out, const std::string& name);
 
 /// Goes on where a run stopped. A changed reference is an input Error with the difference.
 Result<SynthesisReport> continue_run(const ContinueRequest& request,

@@ -57,6 +57,7 @@ class Search {
 void Search::refresh() {
   const Entry* best = archive_.best();
   standing_.seconds = options_.seconds();
+  standing_.clock = evaluator_.measures();
   standing_.refused = archive_.refused();
   standing_.floor_us = options_.floor_us;
   standing_.tried = static_cast<size_t>(std::ranges::count_if(
@@ -122,10 +123,8 @@ Result<bool> Search::measure() {
 Status Search::explore() {
   // However little time there is, the best guess deserves its chance.
   std::optional<std::string> stop = first_reason(options_.rules, standing_);
-  if (stop && archive_.best() == nullptr) {
-    KW_TRY(screen(1));
-    KW_TRY(measure());
-  }
+  if (stop && archive_.best() == nullptr) KW_TRY(screen(1));
+  if (stop && !standing_.measured) KW_TRY(measure());
   while (!stop) {
     const bool screened = KW_TRY(screen(options_.batch));
     const bool measured = KW_TRY(measure());

@@ -201,6 +201,27 @@ TEST(Search, AnInterruptLosesNothingAndCanBeContinued) {
   EXPECT_EQ(world.screened.size(), 12 - known);
 }
 
+TEST(Search, WhatARunHasKeptIsOnlyMeasured) {
+  Archive archive;
+  {
+    Numbers proposer(6);
+    Canned world;
+    world.clock = false;
+    ASSERT_TRUE(run(proposer, world, archive, options()));
+  }
+  Numbers nobody(0);
+  Canned world;
+  world.time = [](int64_t n) { return 100.0 - static_cast<double>(n); };
+  Options made = options();
+  made.floor_us = 100;  // every estimate is near it, and that must not count
+  made.rules.push_back(stop_at_goal(0.9));
+  const auto outcome = run(nobody, world, archive, made);
+  ASSERT_TRUE(outcome);
+  EXPECT_TRUE(world.screened.empty());
+  EXPECT_FALSE(world.measured.empty());
+  EXPECT_EQ(winner_of(*outcome, archive), world.measured.back());
+}
+
 struct StopCase {
   const char* name;
   std::function<void(Options&)> set;

@@ -10,6 +10,7 @@ class Goal : public StopRule {
   explicit Goal(double share) : share_(share) {}
   std::optional<std::string> reason(const Standing& standing) const override {
     if (standing.best_us <= 0 || standing.floor_us <= 0) return std::nullopt;
+    if (standing.clock && !standing.measured) return std::nullopt;
     const double reached = standing.floor_us / standing.best_us;
     if (reached < share_) return std::nullopt;
     return fmt::format("goal reached: {:.0f} % of the floor", 100 * reached);

@@ -16,6 +16,7 @@ struct Standing {
   size_t since_better = 0;  // looks at candidates since the best one changed
   double seconds = 0;       // since the search began
   double best_us = 0;       // 0: none yet
+  bool clock = false;       // times can be had, so estimates reach no goal
   bool measured = false;    // best_us is a time
   double floor_us = 0;      // 0: not known
 };

@@ -1,0 +1,102 @@
+#include "cli/synthesize_text.h"
+
+#include <fmt/core.h>
+
+#include "base/text.h"
+
+namespace kw::cli {
+
+namespace {
+
+std::string row(const char* name, const std::string& text) {
+  return fmt::format("  {:<10} {}\n", name, text);
+}
+
+std::string right_text(const engine::SynthesisReport& report) {
+  return fmt::format("{} cells on {}, worst error {:.2f} of its bound; {}", report.cells,
+                     report.device, report.max_z,
+                     report.certified ? "certified: inputs drawn anew from the system's entropy"
+                                      : "inputs replayed from a seed, so not certified");
+}
+
+std::string fast_text(const engine::SynthesisReport& report) {
+  if (report.us <= 0) return "";
+  const std::string share = report.of_floor > 0
+                                ? fmt::format(", {:.0f} % of the floor ({:.2f} us)",
+                                              100 * report.of_floor, report.floor_us)
+                                : "";
+  if (report.measured) return fmt::format("{:.2f} us at {}{}", report.us, report.dims, share);
+  return fmt::format("not measured (no GPU); estimated for an H200: {:.2f} us at {}{}", report.us,
+                     report.dims, share);
+}
+
+std::string baseline_text(const engine::BaselineLine& line) {
+  if (line.speedup <= 0)
+    return fmt::format("{}: {}", line.name, line.problem.empty() ? "not compared" : line.problem);
+  return fmt::format("{}: {:.2f} us, {:.2f} times as fast ({})", line.name, line.us, line.speedup,
+                     line.relation);
+}
+
+std::string tunes_text(const engine::SynthesisReport& report) {
+  std::string out;
+  for (const auto& [name, value] : report.tunes) out += fmt::format(" {}={}", name, value);
+  return out;
+}
+
+std::string failure_text(const engine::SynthesisReport& report, const report::Style& style) {
+  std::string out =
+      report::paint(style, report::Paint::Error, report.interrupted ? "INTERRUPTED" : "FAILED");
+  out += fmt::format(" {}at stage {}: {}\n", report.task_name.empty() ? "" : report.task_name + " ",
+                     report.failed_stage, report::printable(report.failure_reason));
+  if (report.interrupted) out += resume_hint(report.folder) + "\n";
+  return out;
+}
+
+}  // namespace
+
+std::string progress_text(const engine::SynthesisProgress& progress) {
+  std::string out = fmt::format("[{:5.1f} s] {}", progress.seconds, progress.stage);
+  if (progress.tried > 0)
+    out += fmt::format(": {} tried, {} rejected", progress.tried, progress.rejected);
+  if (progress.best_us > 0) {
+    out += fmt::format(", best {}{:.2f} us", progress.measured ? "" : "est. ", progress.best_us);
+    if (progress.of_floor > 0) out += fmt::format(" ({:.0f} % of floor)", 100 * progress.of_floor);
+  }
+  if (progress.eta_seconds) out += fmt::format(", at most {:.0f} s more", *progress.eta_seconds);
+  if (!progress.detail.empty()) out += " — " + report::printable(progress.detail);
+  return out;
+}
+
+std::string resume_hint(const std::string& folder) {
+  return "what was judged is kept; go on with: kernelwright resume " + shell_quote(folder);
+}
+
+std::string synthesis_text(const engine::SynthesisReport& report, const report::Style& style) {
+  std::string out;
+  if (report.passed) {
+    out += report::paint(style, report::Paint::Good, "PASSED") + " " + report.task_name + "\n";
+    out += row("kernel", report.kernel_path);
+    out += row("design", report.design + tunes_text(report));
+    out += row("right", right_text(report));
+    if (const std::string fast = fast_text(report); !fast.empty()) out += row("fast", fast);
+    for (const engine::BaselineLine& line : report.baselines)
+      out += row("versus", baseline_text(line));
+  } else {
+    out += failure_text(report, style);
+  }
+  if (report.tried > 0) {
+    out += row("search",
+               fmt::format("{} tried, {} rejected, {} kept; {}", report.tried, report.rejected,
+                           report.kept, report.stopped.empty() ? "not finished" : report.stopped));
+  }
+  for (const std::string& warning : report.warnings)
+    out += row("warning", report::paint(style, report::Paint::Warning, report::printable(warning)));
+  for (const std::string& note : report.notes) out += row("note", report::printable(note));
+  out += row("run", fmt::format("{} in {:.1f} s; all of it in {}", report.run_id,
+                                report.wall_seconds, report.folder));
+  if (report.passed && !report.measured)
+    out += row("next", "on a machine with a GPU: kernelwright tune " + report.run_id);
+  return out;
+}
+
+}  // namespace kw::cli

@@ -1,0 +1,52 @@
+// A Compiler that can be told what will be asked next: compiles that in other threads (each keeping
+// a worker process of the inner compiler busy) while its owner runs and measures, and answers from
+// memory when the question comes.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "exec/compiler.h"
+
+namespace kw::engine {
+
+class AheadCompiler : public exec::Compiler {
+ public:
+  /// `inner` must be safe to use from several threads and outlive this.
+  AheadCompiler(exec::Compiler& inner, int threads);
+  ~AheadCompiler() override;
+
+  /// Starts on this as soon as a thread is free; what is known already is not compiled again.
+  void ahead(exec::CompileRequest request);
+
+  std::string name() const override { return inner_.name(); }
+  /// From what was compiled ahead (waits while it is under way), else now.
+  Result<exec::CompileOutcome> compile(const exec::CompileRequest& request) override;
+  std::vector<std::string> notes() const override { return inner_.notes(); }
+
+ private:
+  struct Slot {
+    bool started = false;
+    std::optional<Result<exec::CompileOutcome>> answer;
+  };
+  void work();
+  void forget_old();
+
+  exec::Compiler& inner_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::map<std::string, std::shared_ptr<Slot>> slots_;
+  std::deque<std::pair<std::string, exec::CompileRequest>> waiting_;
+  std::deque<std::string> answered_;  // oldest first
+  std::vector<std::thread> threads_;
+  bool ending_ = false;
+};
+
+}  // namespace kw::engine

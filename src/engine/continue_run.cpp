@@ -1,0 +1,169 @@
+// A run goes on: what was judged is read back from its folder, nothing of it is judged again.
+#include <fmt/core.h>
+
+#include <filesystem>
+#include <system_error>
+
+#include "base/diff.h"
+#include "base/text.h"
+#include "engine/synthesis.h"
+#include "os/files.h"
+#include "store/find.h"
+
+namespace kw::engine {
+namespace {
+
+constexpr uint64_t kMostReferenceBytes = uint64_t{1} << 20;
+
+std::vector<std::string> strings(const Json& json) {
+  std::vector<std::string> list;
+  for (const Json& item : json.items()) list.push_back(item.as_string());
+  return list;
+}
+
+Json list_of(const std::vector<std::string>& values) {
+  Json json = Json::array();
+  for (const std::string& value : values) json.push(value);
+  return json;
+}
+
+/// The reference's file, or in a task folder the one that was kept of it.
+std::string file_of(const std::string& reference) {
+  return os::is_directory(reference) ? reference + "/reference.py" : reference;
+}
+
+std::string absolute(const std::string& path) {
+  std::error_code failed;
+  const std::filesystem::path whole = std::filesystem::absolute(path, failed);
+  return path.empty() || failed ? path : whole.lexically_normal().string();
+}
+
+}  // namespace
+
+Json request_to_json(const SynthesizeRequest& request) {
+  Json json = Json::object();
+  json.set("reference", absolute(request.reference)).set("function", request.function);
+  json.set("inputs", list_of(request.inputs));
+  Json dims = Json::object();
+  for (const auto& [name, value] : request.dims) dims.set(name, value);
+  json.set("dims", std::move(dims)).set("prompt", request.prompt);
+  json.set("target", request.target).set("device", request.device);
+  json.set("compiler", request.compiler).set("proposer", request.proposer);
+  json.set("seconds", request.seconds).set("candidates", static_cast<int64_t>(request.candidates));
+  json.set("goal", request.goal).set("perf_target", request.perf_target);
+  json.set("precision", request.precision);
+  json.set("seed", request.seed ? Json(*request.seed) : Json());
+  json.set("cross_check", request.cross_check).set("baselines", list_of(request.baselines));
+  json.set("timeout_seconds", request.timeout_seconds).set("threads", request.threads);
+  return json.set("kernelwright", request.version);
+}
+
+SynthesizeRequest request_from_json(const Json& json) {
+  SynthesizeRequest request;
+  request.reference = json["reference"].as_string();
+  request.function = json["function"].as_string();
+  request.inputs = strings(json["inputs"]);
+  for (const auto& [name, value] : json["dims"].members()) request.dims[name] = value.as_int();
+  request.prompt = json["prompt"].as_string();
+  request.target = json["target"].as_string();
+  request.device = json["device"].as_string();
+  request.compiler = json["compiler"].as_string();
+  request.proposer = json["proposer"].as_string();
+  request.seconds = json["seconds"].as_double(60);
+  request.candidates = static_cast<size_t>(json["candidates"].as_int());
+  request.goal = json["goal"].as_double(0.95);
+  request.perf_target = json["perf_target"].as_double(1);
+  request.precision = json["precision"].as_string();
+  if (json["seed"].is_int()) request.seed = static_cast<uint64_t>(json["seed"].as_int());
+  request.cross_check = json["cross_check"].as_string();
+  request.baselines = strings(json["baselines"]);
+  request.timeout_seconds = json["timeout_seconds"].as_double(60);
+  request.threads = static_cast<int>(json["threads"].as_int());
+  request.version = json["kernelwright"].as_string();
+  return request;
+}
+
+Status Synthesis::check_unchanged(const store::RunInputs& inputs, const ContinueRequest& how) {
+  if (!how.reference.empty()) request_.reference = how.reference;
+  const std::string path = file_of(request_.reference);
+  if (!os::exists(path)) {
+    // The copy the run keeps is as good, as long as it needs no folder around it.
+    request_.reference = how.folder + "/inputs/reference.py";
+    reference_text_ = inputs.reference;
+    report_.notes.push_back(path + " is gone; the run's own copy of the reference is used");
+    return Done{};
+  }
+  reference_text_ = KW_TRY(os::read_file(path, kMostReferenceBytes));
+  if (reference_text_ == inputs.reference) return Done{};
+  return input_error(fmt::format(
+      "{} is not what this run was started with; start a new one, or put it back\n{}", path,
+      unified_diff(inputs.reference, reference_text_, "the run's reference", path)));
+}
+
+// The same meaning as kept: shapes, dtypes, ranges, precision.
+Status Synthesis::check_spec(const store::RunInputs& inputs) {
+  if (inputs.spec.is_null()) return Done{};
+  // The same question asked from another folder is the same question.
+  Json before = inputs.spec, now = task::to_json(*task_);
+  for (Json* json : {&before, &now}) json->set("source_path", "").set("notes", Json());
+  if (before.dump() == now.dump()) return Done{};
+  return input_error(
+      "the task is not what this run was started with; start a new one, or put it back\n" +
+      unified_diff(before.dump(true) + "\n", now.dump(true) + "\n", "the run's task", "now"));
+}
+
+void Synthesis::restore_archive() {
+  for (const record::Candidate& candidate : run_->candidates()) {
+    if (!archive_.add(candidate)) continue;
+    search::Entry& entry = archive_.at(candidate.id);
+    entry.estimate_us = run_->profile(candidate.id)["estimate"]["us"].as_double();
+    const Json verdict = run_->judgement(candidate.id);
+    const std::string& name = verdict["verdict"].as_string();
+    if (!name.empty() && name != "passed") {
+      const std::string reason = verdict["reason"].as_string();
+      entry.refused = name + (reason.empty() ? "" : ": " + reason);
+    } else if (judge_->measures()) {
+      entry.measured_us = run_->timing(candidate.id)["us"].as_double();
+    }
+  }
+}
+
+Result<SynthesisReport> Synthesis::go_on(const ContinueRequest& how) {
+  run_.emplace(KW_TRY(store::Run::open(how.folder, store::Access::Write)));
+  const store::RunInputs inputs = KW_TRY(run_->inputs());
+  request_ = request_from_json(inputs.config);
+  if (request_.reference.empty())
+    return input_error(how.folder + "/inputs/config.json does not say what was asked");
+  order_seed_ = static_cast<uint64_t>(inputs.config["order_seed"].as_int());
+  request_.prompt = inputs.prompt;
+  request_.version = how.version;
+  if (how.seconds) request_.seconds = *how.seconds;
+  if (how.candidates) request_.candidates = *how.candidates;
+  if (!how.device.empty()) request_.device = how.device;
+  request_.timeout_seconds = how.timeout_seconds;
+  request_.threads = how.threads;
+  only_measure_ = how.only_measure;
+  report_.run_id = run_->id();
+  report_.folder = progress_.folder = run_->folder();
+  KW_TRY(check_unchanged(inputs, how));
+  if (step("reference", &Synthesis::read_reference)) KW_TRY(check_spec(inputs));
+  step("machine", &Synthesis::open_machine);
+  if (only_measure_ && lanes_ != nullptr && !lanes_->has_gpu())
+    return environment_error("tune measures on a GPU, and there is none: " + machine_->no_gpu());
+  if (report_.failed_stage.empty())
+    KW_TRY(run_->event("resumed", Json::object().set("env", env_json())));
+  step("search", &Synthesis::search);
+  conclude();
+  return finish();
+}
+
+Result<std::string> named_run(const std::string& out, const std::string& name) {
+  return store::find_run(out.empty() ? store::default_root() : out, name);
+}
+
+Result<SynthesisReport> continue_run(const ContinueRequest& request,
+                                     const SynthesisWatcher& watcher) {
+  return Synthesis(SynthesizeRequest{}, watcher).go_on(request);
+}
+
+}  // namespace kw::engine

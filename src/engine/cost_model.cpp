@@ -1,0 +1,162 @@
+// Why not the roofline of estimate.h alone: most designs of one task move the same bytes and meet
+// the same roof. What tells them apart is how many bytes they keep in flight (Little's law: an H200
+// wants about 2.5 MB at once), how the last wave of blocks fills the GPU, and what goes through
+// memory between launches. Constants are round numbers; only the order they give matters.
+#include "engine/cost_model.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace kw::engine {
+namespace {
+
+constexpr double kSectorBytes = 32;
+constexpr double kLatencyUs = 0.6;    // of a load from memory under load
+constexpr double kLoadsInFlight = 2;  // per warp, as compilers schedule them
+constexpr int kUnknownRegisters = 32;
+constexpr double kSpecialLanes = 16, kConvertLanes = 64, kFp64Lanes = 64;  // per SM and clock
+constexpr double kLeastShare = 0.02;  // of a rate, however few threads there are
+
+double count_of(const record::CounterValues& counted, record::InstClass kind) {
+  return static_cast<double>(counted.warp_instructions[static_cast<size_t>(kind)]);
+}
+
+/// Bytes a warp asks for at once.
+double bytes_per_request(const record::CounterValues& counted) {
+  const auto requests =
+      static_cast<double>(counted.global_load_requests + counted.global_store_requests);
+  const auto bytes = static_cast<double>(counted.global_load_bytes + counted.global_store_bytes);
+  return requests > 0 ? bytes / requests : 0;
+}
+
+class Launch {
+ public:
+  Launch(const CostLaunch& launch, const CostRequest& request)
+      : launch_(launch), request_(request) {}
+
+  CostPart cost() {
+    fill();
+    part_.memory_us = memory_us();
+    part_.l2_us = sector_bytes() / request_.rates.l2_gbps * 1e-3;
+    const double clocks_per_us = request_.rates.sms * request_.rates.mhz;
+    const record::CounterValues& counted = launch_.counted;
+    part_.issue_us = scaled(counted.warp_total) / (request_.rates.issue * clocks_per_us);
+    part_.pipe_us = pipe_clocks() * request_.scale / clocks_per_us;
+    part_.shared_us = scaled(counted.shared_load_wavefronts + counted.shared_store_wavefronts) /
+                      (request_.rates.wavefronts * clocks_per_us);
+    part_.compute_us = compute_us();
+    choose();
+    return part_;
+  }
+
+ private:
+  double scaled(uint64_t value) const { return static_cast<double>(value) * request_.scale; }
+  double sector_bytes() const {
+    return kSectorBytes *
+           scaled(launch_.counted.global_load_sectors + launch_.counted.global_store_sectors);
+  }
+
+  // Occupancy, waves, and what they leave of the rates.
+  void fill() {
+    const int registers = launch_.registers > 0 ? launch_.registers : kUnknownRegisters;
+    const int resident = std::max(1, arch::resident_blocks(request_.target, launch_.threads,
+                                                           registers, launch_.shared_bytes));
+    part_.occupancy = std::min(
+        1.0, static_cast<double>(resident) * launch_.threads / request_.target.threads_per_sm);
+    const auto blocks = static_cast<double>(std::max<uint64_t>(launch_.blocks, 1));
+    const double at_once = resident * request_.rates.sms;
+    part_.waves = blocks / at_once;
+    part_.tail = part_.waves > 1 ? std::ceil(part_.waves) / part_.waves : 1;
+    // Blocks of one wave do not end together: what is left of a tail shrinks as waves grow.
+    part_.tail = 1 + (part_.tail - 1) / 2;
+    const double warps = std::min(blocks, at_once) * std::ceil(launch_.threads / 32.0);
+    const double in_flight = warps * bytes_per_request(launch_.counted) * kLoadsInFlight;
+    const double wanted = request_.gpu->copy * 1e3 * kLatencyUs;
+    part_.hiding = std::clamp(in_flight / wanted, kLeastShare, 1.0);
+    busy_ = std::clamp(std::min(blocks, at_once) / request_.rates.sms, kLeastShare, 1.0);
+  }
+
+  // What is read again comes from the L2: a launch cannot need more from memory than its buffers.
+  double memory_us() const {
+    const double read = std::min(kSectorBytes * scaled(launch_.counted.global_load_sectors),
+                                 launch_.readable_bytes);
+    const double written = std::min(kSectorBytes * scaled(launch_.counted.global_store_sectors),
+                                    launch_.writable_bytes);
+    if (read + written <= 0) return 0;
+    return (read + written) / request_.gpu->bandwidth(read, written) * 1e-3 / part_.hiding;
+  }
+
+  double pipe_clocks() const {
+    const record::CounterValues& counted = launch_.counted;
+    return 32 * std::max({count_of(counted, record::InstClass::Special) / kSpecialLanes,
+                          count_of(counted, record::InstClass::Convert) / kConvertLanes,
+                          count_of(counted, record::InstClass::Float64) / kFp64Lanes});
+  }
+
+  double compute_us() const {
+    const auto tera_us = [&](uint64_t flops, double tera) {
+      return tera > 0 ? scaled(flops) / tera * 1e-6 : 0;
+    };
+    const record::CounterValues& counted = launch_.counted;
+    return std::max({tera_us(counted.flops_fp32, request_.gpu->peak("fp32")),
+                     tera_us(counted.flops_fp64, request_.gpu->peak("fp64")),
+                     tera_us(counted.flops_tensor, request_.gpu->peak("fp16"))});
+  }
+
+  void choose() {
+    const std::pair<double, const char*> parts[] = {{part_.memory_us, "memory"},
+                                                    {part_.l2_us / busy_, "l2"},
+                                                    {part_.issue_us / busy_, "issue"},
+                                                    {part_.pipe_us / busy_, "pipes"},
+                                                    {part_.shared_us / busy_, "shared memory"},
+                                                    {part_.compute_us / busy_, "compute"}};
+    double sum = 0;
+    for (const auto& [us, name] : parts) {
+      sum += us;
+      if (us <= part_.us) continue;
+      part_.us = us;
+      part_.bound = name;
+    }
+    // Nothing overlaps perfectly: of two with the same roof, the one with less beside it is better.
+    part_.us = (part_.us + 0.1 * (sum - part_.us)) * part_.tail;
+    if (part_.us >= request_.gpu->launch_us) return;
+    part_.us = request_.gpu->launch_us + 0.1 * part_.us;
+    part_.bound = "launch";
+  }
+
+  const CostLaunch& launch_;
+  const CostRequest& request_;
+  CostPart part_;
+  double busy_ = 1;  // share of the SMs with work
+};
+
+}  // namespace
+
+Cost cost_of(const CostRequest& request) {
+  Cost cost;
+  for (const CostLaunch& launch : request.launches) {
+    cost.launches.push_back(Launch(launch, request).cost());
+    cost.us += cost.launches.back().us;
+  }
+  return cost;
+}
+
+Json to_json(const Cost& cost) {
+  Json launches = Json::array();
+  for (const CostPart& part : cost.launches) {
+    Json json = Json::object();
+    json.set("us", part.us).set("bound", part.bound);
+    json.set("memory_us", part.memory_us).set("l2_us", part.l2_us).set("issue_us", part.issue_us);
+    json.set("pipe_us", part.pipe_us).set("shared_us", part.shared_us);
+    json.set("compute_us", part.compute_us);
+    json.set("occupancy", part.occupancy).set("waves", part.waves);
+    json.set("hiding", part.hiding).set("tail", part.tail);
+    launches.push(std::move(json));
+  }
+  Json json = Json::object();
+  json.set("is_measurement", false).set("us", cost.us).set("launches", std::move(launches));
+  return json;
+}
+
+}  // namespace kw::engine

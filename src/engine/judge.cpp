@@ -1,0 +1,223 @@
+#include "engine/judge.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <atomic>
+#include <thread>
+
+#include "base/text.h"
+#include "engine/best_image.h"
+#include "engine/judge_counting.h"
+#include "engine/load.h"
+#include "os/entropy.h"
+#include "os/interrupt.h"
+
+namespace kw::engine {
+namespace {
+
+constexpr int kMostCompilers = 8;
+
+Status check_interrupt() {
+  if (os::interrupted()) return environment_error("interrupted");
+  return Done{};
+}
+
+/// "//! tune    THREADS in 128, 256 where …" with its value moved to the front of the list.
+std::string tune_line_with(std::string_view line, int64_t value) {
+  const size_t in = line.find(" in ");
+  const size_t where = line.find(" where ");
+  if (in == std::string_view::npos) return std::string(line);
+  const size_t begin = in + 4, end = where == std::string_view::npos ? line.size() : where;
+  std::vector<std::string> values = {std::to_string(value)};
+  for (const std::string& item : split(line.substr(begin, end - begin), ',')) {
+    const std::string one(trim(item));
+    if (one != values.front()) values.push_back(one);
+  }
+  return std::string(line.substr(0, begin)) + join(values, ", ") + std::string(line.substr(end));
+}
+
+/// The name a tune line declares, or "".
+std::string tuned_name(std::string_view line) {
+  std::string_view rest = trim(line);
+  if (!rest.starts_with("//!")) return "";
+  rest = trim(rest.substr(3));
+  if (!rest.starts_with("tune ")) return "";
+  rest = trim(rest.substr(5));
+  return std::string(rest.substr(0, rest.find(' ')));
+}
+
+}  // namespace
+
+std::string verdict_reason(const record::Verdict& verdict) {
+  struct Reason {
+    std::string operator()(const record::Rejected& v) const {
+      return fmt::format("rejected ({}): {}", record::stage_name(v.stage), v.reason);
+    }
+    std::string operator()(const record::Crashed& v) const { return "crashed: " + v.what; }
+    std::string operator()(const record::Wrong& v) const { return "wrong: " + v.reason; }
+    std::string operator()(const record::Passed&) const { return ""; }
+    std::string operator()(const record::Unknown& v) const {
+      return "unknown: " + v.missing_evidence;
+    }
+  };
+  return std::visit(Reason(), verdict);
+}
+
+std::string with_tunes(const std::string& text, const std::map<std::string, int64_t>& tunes) {
+  std::string out;
+  for (const std::string_view line : split_lines(text)) {
+    const auto tune = tunes.find(tuned_name(line));
+    out += tune == tunes.end() ? std::string(line) : tune_line_with(line, tune->second);
+    out += "\n";
+  }
+  return out;
+}
+
+Judge::Judge(const JudgeRequest& request, Lanes& lanes, store::Run& run, Progress progress)
+    : request_(request), lanes_(lanes), run_(run), progress_(std::move(progress)) {}
+
+Judge::~Judge() {
+  for (auto& lane : lanes_.all()) lane->tools.verify.compiler = inner_;
+}
+
+Result<std::unique_ptr<Judge>> Judge::make(const JudgeRequest& request, Lanes& lanes,
+                                           store::Run& run, Progress progress) {
+  std::unique_ptr<Judge> judge(new Judge(request, lanes, run, std::move(progress)));
+  KW_TRY(judge->prepare());
+  return judge;
+}
+
+Status Judge::prepare() {
+  inner_ = lanes_.first().tools.verify.compiler;
+  const int cores = static_cast<int>(std::thread::hardware_concurrency());
+  ahead_ = std::make_unique<AheadCompiler>(*inner_, std::clamp(cores, 1, kMostCompilers));
+  for (auto& lane : lanes_.all()) lane->tools.verify.compiler = ahead_.get();
+  dims_ = request_.task->benchmark_shapes.empty() ? request_.task->correctness_shapes.front()
+                                                  : request_.task->benchmark_shapes.front();
+  const graph::Graph whole = KW_TRY(request_.task->reference->trace(dims_));
+  work_ = work_at(*request_.task, whole);
+  floor_ = bench::floor_of(work_, *request_.calibration);
+  hash_seed_ = KW_TRY(os::random_bits()) >> 1;
+  seed_ = request_.verify.seed ? *request_.verify.seed : KW_TRY(os::random_bits()) >> 1;
+  counting_ = std::make_unique<Counting>();
+  return counting_->choose(*request_.task, dims_, whole);
+}
+
+void Judge::tell(const std::string& what) const {
+  if (progress_) progress_(what);
+}
+
+bool Judge::measures() const { return lanes_.has_gpu(); }
+
+kernel::Bindings Judge::fixed_for(const exec::Device& device,
+                                  const record::Candidate& candidate) const {
+  const exec::DeviceInfo info = device.info();
+  kernel::Bindings fixed;
+  const auto target =
+      arch::find_target(request_.verify.target.empty() ? info.target : request_.verify.target);
+  if (target) fixed.target = *target;
+  fixed.sms = info.sms;
+  fixed.l2_bytes = info.l2_bytes;
+  fixed.tunes = candidate.tunes;
+  return fixed;
+}
+
+VerifyRequest Judge::verify_request(const record::Candidate& candidate) const {
+  VerifyRequest request = request_.verify;
+  request.module_path = run_.folder() + "/candidates/" + candidate.id + "/module.cu";
+  request.tunes = candidate.tunes;
+  for (const auto& [name, value] : candidate.tunes) {
+    request.task_options.emplace_back("--tune");
+    request.task_options.push_back(fmt::format("{}={}", name, value));
+  }
+  return request;
+}
+
+Result<search::Look> Judge::refuse(const record::Candidate& candidate,
+                                   const record::Verdict& verdict) {
+  KW_TRY(run_.judged(candidate.id, record::to_json(verdict)));
+  return search::Look{0, verdict_reason(verdict)};
+}
+
+Result<std::vector<search::Look>> Judge::measure(const search::Candidates& candidates) {
+  for (const record::Candidate& candidate : candidates) {
+    compile_ahead(candidate, exec::ImageKind::Ptx, true);
+    compile_ahead(candidate, lanes_.first().tools.verify.gpu->info().image, true);
+  }
+  std::vector<std::optional<Result<search::Look>>> looks(candidates.size());
+  std::atomic<size_t> next = 0;
+  std::atomic<bool> failed = false;
+  const auto work = [&](Lane& lane) {
+    for (size_t i = next++; i < candidates.size() && !failed; i = next++) {
+      looks[i].emplace(measure_one(lane, candidates[i]));
+      if (!*looks[i]) failed = true;
+    }
+  };
+  std::vector<std::thread> others;
+  for (size_t i = 1; i < lanes_.all().size(); ++i)
+    others.emplace_back([&, i] { work(*lanes_.all()[i]); });
+  work(lanes_.first());
+  for (std::thread& thread : others) thread.join();
+  std::vector<search::Look> out;
+  for (auto& look : looks) {
+    if (look && !*look) return std::move(*look).error();
+    if (look) out.push_back(std::move(**look));
+  }
+  if (out.size() != candidates.size()) return environment_error("interrupted");
+  return out;
+}
+
+Result<search::Look> Judge::certify(const record::Candidate& candidate) {
+  KW_TRY(check_interrupt());
+  tell("certifying " + candidate.origin);
+  BenchRequest request;
+  request.verify = verify_request(candidate);
+  request.dims = dims_;
+  request.torch_modes = request_.torch_modes;
+  Certificate made;
+  made.id = candidate.id;
+  made.text = with_tunes(candidate.text, candidate.tunes);
+  BenchTools tools = lanes_.first().tools;
+  made.bench = KW_TRY(bench_module(made.text, *request_.task, request, tools, progress_));
+  KW_TRY(run_.judged(candidate.id, to_json(made.bench.gate)));
+  if (made.bench.candidate.measurement) {
+    Json timing = Json::object();
+    timing.set("us", made.bench.candidate.measurement->summary.median);
+    KW_TRY(run_.timed(candidate.id, timing.set("certified", to_json(made.bench))));
+  }
+  const std::string reason = verdict_reason(made.bench.verdict);
+  if (!reason.empty()) {
+    last_refusal_ = std::move(made.bench.gate);
+    return search::Look{0, reason};
+  }
+  KW_TRY(note_resources(candidate, made));
+  double us = made.bench.estimate ? made.bench.estimate->us : 0;
+  if (made.bench.candidate.measurement) us = made.bench.candidate.measurement->summary.median;
+  certificate_ = std::move(made);
+  return search::Look{us, ""};
+}
+
+// The images that ship, and what they cost on the chip.
+Status Judge::note_resources(const record::Candidate& candidate, Certificate& certificate) {
+  const kernel::Module module = KW_TRY(parse_module(certificate.text, "kernel.cu"));
+  exec::Device& device = *lanes_.first().tools.verify.virtual_gpu;
+  const auto request = counting_->compile_request(module, fixed_for(device, candidate),
+                                                  request_.verify.timeout_seconds);
+  if (!request) return Done{};
+  exec::CompileRequest ask = *request;
+  ask.image = exec::ImageKind::Ptx;
+  exec::CompileOutcome ptx = KW_TRY(ahead_->compile(ask));
+  certificate.ptx = std::move(ptx.compiled);
+  BestImage image(*ahead_, exec::ImageKind::Cubin);
+  const auto cubin = image.compile(ask);
+  if (!cubin || !cubin->compiled || cubin->compiled->kind != exec::ImageKind::Cubin) return Done{};
+  certificate.cubin = cubin->compiled;
+  for (const exec::CompiledKernel& kernel : certificate.cubin->kernels)
+    certificate.resources.push_back(kernel.resources);
+  if (const auto cost = counting_->costs.find(candidate.id); cost != counting_->costs.end())
+    certificate.cost = cost->second;
+  return Done{};
+}
+
+}  // namespace kw::engine

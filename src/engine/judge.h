@@ -1,0 +1,104 @@
+// How every candidate of a search is judged: one path for all proposers. Screening compiles and
+// counts on the virtual GPU; measuring sends a candidate through the gate and times it at the shape
+// it was judged at; certifying does all of that anew with fresh inputs. What is found goes to the
+// run's folder at once.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/ahead_compiler.h"
+#include "engine/bench.h"
+#include "engine/cost_model.h"
+#include "engine/lanes.h"
+#include "search/ports.h"
+#include "store/run.h"
+
+namespace kw::engine {
+
+struct JudgeRequest {
+  const task::Task* task = nullptr;  // its first benchmark shape is the one to be fast at
+  VerifyRequest verify;              // reference, options and seed; module and tunables are ours
+  std::vector<std::string> torch_modes;
+  const record::Calibration* calibration = nullptr;  // rates for estimates and the floor
+};
+
+/// What certification found out about the winner.
+struct Certificate {
+  std::string id;
+  std::string text;  // of the module, the chosen values first in their `tune` lines
+  BenchReport bench;
+  std::optional<exec::Compiled> ptx, cubin;
+  std::vector<exec::KernelResources> resources;  // of its kernels, as far as known
+  std::optional<Cost> cost;
+};
+
+class Judge : public search::Evaluator {
+ public:
+  /// Everything must outlive this. An Error when the task cannot be traced at its shapes.
+  static Result<std::unique_ptr<Judge>> make(const JudgeRequest& request, Lanes& lanes,
+                                             store::Run& run, Progress progress);
+  ~Judge() override;
+
+  bool measures() const override;
+  Result<std::vector<search::Look>> screen(const search::Candidates& candidates) override;
+  Result<std::vector<search::Look>> measure(const search::Candidates& candidates) override;
+  Result<std::vector<search::Look>> pair(const search::Candidates& candidates, int effort) override;
+  Result<search::Look> certify(const record::Candidate& candidate) override;
+
+  const task::Dims& dims() const { return dims_; }
+  const bench::Work& work() const { return work_; }
+  const bench::Floor& floor() const { return floor_; }
+  /// Of the candidate certified last; nothing before.
+  const std::optional<Certificate>& certificate() const { return certificate_; }
+  /// What certification said when it last refused one, for the report of a failure.
+  const std::optional<VerifyReport>& last_refusal() const { return last_refusal_; }
+
+ private:
+  struct Counting;
+  Judge(const JudgeRequest& request, Lanes& lanes, store::Run& run, Progress progress);
+
+  Status prepare();
+  void tell(const std::string& what) const;
+  kernel::Bindings fixed_for(const exec::Device& device, const record::Candidate& candidate) const;
+  VerifyRequest verify_request(const record::Candidate& candidate) const;
+  /// Tells the compilers what the candidates will need.
+  void compile_ahead(const record::Candidate& candidate, exec::ImageKind image, bool all_shapes);
+  Result<search::Look> screen_one(const record::Candidate& candidate);
+  Result<search::Look> refuse(const record::Candidate& candidate, const record::Verdict& verdict);
+  /// Registers of the kernels at the timed shape; empty when nothing here makes cubins.
+  Result<std::vector<CostLaunch>> with_registers(const record::Candidate& candidate,
+                                                 std::vector<CostLaunch> launches);
+  Result<search::Look> finish_screening(const record::Candidate& candidate, const Cost& cost);
+  Result<search::Look> measure_one(Lane& lane, const record::Candidate& candidate);
+  Status find_shape(Lane& lane);
+  Result<std::string> ready(Lane& lane, const record::Candidate& candidate);
+  bench::MeasureOptions measure_options(Lane& lane, const std::vector<TimedCandidate*>& timed,
+                                        int effort);
+  Status note_resources(const record::Candidate& candidate, Certificate& certificate);
+
+  JudgeRequest request_;
+  Lanes& lanes_;
+  store::Run& run_;
+  Progress progress_;
+  task::Dims dims_;
+  bench::Work work_;
+  bench::Floor floor_;
+  uint64_t hash_seed_ = 0, seed_ = 0;
+  std::unique_ptr<Counting> counting_;
+  exec::Compiler* inner_ = nullptr;  // behind ahead_
+  std::unique_ptr<AheadCompiler> ahead_;
+  std::optional<Certificate> certificate_;
+  std::optional<VerifyReport> last_refusal_;
+};
+
+/// Why a candidate is out, in one line; "" when it passed.
+std::string verdict_reason(const record::Verdict& verdict);
+
+/// The module with these values first in their `tune` lines, so that they are what it uses when
+/// nobody says otherwise.
+std::string with_tunes(const std::string& text, const std::map<std::string, int64_t>& tunes);
+
+}  // namespace kw::engine

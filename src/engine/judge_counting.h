@@ -1,0 +1,37 @@
+// The shape at which candidates are counted on the virtual GPU, and what was counted. Internal to
+// the judge.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/cost_model.h"
+#include "engine/judge.h"
+#include "verify/binding.h"
+#include "verify/shapes.h"
+
+namespace kw::engine {
+
+struct Judge::Counting {
+  /// The timed shape, cut down until the virtual GPU does it in milliseconds, with inputs.
+  Status choose(const task::Task& asked, const task::Dims& timed, const graph::Graph& whole);
+  /// What the kernels of the timed shape are compiled with; nothing when the module does not serve
+  /// it. The image kind is the caller's.
+  std::optional<exec::CompileRequest> compile_request(const kernel::Module& module,
+                                                      const kernel::Bindings& fixed,
+                                                      double timeout_seconds) const;
+
+  const task::Task* task = nullptr;
+  task::Dims dims;          // timed
+  graph::Graph graph;       // at these
+  verify::ShapePlan plan;   // all shapes the virtual GPU looks at
+  verify::ShapeCase small;  // where things are counted
+  std::vector<tensor::HostTensor> inputs;
+  double scale = 1;
+  std::map<std::string, std::vector<CostLaunch>> launches;  // by id
+  std::map<std::string, Cost> costs;
+};
+
+}  // namespace kw::engine

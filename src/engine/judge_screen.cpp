@@ -1,0 +1,267 @@
+// Screening: compile, count at a small shape, estimate. Compiles run ahead in worker processes
+// while this thread counts.
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "engine/best_image.h"
+#include "engine/judge_counting.h"
+#include "engine/load.h"
+#include "os/interrupt.h"
+#include "verify/families.h"
+#include "verify/programs.h"
+
+namespace kw::engine {
+namespace {
+
+constexpr double kClose = 1.25;     // estimates this near the best deserve a second look
+constexpr size_t kSecondLooks = 4;  // … of so many
+
+std::string compile_log(const exec::CompileFailed& failed) {
+  if (!failed.log.empty()) return failed.log;
+  std::string log;
+  for (const exec::CompileMessage& message : failed.messages)
+    log += fmt::format("{}:{}: {}\n", message.line, message.column, message.text);
+  return log;
+}
+
+std::string first_error(const exec::CompileFailed& failed) {
+  if (failed.timed_out) return "the compiler did not finish in time";
+  for (const exec::CompileMessage& message : failed.messages) {
+    if (message.severity == exec::CompileMessage::Severity::Error)
+      return fmt::format("line {}: {}", message.line, message.text);
+  }
+  return failed.crashed ? "the compiler crashed on it" : "it does not compile";
+}
+
+record::Verdict rejected(record::Stage stage, std::string reason) {
+  return record::Rejected{stage, std::move(reason), std::nullopt, ""};
+}
+
+double bytes_of(const kernel::Program& program, const kernel::Launch& launch, bool writable) {
+  std::vector<int> seen;
+  double bytes = 0;
+  for (const kernel::Param& param : launch.params) {
+    if (param.buffer < 0 || std::ranges::find(seen, param.buffer) != seen.end()) continue;
+    seen.push_back(param.buffer);
+    const kernel::Buffer& buffer = program.buffers[static_cast<size_t>(param.buffer)];
+    if (!writable || buffer.role != kernel::Role::Input) bytes += static_cast<double>(buffer.bytes);
+  }
+  return bytes;
+}
+
+/// Counters of the small shape beside the geometry of the timed one.
+std::vector<CostLaunch> cost_launches(const std::vector<record::LaunchCounters>& counted,
+                                      const kernel::Program& timed) {
+  std::vector<CostLaunch> out;
+  for (const kernel::Launch& launch : timed.launches) {
+    CostLaunch one;
+    one.blocks = launch.grid.count();
+    one.threads = static_cast<int>(launch.block.count());
+    one.shared_bytes = launch.shared_bytes;
+    one.readable_bytes = bytes_of(timed, launch, false);
+    one.writable_bytes = bytes_of(timed, launch, true);
+    out.push_back(one);
+  }
+  if (out.empty()) return out;
+  // As many launches as were counted: one to one. Else the first stands for all.
+  for (size_t i = 0; i < counted.size(); ++i)
+    out[counted.size() == out.size() ? i : 0].counted += counted[i].total;
+  return out;
+}
+
+}  // namespace
+
+Status Judge::Counting::choose(const task::Task& asked, const task::Dims& timed,
+                               const graph::Graph& whole) {
+  task = &asked;
+  dims = timed;
+  graph = whole;
+  plan = KW_TRY(verify::plan_shapes(asked, verify::virtual_limits()));
+  task::Task only = asked;
+  only.correctness_shapes = only.benchmark_shapes = {timed};
+  verify::ShapeLimits limits = verify::virtual_limits();
+  limits.derive = false;
+  verify::ShapePlan one = KW_TRY(verify::plan_shapes(only, limits));
+  if (one.cases.empty()) {
+    // The timed shape cannot be cut to what the virtual GPU does: the largest of the others then.
+    for (verify::ShapeCase& shape : plan.cases) {
+      if (small.dims.empty() || shape.work > small.work) small = shape;
+    }
+  } else {
+    small = std::move(one.cases.front());
+  }
+  if (small.graph.nodes.empty())
+    return input_error("no shape of the task is small enough for the virtual GPU");
+  inputs = KW_TRY(verify::draw_inputs(asked, small.graph, small.dims, "normal", 1));
+  scale = small.work > 0 ? verify::work_of(graph) / small.work : 1;
+  return Done{};
+}
+
+std::optional<exec::CompileRequest> Judge::Counting::compile_request(const kernel::Module& module,
+                                                                     const kernel::Bindings& fixed,
+                                                                     double timeout_seconds) const {
+  const auto matching = verify::match_tensors(module, *task, graph);
+  if (!matching) return std::nullopt;
+  const auto bindings = verify::bind_shape(module, *matching, *task, graph, dims, fixed);
+  if (!bindings) return std::nullopt;
+  const auto selection = kernel::select(module, *bindings);
+  if (!selection) return std::nullopt;
+  exec::CompileRequest request;
+  request.source = module.text;
+  request.file_name = module.file_name;
+  request.target = fixed.target.name;
+  request.defines = selection->defines;
+  request.kernels = selection->kernels;
+  request.timeout_seconds = timeout_seconds;
+  return request;
+}
+
+void Judge::compile_ahead(const record::Candidate& candidate, exec::ImageKind image,
+                          bool all_shapes) {
+  const Result<kernel::Module> module = parse_module(candidate.text, "module.cu");
+  if (!module) return;
+  const kernel::Bindings fixed = fixed_for(*lanes_.first().tools.verify.virtual_gpu, candidate);
+  std::vector<const verify::ShapeCase*> shapes = {&counting_->small};
+  for (const verify::ShapeCase& shape : counting_->plan.cases) {
+    if (all_shapes) shapes.push_back(&shape);
+  }
+  const auto matching = verify::match_tensors(*module, *request_.task, counting_->graph);
+  if (!matching) return;
+  for (const verify::ShapeCase* shape : shapes) {
+    const auto bindings =
+        verify::bind_shape(*module, *matching, *request_.task, shape->graph, shape->dims, fixed);
+    const auto selection =
+        bindings ? kernel::select(*module, *bindings) : Result<kernel::Selection>(bindings.error());
+    if (!selection) continue;
+    exec::CompileRequest request;
+    request.source = module->text;
+    request.file_name = module->file_name;
+    request.target = fixed.target.name;
+    request.image = image;
+    request.defines = selection->defines;
+    request.kernels = selection->kernels;
+    request.timeout_seconds = request_.verify.timeout_seconds;
+    ahead_->ahead(std::move(request));
+  }
+}
+
+Result<search::Look> Judge::finish_screening(const record::Candidate& candidate, const Cost& cost) {
+  counting_->costs[candidate.id] = cost;
+  Json profile = Json::object();
+  profile.set("estimate", to_json(cost));
+  profile.set("counted_at", task::dims_text(counting_->small.dims));
+  profile.set("timed_at", task::dims_text(dims_)).set("scale", counting_->scale);
+  profile.set("rates", request_.calibration->gpu);
+  KW_TRY(run_.profiled(candidate.id, profile));
+  return search::Look{cost.us, ""};
+}
+
+Result<search::Look> Judge::screen_one(const record::Candidate& candidate) {
+  KW_TRY(run_.add(candidate));
+  const Result<kernel::Module> module = parse_module(candidate.text, "module.cu");
+  if (!module) return refuse(candidate, rejected(record::Stage::Static, module.error().message));
+  exec::Device& device = *lanes_.first().tools.verify.virtual_gpu;
+  const Counting& at = *counting_;
+  const auto matching = verify::match_tensors(*module, *request_.task, at.small.graph);
+  if (!matching)
+    return refuse(candidate, rejected(record::Stage::Static, matching.error().message));
+  verify::Programs programs(*module, *ahead_, device, fixed_for(device, candidate),
+                            request_.verify.timeout_seconds);
+  const verify::Built built =
+      KW_TRY(programs.build(*matching, *request_.task, at.small.graph, at.small.dims));
+  const verify::Built timed = KW_TRY(programs.build(*matching, *request_.task, at.graph, at.dims));
+  for (const verify::Built* one : {&built, &timed}) {
+    if (one->failed) {
+      KW_TRY(run_.compiled(candidate.id, compile_log(*one->failed)));
+      return refuse(candidate, rejected(record::Stage::Compile, first_error(*one->failed)));
+    }
+    if (!one->not_served.empty())
+      return refuse(candidate, rejected(record::Stage::Static, one->not_served));
+    if (!one->not_loaded.empty() && !measures())
+      return refuse(candidate, rejected(record::Stage::VirtualGpu, one->not_loaded));
+  }
+  // The virtual GPU does not know an instruction: only the clock can tell, so let it be asked.
+  if (!built.ready || !timed.ready) {
+    Cost unknown;
+    unknown.us = floor_.us;
+    return finish_screening(candidate, unknown);
+  }
+  exec::RunOptions options;
+  options.counters = true;
+  options.threads = request_.verify.threads;
+  options.timeout_seconds = request_.verify.timeout_seconds;
+  const exec::RunOutcome outcome = KW_TRY(
+      device.run(built.ready->image, built.ready->program,
+                 verify::program_inputs(built.ready->program, *matching, at.inputs), options));
+  if (outcome.status != exec::RunStatus::Completed) {
+    return refuse(candidate, rejected(record::Stage::VirtualGpu,
+                                      fmt::format("{}: {}", exec::run_status_name(outcome.status),
+                                                  outcome.message)));
+  }
+  counting_->launches[candidate.id] = cost_launches(outcome.counters, timed.ready->program);
+  CostRequest ask;
+  ask.launches = counting_->launches[candidate.id];
+  ask.scale = at.scale;
+  ask.target = fixed_for(device, candidate).target;
+  ask.gpu = request_.calibration;
+  return finish_screening(candidate, cost_of(ask));
+}
+
+Result<std::vector<CostLaunch>> Judge::with_registers(const record::Candidate& candidate,
+                                                      std::vector<CostLaunch> launches) {
+  const kernel::Module module = KW_TRY(parse_module(candidate.text, "module.cu"));
+  const kernel::Bindings fixed = fixed_for(*lanes_.first().tools.verify.virtual_gpu, candidate);
+  auto request = counting_->compile_request(module, fixed, request_.verify.timeout_seconds);
+  if (!request) return std::vector<CostLaunch>{};
+  BestImage image(*ahead_, exec::ImageKind::Cubin);
+  const auto compiled = image.compile(*request);
+  if (!compiled || !compiled->compiled) return std::vector<CostLaunch>{};
+  int most = -1;
+  int64_t shared = 0;
+  for (const exec::CompiledKernel& kernel : compiled->compiled->kernels) {
+    most = std::max(most, kernel.resources.registers);
+    shared = std::max(shared, kernel.resources.static_shared);
+  }
+  if (most < 0) return std::vector<CostLaunch>{};
+  for (CostLaunch& launch : launches) {
+    launch.registers = most;
+    launch.shared_bytes += shared;
+  }
+  return launches;
+}
+
+Result<std::vector<search::Look>> Judge::screen(const search::Candidates& candidates) {
+  for (const record::Candidate& candidate : candidates)
+    compile_ahead(candidate, exec::ImageKind::Ptx, false);
+  std::vector<search::Look> looks;
+  double best = 0;
+  for (const record::Candidate& candidate : candidates) {
+    if (os::interrupted()) return environment_error("interrupted");
+    tell("screening " + candidate.origin);
+    looks.push_back(KW_TRY(screen_one(candidate)));
+    const double us = looks.back().us;
+    if (us > 0 && (best == 0 || us < best)) best = us;
+  }
+  // Registers cost a second compile; they are asked for where they can decide.
+  std::vector<size_t> close;
+  for (size_t i = 0; i < looks.size(); ++i) {
+    const bool counted = counting_->launches.count(candidates[i].id) > 0;
+    if (counted && looks[i].us > 0 && looks[i].us <= kClose * best) close.push_back(i);
+  }
+  std::ranges::stable_sort(close, {}, [&](size_t i) { return looks[i].us; });
+  if (close.size() > kSecondLooks) close.resize(kSecondLooks);
+  for (const size_t i : close) compile_ahead(candidates[i], exec::ImageKind::Cubin, false);
+  for (const size_t i : close) {
+    CostRequest ask;
+    ask.launches = KW_TRY(with_registers(candidates[i], counting_->launches[candidates[i].id]));
+    if (ask.launches.empty()) break;
+    ask.scale = counting_->scale;
+    ask.target = fixed_for(*lanes_.first().tools.verify.virtual_gpu, candidates[i]).target;
+    ask.gpu = request_.calibration;
+    looks[i] = KW_TRY(finish_screening(candidates[i], cost_of(ask)));
+  }
+  return looks;
+}
+
+}  // namespace kw::engine

@@ -1,0 +1,168 @@
+// Measuring on a lane: the gate, the timed shape, then the clock. Nothing is timed that is not
+// right at the very shape it is timed at.
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "engine/judge.h"
+#include "engine/load.h"
+#include "os/entropy.h"
+#include "os/interrupt.h"
+
+namespace kw::engine {
+namespace {
+
+constexpr int kSets = 2;  // of inputs at the timed shape: contents must change from call to call
+
+Result<uint64_t> secret_seed() { return KW_TRY(os::random_bits()) >> 1; }
+
+exec::TimedProgram timed_program(const TimedCandidate& candidate) {
+  return {candidate.image, &candidate.program, candidate.inputs};
+}
+
+}  // namespace
+
+// The gate's pool where it has the timed shape whole, else one of that shape alone.
+Status Judge::find_shape(Lane& lane) {
+  if (lane.shape) return Done{};
+  const auto& cases = lane.pools.large->shapes().cases;
+  const bool judged = std::ranges::any_of(
+      cases, [&](const verify::ShapeCase& shape) { return shape.dims == dims_; });
+  if (!judged) {
+    tell("drawing inputs of the timed shape");
+    task::Task only = *request_.task;
+    only.correctness_shapes = only.benchmark_shapes = {dims_};
+    verify::ShapeLimits limits;
+    limits.derive = limits.cut = false;
+    verify::ShapePlan plan = KW_TRY(verify::plan_shapes(only, limits));
+    verify::PoolOptions options;
+    options.seed = request_.verify.seed;
+    options.threads = request_.verify.threads;
+    options.sets_per_shape = kSets;
+    lane.own_pool.emplace(KW_TRY(verify::Pool::make(*request_.task, *lane.tools.verify.oracle,
+                                                    std::move(plan), options, secret_seed)));
+  }
+  verify::Pool& pool = judged ? *lane.pools.large : *lane.own_pool;
+  lane.shape = KW_TRY(timed_shape(pool, pool.task(), dims_, kSets, secret_seed));
+  return Done{};
+}
+
+/// "" when the candidate is ready on this lane, else why it must not be timed.
+Result<std::string> Judge::ready(Lane& lane, const record::Candidate& candidate) {
+  if (lane.ready.count(candidate.id) > 0) return std::string();
+  VerifyReport judged =
+      KW_TRY(verify_module(candidate.text, *request_.task, verify_request(candidate),
+                           lane.tools.verify, {}, &lane.pools));
+  KW_TRY(run_.judged(candidate.id, to_json(judged)));
+  std::string reason = verdict_reason(judged.gate.verdict);
+  if (!reason.empty()) {
+    last_refusal_ = std::move(judged);
+    return reason;
+  }
+  KW_TRY(find_shape(lane));
+  const kernel::Module module = KW_TRY(parse_module(candidate.text, "module.cu"));
+  PrepareOptions options;
+  options.fixed = fixed_for(*lane.tools.verify.gpu, candidate);
+  options.hash_seed = hash_seed_;
+  options.timeout_seconds = request_.verify.timeout_seconds;
+  std::unique_ptr<TimedCandidate> made = KW_TRY(prepare_candidate(
+      module, *lane.shape, *lane.tools.verify.compiler, *lane.tools.verify.gpu, options));
+  if (made->refused) {
+    KW_TRY(run_.judged(candidate.id, record::to_json(*made->refused)));
+    return verdict_reason(*made->refused);
+  }
+  lane.ready[candidate.id] = std::move(made);
+  return std::string();
+}
+
+bench::MeasureOptions Judge::measure_options(Lane& lane, const std::vector<TimedCandidate*>& timed,
+                                             int effort) {
+  bench::MeasureOptions options;
+  options.protocol.seed = seed_ + static_cast<uint64_t>(effort) * 7919;
+  options.protocol.hash_seed = hash_seed_;
+  options.protocol.timeout_seconds = request_.verify.timeout_seconds;
+  options.protocol.warmup_seconds = 0.05;
+  options.rule.min_samples = effort == 0 ? 10 : 20 * effort;
+  options.rule.max_samples = effort == 0 ? 40 : 40 * effort;
+  options.rule.max_seconds = effort == 0 ? 0.1 : 0.1 * effort;
+  options.rule.relative_noise = effort == 0 ? 0.01 : 0.005;
+  options.batch_samples = 20;
+  for (const TimedCandidate* one : timed) options.audits.push_back(one->audit);
+  options.judge = [&lane, timed](size_t program,
+                                 const exec::CopiedCall& call) -> std::optional<std::string> {
+    const auto set = static_cast<size_t>(call.entry);
+    if (call.entry < 0 || set >= lane.shape->sets.size())
+      return "a timed call names unknown inputs";
+    const auto wrong = judge_outputs(*lane.shape, *timed[program], set, call.buffers);
+    if (!wrong) return std::nullopt;
+    return "the output of a timed call is wrong: " + wrong->reason;
+  };
+  return options;
+}
+
+Result<search::Look> Judge::measure_one(Lane& lane, const record::Candidate& candidate) {
+  if (os::interrupted()) return environment_error("interrupted");
+  tell("judging " + candidate.origin);
+  const std::string reason = KW_TRY(ready(lane, candidate));
+  if (!reason.empty()) return search::Look{0, reason};
+  const std::vector<TimedCandidate*> timed = {lane.ready.at(candidate.id).get()};
+  const bench::MeasureOutcome outcome = KW_TRY(bench::measure(
+      *lane.tools.verify.gpu, {timed_program(*timed[0])}, measure_options(lane, timed, 0)));
+  if (outcome.status != exec::RunStatus::Completed) {
+    return refuse(candidate, record::Crashed{fmt::format("while it was timed: {}: {}",
+                                                         exec::run_status_name(outcome.status),
+                                                         outcome.message),
+                                             std::nullopt, ""});
+  }
+  const bench::Measurement& measured = outcome.measurements[0];
+  if (measured.rejected) {
+    return refuse(candidate,
+                  record::Rejected{record::Stage::Audit, *measured.rejected, std::nullopt, ""});
+  }
+  KW_TRY(run_.timed(
+      candidate.id,
+      Json::object().set("us", measured.summary.median).set("quick", to_json(measured))));
+  return search::Look{measured.summary.median, ""};
+}
+
+Result<std::vector<search::Look>> Judge::pair(const search::Candidates& candidates, int effort) {
+  Lane& lane = lanes_.first();
+  std::vector<search::Look> looks(candidates.size());
+  std::vector<TimedCandidate*> timed;
+  std::vector<exec::TimedProgram> programs;
+  std::vector<size_t> owners;
+  for (size_t i = 0; i < candidates.size(); ++i) {
+    if (os::interrupted()) return environment_error("interrupted");
+    looks[i].refused = KW_TRY(ready(lane, candidates[i]));
+    if (!looks[i].refused.empty()) continue;
+    timed.push_back(lane.ready.at(candidates[i].id).get());
+    programs.push_back(timed_program(*timed.back()));
+    owners.push_back(i);
+  }
+  if (programs.empty()) return looks;
+  tell(fmt::format("timing {} candidates together", programs.size()));
+  const bench::MeasureOutcome outcome = KW_TRY(
+      bench::measure(*lane.tools.verify.gpu, programs, measure_options(lane, timed, effort)));
+  if (outcome.status != exec::RunStatus::Completed) {
+    // Somebody among them ruined it; alone, each shows whether it was the one.
+    for (const size_t i : owners) looks[i] = KW_TRY(measure_one(lane, candidates[i]));
+    return looks;
+  }
+  for (size_t k = 0; k < owners.size(); ++k) {
+    const bench::Measurement& measured = outcome.measurements[k];
+    const record::Candidate& candidate = candidates[owners[k]];
+    if (measured.rejected) {
+      looks[owners[k]] = KW_TRY(refuse(
+          candidate, record::Rejected{record::Stage::Audit, *measured.rejected, std::nullopt, ""}));
+      continue;
+    }
+    looks[owners[k]].us = measured.summary.median;
+    Json json = Json::object();
+    json.set("us", measured.summary.median);
+    json.set("paired", to_json(measured)).set("among", static_cast<int64_t>(owners.size()));
+    KW_TRY(run_.timed(candidate.id, json));
+  }
+  return looks;
+}
+
+}  // namespace kw::engine

@@ -1,0 +1,44 @@
+// The devices of a search: one exclusive lane per GPU, with pools of inputs of its own, so that
+// lanes never wait for each other. Without a GPU there is one lane that only has the virtual GPU.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/bench.h"
+
+namespace kw::engine {
+
+struct Lane {
+  BenchTools tools;
+  VerifyPools pools;
+  std::optional<verify::Pool> own_pool;  // when the gate's has not the timed shape whole
+  std::optional<TimedShape> shape;
+  std::map<std::string, std::unique_ptr<TimedCandidate>> ready;  // by id; judged at the timed shape
+};
+
+class Lanes {
+ public:
+  /// The tools' own GPU, and further ones of the same kind as far as they can be opened. What the
+  /// tools point to must outlive the lanes.
+  static Result<std::unique_ptr<Lanes>> open(const BenchTools& tools);
+  ~Lanes();
+
+  std::vector<std::unique_ptr<Lane>>& all() { return lanes_; }
+  Lane& first() { return *lanes_.front(); }
+  bool has_gpu() const { return lanes_.front()->tools.verify.gpu != nullptr; }
+  /// Why a GPU that is there is not used.
+  const std::vector<std::string>& notes() const { return notes_; }
+
+ private:
+  Lanes();
+  struct Parts;  // devices of the further lanes
+  std::vector<std::unique_ptr<Parts>> parts_;
+  std::vector<std::unique_ptr<Lane>> lanes_;
+  std::vector<std::string> notes_;
+};
+
+}  // namespace kw::engine

@@ -1,0 +1,101 @@
+// One synthesis under way: the steps of synthesize.h's story as methods of one object. Internal.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/bench_tools.h"
+#include "engine/judge.h"
+#include "engine/lanes.h"
+#include "engine/prompt.h"
+#include "engine/synthesize.h"
+#include "oracle/torch_process.h"
+#include "search/search.h"
+#include "store/run.h"
+#include "task/task.h"
+
+namespace kw::engine {
+
+/// What a stage of the story did, for stage_traces.
+struct StageTrace {
+  std::string name;
+  size_t attempts = 0;
+  bool succeeded = false;
+  double seconds = 0;
+};
+
+class Synthesis {
+ public:
+  Synthesis(SynthesizeRequest request, const SynthesisWatcher& watcher);
+  ~Synthesis();
+
+  Result<SynthesisReport> run();
+  Result<SynthesisReport> go_on(const ContinueRequest& how);
+
+ private:
+  using Step = Status (Synthesis::*)();
+  // The steps, in order.
+  Status read_reference();
+  Status open_machine();
+  Status search();
+  void conclude();
+  Status apply_prompt();
+  Status apply_precision();
+  /// One step with its trace; its Error becomes the report's failure.
+  bool step(const char* name, Step method);
+  Status create_run();
+  Status check_unchanged(const store::RunInputs& inputs, const ContinueRequest& how);
+  Status check_spec(const store::RunInputs& inputs);
+  void restore_archive();
+  Result<std::unique_ptr<search::Proposer>> make_proposer();
+  search::Options search_options(bool measures);
+  void watch(const search::Standing& standing, const std::string& phase);
+  void tell(const std::string& stage, const std::string& detail);
+  Result<SynthesisReport> finish();
+  double seconds() const;
+  Json config_json() const;
+  Json env_json() const;
+
+  // The report (synthesis_report.cpp).
+  void fill_report();
+  void fill_performance();
+  Json document() const;
+  Json correctness_json() const;
+  Json performance_json() const;
+  Json prompt_json() const;
+  Json candidates_json() const;
+  std::string readme() const;
+  store::FinalFiles final_files() const;
+
+  SynthesizeRequest request_;
+  const SynthesisWatcher& watcher_;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  std::shared_ptr<oracle::TorchProcess> torch_;
+  std::string reference_text_;
+  PromptReading prompt_;
+  std::optional<task::Task> task_;
+  uint64_t order_seed_ = 0;
+  std::shared_ptr<BenchMachine> machine_;
+  BenchTools tools_;
+  std::unique_ptr<Lanes> lanes_;
+  record::Calibration calibration_;
+  std::optional<store::Run> run_;
+  search::Archive archive_;
+  std::unique_ptr<search::Proposer> proposer_;
+  std::unique_ptr<Judge> judge_;
+  std::optional<search::Outcome> outcome_;
+  bool only_measure_ = false;
+  std::vector<StageTrace> traces_;
+  size_t certifications_ = 0;
+  SynthesisProgress progress_;
+  SynthesisReport report_;
+};
+
+/// A request as config.json keeps it, and the way back.
+Json request_to_json(const SynthesizeRequest& request);
+SynthesizeRequest request_from_json(const Json& json);
+
+}  // namespace kw::engine

@@ -1,0 +1,386 @@
+#include "engine/synthesize.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <thread>
+
+#include "base/text.h"
+#include "engine/calibration.h"
+#include "engine/cross_check.h"
+#include "engine/devices.h"
+#include "engine/synthesis.h"
+#include "engine/verify_tools.h"
+#include "os/entropy.h"
+#include "os/files.h"
+#include "os/interrupt.h"
+#include "propose/builtin.h"
+
+namespace kw::engine {
+namespace {
+
+constexpr size_t kGuesses = 12;       // tried where only estimates can be had
+constexpr size_t kPlateauLooks = 40;  // on the clock without a better one
+constexpr uint64_t kMostReferenceBytes = uint64_t{1} << 20;
+
+/// The text a run keeps as reference.py.
+Result<std::string> reference_text(const std::string& path) {
+  if (path.empty())
+    return input_error("synthesize wants --reference REF: a Python file or a task folder");
+  if (!os::is_directory(path)) return os::read_file(path, kMostReferenceBytes);
+  return os::read_file(path + "/reference.py", kMostReferenceBytes);
+}
+
+Status check_request(const SynthesizeRequest& request) {
+  if (request.proposer != "builtin") {
+    return input_error(fmt::format("--proposer: there is no '{}'{}; proposers: builtin",
+                                   request.proposer, did_you_mean(request.proposer, {"builtin"})));
+  }
+  if (!(request.goal > 0) || !std::isfinite(request.goal))
+    return input_error("--goal wants a share of the floor above 0, like 0.95");
+  if (!(request.perf_target > 0) || !std::isfinite(request.perf_target))
+    return input_error("--perf-target wants a factor above 0, like 1.0");
+  if (!(request.seconds >= 0) || !std::isfinite(request.seconds))
+    return input_error("--time wants a duration, like 60s or 2m");
+  if (request.target != "auto") KW_TRY(arch::find_target(request.target));
+  const std::string& device = request.device;
+  if (device != "auto" && device != "gpu" && device != "vgpu")
+    return input_error("--device: '" + device + "' is none of auto, gpu, vgpu");
+  return Done{};
+}
+
+std::vector<std::string> words_of_name(const std::string& path, const std::string& function) {
+  std::string stem = path.substr(path.rfind('/') + 1);
+  stem = stem.substr(0, stem.rfind('.'));
+  std::vector<std::string> words;
+  for (const std::string& name : {stem, function}) {
+    std::string joined;
+    for (const std::string& part : split(name, '_')) {
+      if (!part.empty()) words.push_back(part);
+      joined += part;
+    }
+    words.push_back(name);
+    words.push_back(joined);
+  }
+  return words;
+}
+
+}  // namespace
+
+Synthesis::Synthesis(SynthesizeRequest request, const SynthesisWatcher& watcher)
+    : request_(std::move(request)), watcher_(watcher), torch_(open_torch()) {}
+
+Synthesis::~Synthesis() = default;
+
+double Synthesis::seconds() const {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+}
+
+void Synthesis::tell(const std::string& stage, const std::string& detail) {
+  progress_.stage = stage;
+  progress_.detail = detail;
+  progress_.seconds = seconds();
+  if (watcher_) watcher_(progress_);
+}
+
+bool Synthesis::step(const char* name, Step method) {
+  if (!report_.failed_stage.empty()) return false;
+  tell(name, "");
+  const double begin = seconds();
+  const Status done = (this->*method)();
+  traces_.push_back({name, 1, static_cast<bool>(done), seconds() - begin});
+  if (done) return true;
+  report_.failed_stage = name;
+  report_.failure_reason = done.error().message;
+  report_.interrupted = os::interrupted();
+  report_.error_blame = static_cast<int>(done.error().blame);
+  return false;
+}
+
+Status Synthesis::apply_precision() {
+  std::string words = request_.precision;
+  for (Phrase& phrase : prompt_.phrases) {
+    if (phrase.kind != PhraseKind::Precision) continue;
+    words += (words.empty() ? "" : ",") + phrase.value;
+    phrase.effect = "precision " + phrase.value;
+  }
+  for (const std::string& piece : split(words, ',')) {
+    const std::string word(trim(piece));
+    if (word.empty() || word == "ieee") continue;
+    if (word == "tf32")
+      task_->precision.allow_tf32 = true;
+    else if (word == "flush")
+      task_->precision.flush = true;
+    else if (word == "deterministic")
+      task_->precision.deterministic = true;
+    else
+      return input_error(
+          fmt::format("--precision: '{}' is none of ieee, tf32, flush, deterministic{}", word,
+                      did_you_mean(word, {"ieee", "tf32", "flush", "deterministic"})));
+  }
+  return Done{};
+}
+
+// Which shape to be fast at, and for which GPU; everything else the reference says itself.
+Status Synthesis::apply_prompt() {
+  if (Phrase* shape = prompt_.find(PhraseKind::Shape); shape != nullptr && request_.dims.empty()) {
+    std::vector<std::string> names;
+    for (const std::string& extent :
+         task_->inputs.empty() ? std::vector<std::string>() : task_->inputs.front().shape) {
+      if (task_->dims.count(extent) > 0) names.push_back(extent);
+    }
+    const std::vector<std::string> numbers = split(shape->value, 'x');
+    if (names.size() == numbers.size()) {
+      task::Dims dims = task_->benchmark_shapes.front();
+      for (size_t i = 0; i < names.size(); ++i)
+        dims[names[i]] = parse_int(numbers[i]).value_or(dims[names[i]]);
+      task_->benchmark_shapes = {dims};
+      shape->effect = "fast at " + task::dims_text(dims);
+    }
+  }
+  if (Phrase* priority = prompt_.find(PhraseKind::Priority)) {
+    // Few rows are a matter of latency, many of throughput.
+    const auto volume = [](const task::Dims& dims) {
+      double product = 1;
+      for (const auto& [name, value] : dims) product *= static_cast<double>(value);
+      return product;
+    };
+    std::ranges::stable_sort(task_->benchmark_shapes, {}, volume);
+    if (priority->value == "throughput") std::ranges::reverse(task_->benchmark_shapes);
+    priority->effect = "fast at " + task::dims_text(task_->benchmark_shapes.front());
+  }
+  if (Phrase* arch = prompt_.find(PhraseKind::Arch)) {
+    KW_TRY(arch::find_target(arch->value));
+    if (request_.target == "auto") request_.target = arch->value;
+    arch->effect = request_.target == arch->value ? "target " + arch->value
+                                                  : "not followed: --target " + request_.target;
+  }
+  for (std::string& one : check_prompt(prompt_, *task_)) report_.warnings.push_back(std::move(one));
+  if (!prompt_.unused.empty())
+    report_.warnings.push_back("not understood in the prompt: " + join(prompt_.unused, "; "));
+  return Done{};
+}
+
+Status Synthesis::read_reference() {
+  prompt_ = read_prompt(request_.prompt, words_of_name(request_.reference, request_.function));
+  ReferenceRequest ask{request_.reference, request_.function, request_.inputs, request_.dims,
+                       torch_};
+  Result<task::Task> task = load_reference(ask);
+  if (!task && request_.inputs.empty()) {
+    ask.inputs = inputs_from_prompt(prompt_, task.error().message);
+    if (!ask.inputs.empty()) {
+      request_.inputs = ask.inputs;
+      task = load_reference(ask);
+    }
+  }
+  if (!task) return std::move(task).error();
+  task_.emplace(std::move(task).value());
+  if (!request_.prompt.empty()) task_->prompt = request_.prompt;
+  KW_TRY(apply_precision());
+  KW_TRY(apply_prompt());
+  report_.task_name = task_->name;
+  for (const std::string& note : task_->notes) report_.notes.push_back(note);
+  return Done{};
+}
+
+Status Synthesis::open_machine() {
+  machine_ = request_.machine;
+  BenchOpenRequest open;
+  open.device = request_.device;
+  open.target = request_.target == "auto" ? "" : request_.target;
+  open.compiler = request_.compiler;
+  open.torch = !request_.baselines.empty();
+  open.notice = [this](const std::string& what) { tell("machine", what); };
+  if (machine_ == nullptr) machine_ = KW_TRY(BenchMachine::open(open));
+  // Compiled for another GPU than the present one: judged on the virtual one, and never timed.
+  const exec::Device* gpu = machine_->tools().verify.gpu;
+  if (gpu != nullptr && !open.target.empty() && gpu->info().target != open.target &&
+      gpu->info().target + "a" != open.target) {
+    if (request_.device == "gpu") {
+      return input_error(fmt::format("--target {} cannot run on this GPU, which is {}", open.target,
+                                     gpu->info().target));
+    }
+    report_.notes.push_back(fmt::format("compiled for {}; the GPU here is {}, so nothing is timed",
+                                        open.target, gpu->info().target));
+    open.device = "vgpu";
+    machine_ = KW_TRY(BenchMachine::open(open));
+  }
+  tools_ = machine_->tools();
+  const CrossCheckMode mode = KW_TRY(cross_check_mode(request_.cross_check));
+  tools_.verify.cross_check = open_cross_check(mode, request_.version, torch_);
+  lanes_ = KW_TRY(Lanes::open(tools_));
+  for (const std::string& note : lanes_->notes()) report_.notes.push_back(note);
+  calibration_ = reference_gpu();
+  if (tools_.verify.gpu != nullptr) {
+    tell("machine", "calibrating " + tools_.verify.gpu->info().name);
+    const auto measured =
+        calibration_of(tools_.verify.gpu->info(), tools_.calibrate, Freshness::Kept);
+    if (measured)
+      calibration_ = measured->calibration;
+    else
+      report_.warnings.push_back("no calibration of this GPU: " + measured.error().message);
+  }
+  const exec::Device& where =
+      tools_.verify.gpu != nullptr ? *tools_.verify.gpu : *tools_.verify.virtual_gpu;
+  report_.device = where.info().name;
+  return Done{};
+}
+
+Json Synthesis::env_json() const {
+  Json json = Json::object();
+  json.set("kernelwright", request_.version);
+  json.set("cores", static_cast<int64_t>(std::thread::hardware_concurrency()));
+  if (machine_ == nullptr) return json;
+  const exec::Device* gpu = tools_.verify.gpu;
+  json.set("device", to_json(gpu != nullptr ? gpu->info() : tools_.verify.virtual_gpu->info()));
+  if (gpu == nullptr) json.set("no_gpu", machine_->no_gpu());
+  json.set("compiler", tools_.verify.compiler->name());
+  json.set("lanes", static_cast<int64_t>(lanes_ != nullptr ? lanes_->all().size() : 0));
+  json.set("rates", record::to_json(calibration_));
+  return json;
+}
+
+Json Synthesis::config_json() const {
+  return request_to_json(request_).set("order_seed", order_seed_);
+}
+
+Status Synthesis::create_run() {
+  store::RunInputs inputs;
+  inputs.name = task_ ? task_->name : "unread";
+  inputs.prompt = request_.prompt;
+  inputs.reference = reference_text_;
+  inputs.spec = task_ ? task::to_json(*task_) : Json();
+  inputs.config = config_json();
+  inputs.env = env_json();
+  store::Where where;
+  where.root = request_.out.empty() ? store::default_root() : request_.out;
+  run_.emplace(KW_TRY(store::Run::create(where, inputs)));
+  report_.run_id = run_->id();
+  report_.folder = progress_.folder = run_->folder();
+  return Done{};
+}
+
+Result<std::unique_ptr<search::Proposer>> Synthesis::make_proposer() {
+  if (only_measure_) return propose::no_proposer();
+  codegen::Options options;
+  options.target = KW_TRY(arch::find_target(tools_.verify.virtual_gpu->info().target));
+  std::unique_ptr<search::Proposer> made =
+      KW_TRY(propose::builtin_proposer(*task_, options, order_seed_));
+  return made;
+}
+
+search::Options Synthesis::search_options(bool measures) {
+  search::Options options;
+  const double begin = seconds();
+  options.seconds = [this, begin] { return seconds() - begin; };
+  options.floor_us = judge_->floor().us;
+  options.lane = 4 * lanes_->all().size();
+  options.batch = measures ? 2 * options.lane : 6;
+  options.rules.push_back(search::stop_at_goal(request_.goal));
+  options.rules.push_back(search::stop_after_seconds(request_.seconds));
+  const size_t most = request_.candidates > 0 ? request_.candidates : measures ? 0 : kGuesses;
+  if (most > 0) options.rules.push_back(search::stop_after_candidates(most));
+  if (most > 0) options.batch = std::min(options.batch, most);
+  if (measures) options.rules.push_back(search::stop_at_plateau(kPlateauLooks));
+  options.watch = [this](const search::Standing& standing, search::Phase phase) {
+    if (phase == search::Phase::Certify) ++certifications_;
+    watch(standing, search::phase_name(phase));
+  };
+  return options;
+}
+
+void Synthesis::watch(const search::Standing& standing, const std::string& phase) {
+  progress_.tried = standing.tried;
+  progress_.rejected = standing.refused;
+  progress_.best_us = standing.best_us;
+  progress_.measured = standing.measured;
+  progress_.of_floor =
+      standing.best_us > 0 && standing.floor_us > 0 ? standing.floor_us / standing.best_us : 0;
+  progress_.eta_seconds.reset();
+  if (phase == "screening" || phase == "measuring")
+    progress_.eta_seconds = std::max(0.0, request_.seconds - standing.seconds);
+  Json state = Json::object();
+  state.set("phase", phase).set("tried", static_cast<int64_t>(standing.tried));
+  state.set("best_us", standing.best_us).set("seconds", standing.seconds);
+  if (run_) {
+    // A full disk shows at the next write that matters.
+    const Status kept = run_->checkpoint(state);
+    if (!kept) report_.notes.push_back(kept.error().message);
+  }
+  tell(phase, "");
+}
+
+Status Synthesis::search() {
+  JudgeRequest ask;
+  ask.task = &*task_;
+  ask.verify.reference_path = request_.reference;
+  for (const std::string& input : request_.inputs) {
+    ask.verify.task_options.emplace_back("--input");
+    ask.verify.task_options.push_back(input);
+  }
+  if (!request_.function.empty()) {
+    ask.verify.task_options.emplace_back("--function");
+    ask.verify.task_options.push_back(request_.function);
+  }
+  ask.verify.seed = request_.seed;
+  ask.verify.target = request_.target == "auto" ? "" : request_.target;
+  ask.verify.timeout_seconds = request_.timeout_seconds;
+  ask.verify.threads = request_.threads;
+  ask.torch_modes = request_.baselines;
+  ask.calibration = &calibration_;
+  judge_ = KW_TRY(Judge::make(ask, *lanes_, *run_,
+                              [this](const std::string& what) { tell(progress_.stage, what); }));
+  restore_archive();
+  proposer_ = KW_TRY(make_proposer());
+  search::Options options = search_options(judge_->measures());
+  outcome_ = KW_TRY(search::run(*proposer_, *judge_, archive_, options));
+  return Done{};
+}
+
+// A search without a winner is an outcome, not an Error.
+void Synthesis::conclude() {
+  if (!outcome_ || !report_.failed_stage.empty()) return;
+  report_.passed = outcome_->winner.has_value();
+  if (report_.passed) return;
+  report_.failed_stage = "certify";
+  report_.failure_reason = "no candidate came to be";
+  for (const search::Entry& entry : archive_.entries()) {
+    if (entry.alive()) continue;
+    report_.failure_reason = fmt::format("none of {} candidates passed; the last: {}",
+                                         archive_.entries().size(), entry.refused);
+  }
+}
+
+Result<SynthesisReport> Synthesis::finish() {
+  fill_report();
+  if (!run_) return Error{Blame::Environment, report_.failure_reason};
+  const Status written = run_->finish(report_.document, final_files());
+  if (!written) {
+    report_.passed = false;
+    report_.failed_stage = "store";
+    report_.failure_reason = written.error().message;
+    report_.error_blame = static_cast<int>(written.error().blame);
+  }
+  return std::move(report_);
+}
+
+// The whole story. A step that fails leaves the rest out; the report says which and why.
+Result<SynthesisReport> Synthesis::run() {
+  KW_TRY(check_request(request_));
+  reference_text_ = KW_TRY(reference_text(request_.reference));
+  order_seed_ = request_.seed ? *request_.seed : KW_TRY(os::random_bits()) >> 1;
+  step("reference", &Synthesis::read_reference);
+  step("machine", &Synthesis::open_machine);
+  KW_TRY(create_run());
+  step("search", &Synthesis::search);
+  conclude();
+  return finish();
+}
+
+Result<SynthesisReport> synthesize(const SynthesizeRequest& request,
+                                   const SynthesisWatcher& watcher) {
+  return Synthesis(request, watcher).run();
+}
+
+}  // namespace kw::engine

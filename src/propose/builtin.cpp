@@ -1,0 +1,169 @@
+#include "propose/builtin.h"
+
+#include <algorithm>
+#include <set>
+
+#include "base/hash.h"
+#include "kernel/parse.h"
+#include "kernel/select.h"
+
+namespace kw::propose {
+namespace {
+
+constexpr size_t kMostAssignments = 4096;  // of one module's tunables
+constexpr size_t kBeam = 4;                // parents at a time
+
+class Nobody : public search::Proposer {
+ public:
+  std::string name() const override { return "none"; }
+  Result<std::vector<record::Candidate>> propose(size_t, const search::Archive&) override {
+    return std::vector<record::Candidate>{};
+  }
+};
+
+bool offered(const std::vector<record::Candidate>& out, const std::string& id) {
+  return std::ranges::any_of(out, [&](const record::Candidate& one) { return one.id == id; });
+}
+
+}  // namespace
+
+Builtin::Builtin(std::vector<Recipe> recipes, uint64_t seed)
+    : recipes_(std::move(recipes)), spaces_(recipes_.size()), seed_(seed) {
+  for (size_t i = 0; i < recipes_.size(); ++i) by_name_.emplace(recipes_[i].name, i);
+}
+
+Builtin::~Builtin() = default;
+
+Status Builtin::make(size_t recipe) {
+  Space& space = spaces_[recipe];
+  if (space.made) return Done{};
+  space.made = true;
+  Result<std::string> text = recipes_[recipe].text();
+  if (!text) {
+    if (text.error().blame != Blame::Bug) return std::move(text).error();
+    problems_.push_back(recipes_[recipe].name + ": " + text.error().message);
+    return Done{};
+  }
+  space.text = std::move(text).value();
+  const kernel::ParseOutcome parsed = kernel::parse(space.text, "module.cu");
+  if (!parsed.module) {
+    problems_.push_back(recipes_[recipe].name + ": " +
+                        kernel::render_diagnostics(parsed.diagnostics, space.text, "module.cu"));
+    return Done{};
+  }
+  space.assignments = kernel::tune_space(*parsed.module, kMostAssignments);
+  for (const kernel::TuneDecl& tune : parsed.module->tunes) space.axes[tune.name] = tune.values;
+  for (size_t i = 1; i < space.assignments.size(); ++i) space.shuffled.push_back(i);
+  Random random(hash64(recipes_[recipe].name, seed_));
+  for (size_t i = space.shuffled.size(); i > 1; --i)
+    std::swap(space.shuffled[i - 1], space.shuffled[random.below(i)]);
+  return Done{};
+}
+
+record::Candidate Builtin::candidate(size_t recipe, const Assignment& tunes,
+                                     std::vector<std::string> parents) const {
+  return record::make_candidate(spaces_[recipe].text, tunes, name(), recipes_[recipe].name,
+                                std::move(parents));
+}
+
+Status Builtin::propose_guesses(size_t count, const search::Archive& archive,
+                                std::vector<record::Candidate>& out) {
+  while (out.size() < count && next_guess_ < recipes_.size()) {
+    const size_t recipe = next_guess_++;
+    KW_TRY(make(recipe));
+    if (spaces_[recipe].assignments.empty()) continue;
+    record::Candidate guess = candidate(recipe, spaces_[recipe].assignments.front(), {});
+    if (!archive.contains(guess.id) && !offered(out, guess.id)) out.push_back(std::move(guess));
+  }
+  return Done{};
+}
+
+std::vector<record::Candidate> Builtin::neighbours(const search::Entry& parent,
+                                                   const search::Archive& archive) {
+  const auto known = by_name_.find(parent.candidate.origin);
+  if (known == by_name_.end() || !spaces_[known->second].made) return {};
+  const Space& space = spaces_[known->second];
+  const std::set<Assignment> legal(space.assignments.begin(), space.assignments.end());
+  std::vector<std::pair<size_t, record::Candidate>> found;  // with its distance
+  for (const auto& [axis, values] : space.axes) {
+    const auto set = parent.candidate.tunes.find(axis);
+    if (set == parent.candidate.tunes.end()) continue;
+    const auto at = std::ranges::find(values, set->second) - values.begin();
+    for (size_t i = 0; i < values.size(); ++i) {
+      Assignment changed = parent.candidate.tunes;
+      changed[axis] = values[i];
+      if (changed == parent.candidate.tunes || legal.count(changed) == 0) continue;
+      record::Candidate made = candidate(known->second, changed, {parent.candidate.id});
+      const auto distance = static_cast<size_t>(std::abs(static_cast<long>(i) - at));
+      if (!archive.contains(made.id)) found.emplace_back(distance, std::move(made));
+    }
+  }
+  // Steps of the same length in an order of the seed.
+  std::ranges::stable_sort(found, {}, [&](const auto& one) {
+    return std::pair(one.first, hash64(one.second.id, seed_));
+  });
+  std::vector<record::Candidate> out;
+  for (auto& [distance, made] : found) out.push_back(std::move(made));
+  return out;
+}
+
+void Builtin::propose_neighbours(size_t count, const search::Archive& archive,
+                                 std::vector<record::Candidate>& out) {
+  std::vector<std::vector<record::Candidate>> families;
+  for (const search::Entry* parent : archive.beam(kBeam))
+    families.push_back(neighbours(*parent, archive));
+  // By turns, so that no parent takes all the room.
+  for (size_t turn = 0; out.size() < count; ++turn) {
+    bool any = false;
+    for (const std::vector<record::Candidate>& family : families) {
+      if (turn >= family.size()) continue;
+      any = true;
+      if (out.size() < count && !offered(out, family[turn].id)) out.push_back(family[turn]);
+    }
+    if (!any) return;
+  }
+}
+
+// What nobody thought of: by turns from every recipe, in an order of the seed.
+void Builtin::propose_rest(size_t count, const search::Archive& archive,
+                           std::vector<record::Candidate>& out) {
+  bool any = true;
+  while (out.size() < count && any) {
+    any = false;
+    for (size_t recipe = 0; recipe < spaces_.size() && out.size() < count; ++recipe) {
+      Space& space = spaces_[recipe];
+      while (space.next < space.shuffled.size()) {
+        any = true;
+        record::Candidate made =
+            candidate(recipe, space.assignments[space.shuffled[space.next++]], {});
+        if (archive.contains(made.id) || offered(out, made.id)) continue;
+        out.push_back(std::move(made));
+        break;
+      }
+    }
+  }
+}
+
+Result<std::vector<record::Candidate>> Builtin::propose(size_t count,
+                                                        const search::Archive& archive) {
+  std::vector<record::Candidate> out;
+  KW_TRY(propose_guesses(count, archive, out));
+  propose_neighbours(count, archive, out);
+  propose_rest(count, archive, out);
+  return out;
+}
+
+Result<std::unique_ptr<Builtin>> builtin_proposer(const task::Task& task,
+                                                  const codegen::Options& options, uint64_t seed) {
+  std::vector<Recipe> recipes;
+  for (const codegen::Design& design : KW_TRY(codegen::designs(task, options))) {
+    recipes.push_back({codegen::design_text(design), [&task, design, options] {
+                         return codegen::generate(task, design, options);
+                       }});
+  }
+  return std::make_unique<Builtin>(std::move(recipes), seed);
+}
+
+std::unique_ptr<search::Proposer> no_proposer() { return std::make_unique<Nobody>(); }
+
+}  // namespace kw::propose
