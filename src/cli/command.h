@@ -50,6 +50,9 @@ Result<Args> parse_args(const Command& command, const std::vector<std::string>& 
 /// The help text of a command, or of the program for "main". "" when there is none.
 std::string help_text(const std::string& section);
 
+int synthesize_command(const Args& args, Io& io);
+int resume_command(const Args& args, Io& io);
+int tune_command(const Args& args, Io& io);
 int run_command(const Args& args, Io& io);
 int check_command(const Args& args, Io& io);
 int verify_command(const Args& args, Io& io);
@@ -57,6 +60,10 @@ int lint_command(const Args& args, Io& io);
 int bench_command(const Args& args, Io& io);
 int compare_command(const Args& args, Io& io);
 int calibrate_command(const Args& args, Io& io);
+int runs_command(const Args& args, Io& io);
+int inspect_command(const Args& args, Io& io);
+int diff_command(const Args& args, Io& io);
+int gc_command(const Args& args, Io& io);
 int demo_command(const Args& args, Io& io);
 int doctor_command(const Args& args, Io& io);
 int version_command(const Args& args, Io& io);

@@ -55,6 +55,10 @@ void Io::progress(const std::string& what) {
   status_shown_ = !what.empty();
 }
 
+void Io::line(const std::string& what) {
+  if (!json_ && !live_) write(stderr, what + "\n");
+}
+
 void Io::note(const std::string& what) {
   progress("");
   if (!json_)

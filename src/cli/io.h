@@ -30,6 +30,11 @@ class Io {
   bool json() const { return json_; }
   const report::Style& style() const { return style_; }
   void print(std::string_view text);
+  /// Whether a status line can be seen.
+  bool live() const { return live_; }
+  /// A line of progress on standard error where no terminal shows a status line; nothing in JSON
+  /// mode.
+  void line(const std::string& what);
   /// Replaces the terminal's status line; "" removes it.
   void progress(const std::string& what);
   /// Something worth knowing that changes no result, on standard error; nothing in JSON mode.

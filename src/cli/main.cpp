@@ -70,6 +70,33 @@ constexpr OptionRow kCompareOptions[] = {
     {"--compiler", Takes::One},  {"--threads", Takes::One},  {"--timeout", Takes::One},
     {"--cross-check", Takes::One},
 };
+constexpr OptionRow kSynthesizeOptions[] = {
+    {"--reference", Takes::One},   {"--function", Takes::One},    {"--prompt", Takes::One},
+    {"--prompt-file", Takes::One}, {"--input", Takes::Many},      {"--dim", Takes::Many},
+    {"--dims", Takes::One},        {"--target", Takes::One},      {"--device", Takes::One},
+    {"--compiler", Takes::One},    {"--proposer", Takes::One},    {"--time", Takes::One},
+    {"--candidates", Takes::One},  {"--goal", Takes::One},        {"--perf-target", Takes::One},
+    {"--precision", Takes::One},   {"--seed", Takes::One},        {"--out", Takes::One},
+    {"--versus", Takes::One},      {"--cross-check", Takes::One}, {"--threads", Takes::One},
+    {"--timeout", Takes::One},
+};
+constexpr OptionRow kContinueOptions[] = {
+    {"--reference", Takes::One}, {"--time", Takes::One}, {"--candidates", Takes::One},
+    {"--device", Takes::One},    {"--out", Takes::One},  {"--threads", Takes::One},
+    {"--timeout", Takes::One},
+};
+constexpr OptionRow kRunsOptions[] = {
+    {"--out", Takes::One}, {"--status", Takes::One}, {"--limit", Takes::One}};
+constexpr OptionRow kInspectOptions[] = {{"--out", Takes::One},
+                                         {"--candidate", Takes::One},
+                                         {"--events", Takes::Nothing},
+                                         {"--limit", Takes::One}};
+constexpr OptionRow kDiffOptions[] = {{"--out", Takes::One}};
+constexpr OptionRow kGcOptions[] = {{"--out", Takes::One},
+                                    {"--older-than", Takes::One},
+                                    {"--budget", Takes::One},
+                                    {"--keep", Takes::One},
+                                    {"--delete", Takes::Nothing}};
 constexpr OptionRow kDemoOptions[] = {{"--compiler", Takes::One}};
 constexpr OptionRow kDoctorOptions[] = {{"--has", Takes::One}, {"--looked", Takes::Nothing}};
 
@@ -81,6 +108,9 @@ int gpu_canary(const Args&, Io& io) {
 }
 
 constexpr Command kCommands[] = {
+    {"synthesize", "", false, false, kSynthesizeOptions, synthesize_command},
+    {"resume", "RUN", true, false, kContinueOptions, resume_command},
+    {"tune", "RUN", true, false, kContinueOptions, tune_command},
     {"run", "MODULE", true, false, kRunOptions, run_command},
     {"check", "MODULE", true, false, kCheckOptions, check_command},
     {"verify", "MODULE...", true, false, kVerifyOptions, verify_command},
@@ -88,6 +118,10 @@ constexpr Command kCommands[] = {
     {"bench", "MODULE", true, false, kBenchOptions, bench_command},
     {"compare", "MODULES...", true, false, kCompareOptions, compare_command},
     {"calibrate", "", false, false, {}, calibrate_command},
+    {"runs", "", false, false, kRunsOptions, runs_command},
+    {"inspect", "RUN", false, false, kInspectOptions, inspect_command},
+    {"diff", "RUNS...", true, false, kDiffOptions, diff_command},
+    {"gc", "", false, false, kGcOptions, gc_command},
     {"demo", "", false, false, kDemoOptions, demo_command},
     {"doctor", "", false, false, kDoctorOptions, doctor_command},
     {"version", "", false, false, {}, version_command},

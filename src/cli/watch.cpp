@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <mutex>
 
 #include "cli/io.h"
 #include "os/interrupt.h"
@@ -16,7 +17,20 @@ constexpr int kPollMs = 100;
 constexpr int kGraceMs =
     1000;  // compilers and workers stop at once; this is for what computes in this process
 
+std::mutex words_mutex;
+std::string words;  // guarded by words_mutex
+
+std::string take_words() {
+  const std::lock_guard lock(words_mutex);
+  return words;
+}
+
 }  // namespace
+
+void InterruptWatch::last_words(const std::string& text) {
+  const std::lock_guard lock(words_mutex);
+  words = text.empty() ? "" : "kernelwright: " + text + "\n";
+}
 
 InterruptWatch::InterruptWatch() {
   os::install_interrupt_handler();
@@ -37,8 +51,8 @@ void InterruptWatch::wait() {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
   if (done_) return;
-  constexpr char kMessage[] = "\nkernelwright: interrupted\n";
-  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, kMessage, sizeof(kMessage) - 1);
+  const std::string message = "\nkernelwright: interrupted\n" + take_words();
+  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, message.data(), message.size());
   ::_exit(kInterrupted);
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <string>
 #include <thread>
 
 namespace kw::cli {
@@ -14,6 +15,8 @@ class InterruptWatch {
  public:
   InterruptWatch();
   ~InterruptWatch();
+  /// What else to say when the process has to leave at once: how to go on, for instance.
+  static void last_words(const std::string& text);
   InterruptWatch(const InterruptWatch&) = delete;
   InterruptWatch& operator=(const InterruptWatch&) = delete;
 

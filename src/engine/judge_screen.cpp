@@ -16,6 +16,9 @@ namespace {
 
 constexpr double kClose = 1.25;     // estimates this near the best deserve a second look
 constexpr size_t kSecondLooks = 4;  // … of so many
+// Warp instructions a candidate may take while it is counted: many times what a plain kernel needs,
+// and a fraction of a second on the virtual GPU.
+constexpr double kMostPerWork = 0.25, kLeastBudget = 1e6;
 
 std::string compile_log(const exec::CompileFailed& failed) {
   if (!failed.log.empty()) return failed.log;
@@ -68,6 +71,12 @@ std::vector<CostLaunch> cost_launches(const std::vector<record::LaunchCounters>&
   for (size_t i = 0; i < counted.size(); ++i)
     out[counted.size() == out.size() ? i : 0].counted += counted[i].total;
   return out;
+}
+
+bool over_budget(const exec::RunOutcome& outcome) {
+  return std::ranges::any_of(outcome.findings, [](const record::Finding& finding) {
+    return finding.kind == record::FindingKind::InstructionBudget;
+  });
 }
 
 }  // namespace
@@ -189,11 +198,19 @@ Result<search::Look> Judge::screen_one(const record::Candidate& candidate) {
   }
   exec::RunOptions options;
   options.counters = true;
+  const double budget = std::max(kLeastBudget, kMostPerWork * at.small.work);
+  options.max_warp_instructions = static_cast<uint64_t>(budget);
   options.threads = request_.verify.threads;
   options.timeout_seconds = request_.verify.timeout_seconds;
   const exec::RunOutcome outcome = KW_TRY(
       device.run(built.ready->image, built.ready->program,
                  verify::program_inputs(built.ready->program, *matching, at.inputs), options));
+  if (over_budget(outcome)) {
+    Cost slow;  // at least
+    const GpuRates rates;
+    slow.us = budget * at.scale / (rates.issue * rates.sms * rates.mhz);
+    return finish_screening(candidate, slow);
+  }
   if (outcome.status != exec::RunStatus::Completed) {
     return refuse(candidate, rejected(record::Stage::VirtualGpu,
                                       fmt::format("{}: {}", exec::run_status_name(outcome.status),
