@@ -79,7 +79,7 @@ std::string result_text(const engine::RunView& view) {
   if (text == "-") return "";
   text += view.run.best_us ? ", measured" : ", estimated from the virtual GPU's counters";
   if (view.run.speedup) text += fmt::format(", {:.2f} x the reference's speed", *view.run.speedup);
-  if (performance["below_target"].as_bool()) text += ", below the target";
+  if (view.run.best_us && performance["below_target"].as_bool()) text += ", below the target";
   return text;
 }
 
@@ -200,7 +200,9 @@ std::string candidate_text(const engine::CandidateView& view, const Style& style
   text += line("stopped at", view.verdict["stage"].as_string());
   text += line("because", view.verdict["reason"].as_string());
   text += line("again with", view.verdict["repro"].as_string());
-  if (!view.timing.is_null()) text += line("timing", "see timing.json, or --json here");
+  if (const auto us = store::measured_us(view.timing)) {
+    text += line("time", report::short_number(*us) + " us, measured");
+  }
   if (!view.compile_log.empty()) text += "\n" + report::printable(view.compile_log) + "\n";
   return text + "\n" + report::printable(one.text);
 }

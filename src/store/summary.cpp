@@ -17,15 +17,6 @@ std::optional<double> number(const Json& json) {
   return json.is_number() ? std::optional(json.as_double()) : std::nullopt;
 }
 
-// The best measurement there is; in the order of how much they can be trusted.
-std::optional<double> microseconds(const Json& timing) {
-  for (const Json* place : {&timing["microseconds"], &timing["candidate"]["timing"]["median_us"],
-                            &timing["paired"]["median_us"], &timing["quick"]["median_us"]}) {
-    if (place->is_number()) return place->as_double();
-  }
-  return std::nullopt;
-}
-
 CandidateRow candidate_row(const Run& run, const record::Candidate& candidate, int64_t place) {
   const Json verdict = run.judgement(candidate.id);
   CandidateRow row;
@@ -38,7 +29,7 @@ CandidateRow candidate_row(const Run& run, const record::Candidate& candidate, i
   row.verdict = verdict["verdict"].as_string();
   row.stage = verdict["stage"].as_string();
   row.reason = verdict["reason"].as_string();
-  row.microseconds = microseconds(run.timing(candidate.id));
+  row.microseconds = measured_us(run.timing(candidate.id));
   row.estimate_us = number(run.profile(candidate.id)["estimate"]["us"]);
   return row;
 }
@@ -111,6 +102,15 @@ RunSummary summarize(const std::string& folder) {
   }
   count(summary.candidates, &row);
   return summary;
+}
+
+std::optional<double> measured_us(const Json& timing) {
+  // In the order of how much they can be trusted.
+  for (const Json* place : {&timing["microseconds"], &timing["candidate"]["timing"]["median_us"],
+                            &timing["paired"]["median_us"], &timing["quick"]["median_us"]}) {
+    if (place->is_number()) return place->as_double();
+  }
+  return std::nullopt;
 }
 
 std::string change_mark(const std::string& folder) {

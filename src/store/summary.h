@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/json.h"
 #include "store/index.h"
 
 namespace kw::store {
@@ -28,6 +29,8 @@ struct RunSummary {
 
 /// Reads all of it; a folder that cannot be read gives a row that says so.
 RunSummary summarize(const std::string& folder);
+/// The best measurement in a timing.json, in microseconds.
+std::optional<double> measured_us(const Json& timing);
 /// Changes whenever the run does: sizes and times of the two files that every change ends in.
 std::string change_mark(const std::string& folder);
 
