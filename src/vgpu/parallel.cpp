@@ -46,34 +46,52 @@ void same_unit(Regions& into, std::vector<Worker>& workers, uint32_t r) {
   for (Worker& worker : workers) worker.memory.refine(worker.memory.row(r), finest);
 }
 
-// Two threads touched one unit and at least one wrote: only a serial run can say whether that is a
-// race.
+constexpr uint64_t kMergeUnits = 4096;  // looked at together, so that what is noted stays in cache
+
+/// Who touched the units [begin, end) of a region. False when two threads did and at least one
+/// wrote: only a serial run can say whether that is a race.
+bool merge_units(Region& region, const std::vector<const Region*>& parts, uint64_t fresh,
+                 uint64_t begin, uint64_t end) {
+  uint8_t writers[kMergeUnits] = {};
+  uint8_t readers[kMergeUnits] = {};  // beside the writer itself
+  uint8_t conflict = 0;
+  const uint64_t count = end - begin;
+  for (const Region* part : parts) {
+    const uint64_t* reads = part->reads == nullptr ? nullptr : part->reads + begin;
+    const uint64_t* writes = part->writes == nullptr ? nullptr : part->writes + begin;
+    for (uint64_t u = 0; writes == nullptr && reads != nullptr && u < count; ++u)
+      readers[u] |= static_cast<uint8_t>(reads[u] != 0);
+    if (writes == nullptr) continue;
+    uint64_t* all = region.writes + begin;
+    for (uint64_t u = 0; u < count; ++u) {
+      const auto wrote = static_cast<uint8_t>(writes[u] >= fresh);
+      conflict |= static_cast<uint8_t>(writers[u] & wrote);
+      writers[u] |= wrote;
+      all[u] = std::max(all[u], writes[u]);
+      if (reads != nullptr) readers[u] |= static_cast<uint8_t>((reads[u] != 0) & (wrote == 0));
+    }
+  }
+  for (uint64_t u = 0; u < count; ++u) conflict |= static_cast<uint8_t>(writers[u] & readers[u]);
+  return conflict == 0;
+}
+
 bool merge_region(Regions& memory, std::vector<Worker>& workers, uint32_t r,
                   uint32_t first_segment) {
   Region& region = memory.row(r);
   same_unit(memory, workers, r);
   const uint64_t fresh = uint64_t{first_segment} << global_stamp::kSegmentShift;
-  const uint64_t units = unit_count(region);
+  std::vector<const Region*> parts;
   bool anyone_wrote = false;
-  for (Worker& worker : workers)
-    anyone_wrote = anyone_wrote || worker.memory.row(r).writes != nullptr;
+  for (Worker& worker : workers) {
+    parts.push_back(&worker.memory.row(r));
+    anyone_wrote = anyone_wrote || parts.back()->writes != nullptr;
+  }
   if (!anyone_wrote) return true;
   memory.ensure_writes(region);
-  for (size_t a = 0; a < workers.size(); ++a) {
-    const Region& mine = workers[a].memory.row(r);
-    if (mine.writes == nullptr) continue;
-    for (size_t b = 0; b < workers.size(); ++b) {
-      const Region& theirs = workers[b].memory.row(r);
-      if (a == b) continue;
-      uint64_t conflict = 0;
-      for (uint64_t u = 0; theirs.reads != nullptr && u < units; ++u)
-        conflict |= static_cast<uint64_t>((mine.writes[u] >= fresh) & (theirs.reads[u] != 0));
-      for (uint64_t u = 0; b > a && theirs.writes != nullptr && u < units; ++u)
-        conflict |= static_cast<uint64_t>((mine.writes[u] >= fresh) & (theirs.writes[u] >= fresh));
-      if (conflict != 0) return false;
-    }
-    for (uint64_t u = 0; u < units; ++u)
-      region.writes[u] = std::max(region.writes[u], mine.writes[u]);
+  const uint64_t units = unit_count(region);
+  for (uint64_t begin = 0; begin < units; begin += kMergeUnits) {
+    const uint64_t end = std::min(units, begin + kMergeUnits);
+    if (!merge_units(region, parts, fresh, begin, end)) return false;
   }
   return true;
 }
