@@ -1,10 +1,10 @@
 // NVRTC knows the mathematical functions by itself; these are the constants.
 #pragma once
 #ifndef INFINITY
-#define INFINITY __builtin_inff()
+#define INFINITY __builtin_bit_cast(float, 0x7f800000)
 #endif
 #ifndef NAN
-#define NAN __builtin_nanf("")
+#define NAN __builtin_bit_cast(float, 0x7fffffff)
 #endif
 #ifndef HUGE_VALF
 #define HUGE_VALF INFINITY

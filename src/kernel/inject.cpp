@@ -12,8 +12,8 @@ namespace {
 
 // nvcc knows these two without any include, so sources use them so.
 constexpr const char* kConstants =
-    "#ifndef INFINITY\n#define INFINITY __builtin_inff()\n#endif\n"
-    "#ifndef NAN\n#define NAN __builtin_nanf(\"\")\n#endif\n";
+    "#ifndef INFINITY\n#define INFINITY __builtin_bit_cast(float, 0x7f800000)\n#endif\n"
+    "#ifndef NAN\n#define NAN __builtin_bit_cast(float, 0x7fffffff)\n#endif\n";
 
 }  // namespace
 

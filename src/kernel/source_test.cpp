@@ -171,8 +171,8 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST(InjectDefines, KeepsTheLineTable) {
   const std::string constants =
-      "#ifndef INFINITY\n#define INFINITY __builtin_inff()\n#endif\n"
-      "#ifndef NAN\n#define NAN __builtin_nanf(\"\")\n#endif\n";
+      "#ifndef INFINITY\n#define INFINITY __builtin_bit_cast(float, 0x7f800000)\n#endif\n"
+      "#ifndef NAN\n#define NAN __builtin_bit_cast(float, 0x7fffffff)\n#endif\n";
   EXPECT_EQ(
       inject_defines("#include <a>\nint a = VEC;\n", {{"VEC", 4}, {"LOW", -1}}, true, "x \"y\".cu"),
       "#include <a>\n#pragma nv_hdrstop\n" + constants +
