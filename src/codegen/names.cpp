@@ -11,7 +11,7 @@ namespace kw::codegen {
 
 namespace {
 
-constexpr std::array<std::string_view, 62> kWords = {
+constexpr std::array<std::string_view, 70> kWords = {
     // what CUDA and its headers declare
     "half", "half2", "float2", "float4", "double2", "int2", "int4", "uint2", "uint4", "threadIdx",
     "blockIdx", "blockDim", "gridDim", "warpSize", "min", "max", "abs", "exp", "log", "sin", "cos",
@@ -19,7 +19,8 @@ constexpr std::array<std::string_view, 62> kWords = {
     "j0", "j1", "jn", "yn", "main", "isnan", "isinf", "signbit", "clock", "printf", "assert",
     // what the schedules use
     "Index", "Pack", "WordOf", "lane", "item", "row", "column", "first", "count", "i", "u",
-    "thread", "rows", "columns", "step", "own_row", "part", "parts"};
+    "thread", "rows", "columns", "step", "own_row", "part", "parts", "i0", "i1", "i2", "i3", "i4",
+    "i5", "i6", "i7"};
 
 bool is_identifier(const std::string& name) {
   if (name.empty() || (name[0] >= '0' && name[0] <= '9')) return false;

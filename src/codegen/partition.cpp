@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "codegen/domain.h"
 #include "codegen/names.h"
 
 namespace kw::codegen {
@@ -70,8 +71,9 @@ class Cutter {
     for (const Store& output : program_.outputs) {
       if (output.node == id) return output.to;
     }
-    return {fmt::format("{}_{}", graph::op_info(graph_[id].op).name, id), graph_[id].dtype,
-            graph_[id].shape};
+    std::string name = fmt::format("{}_{}", graph::op_info(graph_[id].op).name, id);
+    while (program_.names.taken.count(name) > 0) name += "_";
+    return {name, graph_[id].dtype, graph_[id].shape};
   }
 
   bool is_output(NodeId id) const { return outputs_.count(id) > 0; }
@@ -265,26 +267,91 @@ class Cutter {
   std::set<std::pair<Roots, Roots>> refused_;
 };
 
+/// Whether the region reads the buffer it writes only where it writes: element by element, each
+/// before its new value.
+bool reads_before_writing(const Region& region, const Store& store) {
+  if (!heavy_nodes(region).empty()) return false;
+  bool same = true;
+  for (const Store& other : region.stores) {
+    Emitter e(region);
+    const Domain domain = make_domain(store.to.shape, "_d");
+    if (!graph::count_of(other.to.shape).same_text(graph::count_of(store.to.shape))) return false;
+    std::vector<std::string> variables;
+    for (const Axis& dim : domain.dims) variables.push_back(dim.name);
+    e.ranges = ranges_of(domain);
+    e.open(variables, 0);
+    const Dim here = linear(domain.shape, domain.index);
+    e.on_load = [&](NodeId, const Buffer& buffer, const Dim& address) -> std::optional<Value> {
+      same = same && (buffer.name != store.to.name || address.same_text(here));
+      return Value{{"0"}, 1};
+    };
+    e.value(other.node, reshaped(domain.shape, domain.index, other.to.shape, e.ranges));
+  }
+  return same;
+}
+
+bool is_read_by_others(const Partition& partition, size_t own, const std::string& buffer) {
+  for (size_t k = 0; k < partition.regions.size(); ++k) {
+    const Region& region = partition.regions[k];
+    if (k == own) continue;
+    std::vector<NodeId> wanted;
+    for (const NodeId id : interior(region)) {
+      const auto& inputs = region.node(id).inputs;
+      wanted.insert(wanted.end(), inputs.begin(), inputs.end());
+    }
+    for (const Store& store : region.stores) wanted.push_back(store.node);
+    for (const NodeId id : wanted) {
+      const auto load = region.loads.find(id);
+      if (load != region.loads.end() && load->second.name == buffer) return true;
+    }
+  }
+  return false;
+}
+
+/// Results that replace an input are written over it where nothing can read the old values any
+/// more, else kept aside and copied at the end.
+void place_results(Partition& partition, const Program& program, std::set<std::string>& taken) {
+  std::vector<Region> copies;
+  for (size_t k = 0; k < partition.regions.size(); ++k) {
+    for (size_t s = 0; s < partition.regions[k].stores.size(); ++s) {
+      Store& store = partition.regions[k].stores[s];
+      if (program.names.in_place.count(store.to.name) == 0) continue;
+      const bool direct = !is_read_by_others(partition, k, store.to.name) &&
+                          reads_before_writing(partition.regions[k], store);
+      if (direct) {
+        partition.regions[k].in_place.insert(store.to.name);
+        continue;
+      }
+      Region copy = partition.regions[k];
+      copy.stores = {store};
+      copy.in_place.clear();
+      store.to.name = safe_name(store.to.name + "_next", taken);
+      partition.scratch.push_back(store.to);
+      copy.loads = {{store.node, store.to}};
+      copies.push_back(std::move(copy));
+    }
+  }
+  for (Region& copy : copies) partition.regions.push_back(std::move(copy));
+}
+
 }  // namespace
 
 Partition make_partition(const Program& program, const Situation& situation, bool fuse) {
   Cutter cutter(program, situation);
   Partition out;
   std::set<std::string> taken = program.names.taken;
-  std::map<std::string, std::string> scratch_names;
   for (const Roots& roots : cutter.kernels(fuse)) {
-    Region region = cutter.region_of(roots);
-    for (const Store& store : region.stores) {
+    out.regions.push_back(cutter.region_of(roots));
+    for (const Store& store : out.regions.back().stores) {
       if (cutter.is_output(store.node)) continue;
       out.scratch.push_back(store.to);
       taken.insert(store.to.name);
     }
-    const size_t number = out.regions.size() + 1;
-    if (number > 1) {
-      region.name = safe_name(fmt::format("{}_{}", program.names.kernel, number), taken);
-      region.suffix = fmt::format("_{}", number);
-    }
-    out.regions.push_back(std::move(region));
+  }
+  place_results(out, program, taken);
+  for (size_t k = 1; k < out.regions.size(); ++k) {
+    out.regions[k].name = safe_name(fmt::format("{}_{}", program.names.kernel, k + 1), taken);
+    out.regions[k].suffix = fmt::format("_{}", k + 1);
   }
   for (Region& region : out.regions) region.taken = taken;
   return out;

@@ -14,6 +14,7 @@ constexpr Pass kPasses[] = {
     {"fold_constants", "arithmetic on constants is done here", fold_constants},
     {"decompose", "powers and divisions by constants in cheaper words", decompose},
     {"top_one", "a top-k of one as a reduction", top_one},
+    {"reciprocal", "softmax divides once per row", reciprocal},
     {"simplify", "unused and repeated nodes go", graph::simplify},
 };
 

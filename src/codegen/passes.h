@@ -27,6 +27,8 @@ Result<graph::Graph> run_passes(const graph::Graph& graph,
 graph::Graph fold_constants(const graph::Graph& graph);
 // decompose.cpp: x^2 as x * x, division by a power of two as a product
 graph::Graph decompose(const graph::Graph& graph);
+// reciprocal.cpp: one division per row of a softmax
+graph::Graph reciprocal(const graph::Graph& graph);
 // top_one.cpp: the first of a top-k as a max
 graph::Graph top_one(const graph::Graph& graph);
 

@@ -1,0 +1,159 @@
+// Every generated module must be right: references through the whole gate, cases of the op table
+// against the interpreter. A sample by default; KW_CODEGEN_ALL=1 takes all of them,
+// KW_CODEGEN_ONLY=TEXT those whose name has the text in it.
+#include <fmt/core.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "engine/workers.h"
+#include "frontend/load.h"
+#include "harness.h"
+#include "os/files.h"
+#include "table.h"
+#include "tracing.h"
+
+namespace kw::codegen_tests {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr size_t kSample = 12;  // every so many cases, where not all are asked for
+
+const char* const kTables[] = {"activation", "arithmetic", "aten",     "cast", "creation",
+                               "indexing",   "matmul",     "movement", "norm", "pointwise",
+                               "reduction",  "scan",       "selection"};
+
+bool all_asked() { return !os::env("KW_CODEGEN_ALL").empty(); }
+
+bool is_taken(const std::string& name, size_t i) {
+  const std::string only = os::env("KW_CODEGEN_ONLY");
+  if (!only.empty()) return name.find(only) != std::string::npos;
+  return all_asked() || i % kSample == 0;
+}
+
+std::string read_text(const fs::path& path) {
+  std::ifstream file(path);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+/// All designs of one graph; what is wrong with each, by name.
+void judge_graph(const std::string& name, const graph::Graph& graph,
+                 const std::vector<tensor::HostTensor>& inputs) {
+  Harness& harness = Harness::get();
+  const task::Task task = task_of(graph);
+  const auto designs = codegen::designs(task, harness.options());
+  ASSERT_TRUE(designs) << name << ": " << designs.error().message;
+  for (const codegen::Design& design : *designs) {
+    const std::string label = name + ": " + codegen::design_text(design);
+    const auto text = codegen::generate(task, design, harness.options());
+    ASSERT_TRUE(text) << label << ": " << text.error().message;
+    const std::string wrong = harness.judge(*text, graph, inputs);
+    EXPECT_EQ(wrong, "") << label << "\n" << graph::print(graph) << *text;
+    if (!all_asked()) break;
+  }
+  if (is_floor((*designs)[0])) {
+    std::printf("floor: %s: %s\n", name.c_str(), codegen::design_text((*designs)[0]).c_str());
+  }
+}
+
+class Tables : public testing::TestWithParam<const char*> {};
+
+TEST_P(Tables, GiveTheTruth) {
+  if (!Harness::get().problem().empty()) GTEST_SKIP() << Harness::get().problem();
+  const auto cases = ops::parse_table(
+      read_text(fs::path(KW_OPS_DIR) / "tables" / (std::string(GetParam()) + ".txt")));
+  ASSERT_TRUE(cases) << cases.error().message;
+  const auto tracing = ops::Tracing::parse(*cases);
+  ASSERT_TRUE(tracing) << tracing.error().message;
+  for (size_t i = 0; i < cases->size(); ++i) {
+    const ops::Case& one = (*cases)[i];
+    if (one.refused || !is_taken(one.name, i)) continue;
+    const auto graph = tracing->trace(one, i);
+    ASSERT_TRUE(graph) << one.name << ": " << graph.error().message;
+    std::vector<tensor::HostTensor> inputs;
+    for (const ops::InputSpec& spec : one.inputs) {
+      auto input = ops::make_input(one, spec);
+      ASSERT_TRUE(input) << one.name << ": " << input.error().message;
+      inputs.push_back(std::move(input).value());
+    }
+    judge_graph(std::string(GetParam()) + "/" + one.name, *graph, inputs);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Ops, Tables, testing::ValuesIn(kTables),
+                         [](const auto& one) { return std::string(one.param); });
+
+/// Files and folders that are references.
+std::vector<std::string> references() {
+  std::vector<std::string> paths;
+  const fs::path root = KW_SOURCE_DIR;
+  for (const char* folder : {"tests/frontend/agree", "tests/frontend/kernelbench",
+                             "suites/internal", "suites/extended", "suites/kernelbench"}) {
+    if (!fs::exists(root / folder)) continue;
+    for (const auto& entry : fs::directory_iterator(root / folder)) {
+      const bool file = entry.path().extension() == ".py";
+      if (file || fs::exists(entry.path() / "task.toml")) paths.push_back(entry.path().string());
+    }
+  }
+  std::sort(paths.begin(), paths.end());
+  return paths;
+}
+
+/// What the first line of a test reference asks for: "# options: --input x:fp32[N] --dims N=8".
+frontend::LoadOptions options_of(const std::string& path) {
+  frontend::LoadOptions options;
+  std::istringstream words(read_text(path).substr(0, read_text(path).find('\n')));
+  std::string word;
+  if (!(words >> word && word == "#" && words >> word && word == "options:")) return options;
+  while (words >> word) {
+    std::string value;
+    words >> value;
+    if (word == "--input") options.inputs.push_back(value);
+    if (word == "--function") options.function = value;
+    if (word == "--dims") {
+      const size_t equals = value.find('=');
+      options.dims[value.substr(0, equals)] = std::stoll(value.substr(equals + 1));
+    }
+  }
+  return options;
+}
+
+TEST(References, PassTheGate) {
+  if (!Harness::get().problem().empty()) GTEST_SKIP() << Harness::get().problem();
+  Harness& harness = Harness::get();
+  const std::vector<std::string> paths = references();
+  for (size_t i = 0; i < paths.size(); ++i) {
+    if (!is_taken(paths[i], i)) continue;
+    const bool folder = fs::is_directory(paths[i]);
+    const auto task =
+        frontend::load_task(paths[i], folder ? frontend::LoadOptions{} : options_of(paths[i]));
+    ASSERT_TRUE(task) << paths[i] << ": " << task.error().message;
+    const auto designs = codegen::designs(*task, harness.options());
+    ASSERT_TRUE(designs) << paths[i] << ": " << designs.error().message;
+    if (is_floor((*designs)[0])) {
+      std::printf("floor: %s: %s\n", paths[i].c_str(), codegen::design_text((*designs)[0]).c_str());
+    }
+    engine::VerifyPools pools;
+    for (const codegen::Design& design : *designs) {
+      const std::string label = paths[i] + ": " + codegen::design_text(design);
+      const auto text = codegen::generate(*task, design, harness.options());
+      ASSERT_TRUE(text) << label << ": " << text.error().message;
+      EXPECT_EQ(harness.judge(*text, *task, pools), "") << label;
+      if (!all_asked()) break;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace kw::codegen_tests
+
+int main(int argc, char** argv) {
+  if (argc > 1 && std::string(argv[1]) == "worker-compile") return kw::engine::compile_worker();
+  testing::InitGoogleTest(&argc, argv);
+  return RUN_ALL_TESTS();
+}

@@ -1,0 +1,158 @@
+#include "harness.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "arch/arch.h"
+#include "engine/devices.h"
+#include "engine/load.h"
+#include "engine/run.h"
+#include "kernel/instantiate.h"
+#include "kernel/select.h"
+#include "os/files.h"
+#include "verify/metric.h"
+
+namespace kw::codegen_tests {
+
+namespace {
+
+class FixedGraph final : public task::Reference {
+ public:
+  explicit FixedGraph(graph::Graph graph) : graph_(std::move(graph)) {}
+  Result<graph::Graph> trace(const task::Dims&) const override { return graph_; }
+
+ private:
+  graph::Graph graph_;
+};
+
+}  // namespace
+
+Harness& Harness::get() {
+  static Harness harness;
+  return harness;
+}
+
+Harness::Harness() {
+  auto compiler = engine::open_compiler(os::env("KW_TEST_COMPILER"));
+  if (!compiler) {
+    problem_ = compiler.error().message;
+    return;
+  }
+  compiler_ = std::move(compiler).value();
+  auto device = engine::open_device({"vgpu", "", 0, {}});
+  if (!device) {
+    problem_ = device.error().message;
+    return;
+  }
+  device_ = std::move(device).value();
+}
+
+codegen::Options Harness::options() const {
+  codegen::Options options;
+  options.target = *arch::find_target("sm_90");
+  return options;
+}
+
+std::string Harness::judge(const std::string& module_text, const task::Task& task,
+                           engine::VerifyPools& pools) {
+  engine::VerifyRequest request;
+  request.module_path = task.name + ".cu";
+  request.reference_path = task.source_path;
+  request.seed = 20;
+  engine::VerifyTools tools;
+  tools.compiler = compiler_.get();
+  tools.virtual_gpu = device_.get();
+  tools.oracle = &oracle_;
+  const auto report = engine::verify_module(module_text, task, request, tools, {}, &pools);
+  if (!report) return "error: " + report.error().message;
+  if (report->ok()) return "";
+  return engine::to_json(*report).dump().substr(0, 1500);
+}
+
+Result<std::vector<tensor::HostTensor>> Harness::run(
+    const std::string& module_text, const graph::Graph& graph,
+    const std::vector<tensor::HostTensor>& inputs) {
+  const kernel::Module module = KW_TRY(engine::parse_module(module_text, "case.cu"));
+  kernel::Bindings bindings;
+  bindings.target = options().target;
+  const kernel::Selection selection = KW_TRY(kernel::select(module, bindings));
+  exec::CompileRequest request;
+  request.source = module_text;
+  request.file_name = "case.cu";
+  request.target = bindings.target.name;
+  request.defines = selection.defines;
+  request.kernels = selection.kernels;
+  const exec::CompileOutcome compiled = KW_TRY(compiler_->compile(request));
+  if (compiled.failed) return input_error("does not compile:\n" + compiled.failed->log);
+  const kernel::Program program = KW_TRY(
+      kernel::instantiate(module, bindings, selection, engine::kernel_infos(*compiled.compiled)));
+  std::vector<tensor::HostTensor> given;
+  for (const kernel::Buffer& buffer : program.buffers) {
+    given.emplace_back();
+    for (size_t i = 0; i < graph.inputs.size(); ++i) {
+      if (buffer.name == graph.inputs[i].name) given.back() = inputs[i];
+    }
+  }
+  const exec::ImageId image = KW_TRY(device_->load(*compiled.compiled));
+  exec::RunOptions options;
+  options.timeout_seconds = 120;
+  exec::RunOutcome outcome = KW_TRY(device_->run(image, program, given, options));
+  if (outcome.status != exec::RunStatus::Completed || !outcome.findings.empty()) {
+    const std::string finding =
+        outcome.findings.empty() ? outcome.message : outcome.findings[0].message;
+    return input_error(fmt::format("{}: {}", exec::run_status_name(outcome.status), finding));
+  }
+  std::vector<tensor::HostTensor> outputs;
+  for (const graph::NamedNode& output : graph.outputs) {
+    for (size_t b = 0; b < program.buffers.size(); ++b) {
+      if (program.buffers[b].name == output.name) outputs.push_back(outcome.buffers[b]);
+    }
+  }
+  return outputs;
+}
+
+std::string Harness::judge(const std::string& module_text, const graph::Graph& graph,
+                           const std::vector<tensor::HostTensor>& inputs) {
+  exec::TruthOptions options;
+  options.threads = 1;
+  const auto truths = oracle_.truth(graph, inputs, options);
+  if (!truths) return "no truth: " + truths.error().message;
+  auto outputs = run(module_text, graph, inputs);
+  if (!outputs) return outputs.error().message;
+  if (outputs->size() != truths->size()) return "an output is missing";
+  for (size_t i = 0; i < truths->size(); ++i) {
+    (*outputs)[i].shape = (*truths)[i].shape;
+    const verify::Comparison comparison = verify::compare((*truths)[i], (*outputs)[i], {});
+    if (comparison.pass) continue;
+    const auto& worst = comparison.summary.worst;
+    return fmt::format("output {}: {}{}", i, comparison.reason,
+                       worst ? fmt::format(" ({}: got {}, want {})", verify::element_text(*worst),
+                                           worst->got, worst->want)
+                             : "");
+  }
+  return "";
+}
+
+task::Task task_of(const graph::Graph& graph) {
+  task::Task task;
+  task.name = "graph";
+  for (const graph::NamedNode& input : graph.inputs) {
+    task::TensorSpec spec;
+    spec.name = input.name;
+    spec.dtype = graph[input.node].dtype;
+    for (const graph::Dim& dim : graph[input.node].shape) spec.shape.push_back(dim.text());
+    task.inputs.push_back(std::move(spec));
+  }
+  for (const graph::NamedNode& output : graph.outputs) task.output_names.push_back(output.name);
+  task.correctness_shapes = task.benchmark_shapes = {{}};
+  task.reference = std::make_shared<FixedGraph>(graph);
+  return task;
+}
+
+bool is_floor(const codegen::Design& design) {
+  return std::any_of(design.choices.begin(), design.choices.end(),
+                     [](const codegen::Choice& one) { return one.schedule == "generic"; });
+}
+
+}  // namespace kw::codegen_tests

@@ -1,0 +1,50 @@
+// Generated modules judged on the virtual GPU: whole tasks through the gate, single graphs against
+// the interpreter's truth. Opened once per process.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "codegen/codegen.h"
+#include "engine/verify.h"
+#include "graph/graph.h"
+#include "oracle/interpreter.h"
+#include "task/task.h"
+#include "tensor/host_tensor.h"
+
+namespace kw::codegen_tests {
+
+class Harness {
+ public:
+  static Harness& get();
+
+  /// Why nothing can be judged here; "" when it can.
+  const std::string& problem() const { return problem_; }
+  codegen::Options options() const;
+  /// "" when the gate passes the module, else what it says.
+  std::string judge(const std::string& module_text, const task::Task& task,
+                    engine::VerifyPools& pools);
+  /// "" when the module gives the graph's outputs for these inputs, else what is wrong.
+  std::string judge(const std::string& module_text, const graph::Graph& graph,
+                    const std::vector<tensor::HostTensor>& inputs);
+
+ private:
+  Harness();
+  Result<std::vector<tensor::HostTensor>> run(const std::string& module_text,
+                                              const graph::Graph& graph,
+                                              const std::vector<tensor::HostTensor>& inputs);
+
+  std::string problem_;
+  std::unique_ptr<exec::Compiler> compiler_;
+  std::unique_ptr<exec::Device> device_;
+  oracle::Interpreter oracle_;
+};
+
+/// A task around one graph with fixed shapes.
+task::Task task_of(const graph::Graph& graph);
+
+/// Whether every fast schedule left this design's kernels to the floor.
+bool is_floor(const codegen::Design& design);
+
+}  // namespace kw::codegen_tests
