@@ -13,6 +13,7 @@
 #include "exec/bound.h"
 #include "tensor/convert.h"
 #include "tensor/npy.h"
+#include "verify/metric_fast.h"
 #include "verify/parallel.h"
 #include "verify/tally.h"
 
@@ -24,7 +25,7 @@ using tensor::DType;
 using tensor::HostTensor;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr size_t kChunk = 4096;
+constexpr size_t kChunk = kFastChunk;
 constexpr int64_t kGrain = 1 << 16;
 
 /// What the output's format does to numbers.
@@ -75,8 +76,10 @@ class FloatJudge {
   void run(int64_t begin, int64_t end, Tally* tally) const {
     std::array<double, kChunk> got, rounded;
     HostTensor scratch{truth_.dtype, {}, std::vector<std::byte>(kChunk * 8)};
+    const FastJudge fast = nothing_special() ? fast_judge() : nullptr;
     for (int64_t at = begin; at < end; at += kChunk) {
       const size_t count = std::min<size_t>(kChunk, static_cast<size_t>(end - at));
+      if (fast != nullptr && add_fast(fast, static_cast<size_t>(at), count, tally)) continue;
       const std::span<double> got_part(got.data(), count), rounded_part(rounded.data(), count);
       tensor::load_values(got_, at, got_part);
       tensor::store_floats(scratch, 0,
@@ -87,6 +90,47 @@ class FloatJudge {
   }
 
  private:
+  bool nothing_special() const {
+    return !has_outer_ && !keeps_zero_signs_ && !truth_.exact && truth_.jump.empty() &&
+           truth_.may_overflow.empty();
+  }
+
+  bool add_fast(FastJudge judge, size_t at, size_t count, Tally* tally) const {
+    FastChunk chunk;
+    chunk.dtype = truth_.dtype;
+    chunk.got = got_.data.data() + at * static_cast<size_t>(tensor::dtype_size(truth_.dtype));
+    chunk.want = truth_.value.data() + at;
+    chunk.a = truth_.a.empty() ? nullptr : truth_.a.data() + at;
+    chunk.h = truth_.h.empty() ? nullptr : truth_.h.data() + at;
+    chunk.count = count;
+    chunk.path_factor = formula_.path_factor;
+    chunk.unit = formula_.unit;
+    chunk.step = formula_.step;
+    chunk.format_unit = format_.unit;
+    chunk.subnormal = format_.subnormal;
+    FastSums sums;
+    if (!judge(chunk, &sums)) return false;
+    tally->elements += static_cast<int64_t>(count);
+    tally->telling += sums.telling;
+    if (sums.max_z == 0) return true;
+    tally->sum_squares += sums.sum_squares;
+    tally->max_abs = std::max(tally->max_abs, sums.max_abs);
+    tally->max_rel = std::max(tally->max_rel, sums.max_rel);
+    tally->max_ulps = std::max(tally->max_ulps, sums.max_ulps);
+    if (tally->worst >= 0 && sums.max_z <= tally->worst_z) return true;
+    const size_t worst = at + sums.worst;
+    double got = 0;
+    tensor::load_values(got_, static_cast<int64_t>(worst), std::span(&got, 1));
+    tally->worst = static_cast<int64_t>(worst);
+    tally->worst_z = sums.max_z;
+    tally->worst_got = got;
+    tally->worst_want = truth_.value[worst];
+    tally->worst_bound = formula_.at(worst);
+    tally->worst_ulps = ulps_between(got, truth_.value[worst], format_);
+    tally->why = Why::Nothing;
+    return true;
+  }
+
   void chunk(int64_t start, std::span<const double> got, std::span<const double> rounded,
              Tally* tally) const {
     tally->elements += static_cast<int64_t>(got.size());
