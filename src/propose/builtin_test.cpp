@@ -24,6 +24,13 @@ std::vector<Recipe> recipes(int count) {
   return made;
 }
 
+std::vector<record::Candidate> offer(Builtin& proposer, size_t count,
+                                     const search::Archive& archive) {
+  auto made = proposer.propose(count, archive);
+  EXPECT_TRUE(made) << made.error().message;
+  return made ? std::move(made).value() : std::vector<record::Candidate>{};
+}
+
 std::vector<std::string> ids(const std::vector<record::Candidate>& candidates) {
   std::vector<std::string> out;
   for (const record::Candidate& one : candidates) out.push_back(one.id);
@@ -45,12 +52,12 @@ TEST(Builtin, GuessesOfEveryRecipeComeFirst) {
 TEST(Builtin, ThenNeighboursOfTheBest) {
   Builtin proposer(recipes(2), 1);
   search::Archive archive;
-  const auto guesses = *proposer.propose(2, archive);
+  const auto guesses = offer(proposer, 2, archive);
   for (const record::Candidate& one : guesses) {
     archive.add(one);
     archive.at(one.id).estimate_us = one.origin == "kernel1" ? 1 : 2;
   }
-  const auto next = *proposer.propose(1, archive);
+  const auto next = offer(proposer, 1, archive);
   ASSERT_EQ(next.size(), 1u);
   EXPECT_EQ(next[0].origin, "kernel1");
   EXPECT_EQ(next[0].parents, std::vector<std::string>{guesses[1].id});
@@ -64,7 +71,7 @@ TEST(Builtin, TheWholeSpaceOnceAndThenNothing) {
   search::Archive archive;
   size_t total = 0;
   while (true) {
-    const auto batch = *proposer.propose(3, archive);
+    const auto batch = offer(proposer, 3, archive);
     if (batch.empty()) break;
     for (const record::Candidate& one : batch) {
       EXPECT_TRUE(archive.add(one)) << "offered twice";
@@ -80,7 +87,7 @@ TEST(Builtin, TheSeedDecidesTheOrderAndNothingElse) {
   for (int i = 0; i < 3; ++i) {
     Builtin proposer(recipes(2), i == 2 ? 8 : 7);
     search::Archive archive;
-    for (const record::Candidate& one : *proposer.propose(16, archive)) {
+    for (const record::Candidate& one : offer(proposer, 16, archive)) {
       archive.add(one);
       orders[i].push_back(one.id);
     }
@@ -94,9 +101,9 @@ TEST(Builtin, TheSeedDecidesTheOrderAndNothingElse) {
 TEST(Builtin, AFreshOneSkipsWhatTheArchiveKnows) {
   search::Archive archive;
   Builtin first(recipes(2), 3);
-  for (const record::Candidate& one : *first.propose(5, archive)) archive.add(one);
+  for (const record::Candidate& one : offer(first, 5, archive)) archive.add(one);
   Builtin second(recipes(2), 3);
-  const auto rest = *second.propose(100, archive);
+  const auto rest = offer(second, 100, archive);
   EXPECT_EQ(rest.size(), 16 - 5u);
   for (const std::string& id : ids(rest)) EXPECT_FALSE(archive.contains(id));
 }
@@ -106,7 +113,7 @@ TEST(Builtin, ARecipeThatIsNoModuleIsAProblemNotAnEnd) {
   some.insert(some.begin(), {"broken", [] { return Result<std::string>("not a module"); }});
   Builtin proposer(some, 1);
   search::Archive archive;
-  EXPECT_EQ(proposer.propose(1, archive)->at(0).origin, "kernel0");
+  EXPECT_EQ(offer(proposer, 1, archive).at(0).origin, "kernel0");
   ASSERT_EQ(proposer.problems().size(), 1u);
   EXPECT_EQ(proposer.problems()[0].rfind("broken: ", 0), 0u);
 }
