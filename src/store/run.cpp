@@ -94,6 +94,10 @@ Run::~Run() {
 
 Result<Run> Run::create(const Where& where, const RunInputs& inputs, os::Disk& disk) {
   if (!where.folder.empty()) KW_TRY(check_free(where.folder));
+  if (where.folder.empty() && os::exists(Layout{where.root}.manifest())) {
+    return input_error(fmt::format(
+        "{} is itself a run: resume it, or name the folder that is to hold runs", where.root));
+  }
   for (int attempt = 1;; ++attempt) {
     const std::string id = KW_TRY(new_id(inputs));
     const Layout at{where.folder.empty() ? where.root + "/" + id : where.folder};

@@ -272,6 +272,14 @@ INSTANTIATE_TEST_SUITE_P(
         Damage{"kernel_gone", "final/kernel.cu", nullptr, nullptr, "final/kernel.cu"}),
     [](const auto& test) { return std::string(test.param.name); });
 
+TEST(Create, PutsNoRunIntoARun) {
+  const TestFolder root;
+  const Result<StoredRun> run = StoredRun::create({small_run(root), ""}, inputs());
+  ASSERT_FALSE(run);
+  EXPECT_EQ(run.error().blame, Blame::Input);
+  EXPECT_NE(run.error().message.find("is itself a run"), std::string::npos);
+}
+
 // A verdict belongs to the content, which has a name: when the text is lost, adding it again brings
 // all of it back.
 TEST(DamagedCandidate, IsWholeAgainWhenItIsAddedAgain) {

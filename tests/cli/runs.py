@@ -87,6 +87,8 @@ with open(os.path.join(first["folder"], "lock"), "r+") as lock:
     h.expect("held runs are not removed", ["gc", "--budget", "0", "--keep", "1", "--delete"], 0, r"removed 0 of 2 runs")
 h.expect("no longer held", ["runs", "--status", "passed"], 0, first["id"])
 
+h.expect("a run in a run", [*SYNTHESIZE, "--out", first["folder"]], 2, r"is itself a run")
+
 # Damage is named; a changed input stops the run, a damaged index nothing.
 copy = os.path.join(RUNS, "copy")
 shutil.copytree(first["folder"], copy)
