@@ -38,7 +38,9 @@ std::vector<const Entry*> Archive::ranked() const {
   // An estimate never stands before a time: they are not of one kind.
   std::ranges::stable_sort(alive, [](const Entry* a, const Entry* b) {
     const bool a_timed = a->measured_us > 0, b_timed = b->measured_us > 0;
-    return a_timed != b_timed ? a_timed : a->us() < b->us();
+    if (a_timed != b_timed) return a_timed;
+    if (!a_timed && a->at_least != b->at_least) return b->at_least;
+    return a->us() < b->us();
   });
   return alive;
 }

@@ -15,6 +15,7 @@ namespace kw::search {
 struct Entry {
   record::Candidate candidate;
   double estimate_us = 0;  // by the cost model; 0: not screened
+  bool at_least = false;   // the estimate is only a lower limit: counting was given up
   double measured_us = 0;  // on a clock, after the gate; 0: not measured
   bool certified = false;
   std::string refused;  // why it is out; "" while it is in the race
@@ -36,7 +37,7 @@ class Archive {
   size_t refused() const;
 
   /// Those in the race, best first: measured ones by their times, then the others by their
-  /// estimates; ties in the order of adding.
+  /// estimates, those with a lower limit alone at the end; ties in the order of adding.
   std::vector<const Entry*> ranked() const;
   /// The first of these, nullptr when there is none.
   const Entry* best() const;

@@ -24,6 +24,7 @@ class Proposer {
 struct Look {
   double us = 0;
   std::string refused;
+  bool at_least = false;  // `us` is only a lower limit
 };
 using Candidates = std::vector<record::Candidate>;
 

@@ -74,6 +74,7 @@ void Search::note(const std::string& id, const Look& look, double Entry::*where)
   Entry& entry = archive_.at(id);
   if (look.refused.empty()) {
     entry.*where = look.us;
+    if (where == &Entry::estimate_us) entry.at_least = look.at_least;
   } else {
     entry.refused = look.refused;
   }
@@ -103,13 +104,17 @@ Result<bool> Search::measure() {
   double best = 0;
   for (const Entry& entry : archive_.entries()) {
     if (!entry.alive() || entry.estimate_us <= 0) continue;
-    if (best == 0 || entry.estimate_us < best) best = entry.estimate_us;
+    if (!entry.at_least && (best == 0 || entry.estimate_us < best)) best = entry.estimate_us;
     if (entry.measured_us == 0) waiting.push_back(&entry);
   }
-  std::ranges::stable_sort(waiting, {}, [](const Entry* entry) { return entry->estimate_us; });
+  std::ranges::stable_sort(waiting, {}, [](const Entry* entry) {
+    return std::pair(entry->at_least, entry->estimate_us);
+  });
   Candidates chosen;
   for (const Entry* entry : waiting) {
-    if (entry->estimate_us > options_.spread * best || chosen.size() == options_.lane) break;
+    const bool hopeless =
+        best > 0 && (entry->at_least || entry->estimate_us > options_.spread * best);
+    if (hopeless || chosen.size() == options_.lane) break;
     chosen.push_back(entry->candidate);
   }
   if (chosen.empty()) return false;

@@ -286,6 +286,19 @@ TEST(Archive, BeamKeepsRoomForOtherOrigins) {
   EXPECT_EQ(archive.beam(20).size(), 8u);
 }
 
+TEST(Archive, LowerLimitsStandBehindEstimates) {
+  Archive archive;
+  for (const char* id : {"a", "b"}) {
+    record::Candidate candidate;
+    candidate.id = id;
+    archive.add(candidate);
+  }
+  archive.at("a").estimate_us = 1;
+  archive.at("a").at_least = true;
+  archive.at("b").estimate_us = 100;
+  EXPECT_EQ(archive.best()->candidate.id, "b");
+}
+
 TEST(Archive, TimesStandBeforeEstimates) {
   Archive archive;
   for (int64_t n = 0; n < 3; ++n) archive.add(record::make_candidate("k", {{"N", n}}, "t", "o"));
