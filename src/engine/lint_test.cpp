@@ -56,6 +56,11 @@ INSTANTIATE_TEST_SUITE_P(
              "w.float()).half()\n",
              "", true},
         Case{"RowSum", "def f(x: 'fp32[B, D]'):\n  return x.sum(-1)\n", "", true},
+        Case{"SumOfAll", "def f(x: 'fp32[B, D]'):\n  return x.sum()\n", "", true},
+        Case{"TopOne", "def f(x: 'fp32[B, D]'):\n  return x.topk(1, dim=-1).values\n", "", true},
+        Case{"AlphaOfOne",
+             "import torch.nn.functional as F\ndef f(x: 'fp32[B, D]'):\n  return F.celu(x)\n", "",
+             true},
         Case{"MeanOfNormalised",
              "import torch.nn.functional as F\ndef f(x: 'fp32[B, C, L]'):\n"
              "  return F.group_norm(x, 1).mean(dim=(1, 2))\n",

@@ -63,10 +63,15 @@ Result<std::vector<Case>> draw(const task::Task& task, exec::Oracle& oracle, con
   return cases;
 }
 
-/// Sends the gate's imposters through every cell the gate would try on the virtual GPU.
+/// Sends the gate's imposters through every cell the gate would try on the virtual GPU, with shapes
+/// as large as `options.work` has them.
 Status imposters(const task::Task& task, exec::Oracle& oracle, const Options& options,
                  Report* report) {
-  verify::ShapePlan shapes = KW_TRY(verify::plan_shapes(task, verify::virtual_limits()));
+  verify::ShapeLimits limits = verify::virtual_limits();
+  const double scale = options.work / limits.work;
+  limits.work *= scale;
+  limits.large_work *= scale;
+  verify::ShapePlan shapes = KW_TRY(verify::plan_shapes(task, limits));
   verify::PoolOptions pool_options;
   pool_options.seed = options.seed;
   pool_options.threads = options.threads;

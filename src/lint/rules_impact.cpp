@@ -92,6 +92,12 @@ void count(const exec::Truth& result, const exec::Truth& first, const exec::Trut
   }
 }
 
+/// Part of what the reference wrote as one function: its origin is that name, not an expression.
+bool composed(const graph::Node& node) {
+  const bool name = node.origin.find_first_of(" ()[]*/+-") == std::string::npos;
+  return name && !node.origin.empty() && node.origin != graph::op_info(node.op).name;
+}
+
 std::string op_text(const graph::Node& node) {
   const std::string name = graph::op_info(node.op).name;
   return node.origin.empty() || node.origin == name ? fmt::format("'{}'", name)
@@ -109,7 +115,7 @@ void judge_choice(const graph::Node& node, const Choice& choice, const Case& at,
     } else if (second > 1 - kFewest && first < 1) {
       message = fmt::format("{} never takes its first side", op_text(node));
     }
-  } else if (first == 1) {
+  } else if (first == 1 && !composed(node)) {  // an ELU's alpha of 1 is no mistake
     message = fmt::format("{} changes nothing", op_text(node));
   }
   if (message.empty()) return;

@@ -21,21 +21,36 @@ bool stopped(const ImposterCell& cell, const Imposed& imposed) {
   return false;
 }
 
+/// A row while cells go by.
+struct Tally {
+  ImposterRow row;
+  bool at_own_shape = false;  // it meant something at a shape the task names
+};
+
 Status try_all(std::span<const ImposterKind> kinds, const ImposterCell& cell,
-               const std::string& where, ImposterRow* rows) {
+               const ShapeCase& shape, const std::string& family, Tally* tallies) {
   for (size_t i = 0; i < kinds.size(); ++i) {
     const Imposed imposed = KW_TRY(kinds[i].impose(cell));
-    ImposterRow& row = rows[i];
+    ImposterRow& row = tallies[i].row;
     if (!imposed.inapplicable.empty()) {
       if (row.tried == 0) row.inapplicable = imposed.inapplicable;
       continue;
     }
     row.inapplicable.clear();
     ++row.tried;
+    tallies[i].at_own_shape = tallies[i].at_own_shape || shape.demanded;
     if (!stopped(cell, imposed)) continue;
-    if (row.killed++ == 0) row.killed_at = where;
+    if (row.killed++ == 0) row.killed_at = task::dims_text(shape.dims) + ", " + family;
   }
   return Done{};
+}
+
+// Rows of one element make a reduction the identity; that says nothing about the task.
+ImposterRow settled(Tally tally) {
+  ImposterRow row = std::move(tally.row);
+  if (row.survived() && row.tried > 0 && !tally.at_own_shape)
+    row.inapplicable = "it means something only at derived shapes, where it is right";
+  return row;
 }
 
 // Another set of the same shape, as a buffer that was not cleared would hold it.
@@ -63,8 +78,9 @@ Result<KillReport> kill_rate(Pool& pool, exec::Oracle& oracle,
   const auto start = std::chrono::steady_clock::now();
   KillReport report;
   const auto answers = answer_imposters(), formulas = formula_imposters();
-  for (const ImposterKind& kind : answers) report.rows.push_back({kind.name, "", 0, 0, ""});
-  for (const ImposterKind& kind : formulas) report.rows.push_back({kind.name, "", 0, 0, ""});
+  std::vector<Tally> tallies;
+  for (const ImposterKind& kind : answers) tallies.push_back({{kind.name, "", 0, 0, ""}});
+  for (const ImposterKind& kind : formulas) tallies.push_back({{kind.name, "", 0, 0, ""}});
   for (size_t i = 0; i < pool.cells().size(); ++i) {
     if (interrupted && interrupted()) return environment_error("interrupted");
     const SetPtr set = KW_TRY(pool.set(i));
@@ -74,11 +90,12 @@ Result<KillReport> kill_rate(Pool& pool, exec::Oracle& oracle,
     const SetPtr earlier = KW_TRY(earlier_set(pool, i));
     const ShapeCase& shape = pool.shape(pool.cells()[i]);
     const ImposterCell cell{pool.task(), shape.graph, *set, earlier.get(), oracle};
-    const std::string where = task::dims_text(shape.dims) + ", " + pool.cells()[i].family;
-    KW_TRY(try_all(answers, cell, where, report.rows.data()));
-    KW_TRY(try_all(formulas, cell, where, report.rows.data() + answers.size()));
+    const std::string& family = pool.cells()[i].family;
+    KW_TRY(try_all(answers, cell, shape, family, tallies.data()));
+    KW_TRY(try_all(formulas, cell, shape, family, tallies.data() + answers.size()));
     ++report.cells;
   }
+  for (Tally& tally : tallies) report.rows.push_back(settled(std::move(tally)));
   const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
   report.seconds = passed.count();
   return report;

@@ -41,6 +41,9 @@ Result<Imposed> zero(const ImposterCell& cell) {
 }
 
 Result<Imposed> constant(const ImposterCell& cell) {
+  const bool single = std::ranges::all_of(
+      cell.set.truths, [](const Truth& truth) { return truth.value.size() <= 1; });
+  if (single) return not_here("outputs of one number are their own mean");
   Imposed imposed;
   for (const Truth& truth : cell.set.truths) {
     double sum = 0;

@@ -125,9 +125,9 @@ class Planner {
       for (const std::string& name : *names) {
         const auto at = dims->find(name);
         if (at == dims->end()) continue;
-        const int64_t next = adjust(at->second / 2, task_.dims.at(name));
         const int64_t floor = names == &outer_ ? 2 : 64;
-        if (next >= at->second || at->second <= floor) continue;
+        const int64_t next = adjust(std::max(at->second / 2, floor), task_.dims.at(name));
+        if (next >= at->second) continue;
         if (largest != nullptr && dims->at(*largest) >= at->second) continue;
         largest = &name;
         halved = next;

@@ -63,6 +63,9 @@ INSTANTIATE_TEST_SUITE_P(
             {"no-max-subtract"}},
         Row{"softmax", {"no-max-subtract", "sampled-reduction"}, {"one-pass-variance"}},
         Row{"row_sum", {"sampled-reduction", "fp16-accumulate", "bf16-inside"}, {"identity"}},
+        Row{"sum_all", {"zero", "stale-buffer", "sampled-reduction"}, {"constant", "dropped-tail"}},
+        // A row of one element makes the identity right, at shapes the task does not name.
+        Row{"row_max_column", {"zero", "half-scaled", "first-row-only"}, {"identity"}},
         Row{"transpose", {"zero", "stale-buffer"}, {"sampled-reduction", "bf16-inside"}},
         Row{"argmax", {"zero", "constant", "stale-buffer"}, {"fp16-accumulate"}},
         Row{"matmul", {"tf32-inside", "fp16-accumulate", "bf16-inside"}, {"one-pass-variance"}}),

@@ -113,6 +113,14 @@ task::Task make_task(const std::string& name) {
     return task_of(name, rows(DType::Fp32), [](Builder& b, const std::vector<NodeId>& in) {
       return graph::sum(b, in[0], {1}, false);
     });
+  if (name == "sum_all")
+    return task_of(name, rows(DType::Fp32), [](Builder& b, const std::vector<NodeId>& in) {
+      return graph::sum(b, in[0], {0, 1}, false);
+    });
+  if (name == "row_max_column")
+    return task_of(name, rows(DType::Fp32), [](Builder& b, const std::vector<NodeId>& in) {
+      return graph::amax(b, in[0], {1}, true);
+    });
   if (name == "transpose")
     return task_of(name, rows(DType::Fp32), [](Builder& b, const std::vector<NodeId>& in) {
       return b.permute(in[0], {1, 0});
@@ -125,7 +133,8 @@ task::Task make_task(const std::string& name) {
 }
 
 std::vector<std::string> task_names() {
-  return {"rms_norm", "layer_norm", "matmul", "softmax", "row_sum", "transpose", "argmax"};
+  return {"rms_norm", "layer_norm",     "matmul",    "softmax", "row_sum",
+          "sum_all",  "row_max_column", "transpose", "argmax"};
 }
 
 }  // namespace kw::verify_tests

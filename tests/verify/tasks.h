@@ -8,7 +8,8 @@
 
 namespace kw::verify_tests {
 
-/// "rms_norm", "softmax", "layer_norm", "row_sum", "transpose", "argmax", "matmul".
+/// "rms_norm", "softmax", "layer_norm", "row_sum", "sum_all", "row_max_column", "transpose",
+/// "argmax", "matmul".
 task::Task make_task(const std::string& name);
 std::vector<std::string> task_names();
 

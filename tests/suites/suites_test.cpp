@@ -1,0 +1,60 @@
+// Every task of a carried suite passes the linter and stops every imposter that applies. Shapes are
+// smaller than `kernelwright lint` looks at, which is only harder on the tasks.
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "carried.h"
+#include "frontend/load.h"
+#include "lint/lint.h"
+#include "oracle/interpreter.h"
+
+namespace kw::suites_tests {
+namespace {
+
+lint::Options quick() {
+  lint::Options options;
+  options.seeds = 2;
+  options.work = 3e5;
+  return options;
+}
+
+/// What a task must say of itself beside its reference.
+void expect_described(const task::Task& task, const std::string& suite) {
+  EXPECT_FALSE(task.benchmark_shapes.empty());
+  if (task.format != "folder") return;
+  EXPECT_FALSE(task.prompt.empty());
+  EXPECT_GE(task.correctness_shapes.size(), 3U);
+  for (const auto& [dim, range] : task.dims) EXPECT_LT(range.high, int64_t{1} << 40) << dim;
+  if (suite != "internal") return;
+  const std::set<task::Dims> want = {{{"B", 16384}, {"D", 1024}}, {{"B", 65536}, {"D", 4096}}};
+  EXPECT_EQ(std::set<task::Dims>(task.benchmark_shapes.begin(), task.benchmark_shapes.end()), want);
+}
+
+class Suites : public testing::TestWithParam<std::string> {};
+
+TEST_P(Suites, TasksAreWorthAKernel) {
+  const Carried suite(GetParam());
+  oracle::Interpreter oracle;
+  for (const evaluation::SuiteTask& row : suite.tasks()) {
+    SCOPED_TRACE(row.name);
+    const auto task = frontend::load_task(row.path);
+    ASSERT_TRUE(task) << task.error().message;
+    EXPECT_EQ(task->name, row.name);
+    expect_described(*task, GetParam());
+    const auto report = lint::lint(*task, oracle, quick());
+    ASSERT_TRUE(report) << report.error().message;
+    for (const lint::Finding& finding : report->findings) {
+      EXPECT_EQ(finding.severity, lint::Severity::Warning)
+          << finding.rule << ": " << finding.message;
+      EXPECT_NE(finding.rule, "launch-bound") << finding.message;
+    }
+    EXPECT_EQ(report->kill_rate.value_or(0), 1);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Carried, Suites, testing::ValuesIn(suite_names()),
+                         [](const testing::TestParamInfo<std::string>& row) { return row.param; });
+
+}  // namespace
+}  // namespace kw::suites_tests
