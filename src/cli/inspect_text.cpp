@@ -78,9 +78,24 @@ std::string result_text(const engine::RunView& view) {
   std::string text = speed_text(view.run);
   if (text == "-") return "";
   text += view.run.best_us ? ", measured" : ", estimated from the virtual GPU's counters";
+  if (const Json& share = performance["of_floor"]; share.is_number()) {
+    text += fmt::format(", {:.0f} % of the floor", 100 * share.as_double());
+  }
   if (view.run.speedup) text += fmt::format(", {:.2f} x the reference's speed", *view.run.speedup);
   if (view.run.best_us && performance["below_target"].as_bool()) text += ", below the target";
   return text;
+}
+
+std::string correctness_text(const engine::RunView& view) {
+  const Json& correctness = view.report["correctness"];
+  if (!correctness["passed"].as_bool()) return "";
+  const size_t shapes = correctness["shapes_tested"].items().size();
+  std::string text = fmt::format("{} shape{} on {}", shapes, shapes == 1 ? "" : "s",
+                                 correctness["device"].as_string());
+  if (correctness["max_z"].is_number()) {
+    text += fmt::format(", worst error {:.2f} of its bound", correctness["max_z"].as_double());
+  }
+  return text + (correctness["certified"].as_bool() ? ", certified" : "");
 }
 
 std::string candidates_table(const engine::RunView& view, size_t most, const Style& style) {
@@ -175,6 +190,7 @@ std::string inspect_text(const engine::RunView& view, size_t most, bool events,
   text += line("prompt", std::string(trim(view.prompt)));
   text += line("failed at", view.report["failed_stage"].as_string());
   text += line("because", view.run.reason);
+  text += line("right", correctness_text(view));
   text += line("best", result_text(view)) + line("kernel", view.kernel_path);
   text += line("candidates", counts_text(view));
   for (const std::string& what : view.damage) {

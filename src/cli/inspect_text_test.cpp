@@ -78,7 +78,11 @@ engine::RunView view() {
   view.candidates[1].estimate_us = 500.25;
   view.candidates[2].stage = "numerics";
   view.candidates[2].reason = "y[3, 17] is 1.5 but should be 2.0 (z = 812)\nand more";
-  view.report = Json::object().set("performance", Json::object().set("below_target", true));
+  Json performance = Json::object(), correctness = Json::object();
+  performance.set("below_target", true).set("of_floor", 0.871);
+  correctness.set("passed", true).set("shapes_tested", Json::array().push("B=3 D=1"));
+  correctness.set("device", "virtual GPU (sm_90)").set("max_z", 0.4926).set("certified", true);
+  view.report = Json::object().set("performance", performance).set("correctness", correctness);
   view.events = {{0.5, "added", Json::object().set("id", "00000000000000a1")},
                  {12.34, "closed", {}}};
   return view;

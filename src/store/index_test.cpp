@@ -70,6 +70,15 @@ TEST(Index, ListsWhatTheFoldersHold) {
   EXPECT_TRUE(os::exists(root.path() + "/index.sqlite"));
 }
 
+TEST(Index, NamesTheTargetThatWasChosen) {
+  const TestFolder root;
+  RunInputs automatic = inputs("a");
+  automatic.config.set("target", "auto");
+  automatic.env = Json::object().set("device", Json::object().set("target", "sm_120"));
+  ASSERT_TRUE(StoredRun::create({root.path(), ""}, automatic));
+  EXPECT_EQ(list_runs(root.path())->at(0).target, "sm_120");
+}
+
 TEST(Index, SeesWhatChangedBehindItsBack) {
   const TestFolder root;
   const std::string first = finished(root.path(), "a", 3), second = finished(root.path(), "b", 3);

@@ -96,6 +96,9 @@ RunSummary summarize(const std::string& folder) {
   const Json config = read_json(Layout{folder}.input("config.json"));
   row.proposer = config["proposer"].as_string();
   row.target = config["target"].as_string();
+  if (row.target.empty() || row.target == "auto") {
+    row.target = read_json(Layout{folder}.input("env.json"))["device"]["target"].as_string();
+  }
   for (const record::Candidate& candidate : run->candidates()) {
     const auto place = static_cast<int64_t>(summary.candidates.size()) + 1;
     summary.candidates.push_back(candidate_row(*run, candidate, place));
