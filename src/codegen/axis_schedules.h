@@ -31,4 +31,11 @@ Kernel column_whole_emit(const Region& region, const Situation& situation);
 bool column_split_applies(const Region& region, const Situation& situation);
 Kernel column_split_emit(const Region& region, const Situation& situation);
 
+// top_k.cpp: the best few of a row, in a warp's registers
+bool top_k_applies(const Region& region, const Situation& situation);
+Kernel top_k_emit(const Region& region, const Situation& situation);
+// sort.cpp: whole rows
+bool sort_applies(const Region& region, const Situation& situation);
+Kernel sort_emit(const Region& region, const Situation& situation);
+
 }  // namespace kw::codegen

@@ -33,6 +33,7 @@ struct Launch {
   std::string kernel;  // "softmax<int, VEC>"
   std::string grid, block, shared;
   std::vector<std::string> args;
+  std::string repeat = {};  // "pass in 0..PASSES"
 };
 
 /// Launches that are right wherever `when` holds.

@@ -188,10 +188,12 @@ class ModuleText {
   void write_launches(const Sequence& sequence, size_t level) {
     for (const Kernel& kernel : sequence.kernels) {
       for (const Launch& launch : variant_at(kernel, level).launches) {
+        if (!launch.repeat.empty()) plan("repeat", launch.repeat);
         plan("launch", fmt::format("{} grid({}) block({}){} args({})", launch.kernel, launch.grid,
                                    launch.block,
                                    launch.shared.empty() ? "" : " shared(" + launch.shared + ")",
                                    join(launch.args, ", ")));
+        if (!launch.repeat.empty()) plan("end", "");
       }
     }
   }

@@ -34,6 +34,8 @@ constexpr Schedule kSchedules[] = {
      column_split_emit, true},
     {"column_whole", "neighbouring threads reduce neighbouring columns", column_whole_applies,
      column_whole_emit, true},
+    {"top_k", "a warp keeps a row's keys and ranks the best", top_k_applies, top_k_emit, true},
+    {"sort", "a block sorts a row, or a tile of it that is merged", sort_applies, sort_emit, true},
     {"generic", "one thread per element, loops for the rest", generic_applies, generic_emit, false},
 };
 
