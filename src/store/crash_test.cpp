@@ -177,6 +177,27 @@ TEST(FullDisk, IsTheMachinesFaultAndPasses) {
   }
 }
 
+// A winner that does not fit is no reason for a run without a report.
+TEST(FullDisk, LeavesRoomForTheReport) {
+  class NoKernels : public FaultDisk {
+    Status write(const std::string& path, std::string_view bytes, os::Sync sync) override {
+      if (path.ends_with("kernel.ptx")) return environment_error("No space left on device");
+      return FaultDisk::write(path, bytes, sync);
+    }
+  };
+  const TestFolder root;
+  NoKernels disk;
+  StoredRun run = StoredRun::create({"", root.path() + "/run"}, inputs(), disk).value();
+  EXPECT_GT(os::file_size(run.folder() + "/reserve"), 100000u);
+  const Status finished = run.finish(Json::object().set("passed", true), {"cu", "ptx", "", ""});
+  ASSERT_FALSE(finished);
+  EXPECT_EQ(finished.error().blame, Blame::Environment);
+  EXPECT_FALSE(run.report()["passed"].as_bool());
+  EXPECT_EQ(run.report()["failed_stage"].as_string(), "store");
+  EXPECT_NE(run.report()["failure_reason"].as_string().find("No space"), std::string::npos);
+  EXPECT_FALSE(os::exists(run.folder() + "/reserve"));
+}
+
 // The real disk, really refusing: no file may grow past a limit.
 TEST(FullDisk, LeavesNoHalfLines) {
   const TestFolder root;

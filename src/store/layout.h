@@ -24,6 +24,7 @@ struct Layout {
   std::string events() const { return folder + "/events.jsonl"; }
   std::string checkpoint() const { return folder + "/checkpoint.json"; }
   std::string report() const { return folder + "/report.json"; }
+  std::string reserve() const { return folder + "/reserve"; }
   std::string inputs() const { return folder + "/inputs"; }
   std::string input(std::string_view name) const { return inputs() + "/" + std::string(name); }
   std::string finals() const { return folder + "/final"; }

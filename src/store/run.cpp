@@ -87,6 +87,7 @@ Run& Run::operator=(Run&&) noexcept = default;
 Run::~Run() {
   if (!impl_ || !impl_->lock) return;
   const std::lock_guard<std::mutex> guard(impl_->mutex);
+  impl_->free_reserve();
   // Best effort: a run whose end could not be recorded counts as cut short, which is true.
   static_cast<void>(impl_->append("closed", Json::object()));
   update_index_of(impl_->at.folder);
@@ -113,6 +114,7 @@ Result<Run> Run::create(const Where& where, const RunInputs& inputs, os::Disk& d
     KW_TRY(impl->mend(&abandoned));
     KW_TRY(write_inputs(at, inputs, disk, &impl->manifest));
     KW_TRY(disk.write(at.manifest(), json_text(to_json(impl->manifest)), os::Sync::Yes));
+    impl->keep_reserve();
     impl->sessions = 1;
     KW_TRY(impl->append("opened", Json::object()));
     if (where.folder.empty()) make_index(where.root);
@@ -138,6 +140,7 @@ Result<Run> Run::open(const std::string& folder, Access access, os::Disk& disk) 
     Json found = Json::object();
     KW_TRY(impl->mend(&found));
     if (!impl->lock->died().empty()) found.set("died", impl->lock->died());
+    impl->keep_reserve();
     ++impl->sessions;
     KW_TRY(impl->append("opened", std::move(found)));
     update_index_of(folder);

@@ -77,7 +77,8 @@ class Run {
   Status checkpoint(const Json& state);
   /// final/ and then report.json; may be called again by a later session. A "storage" member is
   /// added to the report: sessions, how many of them were cut short, hashes of the final files. A
-  /// report with "interrupted": true marks a run that can be resumed.
+  /// report with "interrupted": true marks a run that can be resumed. When final/ cannot be written
+  /// (that is the Error), the report says so instead of what it said, in room kept for it.
   Status finish(Json report, const FinalFiles& files);
 
   Result<RunInputs> inputs() const;

@@ -12,6 +12,7 @@ namespace kw::store {
 namespace {
 
 constexpr uint64_t kLongestJson = uint64_t{256} << 20;
+constexpr size_t kReserveBytes = 256 << 10;  // several times a usual report
 
 Status remove_leftovers(const std::string& folder, os::Disk& disk, int64_t* removed) {
   for (const std::string& name : os::list_directory(folder)) {
@@ -120,6 +121,12 @@ Status Run::Impl::mend(Json* found) {
   if (removed > 0) found->set("unfinished_files", removed);
   return Done{};
 }
+
+void Run::Impl::keep_reserve() {
+  static_cast<void>(disk.write(at.reserve(), std::string(kReserveBytes, '\0'), os::Sync::No));
+}
+
+void Run::Impl::free_reserve() { static_cast<void>(disk.remove(at.reserve())); }
 
 Status Run::Impl::append(const std::string& kind, Json data) {
   return disk.append(at.events(), event_line({seconds(), kind, std::move(data)}));

@@ -55,6 +55,9 @@ struct Run::Impl {
   void scan();
   /// Removes temporary files and the torn end of the events.
   Status mend(Json* found);
+  /// Keeps room for a report, or gives it up; a disk that has none to spare is seen soon enough.
+  void keep_reserve();
+  void free_reserve();
   /// With the mutex held.
   Status append(const std::string& kind, Json data);
   Status write_of_candidate(const std::string& id, const char* name, std::string_view bytes,

@@ -17,6 +17,23 @@ void check_writable(const std::optional<os::FileLock>& lock) {
   KW_CHECK(lock.has_value(), "only a run opened for writing is written to");
 }
 
+// Writes what ships and removes what belonged to an earlier winner.
+Status write_final(const Layout& at, const FinalFiles& files, os::Disk& disk, Json* hashes) {
+  const std::array<const std::string*, kFinalNames.size()> contents = {
+      &files.kernel_cu, &files.kernel_ptx, &files.kernel_cubin, &files.readme};
+  KW_TRY(disk.make_directories(at.finals()));
+  for (size_t i = 0; i < contents.size(); ++i) {
+    const std::string path = at.final_file(kFinalNames[i]);
+    if (contents[i]->empty()) {
+      KW_TRY(disk.remove(path));
+      continue;
+    }
+    KW_TRY(disk.write(path, *contents[i], os::Sync::Yes));
+    hashes->set(kFinalNames[i], hash_hex(*contents[i]));
+  }
+  return Done{};
+}
+
 }  // namespace
 
 Result<bool> Run::add(record::Candidate candidate) {
@@ -86,18 +103,12 @@ Status Run::checkpoint(const Json& state) {
 
 Status Run::finish(Json report, const FinalFiles& files) {
   check_writable(impl_->lock);
-  const std::array<const std::string*, kFinalNames.size()> contents = {
-      &files.kernel_cu, &files.kernel_ptx, &files.kernel_cubin, &files.readme};
+  impl_->free_reserve();
   Json hashes = Json::object();
-  KW_TRY(impl_->disk.make_directories(impl_->at.finals()));
-  for (size_t i = 0; i < contents.size(); ++i) {
-    const std::string path = impl_->at.final_file(kFinalNames[i]);
-    if (contents[i]->empty()) {
-      KW_TRY(impl_->disk.remove(path));
-      continue;
-    }
-    KW_TRY(impl_->disk.write(path, *contents[i], os::Sync::Yes));
-    hashes.set(kFinalNames[i], hash_hex(*contents[i]));
+  const Status shipped = write_final(impl_->at, files, impl_->disk, &hashes);
+  if (!shipped) {
+    report.set("passed", false).set("interrupted", true).set("failed_stage", "store");
+    report.set("failure_reason", shipped.error().message);
   }
   const std::lock_guard<std::mutex> guard(impl_->mutex);
   Json storage = Json::object();
@@ -108,7 +119,7 @@ Status Run::finish(Json report, const FinalFiles& files) {
   KW_TRY(impl_->disk.write(impl_->at.report(), json_text(report), os::Sync::Yes));
   KW_TRY(impl_->append("finished", Json::object().set("passed", report["passed"])));
   update_index_of(impl_->at.folder);
-  return Done{};
+  return shipped;
 }
 
 }  // namespace kw::store
