@@ -96,14 +96,20 @@ class Bench {
         {"kw_copy", {a, b, count}, 2, &record::Calibration::copy},
         {"kw_write", {a, count}, 1, &record::Calibration::write},
     };
+    // Waves of short blocks beat a resident grid on some chips and mixes: the best of both counts.
+    const unsigned whole = static_cast<unsigned>(count / (uint64_t{4} * kThreads));
     for (const Row& row : rows) {
-      KernelSubject kernel(context_, *KW_TRY(image->function(row.entry)), blocks, kThreads,
-                           row.params);
-      exec::TimeProtocol protocol = protocol_;
-      protocol.graph_below_us = 0;
-      const record::TimingSamples samples = KW_TRY(time(kernel, protocol));
-      const double us = std::max(1e-3, median(samples.microseconds));
-      result_.*row.to = row.buffers * static_cast<double>(bytes) / us * 1e-3;
+      double best = 0;
+      for (const unsigned grid : {blocks, whole}) {
+        KernelSubject kernel(context_, *KW_TRY(image->function(row.entry)), grid, kThreads,
+                             row.params);
+        exec::TimeProtocol protocol = protocol_;
+        protocol.graph_below_us = 0;
+        const record::TimingSamples samples = KW_TRY(time(kernel, protocol));
+        const double us = std::max(1e-3, median(samples.microseconds));
+        best = std::max(best, row.buffers * static_cast<double>(bytes) / us * 1e-3);
+      }
+      result_.*row.to = best;
     }
     return measure_launch(*image);
   }
