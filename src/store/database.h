@@ -33,6 +33,8 @@ class Database {
 
   /// Runs one statement with its parameters bound in order; its rows.
   Result<std::vector<Row>> run(const std::string& sql, const Row& parameters = {});
+  /// Looks at the whole file; Blame::Input when something in it is damaged.
+  Status check();
   /// Everything `work` does, or nothing when it fails.
   Status transaction(const std::function<Status()>& work);
 

@@ -52,6 +52,8 @@ class Index {
     return index;
   }
 
+  Status check() { return database_.check(); }
+
   Status put(const std::string& folder, const std::string& mark, const RunSummary& summary) {
     return database_.transaction([&]() -> Status {
       KW_TRY(remove_rows(folder));
@@ -143,6 +145,7 @@ Result<std::vector<RunRow>> refreshed(Index index, const std::string& root) {
 
 Result<std::vector<RunRow>> list_with(const std::string& path, const std::string& root) {
   Index index = KW_TRY(Index::open(path));
+  KW_TRY(index.check());
   return refreshed(std::move(index), root);
 }
 

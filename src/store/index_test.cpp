@@ -145,7 +145,7 @@ TEST(Index, IsRebuiltWhateverIsWrongWithIt) {
   for (const std::string& bytes : broken) {
     for (const char* suffix : {"-wal", "-shm"}) ASSERT_TRUE(os::remove_file(path + suffix));
     ASSERT_TRUE(os::write_file(path, bytes, os::Sync::No));
-    ASSERT_EQ(list_runs(root.path())->size(), 1u);
+    expect_listed(root.path(), 1);
   }
 }
 
