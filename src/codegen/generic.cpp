@@ -94,9 +94,11 @@ class Generic {
                                 region_.stores[0].to.name, head.text, w.text());
     kernel.functions = e_.functions();
     kernel.tunes.push_back({threads, {128, 256, 64}, ""});
+    const bool empty = total.is_constant() && total.value() == 0;
     const auto launch = [&](const char* index) {
       return Launch{fmt::format("{}<{}>", region_.name, index),
-                    fmt::format("ceil_div({}, {})", total.text(), threads), threads, "", head.args};
+                    empty ? "1" : fmt::format("ceil_div({}, {})", total.text(), threads), threads,
+                    "", head.args};
     };
     const std::string fits = fits_int(region_);
     if (!fits.empty()) kernel.variants.push_back({fits, {launch("int")}});
@@ -110,7 +112,14 @@ class Generic {
 
 }  // namespace
 
-bool generic_applies(const Region&, const Situation&) { return true; }
+bool generic_applies(const Region& region, const Situation&) {
+  const Dim count = graph::count_of(region.root().shape);
+  for (const Store& store : region.stores) {
+    if (!graph::count_of(store.to.shape).same_text(count)) return false;
+  }
+  const std::vector<NodeId> heavy = heavy_nodes(region);
+  return heavy.empty() || heavy == std::vector<NodeId>{region.stores[0].node};
+}
 
 Kernel generic_emit(const Region& region, const Situation&) { return Generic(region).emit(); }
 

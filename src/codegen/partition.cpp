@@ -52,7 +52,9 @@ class Cutter {
     region.taken = program_.names.taken;
     region.loads = program_.inputs;
     for (const Roots& other : kernels_) {
-      for (const NodeId id : other) region.loads[id] = memory_of(id);
+      for (const NodeId id : other) {
+        if (program_.inputs.count(id) == 0) region.loads[id] = memory_of(id);
+      }
     }
     for (const NodeId id : roots) {
       if (program_.inputs.count(id) == 0) region.loads.erase(id);
@@ -218,7 +220,8 @@ class Cutter {
     kernels_[b] = roots;
     kernels_.erase(kernels_.begin() + static_cast<long>(a));
     const Region region = region_of(roots);
-    if (schedules_for(region, situation_).front()->fuses) return true;
+    const std::vector<const Schedule*> rows = schedules_for(region, situation_);
+    if (!rows.empty() && rows.front()->fuses) return true;
     kernels_ = before;
     return false;
   }

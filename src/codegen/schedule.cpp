@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "base/check.h"
 #include "codegen/axis_schedules.h"
 #include "codegen/product_schedules.h"
 #include "codegen/schedules.h"
@@ -16,6 +15,8 @@ constexpr Schedule kSchedules[] = {
      pointwise_emit, true},
     {"pointwise_loop", "one wave of blocks walks over all packs", pointwise_applies,
      pointwise_loop_emit, true},
+    {"split_rows", "several blocks per row, one launch per pass", split_rows_apply, split_rows_emit,
+     true},
     {"block_per_row", "a block per row: reductions and what follows them", rows_apply,
      block_per_row_emit, true},
     {"lanes_per_row", "a warp or a part of one per row: reductions and what follows them",
@@ -54,12 +55,22 @@ const Schedule* find_schedule(const std::string& name) {
   return nullptr;
 }
 
+namespace {
+
+/// Nothing to compute, whatever the dims: one thread that finds so is enough.
+bool is_empty(const Region& region) {
+  const Dim count = graph::count_of(region.root().shape);
+  return count.is_constant() && count.value() == 0;
+}
+
+}  // namespace
+
 std::vector<const Schedule*> schedules_for(const Region& region, const Situation& situation) {
+  if (is_empty(region)) return {find_schedule("generic")};
   std::vector<const Schedule*> rows;
   for (const Schedule& row : kSchedules) {
     if (row.applies(region, situation)) rows.push_back(&row);
   }
-  KW_CHECK(!rows.empty(), "generic applies to everything");
   std::stable_partition(rows.begin(), rows.end(), [&](const Schedule* row) {
     return row->prefers != nullptr && row->prefers(region, situation);
   });

@@ -45,11 +45,12 @@ struct Schedule {
   bool (*prefers)(const Region&, const Situation&) = nullptr;
 };
 
-/// In the order of preference; the last one applies to everything.
+/// In the order of preference; the last one is the floor.
 std::span<const Schedule> schedules();
 /// The row of that name, or nullptr.
 const Schedule* find_schedule(const std::string& name);
-/// All that apply, the best guess first. Never empty.
+/// All that apply, the best guess first. Never empty for a region with one store whose only heavy
+/// node, if any, is that one.
 std::vector<const Schedule*> schedules_for(const Region& region, const Situation& situation);
 
 }  // namespace kw::codegen

@@ -16,6 +16,10 @@ bool rows_prefer_lanes(const Region& region, const Situation& situation);
 Kernel block_per_row_emit(const Region& region, const Situation& situation);
 Kernel lanes_per_row_emit(const Region& region, const Situation& situation);
 
+// row_split.cpp: several blocks per row
+bool split_rows_apply(const Region& region, const Situation& situation);
+Kernel split_rows_emit(const Region& region, const Situation& situation);
+
 // generic.cpp: one thread per element, loops for the rest
 bool generic_applies(const Region& region, const Situation& situation);
 Kernel generic_emit(const Region& region, const Situation& situation);

@@ -36,7 +36,7 @@ constexpr Row kRows[] = {
     {DType::Uint32, "unsigned int", "unsigned int", "{}", "{}", ""},
     {DType::Uint16, "unsigned short", "unsigned short", "{}", "{}", ""},
     {DType::Uint8, "unsigned char", "unsigned char", "{}", "{}", ""},
-    {DType::Bool, "bool", "bool", "{}", "{}", ""},
+    {DType::Bool, "unsigned char", "bool", "({} != 0)", "static_cast<unsigned char>({})", ""},
 };
 
 const Row& row_of(DType dtype) { return kRows[static_cast<size_t>(dtype)]; }

@@ -91,7 +91,8 @@ Result<std::vector<tensor::HostTensor>> Harness::run(
   for (const kernel::Buffer& buffer : program.buffers) {
     given.emplace_back();
     for (size_t i = 0; i < graph.inputs.size(); ++i) {
-      if (buffer.name == graph.inputs[i].name) given.back() = inputs[i];
+      const std::string& name = graph.inputs[i].name;  // a word of C++ gets an underscore
+      if (buffer.name == name || buffer.name == name + "_") given.back() = inputs[i];
     }
   }
   const exec::ImageId image = KW_TRY(device_->load(*compiled.compiled));
