@@ -82,7 +82,11 @@ Result<std::string> new_id(const RunInputs& inputs) {
 
 Run::Run(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Run::Run(Run&&) noexcept = default;
-Run& Run::operator=(Run&&) noexcept = default;
+
+Run& Run::operator=(Run&& other) noexcept {
+  std::swap(impl_, other.impl_);  // the other closes what this one held
+  return *this;
+}
 
 Run::~Run() {
   if (!impl_ || !impl_->lock) return;

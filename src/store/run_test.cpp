@@ -120,6 +120,17 @@ TEST(Run, TakesWorkFromSeveralThreads) {
   EXPECT_EQ(run.damage(), std::vector<std::string>{});
 }
 
+TEST(Run, ClosesWhatItHeldWhenItBecomesAnother) {
+  const TestFolder root;
+  StoredRun run = StoredRun::create({"", root.path() + "/a"}, inputs()).value();
+  run = StoredRun::create({"", root.path() + "/b"}, inputs()).value();
+  EXPECT_EQ(run_status(root.path() + "/a"), "interrupted");
+  EXPECT_EQ(run_status(root.path() + "/b"), "running");
+  const StoredRun first = StoredRun::open(root.path() + "/a", Access::Read).value();
+  EXPECT_EQ(first.events().back().kind, "closed");
+  EXPECT_EQ(first.crashes(), 0);
+}
+
 TEST(Run, AddsALaterTimingToTheFirst) {
   const TestFolder root;
   StoredRun run = StoredRun::create({root.path(), ""}, inputs()).value();
