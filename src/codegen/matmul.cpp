@@ -62,12 +62,12 @@ class Tiled {
     left_ = write_element(product_.operand(true, false));
     right_ = write_element(product_.operand(false, false));
     if (split_) {
-      result_ = fmt::format("sums[((blockIdx.y * {} + batch) * {} + m) * {} + n] = total[i][j];\n",
-                            as_factor(product_.batches()), as_factor(product_.m()),
-                            as_factor(product_.n()));
+      result_ = fmt::format(
+          "sums[((blockIdx.y * {} + batch) * {} + mi) * {} + ni] = total[i][other];\n",
+          as_factor(product_.batches()), as_factor(product_.m()), as_factor(product_.n()));
     } else {
-      const int scope = e_.open({"m", "n"}, 1, 3);
-      product_.write_stores(e_, scope, "total[i][j]");
+      const int scope = e_.open({"mi", "ni"}, 1, 3);
+      product_.write_stores(e_, scope, "total[i][other]");
       result_ = e_.close();
     }
     block_text_ = e_.close();
@@ -79,10 +79,10 @@ class Tiled {
   };
 
   Element write_element(const Operand& operand) {
-    const int scope = e_.open({"m", "n", "k"}, 1, 2);
+    const int scope = e_.open({"mi", "ni", "ki"}, 1, 2);
     const Value value =
         e_.value(operand.node, operand.left ? product_.left_index() : product_.right_index());
-    e_.at(scope).line(fmt::format("next_{}[e] = {};", operand.tile, value.expr.text));
+    e_.at(scope).line(fmt::format("next_{}[element] = {};", operand.tile, value.expr.text));
     return {operand, e_.close()};
   }
 
@@ -132,15 +132,17 @@ class Tiled {
   void write_fetch(CudaWriter& w, const std::string& start) const {
     for (const Element* element : {&left_, &right_}) {
       const Operand& operand = element->operand;
-      const char* side = operand.left ? "m" : "n";
+      const char* side = operand.left ? "mi" : "ni";
       const char* size = operand.left ? "kM" : "kN";
       w.line("#pragma unroll");
-      const auto loop = w.block(fmt::format("for (int e = 0; e < {} * kK / kThreads; ++e)", size));
+      const auto loop = w.block(
+          fmt::format("for (int element = 0; element < {} * kK / kThreads; ++element)", size));
       write_place(w, operand);
-      w.line(fmt::format("const Index {0} = first_{0} + at, k = {1} + at_k;", side, start));
-      w.line(fmt::format("next_{}[e] = 0;", operand.tile));
+      w.line(fmt::format("const Index {} = {} + at, ki = {} + at_k;", side,
+                         operand.left ? "first_m" : "first_n", start));
+      w.line(fmt::format("next_{}[element] = 0;", operand.tile));
       const auto inside =
-          w.block(fmt::format("if ({} < {} && k < end)", side,
+          w.block(fmt::format("if ({} < {} && ki < end)", side,
                               operand.left ? product_.m().text() : product_.n().text()));
       w.raw(element->text);
     }
@@ -150,17 +152,18 @@ class Tiled {
     for (const Element* element : {&left_, &right_}) {
       const Operand& operand = element->operand;
       w.line("#pragma unroll");
-      const auto loop = w.block(
-          fmt::format("for (int e = 0; e < {} * kK / kThreads; ++e)", operand.left ? "kM" : "kN"));
+      const auto loop =
+          w.block(fmt::format("for (int element = 0; element < {} * kK / kThreads; ++element)",
+                              operand.left ? "kM" : "kN"));
       write_place(w, operand);
-      w.line(fmt::format("{0}[{1}][at_k][at] = next_{0}[e];", operand.tile, turn));
+      w.line(fmt::format("{0}[{1}][at_k][at] = next_{0}[element];", operand.tile, turn));
     }
   }
 
   /// Neighbouring threads take what lies side by side in memory.
   void write_place(CudaWriter& w, const Operand& operand) const {
     const char* size = operand.left ? "kM" : "kN";
-    w.line("const int own = e * kThreads + threadIdx.x;");
+    w.line("const int own = element * kThreads + threadIdx.x;");
     w.line(operand.along_k ? "const int at = own / kK, at_k = own % kK;"
                            : fmt::format("const int at = own % {0}, at_k = own / {0};", size));
   }
@@ -178,18 +181,18 @@ class Tiled {
     w.line("#pragma unroll");
     const auto rows = w.block("for (int i = 0; i < 8; ++i)");
     w.line("#pragma unroll");
-    w.line("for (int j = 0; j < 8; ++j) total[i][j] += a[i] * b[j];");
+    w.line("for (int other = 0; other < 8; ++other) total[i][other] += a[i] * b[other];");
   }
 
   void write_results(CudaWriter& w) const {
     w.line("#pragma unroll");
     const auto rows = w.block("for (int i = 0; i < 8; ++i)");
-    w.line("const Index m = first_m + i / 4 * (kM / 2) + row * 4 + i % 4;");
+    w.line("const Index mi = first_m + i / 4 * (kM / 2) + row * 4 + i % 4;");
     w.line("#pragma unroll");
-    const auto columns = w.block("for (int j = 0; j < 8; ++j)");
-    w.line("const Index n = first_n + j / 4 * (kN / 2) + column * 4 + j % 4;");
+    const auto columns = w.block("for (int other = 0; other < 8; ++other)");
+    w.line("const Index ni = first_n + other / 4 * (kN / 2) + column * 4 + other % 4;");
     const auto inside =
-        w.block(fmt::format("if (m < {} && n < {})", product_.m().text(), product_.n().text()));
+        w.block(fmt::format("if (mi < {} && ni < {})", product_.m().text(), product_.n().text()));
     if (split_) {
       w.line(std::string(trim(result_)));
     } else {
@@ -246,7 +249,7 @@ class Tiled {
 
   /// The second launch: a thread adds what the chunks found for its element.
   void add_finish(Kernel& kernel) {
-    e_.open({"batch", "m", "n"}, 0, 0);
+    e_.open({"batch", "mi", "ni"}, 0, 0);
     const int scope = e_.open({}, 1, 0);
     product_.write_stores(e_, scope, "total");
     const std::string result = e_.close(), text = e_.close();
@@ -260,7 +263,7 @@ class Tiled {
     w.line("const Index i = static_cast<Index>(blockIdx.x) * 256 + threadIdx.x;");
     w.line(fmt::format("const Index count = {};", count));
     w.line("if (i >= count) return;");
-    w.line(fmt::format("const Index n = i % {0}, m = i / {0} % {1};", as_factor(product_.n()),
+    w.line(fmt::format("const Index ni = i % {0}, mi = i / {0} % {1};", as_factor(product_.n()),
                        as_factor(product_.m())));
     w.line(fmt::format("const Index batch = i / {} / {};", as_factor(product_.n()),
                        as_factor(product_.m())));

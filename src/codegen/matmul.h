@@ -20,8 +20,8 @@ struct Operand {
   Dim address{0};         // of its element, where direct
   const char* tile = "";  // "left", "right"
 
-  const char* outer() const { return along_k ? (left ? "m" : "n") : "k"; }
-  const char* inner() const { return along_k ? "k" : (left ? "m" : "n"); }
+  const char* outer() const { return along_k ? (left ? "mi" : "ni") : "ki"; }
+  const char* inner() const { return along_k ? "ki" : (left ? "mi" : "ni"); }
 };
 
 class Product {
@@ -35,10 +35,10 @@ class Product {
   const Dim& m() const { return node().shape[node().shape.size() - 2]; }
   const Dim& n() const { return node().shape.back(); }
   const Dim& k() const { return region_.node(node().inputs[0]).shape.back(); }
-  /// Indices over `batch`, `m`, `n`, `k`.
-  Index left_index() const { return at("m", "k"); }
-  Index right_index() const { return at("k", "n"); }
-  Index index() const { return at("m", "n"); }
+  /// Indices over `batch`, `mi`, `ni`, `ki`.
+  Index left_index() const { return at("mi", "ki"); }
+  Index right_index() const { return at("ki", "ni"); }
+  Index index() const { return at("mi", "ni"); }
   Ranges ranges() const;
   /// Operands behind casts that lose nothing; `strip`: also those to fp32.
   Operand operand(bool left, bool strip) const;

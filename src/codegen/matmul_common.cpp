@@ -22,9 +22,9 @@ Dim Product::batches() const {
 Ranges Product::ranges() const {
   Ranges ranges;
   ranges.insert_or_assign("batch", batches());
-  ranges.insert_or_assign("m", m());
-  ranges.insert_or_assign("n", n());
-  ranges.insert_or_assign("k", k());
+  ranges.insert_or_assign("mi", m());
+  ranges.insert_or_assign("ni", n());
+  ranges.insert_or_assign("ki", k());
   return ranges;
 }
 
@@ -48,7 +48,7 @@ Operand Product::operand(bool left, bool strip) const {
   // Where the element lies is asked of a trial run: it sees through permutes and reshapes.
   Emitter e(region_);
   e.ranges = ranges();
-  e.open({"batch", "m", "n", "k"}, 0);
+  e.open({"batch", "mi", "ni", "ki"}, 0);
   int loads = 0;
   e.on_load = [&](NodeId, const Buffer& buffer, const Dim& address) -> std::optional<Value> {
     ++loads;
@@ -58,7 +58,7 @@ Operand Product::operand(bool left, bool strip) const {
   };
   const Value value = e.value(operand.node, left ? left_index() : right_index());
   operand.direct = operand.direct && loads == 1 && value.expr.text == "x";
-  const auto step = coefficient(operand.address, "k");
+  const auto step = coefficient(operand.address, "ki");
   operand.along_k = step && step->same_text(Dim(1));
   return operand;
 }
@@ -91,7 +91,7 @@ std::optional<Product> product_of(const Region& region) {
   const Product product(region, heavy[0]);
   Emitter e(region);
   e.ranges = product.ranges();
-  const int scope = e.open({"batch", "m", "n", "k"}, 0);
+  const int scope = e.open({"batch", "mi", "ni", "ki"}, 0);
   if (!product.write_stores(e, scope, "x")) return std::nullopt;
   return product;
 }

@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <array>
 
 #include "kernel/names.h"
 
@@ -11,7 +10,7 @@ namespace kw::codegen {
 
 namespace {
 
-constexpr std::array<std::string_view, 70> kWords = {
+constexpr std::string_view kWords[] = {
     // what CUDA and its headers declare
     "half", "half2", "float2", "float4", "double2", "int2", "int4", "uint2", "uint4", "threadIdx",
     "blockIdx", "blockDim", "gridDim", "warpSize", "min", "max", "abs", "exp", "log", "sin", "cos",
@@ -19,8 +18,12 @@ constexpr std::array<std::string_view, 70> kWords = {
     "j0", "j1", "jn", "yn", "main", "isnan", "isinf", "signbit", "clock", "printf", "assert",
     // what the schedules use
     "Index", "Pack", "WordOf", "lane", "item", "row", "column", "first", "count", "i", "u",
-    "thread", "rows", "columns", "step", "own_row", "part", "parts", "i0", "i1", "i2", "i3", "i4",
-    "i5", "i6", "i7"};
+    "thread", "rows", "columns", "step", "own_row", "part", "parts", "share", "last", "other", "packs", "i0", "i1", "i2", "i3", "i4",
+    "i5", "i6", "i7", "minor", "major", "member", "mask", "carry", "run", "runs", "upto", "total",
+    "totals", "place", "places", "before", "below", "now", "start", "begin", "end", "turn", "warp",
+    "joined", "sofar", "each", "best", "bests", "keys", "limit", "found", "pool", "order", "items",
+    "sorted", "blocks", "picked", "own", "chunk", "chunks", "tiles", "left", "right", "at", "in",
+    "out", "batch", "results", "sums", "more", "mi", "ni", "ki", "element", "wmma"};
 
 bool is_identifier(const std::string& name) {
   if (name.empty() || (name[0] >= '0' && name[0] <= '9')) return false;
@@ -30,7 +33,8 @@ bool is_identifier(const std::string& name) {
 }
 
 bool is_free(const std::string& name, const std::set<std::string>& taken) {
-  return taken.count(name) == 0 && std::find(kWords.begin(), kWords.end(), name) == kWords.end() &&
+  return taken.count(name) == 0 &&
+         std::find(std::begin(kWords), std::end(kWords), name) == std::end(kWords) &&
          kernel::reserved_name(name).empty() && !kernel::is_cpp_word(name) &&
          name.rfind("__", 0) != 0;
 }

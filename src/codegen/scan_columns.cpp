@@ -76,7 +76,7 @@ class ColumnScan {
     const std::string place =
         scans_.first->attrs.reverse ? fmt::format("{} - 1 - column", length_) : "column";
     e_.at(element_scope_)
-        .line(fmt::format("own[k] = {};",
+        .line(fmt::format("own[step] = {};",
                           joining_.of(converted(region_, scans_, joining_, in), place)));
     in_ = e_.close();
     open_element();
@@ -124,15 +124,15 @@ class ColumnScan {
   void write_step(CudaWriter& w) {
     const std::string now = fmt::format("const {} now = carry;", joining_.type());
     if (scans_.first->attrs.exclusive) w.line(now);
-    w.line(fmt::format("carry = {};", joining_.join("carry", "own[k]")));
+    w.line(fmt::format("carry = {};", joining_.join("carry", "own[step]")));
     if (!scans_.first->attrs.exclusive) w.line(now);
     w.raw(out_);
   }
 
   void write_elements(CudaWriter& w, const std::function<void()>& body) {
     w.line("#pragma unroll");
-    const auto loop = w.block(fmt::format("for (int k = 0; k < {}; ++k)", tune("SPAN")));
-    w.line("const Index column = start + k;");
+    const auto loop = w.block(fmt::format("for (int step = 0; step < {}; ++step)", tune("SPAN")));
+    w.line("const Index column = start + step;");
     const auto inside = w.block(fmt::format("if (column < {})", length_));
     body();
   }

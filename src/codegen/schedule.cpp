@@ -38,6 +38,7 @@ constexpr Schedule kSchedules[] = {
      column_whole_emit, true},
     {"top_k", "a warp keeps a row's keys and ranks the best", top_k_applies, top_k_emit, true},
     {"sort", "a block sorts a row, or a tile of it that is merged", sort_applies, sort_emit, true},
+    {"matmul_wmma", "tiles on tensor cores", matmul_wmma_applies, matmul_wmma_emit, true},
     {"matmul_split", "tiles on CUDA cores, several blocks along k", matmul_split_applies,
      matmul_split_emit, true},
     {"matmul", "tiles on CUDA cores", matmul_applies, matmul_emit, true},
