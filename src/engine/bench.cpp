@@ -52,7 +52,11 @@ const TimedEntry* BenchReport::best_rival() const {
 
 BenchSession::BenchSession(const task::Task& task, const BenchRequest& request,
                            const BenchTools& tools, const Progress& progress)
-    : task_(task), request_(request), tools_(tools), progress_(progress) {}
+    : task_(task),
+      request_(request),
+      tools_(tools),
+      progress_(progress),
+      pools_(request.quick && tools.pools != nullptr ? *tools.pools : fresh_) {}
 
 void BenchSession::tell(const std::string& what) const {
   if (progress_) progress_(what);
@@ -91,6 +95,12 @@ Status BenchSession::draw_own_pool(int sets) {
 }
 
 Status BenchSession::find_shape() {
+  if (request_.quick && tools_.shape != nullptr) {
+    shape_ = *tools_.shape;
+    report_.work = shape_.work;
+    report_.pool = static_cast<int>(shape_.sets.size());
+    return Done{};
+  }
   const int sets = request_.quick ? kQuickSets : kSets;
   const auto& cases = pools_.large->shapes().cases;
   const bool judged = std::any_of(cases.begin(), cases.end(), [&](const verify::ShapeCase& shape) {

@@ -37,6 +37,9 @@ struct BenchTools {
   Measure calibrate;            // of the gpu
   std::function<void()> renew;  // ends the gpu's worker, so that the next is a fresh one
   TimeBaselines baselines;      // may be empty
+  /// Inputs and truths that were made before, for a quick look alone; may be null.
+  VerifyPools* pools = nullptr;
+  const TimedShape* shape = nullptr;  // of the dims to be timed
   std::function<void()> renew_torch;
 };
 

@@ -49,7 +49,8 @@ class BenchSession {
   const BenchRequest& request_;
   const BenchTools& tools_;
   const Progress& progress_;
-  VerifyPools pools_;
+  VerifyPools fresh_;
+  VerifyPools& pools_;                    // these, or for a quick look another's
   std::optional<verify::Pool> own_pool_;  // when the gate's has not the timed shape whole
   TimedShape shape_;
   kernel::Bindings fixed_;

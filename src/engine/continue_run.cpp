@@ -53,6 +53,7 @@ Json request_to_json(const SynthesizeRequest& request) {
   json.set("goal", request.goal).set("perf_target", request.perf_target);
   json.set("precision", request.precision);
   json.set("seed", request.seed ? Json(*request.seed) : Json());
+  json.set("quick", request.quick);
   json.set("cross_check", request.cross_check).set("baselines", list_of(request.baselines));
   json.set("timeout_seconds", request.timeout_seconds).set("threads", request.threads);
   return json.set("kernelwright", request.version);
@@ -75,6 +76,7 @@ SynthesizeRequest request_from_json(const Json& json) {
   request.perf_target = json["perf_target"].as_double(1);
   request.precision = json["precision"].as_string();
   if (json["seed"].is_int()) request.seed = static_cast<uint64_t>(json["seed"].as_int());
+  request.quick = json["quick"].as_bool();
   request.cross_check = json["cross_check"].as_string();
   request.baselines = strings(json["baselines"]);
   request.timeout_seconds = json["timeout_seconds"].as_double(60);
@@ -90,6 +92,7 @@ Status Synthesis::check_unchanged(const store::RunInputs& inputs, const Continue
     // The copy the run keeps is as good, as long as it needs no folder around it.
     request_.reference = how.folder + "/inputs/reference.py";
     reference_text_ = inputs.reference;
+    kept_name_ = inputs.spec["name"].as_string();
     report_.notes.push_back(path + " is gone; the run's own copy of the reference is used");
     return Done{};
   }
@@ -116,7 +119,9 @@ void Synthesis::restore_archive() {
   for (const record::Candidate& candidate : run_->candidates()) {
     if (!archive_.add(candidate)) continue;
     search::Entry& entry = archive_.at(candidate.id);
-    entry.estimate_us = run_->profile(candidate.id)["estimate"]["us"].as_double();
+    const Json profile = run_->profile(candidate.id);
+    entry.estimate_us = profile["estimate"]["us"].as_double();
+    entry.at_least = profile["at_least"].as_bool();
     const Json verdict = run_->judgement(candidate.id);
     const std::string& name = verdict["verdict"].as_string();
     if (!name.empty() && name != "passed") {

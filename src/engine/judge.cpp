@@ -105,6 +105,7 @@ Status Judge::prepare() {
 }
 
 void Judge::tell(const std::string& what) const {
+  const std::lock_guard lock(mutex_);
   if (progress_) progress_(what);
 }
 
@@ -178,7 +179,11 @@ Result<search::Look> Judge::certify(const record::Candidate& candidate) {
   Certificate made;
   made.id = candidate.id;
   made.text = with_tunes(candidate.text, candidate.tunes);
-  BenchTools tools = lanes_.first().tools;
+  request.quick = request_.quick;
+  Lane& lane = lanes_.first();
+  BenchTools tools = lane.tools;
+  tools.pools = &lane.pools;
+  tools.shape = lane.shape ? &*lane.shape : nullptr;
   made.bench = KW_TRY(bench_module(made.text, *request_.task, request, tools, progress_));
   KW_TRY(run_.judged(candidate.id, to_json(made.bench.gate)));
   if (made.bench.candidate.measurement) {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -22,6 +23,7 @@ struct JudgeRequest {
   const task::Task* task = nullptr;  // its first benchmark shape is the one to be fast at
   VerifyRequest verify;              // reference, options and seed; module and tunables are ours
   std::vector<std::string> torch_modes;
+  bool quick = false;  // certify() only looks again at what is known: nothing is certified
   const record::Calibration* calibration = nullptr;  // rates for estimates and the floor
 };
 
@@ -48,6 +50,7 @@ class Judge : public search::Evaluator {
   Result<std::vector<search::Look>> pair(const search::Candidates& candidates, int effort) override;
   Result<search::Look> certify(const record::Candidate& candidate) override;
 
+  /// The shape to be fast at.
   const task::Dims& dims() const { return dims_; }
   const bench::Work& work() const { return work_; }
   const bench::Floor& floor() const { return floor_; }
@@ -71,7 +74,8 @@ class Judge : public search::Evaluator {
   /// Registers of the kernels at the timed shape; empty when nothing here makes cubins.
   Result<std::vector<CostLaunch>> with_registers(const record::Candidate& candidate,
                                                  std::vector<CostLaunch> launches);
-  Result<search::Look> finish_screening(const record::Candidate& candidate, const Cost& cost);
+  Result<search::Look> finish_screening(const record::Candidate& candidate, const Cost& cost,
+                                        bool at_least = false);
   Result<search::Look> measure_one(Lane& lane, const record::Candidate& candidate);
   Status find_shape(Lane& lane);
   Result<std::string> ready(Lane& lane, const record::Candidate& candidate);
@@ -79,6 +83,7 @@ class Judge : public search::Evaluator {
                                         int effort);
   Status note_resources(const record::Candidate& candidate, Certificate& certificate);
 
+  mutable std::mutex mutex_;  // lanes tell and refuse at the same time
   JudgeRequest request_;
   Lanes& lanes_;
   store::Run& run_;

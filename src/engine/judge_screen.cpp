@@ -155,15 +155,16 @@ void Judge::compile_ahead(const record::Candidate& candidate, exec::ImageKind im
   }
 }
 
-Result<search::Look> Judge::finish_screening(const record::Candidate& candidate, const Cost& cost) {
+Result<search::Look> Judge::finish_screening(const record::Candidate& candidate, const Cost& cost,
+                                             bool at_least) {
   counting_->costs[candidate.id] = cost;
   Json profile = Json::object();
   profile.set("estimate", to_json(cost));
   profile.set("counted_at", task::dims_text(counting_->small.dims));
   profile.set("timed_at", task::dims_text(dims_)).set("scale", counting_->scale);
-  profile.set("rates", request_.calibration->gpu);
+  profile.set("rates", request_.calibration->gpu).set("at_least", at_least);
   KW_TRY(run_.profiled(candidate.id, profile));
-  return search::Look{cost.us, ""};
+  return search::Look{cost.us, "", at_least};
 }
 
 Result<search::Look> Judge::screen_one(const record::Candidate& candidate) {
@@ -206,10 +207,10 @@ Result<search::Look> Judge::screen_one(const record::Candidate& candidate) {
       device.run(built.ready->image, built.ready->program,
                  verify::program_inputs(built.ready->program, *matching, at.inputs), options));
   if (over_budget(outcome)) {
-    Cost slow;  // at least
+    Cost slow;
     const GpuRates rates;
     slow.us = budget * at.scale / (rates.issue * rates.sms * rates.mhz);
-    return finish_screening(candidate, slow);
+    return finish_screening(candidate, slow, true);
   }
   if (outcome.status != exec::RunStatus::Completed) {
     return refuse(candidate, rejected(record::Stage::VirtualGpu,
@@ -258,7 +259,7 @@ Result<std::vector<search::Look>> Judge::screen(const search::Candidates& candid
     tell("screening " + candidate.origin);
     looks.push_back(KW_TRY(screen_one(candidate)));
     const double us = looks.back().us;
-    if (us > 0 && (best == 0 || us < best)) best = us;
+    if (us > 0 && !looks.back().at_least && (best == 0 || us < best)) best = us;
   }
   // Registers cost a second compile; they are asked for where they can decide.
   std::vector<size_t> close;

@@ -56,6 +56,7 @@ Result<std::string> Judge::ready(Lane& lane, const record::Candidate& candidate)
   KW_TRY(run_.judged(candidate.id, to_json(judged)));
   std::string reason = verdict_reason(judged.gate.verdict);
   if (!reason.empty()) {
+    const std::lock_guard lock(mutex_);
     last_refusal_ = std::move(judged);
     return reason;
   }
@@ -64,6 +65,7 @@ Result<std::string> Judge::ready(Lane& lane, const record::Candidate& candidate)
   PrepareOptions options;
   options.fixed = fixed_for(*lane.tools.verify.gpu, candidate);
   options.hash_seed = hash_seed_;
+  options.right = &lane.right;
   options.timeout_seconds = request_.verify.timeout_seconds;
   std::unique_ptr<TimedCandidate> made = KW_TRY(prepare_candidate(
       module, *lane.shape, *lane.tools.verify.compiler, *lane.tools.verify.gpu, options));

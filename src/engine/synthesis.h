@@ -75,6 +75,7 @@ class Synthesis {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   std::shared_ptr<oracle::TorchProcess> torch_;
   std::string reference_text_;
+  std::string kept_name_;  // of the task, where the run's copy of the reference is read
   PromptReading prompt_;
   std::optional<task::Task> task_;
   uint64_t order_seed_ = 0;

@@ -94,7 +94,7 @@ void Synthesis::fill_performance() {
     if (bench.floor.us > 0) report_.floor_us = bench.floor.us;
   } else {
     const search::Entry& entry = archive_.at(*outcome_->winner);
-    report_.us = entry.estimate_us;
+    report_.us = entry.at_least ? 0 : entry.estimate_us;
   }
   if (report_.us > 0) report_.of_floor = report_.floor_us / report_.us;
   for (const TimedEntry& rival : bench.rivals) {
@@ -150,7 +150,7 @@ void Synthesis::fill_report() {
       report_.cells = passed->cells;
       report_.max_z = passed->summary.max_z;
     }
-    report_.certified = !request_.seed.has_value();
+    report_.certified = !request_.seed && !(request_.quick && judge_->measures());
     for (TimedEntry const& rival : judge_->certificate()->bench.rivals) {
       if (!rival.problem.empty())
         report_.warnings.push_back(fmt::format("baseline {}: {}", rival.name, rival.problem));
@@ -251,6 +251,7 @@ Json Synthesis::candidates_json() const {
     Json row = Json::object();
     row.set("id", entry.candidate.id).set("design", entry.candidate.origin);
     row.set("tunes", std::move(tunes)).set("estimate_us", or_null(entry.estimate_us));
+    row.set("estimate_is_lower_limit", entry.at_least);
     row.set("measured_us", or_null(entry.measured_us)).set("certified", entry.certified);
     list.push(row.set("refused", entry.alive() ? Json() : Json(entry.refused)));
   };
@@ -296,6 +297,14 @@ Json Synthesis::document() const {
   searched.set("rejected", static_cast<int64_t>(report_.rejected));
   searched.set("kept", static_cast<int64_t>(report_.kept)).set("order_seed", order_seed_);
   searched.set("goal", request_.goal).set("time_budget_seconds", request_.seconds);
+  if (outcome_) {
+    searched.set("seconds", outcome_->seconds);
+    searched.set("judged", static_cast<int64_t>(outcome_->measured));
+    const bool rate = outcome_->measured > 0 && outcome_->seconds > 0;
+    searched.set(
+        "judged_per_hour",
+        rate ? Json(3600.0 * static_cast<double>(outcome_->measured) / outcome_->seconds) : Json());
+  }
   json.set("search", searched.set("candidates", candidates_json()));
   json.set("prompt", prompt_json()).set("notes", texts(report_.notes));
   return json.set("kernelwright", request_.version);

@@ -32,6 +32,24 @@ Result<std::string> reference_text(const std::string& path) {
   return os::read_file(path + "/reference.py", kMostReferenceBytes);
 }
 
+/// "tf32,deterministic" into the task's precision.
+Status read_precision(const std::string& words, task::Precision& precision) {
+  const std::vector<std::string> known = {"ieee", "tf32", "flush", "deterministic"};
+  for (const std::string& piece : split(words, ',')) {
+    const std::string word(trim(piece));
+    if (word == "tf32")
+      precision.allow_tf32 = true;
+    else if (word == "flush")
+      precision.flush = true;
+    else if (word == "deterministic")
+      precision.deterministic = true;
+    else if (!word.empty() && word != "ieee")
+      return input_error(fmt::format("--precision: '{}' is none of {}{}", word, join(known, ", "),
+                                     did_you_mean(word, known)));
+  }
+  return Done{};
+}
+
 Status check_request(const SynthesizeRequest& request) {
   if (request.proposer != "builtin") {
     return input_error(fmt::format("--proposer: there is no '{}'{}; proposers: builtin",
@@ -43,6 +61,8 @@ Status check_request(const SynthesizeRequest& request) {
     return input_error("--perf-target wants a factor above 0, like 1.0");
   if (!(request.seconds >= 0) || !std::isfinite(request.seconds))
     return input_error("--time wants a duration, like 60s or 2m");
+  task::Precision ignored;
+  KW_TRY(read_precision(request.precision, ignored));
   if (request.target != "auto") KW_TRY(arch::find_target(request.target));
   const std::string& device = request.device;
   if (device != "auto" && device != "gpu" && device != "vgpu")
@@ -105,21 +125,7 @@ Status Synthesis::apply_precision() {
     words += (words.empty() ? "" : ",") + phrase.value;
     phrase.effect = "precision " + phrase.value;
   }
-  for (const std::string& piece : split(words, ',')) {
-    const std::string word(trim(piece));
-    if (word.empty() || word == "ieee") continue;
-    if (word == "tf32")
-      task_->precision.allow_tf32 = true;
-    else if (word == "flush")
-      task_->precision.flush = true;
-    else if (word == "deterministic")
-      task_->precision.deterministic = true;
-    else
-      return input_error(
-          fmt::format("--precision: '{}' is none of ieee, tf32, flush, deterministic{}", word,
-                      did_you_mean(word, {"ieee", "tf32", "flush", "deterministic"})));
-  }
-  return Done{};
+  return read_precision(words, task_->precision);
 }
 
 // Which shape to be fast at, and for which GPU; everything else the reference says itself.
@@ -176,6 +182,7 @@ Status Synthesis::read_reference() {
   }
   if (!task) return std::move(task).error();
   task_.emplace(std::move(task).value());
+  if (!kept_name_.empty()) task_->name = kept_name_;
   if (!request_.prompt.empty()) task_->prompt = request_.prompt;
   KW_TRY(apply_precision());
   KW_TRY(apply_prompt());
@@ -328,6 +335,7 @@ Status Synthesis::search() {
   ask.verify.timeout_seconds = request_.timeout_seconds;
   ask.verify.threads = request_.threads;
   ask.torch_modes = request_.baselines;
+  ask.quick = request_.quick;
   ask.calibration = &calibration_;
   judge_ = KW_TRY(Judge::make(ask, *lanes_, *run_,
                               [this](const std::string& what) { tell(progress_.stage, what); }));

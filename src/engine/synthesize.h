@@ -33,6 +33,7 @@ struct SynthesizeRequest {
   std::string precision;         // "tf32", "flush", "deterministic", commas between
   std::optional<uint64_t> seed;  // replays the order and the inputs; never certified
   std::string out;               // folder in which the run's folder is made; "" = the user's
+  bool quick = false;  // the winner is timed by one process with few samples; never certified
   std::string cross_check = "auto";
   std::vector<std::string> baselines = {"eager", "compile", "max-autotune-no-cudagraphs"};
   double timeout_seconds = 60;  // of each compile and each run

@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -49,9 +50,14 @@ struct TimedCandidate {
   std::optional<record::Verdict> refused;  // why it must not be timed
 };
 
+/// Bits that were judged right at one shape, per set of its inputs: hashes of the graph's outputs.
+/// Candidates of one task mostly give the same bits; those need not leave the device again.
+using RightBits = std::vector<std::set<std::vector<uint64_t>>>;
+
 struct PrepareOptions {
-  kernel::Bindings fixed;  // target, tunables, the device's numbers
-  uint64_t hash_seed = 0;
+  kernel::Bindings fixed;      // target, tunables, the device's numbers
+  uint64_t hash_seed = 0;      // secret, and the same for all that share `right`
+  RightBits* right = nullptr;  // known already, and added to; may be null
   double timeout_seconds = 60;
   std::string repro;
 };

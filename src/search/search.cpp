@@ -121,6 +121,7 @@ Result<bool> Search::measure() {
   const std::vector<Look> looks = KW_TRY(evaluator_.measure(chosen));
   KW_CHECK(looks.size() == chosen.size(), "one answer per candidate");
   for (size_t i = 0; i < chosen.size(); ++i) note(chosen[i].id, looks[i], &Entry::measured_us);
+  outcome_.measured += chosen.size();
   tell(Phase::Measure);
   return true;
 }
@@ -138,6 +139,7 @@ Status Search::explore() {
     if (!stop && !screened && !measured) stop = "everything was tried";
   }
   outcome_.stopped = *stop;
+  outcome_.seconds = options_.seconds();
   return Done{};
 }
 

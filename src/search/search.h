@@ -37,6 +37,8 @@ struct Outcome {
   std::optional<std::string> winner;  // id; certified
   std::string stopped;                // why no more was tried
   std::vector<std::string> kept;      // the others in the race, best first
+  double seconds = 0;                 // until no more was tried
+  size_t measured = 0;                // gated and timed in these, refused ones included
 };
 
 /// Goes on from what the archive holds; everything learnt is in it afterwards, also when an Error

@@ -124,9 +124,11 @@ TEST(Search, WhatLooksBadIsNeverOnTheClock) {
   Canned world;
   world.estimate = [](int64_t n) { return n < 10 ? 100.0 : 400.0; };
   Archive archive;
-  ASSERT_TRUE(run(proposer, world, archive, options()));
+  const auto outcome = run(proposer, world, archive, options());
+  ASSERT_TRUE(outcome);
   EXPECT_EQ(world.screened.size(), 40u);
   EXPECT_EQ(world.measured.size(), 10u);
+  EXPECT_EQ(outcome->measured, 10u);
 }
 
 TEST(Search, ARefusedWinnerGivesWayToTheNext) {

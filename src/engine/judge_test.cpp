@@ -1,0 +1,272 @@
+// The judge between a search and a world without compiler and GPU: the task is y = 2 x + 1, and a
+// candidate's time depends on its block size alone.
+#include "engine/judge.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <set>
+
+#include "base/random.h"
+#include "exec/audit_hash.h"
+#include "propose/builtin.h"
+#include "search/search.h"
+#include "store/test_folder.h"
+#include "verify/fakes.h"
+
+namespace kw::engine {
+namespace {
+
+using exec::RunStatus;
+
+constexpr const char* kModule =
+    "//! kernelwright 1\n"
+    "//! task twice\n"
+    "//! input x: fp32[B, D]\n"
+    "//! output y: fp32[B, D]\n"
+    "//! tune THREADS in 32, 64, 128, 256, 512 where THREADS < 1024\n"
+    "//! launch twice grid(B) block(THREADS) args(x, y, D)\n"
+    "__global__ void twice(const float* x, float* y, int d) {}\n";
+
+/// 100 us with the best block size, more with others.
+class ClockedGpu : public verify::FakeDevice {
+ public:
+  ClockedGpu() : FakeDevice(false) {
+    instead = [this](const kernel::Program& program, const exec::RunOptions&) {
+      const bool is_wrong = wrong.count(program.launches[0].block.x) > 0;
+      kernel = [is_wrong](double x, int64_t, int64_t) { return 2 * x + (is_wrong ? 2 : 1); };
+      return std::optional<exec::RunOutcome>();
+    };
+  }
+  std::set<uint32_t> wrong;  // block sizes that compute something else
+  std::set<uint32_t> wrong_when_timed;
+  std::set<uint32_t> crash_when_timed;
+  uint32_t best = 256;
+  int timings = 0;
+  int copied_out = 0;  // outputs of the timed shape
+  size_t most_together = 0;
+
+  exec::DeviceInfo info() const override {
+    exec::DeviceInfo info = FakeDevice::info();
+    info.uuid = "GPU-fake";
+    info.driver = "1";
+    info.l2_bytes = 1000;
+    info.dram_gbps = 1000;
+    return info;
+  }
+  Result<exec::RunOutcome> run(exec::ImageId image, const kernel::Program& program,
+                               const exec::InputViews& inputs,
+                               const exec::RunOptions& asked) override {
+    exec::RunOutcome outcome = KW_TRY(FakeDevice::run(image, program, inputs, asked));
+    outcome.hashes.clear();
+    for (size_t i = 0; i < outcome.buffers.size(); ++i) {
+      const bool input = program.buffers[i].role == kernel::Role::Input;
+      outcome.hashes.push_back(input ? 0
+                                     : exec::audit_hash(outcome.buffers[i].data, asked.hash_seed));
+    }
+    const bool whole = inputs[0].shape == std::vector<int64_t>{64, 64};
+    if (whole && asked.copy_outputs) ++copied_out;
+    if (!asked.copy_outputs) outcome.buffers.clear();
+    return outcome;
+  }
+  Result<exec::TimeOutcome> time(const std::vector<exec::TimedProgram>& programs,
+                                 const exec::TimeProtocol& protocol) override {
+    ++timings;
+    most_together = std::max(most_together, programs.size());
+    exec::TimeOutcome outcome;
+    for (const exec::TimedProgram& program : programs) {
+      if (crash_when_timed.count(program.program->launches[0].block.x) > 0) {
+        outcome.status = RunStatus::Faulted;
+        outcome.message = "illegal address";
+      }
+      outcome.results.push_back(timed(program, protocol));
+    }
+    return outcome;
+  }
+
+ private:
+  exec::TimedResult timed(const exec::TimedProgram& program, const exec::TimeProtocol& protocol) {
+    const uint32_t threads = program.program->launches[0].block.x;
+    const double us = 100 + 0.02 * std::abs(static_cast<double>(threads) - best);
+    exec::TimedResult result;
+    result.samples.method = "events";
+    for (int i = 0; i < protocol.max_samples; ++i) {
+      result.samples.microseconds.push_back(us * (1 + 1e-5 * random_.real()));
+      const auto entry = static_cast<size_t>(i) % program.pool.size();
+      auto outcome = FakeDevice::run(1, *program.program, program.pool[entry], {});
+      record::CallAudit audit{i, static_cast<int>(entry), {}};
+      const uint64_t salt = wrong_when_timed.count(threads) > 0 ? 1 : 0;
+      for (size_t b = 0; b < outcome->buffers.size(); ++b) {
+        if (program.program->buffers[b].role == kernel::Role::Output)
+          audit.hashes.push_back(exec::audit_hash(outcome->buffers[b].data, protocol.hash_seed) +
+                                 salt);
+      }
+      result.audits.push_back(audit);
+    }
+    return result;
+  }
+  Random random_{3};
+};
+
+class JudgeTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    ::setenv("KERNELWRIGHT_CACHE", folder_.path().c_str(), 1);
+    calibration.uuid = "GPU-fake";
+    calibration.driver = "1";
+    calibration.gpu = "fake";
+    calibration.read = calibration.write = calibration.copy = calibration.add = 1000;
+    calibration.launch_us = 1;
+    tools.verify = {&compiler, &virtual_gpu, &gpu, &oracle};
+    tools.renew = [] {};
+    tools.calibrate = [this] { return Result<record::Calibration>(calibration); };
+    auto made = store::Run::create({folder_.path(), ""}, {"twice", "", "", {}, {}, {}});
+    ASSERT_TRUE(made) << made.error().message;
+    run.emplace(std::move(made).value());
+  }
+  void TearDown() override { ::unsetenv("KERNELWRIGHT_CACHE"); }
+
+  void open() {
+    auto opened = Lanes::open(tools);
+    ASSERT_TRUE(opened) << opened.error().message;
+    lanes = std::move(opened).value();
+    JudgeRequest request;
+    request.task = &task;
+    request.verify.reference_path = "twice.py";
+    request.calibration = &calibration;
+    auto made = Judge::make(request, *lanes, *run, {});
+    ASSERT_TRUE(made) << made.error().message;
+    judge = std::move(made).value();
+  }
+  search::Outcome find() {
+    propose::Builtin proposer({{"twice", [] { return Result<std::string>(kModule); }}}, 1);
+    search::Options options;
+    options.seconds = [] { return 0.0; };
+    auto outcome = search::run(proposer, *judge, archive, options);
+    EXPECT_TRUE(outcome) << outcome.error().message;
+    return outcome ? std::move(outcome).value() : search::Outcome{};
+  }
+  int64_t threads_of(const std::string& id) { return archive.at(id).candidate.tunes.at("THREADS"); }
+
+  store::TestFolder folder_;
+  task::Task task = verify::fake_task();
+  verify::FakeOracle oracle;
+  verify::FakeCompiler compiler;
+  verify::FakeDevice virtual_gpu{true};
+  ClockedGpu gpu;
+  BenchTools tools;
+  record::Calibration calibration;
+  std::optional<store::Run> run;
+  std::unique_ptr<Lanes> lanes;
+  std::unique_ptr<Judge> judge;
+  search::Archive archive;
+};
+
+TEST_F(JudgeTest, TheFastestMeasuredIsCertifiedAndEverythingIsStored) {
+  open();
+  const search::Outcome outcome = find();
+  ASSERT_TRUE(outcome.winner);
+  EXPECT_EQ(threads_of(*outcome.winner), 256);
+  EXPECT_GE(gpu.most_together, 4u) << "survivors are timed in one call";
+  ASSERT_TRUE(judge->certificate());
+  EXPECT_NE(judge->certificate()->text.find("THREADS in 256, 32, 64, 128, 512 where"),
+            std::string::npos);
+  EXPECT_NEAR(archive.at(*outcome.winner).measured_us, 100, 0.1);
+  EXPECT_EQ(run->candidates().size(), 5u);
+  for (const record::Candidate& candidate : run->candidates()) {
+    EXPECT_EQ(run->judgement(candidate.id)["verdict"].as_string(), "passed");
+    EXPECT_GT(run->timing(candidate.id)["us"].as_double(), 99);
+    EXPECT_GT(run->profile(candidate.id)["estimate"]["us"].as_double(), 0);
+  }
+  EXPECT_FALSE(run->timing(*outcome.winner)["certified"].is_null());
+}
+
+TEST_F(JudgeTest, BitsJudgedRightNeedNotLeaveTheDeviceAgain) {
+  open();
+  record::Candidate first = record::make_candidate(kModule, {{"THREADS", 32}}, "test", "first");
+  record::Candidate second = record::make_candidate(kModule, {{"THREADS", 64}}, "test", "second");
+  ASSERT_TRUE(judge->screen({first, second}));
+  ASSERT_TRUE(judge->measure({first}));
+  const int before = gpu.copied_out;
+  TimedCandidate& known = *lanes->first().ready.at(first.id);
+  ASSERT_TRUE(judge->measure({second}));
+  const int gate_only = gpu.copied_out - before;
+  EXPECT_LT(gate_only, before) << "the timed shape's outputs were copied for the first alone";
+  EXPECT_EQ(lanes->first().ready.at(second.id)->audit.expected, known.audit.expected);
+  gpu.wrong = {128};
+  record::Candidate third = record::make_candidate(kModule, {{"THREADS", 128}}, "test", "third");
+  ASSERT_TRUE(judge->screen({third}));
+  const auto looks = judge->measure({third});
+  ASSERT_TRUE(looks);
+  EXPECT_NE(looks->front().refused.find("wrong"), std::string::npos) << looks->front().refused;
+}
+
+TEST_F(JudgeTest, NothingWrongIsTimedOrShipped) {
+  gpu.wrong = {256};
+  gpu.wrong_when_timed = {128};
+  gpu.crash_when_timed = {512};
+  open();
+  const search::Outcome outcome = find();
+  ASSERT_TRUE(outcome.winner);
+  EXPECT_EQ(threads_of(*outcome.winner), 64);
+  for (const search::Entry& entry : archive.entries()) {
+    const int64_t threads = entry.candidate.tunes.at("THREADS");
+    const std::string verdict = run->judgement(entry.candidate.id)["verdict"].as_string();
+    EXPECT_EQ(verdict, threads == 256   ? "wrong"
+                       : threads == 128 ? "rejected"
+                       : threads == 512 ? "crashed"
+                                        : "passed")
+        << threads;
+    EXPECT_EQ(entry.alive(), verdict == "passed");
+  }
+}
+
+TEST_F(JudgeTest, WithoutAGpuTheEstimateDecidesAndTheGateStillJudges) {
+  tools.verify.gpu = nullptr;
+  open();
+  const search::Outcome outcome = find();
+  ASSERT_TRUE(outcome.winner);
+  EXPECT_EQ(gpu.timings, 0);
+  EXPECT_EQ(run->judgement(*outcome.winner)["verdict"].as_string(), "passed");
+  EXPECT_TRUE(run->timing(*outcome.winner).is_null());
+  EXPECT_EQ(outcome.kept.size(), 4u);
+}
+
+TEST_F(JudgeTest, WhatDoesNotCompileIsRefusedWithItsLog) {
+  compiler.fail = true;
+  open();
+  const search::Outcome outcome = find();
+  EXPECT_FALSE(outcome.winner);
+  ASSERT_EQ(archive.refused(), 5u);
+  const search::Entry& entry = archive.entries().front();
+  EXPECT_NE(entry.refused.find("expected a ';'"), std::string::npos) << entry.refused;
+  EXPECT_FALSE(run->compile_log(entry.candidate.id).empty());
+}
+
+struct TuneCase {
+  const char* name;
+  const char* line;
+  int64_t value;
+  const char* want;
+};
+class WithTunes : public testing::TestWithParam<TuneCase> {};
+
+TEST_P(WithTunes, MovesTheValueToTheFront) {
+  const TuneCase& one = GetParam();
+  EXPECT_EQ(with_tunes(std::string(one.line) + "\n", {{"VEC", one.value}}),
+            std::string(one.want) + "\n");
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, WithTunes,
+    testing::Values(TuneCase{"plain", "//! tune VEC in 1, 2, 4", 4, "//! tune VEC in 4, 1, 2"},
+                    TuneCase{"first_already", "//!  tune   VEC in 8, 2", 8,
+                             "//!  tune   VEC in 8, 2"},
+                    TuneCase{"condition", "//! tune VEC in 1, 2 where VEC * N <= 8", 2,
+                             "//! tune VEC in 2, 1 where VEC * N <= 8"},
+                    TuneCase{"other_name", "//! tune VECTOR in 1, 2", 2, "//! tune VECTOR in 1, 2"},
+                    TuneCase{"no_plan_line", "// tune VEC in 1, 2", 2, "// tune VEC in 1, 2"}),
+    [](const auto& one) { return one.param.name; });
+
+}  // namespace
+}  // namespace kw::engine
