@@ -66,6 +66,13 @@ void Io::note(const std::string& what) {
                       report::printable(what) + "\n");
 }
 
+void Io::complain(const std::string& what) {
+  progress("");
+  if (!json_)
+    write(stderr, report::paint(error_style_, report::Paint::Error, "kernelwright:") + " " +
+                      report::printable(what) + "\n");
+}
+
 Json Io::envelope(int code) const {
   Json json = Json::object();
   json.set("kernelwright", version());
@@ -83,8 +90,7 @@ int Io::fail(const Error& error) {
     details.set("blame", stopped ? "user" : blame_name(error.blame)).set("message", message);
     write(stdout, envelope(code).set("error", details).dump(true) + "\n");
   } else {
-    write(stderr, report::paint(error_style_, report::Paint::Error, "kernelwright:") + " " +
-                      report::printable(message) + "\n");
+    complain(message);
   }
   return code;
 }

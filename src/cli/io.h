@@ -39,6 +39,8 @@ class Io {
   void progress(const std::string& what);
   /// Something worth knowing that changes no result, on standard error; nothing in JSON mode.
   void note(const std::string& what);
+  /// Why a command failed that has a document all the same; nothing in JSON mode.
+  void complain(const std::string& what);
   /// An Error for people or, in JSON mode, as the document. Returns the exit code.
   int fail(const Error& error);
   /// Ends a command: in JSON mode prints {kernelwright, command, ok, exit_code, …document}. Returns

@@ -78,7 +78,7 @@ constexpr OptionRow kSynthesizeOptions[] = {
     {"--candidates", Takes::One},  {"--goal", Takes::One},        {"--perf-target", Takes::One},
     {"--precision", Takes::One},   {"--seed", Takes::One},        {"--out", Takes::One},
     {"--versus", Takes::One},      {"--cross-check", Takes::One}, {"--threads", Takes::One},
-    {"--timeout", Takes::One},
+    {"--timeout", Takes::One},     {"--quick", Takes::Nothing},
 };
 constexpr OptionRow kContinueOptions[] = {
     {"--reference", Takes::One}, {"--time", Takes::One}, {"--candidates", Takes::One},
@@ -97,7 +97,7 @@ constexpr OptionRow kGcOptions[] = {{"--out", Takes::One},
                                     {"--budget", Takes::One},
                                     {"--keep", Takes::One},
                                     {"--delete", Takes::Nothing}};
-constexpr OptionRow kDemoOptions[] = {{"--compiler", Takes::One}};
+constexpr OptionRow kDemoOptions[] = {{"--compiler", Takes::One}, {"--out", Takes::One}};
 constexpr OptionRow kDoctorOptions[] = {{"--has", Takes::One}, {"--looked", Takes::Nothing}};
 
 int compile_worker(const Args&, Io&) { return engine::compile_worker(); }

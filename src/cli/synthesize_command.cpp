@@ -60,6 +60,7 @@ Result<engine::SynthesizeRequest> synthesize_request(const Args& args) {
   if (!args.one("--seed").empty())
     request.seed = static_cast<uint64_t>(KW_TRY(integer_option(args, "--seed", 0, 0, INT64_MAX)));
   request.out = args.one("--out");
+  request.quick = args.has("--quick");
   request.cross_check = args.one("--cross-check", "auto");
   if (!args.one("--versus").empty()) {
     request.baselines.clear();
@@ -104,6 +105,7 @@ int report_code(const engine::SynthesisReport& report) {
 int finish(const Result<engine::SynthesisReport>& report, Io& io) {
   if (!report) return io.fail(report.error());
   io.print(synthesis_text(*report, io.style()));
+  if (report->error_blame && !report->interrupted) io.complain(report->failure_reason);
   return io.finish(report_code(*report), report->document);
 }
 

@@ -16,7 +16,7 @@ std::string right_text(const engine::SynthesisReport& report) {
   return fmt::format("{} cells on {}, worst error {:.2f} of its bound; {}", report.cells,
                      report.device, report.max_z,
                      report.certified ? "certified: inputs drawn anew from the system's entropy"
-                                      : "inputs replayed from a seed, so not certified");
+                                      : "a replay or a quick look, so not certified");
 }
 
 std::string fast_text(const engine::SynthesisReport& report) {
@@ -46,8 +46,10 @@ std::string tunes_text(const engine::SynthesisReport& report) {
 std::string failure_text(const engine::SynthesisReport& report, const report::Style& style) {
   std::string out =
       report::paint(style, report::Paint::Error, report.interrupted ? "INTERRUPTED" : "FAILED");
-  out += fmt::format(" {}at stage {}: {}\n", report.task_name.empty() ? "" : report.task_name + " ",
-                     report.failed_stage, report::printable(report.failure_reason));
+  out += fmt::format(" {}at stage {}", report.task_name.empty() ? "" : report.task_name + " ",
+                     report.failed_stage);
+  // What is not a candidate's doing is said where errors are said.
+  out += report.error_blame ? "\n" : ": " + report::printable(report.failure_reason) + "\n";
   if (report.interrupted) out += resume_hint(report.folder) + "\n";
   return out;
 }
