@@ -89,13 +89,14 @@ class Index {
   Result<std::vector<RunRow>> rows(const std::string& root) {
     std::vector<RunRow> list;
     for (const Row& row : KW_TRY(database_.run(
-             "SELECT folder, id, name, created, status, proposer, target, reason, candidates, "
+             "SELECT folder, name, created, status, proposer, target, reason, candidates, "
              "judged, passed, seconds, best_us, estimate_us, speedup, bytes FROM runs ORDER BY "
              "folder"))) {
-      list.push_back({text(row[1]), root + "/" + text(row[0]), text(row[2]), text(row[3]),
-                      text(row[4]), text(row[5]), text(row[6]), text(row[7]), integer(row[8]),
-                      integer(row[9]), integer(row[10]), real(row[11]), maybe_real(row[12]),
-                      maybe_real(row[13]), maybe_real(row[14]), integer(row[15])});
+      // A copied or renamed folder is called by its own name, which is what commands find it by.
+      list.push_back({text(row[0]), root + "/" + text(row[0]), text(row[1]), text(row[2]),
+                      text(row[3]), text(row[4]), text(row[5]), text(row[6]), integer(row[7]),
+                      integer(row[8]), integer(row[9]), real(row[10]), maybe_real(row[11]),
+                      maybe_real(row[12]), maybe_real(row[13]), integer(row[14])});
     }
     return list;
   }

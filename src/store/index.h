@@ -14,7 +14,7 @@ namespace kw::store {
 
 /// One run as the index knows it.
 struct RunRow {
-  std::string id, folder, name, created;
+  std::string id, folder, name, created;  // in lists the id is the folder's name
   std::string status;  // as run_status(); "damaged" when the folder cannot be read
   std::string proposer, target, reason;
   int64_t candidates = 0, judged = 0, passed = 0;

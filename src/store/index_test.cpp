@@ -115,6 +115,15 @@ TEST(Index, ShowsARunThatIsDamaged) {
   EXPECT_NE(rows[0].reason.find("run.json"), std::string::npos);
 }
 
+TEST(Index, CallsACopyByItsOwnName) {
+  const TestFolder root;
+  std::filesystem::copy(finished(root.path(), "a", 3), root.path() + "/copy",
+                        std::filesystem::copy_options::recursive);
+  expect_listed(root.path(), 2);
+  EXPECT_EQ(list_runs(root.path())->at(1).id, "copy");
+  EXPECT_EQ(*find_run(root.path(), "copy"), root.path() + "/copy");
+}
+
 TEST(Index, TakesNoOtherFolderForARun) {
   const TestFolder root;
   for (const char* name : {"notes", "project", "locked"}) {
