@@ -91,7 +91,7 @@ class Index {
     for (const Row& row : KW_TRY(database_.run(
              "SELECT folder, name, created, status, proposer, target, reason, candidates, "
              "judged, passed, seconds, best_us, estimate_us, speedup, bytes FROM runs ORDER BY "
-             "folder"))) {
+             "created, folder"))) {
       // A copied or renamed folder is called by its own name, which is what commands find it by.
       list.push_back({text(row[0]), root + "/" + text(row[0]), text(row[1]), text(row[2]),
                       text(row[3]), text(row[4]), text(row[5]), text(row[6]), integer(row[7]),
