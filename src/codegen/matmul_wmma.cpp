@@ -148,8 +148,9 @@ class TensorCores {
 
   void write_place(CudaWriter& w, const Operand& side) const {
     w.line("const int own = element * kThreads + threadIdx.x;");
-    w.line(fmt::format("const int in = own % ({0} / kVec) * kVec, out = own / ({0} / kVec);",
-                       extent(side.inner())));
+    w.line(fmt::format(
+        "const int at_inner = own % ({0} / kVec) * kVec, at_outer = own / ({0} / kVec);",
+        extent(side.inner())));
   }
 
   void write_fetch(CudaWriter& w, const std::string& start) const {
@@ -160,7 +161,7 @@ class TensorCores {
           w.block(fmt::format("for (int element = 0; element < {}; ++element)", packs_of(side)));
       write_place(w, side);
       for (const char* index : {side.outer(), side.inner()}) {
-        const char* place = index == side.inner() ? "in" : "out";
+        const char* place = index == side.inner() ? "at_inner" : "at_outer";
         w.line(index[0] == 'k'
                    ? fmt::format("const Index ki = {} + {};", start, place)
                    : fmt::format("const Index {} = first_{} + {};", index, index[0], place));
@@ -179,8 +180,9 @@ class TensorCores {
       const auto loop =
           w.block(fmt::format("for (int element = 0; element < {}; ++element)", packs_of(side)));
       write_place(w, side);
-      w.line(fmt::format("*reinterpret_cast<Pack<{0}, kVec>*>(&{1}[out][in]) = next_{1}[element];",
-                         memory_type(dtype_), side.tile));
+      w.line(fmt::format(
+          "*reinterpret_cast<Pack<{0}, kVec>*>(&{1}[at_outer][at_inner]) = next_{1}[element];",
+          memory_type(dtype_), side.tile));
     }
   }
 

@@ -18,12 +18,12 @@ constexpr std::string_view kWords[] = {
     "j0", "j1", "jn", "yn", "main", "isnan", "isinf", "signbit", "clock", "printf", "assert",
     // what the schedules use
     "Index", "Pack", "WordOf", "lane", "item", "row", "column", "first", "count", "i", "u",
-    "thread", "rows", "columns", "step", "own_row", "part", "parts", "share", "last", "other", "packs", "i0", "i1", "i2", "i3", "i4",
-    "i5", "i6", "i7", "minor", "major", "member", "mask", "carry", "run", "runs", "upto", "total",
-    "totals", "place", "places", "before", "below", "now", "start", "begin", "end", "turn", "warp",
-    "joined", "sofar", "each", "best", "bests", "keys", "limit", "found", "pool", "order", "items",
-    "sorted", "blocks", "picked", "own", "chunk", "chunks", "tiles", "left", "right", "at", "in",
-    "out", "batch", "results", "sums", "more", "mi", "ni", "ki", "element", "wmma"};
+    "thread", "rows", "columns", "step", "own_row", "part", "parts", "share", "last", "other",
+    "packs", "i0", "i1", "i2", "i3", "i4", "i5", "i6", "i7", "minor", "major", "member", "carry",
+    "run", "runs", "upto", "total", "totals", "place", "places", "before", "below", "now", "start",
+    "begin", "end", "turn", "warp", "joined", "sofar", "each", "best", "bests", "limit", "found",
+    "pool", "items", "sorted", "blocks", "picked", "own", "chunk", "chunks", "tiles", "left",
+    "right", "at", "batch", "results", "sums", "more", "mi", "ni", "ki", "element", "wmma"};
 
 bool is_identifier(const std::string& name) {
   if (name.empty() || (name[0] >= '0' && name[0] <= '9')) return false;

@@ -158,7 +158,7 @@ class RowScan {
                       tune("THREADS"), lanes, lanes));
       w.line(fmt::format("if (row >= {}) return;", loop_.rows().text()));
       w.line(
-          fmt::format("const unsigned int mask = {0} == 32 ? 0xffffffffu : ((1u << {0} % 32) - "
+          fmt::format("const unsigned int group = {0} == 32 ? 0xffffffffu : ((1u << {0} % 32) - "
                       "1u) << (threadIdx.x % 32 - member);",
                       lanes));
     } else {
@@ -244,13 +244,13 @@ class RowScan {
     w.line(column);
     write_runs(w, "run", end);
     w.line(fmt::format("{} total = run[kVec - 1];", joining_.type()));
-    write_shuffles(w, "total", lanes, "mask", "member");
+    write_shuffles(w, "total", lanes, "group", "member");
     w.line(fmt::format("{} before = {};", joining_.type(),
-                       joining_.from_below("total", "1", "mask", lanes)));
+                       joining_.from_below("total", "1", "group", lanes)));
     w.line(fmt::format("before = member == 0 ? carry : {};", joining_.join("carry", "before")));
     w.line(fmt::format(
         "carry = {};",
-        joining_.join("carry", joining_.from_lane("total", lanes + " - 1", "mask", lanes))));
+        joining_.join("carry", joining_.from_lane("total", lanes + " - 1", "group", lanes))));
     write_outputs(w, "run", end);
   }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "codegen/axis_schedules.h"
+#include "codegen/move_schedules.h"
 #include "codegen/product_schedules.h"
 #include "codegen/schedules.h"
 
@@ -11,6 +12,7 @@ namespace kw::codegen {
 namespace {
 
 constexpr Schedule kSchedules[] = {
+    {"transpose", "tiles turned in shared memory", transpose_applies, transpose_emit, true},
     {"pointwise", "every thread computes a few packs of elements", pointwise_applies,
      pointwise_emit, true},
     {"pointwise_loop", "one wave of blocks walks over all packs", pointwise_applies,

@@ -80,14 +80,15 @@ class TopK {
     if (!loop_.along().empty()) own.push_back(loop_.along());
     lane_scope_ = e_.open(own, pack_scope);
     const Value in = e_.value(selection_.input, loop_.index());
-    e_.at(lane_scope_).line(fmt::format("keys[u][lane] = {}_key({});", region_.name, in.expr.text));
+    e_.at(lane_scope_)
+        .line(fmt::format("own_keys[u][lane] = {}_key({});", region_.name, in.expr.text));
     lane_text_ = e_.close();
     pack_text_ = e_.close();
     e_.on_load = nullptr;
     e_.rename = loop_.rename(variable(loop_.along().empty() ? "column" : loop_.along()));
     CudaWriter results(1);
     follows_ = SelectionResults(region_, selection_, loop_)
-                   .write(e_, 1, "order[warp][@]", results, "member", "32");
+                   .write(e_, 1, "ranked[warp][@]", results, "member", "32");
     result_text_ = results.text();
     row_text_ = e_.close();
   }
@@ -106,7 +107,7 @@ class TopK {
     const std::string warps = fmt::format("({} / 32)", name("THREADS"));
     w.line(fmt::format("constexpr int kWanted = {}, kPool = {};", wanted(), kPool));
     w.line(fmt::format("__shared__ unsigned long long pool[{}][kPool];", warps));
-    w.line(fmt::format("__shared__ unsigned int order[{}][kWanted];", warps));
+    w.line(fmt::format("__shared__ unsigned int ranked[{}][kWanted];", warps));
     w.line("const int member = threadIdx.x % 32, warp = threadIdx.x / 32;");
     w.line(fmt::format("const Index row = static_cast<Index>(blockIdx.x) * {} + warp;", warps));
     w.line(fmt::format("if (row >= {}) return;", rows_));
@@ -126,7 +127,7 @@ class TopK {
   void write_keys(CudaWriter& w) {
     for (const PackLoad& load : packs_.loads())
       w.line(fmt::format("Pack<{}, kVec> {}[kSteps];", memory_type(load.buffer.dtype), load.name));
-    w.line("unsigned int keys[kSteps][kVec] = {};");
+    w.line("unsigned int own_keys[kSteps][kVec] = {};");
     if (!packs_.loads().empty()) {
       w.line("#pragma unroll");
       const auto steps = w.block(kEach);
@@ -146,7 +147,7 @@ class TopK {
     const auto lanes = w.block("for (int lane = 0; lane < kVec; ++lane)");
     w.raw(lane_text_);
     w.line(fmt::format("unsigned int& best = bests[(u * kVec + lane) % {}];", bests()));
-    w.line("best = best > keys[u][lane] ? best : keys[u][lane];");
+    w.line("best = best > own_keys[u][lane] ? best : own_keys[u][lane];");
   }
 
   void write_limit(CudaWriter& w) const {
@@ -171,13 +172,13 @@ class TopK {
     w.line("#pragma unroll");
     const auto lanes = w.block("for (int lane = 0; lane < kVec; ++lane)");
     w.line("const unsigned int column = (u * 32 + member) * kVec + lane;");
-    w.line(fmt::format("const bool reaches = column < {} && keys[u][lane] >= limit;", length_));
+    w.line(fmt::format("const bool reaches = column < {} && own_keys[u][lane] >= limit;", length_));
     w.line("const unsigned int all = __ballot_sync(0xffffffffu, reaches);");
     w.line("if (all == 0) continue;");
     w.line("const int to = found + __popc(all & ((1u << member) - 1u));");
     w.line(
         "if (reaches && to < kPool) pool[warp][to] = "
-        "static_cast<unsigned long long>(keys[u][lane]) << 32 | ~column;");
+        "static_cast<unsigned long long>(own_keys[u][lane]) << 32 | ~column;");
     w.line("found += __popc(all);");
   }
 
@@ -190,7 +191,7 @@ class TopK {
       w.line(
           "for (int other = 0; other < found; ++other) rank += pool[warp][other] > "
           "pool[warp][c];");
-      w.line("if (rank < kWanted) order[warp][rank] = ~static_cast<unsigned int>(pool[warp][c]);");
+      w.line("if (rank < kWanted) ranked[warp][rank] = ~static_cast<unsigned int>(pool[warp][c]);");
     }
     {
       const auto many = w.block("else");
@@ -205,7 +206,7 @@ class TopK {
         w.line("const unsigned int column = (u * 32 + member) * kVec + lane;");
         w.line(
             "const unsigned long long item = "
-            "static_cast<unsigned long long>(keys[u][lane]) << 32 | ~column;");
+            "static_cast<unsigned long long>(own_keys[u][lane]) << 32 | ~column;");
         w.line(fmt::format("if (column < {} && item < last && item > next) next = item;", length_));
       }
       w.line("#pragma unroll");
@@ -214,7 +215,7 @@ class TopK {
         w.line("const unsigned long long beside = __shfl_xor_sync(0xffffffffu, next, by);");
         w.line("next = beside > next ? beside : next;");
       }
-      w.line("if (member == 0) order[warp][rank] = ~static_cast<unsigned int>(next);");
+      w.line("if (member == 0) ranked[warp][rank] = ~static_cast<unsigned int>(next);");
       w.line("last = next;");
     }
     w.line("__syncwarp();");

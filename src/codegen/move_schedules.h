@@ -1,0 +1,12 @@
+// The functions behind the schedule table's rows for kernels that mostly move data.
+#pragma once
+
+#include "codegen/schedule.h"
+
+namespace kw::codegen {
+
+// transpose.cpp: tiles turned in shared memory
+bool transpose_applies(const Region& region, const Situation& situation);
+Kernel transpose_emit(const Region& region, const Situation& situation);
+
+}  // namespace kw::codegen
