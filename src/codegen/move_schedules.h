@@ -8,5 +8,8 @@ namespace kw::codegen {
 // transpose.cpp: tiles turned in shared memory
 bool transpose_applies(const Region& region, const Situation& situation);
 Kernel transpose_emit(const Region& region, const Situation& situation);
+// scatter.cpp: a thread per source element, then one per result
+bool scatter_applies(const Region& region, const Situation& situation);
+Kernel scatter_emit(const Region& region, const Situation& situation);
 
 }  // namespace kw::codegen

@@ -44,6 +44,8 @@ constexpr Schedule kSchedules[] = {
     {"matmul_split", "tiles on CUDA cores, several blocks along k", matmul_split_applies,
      matmul_split_emit, true},
     {"matmul", "tiles on CUDA cores", matmul_applies, matmul_emit, true},
+    {"scatter", "a thread per source element, then one per result", scatter_applies, scatter_emit,
+     true},
     {"generic", "one thread per element, loops for the rest", generic_applies, generic_emit, false},
 };
 
