@@ -46,6 +46,7 @@ void Packs::align(const Dim& address) {
 std::optional<std::string> Packs::element(const Buffer& buffer, const Dim& address,
                                           const std::string& subscript) {
   if (!runs_along(address)) return std::nullopt;
+  if (buffer.dtype == tensor::DType::E8m0) e_.need("from_exponent");
   align(address);
   auto found = std::find_if(loads_.begin(), loads_.end(), [&](const PackLoad& load) {
     return load.buffer.name == buffer.name && load.address.same_text(address);

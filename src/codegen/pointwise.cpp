@@ -265,21 +265,20 @@ class Pointwise {
       bytes += graph::count_of(store.to.shape).value() * tensor::dtype_size(store.to.dtype);
     }
     std::vector<int64_t> vecs;
-    for (const int64_t vec : {16 / narrowest, 16 / widest, 8 / narrowest, 1}) {
-      if (std::find(vecs.begin(), vecs.end(), vec) == vecs.end() && vec >= 1) vecs.push_back(vec);
+    for (const int64_t vec : {16 / narrowest, 16 / widest, 1}) {
+      if (std::find(vecs.begin(), vecs.end(), vec) == vecs.end()) vecs.push_back(vec);
     }
-    if (vecs.size() > 3) vecs = {vecs[0], vecs[1], 1};
     if (!vector_store_) vecs = {1};
     if (scattered_) std::rotate(vecs.begin(), vecs.end() - 1, vecs.end());
     const bool alone = situation_.alone;
     const bool many = packs_.loads().size() > 2;
     const bool large = bytes > situation_.target.default_l2_bytes / 2;
-    kernel.tunes.push_back({tune("THREADS"),
-                            alone ? std::vector<int64_t>{256, 128, 512} : std::vector<int64_t>{256},
-                            ""});
-    kernel.tunes.push_back({tune("VEC"), vecs, ""});
     kernel.tunes.push_back(
-        {tune("UNROLL"), many ? std::vector<int64_t>{1, 2, 4} : std::vector<int64_t>{2, 1, 4}, ""});
+        {tune("THREADS"), alone ? std::vector<int64_t>{256, 512} : std::vector<int64_t>{256}, ""});
+    kernel.tunes.push_back({tune("VEC"), vecs, ""});
+    std::vector<int64_t> unrolls = many ? std::vector<int64_t>{1, 2} : std::vector<int64_t>{2, 1};
+    if (alone && vecs.size() < 3) unrolls.push_back(4);
+    kernel.tunes.push_back({tune("UNROLL"), unrolls, ""});
     kernel.tunes.push_back(
         {"STREAM", large ? std::vector<int64_t>{1, 0} : std::vector<int64_t>{0, 1}, ""});
     if (vecs.size() > 1) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "codegen/helpers.h"
 #include "codegen/names.h"
 #include "codegen/passes.h"
 
@@ -73,6 +74,8 @@ std::string identifier_of(const std::string& name) {
     if (std::isalnum(static_cast<unsigned char>(c)) == 0) c = '_';
   }
   if (out.empty() || std::isdigit(static_cast<unsigned char>(out[0])) != 0) out = "kernel_" + out;
+  // Device functions have such names.
+  if (is_helper(out) || graph::op_from_name(out)) out += "_kernel";
   return out;
 }
 

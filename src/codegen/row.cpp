@@ -85,7 +85,8 @@ class RowSchedule {
   }
 
   void add_knobs(Kernel& kernel) {
-    const int64_t vec = packs_->loads().empty() ? 1 : std::max<int64_t>(1, 16 / narrowest());
+    const bool packed = !packs_->loads().empty() && plan_.is_contiguous();
+    const int64_t vec = packed ? std::max<int64_t>(1, 16 / narrowest()) : 1;
     const int64_t columns = plan_.column_count().value();
     const int64_t packs = std::max<int64_t>(1, (columns + vec - 1) / vec);
     std::vector<int64_t> vecs = {vec};
@@ -97,14 +98,14 @@ class RowSchedule {
       std::vector<int64_t> values = {threads};
       if (threads < 1024) values.push_back(threads * 2);
       values.push_back(threads / 2);
-      if (situation_.alone && threads < 512) values.push_back(threads * 4);
       kernel.tunes.push_back({tune("THREADS"), values, ""});
     } else {
       int64_t lanes = 32;
       while (lanes > 1 && lanes / 2 >= packs) lanes /= 2;
+      // Columns that lie far apart: neighbouring threads take neighbouring rows instead.
+      if (!plan_.is_contiguous()) lanes = 1;
       std::vector<int64_t> values = {lanes};
-      if (lanes > 1) values.push_back(lanes / 2);
-      if (lanes < 32) values.push_back(lanes * 2);
+      values.push_back(lanes > 1 ? lanes / 2 : 8);
       kernel.tunes.push_back({tune("LANES"), values, ""});
       kernel.tunes.push_back(
           {tune("THREADS"),
@@ -192,7 +193,9 @@ bool rows_apply(const Region& region, const Situation&) { return plan_rows(regio
 
 bool rows_prefer_lanes(const Region& region, const Situation&) {
   const std::optional<RowPlan> plan = plan_rows(region);
-  return plan && plan->column_count().value() <= 1024 && plan->row_count().value() >= 256;
+  if (!plan) return false;
+  if (!plan->is_contiguous()) return plan->row_count().value() >= 1024;
+  return plan->column_count().value() <= 1024 && plan->row_count().value() >= 256;
 }
 
 Kernel block_per_row_emit(const Region& region, const Situation& situation) {

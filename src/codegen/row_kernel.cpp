@@ -255,9 +255,9 @@ void RowKernel::join_parts(NodeId id) {
   w.line(
       fmt::format("{} {} = {};", partial_type(node.dtype), name, identity_of(node.op, node.dtype)));
   {
-    const auto loop = w.block(fmt::format("for (Index p = thread; p < parts; p += {})", threads()));
+    const auto loop = w.block(fmt::format("for (Index other = thread; other < parts; other += {})", threads()));
     w.line(
-        fmt::format("{0} = {1}()({0}, {2}[row * parts + p]);", name, join, partials_of(id, false)));
+        fmt::format("{0} = {1}()({0}, {2}[row * parts + other]);", name, join, partials_of(id, false)));
   }
   finish(id, name);
 }

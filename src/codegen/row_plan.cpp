@@ -164,6 +164,15 @@ Index RowPlan::operand_index(const Node& reduction, const Node& operand, const I
   return out;
 }
 
+bool RowPlan::is_contiguous() const {
+  if (columns.dims.empty() || rows.dims.empty()) return true;
+  const std::string& inner = columns.dims.back().name;
+  return std::any_of(used.begin(), used.end(), [&](const Dim& index) {
+    const auto step = coefficient(index, inner);
+    return step && step->same_text(Dim(1)) && mentions(index, rows.dims.back().name);
+  });
+}
+
 std::vector<std::string> RowPlan::row_variables() const {
   std::vector<std::string> names;
   for (const Axis& dim : rows.dims) names.push_back(dim.name);

@@ -34,6 +34,8 @@ struct RowPlan {
   /// Where a reduction's operand lies for the element at hand.
   Index operand_index(const graph::Node& reduction, const graph::Node& operand,
                       const Index& index) const;
+  /// Whether a row's columns lie side by side in memory, at least where something large is read.
+  bool is_contiguous() const;
   std::vector<std::string> row_variables() const;
   std::vector<std::string> column_variables() const;
   Ranges ranges() const;

@@ -75,9 +75,9 @@ class SplitRows {
     const int64_t vec = narrowest_ > 16 ? 1 : 16 / narrowest_;
     std::vector<int64_t> vecs = {vec};
     if (vec > 1) vecs.push_back(1);
-    kernel.tunes.push_back({tune("THREADS"), {256, 512, 128}, ""});
+    kernel.tunes.push_back({tune("THREADS"), {256, 512}, ""});
     kernel.tunes.push_back({tune("VEC"), vecs, ""});
-    kernel.tunes.push_back({tune("WAVES"), {4, 8, 2, 1}, ""});
+    kernel.tunes.push_back({tune("WAVES"), {4, 2, 8}, ""});
     kernel.tunes.push_back({"STREAM", {0, 1}, ""});
     if (vec > 1) {
       kernel.methods.push_back(
@@ -88,7 +88,7 @@ class SplitRows {
     kernel.methods.push_back({"memory.ldg_cache_modifier_hint", "STREAM == 1", "STREAM=0"});
     kernel.lets.emplace_back(
         tune("PARTS"),
-        fmt::format("max(1, min({} * SMS / max({}, 1), ceil_div({}, {} * 16)))", tune("WAVES"),
+        fmt::format("max(1, min({} * SMS / max({}, 1), ceil_div({}, {} * 4)))", tune("WAVES"),
                     plan_.row_count().text(), plan_.column_count().text(), tune("THREADS")));
   }
 

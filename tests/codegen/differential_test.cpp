@@ -144,6 +144,7 @@ TEST(References, PassTheGate) {
       const auto text = codegen::generate(*task, design, harness.options());
       ASSERT_TRUE(text) << label << ": " << text.error().message;
       EXPECT_EQ(harness.judge(*text, *task, pools), "") << label;
+      std::printf("%s\n", label.c_str());
       if (!all_asked()) break;
     }
   }
@@ -154,6 +155,7 @@ TEST(References, PassTheGate) {
 
 int main(int argc, char** argv) {
   if (argc > 1 && std::string(argv[1]) == "worker-compile") return kw::engine::compile_worker();
+  std::setvbuf(stdout, nullptr, _IOLBF, 0);  // what is known when a run is cut short stays known
   testing::InitGoogleTest(&argc, argv);
   return RUN_ALL_TESTS();
 }

@@ -70,12 +70,14 @@ std::string Harness::judge(const std::string& module_text, const task::Task& tas
   return engine::to_json(*report).dump().substr(0, 1500);
 }
 
-Result<std::vector<tensor::HostTensor>> Harness::run(
-    const std::string& module_text, const graph::Graph& graph,
-    const std::vector<tensor::HostTensor>& inputs) {
+Result<std::vector<tensor::HostTensor>> Harness::run(const std::string& module_text,
+                                                     const graph::Graph& graph,
+                                                     const std::vector<tensor::HostTensor>& inputs,
+                                                     const task::Dims& dims) {
   const kernel::Module module = KW_TRY(engine::parse_module(module_text, "case.cu"));
   kernel::Bindings bindings;
   bindings.target = options().target;
+  bindings.dims = dims;
   const kernel::Selection selection = KW_TRY(kernel::select(module, bindings));
   exec::CompileRequest request;
   request.source = module_text;
@@ -114,12 +116,12 @@ Result<std::vector<tensor::HostTensor>> Harness::run(
 }
 
 std::string Harness::judge(const std::string& module_text, const graph::Graph& graph,
-                           const std::vector<tensor::HostTensor>& inputs) {
+                           const std::vector<tensor::HostTensor>& inputs, const task::Dims& dims) {
   exec::TruthOptions options;
   options.threads = 1;
   const auto truths = oracle_.truth(graph, inputs, options);
   if (!truths) return "no truth: " + truths.error().message;
-  auto outputs = run(module_text, graph, inputs);
+  auto outputs = run(module_text, graph, inputs, dims);
   if (!outputs) return outputs.error().message;
   if (outputs->size() != truths->size()) return "an output is missing";
   for (size_t i = 0; i < truths->size(); ++i) {

@@ -27,13 +27,14 @@ class Harness {
                     engine::VerifyPools& pools);
   /// "" when the module gives the graph's outputs for these inputs, else what is wrong.
   std::string judge(const std::string& module_text, const graph::Graph& graph,
-                    const std::vector<tensor::HostTensor>& inputs);
+                    const std::vector<tensor::HostTensor>& inputs, const task::Dims& dims = {});
 
  private:
   Harness();
   Result<std::vector<tensor::HostTensor>> run(const std::string& module_text,
                                               const graph::Graph& graph,
-                                              const std::vector<tensor::HostTensor>& inputs);
+                                              const std::vector<tensor::HostTensor>& inputs,
+                                              const task::Dims& dims);
 
   std::string problem_;
   std::unique_ptr<exec::Compiler> compiler_;

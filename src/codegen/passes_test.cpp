@@ -1,0 +1,100 @@
+// Each pass by what it does to a small graph, printed.
+#include "codegen/passes.h"
+
+#include <gtest/gtest.h>
+
+#include "graph/builder.h"
+#include "graph/compose_norm.h"
+
+namespace kw::codegen {
+namespace {
+
+using graph::Builder;
+using graph::NodeId;
+using graph::Op;
+using graph::Operand;
+using tensor::DType;
+
+template <typename T>
+T must(Result<T> result) {
+  if (!result) throw std::runtime_error(result.error().message);
+  return std::move(result).value();
+}
+
+struct PassRow {
+  const char* name;
+  const char* pass;
+  NodeId (*build)(Builder&, NodeId x);
+  const char* has;   // what the printed graph has afterwards
+  const char* lost;  // and what it has no more
+};
+
+NodeId square(Builder& b, NodeId x) {
+  return must(b.binary(Op::Pow, Operand::tensor(x), Operand::of(2.0)));
+}
+NodeId inverse(Builder& b, NodeId x) {
+  return must(b.binary(Op::Pow, Operand::tensor(x), Operand::of(-1.0)));
+}
+NodeId root(Builder& b, NodeId x) {
+  return must(b.binary(Op::Pow, Operand::tensor(x), Operand::of(0.3)));
+}
+NodeId quarter(Builder& b, NodeId x) {
+  return must(b.binary(Op::Div, Operand::tensor(x), Operand::of(4.0)));
+}
+NodeId third(Builder& b, NodeId x) {
+  return must(b.binary(Op::Div, Operand::tensor(x), Operand::of(3.0)));
+}
+NodeId constants(Builder& b, NodeId x) {
+  const NodeId two = b.constant(DType::Fp32, 2), three = b.constant(DType::Fp32, 3);
+  const NodeId product = must(b.binary(Op::Mul, Operand::tensor(two), Operand::tensor(three)));
+  return must(b.binary(Op::Add, Operand::tensor(x), Operand::tensor(product)));
+}
+NodeId softmax_row(Builder& b, NodeId x) { return must(graph::softmax(b, x, -1)); }
+NodeId row_share(Builder& b, NodeId x) {
+  const NodeId total = must(b.reduce(Op::Sum, x, {1}, true));
+  return must(b.binary(Op::Div, Operand::tensor(x), Operand::tensor(total)));
+}
+
+class PassTable : public testing::TestWithParam<PassRow> {};
+
+TEST_P(PassTable, DoesWhatItSays) {
+  const PassRow& row = GetParam();
+  Builder b;
+  const NodeId x =
+      b.input("x", DType::Fp32, {graph::Dim::symbol("B", 4), graph::Dim::symbol("D", 8)});
+  const NodeId y = row.build(b, x);
+  const graph::Graph before = std::move(b).finish({{"y", y}});
+  std::vector<std::string> others;
+  for (const Pass& pass : passes()) {
+    if (std::string(pass.name) != row.pass && std::string(pass.name) != "simplify") {
+      others.emplace_back(pass.name);
+    }
+  }
+  const std::string text = graph::print(must(run_passes(before, others)));
+  EXPECT_NE(text.find(row.has), std::string::npos) << text;
+  if (*row.lost != '\0') EXPECT_EQ(text.find(row.lost), std::string::npos) << text;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Passes, PassTable,
+    testing::Values(PassRow{"Square", "decompose", square, "mul(%0, %0)", "pow"},
+                    PassRow{"Inverse", "decompose", inverse, "reciprocal(%0)", "pow"},
+                    PassRow{"OtherPowersStay", "decompose", root, "pow", "mul("},
+                    PassRow{"PowerOfTwo", "decompose", quarter, "constant(0.25)", "div("},
+                    PassRow{"ThirdsStay", "decompose", third, "div(", "mul("},
+                    PassRow{"Constants", "fold_constants", constants, "constant(6)", "mul("},
+                    PassRow{"SoftmaxDividesOnce", "reciprocal", softmax_row, "reciprocal(", "div("},
+                    PassRow{"OtherSumsMayBeZero", "reciprocal", row_share, "div(", "reciprocal("}),
+    [](const auto& row) { return std::string(row.param.name); });
+
+TEST(Passes, UnknownNamesAreRefused) {
+  Builder b;
+  const NodeId x = b.input("x", DType::Fp32, {graph::Dim(2)});
+  const graph::Graph graph = std::move(b).finish({{"y", x}});
+  const auto refused = run_passes(graph, {"decompos"});
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message.find("did you mean 'decompose'"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace kw::codegen

@@ -1,0 +1,132 @@
+// What generated modules look like, and what the passes leave of a graph: golden/NAME.py gives
+// golden/NAME.cu and golden/NAME.graph. KW_UPDATE_GOLDEN=1 writes them anew.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "arch/arch.h"
+#include "base/text.h"
+#include "codegen/codegen.h"
+#include "codegen/passes.h"
+#include "frontend/load.h"
+#include "kernel/parse.h"
+#include "kernel/select.h"
+#include "os/files.h"
+
+namespace kw::codegen_tests {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr size_t kMostLines = 80;     // of one kernel
+constexpr size_t kMostColumns = 100;  // of device code
+constexpr size_t kMostCombinations = 64;
+
+fs::path folder() { return KW_GOLDEN_DIR; }
+
+std::vector<std::string> names() {
+  std::vector<std::string> out;
+  for (const auto& entry : fs::directory_iterator(folder())) {
+    if (entry.path().extension() == ".py") out.push_back(entry.path().stem().string());
+  }
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+void expect_golden(const std::string& file, const std::string& got) {
+  const fs::path path = folder() / file;
+  if (!os::env("KW_UPDATE_GOLDEN").empty()) {
+    std::ofstream(path) << got;
+    return;
+  }
+  std::ifstream stream(path);
+  std::ostringstream want;
+  want << stream.rdbuf();
+  EXPECT_EQ(got, want.str()) << file;
+}
+
+codegen::Options options(const char* target) {
+  codegen::Options out;
+  out.target = *arch::find_target(target);
+  return out;
+}
+
+class Golden : public testing::TestWithParam<std::string> {
+ protected:
+  void SetUp() override {
+    auto loaded = frontend::load_task((folder() / (GetParam() + ".py")).string());
+    ASSERT_TRUE(loaded) << loaded.error().message;
+    task_ = std::move(loaded).value();
+  }
+
+  task::Task task_;
+};
+
+TEST_P(Golden, Module) {
+  const auto designs = codegen::designs(task_, options("sm_90"));
+  ASSERT_TRUE(designs) << designs.error().message;
+  const auto text = codegen::generate(task_, (*designs)[0], options("sm_90"));
+  ASSERT_TRUE(text) << text.error().message;
+  expect_golden(GetParam() + ".cu", *text);
+}
+
+TEST_P(Golden, GraphBehindThePasses) {
+  const auto graph = task_.reference->trace(task_.benchmark_shapes[0]);
+  ASSERT_TRUE(graph) << graph.error().message;
+  const auto after = codegen::run_passes(*graph, {});
+  ASSERT_TRUE(after) << after.error().message;
+  expect_golden(GetParam() + ".graph", graph::print(*after));
+}
+
+// Every design parses, keeps its kernels short and its search space small, on every target.
+TEST_P(Golden, EveryDesignIsAReadableModule) {
+  for (const char* target : {"sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_120"}) {
+    const auto designs = codegen::designs(task_, options(target));
+    ASSERT_TRUE(designs) << designs.error().message;
+    for (const codegen::Design& design : *designs) {
+      const std::string label = codegen::design_text(design) + " on " + target;
+      const auto text = codegen::generate(task_, design, options(target));
+      ASSERT_TRUE(text) << label << ": " << text.error().message;
+      const kernel::ParseOutcome parsed = kernel::parse(*text, "module.cu");
+      ASSERT_TRUE(parsed.module) << label << "\n" << *text;
+      EXPECT_LE(kernel::tune_space(*parsed.module, 1000).size(), kMostCombinations) << label;
+      size_t lines = 0;
+      for (const std::string_view line : split_lines(*text)) {
+        if (!line.starts_with("//!")) EXPECT_LE(line.size(), kMostColumns) << label << "\n" << line;
+        lines = line.starts_with("__global__") ? 1 : lines + 1;
+        if (line == "}") EXPECT_LE(lines, kMostLines) << label;
+      }
+    }
+  }
+}
+
+TEST(Designs, AreReplayedByName) {
+  auto task = frontend::load_task((folder() / "softmax.py").string());
+  ASSERT_TRUE(task) << task.error().message;
+  const auto designs = codegen::designs(*task, options("sm_90"));
+  ASSERT_TRUE(designs) << designs.error().message;
+  EXPECT_GE(designs->size(), 3U);
+  EXPECT_EQ(designs->back().choices.back().schedule, "generic");
+  const auto once = codegen::generate(*task, designs->front(), options("sm_90"));
+  const auto again = codegen::generate(*task, designs->front(), options("sm_90"));
+  ASSERT_TRUE(once && again);
+  EXPECT_EQ(*once, *again);
+  const auto unknown = codegen::generate(*task, {{{"softmax", "no_such_row"}}}, options("sm_90"));
+  ASSERT_FALSE(unknown);
+  EXPECT_EQ(unknown.error().blame, Blame::Input);
+  const auto many = codegen::generate(
+      *task, {std::vector<codegen::Choice>(9, {"softmax", "generic"})}, options("sm_90"));
+  ASSERT_FALSE(many);
+  codegen::Options no_such = options("sm_90");
+  no_such.disabled_passes = {"nothing"};
+  EXPECT_FALSE(codegen::designs(*task, no_such));
+}
+
+INSTANTIATE_TEST_SUITE_P(Modules, Golden, testing::ValuesIn(names()),
+                         [](const auto& one) { return one.param; });
+
+}  // namespace
+}  // namespace kw::codegen_tests
