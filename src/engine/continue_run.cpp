@@ -117,12 +117,13 @@ Status Synthesis::check_spec(const store::RunInputs& inputs) {
 
 void Synthesis::restore_archive() {
   for (const record::Candidate& candidate : run_->candidates()) {
+    const Json profile = run_->profile(candidate.id), verdict = run_->judgement(candidate.id);
+    // Cut before anything was known of it: it will be proposed again.
+    if (profile.is_null() && verdict.is_null()) continue;
     if (!archive_.add(candidate)) continue;
     search::Entry& entry = archive_.at(candidate.id);
-    const Json profile = run_->profile(candidate.id);
     entry.estimate_us = profile["estimate"]["us"].as_double();
     entry.at_least = profile["at_least"].as_bool();
-    const Json verdict = run_->judgement(candidate.id);
     const std::string& name = verdict["verdict"].as_string();
     if (!name.empty() && name != "passed") {
       const std::string reason = verdict["reason"].as_string();
