@@ -72,7 +72,9 @@ TEST_P(PassTable, DoesWhatItSays) {
   }
   const std::string text = graph::print(must(run_passes(before, others)));
   EXPECT_NE(text.find(row.has), std::string::npos) << text;
-  if (*row.lost != '\0') EXPECT_EQ(text.find(row.lost), std::string::npos) << text;
+  if (*row.lost != '\0') {
+    EXPECT_EQ(text.find(row.lost), std::string::npos) << text;
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(

@@ -120,7 +120,9 @@ TEST(Text, LongLinesAreBroken) {
       "what_is_added_to_it;");
   for (size_t at = 0, end = 0; end != std::string::npos; at = end + 1) {
     end = w.text().find('\n', at);
-    if (end != std::string::npos) EXPECT_LE(end - at, 100U);
+    if (end != std::string::npos) {
+      EXPECT_LE(end - at, 100U);
+    }
   }
 }
 

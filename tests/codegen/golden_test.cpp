@@ -95,9 +95,13 @@ TEST_P(Golden, EveryDesignIsAReadableModule) {
       EXPECT_LE(kernel::tune_space(*parsed.module, 1000).size(), kMostCombinations) << label;
       size_t lines = 0;
       for (const std::string_view line : split_lines(*text)) {
-        if (!line.starts_with("//!")) EXPECT_LE(line.size(), kMostColumns) << label << "\n" << line;
+        if (!line.starts_with("//!")) {
+          EXPECT_LE(line.size(), kMostColumns) << label << "\n" << line;
+        }
         lines = line.starts_with("__global__") ? 1 : lines + 1;
-        if (line == "}") EXPECT_LE(lines, kMostLines) << label;
+        if (line == "}") {
+          EXPECT_LE(lines, kMostLines) << label;
+        }
       }
     }
   }
