@@ -13,6 +13,8 @@ namespace {
 
 constexpr Schedule kSchedules[] = {
     {"transpose", "tiles turned in shared memory", transpose_applies, transpose_emit, true},
+    {"gather_rows", "a group of threads looks a row up and copies it", gather_rows_applies,
+     gather_rows_emit, true},
     {"pointwise", "every thread computes a few packs of elements", pointwise_applies,
      pointwise_emit, true},
     {"pointwise_loop", "one wave of blocks walks over all packs", pointwise_applies,
