@@ -60,6 +60,8 @@ int lint_command(const Args& args, Io& io);
 int bench_command(const Args& args, Io& io);
 int compare_command(const Args& args, Io& io);
 int calibrate_command(const Args& args, Io& io);
+int eval_command(const Args& args, Io& io);
+int screen_command(const Args& args, Io& io);
 int runs_command(const Args& args, Io& io);
 int inspect_command(const Args& args, Io& io);
 int diff_command(const Args& args, Io& io);

@@ -63,11 +63,11 @@ constexpr OptionRow kBenchOptions[] = {
     {"--threads", Takes::One},   {"--timeout", Takes::One},   {"--cross-check", Takes::One},
 };
 constexpr OptionRow kCompareOptions[] = {
-    {"--reference", Takes::One}, {"--function", Takes::One}, {"--input", Takes::Many},
-    {"--quick", Takes::Nothing}, {"--dim", Takes::Many},     {"--dims", Takes::One},
-    {"--tune", Takes::Many},     {"--scalar", Takes::Many},  {"--absent", Takes::Many},
-    {"--seed", Takes::One},      {"--device", Takes::One},   {"--target", Takes::One},
-    {"--compiler", Takes::One},  {"--threads", Takes::One},  {"--timeout", Takes::One},
+    {"--reference", Takes::One},   {"--function", Takes::One}, {"--input", Takes::Many},
+    {"--quick", Takes::Nothing},   {"--dim", Takes::Many},     {"--dims", Takes::One},
+    {"--tune", Takes::Many},       {"--scalar", Takes::Many},  {"--absent", Takes::Many},
+    {"--seed", Takes::One},        {"--device", Takes::One},   {"--target", Takes::One},
+    {"--compiler", Takes::One},    {"--threads", Takes::One},  {"--timeout", Takes::One},
     {"--cross-check", Takes::One},
 };
 constexpr OptionRow kSynthesizeOptions[] = {
@@ -97,6 +97,16 @@ constexpr OptionRow kGcOptions[] = {{"--out", Takes::One},
                                     {"--budget", Takes::One},
                                     {"--keep", Takes::One},
                                     {"--delete", Takes::Nothing}};
+constexpr OptionRow kEvalOptions[] = {
+    {"--suite", Takes::One},       {"--only", Takes::One},        {"--limit", Takes::One},
+    {"--resume", Takes::Nothing},  {"--jobs", Takes::One},        {"--against", Takes::One},
+    {"--out", Takes::One},         {"--dim", Takes::Many},        {"--dims", Takes::One},
+    {"--target", Takes::One},      {"--device", Takes::One},      {"--compiler", Takes::One},
+    {"--proposer", Takes::One},    {"--time", Takes::One},        {"--candidates", Takes::One},
+    {"--goal", Takes::One},        {"--perf-target", Takes::One}, {"--precision", Takes::One},
+    {"--seed", Takes::One},        {"--versus", Takes::One},      {"--quick", Takes::Nothing},
+    {"--cross-check", Takes::One}, {"--threads", Takes::One},     {"--timeout", Takes::One},
+};
 constexpr OptionRow kDemoOptions[] = {{"--compiler", Takes::One}, {"--out", Takes::One}};
 constexpr OptionRow kDoctorOptions[] = {{"--has", Takes::One}, {"--looked", Takes::Nothing}};
 
@@ -118,6 +128,8 @@ constexpr Command kCommands[] = {
     {"bench", "MODULE", true, false, kBenchOptions, bench_command},
     {"compare", "MODULES...", true, false, kCompareOptions, compare_command},
     {"calibrate", "", false, false, {}, calibrate_command},
+    {"eval", "", false, false, kEvalOptions, eval_command},
+    {"screen", "DIR", true, false, {}, screen_command},
     {"runs", "", false, false, kRunsOptions, runs_command},
     {"inspect", "RUN", false, false, kInspectOptions, inspect_command},
     {"diff", "RUNS...", true, false, kDiffOptions, diff_command},

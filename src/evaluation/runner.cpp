@@ -47,7 +47,8 @@ class Runner {
   Result<Evaluation> run() {
     // Whatever may be misspelt is looked at before a folder comes to be.
     if (!request_.against.empty()) before_ = KW_TRY(read_results(request_.against));
-    if (!is_carried(request_.suite)) suite_ = KW_TRY(open_suite(request_.suite, ""));
+    suite_ = KW_TRY(open_suite(request_.suite, folder_.suites()));
+    selected_ = KW_TRY(select_tasks(suite_, request_.only));
     KW_TRY(os::make_directories(request_.out));
     const os::FileLock lock = KW_TRY(os::FileLock::take(request_.out + "/lock"));
     KW_TRY(prepare());
@@ -63,8 +64,7 @@ class Runner {
   Status prepare() {
     Manifest manifest{request_.suite, ports_.now(), request_.settings};
     KW_TRY(folder_.open(request_.resume, &manifest));
-    if (is_carried(request_.suite)) suite_ = KW_TRY(open_suite(request_.suite, folder_.suites()));
-    selected_ = KW_TRY(select_tasks(suite_, request_.only));
+    if (is_carried(request_.suite)) KW_TRY(write_carried(request_.suite, folder_.suites()));
     for (const SuiteTask& task : suite_.tasks) {
       std::optional<Row> row = folder_.row(task.name);
       if (row && row->task_hash == task.hash) rows_[task.name] = std::move(*row);

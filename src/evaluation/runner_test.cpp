@@ -215,6 +215,9 @@ TEST_F(RunnerTest, MistakesMakeNoFolder) {
   request_.against.clear();
   request_.suite = "no_such_suite";
   EXPECT_NE(error().find("there is no suite"), std::string::npos);
+  request_.suite = "internal";
+  request_.only = "no_such_task";
+  EXPECT_NE(error().find("the suite has no task"), std::string::npos);
   EXPECT_FALSE(fs::exists(root_ / "out"));
 }
 

@@ -64,19 +64,28 @@ bool natural_less(const std::string& a, const std::string& b) {
   return a.size() - i < b.size() - j;
 }
 
+using Texts = std::map<std::string, std::string>;  // by name
+
+std::string hash_of(const Texts& files) {
+  std::string all;
+  for (const auto& [name, text] : files)
+    all += fmt::format("{}\n{}\n{}\n", name, text.size(), text);
+  return hash_hex(all);
+}
+
 /// What cannot be read counts as empty: reading it again is the front end's turn to complain.
 std::string hash_of(const std::string& path) {
-  std::vector<std::string> files = {path};
+  std::vector<std::string> paths = {path};
   if (os::is_directory(path)) {
-    files.clear();
-    for (const std::string& name : os::list_directory(path)) files.push_back(path + "/" + name);
+    paths.clear();
+    for (const std::string& name : os::list_directory(path)) paths.push_back(path + "/" + name);
   }
-  std::string text;
-  for (const std::string& file : files) {
-    const Result<std::string> content = os::read_file(file);
-    if (content) text += fmt::format("{}\n{}\n{}\n", base_name(file), content->size(), *content);
+  Texts files;
+  for (const std::string& file : paths) {
+    Result<std::string> text = os::read_file(file);
+    if (text) files[base_name(file)] = std::move(text).value();
   }
-  return hash_hex(text);
+  return hash_of(files);
 }
 
 class Finder {
@@ -87,7 +96,6 @@ class Finder {
     } else {
       KW_TRY(look(root, "", 0));
     }
-    std::ranges::sort(tasks_, natural_less, &SuiteTask::name);
     tell_apart();
     return std::move(tasks_);
   }
@@ -117,6 +125,7 @@ class Finder {
 
   /// "a/b.py" and "a.b.py" would share a name, and results go by names.
   void tell_apart() {
+    std::ranges::sort(tasks_, natural_less, &SuiteTask::name);
     std::set<std::string> taken;
     for (SuiteTask& task : tasks_) {
       const std::string name = task.name;
@@ -136,8 +145,8 @@ std::pair<std::string, std::string> split_first(const std::string& path) {
 }
 
 /// Files of a carried suite by path inside it.
-std::map<std::string, std::string> carried_files(const std::string& suite) {
-  std::map<std::string, std::string> files;
+Texts carried_files(const std::string& suite) {
+  Texts files;
   for (const auto* row = kSuiteFiles; row->name != nullptr; ++row) {
     const auto [first, rest] = split_first(row->name);
     if (first == suite && !rest.empty()) files[rest] = row->text;
@@ -145,15 +154,18 @@ std::map<std::string, std::string> carried_files(const std::string& suite) {
   return files;
 }
 
-Status write_suite(const std::map<std::string, std::string>& files, const std::string& folder) {
-  for (const auto& [name, text] : files) {
-    const std::string path = folder + "/" + name;
-    const Result<std::string> present = os::read_file(path);
-    if (present && *present == text) continue;
-    KW_TRY(os::make_directories(path.substr(0, path.find_last_of('/'))));
-    KW_TRY(os::write_file(path, text, os::Sync::No));
+/// What Finder would find had they been written.
+std::vector<SuiteTask> carried_tasks(const std::string& suite, const std::string& folder) {
+  std::map<std::string, Texts> by_task;  // the first part of the path: a folder or a file
+  for (const auto& [path, text] : carried_files(suite)) {
+    const auto [task, file] = split_first(path);
+    if (!file.empty() || is_task_file(task)) by_task[task][file.empty() ? task : file] = text;
   }
-  return Done{};
+  std::vector<SuiteTask> tasks;
+  for (const auto& [name, files] : by_task)
+    tasks.push_back({task_name(name), folder + "/" + suite + "/" + name, hash_of(files)});
+  std::ranges::sort(tasks, natural_less, &SuiteTask::name);
+  return tasks;
 }
 
 Error unknown_suite(const std::string& name) {
@@ -169,42 +181,43 @@ Error unknown_suite(const std::string& name) {
 }  // namespace
 
 std::vector<SuiteInfo> carried_suites() {
-  std::map<std::string, size_t> counts;
-  for (const auto* row = kSuiteFiles; row->name != nullptr; ++row) {
-    const auto [suite, rest] = split_first(row->name);
-    const bool task =
-        rest.ends_with("/task.toml") || (rest.find('/') == std::string::npos && is_task_file(rest));
-    counts[suite] += task ? 1 : 0;
-  }
+  std::set<std::string> names;
+  for (const auto* row = kSuiteFiles; row->name != nullptr; ++row)
+    names.insert(split_first(row->name).first);
   std::vector<SuiteInfo> suites;
-  for (const auto& [name, tasks] : counts) {
+  for (const std::string& name : names) {
+    const size_t tasks = carried_tasks(name, "").size();
     if (tasks > 0) suites.push_back({name, tasks});
   }
   return suites;
 }
 
 bool is_carried(const std::string& name) {
-  const std::vector<SuiteInfo> carried = carried_suites();
-  return std::ranges::find(carried, name, &SuiteInfo::name) != carried.end();
+  return name.find('/') == std::string::npos && !carried_tasks(name, "").empty();
 }
 
 Result<Suite> open_suite(const std::string& name_or_path, const std::string& folder) {
-  Suite suite;
-  suite.name = name_or_path;
+  if (is_carried(name_or_path)) return Suite{name_or_path, carried_tasks(name_or_path, folder)};
+  if (!os::exists(name_or_path)) return unknown_suite(name_or_path);
   std::string path = name_or_path;
-  if (is_carried(name_or_path)) {
-    path = folder + "/" + name_or_path;
-    KW_TRY(write_suite(carried_files(name_or_path), path));
-  } else if (!os::exists(path)) {
-    return unknown_suite(name_or_path);
-  }
   while (path.size() > 1 && path.ends_with("/")) path.pop_back();
-  suite.tasks = KW_TRY(Finder().run(path));
+  Suite suite{name_or_path, KW_TRY(Finder().run(path))};
   if (suite.tasks.empty()) {
     return input_error(fmt::format(
         "'{}' has no tasks: neither folders with a task.toml nor Python files", name_or_path));
   }
   return suite;
+}
+
+Status write_carried(const std::string& name, const std::string& folder) {
+  for (const auto& [file, text] : carried_files(name)) {
+    const std::string path = folder + "/" + name + "/" + file;
+    const Result<std::string> present = os::read_file(path);
+    if (present && *present == text) continue;
+    KW_TRY(os::make_directories(path.substr(0, path.find_last_of('/'))));
+    KW_TRY(os::write_file(path, text, os::Sync::No));
+  }
+  return Done{};
 }
 
 Result<std::vector<SuiteTask>> select_tasks(const Suite& suite, const std::string& only) {

@@ -28,10 +28,12 @@ struct SuiteInfo {
 std::vector<SuiteInfo> carried_suites();
 bool is_carried(const std::string& name);
 
-/// By name, or a path: a folder of tasks, searched to the bottom, or one task. Carried suites are
-/// written beneath `folder`, so that their tasks are files like all others. The input Error of an
-/// unknown name lists those there are.
+/// By name, or a path: a folder of tasks, searched to the bottom, or one task. The tasks of a
+/// carried suite have paths beneath `folder`, where write_carried() puts them. The input Error of
+/// an unknown name lists those there are.
 Result<Suite> open_suite(const std::string& name_or_path, const std::string& folder);
+/// Writes a carried suite's files beneath `folder`, so that they are files like all others.
+Status write_carried(const std::string& name, const std::string& folder);
 
 /// Those whose name is one of `only`, commas between, or fits a shell pattern there; all for "".
 /// The input Error names what fits nothing.

@@ -116,8 +116,16 @@ TEST_F(SuiteFolder, CarriedSuitesAreWrittenAndFound) {
   for (const SuiteInfo& info : suites) {
     const auto suite = open_suite(info.name, root_);
     ASSERT_TRUE(suite) << suite.error().message;
+    ASSERT_TRUE(write_carried(info.name, root_));
+    const auto written = open_suite((root_ / info.name).string(), "");
+    ASSERT_TRUE(written) << written.error().message;
     EXPECT_EQ(suite->tasks.size(), info.tasks) << info.name;
-    for (const SuiteTask& task : suite->tasks) EXPECT_TRUE(fs::exists(task.path)) << task.path;
+    ASSERT_EQ(written->tasks.size(), info.tasks) << info.name;
+    for (size_t i = 0; i < info.tasks; ++i) {
+      EXPECT_EQ(suite->tasks[i].name, written->tasks[i].name);
+      EXPECT_EQ(suite->tasks[i].path, written->tasks[i].path);
+      EXPECT_EQ(suite->tasks[i].hash, written->tasks[i].hash);
+    }
   }
 }
 

@@ -13,6 +13,7 @@ Carried::Carried(const std::string& suite)
   auto opened = evaluation::open_suite(suite, folder_);
   KW_CHECK(opened.has_value(), "carried suites can be opened");
   suite_ = std::move(opened).value();
+  KW_CHECK(evaluation::write_carried(suite, folder_).has_value(), "temporary files can be written");
 }
 
 Carried::~Carried() {

@@ -1,0 +1,176 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <ctime>
+
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/values.h"
+#include "cli/watch.h"
+#include "engine/eval.h"
+#include "os/files.h"
+
+namespace kw::cli {
+
+namespace {
+
+using evaluation::RunnerEvent;
+
+constexpr int64_t kMostJobs = 256;
+
+std::string evaluations_folder() { return os::data_directory() + "/evals"; }
+
+/// "suites/mine/" -> "mine".
+std::string short_name(std::string suite) {
+  while (suite.size() > 1 && suite.ends_with("/")) suite.pop_back();
+  const size_t slash = suite.find_last_of('/');
+  return slash == std::string::npos ? suite : suite.substr(slash + 1);
+}
+
+std::string time_stamp() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  gmtime_r(&now, &parts);
+  char text[32];
+  std::strftime(text, sizeof(text), "%Y%m%d-%H%M%S", &parts);
+  return text;
+}
+
+/// Where results go: --out, else a new folder, else with --resume the newest one of this suite.
+Result<std::string> results_folder(const Args& args) {
+  const std::string given = args.one("--out");
+  if (!given.empty()) return given;
+  const std::string prefix = short_name(args.one("--suite", "internal")) + "-";
+  if (!args.has("--resume")) return evaluations_folder() + "/" + prefix + time_stamp();
+  std::vector<std::string> names = os::list_directory(evaluations_folder());
+  std::erase_if(names, [&](const std::string& name) {
+    return !name.starts_with(prefix) || name.size() != prefix.size() + 15;
+  });
+  if (names.empty()) {
+    return input_error(fmt::format("there is nothing to resume in '{}'; name a folder with --out",
+                                   evaluations_folder()));
+  }
+  return evaluations_folder() + "/" + names.back();
+}
+
+/// The command line that goes on with this evaluation.
+std::string continue_line(const Args& args, const std::string& folder) {
+  std::string text = "kernelwright eval";
+  for (const auto& [name, values] : args.values) {
+    if (name == "--out" || name == "--limit") continue;
+    for (const std::string& value : values) text += fmt::format(" {} {}", name, shell_quote(value));
+  }
+  return text + fmt::format(" --out {} --resume", shell_quote(folder));
+}
+
+/// "eager,compile"; "none" for none at all.
+std::vector<std::string> baseline_names(const std::string& text) {
+  std::vector<std::string> names;
+  for (const std::string& word : split(text, ',')) {
+    if (trim(word) != "none") names.emplace_back(trim(word));
+  }
+  return names;
+}
+
+Result<engine::EvalRequest> eval_request(const Args& args) {
+  engine::EvalRequest request;
+  evaluation::RunnerRequest& runner = request.runner;
+  runner.suite = args.one("--suite", "internal");
+  runner.only = args.one("--only");
+  runner.limit = KW_TRY(integer_option(args, "--limit", 0, 1, INT64_MAX));
+  runner.jobs = static_cast<int>(KW_TRY(integer_option(args, "--jobs", 1, 1, kMostJobs)));
+  runner.resume = args.has("--resume");
+  runner.against = args.one("--against");
+  runner.out = KW_TRY(results_folder(args));
+  runner.version = version();
+  runner.command = continue_line(args, runner.out);
+  engine::SynthesizeRequest& each = request.each;
+  each.dims = KW_TRY(binding_options(args)).dims;
+  each.target = args.one("--target", each.target);
+  each.device = args.one("--device", each.device);
+  each.compiler = args.one("--compiler");
+  each.proposer = args.one("--proposer", each.proposer);
+  each.seconds = KW_TRY(duration_option(args, "--time", each.seconds));
+  each.candidates =
+      static_cast<size_t>(KW_TRY(integer_option(args, "--candidates", 0, 1, 1 << 30)));
+  each.goal = KW_TRY(number_option(args, "--goal", each.goal, 0, 1));
+  each.perf_target = KW_TRY(number_option(args, "--perf-target", each.perf_target, 0, 1e6));
+  each.precision = args.one("--precision");
+  if (!args.one("--seed").empty())
+    each.seed = static_cast<uint64_t>(KW_TRY(integer_option(args, "--seed", 0, 0, INT64_MAX)));
+  each.cross_check = args.one("--cross-check", each.cross_check);
+  if (!args.one("--versus").empty()) each.baselines = baseline_names(args.one("--versus"));
+  each.timeout_seconds = KW_TRY(timeout_option(args));
+  each.threads = static_cast<int>(KW_TRY(integer_option(args, "--threads", 0, 1, 1024)));
+  each.quick = args.has("--quick");
+  each.version = version();
+  return request;
+}
+
+std::string row_text(const evaluation::Row& row, const report::Style& style) {
+  if (!row.passed) {
+    return fmt::format("{} {}: {}", paint(style, report::Paint::Error, "failed"), row.failure_kind,
+                       report::printable(std::string(
+                           split_lines(row.failure_reason.empty() ? "?" : row.failure_reason)[0])));
+  }
+  std::string text = paint(style, report::Paint::Good, "passed");
+  if (row.speedup) text += fmt::format("  {} {:.2f}x", row.relation, *row.speedup);
+  if (row.time_us) text += fmt::format("  {:.1f} us{}", *row.time_us, row.measured ? "" : " est.");
+  if (row.of_floor) text += fmt::format("  {:.0f} % of the floor", 100 * *row.of_floor);
+  return text;
+}
+
+/// One line per task on standard output, how far it is on the terminal's status line.
+void show(const RunnerEvent& event, Io& io) {
+  const std::string where = fmt::format(
+      "[{:>{}}/{}] {}", event.number, std::to_string(event.count).size(), event.count, event.task);
+  switch (event.kind) {
+    case RunnerEvent::Kind::Started:
+      io.progress(where);
+      return;
+    case RunnerEvent::Kind::Says:
+      io.progress(where + ": " + event.text);
+      return;
+    case RunnerEvent::Kind::Kept:
+      io.print(where + "  passed before, kept\n");
+      break;
+    case RunnerEvent::Kind::Finished:
+      io.print(fmt::format("{}  {}  {:.1f} s\n", where, row_text(*event.row, io.style()),
+                           event.row->wall_seconds));
+      break;
+  }
+  std::fflush(stdout);
+}
+
+/// Compared with an earlier evaluation only what got worse counts; else every task must pass.
+int verdict(const evaluation::Evaluation& evaluation) {
+  if (!evaluation.against.empty()) return evaluation.regressions() > 0 ? kCandidateFailed : kOk;
+  const bool all = evaluation.totals.passed.count == evaluation.totals.passed.of;
+  return all ? kOk : kCandidateFailed;
+}
+
+}  // namespace
+
+int eval_command(const Args& args, Io& io) {
+  const Result<engine::EvalRequest> request = eval_request(args);
+  if (!request) return io.fail(request.error());
+  const std::string& folder = request->runner.out;
+  InterruptWatch::last_words("to go on: " + request->runner.command + "\n");
+  const auto watch = [&io](const RunnerEvent& event) { show(event, io); };
+  const Result<evaluation::Evaluation> evaluation =
+      engine::eval_suite(*request, engine::eval_tools(request->each), watch);
+  if (!evaluation) return io.fail(evaluation.error());
+  io.print("\n" + evaluation::summary_text(*evaluation));
+  io.print(fmt::format("results     {}/results.csv\nsummary     {}/summary.md\n", folder, folder));
+  if (!evaluation->complete()) {
+    io.print(fmt::format("{} of {} tasks have a row; to go on:\n  {}\n", evaluation->rows.size(),
+                         evaluation->selected, request->runner.command));
+  }
+  Json document = evaluation::to_json(*evaluation);
+  document.set("folder", folder);
+  return io.finish(evaluation->interrupted ? kInterrupted : verdict(*evaluation),
+                   std::move(document));
+}
+
+}  // namespace kw::cli

@@ -1,0 +1,54 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "cli/command.h"
+#include "engine/screen.h"
+#include "engine/verify_tools.h"
+
+namespace kw::cli {
+
+namespace {
+
+using engine::Scope;
+using engine::Screened;
+
+constexpr Scope kOrder[] = {Scope::InScope, Scope::NeedsReview, Scope::OutOfScope};
+
+int64_t count(const std::vector<Screened>& all, Scope scope) {
+  return std::ranges::count(all, scope, &Screened::scope);
+}
+
+std::string group_text(const std::vector<Screened>& all, Scope scope, const report::Style& style) {
+  if (count(all, scope) == 0) return "";
+  const report::Paint paint_as = scope == Scope::InScope       ? report::Paint::Good
+                                 : scope == Scope::NeedsReview ? report::Paint::Warning
+                                                               : report::Paint::Error;
+  std::string text = fmt::format("{} ({})\n", paint(style, paint_as, engine::scope_name(scope)),
+                                 count(all, scope));
+  for (const Screened& one : all) {
+    if (one.scope != scope) continue;
+    text += fmt::format("  {}: {}{}\n", report::printable(one.name), report::printable(one.reason),
+                        one.reader == "torch.export" ? " (read by torch.export)" : "");
+  }
+  return text;
+}
+
+}  // namespace
+
+int screen_command(const Args& args, Io& io) {
+  const auto progress = [&io](const std::string& what) { io.progress(what); };
+  const Result<std::vector<Screened>> all =
+      engine::screen(args.positionals.front(), progress, engine::open_torch());
+  if (!all) return io.fail(all.error());
+  Json files = Json::array(), counts = Json::object();
+  for (const Screened& one : *all) files.push(engine::to_json(one));
+  for (const Scope scope : kOrder) {
+    io.print(group_text(*all, scope, io.style()));
+    counts.set(engine::scope_name(scope), count(*all, scope));
+  }
+  return io.finish(kOk,
+                   Json::object().set("counts", std::move(counts)).set("files", std::move(files)));
+}
+
+}  // namespace kw::cli

@@ -1,0 +1,224 @@
+#include "engine/eval.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <thread>
+
+#include "base/text.h"
+#include "engine/bench_tools.h"
+#include "os/interrupt.h"
+#include "store/run_id.h"
+
+namespace kw::engine {
+
+namespace {
+
+using evaluation::Row;
+
+constexpr const char* kEager = "eager";
+
+std::optional<double> number(const Json& json) {
+  return json.is_number() ? std::optional(json.as_double()) : std::nullopt;
+}
+
+std::optional<double> positive(double value) {
+  return value > 0 ? std::optional(value) : std::nullopt;
+}
+
+bool compared(const BaselineLine& line) { return line.speedup > 0; }
+
+/// What ran fastest beside the kernel: the one it is fastest to beat least.
+const BaselineLine* best_of(const std::vector<BaselineLine>& lines, bool with_eager) {
+  const BaselineLine* best = nullptr;
+  for (const BaselineLine& line : lines) {
+    if (!compared(line) || (!with_eager && line.name == kEager)) continue;
+    if (best == nullptr || line.speedup < best->speedup) best = &line;
+  }
+  return best;
+}
+
+std::string baseline_status(const SynthesisReport& report) {
+  if (!report.passed) return "";
+  if (std::ranges::any_of(report.baselines, compared)) return "ok";
+  return report.baselines.empty() || !report.measured ? "skipped" : "failed";
+}
+
+void add_speedups(const SynthesisReport& report, Row* row) {
+  for (const BaselineLine& line : report.baselines) {
+    if (line.name == kEager && compared(line)) row->speedup_vs_reference = line.speedup;
+  }
+  if (const BaselineLine* compiled = best_of(report.baselines, false))
+    row->speedup_vs_torch_compile = compiled->speedup;
+  const BaselineLine* best = best_of(report.baselines, true);
+  if (best == nullptr) return;
+  row->best_baseline = best->name;
+  row->speedup = report.speedup.value_or(best->speedup);
+  row->relation = report.relation.empty() ? best->relation : report.relation;
+  row->speedup_low = positive(best->low);
+  row->speedup_high = positive(best->high);
+}
+
+void add_document(const Json& document, Row* row) {
+  const Json& inner = document["report"];
+  row->cost_usd = number(inner["total_cost_usd"]);
+  row->tokens_in = inner["total_llm_tokens_in"].as_int();
+  row->tokens_out = inner["total_llm_tokens_out"].as_int();
+  row->max_abs_err = number(document["correctness"]["max_abs_err"]);
+  row->max_rel_err = number(document["correctness"]["max_rel_err"]);
+}
+
+const char* failure_kind(std::optional<int> blame) {
+  if (!blame) return evaluation::kStageFailure;
+  switch (static_cast<Blame>(*blame)) {
+    case Blame::Input:
+      return evaluation::kTaskError;
+    case Blame::Environment:
+      return evaluation::kExternalError;
+    case Blame::Bug:
+      break;
+  }
+  return evaluation::kRunnerError;
+}
+
+/// What two evaluations must share to be one.
+std::vector<std::pair<std::string, std::string>> settings_of(const SynthesizeRequest& each) {
+  std::vector<std::string> dims;
+  for (const auto& [name, value] : each.dims) dims.push_back(fmt::format("{}={}", name, value));
+  return {{"proposer", each.proposer},
+          {"device", each.device},
+          {"target", each.target},
+          {"seconds per task", fmt::format("{:g}", each.seconds)},
+          {"candidates", each.candidates == 0 ? "any" : fmt::format("{}", each.candidates)},
+          {"goal", fmt::format("{:g}", each.goal)},
+          {"performance target", fmt::format("{:g}", each.perf_target)},
+          {"precision", each.precision},
+          {"timing", each.quick ? "quick" : "full"},
+          {"seed", each.seed ? fmt::format("{}", *each.seed) : "fresh"},
+          {"shape", dims.empty() ? "each task's own" : join(dims, " ")},
+          {"baselines", join(each.baselines, ", ")}};
+}
+
+/// The machine is opened by the first task of a worker and kept for the next: importing torch alone
+/// takes seconds.
+class Workers {
+ public:
+  Workers(const EvalRequest& request, const EvalTools& tools)
+      : each_(request.each), tools_(tools), machines_(static_cast<size_t>(request.runner.jobs)) {
+    if (request.runner.jobs <= 1) return;
+    const std::shared_ptr<BenchMachine> first = machine(0);
+    jobs_ = first != nullptr && first->tools().verify.gpu != nullptr ? 1 : request.runner.jobs;
+    const unsigned cores = std::max(1U, std::thread::hardware_concurrency());
+    if (each_.threads == 0)
+      each_.threads = std::max(1, static_cast<int>(cores) / std::max(jobs_, 1));
+  }
+
+  int jobs() const { return jobs_; }
+
+  evaluation::TaskOutcome run(const evaluation::TaskJob& job) {
+    SynthesizeRequest request = each_;
+    request.reference = job.task->path;
+    request.out = job.artifacts;
+    request.machine = machine(static_cast<size_t>(job.worker));
+    const auto watcher = [&job](const SynthesisProgress& progress) {
+      job.say(progress_text(progress));
+    };
+    const Result<SynthesisReport> report = tools_.synthesize(request, watcher);
+    if (!report) return {row_of(report.error()), {}, os::interrupted()};
+    return {row_of(*report, request), report->document, report->interrupted};
+  }
+
+ private:
+  std::shared_ptr<BenchMachine> machine(size_t worker) {
+    std::shared_ptr<BenchMachine>& kept = machines_[worker];
+    if (kept == nullptr && tools_.open_machine) kept = tools_.open_machine();
+    return kept;
+  }
+
+  SynthesizeRequest each_;
+  const EvalTools& tools_;
+  std::vector<std::shared_ptr<BenchMachine>> machines_;  // shared with the jobs that use them
+  int jobs_ = 1;
+};
+
+}  // namespace
+
+std::string progress_text(const SynthesisProgress& progress) {
+  std::string text = progress.stage;
+  if (progress.tried > 0) text += fmt::format(", {} tried", progress.tried);
+  if (progress.best_us > 0) {
+    text += fmt::format(", best {:.1f} us{}", progress.best_us, progress.measured ? "" : " est.");
+  }
+  if (progress.of_floor > 0)
+    text += fmt::format(", {:.0f} % of the floor", 100 * progress.of_floor);
+  return text;
+}
+
+Row row_of(const Error& error) {
+  Row row;
+  row.failure_kind = failure_kind(static_cast<int>(error.blame));
+  row.failed_stage = "reference";
+  row.failure_reason = error.message;
+  return row;
+}
+
+Row row_of(const SynthesisReport& report, const SynthesizeRequest& request) {
+  Row row;
+  row.passed = report.passed;
+  row.run_id = report.run_id;
+  row.artifacts_dir = report.folder;
+  row.provider = request.proposer;
+  row.baseline_status = baseline_status(report);
+  if (!report.passed) {
+    row.failed_stage = report.failed_stage;
+    row.failure_reason = report.failure_reason;
+    row.failure_kind = failure_kind(report.error_blame);
+  }
+  row.below_target = report.below_target;
+  add_speedups(report, &row);
+  row.measured = report.measured;
+  row.time_us = positive(report.us);
+  row.floor_us = positive(report.floor_us);
+  row.of_floor = positive(report.of_floor);
+  row.shape = report.dims;
+  row.device = report.device;
+  row.target = request.target;
+  row.design = report.design;
+  row.tried = static_cast<int64_t>(report.tried);
+  row.rejected = static_cast<int64_t>(report.rejected);
+  row.wall_seconds = report.wall_seconds;
+  row.max_z = report.cells > 0 ? std::optional(report.max_z) : std::nullopt;
+  row.certified = report.certified;
+  add_document(report.document, &row);
+  return row;
+}
+
+EvalTools eval_tools(const SynthesizeRequest& each) {
+  BenchOpenRequest open;
+  open.device = each.device;
+  open.target = each.target == "auto" ? "" : each.target;
+  open.compiler = each.compiler;
+  open.torch = !each.baselines.empty();
+  // Why there is no machine is said by the job that needs one.
+  const auto open_machine = [open]() -> std::shared_ptr<BenchMachine> {
+    Result<std::unique_ptr<BenchMachine>> machine = BenchMachine::open(open);
+    return machine ? std::move(machine).value() : nullptr;
+  };
+  return {synthesize, open_machine};
+}
+
+Result<evaluation::Evaluation> eval_suite(const EvalRequest& request, const EvalTools& tools,
+                                          const EvalWatcher& watcher) {
+  Workers workers(request, tools);
+  evaluation::RunnerRequest runner = request.runner;
+  runner.jobs = workers.jobs();
+  runner.settings = settings_of(request.each);
+  evaluation::RunnerPorts ports;
+  ports.run = [&](const evaluation::TaskJob& job) { return workers.run(job); };
+  ports.interrupted = os::interrupted;
+  ports.now = [] { return store::utc_text(store::wall_clock()); };
+  ports.watch = watcher;
+  return evaluation::run_suite(runner, ports);
+}
+
+}  // namespace kw::engine

@@ -1,0 +1,40 @@
+// `eval` on top of `synthesize`: each task of a suite becomes a job, each job's report a row. How a
+// suite is walked and what is written is evaluation/runner.h's.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "engine/synthesize.h"
+#include "evaluation/runner.h"
+
+namespace kw::engine {
+
+struct EvalRequest {
+  evaluation::RunnerRequest runner;  // its settings are filled in from `each`
+  SynthesizeRequest each;            // for every task; reference and out are set per task
+};
+
+/// How one task is done; replaced by fakes in tests.
+struct EvalTools {
+  std::function<Result<SynthesisReport>(const SynthesizeRequest&, const SynthesisWatcher&)>
+      synthesize;
+  /// What the tasks of one worker share. May be empty; null where there is none.
+  std::function<std::shared_ptr<BenchMachine>()> open_machine;
+};
+EvalTools eval_tools(const SynthesizeRequest& each);
+using EvalWatcher = std::function<void(const evaluation::RunnerEvent&)>;
+
+/// With a GPU one task is done at a time, whatever was asked: a clock needs the device for itself.
+Result<evaluation::Evaluation> eval_suite(const EvalRequest& request, const EvalTools& tools,
+                                          const EvalWatcher& watcher = {});
+
+/// A job's report as a row; the name, hash and time are the runner's to add.
+evaluation::Row row_of(const SynthesisReport& report, const SynthesizeRequest& request);
+/// The same for a job that never came to be.
+evaluation::Row row_of(const Error& error);
+/// "41 tried, best 12.3 us, 96 % of the floor": how far a job is, for one line.
+std::string progress_text(const SynthesisProgress& progress);
+
+}  // namespace kw::engine

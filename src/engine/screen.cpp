@@ -1,0 +1,136 @@
+#include "engine/screen.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "engine/verify_tools.h"
+#include "evaluation/suite.h"
+#include "frontend/load.h"
+#include "graph/graph.h"
+#include "oracle/torch_python.h"
+#include "os/files.h"
+#include "os/interrupt.h"
+
+namespace kw::engine {
+
+namespace {
+
+struct ScopeRow {
+  Scope scope;
+  const char* name;
+};
+constexpr ScopeRow kScopes[] = {
+    {Scope::InScope, "in_scope"},
+    {Scope::OutOfScope, "out_of_scope"},
+    {Scope::NeedsReview, "needs_review"},
+};
+
+/// Words of refusals that a person or another machine can do something about.
+constexpr const char* kMendable[] = {
+    "install torch",    // torch.export may read it
+    "not supported",    // the same
+    "pass --input",     // inputs nobody described
+    "pass --function",  // several callables
+    "inputs of",        // …are not known
+};
+
+bool mendable(const std::string& message) {
+  return std::ranges::any_of(
+      kMendable, [&](const char* words) { return message.find(words) != std::string::npos; });
+}
+
+std::string first_line(const std::string& message) {
+  return std::string(trim(message.substr(0, message.find('\n'))));
+}
+
+/// Ops in the order of their first use; leaves tell nothing.
+std::vector<std::string> ops_of(const task::Task& task) {
+  std::vector<std::string> names;
+  const task::Dims& at = task.benchmark_shapes.empty() ? task.correctness_shapes.front()
+                                                       : task.benchmark_shapes.front();
+  const Result<graph::Graph> graph = task.reference->trace(at);
+  if (!graph) return names;
+  for (const graph::Node& node : graph->nodes) {
+    const bool named =
+        !node.origin.empty() && node.origin.find_first_of(" ()[]*/+-,.") == std::string::npos;
+    const std::string name = named ? node.origin : graph::op_info(node.op).name;
+    if (node.inputs.empty() || std::ranges::find(names, name) != names.end()) continue;
+    names.push_back(name);
+  }
+  return names;
+}
+
+void accept(const task::Task& task, const char* reader, Screened* screened) {
+  screened->scope = Scope::InScope;
+  screened->reader = reader;
+  screened->ops = ops_of(task);
+  screened->reason = screened->ops.empty() ? "moves its inputs only" : join(screened->ops, ", ");
+}
+
+/// Torch is asked only when our own reader refuses, and only where it is.
+Result<Screened> screen_one(const evaluation::SuiteTask& file,
+                            const std::shared_ptr<oracle::TorchProcess>& torch) {
+  Screened screened;
+  screened.name = file.name;
+  screened.path = file.path;
+  const Result<task::Task> own = frontend::load_task(file.path);
+  if (own) {
+    accept(*own, "own", &screened);
+    return screened;
+  }
+  if (own.error().blame != Blame::Input) return own.error();
+  screened.detail = own.error().message;
+  screened.reason = first_line(own.error().message);
+  if (!mendable(own.error().message)) return screened;
+  const bool asked = torch != nullptr && !oracle::find_torch_python().path.empty();
+  if (asked) {
+    const Result<task::Task> exported = load_reference({file.path, "", {}, {}, torch});
+    if (exported) {
+      accept(*exported, "torch.export", &screened);
+      return screened;
+    }
+    screened.detail = exported.error().message;
+    if (screened.detail.find("torch.export does not read it") != std::string::npos) {
+      screened.reason += ", and torch.export does not read it either";
+      return screened;
+    }
+  }
+  screened.scope = Scope::NeedsReview;
+  return screened;
+}
+
+}  // namespace
+
+const char* scope_name(Scope scope) {
+  return std::ranges::find(kScopes, scope, &ScopeRow::scope)->name;
+}
+
+Result<std::vector<Screened>> screen(const std::string& path, const Progress& progress,
+                                     std::shared_ptr<oracle::TorchProcess> torch) {
+  if (!os::exists(path)) return input_error(fmt::format("there is no file or folder '{}'", path));
+  // A folder may be called like a carried suite.
+  const bool plain = evaluation::is_carried(path);
+  const evaluation::Suite suite = KW_TRY(evaluation::open_suite(plain ? "./" + path : path, ""));
+  std::vector<Screened> all;
+  for (const evaluation::SuiteTask& file : suite.tasks) {
+    if (os::interrupted()) return environment_error("interrupted");
+    if (progress) progress("looking at " + file.name);
+    all.push_back(KW_TRY(screen_one(file, torch)));
+  }
+  return all;
+}
+
+Json to_json(const Screened& screened) {
+  Json ops = Json::array();
+  for (const std::string& op : screened.ops) ops.push(op);
+  Json json = Json::object();
+  json.set("name", screened.name).set("path", screened.path);
+  json.set("scope", scope_name(screened.scope)).set("reader", screened.reader);
+  json.set("reason", screened.reason).set("ops", std::move(ops));
+  if (!screened.detail.empty()) json.set("detail", screened.detail);
+  return json;
+}
+
+}  // namespace kw::engine
