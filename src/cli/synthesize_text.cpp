@@ -8,6 +8,8 @@ namespace kw::cli {
 
 namespace {
 
+constexpr size_t kLineWidth = 110;
+
 std::string row(const char* name, const std::string& text) {
   return fmt::format("  {:<10} {}\n", name, text);
 }
@@ -65,7 +67,9 @@ std::string progress_text(const engine::SynthesisProgress& progress) {
     if (progress.of_floor > 0) out += fmt::format(" ({:.0f} % of floor)", 100 * progress.of_floor);
   }
   if (progress.eta_seconds) out += fmt::format(", at most {:.0f} s more", *progress.eta_seconds);
-  if (!progress.detail.empty()) out += " — " + report::printable(progress.detail);
+  // A status line that wraps cannot be rewritten.
+  const std::string detail = report::printable(progress.detail);
+  if (!detail.empty() && out.size() + detail.size() < kLineWidth) out += " — " + detail;
   return out;
 }
 

@@ -27,11 +27,6 @@ Json list_of(const std::vector<std::string>& values) {
   return json;
 }
 
-/// The reference's file, or in a task folder the one that was kept of it.
-std::string file_of(const std::string& reference) {
-  return os::is_directory(reference) ? reference + "/reference.py" : reference;
-}
-
 std::string absolute(const std::string& path) {
   std::error_code failed;
   const std::filesystem::path whole = std::filesystem::absolute(path, failed);
@@ -87,7 +82,7 @@ SynthesizeRequest request_from_json(const Json& json) {
 
 Status Synthesis::check_unchanged(const store::RunInputs& inputs, const ContinueRequest& how) {
   if (!how.reference.empty()) request_.reference = how.reference;
-  const std::string path = file_of(request_.reference);
+  const std::string path = request_.reference;
   if (!os::exists(path)) {
     // The copy the run keeps is as good, as long as it needs no folder around it.
     request_.reference = how.folder + "/inputs/reference.py";
@@ -96,7 +91,13 @@ Status Synthesis::check_unchanged(const store::RunInputs& inputs, const Continue
     report_.notes.push_back(path + " is gone; the run's own copy of the reference is used");
     return Done{};
   }
+  // Of a task folder the task is compared once it is read: see check_spec().
+  if (!path.ends_with(".py")) return Done{};
   reference_text_ = KW_TRY(os::read_file(path, kMostReferenceBytes));
+  return compare_reference(inputs, path);
+}
+
+Status Synthesis::compare_reference(const store::RunInputs& inputs, const std::string& path) const {
   if (reference_text_ == inputs.reference) return Done{};
   return input_error(fmt::format(
       "{} is not what this run was started with; start a new one, or put it back\n{}", path,
@@ -106,6 +107,7 @@ Status Synthesis::check_unchanged(const store::RunInputs& inputs, const Continue
 // The same meaning as kept: shapes, dtypes, ranges, precision.
 Status Synthesis::check_spec(const store::RunInputs& inputs) {
   if (inputs.spec.is_null()) return Done{};
+  KW_TRY(compare_reference(inputs, request_.reference));
   // The same question asked from another folder is the same question.
   Json before = inputs.spec, now = task::to_json(*task_);
   for (Json* json : {&before, &now}) json->set("source_path", "").set("notes", Json());

@@ -126,10 +126,12 @@ class JudgeTest : public testing::Test {
   }
   void TearDown() override { ::unsetenv("KERNELWRIGHT_CACHE"); }
 
-  void open() {
+  /// `more` lanes stand beside the first.
+  void open(std::vector<std::unique_ptr<Lane>> more = {}) {
     auto opened = Lanes::open(tools);
     ASSERT_TRUE(opened) << opened.error().message;
     lanes = std::move(opened).value();
+    for (auto& lane : more) lanes->all().push_back(std::move(lane));
     JudgeRequest request;
     request.task = &task;
     request.verify.reference_path = "twice.py";
@@ -219,6 +221,23 @@ TEST_F(JudgeTest, NothingWrongIsTimedOrShipped) {
         << threads;
     EXPECT_EQ(entry.alive(), verdict == "passed");
   }
+}
+
+TEST_F(JudgeTest, SeveralGpusShareTheWork) {
+  ClockedGpu second;
+  verify::FakeDevice second_virtual{true};
+  verify::FakeOracle second_oracle;
+  std::vector<std::unique_ptr<Lane>> more;
+  more.push_back(std::make_unique<Lane>());
+  more[0]->tools.verify = {&compiler, &second_virtual, &second, &second_oracle};
+  open(std::move(more));
+  const search::Outcome outcome = find();
+  ASSERT_TRUE(outcome.winner);
+  EXPECT_EQ(threads_of(*outcome.winner), 256);
+  EXPECT_GT(gpu.timings, 0);
+  EXPECT_GT(second.timings, 0);
+  EXPECT_EQ(second.most_together, 1u) << "pairs meet on the first";
+  EXPECT_GE(gpu.most_together, 4u);
 }
 
 TEST_F(JudgeTest, WithoutAGpuTheEstimateDecidesAndTheGateStillJudges) {

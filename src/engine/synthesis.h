@@ -48,6 +48,7 @@ class Synthesis {
   bool step(const char* name, Step method);
   Status create_run();
   Status check_unchanged(const store::RunInputs& inputs, const ContinueRequest& how);
+  Status compare_reference(const store::RunInputs& inputs, const std::string& path) const;
   Status check_spec(const store::RunInputs& inputs);
   void restore_archive();
   Result<std::unique_ptr<search::Proposer>> make_proposer();

@@ -24,12 +24,14 @@ constexpr size_t kGuesses = 12;       // tried where only estimates can be had
 constexpr size_t kPlateauLooks = 40;  // on the clock without a better one
 constexpr uint64_t kMostReferenceBytes = uint64_t{1} << 20;
 
-/// The text a run keeps as reference.py.
+/// The text a run keeps as reference.py, should the task behind it not come to be. What a task
+/// folder's reference is called only its task.toml knows.
 Result<std::string> reference_text(const std::string& path) {
   if (path.empty())
     return input_error("synthesize wants --reference REF: a Python file or a task folder");
   if (!os::is_directory(path)) return os::read_file(path, kMostReferenceBytes);
-  return os::read_file(path + "/reference.py", kMostReferenceBytes);
+  Result<std::string> text = os::read_file(path + "/reference.py", kMostReferenceBytes);
+  return text ? std::move(text).value() : std::string();
 }
 
 /// "tf32,deterministic" into the task's precision.
@@ -183,6 +185,7 @@ Status Synthesis::read_reference() {
   if (!task) return std::move(task).error();
   task_.emplace(std::move(task).value());
   if (!kept_name_.empty()) task_->name = kept_name_;
+  reference_text_ = task_->source;
   if (!request_.prompt.empty()) task_->prompt = request_.prompt;
   KW_TRY(apply_precision());
   KW_TRY(apply_prompt());

@@ -86,6 +86,26 @@ def changed_reference():
     h.check(done.returncode == 0 and "own copy" in done.stdout, "without the file the run's copy serves", done)
 
 
+def task_folder():
+    os.makedirs(h.path("task"))
+    reference = 'def double(x):\n    return x * 2\n'
+    toml = 'name = "double"\nreference = "model.py"\n[inputs]\nx = "fp32[N]"\n' \
+           '[shapes]\ncorrectness = [{ N = 100 }]\nbenchmark = [{ N = 100000 }]\n'
+    h.write("task/model.py", reference)
+    h.write("task/task.toml", toml)
+    done = h.synthesize(h.path("task"), "--candidates", "2")
+    h.check(done.returncode == 0 and "PASSED double" in done.stdout, "a task folder", done)
+    folder = h.newest()
+    with open(os.path.join(folder, "inputs", "reference.py")) as file:
+        h.check(file.read() == reference, "the reference is kept, whatever it is called")
+    h.check(h.run("resume", folder).returncode == 0, "an unchanged folder is resumed")
+    h.write("task/task.toml", toml.replace("100000", "200000"))
+    done = h.expect("a changed task", ["resume", folder], 2, r"the task is not what this run was started with")
+    h.check("200000" in done.stderr, "what changed in the task is shown", done)
+    h.write("task/model.py", reference.replace("2", "3"))
+    h.expect("a changed folder", ["resume", folder], 2, r"-    return x \* 2.*\+    return x \* 3")
+
+
 def refusals():
     folder = h.newest()
     h.expect("tune needs a GPU", ["tune", folder], 3, r"tune measures on a GPU")
@@ -100,4 +120,5 @@ after_interrupt()
 two_at_once()
 changed_reference()
 refusals()
+task_folder()
 h.finish()
