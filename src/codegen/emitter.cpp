@@ -148,12 +148,7 @@ Value Emitter::value(NodeId node, const Index& index) {
   ++work_;
   ++instances_[node];
   Value value = compute(node, index);
-  if (deserves_name(node, value)) {
-    const auto loaded = region_.loads.find(node);
-    const std::string wish =
-        loaded != region_.loads.end() ? loaded->second.name + "_value" : noun(region_.node(node));
-    value = bound(value, region_.node(node).dtype, wish);
-  }
+  if (deserves_name(node, value)) value = bound(value, region_.node(node).dtype, noun_of(node));
   scopes_[static_cast<size_t>(value.level)].memo[key] = value;
   return value;
 }
@@ -258,27 +253,44 @@ Value Emitter::source(NodeId id, const Index& index) {
 std::optional<Value> Emitter::shortcut(NodeId id, const Index& index) {
   const std::optional<Shortcut> found = find_shortcut(*region_.graph, id);
   if (!found) return std::nullopt;
-  // A part of the pattern that lies in memory already is cheaper read than computed again.
+  // What lies behind another kernel's result is not to be had here.
+  for (const NodeId argument : found->arguments) {
+    if (uses_.count(argument) == 0) return std::nullopt;
+  }
   Value out{{found->expression, false}, 0};
   std::vector<Value> operands;
+  std::vector<Index> places;
   for (const NodeId argument : found->arguments) {
-    Index at = index;
-    if (region_.node(argument).shape.size() != index.size()) at.clear();
-    operands.push_back(value(argument, at));
+    places.push_back(region_.node(argument).shape.size() == index.size() ? index : Index{});
+    operands.push_back(value(argument, places.back()));
     out.level = std::max(out.level, operands.back().level);
   }
   for (size_t i = 0; i < operands.size(); ++i) {
-    const Value operand = hoisted(found->arguments[i], operands[i], out.level);
-    out.expr.text = replace_all(out.expr.text, fmt::format("{{{}}}", i), operand.expr.operand());
+    const Expr operand = hoisted(found->arguments[i], places[i], operands[i], out.level).expr;
+    const std::string hole = fmt::format("{{{}}}", i);
+    out.expr.text = replace_all(out.expr.text, "(" + hole + ")", "(" + operand.text + ")");
+    out.expr.text = replace_all(out.expr.text, hole, operand.operand());
   }
   for (const std::string& function : found->functions) need(function);
   return out;
 }
 
 // What does not change in an inner loop is computed outside of it.
-Value Emitter::hoisted(NodeId id, const Value& value, int level) {
+Value Emitter::hoisted(NodeId id, const Index& index, const Value& value, int level) {
   if (value.level >= level || value.level == 0 || is_name_or_number(value.expr.text)) return value;
-  return bound(value, region_.node(id).dtype, noun(region_.node(id)));
+  const Value named = bound(value, region_.node(id).dtype, noun_of(id));
+  scopes_[static_cast<size_t>(value.level)].memo[key_of(id, index)] = named;
+  return named;
+}
+
+// Moved values are called after what they were before.
+std::string Emitter::noun_of(NodeId id) const {
+  while (region_.loads.count(id) == 0 &&
+         graph::op_info(region_.node(id).op).kind == OpKind::Movement) {
+    id = region_.node(id).inputs[0];
+  }
+  const auto loaded = region_.loads.find(id);
+  return loaded != region_.loads.end() ? loaded->second.name + "_value" : noun(region_.node(id));
 }
 
 Value Emitter::pointwise(NodeId id, const Index& index) {
@@ -294,7 +306,7 @@ Value Emitter::pointwise(NodeId id, const Index& index) {
   }
   std::vector<Expr> operands;
   for (size_t i = 0; i < values.size(); ++i) {
-    operands.push_back(hoisted(node.inputs[i], values[i], level).expr);
+    operands.push_back(hoisted(node.inputs[i], index, values[i], level).expr);
   }
   const DType from = region_.node(node.inputs.back()).dtype;
   return {pointwise_text(node.op, from, node.dtype, operands, functions_), level};

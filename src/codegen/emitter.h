@@ -109,7 +109,8 @@ class Emitter {
   const Value* remembered(const std::string& key) const;
   Value compute(graph::NodeId node, const Index& index);
   Value pointwise(graph::NodeId node, const Index& index);
-  Value hoisted(graph::NodeId node, const Value& value, int level);
+  Value hoisted(graph::NodeId node, const Index& index, const Value& value, int level);
+  std::string noun_of(graph::NodeId node) const;
   std::optional<Value> shortcut(graph::NodeId node, const Index& index);
   Value constant(const graph::Node& node);
   Value source(graph::NodeId node, const Index& index);

@@ -82,11 +82,13 @@ template <typename T>
 __device__ __forceinline__ T max_nan(T a, T b) {
   return a > b || a != a ? a : b;
 }
+#if __CUDA_ARCH__ >= 800
 __device__ __forceinline__ float max_nan(float a, float b) {
   float larger;
   asm("max.NaN.f32 %0, %1, %2;" : "=f"(larger) : "f"(a), "f"(b));
   return larger;
 }
+#endif
 )";
 
 constexpr const char* kMinNan = R"(// The smaller one; NaN wins.
@@ -94,11 +96,13 @@ template <typename T>
 __device__ __forceinline__ T min_nan(T a, T b) {
   return a < b || a != a ? a : b;
 }
+#if __CUDA_ARCH__ >= 800
 __device__ __forceinline__ float min_nan(float a, float b) {
   float smaller;
   asm("min.NaN.f32 %0, %1, %2;" : "=f"(smaller) : "f"(a), "f"(b));
   return smaller;
 }
+#endif
 )";
 
 constexpr const char* kMaxOf = R"(template <typename T>

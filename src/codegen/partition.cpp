@@ -17,7 +17,7 @@ using graph::Op;
 namespace {
 
 constexpr size_t kMostStatements = 400;  // of one thread's straight code
-constexpr size_t kMostJoined = 48;       // kernels beyond which joining is not tried
+constexpr size_t kMostJoined = 32;       // kernels beyond which joining is not tried
 
 /// Roots of one kernel, ascending.
 using Roots = std::set<NodeId>;
@@ -38,6 +38,7 @@ class Cutter {
     cut_large();
     std::sort(kernels_.begin(), kernels_.end(),
               [](const Roots& a, const Roots& b) { return *a.rbegin() < *b.rbegin(); });
+    loads_.clear();
     if (fuse && kernels_.size() <= kMostJoined) {
       while (join_once()) {
       }
@@ -152,16 +153,26 @@ class Cutter {
     return chain[chain.size() / 2];
   }
 
-  // Kernel b reads something of kernel a.
-  bool reads(size_t b, size_t a) const {
-    const Region region = region_of(kernels_[b]);
+  /// What kernel k finds in memory; remembered until the kernels change.
+  const std::set<NodeId>& loads_of(size_t k) const {
+    if (loads_.size() != kernels_.size()) loads_.assign(kernels_.size(), std::nullopt);
+    if (loads_[k]) return *loads_[k];
+    const Region region = region_of(kernels_[k]);
+    std::set<NodeId> found;
     for (const NodeId id : interior(region)) {
       for (const NodeId input : graph_[id].inputs) {
-        if (kernels_[a].count(input) > 0) return true;
+        if (region.loads.count(input) > 0) found.insert(input);
       }
     }
-    return std::any_of(kernels_[b].begin(), kernels_[b].end(),
-                       [&](NodeId id) { return kernels_[a].count(id) > 0; });
+    loads_[k] = std::move(found);
+    return *loads_[k];
+  }
+
+  // Kernel b reads something of kernel a.
+  bool reads(size_t b, size_t a) const {
+    const std::set<NodeId>& loads = loads_of(b);
+    return std::any_of(kernels_[a].begin(), kernels_[a].end(),
+                       [&](NodeId id) { return loads.count(id) > 0; });
   }
 
   // Another way from a to b, through a kernel between them, would become a circle.
@@ -189,10 +200,7 @@ class Cutter {
     if (is_output(id)) return true;
     for (size_t k = 0; k < kernels_.size(); ++k) {
       if (k == a || k == b) continue;
-      for (const NodeId inner : interior(region_of(kernels_[k]))) {
-        const auto& inputs = graph_[inner].inputs;
-        if (std::find(inputs.begin(), inputs.end(), id) != inputs.end()) return true;
-      }
+      if (loads_of(k).count(id) > 0) return true;
     }
     return false;
   }
@@ -219,27 +227,21 @@ class Cutter {
     const std::vector<Roots> before = kernels_;
     kernels_[b] = roots;
     kernels_.erase(kernels_.begin() + static_cast<long>(a));
+    loads_.clear();
     const Region region = region_of(roots);
     const std::vector<const Schedule*> rows = schedules_for(region, situation_);
     if (!rows.empty() && rows.front()->fuses) return true;
     kernels_ = before;
+    loads_.clear();
     return false;
   }
 
   // Two kernels over the same elements that read the same tensors do it better together.
   bool shares_input(size_t a, size_t b) const {
-    const Region left = region_of(kernels_[a]), right = region_of(kernels_[b]);
-    if (left.stores[0].to.shape.size() != right.stores[0].to.shape.size()) return false;
-    const auto inputs = [&](const Region& region) {
-      std::set<NodeId> all;
-      for (const NodeId id : interior(region)) {
-        for (const NodeId input : graph_[id].inputs) {
-          if (region.loads.count(input) > 0) all.insert(input);
-        }
-      }
-      return all;
-    };
-    const std::set<NodeId> one = inputs(left), other = inputs(right);
+    if (graph_[*kernels_[a].rbegin()].shape.size() != graph_[*kernels_[b].rbegin()].shape.size()) {
+      return false;
+    }
+    const std::set<NodeId>&one = loads_of(a), &other = loads_of(b);
     return std::any_of(one.begin(), one.end(), [&](NodeId id) { return other.count(id) > 0; });
   }
 
@@ -267,6 +269,7 @@ class Cutter {
   const Situation& situation_;
   std::set<NodeId> outputs_, needed_;
   std::vector<Roots> kernels_;
+  mutable std::vector<std::optional<std::set<NodeId>>> loads_;
   std::set<std::pair<Roots, Roots>> refused_;
 };
 
