@@ -84,7 +84,9 @@ std::string Change::text() const {
 double noise_band(const Row& before, const Row& after) {
   if (!before.measured && !after.measured && !speedup_of(before) && !speedup_of(after))
     return kLeastBand;  // estimates are computed: they do not vary
-  return std::max(kLeastBand, std::hypot(half_width(before), half_width(after)));
+  const double a = half_width(before), b = half_width(after);
+  // Not std::hypot, whose symbol needs GLIBC 2.35.
+  return std::max(kLeastBand, std::sqrt(a * a + b * b));
 }
 
 std::vector<Change> changes_between(std::span<const Row> before, std::span<const Row> after) {
