@@ -46,6 +46,7 @@ class Synthesis {
   Status apply_precision();
   /// One step with its trace; its Error becomes the report's failure.
   bool step(const char* name, Step method);
+  Status guarded(Step method);
   Status create_run();
   Status check_unchanged(const store::RunInputs& inputs, const ContinueRequest& how);
   Status compare_reference(const store::RunInputs& inputs, const std::string& path) const;
@@ -92,6 +93,8 @@ class Synthesis {
   bool only_measure_ = false;
   std::vector<StageTrace> traces_;
   size_t certifications_ = 0;
+  double certify_begin_ = 0;  // when the first of them began
+  double search_end_ = 0;
   SynthesisProgress progress_;
   SynthesisReport report_;
 };

@@ -132,7 +132,11 @@ void Synthesis::fill_report() {
   if (outcome_) {
     report_.stopped = outcome_->stopped;
     report_.kept = outcome_->kept.size();
-    traces_.push_back({"certify", std::max<size_t>(certifications_, 1), report_.passed, 0});
+    // The search's last step has a trace of its own.
+    const double certifying = certifications_ > 0 ? search_end_ - certify_begin_ : 0;
+    traces_.back().seconds -= certifying;
+    traces_.back().attempts = report_.tried;
+    traces_.push_back({"certify", certifications_, report_.passed, certifying});
     if (request_.goal > 1)
       report_.warnings.push_back("a goal above 1 lies beyond the floor: no search stops at it");
   }

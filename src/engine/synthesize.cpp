@@ -6,6 +6,7 @@
 #include <cmath>
 #include <thread>
 
+#include "base/check.h"
 #include "base/text.h"
 #include "engine/calibration.h"
 #include "engine/cross_check.h"
@@ -106,11 +107,20 @@ void Synthesis::tell(const std::string& stage, const std::string& detail) {
   if (watcher_) watcher_(progress_);
 }
 
+// A bug of ours ends the job, not the process: what was judged before it is reported all the same.
+Status Synthesis::guarded(Step method) {
+  try {
+    return (this->*method)();
+  } catch (const Bug& bug) {
+    return Error{Blame::Bug, bug.what()};
+  }
+}
+
 bool Synthesis::step(const char* name, Step method) {
   if (!report_.failed_stage.empty()) return false;
   tell(name, "");
   const double begin = seconds();
-  const Status done = (this->*method)();
+  const Status done = guarded(method);
   traces_.push_back({name, 1, static_cast<bool>(done), seconds() - begin});
   if (done) return true;
   report_.failed_stage = name;
@@ -294,7 +304,7 @@ search::Options Synthesis::search_options(bool measures) {
   if (most > 0) options.batch = std::min(options.batch, most);
   if (measures) options.rules.push_back(search::stop_at_plateau(kPlateauLooks));
   options.watch = [this](const search::Standing& standing, search::Phase phase) {
-    if (phase == search::Phase::Certify) ++certifications_;
+    if (phase == search::Phase::Certify && certifications_++ == 0) certify_begin_ = seconds();
     watch(standing, search::phase_name(phase));
   };
   return options;
@@ -346,6 +356,7 @@ Status Synthesis::search() {
   proposer_ = KW_TRY(make_proposer());
   search::Options options = search_options(judge_->measures());
   outcome_ = KW_TRY(search::run(*proposer_, *judge_, archive_, options));
+  search_end_ = seconds();
   return Done{};
 }
 

@@ -4,6 +4,8 @@
 
 #include <set>
 
+#include "base/check.h"
+
 namespace kw::propose {
 namespace {
 
@@ -111,11 +113,16 @@ TEST(Builtin, AFreshOneSkipsWhatTheArchiveKnows) {
 TEST(Builtin, ARecipeThatIsNoModuleIsAProblemNotAnEnd) {
   std::vector<Recipe> some = recipes(1);
   some.insert(some.begin(), {"broken", [] { return Result<std::string>("not a module"); }});
+  some.insert(some.begin(), {"buggy", []() -> Result<std::string> {
+                               KW_CHECK(false, "this recipe is well made");
+                               return std::string();
+                             }});
   Builtin proposer(some, 1);
   search::Archive archive;
   EXPECT_EQ(offer(proposer, 1, archive).at(0).origin, "kernel0");
-  ASSERT_EQ(proposer.problems().size(), 1u);
-  EXPECT_EQ(proposer.problems()[0].rfind("broken: ", 0), 0u);
+  ASSERT_EQ(proposer.problems().size(), 2u);
+  EXPECT_EQ(proposer.problems()[0].rfind("buggy: ", 0), 0u);
+  EXPECT_EQ(proposer.problems()[1].rfind("broken: ", 0), 0u);
 }
 
 }  // namespace
