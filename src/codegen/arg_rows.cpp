@@ -14,6 +14,7 @@
 #include "codegen/joining.h"
 #include "codegen/packs.h"
 #include "codegen/row_loop.h"
+#include "codegen/settle.h"
 #include "codegen/types.h"
 
 namespace kw::codegen {
@@ -102,6 +103,7 @@ class RowArg {
                     body + "}\n";
     add_plan(kernel, head);
     if (group_ == Group::Split) add_finish(kernel);
+    settle(kernel, situation_);
     return kernel;
   }
 
@@ -256,9 +258,7 @@ class RowArg {
   }
 
   void write_shuffles(CudaWriter& w, const std::string& width) const {
-    w.line("#pragma unroll");
-    const auto steps = w.block(fmt::format("for (int by = {} / 2; by > 0; by /= 2)", width));
-    w.line(fmt::format("best = {};", joining_.join("best", joining_.from_beside("best", "by"))));
+    w.line(fmt::format("best = {};", joining_.of_warp("best", width)));
   }
 
   void write_joins(CudaWriter& w) {

@@ -14,6 +14,7 @@
 #include "codegen/joining.h"
 #include "codegen/packs.h"
 #include "codegen/row_loop.h"
+#include "codegen/settle.h"
 #include "codegen/types.h"
 
 namespace kw::codegen {
@@ -110,6 +111,7 @@ class ColumnReduce {
     kernel.source = definitions(kernel.functions) + summary() + head.text + " {\n" + body + "}\n";
     add_plan(kernel, head);
     if (split_) ColumnReduce(region_, situation_, true).add_finish(kernel);
+    settle(kernel, situation_);
     return kernel;
   }
 

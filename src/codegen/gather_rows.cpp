@@ -7,6 +7,7 @@
 #include "codegen/move_schedules.h"
 #include "codegen/packs.h"
 #include "codegen/row_loop.h"
+#include "codegen/settle.h"
 #include "codegen/types.h"
 
 namespace kw::codegen {
@@ -47,6 +48,7 @@ class GatherRows {
                                 region_.stores[0].to.name, name("LANES")) +
                     head.text + " {\n" + body + "}\n";
     add_plan(kernel, head);
+    settle(kernel, situation_);
     return kernel;
   }
 

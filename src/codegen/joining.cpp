@@ -71,6 +71,15 @@ std::string Joining::from_below(const std::string& state, const std::string& by,
   return fmt::format("{}_below({}, {}, {}, {})", prefix_, state, by, mask, width);
 }
 
+std::string Joining::upto(const std::string& state, const std::string& lane,
+                          const std::string& mask, const std::string& width) const {
+  return fmt::format("{}_upto<{}>({}, {}, {})", prefix_, width, state, lane, mask);
+}
+
+std::string Joining::of_warp(const std::string& state, const std::string& width) const {
+  return fmt::format("{}_of_warp<{}>({})", prefix_, width, state);
+}
+
 std::string Joining::from_beside(const std::string& state, const std::string& by) const {
   return fmt::format("{}_beside({}, {})", prefix_, state, by);
 }
@@ -121,8 +130,13 @@ std::string Joining::definitions(std::set<std::string>& functions, Lanes lanes) 
   CudaWriter w;
   const auto function = [&](const std::string& head, const std::string& body) {
     if (has_place()) w.line("template <typename Index>");
+    std::string start = fmt::format("__device__ __forceinline__ {}", type());
+    if (start.size() + prefix_.size() + head.size() > 95) {
+      w.line(start);
+      start = "";
+    }
     const auto block =
-        w.block(fmt::format("__device__ __forceinline__ {} {}_{}", type(), prefix_, head));
+        w.block(fmt::format("{}{}{}_{}", start, start.empty() ? "" : " ", prefix_, head));
     for (const std::string_view line : split_lines(body)) w.line(trim(line));
   };
   if (has_place()) {
@@ -156,10 +170,34 @@ std::string Joining::definitions(std::set<std::string>& functions, Lanes lanes) 
   };
   if (places_ == Places::First) {
     shuffle("beside", "int by", "__shfl_xor_sync(0xffffffffu, {}, by)");
+    w.line("template <int kWidth, typename Index>");
+    const auto whole = w.block(
+        fmt::format("__device__ __forceinline__ {0} {1}_of_warp({0} best)", type(), prefix_));
+    w.line("#pragma unroll");
+    w.line(fmt::format("for (int by = kWidth / 2; by > 0; by /= 2) best = {};",
+                       join("best", from_beside("best", "by"))));
+    w.line("return best;");
+  }
+  if (places_ == Places::First) {
     return w.text();
   }
   shuffle("below", "int by, unsigned int mask, int width", "__shfl_up_sync(mask, {}, by, width)");
   shuffle("lane", "int lane, unsigned int mask, int width", "__shfl_sync(mask, {}, lane, width)");
+  w.comment("The join of all lanes up to the own one.");
+  w.line(has_place() ? "template <int kWidth, typename Index>" : "template <int kWidth>");
+  w.line(fmt::format("__device__ __forceinline__ {}", type()));
+  {
+    const auto scan =
+        w.block(fmt::format("{}_upto({} state, int lane, unsigned int mask)", prefix_, type()));
+    w.line("#pragma unroll");
+    {
+      const auto steps = w.block("for (int by = 1; by < kWidth; by *= 2)");
+      w.line(
+          fmt::format("const {} below = {};", type(), from_below("state", "by", "mask", "kWidth")));
+      w.line(fmt::format("if (lane >= by) state = {};", join("below", "state")));
+    }
+    w.line("return state;");
+  }
   return w.text();
 }
 

@@ -37,6 +37,11 @@ class Joining {
   /// The state of the lane `by` lanes below, above (xor), or of one lane.
   std::string from_below(const std::string& state, const std::string& by, const std::string& mask,
                          const std::string& width) const;
+  /// The join of all lanes up to the own one.
+  std::string upto(const std::string& state, const std::string& lane, const std::string& mask,
+                   const std::string& width) const;
+  /// The join of all lanes of a warp, in every lane; for states that take the first of equals.
+  std::string of_warp(const std::string& state, const std::string& width) const;
   std::string from_beside(const std::string& state, const std::string& by) const;
   std::string from_lane(const std::string& state, const std::string& lane, const std::string& mask,
                         const std::string& width) const;

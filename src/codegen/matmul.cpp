@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "codegen/product_schedules.h"
 #include "codegen/row_loop.h"
+#include "codegen/settle.h"
 #include "codegen/types.h"
 
 namespace kw::codegen {
@@ -35,7 +36,7 @@ class Tiled {
     if (split_) more.emplace_back(sum_type() + "* sums", sums());
     const Head head = head_of(e_, region_.name, "typename Index", threads(), more);
     kernel.functions = e_.functions();
-    kernel.source = summary() + head.text + " {\n" + body + "}\n";
+    kernel.source = multiply_text() + summary() + head.text + " {\n" + body + "}\n";
     add_plan(kernel, head);
     if (split_) Tiled(region_, true).add_finish(kernel);
     return kernel;
@@ -107,21 +108,18 @@ class Tiled {
     w.line(fmt::format("{0} next_left[kM * kK / kThreads], next_right[kN * kK / kThreads];",
                        sum_type()));
     w.line(fmt::format("{} total[8][8] = {{}};", sum_type()));
-    write_fetch(w, "begin");
-    write_keep(w, "0");
+    write_fetch(w);
+    write_keep(w);
+    w.line("fetch(begin);");
+    w.line("keep(0);");
     w.line("__syncthreads();");
     w.line("int turn = 0;");
     {
       const auto loop = w.block("for (Index start = begin; start < end; start += kK, turn ^= 1)");
-      {
-        const auto more = w.block("if (start + kK < end)");
-        write_fetch(w, "start + kK");
-      }
-      write_products(w);
-      {
-        const auto more = w.block("if (start + kK < end)");
-        write_keep(w, "turn ^ 1");
-      }
+      w.line("if (start + kK < end) fetch(start + kK);");
+      w.line(
+          fmt::format("{}_multiply(left[turn], right[turn], row, column, total);", region_.name));
+      w.line("if (start + kK < end) keep(turn ^ 1);");
       w.line("__syncthreads();");
     }
     write_results(w);
@@ -129,7 +127,8 @@ class Tiled {
   }
 
   /// Elements `start` … `start` + kK of both operands into registers; zero outside.
-  void write_fetch(CudaWriter& w, const std::string& start) const {
+  void write_fetch(CudaWriter& w) const {
+    const auto lambda = w.block("const auto fetch = [&](Index from)", ";");
     for (const Element* element : {&left_, &right_}) {
       const Operand& operand = element->operand;
       const char* side = operand.left ? "mi" : "ni";
@@ -139,7 +138,7 @@ class Tiled {
           fmt::format("for (int element = 0; element < {} * kK / kThreads; ++element)", size));
       write_place(w, operand);
       w.line(fmt::format("const Index {} = {} + at, ki = {} + at_k;", side,
-                         operand.left ? "first_m" : "first_n", start));
+                         operand.left ? "first_m" : "first_n", "from"));
       w.line(fmt::format("next_{}[element] = 0;", operand.tile));
       const auto inside =
           w.block(fmt::format("if ({} < {} && ki < end)", side,
@@ -148,7 +147,8 @@ class Tiled {
     }
   }
 
-  void write_keep(CudaWriter& w, const std::string& turn) const {
+  void write_keep(CudaWriter& w) const {
+    const auto lambda = w.block("const auto keep = [&](int to)", ";");
     for (const Element* element : {&left_, &right_}) {
       const Operand& operand = element->operand;
       w.line("#pragma unroll");
@@ -156,7 +156,7 @@ class Tiled {
           w.block(fmt::format("for (int element = 0; element < {} * kK / kThreads; ++element)",
                               operand.left ? "kM" : "kN"));
       write_place(w, operand);
-      w.line(fmt::format("{0}[{1}][at_k][at] = next_{0}[element];", operand.tile, turn));
+      w.line(fmt::format("{0}[{1}][at_k][at] = next_{0}[element];", operand.tile, "to"));
     }
   }
 
@@ -168,20 +168,30 @@ class Tiled {
                            : fmt::format("const int at = own % {0}, at_k = own / {0};", size));
   }
 
-  void write_products(CudaWriter& w) const {
-    w.line("#pragma unroll");
-    const auto steps = w.block("for (int k = 0; k < kK; ++k)");
-    w.line(fmt::format("{} a[8], b[8];", sum_type()));
-    w.line("#pragma unroll");
+  /// Device code of one step: the thread's 8 x 8 sums take kK products each.
+  std::string multiply_text() const {
+    CudaWriter w;
+    w.comment("The thread's 8 x 8 sums take what one tile of each operand gives.");
+    w.line("template <int kK, int kM, int kN>");
+    w.line("__device__ __forceinline__ void");
     {
-      const auto load = w.block("for (int i = 0; i < 8; ++i)");
-      w.line("a[i] = left[turn][k][i / 4 * (kM / 2) + row * 4 + i % 4];");
-      w.line("b[i] = right[turn][k][i / 4 * (kN / 2) + column * 4 + i % 4];");
+      const auto function = w.block(fmt::format(
+          "{0}_multiply(const {1} (&left)[kK][kM], const {1} (&right)[kK][kN], int row, int "
+          "column, {1} (&total)[8][8])",
+          region_.name, sum_type()));
+      w.line("#pragma unroll");
+      const auto steps = w.block("for (int k = 0; k < kK; ++k)");
+      w.line(fmt::format("{} a[8], b[8];", sum_type()));
+      w.line("#pragma unroll");
+      {
+        const auto load = w.block("for (int i = 0; i < 8; ++i)");
+        w.line("a[i] = left[k][i / 4 * ((kM - 4) / 2) + row * 4 + i % 4];");
+        w.line("b[i] = right[k][i / 4 * ((kN - 4) / 2) + column * 4 + i % 4];");
+      }
+      w.line("#pragma unroll");
+      w.line("for (int i = 0; i < 64; ++i) total[i / 8][i % 8] += a[i / 8] * b[i % 8];");
     }
-    w.line("#pragma unroll");
-    const auto rows = w.block("for (int i = 0; i < 8; ++i)");
-    w.line("#pragma unroll");
-    w.line("for (int other = 0; other < 8; ++other) total[i][other] += a[i] * b[other];");
+    return w.text() + "\n";
   }
 
   void write_results(CudaWriter& w) const {
@@ -308,9 +318,16 @@ bool matmul_split_applies(const Region& region, const Situation& situation) {
   return tiles < situation.target.default_sms && product->k().value() >= 512;
 }
 
-Kernel matmul_emit(const Region& region, const Situation&) { return Tiled(region, false).emit(); }
-Kernel matmul_split_emit(const Region& region, const Situation&) {
-  return Tiled(region, true).emit();
+Kernel matmul_emit(const Region& region, const Situation& situation) {
+  Kernel kernel = Tiled(region, false).emit();
+  settle(kernel, situation);
+  return kernel;
+}
+
+Kernel matmul_split_emit(const Region& region, const Situation& situation) {
+  Kernel kernel = Tiled(region, true).emit();
+  settle(kernel, situation);
+  return kernel;
 }
 
 }  // namespace kw::codegen

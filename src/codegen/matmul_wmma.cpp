@@ -9,6 +9,7 @@
 #include "codegen/packs.h"
 #include "codegen/product_schedules.h"
 #include "codegen/row_loop.h"
+#include "codegen/settle.h"
 #include "codegen/types.h"
 
 namespace kw::codegen {
@@ -48,7 +49,7 @@ class TensorCores {
  private:
   std::string name(const char* text) const { return text + region_.suffix; }
   std::string threads() const {
-    return fmt::format("{} / 64 * ({} / 32) * 32", name("TILE_M"), name("TILE_N"));
+    return fmt::format("{} * {} / 64", name("TILE_M"), name("TILE_N"));
   }
   static std::string extent(const char* index) {
     return index[0] == 'm' ? "kM" : index[0] == 'n' ? "kN" : "kK";
@@ -128,17 +129,14 @@ class TensorCores {
     w.line("wmma::fragment<wmma::accumulator, 16, 16, 16, float> sums[4][2];");
     w.line("#pragma unroll");
     w.line("for (int i = 0; i < 8; ++i) wmma::fill_fragment(sums[i / 2][i % 2], 0.0f);");
-    write_fetch(w, "0");
+    write_fetch(w);
+    w.line("fetch(0);");
     {
       const auto loop = w.block(
           fmt::format("for (Index start = 0; start < {}; start += kK)", product_.k().text()));
       write_keep(w);
       w.line("__syncthreads();");
-      w.line(fmt::format("const bool more = start + kK < {};", product_.k().text()));
-      {
-        const auto next = w.block("if (more)");
-        write_fetch(w, "start + kK");
-      }
+      w.line(fmt::format("if (start + kK < {}) fetch(start + kK);", product_.k().text()));
       write_products(w);
       w.line("__syncthreads();");
     }
@@ -153,7 +151,8 @@ class TensorCores {
         extent(side.inner())));
   }
 
-  void write_fetch(CudaWriter& w, const std::string& start) const {
+  void write_fetch(CudaWriter& w) const {
+    const auto lambda = w.block("const auto fetch = [&](Index from)", ";");
     for (size_t s = 0; s < sides_.size(); ++s) {
       const Operand& side = sides_[s];
       w.line("#pragma unroll");
@@ -163,7 +162,7 @@ class TensorCores {
       for (const char* index : {side.outer(), side.inner()}) {
         const char* place = index == side.inner() ? "at_inner" : "at_outer";
         w.line(index[0] == 'k'
-                   ? fmt::format("const Index ki = {} + {};", start, place)
+                   ? fmt::format("const Index ki = from + {};", place)
                    : fmt::format("const Index {} = first_{} + {};", index, index[0], place));
       }
       w.line(fmt::format("next_{}[element] = {{}};", side.tile));
@@ -284,8 +283,10 @@ bool matmul_wmma_applies(const Region& region, const Situation& situation) {
   return left == right && known;
 }
 
-Kernel matmul_wmma_emit(const Region& region, const Situation&) {
-  return TensorCores(region).emit();
+Kernel matmul_wmma_emit(const Region& region, const Situation& situation) {
+  Kernel kernel = TensorCores(region).emit();
+  settle(kernel, situation);
+  return kernel;
 }
 
 }  // namespace kw::codegen

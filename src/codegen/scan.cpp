@@ -19,6 +19,7 @@
 #include "codegen/packs.h"
 #include "codegen/row_loop.h"
 #include "codegen/scan.h"
+#include "codegen/settle.h"
 #include "codegen/types.h"
 
 namespace kw::codegen {
@@ -64,9 +65,11 @@ class RowScan {
     const Head head = head_of(e_, region_.name, templates, tune("THREADS"), more);
     kernel.functions = e_.functions();
     kernel.functions.insert({"load_pack", "store_pack"});
-    kernel.source = joining_.definitions(kernel.functions) + "\n" + summary() + head.text + " {\n" +
-                    body + "}\n";
+    const std::string before = group_ == Group::Split ? before_text() : "";
+    kernel.source = joining_.definitions(kernel.functions) + before + "\n" + summary() + head.text +
+                    " {\n" + body + "}\n";
     add_plan(kernel, head);
+    settle(kernel, situation_);
     return kernel;
   }
 
@@ -194,29 +197,31 @@ class RowScan {
   void write_carry(CudaWriter& w) {
     w.line(fmt::format("{} carry = {};", joining_.type(), joining_.identity()));
     if (group_ != Group::Split) return;
-    const auto second = w.block("if (!kTotals)");
-    w.comment("Every warp joins the totals of the parts before this one, in order.");
-    w.line("const Index each = (part + 31) / 32, first = (threadIdx.x % 32) * each;");
-    {
-      const auto mine = w.block("for (Index p = first; p < first + each && p < part; ++p)");
-      const std::string at = "row * parts + p";
-      w.line(fmt::format(
-          "carry = {};",
-          joining_.join("carry", joining_.of(fmt::format("totals[{}]", at),
-                                             fmt::format("static_cast<Index>(places[{}])", at)))));
-    }
-    write_shuffles(w, "carry", "32", "0xffffffffu", "static_cast<int>(threadIdx.x % 32)");
-    w.line(fmt::format("carry = {};", joining_.from_lane("carry", "31", "0xffffffffu", "32")));
+    w.line(fmt::format("if (!kTotals) carry = {}_before(totals + row * parts, {}part);",
+                       region_.name, joining_.has_place() ? "places + row * parts, " : ""));
   }
 
-  /// Makes `state` the join of all lanes up to the own one.
-  void write_shuffles(CudaWriter& w, const std::string& state, const std::string& width,
-                      const std::string& mask, const std::string& lane) {
-    w.line("#pragma unroll");
-    const auto steps = w.block(fmt::format("for (int by = 1; by < {}; by *= 2)", width));
-    w.line(fmt::format("const {} below = {};", joining_.type(),
-                       joining_.from_below(state, "by", mask, width)));
-    w.line(fmt::format("if ({} >= by) {} = {};", lane, state, joining_.join("below", state)));
+  /// Device code: every warp joins the totals of the parts before its own, in order.
+  std::string before_text() const {
+    CudaWriter w;
+    w.comment("The join of the parts before this one; every warp of the block computes it.");
+    w.line("template <typename Index>");
+    w.line(fmt::format("__device__ __forceinline__ {}", joining_.type()));
+    {
+      const auto function =
+          w.block(fmt::format("{}_before(const {}* totals, {}Index part)", region_.name,
+                              register_type(joining_.dtype()),
+                              joining_.has_place() ? "const long long* places, " : ""));
+      w.line("const int lane = threadIdx.x % 32;");
+      w.line("const Index each = (part + 31) / 32, first = lane * each;");
+      w.line(fmt::format("{} carry = {};", joining_.type(), joining_.identity()));
+      w.line(fmt::format(
+          "for (Index p = first; p < first + each && p < part; ++p) carry = {};",
+          joining_.join("carry", joining_.of("totals[p]", "static_cast<Index>(places[p])"))));
+      w.line(fmt::format("carry = {};", joining_.upto("carry", "lane", "0xffffffffu", "32")));
+      w.line(fmt::format("return {};", joining_.from_lane("carry", "31", "0xffffffffu", "32")));
+    }
+    return w.text();
   }
 
   void write_tile(CudaWriter& w, const std::string& lanes, const std::string& end) {
@@ -243,8 +248,8 @@ class RowScan {
     const auto loop = w.block(each);
     w.line(column);
     write_runs(w, "run", end);
-    w.line(fmt::format("{} total = run[kVec - 1];", joining_.type()));
-    write_shuffles(w, "total", lanes, "group", "member");
+    w.line(fmt::format("const {} total = {};", joining_.type(),
+                       joining_.upto("run[kVec - 1]", "member", "group", lanes)));
     w.line(fmt::format("{} before = {};", joining_.type(),
                        joining_.from_below("total", "1", "group", lanes)));
     w.line(fmt::format("before = member == 0 ? carry : {};", joining_.join("carry", "before")));
@@ -283,17 +288,16 @@ class RowScan {
       write_runs(w, "run", end);
       w.line("#pragma unroll");
       w.line("for (int lane = 0; lane < kVec; ++lane) runs[u][lane] = run[lane];");
-      w.line(fmt::format("{} total = run[kVec - 1];", joining_.type()));
-      write_shuffles(w, "total", "32", "0xffffffffu", "member % 32");
-      w.line("upto[u] = total;");
-      w.line(fmt::format("if (member % 32 == 31) joined[turn][u * ({} / 32) + warp] = total;",
+      w.line(fmt::format("upto[u] = {};",
+                         joining_.upto("run[kVec - 1]", "member % 32", "0xffffffffu", "32")));
+      w.line(fmt::format("if (member % 32 == 31) joined[turn][u * ({} / 32) + warp] = upto[u];",
                          tune("THREADS")));
     }
     w.line("__syncthreads();");
     w.comment("Every warp joins the totals of all warps and packs, in order.");
     w.line(fmt::format("{} sofar = member % 32 < {} * ({} / 32) ? joined[turn][member % 32] : {};",
                        joining_.type(), unroll, tune("THREADS"), joining_.identity()));
-    write_shuffles(w, "sofar", "32", "0xffffffffu", "member % 32");
+    w.line(fmt::format("sofar = {};", joining_.upto("sofar", "member % 32", "0xffffffffu", "32")));
     w.line("turn = 1 - turn;");
     w.line("#pragma unroll");
     {

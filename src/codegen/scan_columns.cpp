@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "codegen/axis_schedules.h"
 #include "codegen/scan.h"
+#include "codegen/settle.h"
 #include "codegen/types.h"
 
 namespace kw::codegen {
@@ -153,8 +154,10 @@ bool scan_columns_applies(const Region& region, const Situation&) {
   return scans && loop_of(region, *scans).rows_are_adjacent();
 }
 
-Kernel scan_columns_emit(const Region& region, const Situation&) {
-  return ColumnScan(region).emit();
+Kernel scan_columns_emit(const Region& region, const Situation& situation) {
+  Kernel kernel = ColumnScan(region).emit();
+  settle(kernel, situation);
+  return kernel;
 }
 
 }  // namespace kw::codegen

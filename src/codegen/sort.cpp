@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "codegen/axis_schedules.h"
+#include "codegen/settle.h"
 #include "codegen/types.h"
 
 namespace kw::codegen {
@@ -302,6 +303,7 @@ bool sort_applies(const Region& region, const Situation& situation) {
 Kernel sort_emit(const Region& region, const Situation& situation) {
   Kernel kernel;
   add_sort(region, situation, kernel);
+  settle(kernel, situation);
   return kernel;
 }
 

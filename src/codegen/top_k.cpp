@@ -14,6 +14,7 @@
 #include "codegen/axis_schedules.h"
 #include "codegen/packs.h"
 #include "codegen/selection.h"
+#include "codegen/settle.h"
 #include "codegen/sort.h"
 #include "codegen/types.h"
 
@@ -54,10 +55,11 @@ class TopK {
     kernel.functions = e_.functions();
     kernel.functions.insert("load_pack");
     kernel.source =
-        key_function(region_, selection_, true) + "\n" +
+        key_function(region_, selection_, true) + "\n" + limit_text() +
         fmt::format("// {}: a warp finds the best of a row.\n", region_.stores[0].to.name) +
         head.text + " {\n" + body + "}\n";
     add_plan(kernel, head);
+    settle(kernel, situation_);
     return kernel;
   }
 
@@ -114,7 +116,7 @@ class TopK {
     loop_.write_row(e_, w);
     w.raw(row_text_);
     write_keys(w);
-    write_limit(w);
+    w.line(fmt::format("const unsigned int limit = {}_limit<kWanted>(bests);", region_.name));
     write_pool(w);
     write_ranks(w);
     w.raw(result_text_);
@@ -150,18 +152,44 @@ class TopK {
     w.line("best = best > own_keys[u][lane] ? best : own_keys[u][lane];");
   }
 
-  void write_limit(CudaWriter& w) const {
+  /// Device code of the limit that few elements reach.
+  std::string limit_text() const {
+    CudaWriter w;
     w.comment(
         "The largest limit, to 16 bits, that as many of the lanes' bests reach as are wanted.");
-    w.line("unsigned int limit = 0;");
-    const auto bits = w.block("for (unsigned int bit = 1u << 31; bit >= 1u << 16; bit >>= 1)");
-    w.line("int reach = 0;");
-    w.line("#pragma unroll");
-    w.line(
-        fmt::format("for (int b = 0; b < {}; ++b) reach += __popc(__ballot_sync(0xffffffffu, "
-                    "bests[b] >= (limit | bit)));",
-                    bests()));
-    w.line("if (reach >= kWanted) limit |= bit;");
+    w.line("template <int kWanted, int kBests>");
+    w.line("__device__ __forceinline__ unsigned int");
+    {
+      const auto function =
+          w.block(fmt::format("{}_limit(const unsigned int (&bests)[kBests])", region_.name));
+      w.line("unsigned int limit = 0;");
+      {
+        const auto bits = w.block("for (unsigned int bit = 1u << 31; bit >= 1u << 16; bit >>= 1)");
+        w.line("int reach = 0;");
+        w.line("#pragma unroll");
+        {
+          const auto each = w.block("for (int b = 0; b < kBests; ++b)");
+          w.line("reach += __popc(__ballot_sync(0xffffffffu, bests[b] >= (limit | bit)));");
+        }
+        w.line("if (reach >= kWanted) limit |= bit;");
+      }
+      w.line("return limit;");
+    }
+    w.line("");
+    w.comment("The largest of a warp's numbers, in every lane.");
+    w.line("__device__ __forceinline__ unsigned long long");
+    {
+      const auto function =
+          w.block(fmt::format("{}_largest(unsigned long long item)", region_.name));
+      w.line("#pragma unroll");
+      {
+        const auto shuffles = w.block("for (int by = 16; by > 0; by /= 2)");
+        w.line("const unsigned long long beside = __shfl_xor_sync(0xffffffffu, item, by);");
+        w.line("item = beside > item ? beside : item;");
+      }
+      w.line("return item;");
+    }
+    return w.text() + "\n";
   }
 
   void write_pool(CudaWriter& w) const {
@@ -209,12 +237,7 @@ class TopK {
             "static_cast<unsigned long long>(own_keys[u][lane]) << 32 | ~column;");
         w.line(fmt::format("if (column < {} && item < last && item > next) next = item;", length_));
       }
-      w.line("#pragma unroll");
-      {
-        const auto shuffles = w.block("for (int by = 16; by > 0; by /= 2)");
-        w.line("const unsigned long long beside = __shfl_xor_sync(0xffffffffu, next, by);");
-        w.line("next = beside > next ? beside : next;");
-      }
+      w.line(fmt::format("next = {}_largest(next);", region_.name));
       w.line("if (member == 0) ranked[warp][rank] = ~static_cast<unsigned int>(next);");
       w.line("last = next;");
     }

@@ -8,6 +8,7 @@
 #include "codegen/domain.h"
 #include "codegen/move_schedules.h"
 #include "codegen/row_loop.h"
+#include "codegen/settle.h"
 #include "codegen/types.h"
 
 namespace kw::codegen {
@@ -203,6 +204,10 @@ bool transpose_applies(const Region& region, const Situation&) {
   return turned_of(region).has_value();
 }
 
-Kernel transpose_emit(const Region& region, const Situation&) { return Transpose(region).emit(); }
+Kernel transpose_emit(const Region& region, const Situation& situation) {
+  Kernel kernel = Transpose(region).emit();
+  settle(kernel, situation);
+  return kernel;
+}
 
 }  // namespace kw::codegen
