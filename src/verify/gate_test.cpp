@@ -278,6 +278,47 @@ TEST_F(GateTest, NonDeterminismIsAnAttributeUnlessTheTaskDemandsIt) {
   EXPECT_EQ(as<record::Rejected>(verdict(true)).stage, record::Stage::Hygiene);
 }
 
+TEST_F(GateTest, RepeatedRunsLeaveTheirOutputsThere) {
+  as<record::Passed>(verdict(true));
+  int there = 0;
+  for (const exec::RunOptions& options : gpu.options) {
+    EXPECT_GT(options.hash_seed, 1000u) << "the seed is drawn";
+    there += options.copy_outputs ? 0 : 1;
+    EXPECT_FALSE(options.misalign_bytes > 0 && options.copy_outputs);
+  }
+  EXPECT_GE(there, 2);
+}
+
+TEST_F(GateTest, WrongOnlyWithMinimumAlignment) {
+  bool misaligned = false;
+  gpu.instead = [&](const kernel::Program&, const exec::RunOptions& options) {
+    misaligned = options.misalign_bytes > 0;
+    return std::optional<exec::RunOutcome>();
+  };
+  gpu.kernel = [&](double x, int64_t, int64_t) { return misaligned ? 2 * x : 2 * x + 1; };
+  EXPECT_NE(as<record::Wrong>(verdict(true)).reason.find("at its minimum alignment"),
+            std::string::npos);
+}
+
+TEST_F(GateTest, OtherBitsInARepeatedRunAreJudged) {
+  bool repeated = false;
+  gpu.instead = [&](const kernel::Program&, const exec::RunOptions& options) {
+    repeated = repeated || (!options.copy_outputs && options.misalign_bytes == 0);
+    return std::optional<exec::RunOutcome>();
+  };
+  gpu.kernel = [&](double x, int64_t, int64_t) { return repeated ? 2 * x : 2 * x + 1; };
+  as<record::Wrong>(verdict(true));
+}
+
+TEST_F(GateTest, ACrashInARepeatedRunCounts) {
+  gpu.instead = [&](const kernel::Program&, const exec::RunOptions& options) {
+    return options.copy_outputs ? std::optional<exec::RunOutcome>()
+                                : with_status(exec::RunStatus::Faulted, "illegal address");
+  };
+  as<record::Crashed>(verdict(true));
+  EXPECT_GT(gpu.health_checks, 0);
+}
+
 TEST_F(GateTest, OneCompileServesAllShapes) {
   verdict(true);
   EXPECT_EQ(compiler.compiles, 2) << "one for each device";
