@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <ctime>
+#include <filesystem>
 
 #include "base/text.h"
 #include "cli/command.h"
@@ -40,7 +41,8 @@ std::string time_stamp() {
 /// Where results go: --out, else a new folder, else with --resume the newest one of this suite.
 Result<std::string> results_folder(const Args& args) {
   const std::string given = args.one("--out");
-  if (!given.empty()) return given;
+  // Rows name folders beneath it, and are read from elsewhere.
+  if (!given.empty()) return std::filesystem::absolute(given).lexically_normal().string();
   const std::string prefix = short_name(args.one("--suite", "internal")) + "-";
   if (!args.has("--resume")) return evaluations_folder() + "/" + prefix + time_stamp();
   std::vector<std::string> names = os::list_directory(evaluations_folder());
