@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "codegen/approx.h"
 #include "codegen/names.h"
+#include "codegen/reshapes.h"
 #include "codegen/types.h"
 
 namespace kw::codegen {
@@ -219,6 +220,12 @@ Emitter::Guarded Emitter::under(const std::string& condition, int level,
 }
 
 Value Emitter::Guarded::or_else(const Value& other) const {
+  // A load under the same condition gives nothing else already.
+  const std::string &text = value.expr.text, end = " : " + other.expr.text;
+  if (text.starts_with(condition + " ? ") && text.ends_with(end) &&
+      text.find(" ? ") == text.rfind(" ? ")) {
+    return value;
+  }
   return {
       {fmt::format("{} ? {} : {}", condition, value.expr.operand(), other.expr.operand()), false},
       std::max(value.level, other.level)};
@@ -317,9 +324,14 @@ Value Emitter::movement(NodeId id, const Index& index) {
   const Node& input = region_.node(node.inputs[0]);
   Index at = index;
   switch (node.op) {
-    case Op::Reshape:
-      at = reshaped(node.shape, index, input.shape, ranges);
-      break;
+    case Op::Reshape: {
+      const NodeId before = before_reshapes(region_, id);
+      const auto loaded = region_.loads.find(before);
+      if (loaded != region_.loads.end()) {
+        return load(before, loaded->second, linear(node.shape, index));
+      }
+      return value(before, reshaped(node.shape, index, region_.node(before).shape, ranges));
+    }
     case Op::Permute:
       for (size_t d = 0; d < at.size(); ++d) at[static_cast<size_t>(node.attrs.dims[d])] = index[d];
       break;

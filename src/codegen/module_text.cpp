@@ -14,6 +14,8 @@ namespace kw::codegen {
 
 namespace {
 
+constexpr size_t kMostCombinations = 60;
+
 class ModuleText {
  public:
   ModuleText(const task::Task& task, const std::vector<Sequence>& sequences)
@@ -124,20 +126,64 @@ class ModuleText {
   }
 
   void write_tunes(const std::string& body) {
-    std::set<std::string> written;
-    const auto tune = [&](const Tune& one) {
-      if (!written.insert(one.name).second) return;
-      plan("tune", fmt::format("{} in {}{}", one.name, fmt::join(one.values, ", "),
-                               one.where.empty() ? "" : " where " + one.where));
+    const auto add = [&](const Tune& one) {
+      const auto same = [&](const Tune& other) { return other.name == one.name; };
+      if (std::none_of(tunes_.begin(), tunes_.end(), same)) tunes_.push_back(one);
     };
+    fast_math_ = body.find(kFastMath) != std::string::npos;
+    if (fast_math_) add({kFastMath, {1, 0}, ""});
     for (const Sequence& sequence : sequences_) {
       for (const Kernel& kernel : sequence.kernels) {
-        for (const Tune& one : kernel.tunes) tune(one);
+        for (const Tune& one : kernel.tunes) add(one);
       }
     }
-    if (body.find(kFastMath) != std::string::npos) tune({kFastMath, {1, 0}, ""});
-    if (body.find("STREAM") != std::string::npos) tune({"STREAM", {0, 1}, ""});
-    fast_math_ = body.find(kFastMath) != std::string::npos;
+    if (body.find("STREAM") != std::string::npos) add({"STREAM", {0, 1}, ""});
+    limit_space();
+    for (const Tune& one : tunes_) {
+      plan("tune", fmt::format("{} in {}{}", one.name, fmt::join(one.values, ", "),
+                               one.where.empty() ? "" : " where " + one.where));
+    }
+  }
+
+  // A search has to end: long lists lose values between their ends, then the later kernels keep
+  // their best guess alone.
+  void limit_space() {
+    const auto combinations = [&] {
+      size_t product = 1;
+      for (const Tune& one : tunes_)
+        product = std::min<size_t>(product * one.values.size(), 1 << 20);
+      return product;
+    };
+    while (combinations() > kMostCombinations) {
+      const auto longest =
+          std::max_element(tunes_.rbegin(), tunes_.rend(), [](const Tune& one, const Tune& other) {
+            return one.values.size() < other.values.size();
+          });
+      if (longest->values.size() > 2) {
+        longest->values.erase(longest->values.end() - 2);
+        continue;
+      }
+      const auto last = std::find_if(tunes_.rbegin(), tunes_.rend(),
+                                     [](const Tune& one) { return one.values.size() > 1; });
+      last->values.resize(1);
+    }
+  }
+
+  /// Whether a method can still be switched off with what the lists hold.
+  bool has_values(const std::string& off) const {
+    for (const std::string& one : split(off, ',')) {
+      const size_t equals = one.find('=');
+      if (equals == std::string::npos) return false;
+      const std::string name(trim(one.substr(0, equals)));
+      const std::optional<int64_t> value = parse_int(trim(one.substr(equals + 1)));
+      const auto tune = std::find_if(tunes_.begin(), tunes_.end(),
+                                     [&](const Tune& other) { return other.name == name; });
+      if (!value || tune == tunes_.end()) return false;
+      if (std::find(tune->values.begin(), tune->values.end(), *value) == tune->values.end()) {
+        return false;
+      }
+    }
+    return true;
   }
 
   void write_methods() {
@@ -145,7 +191,7 @@ class ModuleText {
     const auto method = [&](const Method& one) {
       std::string text = one.id;
       if (!one.when.empty()) text += " when " + one.when;
-      if (!one.off.empty()) text += ", off " + one.off;
+      if (!one.off.empty() && has_values(one.off)) text += ", off " + one.off;
       if (written.insert(text).second) plan("method", text);
     };
     for (const Sequence& sequence : sequences_) {
@@ -243,6 +289,7 @@ class ModuleText {
   const Names& names_;
   std::set<std::string> functions_, shown_dims_;
   std::string plan_;
+  std::vector<Tune> tunes_;
   bool fast_math_ = false;
 };
 

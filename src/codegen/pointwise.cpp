@@ -8,25 +8,17 @@
 #include "base/text.h"
 #include "codegen/domain.h"
 #include "codegen/packs.h"
+#include "codegen/reshapes.h"
 #include "codegen/schedules.h"
 #include "codegen/types.h"
 
 namespace kw::codegen {
 
 using graph::NodeId;
-using graph::Op;
 
 namespace {
 
 constexpr size_t kMostStatements = 400;
-
-/// A contiguous result keeps its positions through reshapes, so the shape before them serves.
-NodeId before_reshapes(const Region& region, NodeId id) {
-  while (region.loads.count(id) == 0 && region.node(id).op == Op::Reshape) {
-    id = region.node(id).inputs[0];
-  }
-  return id;
-}
 
 /// What one run over the region's elements needs: values of every store at the domain's index.
 class Elements {
@@ -36,13 +28,13 @@ class Elements {
   }
 
   const Domain& domain() const { return domain_; }
+  NodeId node_of(const Store& store) const { return before_reshapes(region_, store.node); }
   Index index_of(const Store& store) const {
-    return reshaped(domain_.shape, domain_.index, region_.node(store.node).shape,
+    return reshaped(domain_.shape, domain_.index, region_.node(node_of(store)).shape,
                     ranges_of(domain_));
   }
-  Dim address_of(const Store& store) const {
-    return linear(region_.node(store.node).shape, index_of(store));
-  }
+  /// Of every store: all have the domain's elements in its order.
+  Dim address() const { return linear(domain_.shape, domain_.index); }
   std::vector<std::string> variables() const {
     std::vector<std::string> names;
     for (const Axis& dim : domain_.dims) names.push_back(dim.name);
@@ -56,8 +48,8 @@ class Elements {
     e.budget = kMostStatements;
     e.open(variables(), 0);
     for (const Store& store : region_.stores) {
-      e.value(store.node, index_of(store));
-      e.text(address_of(store));
+      e.value(node_of(store), index_of(store));
+      e.text(address());
     }
     if (e.overflowed()) return std::nullopt;
     return e.used_indices();
@@ -127,9 +119,9 @@ class Pointwise {
       return load(buffer, address);
     };
     for (const Store& store : region_.stores) {
-      const Dim address = substitute(elements_.address_of(store), axes_.rename);
+      const Dim address = substitute(elements_.address(), axes_.rename);
       vector_store_ = packs_.can_store(address) && vector_store_;
-      const Value value = e_.value(store.node, elements_.index_of(store));
+      const Value value = e_.value(elements_.node_of(store), elements_.index_of(store));
       const std::string pack = e_.fresh(store.to.name + "_pack");
       e_.touch(store.to);
       stores_.push_back({store, address, pack});

@@ -255,9 +255,10 @@ void RowKernel::join_parts(NodeId id) {
   w.line(
       fmt::format("{} {} = {};", partial_type(node.dtype), name, identity_of(node.op, node.dtype)));
   {
-    const auto loop = w.block(fmt::format("for (Index other = thread; other < parts; other += {})", threads()));
-    w.line(
-        fmt::format("{0} = {1}()({0}, {2}[row * parts + other]);", name, join, partials_of(id, false)));
+    const auto loop =
+        w.block(fmt::format("for (Index other = thread; other < parts; other += {})", threads()));
+    w.line(fmt::format("{0} = {1}()({0}, {2}[row * parts + other]);", name, join,
+                       partials_of(id, false)));
   }
   finish(id, name);
 }
@@ -303,8 +304,7 @@ void RowKernel::row_stores() {
     const Value value = e_.value(store.node, index);
     e_.touch(store.to);
     if (store.to.dtype == tensor::DType::E8m0) e_.need("to_exponent");
-    lines.push_back(fmt::format("{}[{}] = {};", store.to.name,
-                                e_.text(linear(store.to.shape, index)),
+    lines.push_back(fmt::format("{}[{}] = {};", store.to.name, e_.text(plan_.address_of(store)),
                                 e_.stored(value, store.to.dtype)));
   }
   CudaWriter& w = e_.at(row_scope_);
@@ -320,7 +320,7 @@ void RowKernel::store_pass() {
   std::vector<std::string> packs, stores;
   for (const Store& store : plan_.full_stores) {
     const Index index = plan_.index_of(store, region_);
-    const Dim address = linear(store.to.shape, index);
+    const Dim address = plan_.address_of(store);
     const Value value = e_.value(store.node, index);
     e_.touch(store.to);
     if (store.to.dtype == tensor::DType::E8m0) e_.need("to_exponent");
@@ -351,7 +351,8 @@ void RowKernel::write_parts(CudaWriter& w, const Joined& axes, const std::string
   std::string left = whole;
   for (size_t a = axes.axes.size(); a-- > 0;) {
     const Axis& axis = axes.axes[a];
-    const std::string extent = "(" + e_.text(axis.extent) + ")";
+    std::string extent = e_.text(axis.extent);
+    if (extent.find(' ') != std::string::npos) extent = "(" + extent + ")";
     w.line(a == 0 ? fmt::format("const Index {} = {};", axis.name, left)
                   : fmt::format("const Index {} = {} % {};", axis.name, left, extent));
     left = fmt::format("{} / {}", left, extent);

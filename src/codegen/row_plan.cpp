@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "base/check.h"
+#include "codegen/reshapes.h"
 #include "codegen/types.h"
 
 namespace kw::codegen {
@@ -65,18 +66,13 @@ class Walk {
   }
 
   bool run() {
-    for (const Store& store : region_.stores) {
-      const Dim count = graph::count_of(store.to.shape);
-      if (count.same_text(plan_.row_count() * plan_.column_count())) {
-        plan_.full_stores.push_back(store);
-      } else if (count.same_text(plan_.row_count())) {
-        plan_.row_stores.push_back(store);
-      } else {
-        return false;
-      }
-      const Index index = plan_.index_of(store, region_);
-      e_.value(store.node, index);
-      e_.text(linear(store.to.shape, index));
+    for (Store store : region_.stores) {
+      const bool full = plan_.is_full(store);
+      if (!full && !graph::count_of(store.to.shape).same_text(plan_.row_count())) return false;
+      store.node = before_reshapes(region_, store.node);
+      (full ? plan_.full_stores : plan_.row_stores).push_back(store);
+      e_.value(store.node, plan_.index_of(store, region_));
+      e_.text(plan_.address_of(store));
       if (!fine_ || e_.overflowed()) return false;
     }
     for (const NodeId id : heavy_nodes(region_)) {
@@ -144,13 +140,24 @@ class Walk {
 
 }  // namespace
 
+bool RowPlan::is_full(const Store& store) const {
+  return graph::count_of(store.to.shape).same_text(row_count() * column_count());
+}
+
 Index RowPlan::index_of(const Store& store, const Region& region) const {
   const Shape& to = region.node(store.node).shape;
-  const Dim count = graph::count_of(to);
-  if (count.same_text(row_count() * column_count())) return reshaped(shape, at, to, ranges());
-  Shape kept_shape = shape;
-  for (const int dim : dims) kept_shape[static_cast<size_t>(dim)] = Dim(1);
-  return reshaped(kept_shape, kept, to, ranges());
+  if (is_full(store)) return reshaped(shape, at, to, ranges());
+  return reshaped(kept_shape(), kept, to, ranges());
+}
+
+Dim RowPlan::address_of(const Store& store) const {
+  return is_full(store) ? linear(shape, at) : linear(kept_shape(), kept);
+}
+
+Shape RowPlan::kept_shape() const {
+  Shape out = shape;
+  for (const int dim : dims) out[static_cast<size_t>(dim)] = Dim(1);
+  return out;
 }
 
 Index RowPlan::operand_index(const Node& reduction, const Node& operand, const Index& index) const {

@@ -24,13 +24,18 @@ struct RowPlan {
   /// Reductions by pass: those of one pass need those of earlier ones only.
   std::vector<std::vector<graph::NodeId>> passes;
   std::map<graph::NodeId, Index> places;  // where each of them is asked for
-  std::vector<Store> row_stores;          // one value per row
+  // Stores by what is before their reshapes.
+  std::vector<Store> row_stores;   // one value per row
   std::vector<Store> full_stores;  // one value per element, in a pass of their own at the end
   std::vector<Dim> used;           // indices the values need
 
+  Shape kept_shape() const;
   Dim row_count() const { return graph::count_of(rows.shape); }
   Dim column_count() const { return graph::count_of(columns.shape); }
+  bool is_full(const Store& store) const;
+  /// Where a store's value is computed, and where it goes.
   Index index_of(const Store& store, const Region& region) const;
+  Dim address_of(const Store& store) const;
   /// Where a reduction's operand lies for the element at hand.
   Index operand_index(const graph::Node& reduction, const graph::Node& operand,
                       const Index& index) const;

@@ -18,8 +18,10 @@ size_t break_at(std::string_view text, size_t limit) {
     const char before = text[i - 1];
     const bool breaks = std::string_view(",;=+-*/%?:&|").find(before) != std::string_view::npos;
     if (!breaks) continue;
-    if (depth <= best_depth) {
-      best_depth = depth;
+    const bool factor = std::string_view("*/%").find(before) != std::string_view::npos;
+    const int tightness = 2 * depth + (factor ? 1 : 0);
+    if (tightness <= best_depth) {
+      best_depth = tightness;
       best = i;
     }
   }

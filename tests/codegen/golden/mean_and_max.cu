@@ -1,0 +1,194 @@
+//! kernelwright 1
+//! task    mean_and_max
+//! input   x: fp32[B, D]
+//! output  out0: fp32[B]
+//! output  out1: fp32[B]
+//! let     PACKS = ceil_div(D, THREADS * VEC)
+//! let     PACKS_ITEMS = 1 + (PACKS > 1) + (PACKS > 2) + (PACKS > 3) + 2 * (PACKS > 4) + 2 * (PACKS > 6) + 4 * (PACKS > 8) + 4 * (PACKS > 12)
+//! let     SINGLES = ceil_div(D, THREADS)
+//! let     SINGLES_ITEMS = 1 + (SINGLES > 1) + (SINGLES > 2) + (SINGLES > 3) + 2 * (SINGLES > 4) + 2 * (SINGLES > 6) + 4 * (SINGLES > 8) + 4 * (SINGLES > 12)
+//! tune    THREADS in 128, 256, 64
+//! tune    VEC in 4, 1
+//! tune    REGISTERS in 1, 0
+//! tune    STREAM in 0, 1
+//! method  memory.vectorized_access when VEC > 1, off VEC=1
+//! method  compute.ilp_unroll_register_tile when REGISTERS == 1, off REGISTERS=0
+//! method  memory.ldg_cache_modifier_hint when STREAM == 1, off STREAM=0
+//! method  compute.reduction
+//! method  compute.warp_shuffle
+//! method  memory.coalesced_access
+//! method  memory.kernel_fusion
+//! when    D % VEC == 0 && B <= 2000000000 && B * D <= 2000000000 && REGISTERS == 1 && PACKS <= 16
+//! launch  mean_and_max<int, VEC, PACKS_ITEMS> grid(B) block(THREADS) args(x, out0, out1, D)
+//! when    B <= 2000000000 && B * D <= 2000000000 && REGISTERS == 1 && SINGLES <= 16
+//! launch  mean_and_max<int, 1, SINGLES_ITEMS> grid(B) block(THREADS) args(x, out0, out1, D)
+//! when    D % VEC == 0 && B <= 2000000000 && B * D <= 2000000000
+//! launch  mean_and_max_long<int, VEC> grid(min(B, 2147483647)) block(THREADS) args(x, out0, out1, B, D)
+//! when    true
+//! launch  mean_and_max_long<long long, 1> grid(min(B, 2147483647)) block(THREADS) args(x, out0, out1, B, D)
+
+// Generated for task mean_and_max: mean_and_max=block_per_row.
+
+// Neighbouring elements that are loaded and stored as one word.
+template <typename T, int kCount>
+struct alignas(sizeof(T) * kCount < 16 ? sizeof(T) * kCount : 16) Pack {
+  T at[kCount];
+};
+
+// The unsigned word, or words, of that many bytes.
+template <int kBytes>
+struct WordOf {
+  using Type = uint4;
+};
+template <>
+struct WordOf<8> {
+  using Type = uint2;
+};
+template <>
+struct WordOf<4> {
+  using Type = unsigned int;
+};
+template <>
+struct WordOf<2> {
+  using Type = unsigned short;
+};
+template <>
+struct WordOf<1> {
+  using Type = unsigned char;
+};
+
+// Streaming data is read once, so it should not push anything else out of the caches.
+template <int kCount, typename T>
+__device__ __forceinline__ Pack<T, kCount> load_pack(const T* from) {
+  constexpr int kBytes = sizeof(T) * kCount < 16 ? sizeof(T) * kCount : 16;
+  using Word = typename WordOf<kBytes>::Type;
+  Pack<T, kCount> pack;
+#pragma unroll
+  for (int i = 0; i < static_cast<int>(sizeof(pack) / kBytes); ++i) {
+    const Word* at = reinterpret_cast<const Word*>(from) + i;
+    const Word word = STREAM ? __ldcs(at) : *at;
+    memcpy(reinterpret_cast<char*>(&pack) + i * kBytes, &word, kBytes);
+  }
+  return pack;
+}
+
+// The larger one; NaN wins.
+template <typename T>
+__device__ __forceinline__ T max_nan(T a, T b) {
+  return a > b || a != a ? a : b;
+}
+#if __CUDA_ARCH__ >= 800
+__device__ __forceinline__ float max_nan(float a, float b) {
+  float larger;
+  asm("max.NaN.f32 %0, %1, %2;" : "=f"(larger) : "f"(a), "f"(b));
+  return larger;
+}
+#endif
+
+struct Add {
+  template <typename T>
+  __device__ __forceinline__ T operator()(T a, T b) const {
+    return a + b;
+  }
+};
+
+struct Larger {
+  template <typename T>
+  __device__ __forceinline__ T operator()(T a, T b) const {
+    return max_nan(a, b);
+  }
+};
+
+// Joins the values of kLanes neighbouring lanes; all of them get the result.
+template <int kLanes, typename T, typename Join>
+__device__ __forceinline__ T reduce_lanes(T value, Join join) {
+#pragma unroll
+  for (int offset = kLanes / 2; offset > 0; offset /= 2) {
+    value = join(value, __shfl_xor_sync(0xffffffffu, value, offset));
+  }
+  return value;
+}
+
+// Joins the values of all threads; all of them get the result. `slots` is used once only.
+template <int kThreads, typename T, typename Join>
+__device__ __forceinline__ T reduce_block(T value, Join join, T* slots) {
+  value = reduce_lanes<32>(value, join);
+  if (kThreads == 32) return value;
+  if (threadIdx.x % 32 == 0) slots[threadIdx.x / 32] = value;
+  __syncthreads();
+  value = slots[0];
+#pragma unroll
+  for (int warp = 1; warp < kThreads / 32; ++warp) value = join(value, slots[warp]);
+  return value;
+}
+
+// out0, out1: one block per row, which is read once, kept in registers.
+template <typename Index, int kVec, int kItems>
+__global__ void __launch_bounds__(THREADS) mean_and_max(const float* __restrict__ x,
+                                                        float* __restrict__ out0,
+                                                        float* __restrict__ out1, Index D) {
+  __shared__ float row_sum_slots[THREADS / 32];
+  __shared__ float row_max_slots[THREADS / 32];
+  const int thread = threadIdx.x;
+  const Index row = blockIdx.x;
+  Pack<float, kVec> x_pack[kItems];
+  #pragma unroll
+  for (int item = 0; item < kItems; ++item) {
+    const Index column = (item * THREADS + thread) * kVec;
+    if (column < D) {
+      x_pack[item] = load_pack<kVec>(x + D * row + column);
+    }
+  }
+  float row_sum = 0.0f;
+  float row_max = -__int_as_float(0x7f800000);
+  #pragma unroll
+  for (int item = 0; item < kItems; ++item) {
+    const Index column = (item * THREADS + thread) * kVec;
+    if (column < D) {
+      #pragma unroll
+      for (int lane = 0; lane < kVec; ++lane) {
+        const float x_value = x_pack[item].at[lane];
+        row_sum += x_value;
+        row_max = Larger()(row_max, static_cast<float>(x_value));
+      }
+    }
+  }
+  row_sum = reduce_block<THREADS>(row_sum, Add(), row_sum_slots);
+  row_max = reduce_block<THREADS>(row_max, Larger(), row_max_slots);
+  if (thread == 0) {
+    out0[row] = row_sum / static_cast<float>(D);
+    out1[row] = row_max;
+  }
+}
+
+// out0, out1: one block per row, which is read again in every pass.
+template <typename Index, int kVec>
+__global__ void __launch_bounds__(THREADS) mean_and_max_long(const float* __restrict__ x,
+                                                            float* __restrict__ out0,
+                                                            float* __restrict__ out1, Index B,
+                                                            Index D) {
+  __shared__ float row_sum_slots[THREADS / 32];
+  __shared__ float row_max_slots[THREADS / 32];
+  const int thread = threadIdx.x;
+  for (Index row = blockIdx.x; row < B; row += gridDim.x) {
+    float row_sum = 0.0f;
+    float row_max = -__int_as_float(0x7f800000);
+    #pragma unroll 4
+    for (Index column = thread * kVec; column < D; column += THREADS * kVec) {
+      const Pack<float, kVec> x_pack = load_pack<kVec>(x + D * row + column);
+      #pragma unroll
+      for (int lane = 0; lane < kVec; ++lane) {
+        const float x_value = x_pack.at[lane];
+        row_sum += x_value;
+        row_max = Larger()(row_max, static_cast<float>(x_value));
+      }
+    }
+    row_sum = reduce_block<THREADS>(row_sum, Add(), row_sum_slots);
+    row_max = reduce_block<THREADS>(row_max, Larger(), row_max_slots);
+    if (thread == 0) {
+      out0[row] = row_sum / static_cast<float>(D);
+      out1[row] = row_max;
+    }
+    __syncthreads();
+  }
+}
