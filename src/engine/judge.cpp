@@ -205,6 +205,10 @@ Result<search::Look> Judge::certify(const record::Candidate& candidate) {
 
 // The images that ship, and what they cost on the chip.
 Status Judge::note_resources(const record::Candidate& candidate, Certificate& certificate) {
+  // A run that goes on has its estimates on file, but not what was counted.
+  if (counting_->launches.count(candidate.id) == 0) KW_TRY(screen_one(candidate));
+  if (const auto cost = counting_->costs.find(candidate.id); cost != counting_->costs.end())
+    certificate.cost = cost->second;
   const kernel::Module module = KW_TRY(parse_module(certificate.text, "kernel.cu"));
   exec::Device& device = *lanes_.first().tools.verify.virtual_gpu;
   const auto request = counting_->compile_request(module, fixed_for(device, candidate),
@@ -220,8 +224,10 @@ Status Judge::note_resources(const record::Candidate& candidate, Certificate& ce
   certificate.cubin = cubin->compiled;
   for (const exec::CompiledKernel& kernel : certificate.cubin->kernels)
     certificate.resources.push_back(kernel.resources);
-  if (const auto cost = counting_->costs.find(candidate.id); cost != counting_->costs.end())
-    certificate.cost = cost->second;
+  const auto known = KW_TRY(with_registers(candidate, counting_->launches[candidate.id]));
+  const Cost whole = cost_of(cost_request(candidate, known));
+  if (!whole.launches.empty())
+    certificate.occupancy = std::ranges::max_element(whole.launches, {}, &CostPart::us)->occupancy;
   return Done{};
 }
 

@@ -34,6 +34,7 @@ struct Certificate {
   BenchReport bench;
   std::optional<exec::Compiled> ptx, cubin;
   std::vector<exec::KernelResources> resources;  // of its kernels, as far as known
+  std::optional<double> occupancy;               // of the slowest launch, by the cost model
   std::optional<Cost> cost;
 };
 
@@ -81,6 +82,8 @@ class Judge : public search::Evaluator {
   Result<std::string> ready(Lane& lane, const record::Candidate& candidate);
   bench::MeasureOptions measure_options(Lane& lane, const std::vector<TimedCandidate*>& timed,
                                         int effort);
+  CostRequest cost_request(const record::Candidate& candidate,
+                           std::vector<CostLaunch> launches) const;
   Status note_resources(const record::Candidate& candidate, Certificate& certificate);
 
   mutable std::mutex mutex_;  // lanes tell and refuse at the same time

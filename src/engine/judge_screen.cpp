@@ -206,6 +206,7 @@ Result<search::Look> Judge::screen_one(const record::Candidate& candidate) {
   const exec::RunOutcome outcome = KW_TRY(
       device.run(built.ready->image, built.ready->program,
                  verify::program_inputs(built.ready->program, *matching, at.inputs), options));
+  counting_->launches[candidate.id] = cost_launches(outcome.counters, timed.ready->program);
   if (over_budget(outcome)) {
     Cost slow;
     const GpuRates rates;
@@ -217,13 +218,18 @@ Result<search::Look> Judge::screen_one(const record::Candidate& candidate) {
                                       fmt::format("{}: {}", exec::run_status_name(outcome.status),
                                                   outcome.message)));
   }
-  counting_->launches[candidate.id] = cost_launches(outcome.counters, timed.ready->program);
+  return finish_screening(candidate,
+                          cost_of(cost_request(candidate, counting_->launches[candidate.id])));
+}
+
+CostRequest Judge::cost_request(const record::Candidate& candidate,
+                                std::vector<CostLaunch> launches) const {
   CostRequest ask;
-  ask.launches = counting_->launches[candidate.id];
-  ask.scale = at.scale;
-  ask.target = fixed_for(device, candidate).target;
+  ask.launches = std::move(launches);
+  ask.scale = counting_->scale;
+  ask.target = fixed_for(*lanes_.first().tools.verify.virtual_gpu, candidate).target;
   ask.gpu = request_.calibration;
-  return finish_screening(candidate, cost_of(ask));
+  return ask;
 }
 
 Result<std::vector<CostLaunch>> Judge::with_registers(const record::Candidate& candidate,
@@ -264,20 +270,18 @@ Result<std::vector<search::Look>> Judge::screen(const search::Candidates& candid
   // Registers cost a second compile; they are asked for where they can decide.
   std::vector<size_t> close;
   for (size_t i = 0; i < looks.size(); ++i) {
-    const bool counted = counting_->launches.count(candidates[i].id) > 0;
+    const bool counted = counting_->launches.count(candidates[i].id) > 0 && !looks[i].at_least;
     if (counted && looks[i].us > 0 && looks[i].us <= kClose * best) close.push_back(i);
   }
   std::ranges::stable_sort(close, {}, [&](size_t i) { return looks[i].us; });
   if (close.size() > kSecondLooks) close.resize(kSecondLooks);
   for (const size_t i : close) compile_ahead(candidates[i], exec::ImageKind::Cubin, false);
   for (const size_t i : close) {
-    CostRequest ask;
-    ask.launches = KW_TRY(with_registers(candidates[i], counting_->launches[candidates[i].id]));
-    if (ask.launches.empty()) break;
-    ask.scale = counting_->scale;
-    ask.target = fixed_for(*lanes_.first().tools.verify.virtual_gpu, candidates[i]).target;
-    ask.gpu = request_.calibration;
-    looks[i] = KW_TRY(finish_screening(candidates[i], cost_of(ask)));
+    std::vector<CostLaunch> known =
+        KW_TRY(with_registers(candidates[i], counting_->launches[candidates[i].id]));
+    if (known.empty()) break;
+    const Cost cost = cost_of(cost_request(candidates[i], std::move(known)));
+    looks[i] = KW_TRY(finish_screening(candidates[i], cost));
   }
   return looks;
 }

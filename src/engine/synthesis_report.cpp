@@ -202,10 +202,7 @@ Json Synthesis::performance_json() const {
   json.set("achieved_tflops", timed ? Json(work.flops / report_.us * 1e-6) : Json());
   json.set("achieved_gbps", timed ? Json(work.bytes() / report_.us * 1e-3) : Json());
   Json occupancy, registers, spills;
-  if (certificate.cost && !certificate.cost->launches.empty()) {
-    const auto slowest = std::ranges::max_element(certificate.cost->launches, {}, &CostPart::us);
-    occupancy = slowest->occupancy;
-  }
+  if (certificate.occupancy) occupancy = *certificate.occupancy;
   for (const exec::KernelResources& kernel : certificate.resources) {
     if (kernel.registers >= 0) registers = std::max<int64_t>(registers.as_int(), kernel.registers);
     if (kernel.spill_store_bytes >= 0)
