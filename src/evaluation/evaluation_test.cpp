@@ -70,6 +70,15 @@ TEST(Evaluation, MarkdownKeepsItsTable) {
   EXPECT_EQ(text.find("Against"), std::string::npos);
 }
 
+TEST(Evaluation, WithoutAClockNoRateOfSpeedIsShown) {
+  Evaluation e = example();
+  e.rows[0].measured = false;
+  settle({}, &e);
+  const std::string text = summary_markdown(e);
+  EXPECT_EQ(text.find("fast_"), std::string::npos);
+  EXPECT_NE(text.find("nothing was timed"), std::string::npos);
+}
+
 TEST(Evaluation, TerminalTextNamesWhatFailed) {
   Evaluation e = example();
   settle({}, &e);

@@ -1,5 +1,8 @@
 #include <fmt/core.h>
 
+#include <utility>
+#include <vector>
+
 #include "base/text.h"
 #include "evaluation/evaluation.h"
 #include "evaluation/words.h"
@@ -22,46 +25,65 @@ std::string head(const Evaluation& e) {
   text += fmt::format("kernelwright {}, started {}, updated {}: {} of {} tasks{}.\n\n", e.version,
                       e.started, e.updated, e.rows.size(), e.selected,
                       e.interrupted ? ", interrupted" : "");
-  for (const auto& [name, value] : e.settings) text += fmt::format("- {}: {}\n", name, value);
+  for (const auto& [name, value] : e.settings) {
+    if (!value.empty()) text += fmt::format("- {}: {}\n", name, value);
+  }
   return text + fmt::format("\n```\n{}\n```\n\n", e.command);
 }
 
-std::string totals_table(const Totals& t) {
-  std::string text = "| | |\n|---|---|\n";
-  const auto line = [&](const char* name, const std::string& value) {
-    text += fmt::format("| {} | {} |\n", name, value);
+using Line = std::pair<const char*, std::string>;
+
+std::vector<Line> speedup_lines(const Totals& t) {
+  if (t.compared == 0) return {{"speedups", "nothing was timed beside a baseline"}};
+  std::vector<Line> lines = {
+      {"fast_1 (FASTER than the best baseline)", rate_text(t.fast_1)},
+      {"not slower (FASTER or SAME)", rate_text(t.not_slower)},
+      {"FASTER / SAME / AMBIGUOUS / SLOWER",
+       fmt::format("{} / {} / {} / {}", t.faster, t.same, t.ambiguous, t.slower)},
+      {"speedup, geometric mean", speedup_text(t.geomean)},
+      {"speedup, median", speedup_text(t.median)},
+      {"speedup, 25th percentile", speedup_text(t.p25)},
   };
-  line("passed", rate_text(t.passed));
-  if (!t.failures.empty()) line("failed", failures_text(t));
-  line("fast_1 (FASTER than the best baseline)", rate_text(t.fast_1));
-  line("not slower (FASTER or SAME)", rate_text(t.not_slower));
-  line("FASTER / SAME / AMBIGUOUS / SLOWER",
-       fmt::format("{} / {} / {} / {}", t.faster, t.same, t.ambiguous, t.slower));
-  line("speedup, geometric mean", speedup_text(t.geomean));
-  line("speedup, median", speedup_text(t.median));
-  line("speedup, 25th percentile", speedup_text(t.p25));
   if (t.without_best) {
-    line("geometric mean without the largest",
-         fmt::format("{:.3f}x (without {}, {:.2f}x)", t.without_best->geomean,
-                     t.without_best->kernel, t.without_best->speedup));
+    lines.emplace_back("geometric mean without the largest",
+                       fmt::format("{:.3f}x (without {}, {:.2f}x)", t.without_best->geomean,
+                                   t.without_best->kernel, t.without_best->speedup));
   }
+  lines.emplace_back("below the performance target", fmt::format("{}", t.below_target));
+  return lines;
+}
+
+std::vector<Line> floor_lines(const Totals& t) {
+  std::vector<Line> lines;
   if (t.of_floor) {
-    line("floor / time, median", fmt::format("{:.1f} % ({:.1f} … {:.1f})", 100 * t.of_floor->value,
-                                             100 * t.of_floor->low, 100 * t.of_floor->high));
-    line("floor / time, 25th percentile", share_text(t.of_floor_p25));
-    line("at 95 % of the floor or nearer", rate_text(t.near_floor));
+    lines = {
+        {"floor / time, median", fmt::format("{:.1f} % ({:.1f} … {:.1f})", 100 * t.of_floor->value,
+                                             100 * t.of_floor->low, 100 * t.of_floor->high)},
+        {"floor / time, 25th percentile", share_text(t.of_floor_p25)},
+        {"at 95 % of the floor or nearer", rate_text(t.near_floor)}};
   }
   if (t.estimated_of_floor)
-    line("floor / time, median, estimated", share_text(t.estimated_of_floor));
-  line("below the performance target", fmt::format("{}", t.below_target));
-  if (t.baseline_failed > 0) line("baselines that failed", fmt::format("{}", t.baseline_failed));
-  line("time", fmt::format("{} in all, median {} per task", duration_text(t.seconds),
-                           duration_text(t.median_seconds)));
-  line("cost", t.cost_usd ? fmt::format("${:.2f}", *t.cost_usd) : "–");
+    lines.emplace_back("floor / time, median, estimated", share_text(t.estimated_of_floor));
+  return lines;
+}
+
+std::string totals_table(const Totals& t) {
+  std::vector<Line> lines = {{"passed", rate_text(t.passed)}};
+  if (!t.failures.empty()) lines.emplace_back("failed", failures_text(t));
+  for (const std::vector<Line>& more : {speedup_lines(t), floor_lines(t)})
+    lines.insert(lines.end(), more.begin(), more.end());
+  if (t.baseline_failed > 0)
+    lines.emplace_back("baselines that failed", fmt::format("{}", t.baseline_failed));
+  lines.emplace_back("time", fmt::format("{} in all, median {} per task", duration_text(t.seconds),
+                                         duration_text(t.median_seconds)));
+  lines.emplace_back("cost", t.cost_usd ? fmt::format("${:.2f}", *t.cost_usd) : "–");
+  std::string text = "| | |\n|---|---|\n";
+  for (const auto& [name, value] : lines) text += fmt::format("| {} | {} |\n", name, value);
   return text + "\n";
 }
 
 std::string fast_p_table(const Totals& t) {
+  if (t.compared == 0) return "";
   std::string names = "| p |", rule = "|---|", values = "| fast_p |";
   for (const auto& [p, rate] : t.fast_p) {
     names += fmt::format(" {:g} |", p);
