@@ -99,8 +99,10 @@ class RowArg {
     const Head head = head_of(e_, region_.name, "typename Index, int kVec", name("THREADS"), more);
     kernel.functions = e_.functions();
     kernel.functions.insert("load_pack");
-    kernel.source = joining_.definitions(kernel.functions) + "\n" + summary() + head.text + " {\n" +
-                    body + "}\n";
+    kernel.source =
+        joining_.definitions(kernel.functions,
+                             group_ == Group::Thread ? Joining::Lanes::One : Joining::Lanes::Many) +
+        "\n" + summary() + head.text + " {\n" + body + "}\n";
     add_plan(kernel, head);
     if (group_ == Group::Split) add_finish(kernel);
     settle(kernel, situation_);

@@ -171,16 +171,14 @@ std::string Joining::definitions(std::set<std::string>& functions, Lanes lanes) 
   if (places_ == Places::First) {
     shuffle("beside", "int by", "__shfl_xor_sync(0xffffffffu, {}, by)");
     w.line("template <int kWidth, typename Index>");
-    const auto whole = w.block(
-        fmt::format("__device__ __forceinline__ {0} {1}_of_warp({0} best)", type(), prefix_));
+    w.line(fmt::format("__device__ __forceinline__ {}", type()));
+    const auto whole = w.block(fmt::format("{}_of_warp({} best)", prefix_, type()));
     w.line("#pragma unroll");
     w.line(fmt::format("for (int by = kWidth / 2; by > 0; by /= 2) best = {};",
                        join("best", from_beside("best", "by"))));
     w.line("return best;");
   }
-  if (places_ == Places::First) {
-    return w.text();
-  }
+  if (places_ == Places::First) return w.text();
   shuffle("below", "int by, unsigned int mask, int width", "__shfl_up_sync(mask, {}, by, width)");
   shuffle("lane", "int lane, unsigned int mask, int width", "__shfl_sync(mask, {}, lane, width)");
   w.comment("The join of all lanes up to the own one.");

@@ -1,0 +1,176 @@
+// Rows and columns of regions, and what schedules settle on.
+#include "codegen/row_loop.h"
+
+#include <gtest/gtest.h>
+
+#include "codegen/joining.h"
+#include "codegen/matmul.h"
+#include "codegen/passes.h"
+#include "codegen/selection.h"
+#include "codegen/settle.h"
+#include "graph/builder.h"
+
+namespace kw::codegen {
+namespace {
+
+using graph::NodeId;
+using graph::Op;
+using tensor::DType;
+
+/// A graph and the region of all of it.
+struct Whole {
+  graph::Graph graph;
+  Region region;
+
+  Whole(graph::Builder builder, NodeId output) : graph(std::move(builder).finish({{"y", output}})) {
+    region.graph = &graph;
+    region.name = "kernel";
+    for (const graph::NamedNode& input : graph.inputs)
+      region.loads[input.node] = {input.name, graph[input.node].dtype, graph[input.node].shape};
+    region.stores.push_back({output, {"y", graph[output].dtype, graph[output].shape}});
+  }
+};
+
+Dim dim(const char* name, int64_t value) { return graph::Dim::symbol(name, value); }
+
+TEST(RowLoop, JoinsWhatLiesSideBySide) {
+  graph::Builder b;
+  const NodeId x = b.input("x", DType::Fp32, {dim("A", 2), dim("B", 3), dim("C", 4)});
+  const NodeId y = *b.scan(Op::CumSum, x, 2);
+  const Whole whole(std::move(b), y);
+  const RowLoop loop(whole.region, whole.graph[x].shape, 2, {x}, {});
+  EXPECT_EQ(loop.rows().text(), "A * B");
+  EXPECT_EQ(loop.length().text(), "C");
+  EXPECT_FALSE(loop.rows_are_adjacent());
+  EXPECT_EQ(loop.row_variables()[0], "row");
+}
+
+TEST(RowLoop, KeepsPartsApartAroundTheAxis) {
+  graph::Builder b;
+  const NodeId x = b.input("x", DType::Fp32, {dim("A", 2), dim("B", 3), dim("C", 4)});
+  const NodeId y = *b.scan(Op::CumSum, x, 1);
+  const Whole whole(std::move(b), y);
+  const RowLoop loop(whole.region, whole.graph[x].shape, 1, {x}, {});
+  EXPECT_TRUE(loop.rows_are_adjacent());
+  CudaWriter w;
+  Emitter e(whole.region);
+  loop.write_row(e, w);
+  EXPECT_EQ(w.text(), "const Index minor = row % C;\nconst Index major = row / C;\n");
+}
+
+TEST(ReducedLoop, TellsKeptFromReduced) {
+  graph::Builder b;
+  const NodeId x = b.input("x", DType::Fp32, {dim("N", 2), dim("C", 3), dim("H", 4)});
+  const NodeId y = *b.reduce(Op::Sum, x, {0}, true);
+  const Whole whole(std::move(b), y);
+  const ReducedLoop loop(whole.region, whole.graph[x].shape, {0}, {x});
+  EXPECT_EQ(loop.rows().text(), "C * H");
+  EXPECT_EQ(loop.columns().text(), "N");
+  EXPECT_EQ(loop.inner(), "row");
+}
+
+TEST(StoresFollow, OnlyElementByElement) {
+  graph::Builder b;
+  const NodeId x = b.input("x", DType::Fp32, {dim("B", 3), dim("B", 3)});
+  const NodeId scan = *b.scan(Op::CumSum, x, 1);
+  const NodeId doubled =
+      *b.binary(Op::Add, graph::Operand::tensor(scan), graph::Operand::tensor(x));
+  const NodeId turned = *b.permute(doubled, {1, 0});
+  graph::Builder copy = b;
+  const Whole straight(std::move(copy), doubled);
+  EXPECT_TRUE(stores_follow(straight.region, {scan}, straight.graph[scan].shape));
+  const Whole moved(std::move(b), turned);
+  EXPECT_FALSE(stores_follow(moved.region, {scan}, moved.graph[scan].shape));
+}
+
+TEST(Joining, PlacesMakeAState) {
+  const Joining best("k", DType::Fp32, Joining::Kind::Max, Joining::Places::First);
+  EXPECT_EQ(best.type(), "k_best<Index>");
+  EXPECT_EQ(best.value("s"), "s.value");
+  std::set<std::string> functions;
+  const std::string text = best.definitions(functions);
+  EXPECT_NE(text.find("k_step("), std::string::npos);
+  EXPECT_NE(text.find("__shfl_xor_sync"), std::string::npos);
+  EXPECT_EQ(best.definitions(functions, Joining::Lanes::One).find("__shfl"), std::string::npos);
+}
+
+TEST(Joining, PlainStatesAreValues) {
+  const Joining sum("k", DType::Int64, Joining::Kind::Sum, Joining::Places::None);
+  EXPECT_EQ(sum.type(), "long long");
+  EXPECT_EQ(sum.identity(), "0LL");
+  EXPECT_EQ(sum.of("v", "p"), "v");
+  const Joining least("k", DType::Uint8, Joining::Kind::Min, Joining::Places::None);
+  EXPECT_EQ(least.identity(), "static_cast<unsigned char>(-1)");
+  const Joining most("k", DType::Int8, Joining::Kind::Max, Joining::Places::None);
+  std::set<std::string> functions;
+  most.definitions(functions);
+  EXPECT_EQ(functions, std::set<std::string>{"max_of"});
+}
+
+TEST(Products, SeeHowOperandsLie) {
+  graph::Builder b;
+  const NodeId x = b.input("x", DType::Fp16, {dim("M", 8), dim("K", 8)});
+  const NodeId w = b.input("w", DType::Fp16, {dim("N", 8), dim("K", 8)});
+  const NodeId y = *b.matmul(x, *b.permute(w, {1, 0}));
+  const Whole whole(std::move(b), y);
+  const auto product = product_of(whole.region);
+  ASSERT_TRUE(product);
+  EXPECT_TRUE(product->operand(true, true).along_k);
+  EXPECT_TRUE(product->operand(false, true).along_k);
+  EXPECT_TRUE(product->operand(false, true).direct);
+  EXPECT_EQ(product->k().text(), "K");
+}
+
+TEST(Selections, CountResultsPerRow) {
+  graph::Builder b;
+  const NodeId x = b.input("x", DType::Fp64, {dim("B", 3), dim("D", 9)});
+  graph::Node sort;
+  sort.op = Op::SortValues;
+  sort.inputs = {x};
+  sort.dtype = DType::Fp64;
+  sort.shape = b[x].shape;
+  sort.attrs.dims = {1};
+  const NodeId sorted = *b.add(sort);
+  const NodeId third = *b.slice(sorted, 1, Dim(2), Dim(3));
+  const Whole whole(std::move(b), third);
+  const auto selection = selection_of(whole.region);
+  ASSERT_TRUE(selection);
+  EXPECT_TRUE(selection->stable);
+  EXPECT_TRUE(has_wide_keys(whole.region, *selection));
+  EXPECT_EQ(results_per_row(whole.region, *selection, whole.region.stores[0])->text(), "1");
+}
+
+TEST(TopOne, IsAReduction) {
+  graph::Builder b;
+  const NodeId x = b.input("x", DType::Fp32, {dim("B", 3), dim("D", 9)});
+  graph::Node top;
+  top.op = Op::TopKIndices;
+  top.inputs = {x};
+  top.dtype = DType::Int64;
+  top.shape = {b[x].shape[0], Dim(1)};
+  top.attrs.dims = {1};
+  top.attrs.descending = true;
+  const NodeId best = *b.add(top);
+  const graph::Graph after = top_one(std::move(b).finish({{"y", best}}));
+  EXPECT_EQ(after[after.outputs[0].node].op, Op::ArgMax);
+}
+
+TEST(Settle, LeavesOneChoiceBesideOthers) {
+  Kernel kernel;
+  kernel.tunes = {{"VEC", {8, 4, 1}, ""}, {"UNROLL", {4, 2, 1}, ""}};
+  kernel.methods = {{"memory.vectorized_access", "VEC > 1", "VEC=1"},
+                    {"compute.ilp_unroll_register_tile", "UNROLL > 1", "UNROLL=1"}};
+  Situation situation;
+  Kernel alone = kernel;
+  settle(alone, situation);
+  EXPECT_EQ(alone.tunes[1].values.size(), 3u);
+  situation.alone = false;
+  settle(kernel, situation);
+  EXPECT_EQ(kernel.tunes[0].values, (std::vector<int64_t>{8, 1}));
+  EXPECT_EQ(kernel.tunes[1].values, (std::vector<int64_t>{4}));
+  EXPECT_EQ(kernel.methods[0].off, "VEC=1");
+  EXPECT_EQ(kernel.methods[1].off, "");
+}
+
+}  // namespace
+}  // namespace kw::codegen

@@ -1,0 +1,5 @@
+import torch
+
+
+def reference(x: "bool[B, D]"):
+    return torch.any(x, 0)

@@ -1,0 +1,5 @@
+import torch
+
+
+def reference(a: "fp32[M, K]", b: "fp32[K, N]"):
+    return a @ b

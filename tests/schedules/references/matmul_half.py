@@ -1,0 +1,5 @@
+import torch
+
+
+def reference(a: "fp16[M, K]", b: "fp16[K, N]"):
+    return a @ b
