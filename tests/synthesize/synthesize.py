@@ -1,6 +1,7 @@
 """synthesize on the virtual GPU: kernels that verify, a report with every field, replay by seed, prompts, targets."""
 import json
 import os
+import subprocess
 import sys
 
 from common import Jobs, RMS_NORM
@@ -141,7 +142,28 @@ def prompt_and_target():
     h.check(done.returncode == 0 and "B=64 D=128" in done.stdout, "fast at the shape asked for", done)
 
 
+def terminal():
+    import pty
+    master, slave = pty.openpty()
+    process = subprocess.Popen([h.binary, "synthesize", "--reference", RMS_NORM, *h.words, "--candidates", "2"],
+                               env=h.environment, cwd=h.folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=slave)
+    os.close(slave)
+    shown = b""
+    while True:
+        try:
+            piece = os.read(master, 65536)
+        except OSError:
+            break
+        if not piece:
+            break
+        shown += piece
+    out = process.communicate()[0]
+    h.check(process.returncode == 0 and b"PASSED" in out, "a run beside a terminal")
+    h.check(shown.count(b"\r\x1b[K") > 3 and b"\n" not in shown.strip(), "one line is rewritten: %r" % shown[-200:])
+
+
 rms_norm()
+terminal()
 many_references()
 replay()
 prompt_and_target()
