@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 
 #include "base/text.h"
 #include "codegen/module_text.h"
@@ -30,6 +31,50 @@ Result<bool> holds(const task::Task& task, const std::vector<std::string>& guard
   return std::find(values.begin(), values.end(), 0) == values.end();
 }
 
+/// Whether the same operations were traced with other numbers.
+bool only_numbers_differ(const graph::Graph& one, const graph::Graph& other) {
+  if (one.nodes.size() != other.nodes.size()) return false;
+  bool differ = false;
+  for (size_t i = 0; i < one.nodes.size(); ++i) {
+    const graph::Node &a = one.nodes[i], &b = other.nodes[i];
+    if (a.op != b.op || a.inputs != b.inputs) return false;
+    if (a.op != graph::Op::Constant || !a.attrs.starts.empty()) continue;
+    differ = differ || a.attrs.number != b.attrs.number || a.attrs.integer != b.attrs.integer;
+  }
+  return differ;
+}
+
+/// Another value of one dim that the trace at `shape` still speaks of; nothing where none is near.
+Result<std::optional<task::Dims>> neighbour(const task::Task& task, const graph::Graph& graph,
+                                            const task::Dims& shape, const std::string& dim) {
+  const auto range = task.dims.find(dim);
+  const task::DimRange limits = range == task.dims.end() ? task::DimRange{} : range->second;
+  const int64_t value = shape.at(dim), step = std::max<int64_t>(1, limits.multiple);
+  for (const int64_t other : {value + step, value + 2 * step, 2 * value, value - step}) {
+    task::Dims at = shape;
+    at[dim] = other;
+    if (other < std::max<int64_t>(limits.low, 1) || other > limits.high || other == value) continue;
+    if (KW_TRY(holds(task, graph.guards, at))) return std::optional<task::Dims>(at);
+  }
+  return std::optional<task::Dims>();
+}
+
+/// Numbers that follow from the dims in a way no expression says, as in `D ** 0.5`, tie the trace
+/// to its dims: "D == 64".
+Result<std::vector<std::string>> tied_dims(const task::Task& task, const graph::Graph& graph,
+                                           const task::Dims& shape) {
+  std::vector<std::string> guards;
+  for (const auto& [dim, value] : shape) {
+    const std::optional<task::Dims> at = KW_TRY(neighbour(task, graph, shape, dim));
+    if (!at) continue;
+    const Result<graph::Graph> other = task.reference->trace(*at);
+    if (other && only_numbers_differ(graph, *other)) {
+      guards.push_back(fmt::format("{} == {}", dim, value));
+    }
+  }
+  return guards;
+}
+
 Result<Traces> trace(const task::Task& task, const Options& options) {
   Traces traces;
   std::vector<task::Dims> shapes = task.benchmark_shapes;
@@ -40,7 +85,9 @@ Result<Traces> trace(const task::Task& task, const Options& options) {
       covered = covered || KW_TRY(holds(task, program->guards, shape));
     }
     if (covered) continue;
-    const graph::Graph graph = KW_TRY(task.reference->trace(shape));
+    graph::Graph graph = KW_TRY(task.reference->trace(shape));
+    const std::vector<std::string> tied = KW_TRY(tied_dims(task, graph, shape));
+    graph.guards.insert(graph.guards.end(), tied.begin(), tied.end());
     if (traces.programs.empty()) traces.names = names_of(task, graph);
     traces.programs.push_back(
         std::make_unique<Program>(KW_TRY(make_program(graph, traces.names, options))));

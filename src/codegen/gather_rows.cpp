@@ -92,6 +92,10 @@ class GatherRows {
 
   std::optional<Value> load(const Buffer& buffer, const Dim& address) {
     const Dim renamed = substitute(address, loop_.rename(variable("column")));
+    // What is picked anew for every element cannot be loaded before the elements are known.
+    for (const std::string& word : identifiers(renamed.text())) {
+      if (word != "column" && e_.level_of(variable(word)) == lane_scope_) return std::nullopt;
+    }
     const auto element = packs_.element(buffer, renamed, "[u]");
     if (!element) return std::nullopt;
     e_.note(address);

@@ -64,16 +64,29 @@ const Schedule* find_schedule(const std::string& name) {
 
 namespace {
 
-/// Nothing to compute, whatever the dims: one thread that finds so is enough.
-bool is_empty(const Region& region) {
-  const Dim count = graph::count_of(region.root().shape);
+bool is_empty(const Shape& shape) {
+  const Dim count = graph::count_of(shape);
   return count.is_constant() && count.value() == 0;
+}
+
+/// Nothing to compute, or nothing to compute it from, whatever the dims: no need for speed.
+bool is_empty(const Region& region) {
+  if (is_empty(region.root().shape)) return true;
+  for (const graph::NodeId id : interior(region)) {
+    for (const graph::NodeId input : region.node(id).inputs) {
+      if (is_empty(region.node(input).shape)) return true;
+    }
+  }
+  return false;
 }
 
 }  // namespace
 
 std::vector<const Schedule*> schedules_for(const Region& region, const Situation& situation) {
-  if (is_empty(region)) return {find_schedule("generic")};
+  if (is_empty(region)) {
+    if (!generic_applies(region, situation)) return {};
+    return {find_schedule("generic")};
+  }
   std::vector<const Schedule*> rows;
   for (const Schedule& row : kSchedules) {
     if (row.applies(region, situation)) rows.push_back(&row);
