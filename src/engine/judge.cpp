@@ -181,6 +181,10 @@ Result<search::Look> Judge::certify(const record::Candidate& candidate) {
   made.text = with_tunes(candidate.text, candidate.tunes);
   request.quick = request_.quick;
   Lane& lane = lanes_.first();
+  record::Candidate shipped = candidate;
+  shipped.text = made.text;
+  compile_ahead(shipped, exec::ImageKind::Ptx, true);
+  if (measures()) compile_ahead(shipped, lane.tools.verify.gpu->info().image, true);
   BenchTools tools = lane.tools;
   tools.pools = &lane.pools;
   tools.shape = lane.shape ? &*lane.shape : nullptr;
