@@ -35,6 +35,7 @@ class Search {
  private:
   Status explore();
   Result<bool> screen(size_t count);
+  Candidates worth_measuring() const;
   Result<bool> measure();
   Status finals();
   Status certify();
@@ -97,9 +98,9 @@ Result<bool> Search::screen(size_t count) {
   return true;
 }
 
-// The best-looking of those that were never on the clock.
-Result<bool> Search::measure() {
-  if (!evaluator_.measures()) return false;
+// The best-looking of those that were never on the clock, at most a lane.
+Candidates Search::worth_measuring() const {
+  if (!evaluator_.measures()) return {};
   std::vector<const Entry*> waiting;
   double best = 0;
   for (const Entry& entry : archive_.entries()) {
@@ -117,6 +118,11 @@ Result<bool> Search::measure() {
     if (hopeless || chosen.size() == options_.lane) break;
     chosen.push_back(entry->candidate);
   }
+  return chosen;
+}
+
+Result<bool> Search::measure() {
+  const Candidates chosen = worth_measuring();
   if (chosen.empty()) return false;
   const std::vector<Look> looks = KW_TRY(evaluator_.measure(chosen));
   KW_CHECK(looks.size() == chosen.size(), "one answer per candidate");
@@ -132,7 +138,9 @@ Status Search::explore() {
   if (stop && archive_.best() == nullptr) KW_TRY(screen(1));
   if (stop && !standing_.measured) KW_TRY(measure());
   while (!stop) {
-    const bool screened = KW_TRY(screen(options_.batch));
+    // The clock is the scarce thing: it never waits for more choice than it can use.
+    const bool enough = evaluator_.measures() && worth_measuring().size() >= options_.lane;
+    const bool screened = !enough && KW_TRY(screen(options_.batch));
     const bool measured = KW_TRY(measure());
     refresh();
     stop = first_reason(options_.rules, standing_);

@@ -20,12 +20,12 @@ class Numbers : public Proposer {
     for (size_t i = n; seed > 0 && i > 1; --i) std::swap(order_[i - 1], order_[random.below(i)]);
   }
   std::string name() const override { return "numbers"; }
-  Result<std::vector<record::Candidate>> propose(size_t count, const Archive&) override {
+  Result<std::vector<record::Candidate>> propose(size_t count, const Archive& archive) override {
     std::vector<record::Candidate> out;
     while (out.size() < count && next_ < order_.size()) {
       const auto value = static_cast<int64_t>(order_[next_++]);
-      out.push_back(
-          record::make_candidate("k", {{"N", value}}, name(), value % 2 ? "odd" : "even"));
+      auto made = record::make_candidate("k", {{"N", value}}, name(), value % 2 ? "odd" : "even");
+      if (!archive.contains(made.id)) out.push_back(std::move(made));
     }
     return out;
   }
@@ -270,7 +270,7 @@ INSTANTIATE_TEST_SUITE_P(
                              [](Options& o) { o.rules.push_back(stop_after_candidates(40)); },
                              "40 candidates tried", 40},
                     StopCase{"plateau", [](Options& o) { o.rules.push_back(stop_at_plateau(30)); },
-                             "no better one among the last 30", 64}),
+                             "no better one among the last 30", 32}),
     [](const auto& one) { return one.param.name; });
 
 TEST(Archive, BeamKeepsRoomForOtherOrigins) {
