@@ -93,8 +93,9 @@ class RowArg {
     std::vector<std::pair<std::string, std::string>> more;
     if (group_ == Group::Split) {
       more = {{"Index part_length", name("PART")},
-              {fmt::format("{}* bests", register_type(joining_.dtype())), region_.name + "_bests"},
-              {place, region_.name + "_places"}};
+              {fmt::format("{}* bests", register_type(joining_.dtype())),
+               scratch_name(region_, "bests")},
+              {place, scratch_name(region_, "places")}};
     }
     const Head head = head_of(e_, region_.name, "typename Index, int kVec", name("THREADS"), more);
     kernel.functions = e_.functions();
@@ -353,8 +354,8 @@ class RowArg {
                                    name("TILE"), name("TILE"))},
         {name("PARTS"), fmt::format("ceil_div({}, {})", n, name("PART"))}};
     const std::string extent = fmt::format("{} * {}", rows, name("PARTS"));
-    kernel.scratch = {{region_.name + "_bests", joining_.dtype(), extent, ""},
-                      {region_.name + "_places", DType::Int64, extent, ""}};
+    kernel.scratch = {{scratch_name(region_, "bests"), joining_.dtype(), extent, ""},
+                      {scratch_name(region_, "places"), DType::Int64, extent, ""}};
   }
 
   void add_variants(Kernel& kernel, const Head& head, int64_t vec) {
@@ -410,11 +411,11 @@ class RowArg {
       w.raw(result_text_);
     }
     const std::string kernel_name = region_.name + "_finish";
-    const Head head = head_of(
-        e_, kernel_name, "typename Index", "32",
-        {{"Index parts", name("PARTS")},
-         {fmt::format("const {}* bests", register_type(joining_.dtype())), region_.name + "_bests"},
-         {"const long long* places", region_.name + "_places"}});
+    const Head head = head_of(e_, kernel_name, "typename Index", "32",
+                              {{"Index parts", name("PARTS")},
+                               {fmt::format("const {}* bests", register_type(joining_.dtype())),
+                                scratch_name(region_, "bests")},
+                               {"const long long* places", scratch_name(region_, "places")}});
     kernel.functions.insert(e_.functions().begin(), e_.functions().end());
     kernel.source += fmt::format("\n// {}: the best of all parts.\n", region_.stores[0].to.name) +
                      head.text + " {\n" + w.text() + "}\n";

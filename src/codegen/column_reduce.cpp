@@ -122,7 +122,7 @@ class ColumnReduce {
     return in;
   }
   std::string name(const char* text) const { return text + region_.suffix; }
-  std::string scratch(size_t k) const { return fmt::format("{}_{}", region_.name, totals_[k]); }
+  std::string scratch(size_t k) const { return scratch_name(region_, totals_[k]); }
 
   std::vector<std::pair<std::string, std::string>> partials() const {
     std::vector<std::pair<std::string, std::string>> more = {

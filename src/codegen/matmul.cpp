@@ -44,7 +44,7 @@ class Tiled {
 
  private:
   std::string name(const char* text) const { return text + region_.suffix; }
-  std::string sums() const { return region_.name + "_sums"; }
+  std::string sums() const { return scratch_name(region_, "sums"); }
   /// What products are added up in: as wide as the result, fp32 for halves.
   DType sum_dtype() const {
     const DType dtype = product_.node().dtype;

@@ -208,6 +208,12 @@ bool stores_follow(const Region& region, const std::set<NodeId>& roots, const Sh
   return true;
 }
 
+std::string scratch_name(const Region& region, const std::string& what) {
+  std::string name = region.name + "_" + what;
+  while (region.taken.count(name) > 0) name += "_";
+  return name;
+}
+
 std::string as_factor(const Dim& dim) {
   const std::string text = dim.text();
   const bool simple = text.find_first_of("+-*/% ") == std::string::npos;

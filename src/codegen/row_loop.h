@@ -87,6 +87,9 @@ bool stores_follow(const Region& region, const std::set<graph::NodeId>& roots, c
 /// Whether `node` or anything it is computed from is one of these.
 bool depends_on(const Region& region, graph::NodeId node, const std::set<graph::NodeId>& roots);
 
+/// A name for scratch of the region's kernel that no tensor has.
+std::string scratch_name(const Region& region, const std::string& what);
+
 bool same_shape(const Shape& a, const Shape& b);
 /// "(2 * D)" or "D": usable as a factor or divisor in a plan expression.
 std::string as_factor(const Dim& dim);

@@ -76,8 +76,8 @@ class RowScan {
  private:
   std::string tune(const char* name) const { return name + region_.suffix; }
   std::string let(const char* name) const { return name + region_.suffix; }
-  std::string totals() const { return region_.name + "_totals"; }
-  std::string places() const { return region_.name + "_places"; }
+  std::string totals() const { return scratch_name(region_, "totals"); }
+  std::string places() const { return scratch_name(region_, "places"); }
   bool reverse() const { return scans_.first->attrs.reverse; }
 
   /// The element's index; `column` counts in the direction of the scan.

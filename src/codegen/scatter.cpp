@@ -46,7 +46,7 @@ class Scatter {
   }
 
  private:
-  std::string scratch() const { return region_.name + "_found"; }
+  std::string scratch() const { return scratch_name(region_, "found"); }
   /// Sums are as wide as the result, halves in fp32; places are counted from 1.
   DType scratch_dtype() const {
     if (!adds_) return DType::Uint64;

@@ -58,7 +58,7 @@ class Sort {
   int64_t capacity() const { return wide() ? 2048 : 4096; }
   std::string item() const { return region_.name + "_item<Index>"; }
   std::string length() const { return as_factor(loop_.length()); }
-  std::string buffer(const char* which) const { return fmt::format("{}_{}", region_.name, which); }
+  std::string buffer(const char* which) const { return scratch_name(region_, which); }
 
   std::string item_text() const {
     CudaWriter w;
