@@ -3,8 +3,9 @@
 // scratch keeps the largest position that wants a place, so that equal indices give the same answer
 // in every order. The second computes the results from the base and what was found.
 //
-// Atomic sums depend on the order of blocks in their last bits, so a task that demands the same
-// bits twice is left to others; integers are the same in every order.
+// Sums of floats are kept in fp64, where the order of blocks shows only far behind what fp32 can
+// hold; fp64 itself, and tasks that demand the same bits twice, are left to others. Integers are
+// the same in every order.
 #include <fmt/core.h>
 
 #include "base/text.h"
@@ -47,11 +48,10 @@ class Scatter {
 
  private:
   std::string scratch() const { return scratch_name(region_, "found"); }
-  /// Sums are as wide as the result, halves in fp32; places are counted from 1.
+  /// Sums of floats are in fp64; places are counted from 1.
   DType scratch_dtype() const {
     if (!adds_) return DType::Uint64;
-    if (in_float(node_.dtype)) return DType::Fp32;
-    if (node_.dtype == DType::Fp64) return DType::Fp64;
+    if (in_float(node_.dtype)) return DType::Fp64;
     return tensor::dtype_size(node_.dtype) == 8 ? DType::Uint64 : DType::Int32;
   }
   static std::string count_text(const Shape& shape) { return graph::count_of(shape).text(); }
@@ -164,9 +164,9 @@ class Scatter {
     const std::string entry = fmt::format("found[{}]", e.text(linear(node_.shape, at)));
     if (adds_) {
       const std::string type = register_type(node_.dtype);
-      return {{fmt::format("static_cast<{}>({} + static_cast<{}>({}))", type, base.expr.operand(),
-                           type, entry)},
-              scope};
+      const std::string found =
+          in_float(node_.dtype) ? entry : fmt::format("static_cast<{}>({})", type, entry);
+      return {{fmt::format("static_cast<{}>({} + {})", type, base.expr.operand(), found)}, scope};
     }
     const std::string winner = e.fresh_variable("winner", scope);
     e.at(scope).line(fmt::format("const Index {} = static_cast<Index>({});", winner, entry));
@@ -200,8 +200,8 @@ bool scatter_applies(const Region& region, const Situation& situation) {
   const Node& node = region.node(*id);
   if (node.attrs.scatter == ScatterMode::Set) return true;
   if (node.attrs.scatter != ScatterMode::Add || node.dtype == DType::Bool) return false;
-  const bool floating = in_float(node.dtype) || node.dtype == DType::Fp64;
-  return !(floating && situation.precision.deterministic);
+  if (node.dtype == DType::Fp64) return false;
+  return !(in_float(node.dtype) && situation.precision.deterministic);
 }
 
 Kernel scatter_emit(const Region& region, const Situation&) {
