@@ -46,6 +46,7 @@ TEST(Evaluation, SettlesTotalsAndRegressions) {
   EXPECT_EQ(e.rows[0].regression, "speedup_drop:2.5->1.5");
   EXPECT_EQ(e.rows[1].regression, "pass_to_fail");
   EXPECT_EQ(e.rows[2].regression, "");
+  EXPECT_NE(summary_text(e).find("against     old: 2 regressions\n"), std::string::npos);
   settle({e.rows[0]}, &e);
   EXPECT_EQ(e.rows[0].regression, "");  // settled anew, not added to
 }

@@ -166,6 +166,10 @@ std::string summary_text(const Evaluation& e) {
     text +=
         fmt::format("  failed {}: {}\n", row.kernel, short_text(row.failure_reason, kReasonBytes));
   }
+  if (!e.against.empty()) {
+    text += fmt::format("against     {}: {} regression{}\n", e.against, e.regressions(),
+                        e.regressions() == 1 ? "" : "s");
+  }
   for (const Change& change : e.changes) {
     if (change.regression()) text += fmt::format("  worse  {}: {}\n", change.kernel, change.text());
   }
