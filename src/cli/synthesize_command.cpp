@@ -106,7 +106,14 @@ int finish(const Result<engine::SynthesisReport>& report, Io& io) {
   if (!report) return io.fail(report.error());
   io.print(synthesis_text(*report, io.style()));
   if (report->error_blame && !report->interrupted) io.complain(report->failure_reason);
-  return io.finish(report_code(*report), report->document);
+  Json document = report->document;
+  if (report->error_blame) {
+    const Blame blame = static_cast<Blame>(*report->error_blame);
+    document.set("error", Json::object()
+                              .set("blame", report->interrupted ? "user" : blame_name(blame))
+                              .set("message", report->failure_reason));
+  }
+  return io.finish(report_code(*report), std::move(document));
 }
 
 int go_on(const Args& args, Io& io, bool only_measure) {

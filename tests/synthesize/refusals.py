@@ -48,6 +48,14 @@ def failures_with_a_report():
         h.check(not os.path.exists(os.path.join(h.newest(), "final", "kernel.cu")), "%s: nothing is shipped" % name)
 
 
+def failure_as_json():
+    done = h.run(*BASE, "--device", "gpu", "--json")
+    document = json.loads(done.stdout)
+    h.check(done.returncode == 3 and document["ok"] is False and document["exit_code"] == 3, "a failure in JSON", done)
+    h.check(document["error"]["blame"] == "environment" and document["error"]["message"] == document["failure_reason"],
+            "the error beside the report", done)
+
+
 def odd_wishes():
     done = h.run(*BASE, "--time", "0", "--json")
     report = json.loads(done.stdout)
@@ -61,5 +69,6 @@ def odd_wishes():
 
 refused_options()
 failures_with_a_report()
+failure_as_json()
 odd_wishes()
 h.finish()
