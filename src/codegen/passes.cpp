@@ -15,6 +15,7 @@ constexpr Pass kPasses[] = {
     {"decompose", "powers and divisions by constants in cheaper words", decompose},
     {"top_one", "a top-k of one as a reduction", top_one},
     {"reciprocal", "softmax divides once per row", reciprocal},
+    {"turn_scan", "a scan between two flips from the other end", turn_scan},
     {"simplify", "unused and repeated nodes go", graph::simplify},
 };
 

@@ -31,5 +31,7 @@ graph::Graph decompose(const graph::Graph& graph);
 graph::Graph reciprocal(const graph::Graph& graph);
 // top_one.cpp: the first of a top-k as a max
 graph::Graph top_one(const graph::Graph& graph);
+// turn_scan.cpp: a scan between two flips from the other end
+graph::Graph turn_scan(const graph::Graph& graph);
 
 }  // namespace kw::codegen

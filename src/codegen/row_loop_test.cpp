@@ -155,6 +155,26 @@ TEST(TopOne, IsAReduction) {
   EXPECT_EQ(after[after.outputs[0].node].op, Op::ArgMax);
 }
 
+TEST(TurnScan, DropsBothFlips) {
+  graph::Builder b;
+  const NodeId x = b.input("x", DType::Fp32, {dim("B", 3), dim("D", 9)});
+  const auto flip = [&](NodeId of) {
+    graph::Node node;
+    node.op = Op::Flip;
+    node.inputs = {of};
+    node.dtype = b[of].dtype;
+    node.shape = b[of].shape;
+    node.attrs.dims = {1};
+    return *b.add(node);
+  };
+  const NodeId turned = flip(*b.scan(Op::CumSum, flip(x), 1));
+  const graph::Graph after = turn_scan(std::move(b).finish({{"y", turned}}));
+  const graph::Node& scan = after[after.outputs[0].node];
+  EXPECT_EQ(scan.op, Op::CumSum);
+  EXPECT_TRUE(scan.attrs.reverse);
+  EXPECT_EQ(after[scan.inputs[0]].op, Op::Input);
+}
+
 TEST(Settle, LeavesOneChoiceBesideOthers) {
   Kernel kernel;
   kernel.tunes = {{"VEC", {8, 4, 1}, ""}, {"UNROLL", {4, 2, 1}, ""}};

@@ -1,0 +1,35 @@
+// A scan between two flips of its dim is a scan from the other end: one kernel that moves nothing.
+#include "codegen/passes.h"
+#include "codegen/rewrite.h"
+
+namespace kw::codegen {
+
+using graph::Graph;
+using graph::Node;
+using graph::NodeId;
+using graph::Op;
+
+namespace {
+
+/// Places would have to be turned as well; values need not.
+bool gives_values(Op op) {
+  return op == Op::CumSum || op == Op::CumProd || op == Op::CumMax || op == Op::CumMin;
+}
+
+std::optional<NodeId> change(Rewriter& r, const Node& node) {
+  if (node.op != Op::Flip) return std::nullopt;
+  const Node& scan = r[node.inputs[0]];
+  if (!gives_values(scan.op) || scan.attrs.dims != node.attrs.dims) return std::nullopt;
+  const Node& inner = r[scan.inputs[0]];
+  if (inner.op != Op::Flip || inner.attrs.dims != node.attrs.dims) return std::nullopt;
+  Node turned = scan;
+  turned.inputs = inner.inputs;
+  turned.attrs.reverse = !scan.attrs.reverse;
+  return r.add(std::move(turned));
+}
+
+}  // namespace
+
+Graph turn_scan(const Graph& graph) { return Rewriter(graph).run(change); }
+
+}  // namespace kw::codegen
