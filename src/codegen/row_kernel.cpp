@@ -141,6 +141,7 @@ std::string RowKernel::first_loads() {
   for (const auto& [id, name] : kept_) {
     w.line(fmt::format("{} {}[kItems][kVec];", register_type(region_.node(id).dtype), name));
   }
+  write_shared_rows(w);
   if (first.empty()) return w.text();
   write_columns(w, "", [&] {
     for (const PackLoad* load : first) {
@@ -149,6 +150,42 @@ std::string RowKernel::first_loads() {
     }
   });
   return w.text();
+}
+
+bool RowKernel::is_shared(const Dim& address) const {
+  if (!shares_ || habits_ == nullptr) return false;
+  const auto found = habits_->packs.find(address.text());
+  return found != habits_->packs.end() && found->second.size() > 1;
+}
+
+std::vector<Buffer> RowKernel::shared_rows() const {
+  std::vector<Buffer> rows;
+  for (const PackLoad& load : packs_.loads()) {
+    if (is_shared(load.address)) rows.push_back(load.buffer);
+  }
+  return rows;
+}
+
+// Every thread finds its own packs again, so no barrier is needed.
+void RowKernel::write_shared_rows(CudaWriter& w) {
+  if (shared_rows().empty()) return;
+  shared_.emplace_back("extern __shared__ uint4 row_memory[];");
+  const std::string columns = e_.text(plan_.column_count());
+  std::string from = "row_memory";
+  for (const PackLoad& load : packs_.loads()) {
+    if (!is_shared(load.address)) continue;
+    const char* type = memory_type(load.buffer.dtype);
+    w.line(fmt::format("auto* {0}_row = reinterpret_cast<Pack<{1}, kVec>*>({2});", load.name, type,
+                       from));
+    from += fmt::format(" + (({}) * sizeof({}) + 15) / 16", columns, type);
+  }
+  write_columns(w, "", [&] {
+    for (const PackLoad& load : packs_.loads()) {
+      if (!is_shared(load.address)) continue;
+      w.line(fmt::format("{0}_row[column / kVec] = load_pack<kVec>({1} + {2});", load.name,
+                         load.buffer.name, load.address.text()));
+    }
+  });
 }
 
 bool RowKernel::is_kept(const Dim& address) const {
@@ -230,6 +267,11 @@ void RowKernel::write_pass_body(CudaWriter& w, const std::string& packs, const s
                                 const std::vector<std::string>& behind_lanes) {
   for (const PackLoad& load : packs_.loads()) {
     if (in_pass_.count(load.name) == 0) continue;
+    if (is_shared(load.address)) {
+      w.line(fmt::format("const Pack<{0}, kVec> {1} = {1}_row[column / kVec];",
+                         memory_type(load.buffer.dtype), load.name));
+      continue;
+    }
     w.line(fmt::format("const Pack<{}, kVec> {} = load_pack<kVec>({} + {});",
                        memory_type(load.buffer.dtype), load.name, load.buffer.name,
                        load.address.text()));

@@ -32,7 +32,12 @@ class RowKernel {
   /// behind the last stores the results.
   void only_pass(size_t pass) { only_ = pass; }
 
+  /// Rows that several passes read are kept in shared memory; needs habits.
+  void keep_in_shared() { shares_ = true; }
+
   std::string body();
+  /// Buffers whose rows are kept so, after body().
+  std::vector<Buffer> shared_rows() const;
   Emitter& emitter() { return e_; }
   const Packs& packs() const { return packs_; }
   const Habits& seen() const { return seen_; }
@@ -52,7 +57,9 @@ class RowKernel {
   void write_columns(CudaWriter& w, const std::string& condition,
                      const std::function<void()>& inside);
   std::string first_loads();
+  void write_shared_rows(CudaWriter& w);
   bool is_kept(const Dim& address) const;
+  bool is_shared(const Dim& address) const;
   std::optional<Value> load(const Buffer& buffer, const Dim& address);
   std::optional<Value> node(graph::NodeId id, const Index& index);
   std::optional<Value> keep(graph::NodeId id, const Index& index);
@@ -87,7 +94,7 @@ class RowKernel {
   std::set<std::string> in_pass_;  // packs loaded inside the pass
   std::vector<std::string> shared_;
   std::map<graph::NodeId, std::string> results_, kept_;
-  bool keeping_ = false;
+  bool keeping_ = false, shares_ = false;
   Habits seen_;
   std::vector<std::pair<std::string, std::string>> parameters_;
 };

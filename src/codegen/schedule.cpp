@@ -27,6 +27,8 @@ constexpr Schedule kSchedules[] = {
      true},
     {"block_per_row", "a block per row: reductions and what follows them", rows_apply,
      block_per_row_emit, true},
+    {"shared_row", "a block per row, read once into shared memory", shared_rows_apply,
+     shared_rows_emit, true},
     {"lanes_per_row", "a warp or a part of one per row: reductions and what follows them",
      rows_apply, lanes_per_row_emit, true, rows_prefer_lanes},
     {"scan_split", "several blocks scan a row, after its parts' totals", scan_split_applies,

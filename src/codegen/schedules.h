@@ -16,6 +16,10 @@ bool rows_prefer_lanes(const Region& region, const Situation& situation);
 Kernel block_per_row_emit(const Region& region, const Situation& situation);
 Kernel lanes_per_row_emit(const Region& region, const Situation& situation);
 
+// row_shared.cpp: a block per row, which is kept in shared memory
+bool shared_rows_apply(const Region& region, const Situation& situation);
+Kernel shared_rows_emit(const Region& region, const Situation& situation);
+
 // row_split.cpp: several blocks per row
 bool split_rows_apply(const Region& region, const Situation& situation);
 Kernel split_rows_emit(const Region& region, const Situation& situation);

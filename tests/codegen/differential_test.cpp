@@ -92,8 +92,9 @@ INSTANTIATE_TEST_SUITE_P(Ops, Tables, testing::ValuesIn(kTables),
 std::vector<std::string> references() {
   std::vector<std::string> paths;
   const fs::path root = KW_SOURCE_DIR;
-  for (const char* folder : {"tests/frontend/agree", "tests/frontend/kernelbench",
-                             "suites/internal", "suites/extended", "suites/kernelbench"}) {
+  for (const char* folder :
+       {"tests/codegen/golden", "tests/frontend/agree", "tests/frontend/kernelbench",
+        "suites/internal", "suites/extended", "suites/kernelbench"}) {
     if (!fs::exists(root / folder)) continue;
     for (const auto& entry : fs::directory_iterator(root / folder)) {
       const bool file = entry.path().extension() == ".py";

@@ -1,0 +1,262 @@
+//! kernelwright 1
+//! task    softmax_wide
+//! input   x: fp16[B, D]
+//! output  out0: fp16[B, D]
+//! let     PACKS = ceil_div(D, THREADS * VEC)
+//! let     PACKS_ITEMS = 1 + (PACKS > 1) + (PACKS > 2) + (PACKS > 3) + 2 * (PACKS > 4) + 2 * (PACKS > 6) + 4 * (PACKS > 8) + 4 * (PACKS > 12)
+//! let     SINGLES = ceil_div(D, THREADS)
+//! let     SINGLES_ITEMS = 1 + (SINGLES > 1) + (SINGLES > 2) + (SINGLES > 3) + 2 * (SINGLES > 4) + 2 * (SINGLES > 6) + 4 * (SINGLES > 8) + 4 * (SINGLES > 12)
+//! tune    FAST_MATH in 1, 0
+//! tune    THREADS in 512, 1024, 256
+//! tune    VEC in 8, 1
+//! tune    REGISTERS in 1, 0
+//! tune    STREAM in 0, 1
+//! method  memory.vectorized_access when VEC > 1, off VEC=1
+//! method  compute.ilp_unroll_register_tile when REGISTERS == 1, off REGISTERS=0
+//! method  memory.ldg_cache_modifier_hint when STREAM == 1, off STREAM=0
+//! method  compute.reduction
+//! method  compute.warp_shuffle
+//! method  memory.coalesced_access
+//! method  memory.kernel_fusion
+//! method  compute.fma_and_fast_math when FAST_MATH == 1, off FAST_MATH=0
+//! when    D % VEC == 0 && B * D <= 2000000000 && B <= 2000000000 && REGISTERS == 1 && PACKS <= 16
+//! launch  softmax_wide<int, VEC, PACKS_ITEMS> grid(B) block(THREADS) args(x, out0, D)
+//! when    B * D <= 2000000000 && B <= 2000000000 && REGISTERS == 1 && SINGLES <= 16
+//! launch  softmax_wide<int, 1, SINGLES_ITEMS> grid(B) block(THREADS) args(x, out0, D)
+//! when    D % VEC == 0 && B * D <= 2000000000 && B <= 2000000000
+//! launch  softmax_wide_long<int, VEC> grid(min(B, 2147483647)) block(THREADS) args(x, out0, B, D)
+//! when    true
+//! launch  softmax_wide_long<long long, 1> grid(min(B, 2147483647)) block(THREADS) args(x, out0, B, D)
+
+// Generated for task softmax_wide: softmax_wide=block_per_row.
+#include <cuda_fp16.h>
+
+// Neighbouring elements that are loaded and stored as one word.
+template <typename T, int kCount>
+struct alignas(sizeof(T) * kCount < 16 ? sizeof(T) * kCount : 16) Pack {
+  T at[kCount];
+};
+
+// The unsigned word, or words, of that many bytes.
+template <int kBytes>
+struct WordOf {
+  using Type = uint4;
+};
+template <>
+struct WordOf<8> {
+  using Type = uint2;
+};
+template <>
+struct WordOf<4> {
+  using Type = unsigned int;
+};
+template <>
+struct WordOf<2> {
+  using Type = unsigned short;
+};
+template <>
+struct WordOf<1> {
+  using Type = unsigned char;
+};
+
+// Streaming data is read once, so it should not push anything else out of the caches.
+template <int kCount, typename T>
+__device__ __forceinline__ Pack<T, kCount> load_pack(const T* from) {
+  constexpr int kBytes = sizeof(T) * kCount < 16 ? sizeof(T) * kCount : 16;
+  using Word = typename WordOf<kBytes>::Type;
+  Pack<T, kCount> pack;
+#pragma unroll
+  for (int i = 0; i < static_cast<int>(sizeof(pack) / kBytes); ++i) {
+    const Word* at = reinterpret_cast<const Word*>(from) + i;
+    const Word word = STREAM ? __ldcs(at) : *at;
+    memcpy(reinterpret_cast<char*>(&pack) + i * kBytes, &word, kBytes);
+  }
+  return pack;
+}
+
+template <typename T, int kCount>
+__device__ __forceinline__ void store_pack(T* to, const Pack<T, kCount>& pack) {
+  constexpr int kBytes = sizeof(T) * kCount < 16 ? sizeof(T) * kCount : 16;
+  using Word = typename WordOf<kBytes>::Type;
+#pragma unroll
+  for (int i = 0; i < static_cast<int>(sizeof(pack) / kBytes); ++i) {
+    Word word;
+    memcpy(&word, reinterpret_cast<const char*>(&pack) + i * kBytes, kBytes);
+    Word* at = reinterpret_cast<Word*>(to) + i;
+    if (STREAM) {
+      __stcs(at, word);
+    } else {
+      *at = word;
+    }
+  }
+}
+
+// The larger one; NaN wins.
+template <typename T>
+__device__ __forceinline__ T max_nan(T a, T b) {
+  return a > b || a != a ? a : b;
+}
+#if __CUDA_ARCH__ >= 800
+__device__ __forceinline__ float max_nan(float a, float b) {
+  float larger;
+  asm("max.NaN.f32 %0, %1, %2;" : "=f"(larger) : "f"(a), "f"(b));
+  return larger;
+}
+#endif
+
+struct Add {
+  template <typename T>
+  __device__ __forceinline__ T operator()(T a, T b) const {
+    return a + b;
+  }
+};
+
+struct Larger {
+  template <typename T>
+  __device__ __forceinline__ T operator()(T a, T b) const {
+    return max_nan(a, b);
+  }
+};
+
+// Joins the values of kLanes neighbouring lanes; all of them get the result.
+template <int kLanes, typename T, typename Join>
+__device__ __forceinline__ T reduce_lanes(T value, Join join) {
+#pragma unroll
+  for (int offset = kLanes / 2; offset > 0; offset /= 2) {
+    value = join(value, __shfl_xor_sync(0xffffffffu, value, offset));
+  }
+  return value;
+}
+
+// Joins the values of all threads; all of them get the result. `slots` is used once only.
+template <int kThreads, typename T, typename Join>
+__device__ __forceinline__ T reduce_block(T value, Join join, T* slots) {
+  value = reduce_lanes<32>(value, join);
+  if (kThreads == 32) return value;
+  if (threadIdx.x % 32 == 0) slots[threadIdx.x / 32] = value;
+  __syncthreads();
+  value = slots[0];
+#pragma unroll
+  for (int warp = 1; warp < kThreads / 32; ++warp) value = join(value, slots[warp]);
+  return value;
+}
+
+__device__ __forceinline__ float exp2_approx(float x) {
+  float y;
+  asm("ex2.approx.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+}
+
+__device__ __forceinline__ float fast_exp(float x) {
+  return FAST_MATH ? exp2_approx(x * 1.44269504f) : expf(x);
+}
+
+// out0: one block per row, which is read once, kept in registers.
+template <typename Index, int kVec, int kItems>
+__global__ void __launch_bounds__(THREADS) softmax_wide(const __half* __restrict__ x,
+                                                        __half* __restrict__ out0, Index D) {
+  __shared__ float row_max_slots[THREADS / 32];
+  __shared__ float row_sum_slots[THREADS / 32];
+  const int thread = threadIdx.x;
+  const Index row = blockIdx.x;
+  Pack<__half, kVec> x_pack[kItems];
+  float kept[kItems][kVec];
+  #pragma unroll
+  for (int item = 0; item < kItems; ++item) {
+    const Index column = (item * THREADS + thread) * kVec;
+    if (column < D) {
+      x_pack[item] = load_pack<kVec>(x + D * row + column);
+    }
+  }
+  float row_max = -__int_as_float(0x7f800000);
+  #pragma unroll
+  for (int item = 0; item < kItems; ++item) {
+    const Index column = (item * THREADS + thread) * kVec;
+    if (column < D) {
+      #pragma unroll
+      for (int lane = 0; lane < kVec; ++lane) {
+        const float x_value = __half2float(x_pack[item].at[lane]);
+        row_max = Larger()(row_max, static_cast<float>(x_value));
+      }
+    }
+  }
+  row_max = reduce_block<THREADS>(row_max, Larger(), row_max_slots);
+  float row_sum = 0.0f;
+  #pragma unroll
+  for (int item = 0; item < kItems; ++item) {
+    const Index column = (item * THREADS + thread) * kVec;
+    if (column < D) {
+      #pragma unroll
+      for (int lane = 0; lane < kVec; ++lane) {
+        const float x_value_2 = __half2float(x_pack[item].at[lane]);
+        const float exp_value = fast_exp(x_value_2 - row_max);
+        kept[item][lane] = exp_value;
+        row_sum += exp_value;
+      }
+    }
+  }
+  row_sum = reduce_block<THREADS>(row_sum, Add(), row_sum_slots);
+  const float inverse = 1.0f / row_sum;
+  #pragma unroll
+  for (int item = 0; item < kItems; ++item) {
+    const Index column = (item * THREADS + thread) * kVec;
+    if (column < D) {
+      Pack<__half, kVec> out0_pack;
+      #pragma unroll
+      for (int lane = 0; lane < kVec; ++lane) {
+        const float exp_value_2 = kept[item][lane];
+        out0_pack.at[lane] = __float2half(exp_value_2 * inverse);
+      }
+      store_pack(out0 + D * row + column, out0_pack);
+    }
+  }
+}
+
+// out0: one block per row, which is read again in every pass.
+template <typename Index, int kVec>
+__global__ void __launch_bounds__(THREADS) softmax_wide_long(const __half* __restrict__ x,
+                                                            __half* __restrict__ out0, Index B,
+                                                            Index D) {
+  __shared__ float row_max_slots[THREADS / 32];
+  __shared__ float row_sum_slots[THREADS / 32];
+  const int thread = threadIdx.x;
+  for (Index row = blockIdx.x; row < B; row += gridDim.x) {
+    float row_max = -__int_as_float(0x7f800000);
+    #pragma unroll 4
+    for (Index column = thread * kVec; column < D; column += THREADS * kVec) {
+      const Pack<__half, kVec> x_pack = load_pack<kVec>(x + D * row + column);
+      #pragma unroll
+      for (int lane = 0; lane < kVec; ++lane) {
+        const float x_value = __half2float(x_pack.at[lane]);
+        row_max = Larger()(row_max, static_cast<float>(x_value));
+      }
+    }
+    row_max = reduce_block<THREADS>(row_max, Larger(), row_max_slots);
+    float row_sum = 0.0f;
+    #pragma unroll 4
+    for (Index column = thread * kVec; column < D; column += THREADS * kVec) {
+      const Pack<__half, kVec> x_pack = load_pack<kVec>(x + D * row + column);
+      #pragma unroll
+      for (int lane = 0; lane < kVec; ++lane) {
+        const float x_value_2 = __half2float(x_pack.at[lane]);
+        const float exp_value = fast_exp(x_value_2 - row_max);
+        row_sum += exp_value;
+      }
+    }
+    row_sum = reduce_block<THREADS>(row_sum, Add(), row_sum_slots);
+    const float inverse = 1.0f / row_sum;
+    #pragma unroll 4
+    for (Index column = thread * kVec; column < D; column += THREADS * kVec) {
+      const Pack<__half, kVec> x_pack = load_pack<kVec>(x + D * row + column);
+      Pack<__half, kVec> out0_pack;
+      #pragma unroll
+      for (int lane = 0; lane < kVec; ++lane) {
+        const float x_value_3 = __half2float(x_pack.at[lane]);
+        const float exp_value_2 = fast_exp(x_value_3 - row_max);
+        out0_pack.at[lane] = __float2half(exp_value_2 * inverse);
+      }
+      store_pack(out0 + D * row + column, out0_pack);
+    }
+    __syncthreads();
+  }
+}
