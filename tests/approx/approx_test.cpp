@@ -244,7 +244,8 @@ Result<tensor::HostTensor> run(const std::string& text, const tensor::HostTensor
   const exec::ImageId image = KW_TRY(tools().device->load(*outcome.compiled));
   const kernel::Program program = KW_TRY(kernel::instantiate(
       *parsed.module, bindings, selection, engine::kernel_infos(*outcome.compiled)));
-  exec::RunOutcome ran = KW_TRY(tools().device->run(image, program, {x, {}}, {}));
+  const std::vector<tensor::HostTensor> inputs = {x, {}};
+  exec::RunOutcome ran = KW_TRY(tools().device->run(image, program, inputs, {}));
   if (ran.status != exec::RunStatus::Completed) return input_error(ran.message);
   return std::move(ran.buffers[1]);
 }
