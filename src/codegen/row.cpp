@@ -17,6 +17,8 @@ using graph::Op;
 
 namespace {
 
+constexpr int64_t kLongForLanes = 16384;  // columns beyond which a warp is too few threads
+
 /// The plan lines around the kernels of one team.
 class RowSchedule {
  public:
@@ -190,6 +192,11 @@ class RowSchedule {
 }  // namespace
 
 bool rows_apply(const Region& region, const Situation&) { return plan_rows(region).has_value(); }
+
+bool lanes_apply(const Region& region, const Situation&) {
+  const std::optional<RowPlan> plan = plan_rows(region);
+  return plan && (plan->column_count().value() <= kLongForLanes || !plan->is_contiguous());
+}
 
 bool rows_prefer_lanes(const Region& region, const Situation&) {
   const std::optional<RowPlan> plan = plan_rows(region);

@@ -30,7 +30,7 @@ constexpr Schedule kSchedules[] = {
     {"shared_row", "a block per row, read once into shared memory", shared_rows_apply,
      shared_rows_emit, true},
     {"lanes_per_row", "a warp or a part of one per row: reductions and what follows them",
-     rows_apply, lanes_per_row_emit, true, rows_prefer_lanes},
+     lanes_apply, lanes_per_row_emit, true, rows_prefer_lanes},
     {"scan_split", "several blocks scan a row, after its parts' totals", scan_split_applies,
      scan_split_emit, true},
     {"scan_columns", "a thread scans a row, neighbours in neighbouring rows", scan_columns_applies,

@@ -12,6 +12,7 @@ Kernel pointwise_loop_emit(const Region& region, const Situation& situation);
 
 // row.cpp: chains of reductions over a row and what is computed from them
 bool rows_apply(const Region& region, const Situation& situation);
+bool lanes_apply(const Region& region, const Situation& situation);
 bool rows_prefer_lanes(const Region& region, const Situation& situation);
 Kernel block_per_row_emit(const Region& region, const Situation& situation);
 Kernel lanes_per_row_emit(const Region& region, const Situation& situation);
