@@ -95,6 +95,8 @@ Status Judge::prepare() {
   for (auto& lane : lanes_.all()) lane->tools.verify.compiler = ahead_.get();
   dims_ = request_.task->benchmark_shapes.empty() ? request_.task->correctness_shapes.front()
                                                   : request_.task->benchmark_shapes.front();
+  searched_ = *request_.task;
+  searched_.benchmark_shapes = {dims_};
   const graph::Graph whole = KW_TRY(request_.task->reference->trace(dims_));
   work_ = work_at(*request_.task, whole);
   floor_ = bench::floor_of(work_, *request_.calibration);

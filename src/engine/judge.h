@@ -92,6 +92,7 @@ class Judge : public search::Evaluator {
   store::Run& run_;
   Progress progress_;
   task::Dims dims_;
+  task::Task searched_;  // the task at the timed shape; certifying adds its other ones
   bench::Work work_;
   bench::Floor floor_;
   uint64_t hash_seed_ = 0, seed_ = 0;

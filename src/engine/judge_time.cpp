@@ -50,9 +50,8 @@ Status Judge::find_shape(Lane& lane) {
 /// "" when the candidate is ready on this lane, else why it must not be timed.
 Result<std::string> Judge::ready(Lane& lane, const record::Candidate& candidate) {
   if (lane.ready.count(candidate.id) > 0) return std::string();
-  VerifyReport judged =
-      KW_TRY(verify_module(candidate.text, *request_.task, verify_request(candidate),
-                           lane.tools.verify, {}, &lane.pools));
+  VerifyReport judged = KW_TRY(verify_module(candidate.text, searched_, verify_request(candidate),
+                                             lane.tools.verify, {}, &lane.pools));
   KW_TRY(run_.judged(candidate.id, to_json(judged)));
   std::string reason = verdict_reason(judged.gate.verdict);
   if (!reason.empty()) {
