@@ -48,9 +48,7 @@ class ClockedDevice : public verify::FakeDevice {
                                const exec::InputViews& inputs,
                                const exec::RunOptions& asked) override {
     exec::RunOutcome outcome = KW_TRY(FakeDevice::run(image, program, inputs, asked));
-    for (const tensor::HostTensor& buffer : outcome.buffers)
-      outcome.hashes.push_back(exec::audit_hash(buffer.data, asked.hash_seed) +
-                               (same_bits ? 0u : salt_++));
+    for (uint64_t& hash : outcome.hashes) hash += same_bits ? 0u : salt_++;
     return outcome;
   }
   Result<exec::TimeOutcome> time(const std::vector<exec::TimedProgram>& programs,

@@ -90,6 +90,20 @@ INSTANTIATE_TEST_SUITE_P(
                         },
                         {"permute B", "split B", "shift x 0.00", "linear w"},
                         {"scale x 0.00", "linear x", "split D"}},
+                    Row{"ScatterIntoMoreRows",
+                        [](Builder& b, NodeId x, NodeId) -> Result<NodeId> {
+                          const NodeId zero = b.constant(DType::Fp32, 0);
+                          const NodeId base = KW_TRY(b.expand(zero, {Dim(9), Dim(6)}));
+                          const NodeId index =
+                              b.iota({Dim::symbol("B", 4), Dim::symbol("D", 6)}, 1, DType::Int64);
+                          graph::Node node;
+                          node.op = Op::Scatter;
+                          node.inputs = {base, index, x};
+                          node.attrs.dims = {1};
+                          return b.add(std::move(node));
+                        },
+                        {},
+                        {"permute B", "split B"}},
                     Row{"RowSum",
                         [](Builder& b, NodeId x, NodeId) { return graph::sum(b, x, {1}, false); },
                         {"permute B", "split B", "linear x", "scale x 1.00", "shift x 6.00"},

@@ -178,9 +178,17 @@ class RowSearch {
         return follow_index_select(node);
       default: {  // Concat, Gather, Scatter: nothing may happen along the batch
         const Rows rows = with_common(node);
-        return rows.mixed || contains(node.attrs.dims, rows.axis) ? mixed() : rows;
+        if (rows.mixed || contains(node.attrs.dims, rows.axis)) return mixed();
+        // Gather and Scatter take fewer places than there are.
+        return same_extent(node, rows.axis) ? rows : mixed();
       }
     }
+  }
+
+  bool same_extent(const Node& node, int axis) const {
+    return std::ranges::all_of(node.inputs, [&](NodeId id) {
+      return of(id).axis < 0 || extent(graph_[id], axis) == extent(node, axis);
+    });
   }
 
   Rows follow_index_select(const Node& node) const {
