@@ -129,9 +129,7 @@ class RowArg {
       return load(buffer, address);
     };
     const int pack_scope = e_.open({"column"}, 1, 3);
-    std::vector<std::string> own = {kLane};
-    if (!loop_.along().empty()) own.push_back(loop_.along());
-    lane_scope_ = e_.open(own, pack_scope);
+    lane_scope_ = e_.open(loop_.element_variables(kLane), pack_scope);
     const Value in = e_.value(args_.input, loop_.index());
     e_.at(lane_scope_)
         .line(fmt::format("best = {};", joining_.step("best", in.expr.text, "column + lane")));
@@ -246,9 +244,7 @@ class RowArg {
       const auto packs = w.block(each);
       w.line(column);
       const auto inside = w.block(fmt::format("if (column < {})", end));
-      for (const PackLoad& load : packs_.loads())
-        w.line(fmt::format("{}[u] = load_pack<kVec>({} + {});", load.name, load.buffer.name,
-                           load.address.text()));
+      packs_.write_loads(w);
     }
     w.line("#pragma unroll");
     const auto packs = w.block(each);
@@ -303,9 +299,7 @@ class RowArg {
 
   void add_plan(Kernel& kernel, const Head& head) {
     using Values = std::vector<int64_t>;
-    int64_t narrowest = 16;
-    for (const PackLoad& load : packs_.loads())
-      narrowest = std::min<int64_t>(narrowest, tensor::dtype_size(load.buffer.dtype));
+    const int64_t narrowest = packs_.narrowest();
     const int64_t vec = packs_.loads().empty() ? 1 : std::min<int64_t>(16 / narrowest, 8);
     const int64_t packs = (loop_.length().value() + vec - 1) / vec;
     if (vec > 1) {
@@ -359,7 +353,7 @@ class RowArg {
   }
 
   void add_variants(Kernel& kernel, const Head& head, int64_t vec) {
-    const std::string fits = fits_int(region_), rows = loop_.rows().text();
+    const std::string rows = loop_.rows().text();
     const auto variant = [&](const std::string& when, const char* index, const std::string& packs) {
       std::string grid = rows;
       if (group_ == Group::Warp)
@@ -371,14 +365,8 @@ class RowArg {
                                  {{fmt::format("{}<{}, {}>", region_.name, index, packs), grid,
                                    name("THREADS"), "", head.args}}});
     };
-    if (vec > 1) {
-      std::vector<std::string> fast = packs_.conditions(name("VEC"));
-      fast.push_back(fmt::format("{} % {} == 0", as_factor(loop_.length()), name("VEC")));
-      fast.push_back(fits);
-      variant(all_of(fast), "int", name("VEC"));
-    }
-    if (!fits.empty()) variant(fits, "int", "1");
-    variant("", fits.empty() ? "int" : "long long", "1");
+    packs_.each_variant(vec > 1, as_factor(loop_.length()), name("VEC"), fits_int(region_),
+                        variant);
   }
 
   /// The second launch: a warp per row joins what the parts found.

@@ -248,9 +248,7 @@ class ColumnReduce {
       w.line(column);
       const auto inside = w.block("if (column < end)");
       loop_.write_column(e_, w);
-      for (const PackLoad& load : packs_.loads())
-        w.line(fmt::format("{}[u] = load_pack<kVec>({} + {});", load.name, load.buffer.name,
-                           load.address.text()));
+      packs_.write_loads(w);
     }
     w.line("#pragma unroll");
     const auto steps = w.block(each);
@@ -303,9 +301,7 @@ class ColumnReduce {
 
   void add_plan(Kernel& kernel, const Head& head) {
     using Values = std::vector<int64_t>;
-    int64_t narrowest = 16;
-    for (const PackLoad& load : packs_.loads())
-      narrowest = std::min<int64_t>(narrowest, tensor::dtype_size(load.buffer.dtype));
+    const int64_t narrowest = packs_.narrowest();
     const int64_t vec = packs_.loads().empty() ? 1 : std::min<int64_t>(16 / narrowest, 8);
     if (vec > 1) {
       kernel.tunes.push_back({name("VEC"), vec > 4 ? Values{vec, vec / 2, 1} : Values{vec, 1}, ""});
@@ -345,7 +341,7 @@ class ColumnReduce {
   }
 
   void add_variants(Kernel& kernel, const Head& head, int64_t vec) {
-    const std::string fits = fits_int(region_), rows = loop_.rows().text();
+    const std::string rows = loop_.rows().text();
     const auto variant = [&](const std::string& when, const char* index, const std::string& packs) {
       std::string grid = fmt::format("ceil_div({}, 32 * {})", rows, packs);
       if (split_) grid += ", " + name("CHUNKS");
@@ -353,14 +349,8 @@ class ColumnReduce {
                                  {{fmt::format("{}<{}, {}>", region_.name, index, packs), grid,
                                    "32, " + name("STACK"), "", head.args}}});
     };
-    if (vec > 1) {
-      std::vector<std::string> fast = packs_.conditions(name("VEC"));
-      fast.push_back(fmt::format("{} % {} == 0", as_factor(loop_.inner_extent()), name("VEC")));
-      fast.push_back(fits);
-      variant(all_of(fast), "int", name("VEC"));
-    }
-    if (!fits.empty()) variant(fits, "int", "1");
-    variant("", fits.empty() ? "int" : "long long", "1");
+    packs_.each_variant(vec > 1, as_factor(loop_.inner_extent()), name("VEC"), fits_int(region_),
+                        variant);
   }
 
   /// The second launch: a thread joins what all chunks found for its result.

@@ -69,9 +69,7 @@ class GatherRows {
       return load(buffer, address);
     };
     const int pack_scope = e_.open({"column"}, 1, 3);
-    std::vector<std::string> own = {kLane};
-    if (!loop_.along().empty()) own.push_back(loop_.along());
-    lane_scope_ = e_.open(own, pack_scope);
+    lane_scope_ = e_.open(loop_.element_variables(kLane), pack_scope);
     for (const Store& store : region_.stores) {
       const Dim whole = linear(store.to.shape, loop_.index());
       const Dim address = substitute(whole, loop_.rename(variable("column")));
@@ -129,9 +127,7 @@ class GatherRows {
         const auto packs = w.block(each);
         w.line(column);
         const auto inside = w.block(fmt::format("if (column < {})", length_));
-        for (const PackLoad& load : packs_.loads())
-          w.line(fmt::format("{}[u] = load_pack<kVec>({} + {});", load.name, load.buffer.name,
-                             load.address.text()));
+        packs_.write_loads(w);
       }
       w.line("#pragma unroll");
       const auto packs = w.block(each);
@@ -158,9 +154,7 @@ class GatherRows {
 
   void add_plan(Kernel& kernel, const Head& head) {
     using Values = std::vector<int64_t>;
-    int64_t narrowest = 16;
-    for (const PackLoad& load : packs_.loads())
-      narrowest = std::min<int64_t>(narrowest, tensor::dtype_size(load.buffer.dtype));
+    const int64_t narrowest = packs_.narrowest();
     const int64_t vec = std::min<int64_t>(16 / narrowest, 8);
     const int64_t packs = (loop_.length().value() + vec - 1) / vec;
     int64_t lanes = 4;
@@ -181,7 +175,6 @@ class GatherRows {
         {"compute.ilp_unroll_register_tile", name("UNROLL") + " > 1", name("UNROLL") + "=1"});
     kernel.methods.push_back({"memory.ldg_cache_modifier_hint", "STREAM == 1", "STREAM=0"});
     kernel.methods.push_back({"memory.coalesced_access", "", ""});
-    const std::string fits = fits_int(region_);
     const auto variant = [&](const std::string& when, const char* index, const std::string& pack) {
       kernel.variants.push_back({when,
                                  {{fmt::format("{}<{}, {}>", region_.name, index, pack),
@@ -189,19 +182,8 @@ class GatherRows {
                                                name("THREADS"), name("LANES")),
                                    name("THREADS"), "", head.args}}});
     };
-    std::vector<std::string> fast = packs_.conditions(name("VEC"));
-    fast.push_back(fmt::format("{} % {} == 0", as_factor(loop_.length()), name("VEC")));
-    fast.push_back(fits);
-    variant(all_of(fast), "int", name("VEC"));
-    if (!fits.empty()) variant(fits, "int", "1");
-    variant("", fits.empty() ? "int" : "long long", "1");
+    packs_.each_variant(true, as_factor(loop_.length()), name("VEC"), fits_int(region_), variant);
   }
-
-  struct PackStore {
-    Buffer to;
-    Dim address{0};
-    std::string pack;
-  };
 
   const Region& region_;
   const Situation& situation_;

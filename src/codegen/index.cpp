@@ -258,4 +258,10 @@ Index reshaped(const Shape& from, const Index& index, const Shape& to, const Ran
   return out;
 }
 
+std::string as_factor(const Dim& dim) {
+  const std::string text = dim.text();
+  const bool simple = text.find_first_of("+-*/% ") == std::string::npos;
+  return simple ? text : "(" + text + ")";
+}
+
 }  // namespace kw::codegen

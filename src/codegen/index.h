@@ -43,4 +43,7 @@ Index unravel(const Dim& position, const Shape& shape, const Ranges& ranges);
 /// order.
 Index reshaped(const Shape& from, const Index& index, const Shape& to, const Ranges& ranges);
 
+/// "(2 * D)" or "D": usable as a factor or divisor in a plan expression.
+std::string as_factor(const Dim& dim);
+
 }  // namespace kw::codegen

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "codegen/kernel.h"
+
 namespace kw::codegen {
 
 namespace {
@@ -78,6 +80,30 @@ std::vector<std::string> Packs::conditions(const std::string& vec) const {
                       : fmt::format("({}) % {} == 0", number.text(), vec));
   }
   return out;
+}
+
+int64_t Packs::narrowest(int64_t most) const {
+  for (const PackLoad& load : loads_)
+    most = std::min<int64_t>(most, tensor::dtype_size(load.buffer.dtype));
+  return most;
+}
+
+void Packs::write_loads(CudaWriter& w) const {
+  for (const PackLoad& load : loads_)
+    w.line(fmt::format("{}[u] = load_pack<kVec>({} + {});", load.name, load.buffer.name,
+                       load.address.text()));
+}
+
+void Packs::each_variant(bool packed, const std::string& extent, const std::string& vec,
+                         const std::string& fits, const AddVariant& add) const {
+  if (packed) {
+    std::vector<std::string> fast = conditions(vec);
+    fast.push_back(fmt::format("{} % {} == 0", extent, vec));
+    fast.push_back(fits);
+    add(all_of(fast), "int", vec);
+  }
+  if (!fits.empty()) add(fits, "int", "1");
+  add("", fits.empty() ? "int" : "long long", "1");
 }
 
 }  // namespace kw::codegen

@@ -2,6 +2,7 @@
 // conditions, and where their elements are found afterwards.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -17,6 +18,12 @@ struct PackLoad {
   Buffer buffer;
   Dim address{0};    // of its first element, over the kernel's axes
   std::string name;  // of the pack
+};
+
+struct PackStore {
+  Buffer to;
+  Dim address{0};
+  std::string pack;
 };
 
 /// Collects packs while values are emitted. Addresses are in terms of the kernel's axes, of which
@@ -38,6 +45,18 @@ class Packs {
   std::vector<std::string> conditions(const std::string& vec) const;
   /// The same for an address that is stored to; false: never.
   bool can_store(const Dim& address);
+  /// Bytes of the narrowest element that is loaded; `most` where there is no narrower one.
+  int64_t narrowest(int64_t most = 16) const;
+  /// Loads the u-th pack of everything.
+  void write_loads(CudaWriter& w) const;
+
+  using AddVariant =
+      std::function<void(const std::string& when, const char* index, const std::string& vec)>;
+  /// Variants from the fastest to the one that always holds: aligned packs of `vec` with 32-bit
+  /// indices (only where `packed`; `extent`, a factor, is what packs lie along), single elements,
+  /// 64-bit indices where `fits` is not always true.
+  void each_variant(bool packed, const std::string& extent, const std::string& vec,
+                    const std::string& fits, const AddVariant& add) const;
 
  private:
   bool runs_along(const Dim& address) const;

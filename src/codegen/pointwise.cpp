@@ -297,27 +297,14 @@ class Pointwise {
       if (loops_) grid = fmt::format("min({}, SMS * blocks_per_sm({}))", grid, name);
       return Launch{name, grid, tune("THREADS"), "", head.args};
     };
-    std::vector<std::string> aligned = packs_.conditions(tune("VEC"));
-    const Dim& inner = axes_.axes.back().extent;
-    const std::string whole =
-        inner.terms().size() == 1 && inner.text().find('*') == std::string::npos
-            ? inner.text()
-            : "(" + inner.text() + ")";
-    aligned.push_back(fmt::format("{} % {} == 0", whole, tune("VEC")));
-    const std::string fits = fits_int(region_);
-    std::vector<std::string> fast = aligned;
-    fast.push_back(fits);
-    if (kernel.tunes[1].values.size() > 1)
-      kernel.variants.push_back({all_of(fast), {launch("int", tune("VEC"))}});
-    if (!fits.empty()) {
-      kernel.variants.push_back({fits, {launch("int", "1")}});
-      kernel.variants.push_back({"", {launch("long long", "1")}});
-    } else {
-      kernel.variants.push_back({"", {launch("int", "1")}});
-    }
+    const auto add = [&](const std::string& when, const char* index, const std::string& vec) {
+      kernel.variants.push_back({when, {launch(index, vec)}});
+    };
+    packs_.each_variant(kernel.tunes[1].values.size() > 1, as_factor(axes_.axes.back().extent),
+                        tune("VEC"), fits_int(region_), add);
   }
 
-  struct PackStore {
+  struct StoredPack {
     Store store;
     Dim address{0};
     std::string pack;
@@ -333,7 +320,7 @@ class Pointwise {
   Packs packs_;
   int pack_scope_ = 0, lane_scope_ = 0;
   bool vector_store_ = true, scattered_ = false;
-  std::vector<PackStore> stores_;
+  std::vector<StoredPack> stores_;
   std::string lane_text_, pack_text_;
 };
 

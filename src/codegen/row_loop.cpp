@@ -81,6 +81,12 @@ std::vector<std::string> RowLoop::row_variables() const {
   return names;
 }
 
+std::vector<std::string> RowLoop::element_variables(const std::string& counter) const {
+  std::vector<std::string> own = {counter};
+  if (!along_.empty()) own.push_back(along_);
+  return own;
+}
+
 Dim RowLoop::rows() const {
   Dim rows(1);
   for (const Axis& axis : rows_.axes) rows = rows * axis.extent;
@@ -212,12 +218,6 @@ std::string scratch_name(const Region& region, const std::string& what) {
   std::string name = region.name + "_" + what;
   while (region.taken.count(name) > 0) name += "_";
   return name;
-}
-
-std::string as_factor(const Dim& dim) {
-  const std::string text = dim.text();
-  const bool simple = text.find_first_of("+-*/% ") == std::string::npos;
-  return simple ? text : "(" + text + ")";
 }
 
 }  // namespace kw::codegen

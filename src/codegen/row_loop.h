@@ -28,6 +28,8 @@ class RowLoop {
   std::vector<std::string> row_variables() const;
   /// The axis' own variable; "" where its extent is always 1.
   const std::string& along() const { return along_; }
+  /// Variables of one element: `counter`, and the axis' own.
+  std::vector<std::string> element_variables(const std::string& counter) const;
   const Dim& length() const { return domain_.shape[axis_]; }
   Dim rows() const;
   Ranges ranges() const { return ranges_of(domain_); }
@@ -91,7 +93,5 @@ bool depends_on(const Region& region, graph::NodeId node, const std::set<graph::
 std::string scratch_name(const Region& region, const std::string& what);
 
 bool same_shape(const Shape& a, const Shape& b);
-/// "(2 * D)" or "D": usable as a factor or divisor in a plan expression.
-std::string as_factor(const Dim& dim);
 
 }  // namespace kw::codegen

@@ -110,21 +110,16 @@ class SplitRows {
         const std::string blocks =
             i + 1 == steps_.size() && plan_.full_stores.empty()
                 ? plan_.row_count().text()
-                : fmt::format("{} * {}", factor(plan_.row_count()), tune("PARTS"));
+                : fmt::format("{} * {}", as_factor(plan_.row_count()), tune("PARTS"));
         all.push_back({fmt::format("{}<{}, {}>", steps_[i].name, index, packs), blocks,
                        tune("THREADS"), "", steps_[i].args});
       }
       return all;
     };
-    aligned_.push_back(fmt::format("{} % {} == 0", factor(inner_), vec));
+    aligned_.push_back(fmt::format("{} % {} == 0", as_factor(inner_), vec));
     aligned_.push_back(fits_int(region_));
     kernel.variants.push_back({all_of(aligned_), launches("int", vec)});
     kernel.variants.push_back({"", launches("long long", "1")});
-  }
-
-  static std::string factor(const Dim& dim) {
-    const bool simple = dim.terms().size() <= 1 && dim.text().find('*') == std::string::npos;
-    return simple ? dim.text() : "(" + dim.text() + ")";
   }
 
   const Region& region_;

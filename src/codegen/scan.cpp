@@ -93,9 +93,7 @@ class RowScan {
   // Scopes: 1 is the row, 2 a pack, 3 an element of it.
   void open_pack(int deeper) {
     pack_scope_ = e_.open({"column"}, 1, deeper);
-    std::vector<std::string> own = {kLane};
-    if (!loop_.along().empty()) own.push_back(loop_.along());
-    lane_scope_ = e_.open(own, pack_scope_);
+    lane_scope_ = e_.open(loop_.element_variables(kLane), pack_scope_);
   }
 
   void write_values() {
@@ -236,9 +234,7 @@ class RowScan {
       const auto loop = w.block(each);
       w.line(column);
       const auto inside = w.block(fmt::format("if (column < {})", end));
-      for (const PackLoad& load : packs_.loads())
-        w.line(fmt::format("{}[u] = load_pack<kVec>({} + {});", load.name, load.buffer.name,
-                           load.address.text()));
+      packs_.write_loads(w);
     }
     if (group_ != Group::Warp) {
       write_block_tile(w, each, column, end);
@@ -363,9 +359,7 @@ class RowScan {
       widest = std::max(widest, tensor::dtype_size(load.buffer.dtype));
     for (const PackStore& store : stores_)
       widest = std::max(widest, tensor::dtype_size(store.to.dtype));
-    int64_t narrowest = 16;
-    for (const PackLoad& load : packs_.loads())
-      narrowest = std::min<int64_t>(narrowest, tensor::dtype_size(load.buffer.dtype));
+    const int64_t narrowest = packs_.narrowest();
     const int64_t vec =
         vector_store_ && !packs_.loads().empty() ? std::min<int64_t>(16 / narrowest, 8) : 1;
     const bool alone = situation_.alone;
@@ -441,22 +435,12 @@ class RowScan {
   }
 
   void add_variants(Kernel& kernel, const Head& head) {
-    const std::string fits = fits_int(region_);
-    if (vector_store_ && !packs_.loads().empty()) {
-      std::vector<std::string> fast = packs_.conditions(tune("VEC"));
-      fast.push_back(fmt::format("{} % {} == 0", as_factor(length_), tune("VEC")));
-      fast.push_back(fits);
-      kernel.variants.push_back(variant(all_of(fast), "int", tune("VEC"), head));
-    }
-    if (!fits.empty()) kernel.variants.push_back(variant(fits, "int", "1", head));
-    kernel.variants.push_back(variant("", fits.empty() ? "int" : "long long", "1", head));
+    const auto add = [&](const std::string& when, const char* index, const std::string& vec) {
+      kernel.variants.push_back(variant(when, index, vec, head));
+    };
+    packs_.each_variant(vector_store_ && !packs_.loads().empty(), as_factor(length_), tune("VEC"),
+                        fits_int(region_), add);
   }
-
-  struct PackStore {
-    Buffer to;
-    Dim address{0};
-    std::string pack;
-  };
 
   const Region& region_;
   const Situation& situation_;

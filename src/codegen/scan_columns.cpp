@@ -61,11 +61,7 @@ class ColumnScan {
               tune("THREADS"), "", head.args}}};
   }
 
-  void open_element() {
-    std::vector<std::string> own = {"column"};
-    if (!loop_.along().empty()) own.push_back(loop_.along());
-    element_scope_ = e_.open(own, 1, 3);
-  }
+  void open_element() { element_scope_ = e_.open(loop_.element_variables("column"), 1, 3); }
 
   // Scopes: 1 is the row, 2 an element.
   void write_values() {

@@ -108,9 +108,7 @@ class Sort {
     e.open(loop_.row_variables(), 0, 0);
     const std::string n = e.text(loop_.length());
     e.note(loop_.rows());
-    std::vector<std::string> own = {"column"};
-    if (!loop_.along().empty()) own.push_back(loop_.along());
-    const int scope = e.open(own, 1, 2);
+    const int scope = e.open(loop_.element_variables("column"), 1, 2);
     const Value in = e.value(selection_.input, loop_.index());
     e.at(scope).line(fmt::format("items[i] = {{{}_key({}), column}};", region_.name, in.expr.text));
     const std::string element = e.close();

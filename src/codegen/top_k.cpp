@@ -78,9 +78,7 @@ class TopK {
       return load(buffer, address);
     };
     const int pack_scope = e_.open({"column"}, 1, 2);
-    std::vector<std::string> own = {kLane};
-    if (!loop_.along().empty()) own.push_back(loop_.along());
-    lane_scope_ = e_.open(own, pack_scope);
+    lane_scope_ = e_.open(loop_.element_variables(kLane), pack_scope);
     const Value in = e_.value(selection_.input, loop_.index());
     e_.at(lane_scope_)
         .line(fmt::format("own_keys[u][lane] = {}_key({});", region_.name, in.expr.text));
@@ -135,9 +133,7 @@ class TopK {
       const auto steps = w.block(kEach);
       w.line(kColumn);
       const auto inside = w.block(fmt::format("if (column < {})", length_));
-      for (const PackLoad& load : packs_.loads())
-        w.line(fmt::format("{}[u] = load_pack<kVec>({} + {});", load.name, load.buffer.name,
-                           load.address.text()));
+      packs_.write_loads(w);
     }
     w.line(fmt::format("unsigned int bests[{}] = {{}};", bests()));
     w.line("#pragma unroll");
@@ -245,9 +241,7 @@ class TopK {
   }
 
   void add_plan(Kernel& kernel, const Head& head) {
-    int64_t narrowest = 4;
-    for (const PackLoad& load : packs_.loads())
-      narrowest = std::min<int64_t>(narrowest, tensor::dtype_size(load.buffer.dtype));
+    const int64_t narrowest = packs_.narrowest(4);
     const int64_t vec = packs_.loads().empty() ? 1 : std::min<int64_t>(16 / narrowest, 8);
     kernel.tunes.push_back({name("THREADS"), {128, 64, 256}, ""});
     if (vec > 1) {
@@ -260,7 +254,7 @@ class TopK {
       kernel.methods.push_back({"memory.ldg_cache_modifier_hint", "STREAM == 1", "STREAM=0"});
     }
     kernel.methods.push_back({"latency.warp_shuffle_sync", "", ""});
-    const std::string rows = loop_.rows().text(), fits = fits_int(region_);
+    const std::string rows = loop_.rows().text();
     const auto variant = [&](const std::string& when, const char* index, const std::string& packs) {
       // A power of two, so that few kernels are compiled.
       std::string steps = fmt::format("pick((ceil_div({0}, 32 * {1}) > 1)", length(), packs);
@@ -276,14 +270,7 @@ class TopK {
                                    fmt::format("ceil_div({}, {} / 32)", rows, name("THREADS")),
                                    name("THREADS"), "", head.args}}});
     };
-    if (vec > 1) {
-      std::vector<std::string> fast = packs_.conditions(name("VEC"));
-      fast.push_back(fmt::format("{} % {} == 0", length(), name("VEC")));
-      fast.push_back(fits);
-      variant(all_of(fast), "int", name("VEC"));
-    }
-    if (!fits.empty()) variant(fits, "int", "1");
-    variant("", fits.empty() ? "int" : "long long", "1");
+    packs_.each_variant(vec > 1, length(), name("VEC"), fits_int(region_), variant);
     Region longer = region_;
     longer.name += "_sorted";
     add_sort(longer, situation_, kernel);
