@@ -10,7 +10,7 @@
 namespace kw::bench {
 namespace {
 
-constexpr int kResamples = 1000;
+constexpr int kMedianResamples = 1000;
 // Bootstrapping more samples than this narrows the interval no further, but takes its time.
 constexpr size_t kMaxBootstrap = 2000;
 constexpr double kNormalScale = 1.4826;
@@ -33,7 +33,7 @@ void bootstrap(std::span<const double> sorted, uint64_t seed, Summary& summary) 
   const std::vector<double> pool = thinned(sorted);
   Random random(seed);
   std::vector<size_t> drawn(pool.size());
-  std::vector<double> medians(kResamples);
+  std::vector<double> medians(kMedianResamples);
   for (double& median : medians) {
     for (size_t& index : drawn) index = random.below(pool.size());
     // The pool is sorted, so ranks of indices are ranks of values.

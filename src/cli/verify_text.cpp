@@ -17,7 +17,7 @@ using report::Table;
 
 constexpr size_t kShown = 6;  // of a list, without --explain
 
-std::string row(const char* title, const std::string& text) {
+std::string verify_row(const char* title, const std::string& text) {
   return text.empty() ? "" : fmt::format("  {:<15} {}\n", title, text);
 }
 
@@ -25,10 +25,10 @@ std::string list_rows(const char* title, const std::vector<std::string>& lines, 
   std::string text;
   for (size_t i = 0; i < lines.size(); ++i) {
     if (!all && i == kShown) {
-      text += row("", fmt::format("… and {} more (--explain)", lines.size() - i));
+      text += verify_row("", fmt::format("… and {} more (--explain)", lines.size() - i));
       break;
     }
-    text += row(i == 0 ? title : "", report::printable(lines[i]));
+    text += verify_row(i == 0 ? title : "", report::printable(lines[i]));
   }
   return text;
 }
@@ -120,10 +120,10 @@ std::string verify_text(const engine::VerifyReport& report, bool explain, const 
   for (const record::Finding& warning : gate.warnings)
     warnings.push_back(fmt::format("{}: {}", record::finding_name(warning.kind), warning.message));
   text += list_rows("warnings", warnings, explain);
-  text += row("seeds", seeds_text(gate));
-  text += row("times", fmt::format("preparation {:.2f} s, gate {:.2f} s", gate.prepare_seconds,
-                                   gate.seconds));
-  text += row("bound", constants_text());
+  text += verify_row("seeds", seeds_text(gate));
+  text += verify_row("times", fmt::format("preparation {:.2f} s, gate {:.2f} s",
+                                          gate.prepare_seconds, gate.seconds));
+  text += verify_row("bound", constants_text());
   if (report.imposters) text += imposters_text(*report.imposters, style);
   if (explain) text += stages_text(report, style) + cells_text(report, style);
   return text;

@@ -75,7 +75,7 @@ void take_buffer(void*, uint32_t, uint8_t* buffer, size_t, size_t valid) {
   std::free(buffer);
 }
 
-std::vector<std::string> candidates() {
+std::vector<std::string> cupti_candidates() {
   // A driver chosen by name may bring its own.
   if (std::string chosen = os::env("KERNELWRIGHT_LIBCUDA"); !chosen.empty()) return {chosen};
   std::vector<std::string> paths = {"libcupti.so.13", "libcupti.so.12"};
@@ -105,7 +105,7 @@ Cupti::Cupti(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Cupti::~Cupti() = default;
 
 std::unique_ptr<Cupti> Cupti::open() {
-  for (const std::string& path : candidates()) {
+  for (const std::string& path : cupti_candidates()) {
     auto library = os::Library::open(path);
     Functions functions;
     if (!library || !bind(*library, functions)) continue;

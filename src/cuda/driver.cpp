@@ -10,7 +10,7 @@
 namespace kw::cuda {
 namespace {
 
-std::vector<std::string> candidates() {
+std::vector<std::string> driver_candidates() {
   if (std::string chosen = os::env("KERNELWRIGHT_LIBCUDA"); !chosen.empty()) return {chosen};
   return {"libcuda.so.1", "/usr/lib/wsl/lib/libcuda.so.1", "/usr/lib/x86_64-linux-gnu/libcuda.so.1",
           "/usr/lib64/libcuda.so.1", "/usr/local/nvidia/lib64/libcuda.so.1"};
@@ -20,7 +20,7 @@ std::vector<std::string> candidates() {
 
 Result<std::unique_ptr<Driver>> Driver::open() {
   std::vector<std::string> tried;
-  for (const std::string& path : candidates()) {
+  for (const std::string& path : driver_candidates()) {
     auto library = os::Library::open(path);
     if (!library) {
       // A file that is not there is named; one that is there but broken is explained.

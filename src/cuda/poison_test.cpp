@@ -59,7 +59,7 @@ TEST(Poison, EightBitFloatsGetNansOfBothSigns) {
   }
 }
 
-struct Case {
+struct ValueCase {
   const char* name;
   DType dtype;
   size_t elements;
@@ -67,10 +67,10 @@ struct Case {
   int64_t want_first, want_count;
 };
 
-class Surviving : public ::testing::TestWithParam<Case> {};
+class Surviving : public ::testing::TestWithParam<ValueCase> {};
 
 TEST_P(Surviving, IsFoundWhenItIsNoCoincidence) {
-  const Case& c = GetParam();
+  const ValueCase& c = GetParam();
   const auto size = static_cast<size_t>(tensor::dtype_size(c.dtype));
   for (unsigned phase = 0; phase < 4; ++phase) {
     const uint32_t pattern = poison_pattern(c.dtype, 7 + phase);
@@ -86,20 +86,21 @@ TEST_P(Surviving, IsFoundWhenItIsNoCoincidence) {
 
 INSTANTIATE_TEST_SUITE_P(
     Kinds, Surviving,
-    ::testing::Values(Case{"AllWritten", DType::Fp32, 100, 0, 0, -1, 0},
-                      Case{"OneFloat", DType::Fp32, 100, 99, 100, 99, 1},
-                      Case{"OneDouble", DType::Fp64, 100, 0, 1, 0, 1},
-                      Case{"OneHalf", DType::Fp16, 100, 50, 51, 50, 1},
-                      Case{"OneInt32", DType::Int32, 100, 3, 4, 3, 1},
-                      Case{"ThreeInt16", DType::Int16, 100, 10, 13, -1, 0},
-                      Case{"FourInt16", DType::Int16, 100, 10, 14, 10, 4},
-                      Case{"FifteenBytes", DType::Uint8, 100, 10, 25, -1, 0},
-                      Case{"SixteenBytes", DType::Uint8, 100, 10, 26, 10, 16},
-                      Case{"AllOfThreeBytes", DType::Bool, 3, 0, 3, 0, 3},
-                      Case{"LastOfManyHalves", DType::Fp16, 9000000, 8999999, 9000000, 8999999, 1},
-                      Case{"AmongManyFloats", DType::Fp32, 5000001, 4000000, 4000100, 4000000, 100},
-                      Case{"ManyAllWritten", DType::Uint8, 17000000, 0, 0, -1, 0},
-                      Case{"None", DType::Fp32, 0, 0, 0, -1, 0}),
+    ::testing::Values(
+        ValueCase{"AllWritten", DType::Fp32, 100, 0, 0, -1, 0},
+        ValueCase{"OneFloat", DType::Fp32, 100, 99, 100, 99, 1},
+        ValueCase{"OneDouble", DType::Fp64, 100, 0, 1, 0, 1},
+        ValueCase{"OneHalf", DType::Fp16, 100, 50, 51, 50, 1},
+        ValueCase{"OneInt32", DType::Int32, 100, 3, 4, 3, 1},
+        ValueCase{"ThreeInt16", DType::Int16, 100, 10, 13, -1, 0},
+        ValueCase{"FourInt16", DType::Int16, 100, 10, 14, 10, 4},
+        ValueCase{"FifteenBytes", DType::Uint8, 100, 10, 25, -1, 0},
+        ValueCase{"SixteenBytes", DType::Uint8, 100, 10, 26, 10, 16},
+        ValueCase{"AllOfThreeBytes", DType::Bool, 3, 0, 3, 0, 3},
+        ValueCase{"LastOfManyHalves", DType::Fp16, 9000000, 8999999, 9000000, 8999999, 1},
+        ValueCase{"AmongManyFloats", DType::Fp32, 5000001, 4000000, 4000100, 4000000, 100},
+        ValueCase{"ManyAllWritten", DType::Uint8, 17000000, 0, 0, -1, 0},
+        ValueCase{"None", DType::Fp32, 0, 0, 0, -1, 0}),
     [](const auto& test) { return test.param.name; });
 
 TEST(Poison, FindsTheFirstByteThatDiffers) {

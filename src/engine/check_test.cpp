@@ -11,7 +11,7 @@ namespace kw::engine {
 
 namespace {
 
-constexpr char kModule[] =
+constexpr char kCheckedModule[] =
     "//! kernelwright 1\n"
     "//! task scale\n"
     "//! input x: fp32[N]\n"
@@ -34,7 +34,8 @@ class CheckStory : public testing::Test {
   CheckRequest request;
 
   Result<CheckReport> check() {
-    return check_module(parse_module(kModule, "scale.cu").value(), request, compiler, &device);
+    return check_module(parse_module(kCheckedModule, "scale.cu").value(), request, compiler,
+                        &device);
   }
 };
 
@@ -109,7 +110,7 @@ TEST_F(CheckStory, NoShapeAtAllIsTheUsersError) {
 
 TEST_F(CheckStory, JsonHasEveryVariant) {
   const auto report = check();
-  const Json json = to_json(*report, parse_module(kModule, "scale.cu").value());
+  const Json json = to_json(*report, parse_module(kCheckedModule, "scale.cu").value());
   EXPECT_EQ(json["variants"].items().size(), 2U);
   EXPECT_EQ(json["variants"].items()[0]["launches"].items()[0]["resources"]["registers"].as_int(),
             32);

@@ -15,8 +15,8 @@ namespace {
 
 using exec::RunStatus;
 
-constexpr int kWorkers = 3;
-constexpr size_t kSets = 2;
+constexpr int kCompareWorkers = 3;
+constexpr size_t kCompareSets = 2;
 
 /// One of the two, made ready.
 struct Ready {
@@ -58,7 +58,7 @@ Status build(const kernel::Module& module, const CompareRequest& request, exec::
   ready.program =
       KW_TRY(kernel::instantiate(module, bindings, selection, kernel_infos(*compiled.compiled)));
   ready.image = KW_TRY(device.load(*compiled.compiled));
-  for (size_t set = 0; set < kSets; ++set) {
+  for (size_t set = 0; set < kCompareSets; ++set) {
     ready.inputs.push_back(
         KW_TRY(make_inputs(ready.program, request.inputs, files, request.seed + 1000 * set)));
   }
@@ -148,7 +148,7 @@ Status time_both(const CompareRequest& request, exec::Device& device,
     options.batch_samples = 20;
   }
   std::vector<bench::Cycle> cycles;
-  const int workers = request.quick ? 1 : kWorkers;
+  const int workers = request.quick ? 1 : kCompareWorkers;
   for (int worker = 0; worker < workers; ++worker) {
     if (os::interrupted()) return environment_error("interrupted");
     if (progress) progress(fmt::format("timing, process {} of {}", worker + 1, workers));

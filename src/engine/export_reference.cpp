@@ -17,7 +17,7 @@ using frontend::TensorText;
 using oracle::TorchArgument;
 using tensor::HostTensor;
 
-constexpr double kSeconds = 120;  // for one export
+constexpr double kExportSeconds = 120;  // for one export
 
 const HostTensor* input_named(const graph::Graph& graph, const std::vector<HostTensor>& inputs,
                               const std::string& name) {
@@ -98,7 +98,7 @@ Result<frontend::Exported> ExportedReference::ask(const task::Dims& dims, bool s
   const oracle::TorchCall at = KW_TRY(call(dims, {}, {}));
   const std::vector<oracle::TorchDim> symbols =
       symbolic ? symbolic_extents(entry_) : std::vector<oracle::TorchDim>{};
-  oracle::TorchAnswer answer = oracle::export_graph(*torch_, at, symbols, kSeconds);
+  oracle::TorchAnswer answer = oracle::export_graph(*torch_, at, symbols, kExportSeconds);
   if (!answer.ok()) {
     const std::string where = dims.empty() ? "" : "\n  at " + task::dims_text(dims);
     return input_error(oracle::outcome_text(answer.outcome) + where);

@@ -19,7 +19,7 @@ namespace {
 
 using exec::RunStatus;
 
-constexpr const char* kModule =
+constexpr const char* kJudgedModule =
     "//! kernelwright 1\n"
     "//! task twice\n"
     "//! input x: fp32[B, D]\n"
@@ -143,7 +143,7 @@ class JudgeTest : public testing::Test {
     judge = std::move(made).value();
   }
   search::Outcome find() {
-    propose::Builtin proposer({{"twice", [] { return Result<std::string>(kModule); }}}, 1);
+    propose::Builtin proposer({{"twice", [] { return Result<std::string>(kJudgedModule); }}}, 1);
     search::Options options;
     options.seconds = [] { return 0.0; };
     auto outcome = search::run(proposer, *judge, archive, options);
@@ -187,8 +187,10 @@ TEST_F(JudgeTest, TheFastestMeasuredIsCertifiedAndEverythingIsStored) {
 
 TEST_F(JudgeTest, BitsJudgedRightNeedNotLeaveTheDeviceAgain) {
   open();
-  record::Candidate first = record::make_candidate(kModule, {{"THREADS", 32}}, "test", "first");
-  record::Candidate second = record::make_candidate(kModule, {{"THREADS", 64}}, "test", "second");
+  record::Candidate first =
+      record::make_candidate(kJudgedModule, {{"THREADS", 32}}, "test", "first");
+  record::Candidate second =
+      record::make_candidate(kJudgedModule, {{"THREADS", 64}}, "test", "second");
   ASSERT_TRUE(judge->screen({first, second}));
   ASSERT_TRUE(judge->measure({first}));
   const int before = gpu.copied_out;
@@ -198,7 +200,8 @@ TEST_F(JudgeTest, BitsJudgedRightNeedNotLeaveTheDeviceAgain) {
   EXPECT_LT(gate_only, before) << "the timed shape's outputs were copied for the first alone";
   EXPECT_EQ(lanes->first().ready.at(second.id)->audit.expected, known.audit.expected);
   gpu.wrong = {128};
-  record::Candidate third = record::make_candidate(kModule, {{"THREADS", 128}}, "test", "third");
+  record::Candidate third =
+      record::make_candidate(kJudgedModule, {{"THREADS", 128}}, "test", "third");
   ASSERT_TRUE(judge->screen({third}));
   const auto looks = judge->measure({third});
   ASSERT_TRUE(looks);

@@ -191,7 +191,7 @@ void probe_cutlass(Examination&, Tool& tool) {
                             : "no cutlass/cutlass.h in " + join(tried, ", ");
 }
 
-constexpr ToolRow kRows[] = {
+constexpr ToolRow kTools[] = {
     {"nvrtc", "NVRTC", probe_nvrtc,
      "the fastest compiler (30-60 ms per kernel), and cubins without nvcc",
      "pip install nvidia-cuda-nvrtc nvidia-cuda-runtime nvidia-cuda-cccl, or a CUDA toolkit; "
@@ -237,7 +237,7 @@ constexpr ToolRow kRows[] = {
 
 }  // namespace
 
-std::span<const ToolRow> tool_rows() { return kRows; }
+std::span<const ToolRow> tool_rows() { return kTools; }
 
 std::string find_version(const std::string& text) {
   std::string first;

@@ -12,13 +12,13 @@
 namespace kw::engine {
 namespace {
 
-struct Row {
+struct PhraseRow {
   const char* words;  // lower case, blanks between; longer rows are tried first
   PhraseKind kind;
   const char* value;
 };
 
-constexpr Row kRows[] = {
+constexpr PhraseRow kPhrases[] = {
     {"half precision", PhraseKind::DType, "fp16"},
     {"single precision", PhraseKind::DType, "fp32"},
     {"double precision", PhraseKind::DType, "fp64"},
@@ -194,9 +194,9 @@ class Reader {
 
   // The longest row that starts here.
   bool row() {
-    const Row* best = nullptr;
+    const PhraseRow* best = nullptr;
     size_t length = 0;
-    for (const Row& one : kRows) {
+    for (const PhraseRow& one : kPhrases) {
       const std::vector<std::string> wanted = split(one.words, ' ');
       if (wanted.size() <= length || at_ + wanted.size() > words_.size()) continue;
       bool same = true;

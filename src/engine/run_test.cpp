@@ -13,7 +13,7 @@ namespace kw::engine {
 
 namespace {
 
-constexpr char kModule[] =
+constexpr char kRunModule[] =
     "//! kernelwright 1\n"
     "//! task scale\n"
     "//! input x: fp32[N, M]\n"
@@ -26,7 +26,7 @@ constexpr char kModule[] =
     "template <int kWidth>\n"
     "__global__ void scale(const float* x, float* y, int m) {}\n";
 
-kernel::Module module(const std::string& text = kModule) {
+kernel::Module module(const std::string& text = kRunModule) {
   Result<kernel::Module> parsed = parse_module(text, "scale.cu");
   if (!parsed) throw std::runtime_error(parsed.error().message);
   return std::move(parsed).value();

@@ -29,17 +29,17 @@ const record::ErrorSummary* summary_of(const record::Verdict& verdict) {
 
 /// One row per shape: every family and seed tried there together.
 Json shape_results(const verify::GateReport& gate) {
-  struct Row {
+  struct ShapeRow {
     int64_t cells = 0;
     bool passed = true;
     record::ErrorSummary worst;
     std::string why;
   };
-  std::vector<std::pair<std::string, Row>> rows;
+  std::vector<std::pair<std::string, ShapeRow>> rows;
   for (const verify::CellReport& cell : gate.cells) {
-    auto at = std::ranges::find(rows, cell.cell.shape, &std::pair<std::string, Row>::first);
-    if (at == rows.end()) at = rows.insert(rows.end(), {cell.cell.shape, Row{}});
-    Row& row = at->second;
+    auto at = std::ranges::find(rows, cell.cell.shape, &std::pair<std::string, ShapeRow>::first);
+    if (at == rows.end()) at = rows.insert(rows.end(), {cell.cell.shape, ShapeRow{}});
+    ShapeRow& row = at->second;
     ++row.cells;
     row.why = cell.why;
     row.passed = row.passed && cell.right;

@@ -90,13 +90,13 @@ TEST_F(SuiteFolder, SelectsByNameAndPattern) {
   write("sum_fp32.py");
   const auto suite = open_suite(root_, "");
   ASSERT_TRUE(suite);
-  struct Case {
+  struct Selection {
     const char* only;
     Names want;
   };
-  for (const Case& c : {Case{"", {"gelu_fp16", "relu_fp16", "sum_fp32"}},
-                        Case{"sum_fp32, gelu_fp16", {"gelu_fp16", "sum_fp32"}},
-                        Case{"*_fp16,relu_fp16", {"gelu_fp16", "relu_fp16"}}}) {
+  for (const Selection& c : {Selection{"", {"gelu_fp16", "relu_fp16", "sum_fp32"}},
+                             Selection{"sum_fp32, gelu_fp16", {"gelu_fp16", "sum_fp32"}},
+                             Selection{"*_fp16,relu_fp16", {"gelu_fp16", "relu_fp16"}}}) {
     const auto tasks = select_tasks(*suite, c.only);
     ASSERT_TRUE(tasks) << c.only;
     Names got;

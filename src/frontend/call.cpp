@@ -17,7 +17,7 @@ namespace {
 using graph::Dim;
 using graph::NodeId;
 
-struct Parameter {
+struct FormalParameter {
   std::string name;
   bool keyword_only = false;
   bool rest = false;  // "*sizes"
@@ -39,8 +39,8 @@ Value literal(std::string_view text) {
   return std::string(text.substr(1, text.size() - 2));
 }
 
-std::vector<Parameter> parse_signature(std::string_view signature) {
-  std::vector<Parameter> parameters;
+std::vector<FormalParameter> parse_signature(std::string_view signature) {
+  std::vector<FormalParameter> parameters;
   bool keyword_only = false;
   if (trim(signature).empty()) return parameters;
   for (const std::string& piece : split(signature, ',')) {
@@ -49,7 +49,7 @@ std::vector<Parameter> parse_signature(std::string_view signature) {
       keyword_only = true;
       continue;
     }
-    Parameter parameter;
+    FormalParameter parameter;
     parameter.keyword_only = keyword_only;
     if (text.starts_with("*")) {
       parameter.rest = true;
@@ -92,10 +92,10 @@ bool is_bound(const Bound& bound, std::string_view name) {
                      [&](const auto& one) { return one.first == name; });
 }
 
-Status bind_positional(const std::string& function, const std::vector<Parameter>& parameters,
+Status bind_positional(const std::string& function, const std::vector<FormalParameter>& parameters,
                        std::vector<Value>& positional, Bound& bound) {
   size_t next = 0, accepted = 0;
-  for (const Parameter& parameter : parameters) {
+  for (const FormalParameter& parameter : parameters) {
     if (parameter.rest) {
       std::vector<Value> rest(positional.begin() + static_cast<std::ptrdiff_t>(next),
                               positional.end());
@@ -115,10 +115,10 @@ Status bind_positional(const std::string& function, const std::vector<Parameter>
   return Done{};
 }
 
-Status bind_keywords(const std::string& function, const std::vector<Parameter>& parameters,
+Status bind_keywords(const std::string& function, const std::vector<FormalParameter>& parameters,
                      const std::vector<std::pair<std::string, Value>>& keywords, Bound& bound) {
   std::vector<std::string> names;
-  for (const Parameter& parameter : parameters) names.push_back(parameter.name);
+  for (const FormalParameter& parameter : parameters) names.push_back(parameter.name);
   for (const auto& [keyword, value] : keywords) {
     auto known = std::find(names.begin(), names.end(), keyword);
     if (known == names.end()) known = std::find(names.begin(), names.end(), alias_of(keyword));
@@ -142,14 +142,14 @@ Result<Call> Call::bind(graph::Builder& graph, std::string_view function,
   Call call;
   call.graph_ = &graph;
   call.function_ = short_name(function);
-  const std::vector<Parameter> parameters = parse_signature(signature);
+  const std::vector<FormalParameter> parameters = parse_signature(signature);
   KW_TRY(bind_positional(call.function_, parameters, positional, call.bound_));
   KW_TRY(bind_keywords(call.function_, parameters, keywords, call.bound_));
   for (auto& [name, value] : call.bound_) {
     value = KW_TRY(plain(graph, value));
     if (!value.is_none()) call.given_.push_back(name);
   }
-  for (const Parameter& parameter : parameters) {
+  for (const FormalParameter& parameter : parameters) {
     if (is_bound(call.bound_, parameter.name)) continue;
     if (parameter.required)
       return input_error(

@@ -230,7 +230,7 @@ Result<Value> glu(Call& call) {
   return f.result(wide(a) * sigmoid(wide(b)), f.dtype(x));
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kActivationRows[] = {
     {"F.relu", "input, inplace=False", relu},
     {"torch.relu Tensor.relu", "input", relu},
     {"F.relu6", "input, inplace=False", relu6},
@@ -261,6 +261,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-std::span<const OpRow> activation_rows() { return kRows; }
+std::span<const OpRow> activation_rows() { return kActivationRows; }
 
 }  // namespace kw::frontend

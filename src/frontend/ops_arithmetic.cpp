@@ -410,7 +410,7 @@ Result<Value> extremum(Call& call) {
 
 constexpr char kTwo[] = "input, other";
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kArithmeticRows[] = {
     {"torch.add Tensor.add", "input, other, *, alpha=1", add},
     {"torch.sub Tensor.sub torch.subtract Tensor.subtract", "input, other, *, alpha=1", sub},
     {"torch.rsub", "input, other, *, alpha=1", rsub},
@@ -473,6 +473,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-std::span<const OpRow> arithmetic_rows() { return kRows; }
+std::span<const OpRow> arithmetic_rows() { return kArithmeticRows; }
 
 }  // namespace kw::frontend

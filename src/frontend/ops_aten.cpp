@@ -243,14 +243,14 @@ Result<Value> numpy_t(Call& call) {
 }
 
 constexpr char kPad[] = "input, pad";
-constexpr char kBatchNorm[] =
+constexpr char kAtenBatchNorm[] =
     "input, weight, bias, running_mean, running_var, training, momentum, eps";
 
 constexpr OpRow kOwn[] = {
     {"native_layer_norm", "input, normalized_shape, weight, bias, eps", native_layer_norm},
     {"_fused_rms_norm", "input, normalized_shape, weight, eps", fused_rms_norm},
     {"native_group_norm", "input, weight, bias, N, C, HxW, group, eps", native_group_norm},
-    {"_native_batch_norm_legit native_batch_norm", kBatchNorm, batch_norm_legit},
+    {"_native_batch_norm_legit native_batch_norm", kAtenBatchNorm, batch_norm_legit},
     {"_native_batch_norm_legit.no_stats",
      "input, weight, bias, training, momentum, eps, "
      "running_mean=None, running_var=None",
@@ -258,7 +258,7 @@ constexpr OpRow kOwn[] = {
     {"_native_batch_norm_legit_no_training",
      "input, weight, bias, running_mean, running_var, momentum, eps",
      [](Call& call) { return native_batch_norm(call, false, false); }},
-    {"_native_batch_norm_legit_functional", kBatchNorm,
+    {"_native_batch_norm_legit_functional", kAtenBatchNorm,
      [](Call& call) { return native_batch_norm(call, true, true); }},
     {"_softmax", "input, dim, half_to_float=False",
      [](Call& call) { return softmax_of(call, false); }},
@@ -317,7 +317,7 @@ constexpr Alias kAliases[] = {
 
 using Index = std::map<std::string, const OpRow*, std::less<>>;
 
-Index build_index() {
+Index build_aten_index() {
   static std::list<OpRow> rows;  // what the aliases become
   Index index;
   for (const OpRow& row : kOwn) {
@@ -335,7 +335,7 @@ Index build_index() {
 }  // namespace
 
 const OpRow* find_aten(std::string_view overload) {
-  static const Index kIndex = build_index();
+  static const Index kIndex = build_aten_index();
   std::string name = replace_all(std::string(overload), "::", ".");
   for (std::string_view prefix : {"torch.ops.", "aten.", "prims."}) {
     if (name.starts_with(prefix)) name.erase(0, prefix.size());

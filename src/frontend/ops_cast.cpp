@@ -82,7 +82,7 @@ Result<Value> type_as(Call& call) {
 
 constexpr char kOne[] = "input, memory_format=None";
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kCastRows[] = {
     {"Tensor.to", "input, *what, dtype=None, other=None, non_blocking=False, copy=False", to},
     {"Tensor.type", "input, dtype=None, non_blocking=False", type},
     {"Tensor.type_as", "input, other", type_as},
@@ -100,6 +100,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-std::span<const OpRow> cast_rows() { return kRows; }
+std::span<const OpRow> cast_rows() { return kCastRows; }
 
 }  // namespace kw::frontend

@@ -128,7 +128,7 @@ Result<Range> range_of(Call& call) {
   return range;
 }
 
-double as_number(const Value& value) {
+double plain_number(const Value& value) {
   if (const auto* dim = value.get<Dim>()) return static_cast<double>(dim->value());
   return *value.get<double>();
 }
@@ -144,7 +144,7 @@ Dim range_count(const Range& range) {
   const auto* end = range.end.get<Dim>();
   const auto* step = range.step.get<Dim>();
   if (!start || !end || !step) {
-    double span = (as_number(range.end) - as_number(range.start)) / as_number(range.step);
+    double span = (plain_number(range.end) - plain_number(range.start)) / plain_number(range.step);
     return Dim(static_cast<int64_t>(std::ceil(span)));
   }
   const int64_t by = step->value();
@@ -156,7 +156,8 @@ Dim range_count(const Range& range) {
 Result<Value> arange(Call& call) {
   Range range = KW_TRY(range_of(call));
   std::optional<DType> given = KW_TRY(call.dtype("dtype"));
-  double start = as_number(range.start), end = as_number(range.end), step = as_number(range.step);
+  double start = plain_number(range.start), end = plain_number(range.end),
+         step = plain_number(range.step);
   if (step == 0) return input_error("step must be nonzero");
   if (!std::isfinite(start) || !std::isfinite(end) || !std::isfinite(step)) {
     return input_error(fmt::format("unsupported range: {} -> {}", start, end));
@@ -304,7 +305,7 @@ constexpr char kSize[] = "*size, dtype=None";
 constexpr char kLike[] = "input, *, dtype=None";
 constexpr char kNew[] = "input, *size, dtype=None";
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kCreationRows[] = {
     {"torch.zeros", kSize, of_size<0>},
     {"torch.ones", kSize, of_size<1>},
     {"torch.empty", kSize, of_size<0>},
@@ -328,6 +329,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-std::span<const OpRow> creation_rows() { return kRows; }
+std::span<const OpRow> creation_rows() { return kCreationRows; }
 
 }  // namespace kw::frontend

@@ -56,7 +56,7 @@ Result<Value> cdist(Call& call) {
   return f.result(f.node(graph::vector_norm(g, gap.value.node, p, {f.rank(gap) - 1}, false)));
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kDistanceRows[] = {
     {"F.cosine_similarity torch.cosine_similarity", "x1, x2, dim=1, eps=1e-08", cosine_similarity},
     {"F.pairwise_distance torch.pairwise_distance", "x1, x2, p=2.0, eps=1e-06, keepdim=False",
      pairwise_distance},
@@ -65,6 +65,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-std::span<const OpRow> distance_rows() { return kRows; }
+std::span<const OpRow> distance_rows() { return kDistanceRows; }
 
 }  // namespace kw::frontend

@@ -327,13 +327,13 @@ Result<Value> tensordot(Call& call) {
   return tensor_value(KW_TRY(evaluate(g, equation, {a, b})));
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kEinsumRows[] = {
     {"torch.einsum", "equation, *operands", einsum},
     {"torch.tensordot", "a, b, dims=2", tensordot},
 };
 
 }  // namespace
 
-std::span<const OpRow> einsum_rows() { return kRows; }
+std::span<const OpRow> einsum_rows() { return kEinsumRows; }
 
 }  // namespace kw::frontend

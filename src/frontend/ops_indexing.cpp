@@ -270,7 +270,7 @@ Result<Value> triangle_indices(Call& call) {
   return literal->apply(inner);
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kIndexingRows[] = {
     {"torch.gather Tensor.gather", "input, dim, index, *, sparse_grad=False", gather},
     {"torch.take_along_dim Tensor.take_along_dim", "input, indices, dim=None", take_along_dim},
     {"torch.take Tensor.take", "input, index", take},
@@ -301,6 +301,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-std::span<const OpRow> indexing_rows() { return kRows; }
+std::span<const OpRow> indexing_rows() { return kIndexingRows; }
 
 }  // namespace kw::frontend

@@ -300,7 +300,7 @@ Result<Value> sum_to_size(Call& call) {
   return tensor_value(KW_TRY(g.reshape(x, size)));
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kJoiningRows[] = {
     {"torch.cat torch.concat torch.concatenate", "tensors, dim=0", cat},
     {"torch.stack", "tensors, dim=0", stack},
     {"torch.hstack", "tensors", stack_along<1, 1>},
@@ -338,6 +338,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-std::span<const OpRow> joining_rows() { return kRows; }
+std::span<const OpRow> joining_rows() { return kJoiningRows; }
 
 }  // namespace kw::frontend

@@ -164,7 +164,7 @@ Result<Value> trace(Call& call) {
   return tensor_value(KW_TRY(graph::sum(call.graph(), line, {}, false)));
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kMatmulRows[] = {
     {"torch.matmul Tensor.matmul torch.linalg.matmul operator.matmul", "input, other",
      [](Call& call) { return of_two<matmul>(call, "input", "other"); }},
     {"torch.mm Tensor.mm", "input, mat2",
@@ -204,6 +204,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-std::span<const OpRow> matmul_rows() { return kRows; }
+std::span<const OpRow> matmul_rows() { return kMatmulRows; }
 
 }  // namespace kw::frontend

@@ -16,7 +16,7 @@ using graph::NodeId;
 using graph::Shape;
 using tensor::DType;
 
-Result<Value> identity(Call& call) { return tensor_value(KW_TRY(call.tensor("input"))); }
+Result<Value> unmoved(Call& call) { return tensor_value(KW_TRY(call.tensor("input"))); }
 
 Result<Value> reshape(Call& call) {
   NodeId x = KW_TRY(call.tensor("input"));
@@ -342,11 +342,11 @@ Result<Value> channel_shuffle(Call& call) {
   return tensor_value(KW_TRY(g.reshape(turned, shape)));
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kMovementRows[] = {
     {"Tensor.contiguous Tensor.cpu Tensor.cuda Tensor.clone torch.clone",
-     "input, *, memory_format=None", identity},
+     "input, *, memory_format=None", unmoved},
     {"Tensor.detach torch.detach torch.alias Tensor.requires_grad_ Tensor.retain_grad", "input",
-     identity},
+     unmoved},
     {"torch.reshape", "input, shape", reshape},
     {"Tensor.reshape Tensor.view", "input, *shape", reshape},
     {"Tensor.view_as Tensor.reshape_as", "input, other", reshape_as},
@@ -388,6 +388,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-std::span<const OpRow> movement_rows() { return kRows; }
+std::span<const OpRow> movement_rows() { return kMovementRows; }
 
 }  // namespace kw::frontend

@@ -130,7 +130,7 @@ Result<Value> philox_dropout(Call& call) {
 constexpr char kAffine[] = "input, normalized_shape, weight=None, bias=None, eps=1e-05";
 constexpr char kDropout[] = "input, p=0.5, training=True, inplace=False";
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kNormRows[] = {
     {"F.layer_norm", kAffine, layer_norm},
     {"torch.layer_norm",
      "input, normalized_shape, weight=None, bias=None, eps=1e-05, cudnn_enable=True", layer_norm},
@@ -165,6 +165,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-std::span<const OpRow> norm_rows() { return kRows; }
+std::span<const OpRow> norm_rows() { return kNormRows; }
 
 }  // namespace kw::frontend

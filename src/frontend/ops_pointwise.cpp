@@ -238,7 +238,7 @@ Result<Value> ndtri(Call& call) {
 
 constexpr char kOne[] = "input";
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kPointwiseRows[] = {
     {"torch.abs Tensor.abs torch.absolute Tensor.absolute operator.abs", kOne,
      sign_function<Op::Abs>},
     {"torch.sign Tensor.sign torch.sgn Tensor.sgn", kOne, sign_function<Op::Sign>},
@@ -315,6 +315,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-std::span<const OpRow> pointwise_rows() { return kRows; }
+std::span<const OpRow> pointwise_rows() { return kPointwiseRows; }
 
 }  // namespace kw::frontend

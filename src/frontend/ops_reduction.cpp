@@ -265,7 +265,7 @@ constexpr char kSpread[] = "input, dim=None, unbiased=None, keepdim=False, *, co
 constexpr char kNorm[] = "input, p='fro', dim=None, keepdim=False, dtype=None";
 constexpr char kExtremum[] = "input, dim=None, keepdim=False, *, other=None";
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kReductionRows[] = {
     {"torch.sum Tensor.sum", kSumming, summing<graph::sum>},
     {"torch.mean Tensor.mean", kSumming, summing<graph::mean>},
     {"torch.prod Tensor.prod", kSumming, summing<graph::prod>},
@@ -306,6 +306,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-std::span<const OpRow> reduction_rows() { return kRows; }
+std::span<const OpRow> reduction_rows() { return kReductionRows; }
 
 }  // namespace kw::frontend

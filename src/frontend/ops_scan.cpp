@@ -65,7 +65,7 @@ Result<Value> diff(Call& call) {
   return f.result(x);
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kScanRows[] = {
     {"torch.cumsum Tensor.cumsum", "input, dim, *, dtype=None", cumulating<graph::cumsum>},
     {"torch.cumprod Tensor.cumprod", "input, dim, *, dtype=None", cumulating<graph::cumprod>},
     {"torch.cummax Tensor.cummax", "input, dim", running_extremum<graph::cummax>},
@@ -76,6 +76,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-std::span<const OpRow> scan_rows() { return kRows; }
+std::span<const OpRow> scan_rows() { return kScanRows; }
 
 }  // namespace kw::frontend

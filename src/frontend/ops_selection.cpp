@@ -217,7 +217,7 @@ Result<Value> isin(Call& call) {
   return f.result(invert ? ~found : found);
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kSelectionRows[] = {
     {"torch.sort Tensor.sort", "input, dim=-1, descending=False, stable=False", sort},
     {"torch.argsort Tensor.argsort", "input, dim=-1, descending=False, stable=False", argsort},
     {"torch.msort Tensor.msort", "input", msort},
@@ -233,6 +233,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-std::span<const OpRow> selection_rows() { return kRows; }
+std::span<const OpRow> selection_rows() { return kSelectionRows; }
 
 }  // namespace kw::frontend

@@ -90,7 +90,7 @@ Result<Value> fake_quantize_channels(Call& call) {
 
 constexpr char kQuantize[] = "input, scale, zero_point, quant_min, quant_max";
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kSpecialRows[] = {
     {"torch.i0 Tensor.i0 torch.special.i0", "input",
      [](Call& call) { return bessel(call, false, false); }},
     {"torch.special.i0e", "input", [](Call& call) { return bessel(call, false, true); }},
@@ -104,6 +104,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-std::span<const OpRow> special_rows() { return kRows; }
+std::span<const OpRow> special_rows() { return kSpecialRows; }
 
 }  // namespace kw::frontend

@@ -195,7 +195,7 @@ Result<Value> nanmedian(Call& call) {
 
 constexpr char kTrapezoid[] = "y, x=None, *, dx=None, dim=-1";
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kStatisticsRows[] = {
     {"torch.cov Tensor.cov", "input, *, correction=1, fweights=None, aweights=None", cov},
     {"torch.corrcoef Tensor.corrcoef", "input", corrcoef},
     {"torch.trapezoid torch.trapz", kTrapezoid, [](Call& call) { return trapezoids(call, false); }},
@@ -209,6 +209,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-std::span<const OpRow> statistics_rows() { return kRows; }
+std::span<const OpRow> statistics_rows() { return kStatisticsRows; }
 
 }  // namespace kw::frontend

@@ -27,7 +27,7 @@ namespace kw::gpu {
 namespace {
 
 constexpr int kChannelFd = 3;
-constexpr double kCanarySeconds = 20;
+constexpr double kOwnCanarySeconds = 20;
 
 Error bug(std::string message) { return {Blame::Bug, std::move(message)}; }
 
@@ -103,7 +103,7 @@ class Worker {
   }
 
   Status canary() {
-    cuda::Went went = utilities_->canary(cuda::deadline_in(kCanarySeconds));
+    cuda::Went went = utilities_->canary(cuda::deadline_in(kOwnCanarySeconds));
     if (!went) return environment_error(went.error().message);
     return Done{};
   }

@@ -33,14 +33,6 @@ int64_t wrap_integer(DType type, int64_t value) {
   return static_cast<int64_t>(low) >> (64 - bits);
 }
 
-std::string values_text(const Shape& shape) {
-  std::string text;
-  for (const Dim& dim : shape) {
-    text += (text.empty() ? "" : ", ") + std::to_string(dim.value());
-  }
-  return "[" + text + "]";
-}
-
 bool same_texts(const Shape& a, const Shape& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(),
                     [](const Dim& x, const Dim& y) { return x.same_text(y); });

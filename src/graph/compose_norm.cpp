@@ -41,12 +41,6 @@ Result<NodeId> shifted(Builder& b, NodeId x, int dim, MaybeType dtype, const cha
   return b.reshape(kept, shape);
 }
 
-std::string values_text(const Shape& shape) {
-  std::string text;
-  for (const Dim& dim : shape) text += (text.empty() ? "" : ", ") + std::to_string(dim.value());
-  return "[" + text + "]";
-}
-
 // The last dims of x, which must be `normalized`, and so must be what scales and shifts them.
 Result<Dims> normalized_dims(Builder& b, NodeId x, const Shape& normalized, MaybeNode weight,
                              MaybeNode bias) {

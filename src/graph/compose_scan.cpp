@@ -71,8 +71,8 @@ Term log_add_exp(const Term& x, const Term& y) {
   const Term top = apply(Op::Maximum, x, y);
   const Term gap = apply(Op::Neg, apply(Op::Abs, x - y));
   const Term sum = top + apply(Op::Log1p, apply(Op::Exp, gap));
-  constexpr double kInf = std::numeric_limits<double>::infinity();
-  return where(apply(Op::Abs, top) == Term(kInf), top, sum);
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  return where(apply(Op::Abs, top) == Term(kInfinity), top, sum);
 }
 
 }  // namespace

@@ -274,6 +274,12 @@ Dim count_of(const Shape& shape) {
   return count;
 }
 
+std::string values_text(const Shape& shape) {
+  std::vector<std::string> texts;
+  for (const Dim& dim : shape) texts.push_back(std::to_string(dim.value()));
+  return "[" + join(texts, ", ") + "]";
+}
+
 std::string shape_text(const Shape& shape) {
   std::vector<std::string> texts;
   for (const Dim& dim : shape) texts.push_back(dim.text());

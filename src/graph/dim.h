@@ -62,6 +62,8 @@ using Shape = std::vector<Dim>;
 std::vector<int64_t> values_of(const Shape& shape);
 /// Product of the extents (1 for rank 0).
 Dim count_of(const Shape& shape);
+/// "[4, 32]".
+std::string values_text(const Shape& shape);
 /// "[B, 2 * D]".
 std::string shape_text(const Shape& shape);
 

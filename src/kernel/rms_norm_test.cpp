@@ -11,7 +11,7 @@
 namespace kw::kernel {
 namespace {
 
-std::string read(const std::string& path) {
+std::string read_example(const std::string& path) {
   std::ifstream in(std::string(KW_SOURCE_DIR) + "/" + path, std::ios::binary);
   std::ostringstream out;
   out << in.rdbuf();
@@ -19,7 +19,7 @@ std::string read(const std::string& path) {
 }
 
 TEST(RmsNorm, RoundTripsAndBecomesAProgram) {
-  const std::string text = read("examples/rms_norm.cu");
+  const std::string text = read_example("examples/rms_norm.cu");
   const Module module = parse_or_fail(text);
   EXPECT_EQ(print(module), text);
   EXPECT_EQ(module.dims(), (std::vector<std::string>{"B", "D"}));
@@ -49,7 +49,7 @@ TEST(RmsNorm, RoundTripsAndBecomesAProgram) {
 }
 
 TEST(RmsNorm, FallsBackToTheGeneralGroup) {
-  const Module module = parse_or_fail(read("examples/rms_norm.cu"));
+  const Module module = parse_or_fail(read_example("examples/rms_norm.cu"));
   const auto selection = select(module, bind({{"B", 4}, {"D", 7}}));
   ASSERT_TRUE(selection) << selection.error().message;
   EXPECT_EQ(selection->group, 1);

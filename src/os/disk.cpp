@@ -31,17 +31,6 @@ void sync_folder_of(const std::string& path) {
   if (fd) static_cast<void>(::fsync(fd.get()));
 }
 
-/// 0, or the errno of the write that failed.
-int write_all(int fd, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t n = ::write(fd, bytes.data(), bytes.size());
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return errno;
-    bytes.remove_prefix(static_cast<size_t>(n));
-  }
-  return 0;
-}
-
 class RealDisk : public Disk {
  public:
   Status write(const std::string& path, std::string_view bytes, Sync sync) override {

@@ -44,17 +44,6 @@ int open_retrying(const std::string& path, int flags, mode_t mode = 0) {
   return fd;
 }
 
-/// 0, or the errno of the write that failed.
-int write_all(int fd, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t n = ::write(fd, bytes.data(), std::min(bytes.size(), size_t{1} << 30));
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return errno;
-    bytes.remove_prefix(static_cast<size_t>(n));
-  }
-  return 0;
-}
-
 // A symbolic link stays one: what it points to is replaced.
 std::string resolved(const std::string& path) {
   char* real = ::realpath(path.c_str(), nullptr);
@@ -78,6 +67,16 @@ std::string temporary_name(const std::string& path) {
 }
 
 }  // namespace
+
+int write_all(int fd, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t n = ::write(fd, bytes.data(), std::min(bytes.size(), size_t{1} << 30));
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return errno;
+    bytes.remove_prefix(static_cast<size_t>(n));
+  }
+  return 0;
+}
 
 Error file_error(const std::string& doing, const std::string& path, int code) {
   const std::string text = fmt::format("{} {}: {}", doing, path, std::strerror(code));

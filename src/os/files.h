@@ -18,6 +18,8 @@ enum class Sync : uint8_t { Yes, No };
 /// Temp file in the same folder + fsync + rename: readers see the old content or the new, never
 /// half.
 Status write_file(const std::string& path, std::string_view bytes, Sync sync = Sync::Yes);
+/// To an open file: 0, or the errno of the write that failed.
+int write_all(int fd, std::string_view bytes);
 bool exists(const std::string& path);
 bool is_directory(const std::string& path);
 /// Bytes of a file; 0 when there is none.

@@ -19,7 +19,7 @@ record::Candidate candidate(const std::string& text, int64_t threads = 128) {
   return record::make_candidate(text, {{"THREADS", threads}}, "builtin", "row program", {});
 }
 
-RunInputs inputs() {
+RunInputs run_inputs() {
   RunInputs in;
   in.name = "rms_norm";
   in.prompt = "a fast rms norm\n";
@@ -37,7 +37,7 @@ TEST(Run, KeepsEverythingItIsGiven) {
   std::string folder;
   const record::Candidate first = candidate("// one"), second = candidate("// one", 256);
   {
-    StoredRun run = StoredRun::create({root.path(), ""}, inputs()).value();
+    StoredRun run = StoredRun::create({root.path(), ""}, run_inputs()).value();
     folder = run.folder();
     EXPECT_TRUE(*run.add(first));
     EXPECT_TRUE(*run.add(second));
@@ -52,8 +52,8 @@ TEST(Run, KeepsEverythingItIsGiven) {
     ASSERT_TRUE(run.finish(Json::object().set("passed", true), {"// cu", "// ptx", "", "# it"}));
   }
   const StoredRun run = StoredRun::open(folder, Access::Read).value();
-  EXPECT_EQ(run.inputs()->reference, inputs().reference);
-  EXPECT_EQ(run.inputs()->prompt, inputs().prompt);
+  EXPECT_EQ(run.inputs()->reference, run_inputs().reference);
+  EXPECT_EQ(run.inputs()->prompt, run_inputs().prompt);
   EXPECT_EQ(run.inputs()->spec["inputs"].as_int(), 1);
   const std::vector<record::Candidate> all = run.candidates();
   ASSERT_EQ(all.size(), 2u);
@@ -80,7 +80,7 @@ TEST(Run, CountsSecondsOverAllSessions) {
   const TestFolder root;
   std::string folder;
   {
-    StoredRun run = StoredRun::create({root.path(), ""}, inputs()).value();
+    StoredRun run = StoredRun::create({root.path(), ""}, run_inputs()).value();
     folder = run.folder();
     ASSERT_TRUE(run.event({100, "stage", Json()}));
   }
@@ -90,7 +90,7 @@ TEST(Run, CountsSecondsOverAllSessions) {
 
 TEST(Run, OrdersCandidatesByWhenTheyCame) {
   const TestFolder root;
-  StoredRun run = StoredRun::create({root.path(), ""}, inputs()).value();
+  StoredRun run = StoredRun::create({root.path(), ""}, run_inputs()).value();
   std::vector<std::string> want;
   for (int i = 0; i < 20; ++i) {
     const record::Candidate one = candidate("// " + std::to_string(i));
@@ -104,7 +104,7 @@ TEST(Run, OrdersCandidatesByWhenTheyCame) {
 
 TEST(Run, TakesWorkFromSeveralThreads) {
   const TestFolder root;
-  StoredRun run = StoredRun::create({root.path(), ""}, inputs()).value();
+  StoredRun run = StoredRun::create({root.path(), ""}, run_inputs()).value();
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t) {
     threads.emplace_back([&run, t] {
@@ -122,8 +122,8 @@ TEST(Run, TakesWorkFromSeveralThreads) {
 
 TEST(Run, ClosesWhatItHeldWhenItBecomesAnother) {
   const TestFolder root;
-  StoredRun run = StoredRun::create({"", root.path() + "/a"}, inputs()).value();
-  run = StoredRun::create({"", root.path() + "/b"}, inputs()).value();
+  StoredRun run = StoredRun::create({"", root.path() + "/a"}, run_inputs()).value();
+  run = StoredRun::create({"", root.path() + "/b"}, run_inputs()).value();
   EXPECT_EQ(run_status(root.path() + "/a"), "interrupted");
   EXPECT_EQ(run_status(root.path() + "/b"), "running");
   const StoredRun first = StoredRun::open(root.path() + "/a", Access::Read).value();
@@ -133,7 +133,7 @@ TEST(Run, ClosesWhatItHeldWhenItBecomesAnother) {
 
 TEST(Run, AddsALaterTimingToTheFirst) {
   const TestFolder root;
-  StoredRun run = StoredRun::create({root.path(), ""}, inputs()).value();
+  StoredRun run = StoredRun::create({root.path(), ""}, run_inputs()).value();
   const record::Candidate one = candidate("// one");
   ASSERT_TRUE(run.add(one));
   for (const auto& [kind, us] : {std::pair("quick", 9), {"paired", 7}, {"paired", 8}}) {
@@ -146,7 +146,7 @@ TEST(Run, AddsALaterTimingToTheFirst) {
 
 TEST(Run, MayFinishAgain) {
   const TestFolder root;
-  StoredRun run = StoredRun::create({root.path(), ""}, inputs()).value();
+  StoredRun run = StoredRun::create({root.path(), ""}, run_inputs()).value();
   ASSERT_TRUE(run.finish(Json::object().set("passed", false).set("interrupted", true),
                          {"old", "ptx", "cubin", "readme"}));
   ASSERT_TRUE(run.finish(Json::object().set("passed", true), {"new", "", "", ""}));
@@ -158,7 +158,7 @@ TEST(Run, MayFinishAgain) {
 TEST(RunStatus, ComesFromTheReportAndTheLock) {
   const TestFolder root;
   const std::string folder = root.path() + "/run";
-  std::optional<StoredRun> run = StoredRun::create({"", folder}, inputs()).value();
+  std::optional<StoredRun> run = StoredRun::create({"", folder}, run_inputs()).value();
   EXPECT_EQ(run_status(folder), "running");
   run.reset();
   EXPECT_EQ(run_status(folder), "interrupted");
@@ -176,10 +176,10 @@ TEST(RunStatus, ComesFromTheReportAndTheLock) {
 TEST(TwoOwners, TheSecondIsToldWhoTheFirstIs) {
   const TestFolder root;
   const std::string folder = root.path() + "/run";
-  const StoredRun run = StoredRun::create({"", folder}, inputs()).value();
+  const StoredRun run = StoredRun::create({"", folder}, run_inputs()).value();
   const std::string me = "in use by process " + std::to_string(::getpid()) + " on ";
   for (const auto& again :
-       {StoredRun::create({"", folder}, inputs()), StoredRun::open(folder, Access::Write)}) {
+       {StoredRun::create({"", folder}, run_inputs()), StoredRun::open(folder, Access::Write)}) {
     ASSERT_FALSE(again);
     EXPECT_EQ(again.error().blame, Blame::Input);
     EXPECT_NE(again.error().message.find(me), std::string::npos) << again.error().message;
@@ -198,7 +198,7 @@ class CreateIn : public testing::TestWithParam<Taken> {};
 TEST_P(CreateIn, AFolderThatIsTaken) {
   const TestFolder root;
   ASSERT_TRUE(os::write_file(root.path() + "/" + GetParam().file, "x"));
-  const Result<StoredRun> run = StoredRun::create({"", root.path()}, inputs());
+  const Result<StoredRun> run = StoredRun::create({"", root.path()}, run_inputs());
   ASSERT_FALSE(run);
   EXPECT_EQ(run.error().blame, Blame::Input);
   EXPECT_NE(run.error().message.find(GetParam().want), std::string::npos) << run.error().message;
@@ -214,7 +214,7 @@ TEST(Create, RefusesAFileForAFolder) {
   const TestFolder root;
   ASSERT_TRUE(os::write_file(root.path() + "/file", "x"));
   for (const Where& where : {Where{"", root.path() + "/file"}, Where{root.path() + "/file", ""}}) {
-    const Result<StoredRun> run = StoredRun::create(where, inputs());
+    const Result<StoredRun> run = StoredRun::create(where, run_inputs());
     ASSERT_FALSE(run);
     EXPECT_EQ(run.error().blame, Blame::Input) << run.error().message;
   }
@@ -222,7 +222,7 @@ TEST(Create, RefusesAFileForAFolder) {
 
 /// A run with one judged candidate, closed.
 std::string small_run(const TestFolder& root) {
-  StoredRun run = StoredRun::create({"", root.path() + "/run"}, inputs()).value();
+  StoredRun run = StoredRun::create({"", root.path() + "/run"}, run_inputs()).value();
   const record::Candidate one = candidate("// one");
   EXPECT_TRUE(run.add(one));
   EXPECT_TRUE(run.judged(one.id, verdict("passed")));
@@ -285,7 +285,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST(Create, PutsNoRunIntoARun) {
   const TestFolder root;
-  const Result<StoredRun> run = StoredRun::create({small_run(root), ""}, inputs());
+  const Result<StoredRun> run = StoredRun::create({small_run(root), ""}, run_inputs());
   ASSERT_FALSE(run);
   EXPECT_EQ(run.error().blame, Blame::Input);
   EXPECT_NE(run.error().message.find("is itself a run"), std::string::npos);

@@ -20,7 +20,7 @@ constexpr char kModule[] =
     "//! launch twice grid(B) block(64) args(x, y, D)\n"
     "__global__ void twice(const float* x, float* y, int d) {}\n";
 
-kernel::Module parse(const std::string& text) {
+kernel::Module parse_module(const std::string& text) {
   kernel::ParseOutcome outcome = kernel::parse(text, "twice.cu");
   if (!outcome.module)
     throw std::runtime_error(kernel::render_diagnostics(outcome.diagnostics, text, "twice.cu"));
@@ -62,7 +62,7 @@ class GateTest : public testing::Test {
     }
     request.repro = {"twice.cu", "twice.py", {}};
     request.entropy = entropy;
-    const kernel::Module module = parse(text);
+    const kernel::Module module = parse_module(text);
     return judge(module, request);
   }
   GateReport verdict(bool with_gpu = false, const std::string& text = kModule) {

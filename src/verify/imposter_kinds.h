@@ -27,6 +27,8 @@ struct Imposed {
   std::vector<tensor::HostTensor> outputs;
   std::string inapplicable;
 };
+/// For a task it cannot answer.
+inline Imposed not_here(std::string why) { return {{}, std::move(why)}; }
 
 struct ImposterKind {
   const char* name;

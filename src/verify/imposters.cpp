@@ -22,13 +22,13 @@ bool stopped(const ImposterCell& cell, const Imposed& imposed) {
 }
 
 /// A row while cells go by.
-struct Tally {
+struct KillCount {
   ImposterRow row;
   bool at_own_shape = false;  // it meant something at a shape the task names
 };
 
 Status try_all(std::span<const ImposterKind> kinds, const ImposterCell& cell,
-               const ShapeCase& shape, const std::string& family, Tally* tallies) {
+               const ShapeCase& shape, const std::string& family, KillCount* tallies) {
   for (size_t i = 0; i < kinds.size(); ++i) {
     const Imposed imposed = KW_TRY(kinds[i].impose(cell));
     ImposterRow& row = tallies[i].row;
@@ -46,7 +46,7 @@ Status try_all(std::span<const ImposterKind> kinds, const ImposterCell& cell,
 }
 
 // Rows of one element make a reduction the identity; that says nothing about the task.
-ImposterRow settled(Tally tally) {
+ImposterRow settled(KillCount tally) {
   ImposterRow row = std::move(tally.row);
   if (row.survived() && row.tried > 0 && !tally.at_own_shape)
     row.inapplicable = "it means something only at derived shapes, where it is right";
@@ -78,7 +78,7 @@ Result<KillReport> kill_rate(Pool& pool, exec::Oracle& oracle,
   const auto start = std::chrono::steady_clock::now();
   KillReport report;
   const auto answers = answer_imposters(), formulas = formula_imposters();
-  std::vector<Tally> tallies;
+  std::vector<KillCount> tallies;
   for (const ImposterKind& kind : answers) tallies.push_back({{kind.name, "", 0, 0, ""}});
   for (const ImposterKind& kind : formulas) tallies.push_back({{kind.name, "", 0, 0, ""}});
   for (size_t i = 0; i < pool.cells().size(); ++i) {
@@ -95,7 +95,7 @@ Result<KillReport> kill_rate(Pool& pool, exec::Oracle& oracle,
     KW_TRY(try_all(formulas, cell, shape, family, tallies.data() + answers.size()));
     ++report.cells;
   }
-  for (Tally& tally : tallies) report.rows.push_back(settled(std::move(tally)));
+  for (KillCount& tally : tallies) report.rows.push_back(settled(std::move(tally)));
   const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
   report.seconds = passed.count();
   return report;

@@ -13,8 +13,6 @@ using exec::Truth;
 using tensor::DType;
 using tensor::HostTensor;
 
-Imposed not_here(std::string why) { return {{}, std::move(why)}; }
-
 HostTensor like(const Truth& truth) {
   const auto bytes = truth.value.size() * static_cast<size_t>(tensor::dtype_size(truth.dtype));
   return {truth.dtype, truth.shape, std::vector<std::byte>(bytes)};

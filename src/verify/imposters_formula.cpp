@@ -20,8 +20,6 @@ using tensor::HostTensor;
 constexpr double kMostAccumulated = 2e7;  // multiply-adds of an imitation on the CPU
 constexpr double kTf32Split = 8193;       // 2^13 + 1: leaves 11 of fp32's 24 bits
 
-Imposed not_here(std::string why) { return {{}, std::move(why)}; }
-
 Result<Imposed> evaluate(const ImposterCell& cell, const Graph& graph,
                          const std::vector<HostTensor>& inputs) {
   Imposed imposed;

@@ -60,7 +60,7 @@ std::set<std::string> names_of(const graph::Graph& graph) {
   return names;
 }
 
-struct Row {
+struct RelationRow {
   const char* name;
   Body body;
   std::set<std::string> has, lacks;
@@ -70,7 +70,7 @@ Result<NodeId> plus(Builder& b, NodeId x, Operand y) {
   return b.binary(Op::Add, Operand::tensor(x), y);
 }
 
-class Relations : public testing::TestWithParam<Row> {};
+class Relations : public testing::TestWithParam<RelationRow> {};
 
 TEST_P(Relations, FollowFromTheGraph) {
   const std::set<std::string> found = names_of(graph_of(GetParam().body));
@@ -80,89 +80,90 @@ TEST_P(Relations, FollowFromTheGraph) {
 
 INSTANTIATE_TEST_SUITE_P(
     Graphs, Relations,
-    testing::Values(Row{"Softmax",
-                        [](Builder& b, NodeId x, NodeId) { return graph::softmax(b, x, 1); },
-                        {"permute B", "split B", "shift x 0.00"},
-                        {"scale x 1.00", "scale x 0.00", "linear x"}},
-                    Row{"LayerNorm",
-                        [](Builder& b, NodeId x, NodeId w) {
-                          return graph::layer_norm(b, x, {b.extent(x, 1)}, w, {}, 1e-5);
-                        },
-                        {"permute B", "split B", "shift x 0.00", "linear w"},
-                        {"scale x 0.00", "linear x", "split D"}},
-                    Row{"ScatterIntoMoreRows",
-                        [](Builder& b, NodeId x, NodeId) -> Result<NodeId> {
-                          const NodeId zero = b.constant(DType::Fp32, 0);
-                          const NodeId base = KW_TRY(b.expand(zero, {Dim(9), Dim(6)}));
-                          const NodeId index =
-                              b.iota({Dim::symbol("B", 4), Dim::symbol("D", 6)}, 1, DType::Int64);
-                          graph::Node node;
-                          node.op = Op::Scatter;
-                          node.inputs = {base, index, x};
-                          node.attrs.dims = {1};
-                          return b.add(std::move(node));
-                        },
-                        {},
-                        {"permute B", "split B"}},
-                    Row{"RowSum",
-                        [](Builder& b, NodeId x, NodeId) { return graph::sum(b, x, {1}, false); },
-                        {"permute B", "split B", "linear x", "scale x 1.00", "shift x 6.00"},
-                        {}},
-                    Row{"ColumnSum",
-                        [](Builder& b, NodeId x, NodeId) { return graph::sum(b, x, {0}, false); },
-                        {"permute D", "split D", "linear x", "shift x 4.00"},
-                        {"permute B", "split B"}},
-                    Row{"Maximum",
-                        [](Builder& b, NodeId x, NodeId) { return graph::amax(b, x, {1}, false); },
-                        {"permute B", "scale x 1.00", "shift x 1.00"},
-                        {"linear x"}},
-                    Row{"Relu",
-                        [](Builder& b, NodeId x, NodeId) {
-                          return b.binary(Op::Maximum, Operand::tensor(x), Operand::of(0.0));
-                        },
-                        {"permute B", "permute D", "scale x 1.00"},
-                        {"shift x 1.00", "shift x 0.00", "linear x"}},
-                    Row{"AffineIsNotLinear",
-                        [](Builder& b, NodeId x, NodeId) { return plus(b, x, Operand::of(1.0)); },
-                        {"shift x 1.00"},
-                        {"linear x", "scale x 1.00"}},
-                    Row{"Square",
-                        [](Builder& b, NodeId x, NodeId) {
-                          return b.binary(Op::Mul, Operand::tensor(x), Operand::tensor(x));
-                        },
-                        {"scale x 2.00", "permute B"},
-                        {"linear x", "shift x 0.00"}},
-                    Row{"Weighted",
-                        [](Builder& b, NodeId x, NodeId w) {
-                          return b.binary(Op::Mul, Operand::tensor(x), Operand::tensor(w));
-                        },
-                        {"permute B", "split B", "permute D", "linear x", "linear w"},
-                        {}},
-                    Row{"Transpose",
-                        [](Builder& b, NodeId x, NodeId) {
-                          return b.permute(x, {1, 0});
-                        },
-                        {"permute B", "permute D", "linear x"},
-                        {}},
-                    Row{"CumulativeSum",
-                        [](Builder& b, NodeId x, NodeId) { return b.scan(Op::CumSum, x, 1); },
-                        {"permute B", "linear x"},
-                        {"permute D", "split D"}},
-                    Row{"Mixed",
-                        [](Builder& b, NodeId x, NodeId) { return graph::softmax(b, x, 0); },
-                        {"permute D", "split D"},
-                        {"split B"}},
-                    Row{"FlippedRows",
-                        [](Builder& b, NodeId x, NodeId) {
-                          graph::Node flip;
-                          flip.op = Op::Flip;
-                          flip.inputs = {x};
-                          flip.attrs.dims = {0};
-                          return b.add(flip);
-                        },
-                        {"permute D"},
-                        {"permute B", "split B"}}),
-    [](const testing::TestParamInfo<Row>& row) { return row.param.name; });
+    testing::Values(
+        RelationRow{"Softmax",
+                    [](Builder& b, NodeId x, NodeId) { return graph::softmax(b, x, 1); },
+                    {"permute B", "split B", "shift x 0.00"},
+                    {"scale x 1.00", "scale x 0.00", "linear x"}},
+        RelationRow{"LayerNorm",
+                    [](Builder& b, NodeId x, NodeId w) {
+                      return graph::layer_norm(b, x, {b.extent(x, 1)}, w, {}, 1e-5);
+                    },
+                    {"permute B", "split B", "shift x 0.00", "linear w"},
+                    {"scale x 0.00", "linear x", "split D"}},
+        RelationRow{"ScatterIntoMoreRows",
+                    [](Builder& b, NodeId x, NodeId) -> Result<NodeId> {
+                      const NodeId zero = b.constant(DType::Fp32, 0);
+                      const NodeId base = KW_TRY(b.expand(zero, {Dim(9), Dim(6)}));
+                      const NodeId index =
+                          b.iota({Dim::symbol("B", 4), Dim::symbol("D", 6)}, 1, DType::Int64);
+                      graph::Node node;
+                      node.op = Op::Scatter;
+                      node.inputs = {base, index, x};
+                      node.attrs.dims = {1};
+                      return b.add(std::move(node));
+                    },
+                    {},
+                    {"permute B", "split B"}},
+        RelationRow{"RowSum",
+                    [](Builder& b, NodeId x, NodeId) { return graph::sum(b, x, {1}, false); },
+                    {"permute B", "split B", "linear x", "scale x 1.00", "shift x 6.00"},
+                    {}},
+        RelationRow{"ColumnSum",
+                    [](Builder& b, NodeId x, NodeId) { return graph::sum(b, x, {0}, false); },
+                    {"permute D", "split D", "linear x", "shift x 4.00"},
+                    {"permute B", "split B"}},
+        RelationRow{"Maximum",
+                    [](Builder& b, NodeId x, NodeId) { return graph::amax(b, x, {1}, false); },
+                    {"permute B", "scale x 1.00", "shift x 1.00"},
+                    {"linear x"}},
+        RelationRow{"Relu",
+                    [](Builder& b, NodeId x, NodeId) {
+                      return b.binary(Op::Maximum, Operand::tensor(x), Operand::of(0.0));
+                    },
+                    {"permute B", "permute D", "scale x 1.00"},
+                    {"shift x 1.00", "shift x 0.00", "linear x"}},
+        RelationRow{"AffineIsNotLinear",
+                    [](Builder& b, NodeId x, NodeId) { return plus(b, x, Operand::of(1.0)); },
+                    {"shift x 1.00"},
+                    {"linear x", "scale x 1.00"}},
+        RelationRow{"Square",
+                    [](Builder& b, NodeId x, NodeId) {
+                      return b.binary(Op::Mul, Operand::tensor(x), Operand::tensor(x));
+                    },
+                    {"scale x 2.00", "permute B"},
+                    {"linear x", "shift x 0.00"}},
+        RelationRow{"Weighted",
+                    [](Builder& b, NodeId x, NodeId w) {
+                      return b.binary(Op::Mul, Operand::tensor(x), Operand::tensor(w));
+                    },
+                    {"permute B", "split B", "permute D", "linear x", "linear w"},
+                    {}},
+        RelationRow{"Transpose",
+                    [](Builder& b, NodeId x, NodeId) {
+                      return b.permute(x, {1, 0});
+                    },
+                    {"permute B", "permute D", "linear x"},
+                    {}},
+        RelationRow{"CumulativeSum",
+                    [](Builder& b, NodeId x, NodeId) { return b.scan(Op::CumSum, x, 1); },
+                    {"permute B", "linear x"},
+                    {"permute D", "split D"}},
+        RelationRow{"Mixed",
+                    [](Builder& b, NodeId x, NodeId) { return graph::softmax(b, x, 0); },
+                    {"permute D", "split D"},
+                    {"split B"}},
+        RelationRow{"FlippedRows",
+                    [](Builder& b, NodeId x, NodeId) {
+                      graph::Node flip;
+                      flip.op = Op::Flip;
+                      flip.inputs = {x};
+                      flip.attrs.dims = {0};
+                      return b.add(flip);
+                    },
+                    {"permute D"},
+                    {"permute B", "split B"}}),
+    [](const testing::TestParamInfo<RelationRow>& row) { return row.param.name; });
 
 tensor::HostTensor values(const std::vector<double>& list, std::vector<int64_t> shape) {
   auto tensor = tensor::make_tensor(DType::Fp32, std::move(shape));

@@ -13,8 +13,8 @@ namespace kw::verify {
 
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr int64_t kGrain = 1 << 14;
+constexpr double kNoBound = std::numeric_limits<double>::infinity();
+constexpr int64_t kIndexGrain = 1 << 14;
 
 /// The scores along one line of the selected dim, best first where asked.
 class Line {
@@ -59,10 +59,10 @@ class Line {
   double distance(int64_t got, int64_t best_index) const {
     const double x = score(got), y = score(best_index);
     if (x == y || (std::isnan(x) && std::isnan(y))) return 0;
-    if (!std::isfinite(x) || !std::isfinite(y)) return kInfinity;
+    if (!std::isfinite(x) || !std::isfinite(y)) return kNoBound;
     const double allowed = bound(got) + bound(best_index);
     const double apart = std::fabs(x - y);
-    return allowed > 0 ? apart / allowed : kInfinity;
+    return allowed > 0 ? apart / allowed : kNoBound;
   }
 
   bool tied_exactly(int64_t a, int64_t b) const {
@@ -107,9 +107,9 @@ class IndexJudge {
         const int64_t index = index_at(number, j);
         ++tally->elements;
         if (index < 0 || index >= scores_.extent) {
-          fail(number, j, best[static_cast<size_t>(j)], kInfinity, Why::IndexOutOfRange, tally);
+          fail(number, j, best[static_cast<size_t>(j)], kNoBound, Why::IndexOutOfRange, tally);
         } else if (std::exchange(seen[static_cast<size_t>(index)], number) == number) {
-          fail(number, j, best[static_cast<size_t>(j)], kInfinity, Why::IndexTwice, tally);
+          fail(number, j, best[static_cast<size_t>(j)], kNoBound, Why::IndexTwice, tally);
         } else {
           judge(number, j, best[static_cast<size_t>(j)], line, tally);
         }
@@ -134,7 +134,7 @@ class IndexJudge {
     const int64_t index = index_at(number, j);
     if (index == want) return;
     if (scores_.first_of_ties && line.tied_exactly(index, want))
-      return fail(number, j, want, kInfinity, Why::NotFirstOfTies, tally);
+      return fail(number, j, want, kNoBound, Why::NotFirstOfTies, tally);
     const double z = line.distance(index, want);
     if (z > 0) fail(number, j, want, z, Why::IndexOfWorse, tally);
   }
@@ -150,7 +150,7 @@ class IndexJudge {
       if (reached)
         judge(number, j, best, line, tally);
       else
-        fail(number, j, best, kInfinity, Why::IndexOutOfRange, tally);
+        fail(number, j, best, kNoBound, Why::IndexOutOfRange, tally);
     }
   }
 
@@ -164,8 +164,9 @@ class IndexJudge {
 Comparison compare_indices(const exec::Truth& truth, const tensor::HostTensor& got,
                            const CompareOptions& options) {
   const IndexJudge judge(truth, got);
-  const int pieces = static_cast<int>(std::min<int64_t>(
-      thread_count(judge.work(), kGrain, options.threads), std::max<int64_t>(judge.lines(), 1)));
+  const int pieces =
+      static_cast<int>(std::min<int64_t>(thread_count(judge.work(), kIndexGrain, options.threads),
+                                         std::max<int64_t>(judge.lines(), 1)));
   std::vector<Tally> tallies(static_cast<size_t>(pieces));
   in_pieces(judge.lines(), pieces, [&](int piece, int64_t begin, int64_t end) {
     judge.run(begin, end, &tallies[static_cast<size_t>(piece)]);

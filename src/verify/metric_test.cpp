@@ -52,7 +52,7 @@ Truth whole_numbers(DType dtype, const std::vector<int64_t>& values) {
 }
 
 /// One element: the truth, what a kernel gave, and whether that may be.
-struct Row {
+struct MetricRow {
   const char* name;
   DType dtype;
   double want, got;
@@ -66,10 +66,10 @@ struct Row {
   bool moves = false;
 };
 
-class Element : public testing::TestWithParam<Row> {};
+class Element : public testing::TestWithParam<MetricRow> {};
 
 TEST_P(Element, IsJudged) {
-  const Row& row = GetParam();
+  const MetricRow& row = GetParam();
   Truth truth = truth_of(row.dtype, {row.want}, row.a);
   truth.exact = row.exact;
   if (row.jump > 0) truth.jump = {row.jump};
@@ -88,69 +88,70 @@ INSTANTIATE_TEST_SUITE_P(
     Metric, Element,
     testing::Values(
         // Ordinary values.
-        Row{"Equal", DType::Fp32, 1.5, 1.5, true},
-        Row{"RoundedTruth", DType::Fp16, 1.00001, 1.0, true},
-        Row{"OneUlpBesideRounding", DType::Fp16, 1.0, 1.0009765625, false},
-        Row{"WithinPath", DType::Fp32, 1.0, 1.000001, true, 1e-6F},
-        Row{"BeyondPath", DType::Fp32, 1.0, 1.00001, false, 1e-6F},
-        Row{"ZeroForSomething", DType::Fp32, 1.0, 0.0, false, 1e-6F},
-        Row{"SubnormalStep", DType::Fp16, 0, 0x1p-24, true},
-        Row{"TwoSubnormalSteps", DType::Fp16, 0, 0x1p-23, false},
-        Row{"FlushedFp32", DType::Fp32, 0x1p-130, 0, true, 0, 0, false, false, {}, {}, true},
-        Row{"NotFlushedFp32", DType::Fp32, 0x1p-130, 0, false},
+        MetricRow{"Equal", DType::Fp32, 1.5, 1.5, true},
+        MetricRow{"RoundedTruth", DType::Fp16, 1.00001, 1.0, true},
+        MetricRow{"OneUlpBesideRounding", DType::Fp16, 1.0, 1.0009765625, false},
+        MetricRow{"WithinPath", DType::Fp32, 1.0, 1.000001, true, 1e-6F},
+        MetricRow{"BeyondPath", DType::Fp32, 1.0, 1.00001, false, 1e-6F},
+        MetricRow{"ZeroForSomething", DType::Fp32, 1.0, 0.0, false, 1e-6F},
+        MetricRow{"SubnormalStep", DType::Fp16, 0, 0x1p-24, true},
+        MetricRow{"TwoSubnormalSteps", DType::Fp16, 0, 0x1p-23, false},
+        MetricRow{"FlushedFp32", DType::Fp32, 0x1p-130, 0, true, 0, 0, false, false, {}, {}, true},
+        MetricRow{"NotFlushedFp32", DType::Fp32, 0x1p-130, 0, false},
         // Classes.
-        Row{"NanForNan", DType::Fp32, kNan, kNan, true},
-        Row{"NumberForNan", DType::Fp32, kNan, 1, false},
-        Row{"InfinityForNan", DType::Fp32, kNan, kInf, false},
-        Row{"NanForNumber", DType::Fp32, 1, kNan, false, 1},
-        Row{"NanForInfinity", DType::Fp32, kInf, kNan, false},
-        Row{"InfinityForInfinity", DType::Fp32, -kInf, -kInf, true},
-        Row{"OtherInfinity", DType::Fp32, kInf, -kInf, false},
-        Row{"NumberForInfinity", DType::Fp32, kInf, 3e38, false},
-        Row{"InfinityForNumber", DType::Fp32, 3, kInf, false, 1},
-        Row{"RoundsToInfinity", DType::Fp16, 70000, kInf, true},
-        Row{"LargestInsteadOfInfinity", DType::Fp16, 70000, 65504, false},
-        Row{"NearTheEndEither", DType::Fp16, 65519, kInf, true},
-        Row{"NearTheEndFinite", DType::Fp16, 65521, 65504, true},
-        Row{"NearTheEndOtherSign", DType::Fp16, 65519, -kInf, false},
-        Row{"MayOverflow", DType::Fp16, 3, kInf, true, 0, 0, true},
-        Row{"MayOverflowToNan", DType::Fp16, 3, kNan, true, 0, 0, true},
-        Row{"MayOverflowButWrong", DType::Fp16, 3, 5, false, 0, 0, true},
-        Row{"SaturatesFp8", DType::Fp8e4m3, 1000, 448, true},
-        Row{"NanAtFp8Overflow", DType::Fp8e4m3, 1000, kNan, true},
-        Row{"OtherSignAtFp8Overflow", DType::Fp8e4m3, 1000, -448, false},
+        MetricRow{"NanForNan", DType::Fp32, kNan, kNan, true},
+        MetricRow{"NumberForNan", DType::Fp32, kNan, 1, false},
+        MetricRow{"InfinityForNan", DType::Fp32, kNan, kInf, false},
+        MetricRow{"NanForNumber", DType::Fp32, 1, kNan, false, 1},
+        MetricRow{"NanForInfinity", DType::Fp32, kInf, kNan, false},
+        MetricRow{"InfinityForInfinity", DType::Fp32, -kInf, -kInf, true},
+        MetricRow{"OtherInfinity", DType::Fp32, kInf, -kInf, false},
+        MetricRow{"NumberForInfinity", DType::Fp32, kInf, 3e38, false},
+        MetricRow{"InfinityForNumber", DType::Fp32, 3, kInf, false, 1},
+        MetricRow{"RoundsToInfinity", DType::Fp16, 70000, kInf, true},
+        MetricRow{"LargestInsteadOfInfinity", DType::Fp16, 70000, 65504, false},
+        MetricRow{"NearTheEndEither", DType::Fp16, 65519, kInf, true},
+        MetricRow{"NearTheEndFinite", DType::Fp16, 65521, 65504, true},
+        MetricRow{"NearTheEndOtherSign", DType::Fp16, 65519, -kInf, false},
+        MetricRow{"MayOverflow", DType::Fp16, 3, kInf, true, 0, 0, true},
+        MetricRow{"MayOverflowToNan", DType::Fp16, 3, kNan, true, 0, 0, true},
+        MetricRow{"MayOverflowButWrong", DType::Fp16, 3, 5, false, 0, 0, true},
+        MetricRow{"SaturatesFp8", DType::Fp8e4m3, 1000, 448, true},
+        MetricRow{"NanAtFp8Overflow", DType::Fp8e4m3, 1000, kNan, true},
+        MetricRow{"OtherSignAtFp8Overflow", DType::Fp8e4m3, 1000, -448, false},
         // Discontinuities.
-        Row{"OtherBranch", DType::Fp32, 1, 2, true, 0, 1.0F},
-        Row{"BeyondTheOtherBranch", DType::Fp32, 1, 3, false, 0, 1.0F},
+        MetricRow{"OtherBranch", DType::Fp32, 1, 2, true, 0, 1.0F},
+        MetricRow{"BeyondTheOtherBranch", DType::Fp32, 1, 3, false, 0, 1.0F},
         // Exact graphs.
-        Row{"ExactEqual", DType::Fp32, 1.25, 1.25, true, 0, 0, false, true},
-        Row{"ExactOneUlp", DType::Fp32, 1, 1 + 0x1p-23, false, 0, 0, false, true},
-        Row{"ExactNan", DType::Fp32, kNan, kNan, true, 0, 0, false, true},
-        Row{"ExactEitherZero", DType::Fp32, -0.0, 0.0, true, 0, 0, false, true},
-        Row{"MovedZeroKeepsItsSign",
-            DType::Fp32,
-            -0.0,
-            0.0,
-            false,
-            0,
-            0,
-            false,
-            true,
-            {},
-            {},
-            false,
-            true},
-        Row{"MovedZero", DType::Fp32, -0.0, -0.0, true, 0, 0, false, true, {}, {}, false, true},
-        Row{"ExactFlushed", DType::Fp32, 0x1p-130, 0, true, 0, 0, false, true, {}, {}, true},
-        Row{"ExactJump", DType::Fp32, 1, 2, true, 0, 1.0F, false, true},
+        MetricRow{"ExactEqual", DType::Fp32, 1.25, 1.25, true, 0, 0, false, true},
+        MetricRow{"ExactOneUlp", DType::Fp32, 1, 1 + 0x1p-23, false, 0, 0, false, true},
+        MetricRow{"ExactNan", DType::Fp32, kNan, kNan, true, 0, 0, false, true},
+        MetricRow{"ExactEitherZero", DType::Fp32, -0.0, 0.0, true, 0, 0, false, true},
+        MetricRow{"MovedZeroKeepsItsSign",
+                  DType::Fp32,
+                  -0.0,
+                  0.0,
+                  false,
+                  0,
+                  0,
+                  false,
+                  true,
+                  {},
+                  {},
+                  false,
+                  true},
+        MetricRow{
+            "MovedZero", DType::Fp32, -0.0, -0.0, true, 0, 0, false, true, {}, {}, false, true},
+        MetricRow{"ExactFlushed", DType::Fp32, 0x1p-130, 0, true, 0, 0, false, true, {}, {}, true},
+        MetricRow{"ExactJump", DType::Fp32, 1, 2, true, 0, 1.0F, false, true},
         // The task's own bound.
-        Row{"InsideOuter", DType::Fp32, 1, 1.05, true, 0.1F, 0, false, false, 0.1},
-        Row{"OutsideOuter", DType::Fp32, 1, 1.05, false, 0.1F, 0, false, false, 0.01},
-        Row{"OuterRelative", DType::Fp32, 100, 100.5, true, 1, 0, false, false, {}, 0.01},
-        Row{"OuterNeverWidens", DType::Fp32, 1, 1.05, false, 0, 0, false, false, 10.0},
-        Row{"OuterAcceptsTheRoundedTruth", DType::Fp16, 1.0004, 1.0, true, 0, 0, false, false,
-            1e-9}),
-    [](const testing::TestParamInfo<Row>& row) { return row.param.name; });
+        MetricRow{"InsideOuter", DType::Fp32, 1, 1.05, true, 0.1F, 0, false, false, 0.1},
+        MetricRow{"OutsideOuter", DType::Fp32, 1, 1.05, false, 0.1F, 0, false, false, 0.01},
+        MetricRow{"OuterRelative", DType::Fp32, 100, 100.5, true, 1, 0, false, false, {}, 0.01},
+        MetricRow{"OuterNeverWidens", DType::Fp32, 1, 1.05, false, 0, 0, false, false, 10.0},
+        MetricRow{"OuterAcceptsTheRoundedTruth", DType::Fp16, 1.0004, 1.0, true, 0, 0, false, false,
+                  1e-9}),
+    [](const testing::TestParamInfo<MetricRow>& row) { return row.param.name; });
 
 Truth scored(std::vector<double> scores, int64_t extent, int64_t many, exec::Scores::Rank rank) {
   const auto lines = static_cast<int64_t>(scores.size()) / extent;

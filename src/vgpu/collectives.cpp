@@ -5,6 +5,7 @@
 
 #include <fmt/core.h>
 
+#include "vgpu/lanes.h"
 #include "vgpu/machine.h"
 #include "vgpu/ordering.h"
 #include "vgpu/report.h"
@@ -16,24 +17,9 @@ namespace {
 using record::Certainty;
 using record::FindingKind;
 
-template <class T>
-T get(const std::byte* file, uint32_t slot, int lane) {
-  T value;
-  std::memcpy(&value, file + slot + lane * static_cast<int>(sizeof(T)), sizeof value);
-  return value;
-}
-template <class T>
-void put(std::byte* file, uint32_t slot, int lane, T value) {
-  std::memcpy(file + slot + lane * static_cast<int>(sizeof(T)), &value, sizeof value);
-}
 uint32_t get_mask(const std::byte* file, uint32_t slot) { return get<uint32_t>(file, slot, 0); }
 void put_mask(std::byte* file, uint32_t slot, uint32_t value, uint32_t lanes) {
   put<uint32_t>(file, slot, 0, (get_mask(file, slot) & ~lanes) | (value & lanes));
-}
-
-template <typename Visit>
-void each_lane(uint32_t mask, const Visit& visit) {
-  for (; mask != 0; mask &= mask - 1) visit(__builtin_ctz(mask));
 }
 
 /// One set of lanes that execute a collective together.

@@ -6,6 +6,7 @@
 
 #include "vgpu/address.h"
 #include "vgpu/async_copy.h"
+#include "vgpu/lanes.h"
 #include "vgpu/ordering.h"
 #include "vgpu/polling.h"
 #include "vgpu/print.h"
@@ -20,18 +21,6 @@ namespace {
 
 using record::Certainty;
 using record::FindingKind;
-
-template <class T>
-T get(const std::byte* file, uint32_t slot, int lane) {
-  T value;
-  std::memcpy(&value, file + slot + lane * static_cast<int>(sizeof(T)), sizeof value);
-  return value;
-}
-
-template <typename Visit>
-void each_lane(uint32_t mask, const Visit& visit) {
-  for (; mask != 0; mask &= mask - 1) visit(__builtin_ctz(mask));
-}
 
 void put_group(Warp& w, uint32_t pc, uint32_t mask) {
   if (mask != 0) w.groups[w.group_count++] = {pc, mask, w.turn, GroupState::Runnable};

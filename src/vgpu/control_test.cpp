@@ -8,13 +8,13 @@ using testing::Bench;
 using testing::entry;
 using testing::FindingKind;
 
-struct Case {
+struct ControlCase {
   const char* name;
   const char* before;  // functions and variables
   const char* body;    // %r1 = tid; leaves the result in %r10
   std::vector<int> (*want)();
 };
-void PrintTo(const Case& c, std::ostream* out) { *out << c.name; }
+void PrintTo(const ControlCase& c, std::ostream* out) { *out << c.name; }
 
 std::vector<int> each(int (*f)(int)) {
   std::vector<int> values(64);
@@ -29,10 +29,10 @@ int collatz(int n) {
 }
 int fibonacci(int n) { return n < 2 ? n : fibonacci(n - 1) + fibonacci(n - 2); }
 
-class Control : public ::testing::TestWithParam<Case> {};
+class Control : public ::testing::TestWithParam<ControlCase> {};
 
 TEST_P(Control, ComputesPerThread) {
-  const Case& c = GetParam();
+  const ControlCase& c = GetParam();
   for (const int threads : {1, 2}) {
     Bench bench(entry(
         ".param .u64 y",
@@ -98,71 +98,79 @@ LEAF: ld.local.b32 %r4, [%rd1]; add.s32 %r5, %r3, %r4;
 INSTANTIATE_TEST_SUITE_P(
     Cases, Control,
     ::testing::Values(
-        Case{"Diamond", "",
-             "and.b32 %r2, %r1, 1; setp.eq.s32 %p1, %r2, 0; @%p1 bra EVEN; mul.lo.s32 %r10, %r1, "
-             "10; bra END; "
-             "EVEN: neg.s32 %r10, %r1; END:",
-             [] { return each([](int i) { return i % 2 == 0 ? -i : 10 * i; }); }},
-        Case{"LoopsOfDifferentLength", "",
-             "add.s32 %r2, %r1, 1; mov.u32 %r10, 0; L: setp.eq.s32 %p1, %r2, 1; @%p1 bra END; "
-             "and.b32 %r3, %r2, 1; "
-             "setp.eq.s32 %p2, %r3, 0; @%p2 bra H; mad.lo.s32 %r2, %r2, 3, 1; bra C; H: shr.u32 "
-             "%r2, %r2, 1; "
-             "C: add.s32 %r10, %r10, 1; bra L; END:",
-             [] { return each(collatz); }},
-        Case{"GuardedWrite", "",
-             "mov.u32 %r10, 7; setp.gt.u32 %p1, %r1, 9; @!%p1 add.s32 %r10, %r10, %r1;",
-             [] { return each([](int i) { return i > 9 ? 7 : 7 + i; }); }},
-        Case{"IndexedBranch", "",
-             "and.b32 %r2, %r1, 3; T: .branchtargets A, B, C, B; brx.idx %r2, T; A: mov.u32 %r10, "
-             "100; bra END; "
-             "B: mov.u32 %r10, 200; bra END; C: mov.u32 %r10, 300; END:",
-             [] { return each([](int i) { return i % 4 == 0   ? 100
-                                                 : i % 4 == 2 ? 300
-                                                              : 200; }); }},
-        Case{"CallInABranch", kAddOne,
-             ".param .b32 x; .param .b32 q; mov.u32 %r10, %r1; setp.lt.u32 %p1, %r1, 20; @!%p1 bra "
-             "END; "
-             "st.param.b32 [x], %r1; call (q), add_one, (x); ld.param.b32 %r2, [q]; st.param.b32 "
-             "[x], %r2; "
-             "call (q), times_three, (x); ld.param.b32 %r10, [q]; END:",
-             [] { return each([](int i) { return i < 20 ? 3 * (i + 1) : i; }); }},
-        Case{"GuardedCall", kAddOne,
-             ".param .b32 x; .param .b32 q; st.param.b32 [x], %r1; st.param.b32 [q], 5; "
-             "setp.lt.u32 %p1, %r1, 20; "
-             "@%p1 call (q), add_one, (x); ld.param.b32 %r10, [q];",
-             [] { return each([](int i) { return i < 20 ? i + 1 : 5; }); }},
-        Case{"CallThroughAPointer", kAddOne,
-             ".param .b32 x; .param .b32 q; P: .callprototype (.param .b32 _) _ (.param .b32 _); "
-             "and.b32 %r2, %r1, 1; "
-             "setp.eq.s32 %p1, %r2, 0; mov.u64 %rd5, add_one; mov.u64 %rd6, times_three; "
-             "selp.b64 %rd7, %rd5, %rd6, %p1; st.param.b32 [x], %r1; call (q), %rd7, (x), P; "
-             "ld.param.b32 %r10, [q];",
-             [] { return each([](int i) { return i % 2 == 0 ? i + 1 : 3 * i; }); }},
-        Case{"Recursion", kFibonacci,
-             ".param .b32 x; .param .b32 q; and.b32 %r2, %r1, 7; st.param.b32 [x], %r2; call (q), "
-             "fib, (x); "
-             "ld.param.b32 %r10, [q];",
-             [] { return each([](int i) { return fibonacci(i % 8); }); }},
-        Case{"RecursionWithLocalArrays", kLocalStack,
-             ".param .b32 x; .param .b64 z; .param .b32 q; and.b32 %r2, %r1, 7; st.param.b32 [x], "
-             "%r2; "
-             "st.param.b64 [z], 0; call (q), deep, (x, z); ld.param.b32 %r10, [q];",
-             [] {
-               return each([](int i) {
-                 int sum = 0;
-                 for (int d = 0; d <= i % 8; ++d) sum += d + (d < i % 8 ? d + 1 : 0);
-                 return sum;
-               });
-             }},
-        Case{"SpinLockInsideAWarp", ".shared .align 4 .b8 lock[8];",
-             "setp.eq.s32 %p1, %r1, 0; @%p1 st.shared.u64 [lock], 0; bar.sync 0; "
-             "TRY: atom.shared.cas.b32 %r2, [lock], 0, 1; setp.ne.s32 %p2, %r2, 0; @%p2 bra TRY; "
-             "ld.volatile.shared.u32 %r3, [lock+4]; add.s32 %r3, %r3, 1; st.volatile.shared.u32 "
-             "[lock+4], %r3; "
-             "membar.cta; atom.shared.exch.b32 %r4, [lock], 0; bar.sync 0; ld.shared.u32 %r10, "
-             "[lock+4];",
-             [] { return each([](int) { return 64; }); }}),
+        ControlCase{
+            "Diamond", "",
+            "and.b32 %r2, %r1, 1; setp.eq.s32 %p1, %r2, 0; @%p1 bra EVEN; mul.lo.s32 %r10, %r1, "
+            "10; bra END; "
+            "EVEN: neg.s32 %r10, %r1; END:",
+            [] { return each([](int i) { return i % 2 == 0 ? -i : 10 * i; }); }},
+        ControlCase{
+            "LoopsOfDifferentLength", "",
+            "add.s32 %r2, %r1, 1; mov.u32 %r10, 0; L: setp.eq.s32 %p1, %r2, 1; @%p1 bra END; "
+            "and.b32 %r3, %r2, 1; "
+            "setp.eq.s32 %p2, %r3, 0; @%p2 bra H; mad.lo.s32 %r2, %r2, 3, 1; bra C; H: shr.u32 "
+            "%r2, %r2, 1; "
+            "C: add.s32 %r10, %r10, 1; bra L; END:",
+            [] { return each(collatz); }},
+        ControlCase{"GuardedWrite", "",
+                    "mov.u32 %r10, 7; setp.gt.u32 %p1, %r1, 9; @!%p1 add.s32 %r10, %r10, %r1;",
+                    [] { return each([](int i) { return i > 9 ? 7 : 7 + i; }); }},
+        ControlCase{
+            "IndexedBranch", "",
+            "and.b32 %r2, %r1, 3; T: .branchtargets A, B, C, B; brx.idx %r2, T; A: mov.u32 %r10, "
+            "100; bra END; "
+            "B: mov.u32 %r10, 200; bra END; C: mov.u32 %r10, 300; END:",
+            [] { return each([](int i) { return i % 4 == 0   ? 100
+                                                : i % 4 == 2 ? 300
+                                                             : 200; }); }},
+        ControlCase{
+            "CallInABranch", kAddOne,
+            ".param .b32 x; .param .b32 q; mov.u32 %r10, %r1; setp.lt.u32 %p1, %r1, 20; @!%p1 bra "
+            "END; "
+            "st.param.b32 [x], %r1; call (q), add_one, (x); ld.param.b32 %r2, [q]; st.param.b32 "
+            "[x], %r2; "
+            "call (q), times_three, (x); ld.param.b32 %r10, [q]; END:",
+            [] { return each([](int i) { return i < 20 ? 3 * (i + 1) : i; }); }},
+        ControlCase{"GuardedCall", kAddOne,
+                    ".param .b32 x; .param .b32 q; st.param.b32 [x], %r1; st.param.b32 [q], 5; "
+                    "setp.lt.u32 %p1, %r1, 20; "
+                    "@%p1 call (q), add_one, (x); ld.param.b32 %r10, [q];",
+                    [] { return each([](int i) { return i < 20 ? i + 1 : 5; }); }},
+        ControlCase{
+            "CallThroughAPointer", kAddOne,
+            ".param .b32 x; .param .b32 q; P: .callprototype (.param .b32 _) _ (.param .b32 _); "
+            "and.b32 %r2, %r1, 1; "
+            "setp.eq.s32 %p1, %r2, 0; mov.u64 %rd5, add_one; mov.u64 %rd6, times_three; "
+            "selp.b64 %rd7, %rd5, %rd6, %p1; st.param.b32 [x], %r1; call (q), %rd7, (x), P; "
+            "ld.param.b32 %r10, [q];",
+            [] { return each([](int i) { return i % 2 == 0 ? i + 1 : 3 * i; }); }},
+        ControlCase{
+            "Recursion", kFibonacci,
+            ".param .b32 x; .param .b32 q; and.b32 %r2, %r1, 7; st.param.b32 [x], %r2; call (q), "
+            "fib, (x); "
+            "ld.param.b32 %r10, [q];",
+            [] { return each([](int i) { return fibonacci(i % 8); }); }},
+        ControlCase{
+            "RecursionWithLocalArrays", kLocalStack,
+            ".param .b32 x; .param .b64 z; .param .b32 q; and.b32 %r2, %r1, 7; st.param.b32 [x], "
+            "%r2; "
+            "st.param.b64 [z], 0; call (q), deep, (x, z); ld.param.b32 %r10, [q];",
+            [] {
+              return each([](int i) {
+                int sum = 0;
+                for (int d = 0; d <= i % 8; ++d) sum += d + (d < i % 8 ? d + 1 : 0);
+                return sum;
+              });
+            }},
+        ControlCase{
+            "SpinLockInsideAWarp", ".shared .align 4 .b8 lock[8];",
+            "setp.eq.s32 %p1, %r1, 0; @%p1 st.shared.u64 [lock], 0; bar.sync 0; "
+            "TRY: atom.shared.cas.b32 %r2, [lock], 0, 1; setp.ne.s32 %p2, %r2, 0; @%p2 bra TRY; "
+            "ld.volatile.shared.u32 %r3, [lock+4]; add.s32 %r3, %r3, 1; st.volatile.shared.u32 "
+            "[lock+4], %r3; "
+            "membar.cta; atom.shared.exch.b32 %r4, [lock], 0; bar.sync 0; ld.shared.u32 %r10, "
+            "[lock+4];",
+            [] { return each([](int) { return 64; }); }}),
     [](const auto& row) { return row.param.name; });
 
 TEST(ControlLimits, EndlessLoopIsToldWhereItRuns) {

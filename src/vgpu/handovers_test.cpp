@@ -11,20 +11,20 @@ using testing::Bench;
 using testing::entry;
 using testing::FindingKind;
 
-struct Case {
+struct HandoversCase {
   const char* name;
   const char *give, *take;  // %rd1: value, flag, other flag, counter; %rd2: y
   bool warns;
 };
-void PrintTo(const Case& c, std::ostream* out) { *out << c.name; }
+void PrintTo(const HandoversCase& c, std::ostream* out) { *out << c.name; }
 
 constexpr const char* kWait =
     "W: ld.volatile.global.u32 %r3, [%rd1+4]; setp.eq.s32 %p2, %r3, 0; @%p2 bra W; ";
 
-class Handover : public ::testing::TestWithParam<Case> {};
+class Handover : public ::testing::TestWithParam<HandoversCase> {};
 
 TEST_P(Handover, NeedsAFence) {
-  const Case& c = GetParam();
+  const HandoversCase& c = GetParam();
   for (const char* giver : {"0", "1"}) {
     Bench bench(
         entry(".param .u64 f, .param .u64 y",
@@ -59,29 +59,35 @@ const std::string kTakeByAtomic =
 INSTANTIATE_TEST_SUITE_P(
     Cases, Handover,
     ::testing::Values(
-        Case{"NoFence", "st.volatile.global.u32 [%rd1], 7; st.volatile.global.u32 [%rd1+4], 1; ",
-             kTake.c_str(), true},
-        Case{"AtomicFlag",
-             "st.relaxed.gpu.global.u32 [%rd1], 7; atom.global.exch.b32 %r5, "
-             "[%rd1+4], 1; ",
-             kTakeByAtomic.c_str(), true},
-        Case{"FenceTooEarly",
-             "membar.gl; st.volatile.global.u32 [%rd1], 7; st.volatile.global.u32 [%rd1+4], 1; ",
-             kTake.c_str(), true},
-        Case{"FenceForTheBlockOnly",
-             "st.volatile.global.u32 [%rd1], 7; membar.cta; st.volatile.global.u32 [%rd1+4], 1; ",
-             kTake.c_str(), true},
-        Case{"Fence",
-             "st.volatile.global.u32 [%rd1], 7; membar.gl; st.volatile.global.u32 [%rd1+4], 1; ",
-             kTake.c_str(), false},
-        Case{"Release", "st.volatile.global.u32 [%rd1], 7; st.release.gpu.global.u32 [%rd1+4], 1; ",
-             kTake.c_str(), false},
-        Case{"ReleasingAtomic",
-             "st.relaxed.gpu.global.u32 [%rd1], 7; atom.release.gpu.global.exch.b32 %r5, [%rd1+4], "
-             "1; ",
-             kTakeByAtomic.c_str(), false},
+        HandoversCase{"NoFence",
+                      "st.volatile.global.u32 [%rd1], 7; st.volatile.global.u32 [%rd1+4], 1; ",
+                      kTake.c_str(), true},
+        HandoversCase{"AtomicFlag",
+                      "st.relaxed.gpu.global.u32 [%rd1], 7; atom.global.exch.b32 %r5, "
+                      "[%rd1+4], 1; ",
+                      kTakeByAtomic.c_str(), true},
+        HandoversCase{
+            "FenceTooEarly",
+            "membar.gl; st.volatile.global.u32 [%rd1], 7; st.volatile.global.u32 [%rd1+4], 1; ",
+            kTake.c_str(), true},
+        HandoversCase{
+            "FenceForTheBlockOnly",
+            "st.volatile.global.u32 [%rd1], 7; membar.cta; st.volatile.global.u32 [%rd1+4], 1; ",
+            kTake.c_str(), true},
+        HandoversCase{
+            "Fence",
+            "st.volatile.global.u32 [%rd1], 7; membar.gl; st.volatile.global.u32 [%rd1+4], 1; ",
+            kTake.c_str(), false},
+        HandoversCase{"Release",
+                      "st.volatile.global.u32 [%rd1], 7; st.release.gpu.global.u32 [%rd1+4], 1; ",
+                      kTake.c_str(), false},
+        HandoversCase{
+            "ReleasingAtomic",
+            "st.relaxed.gpu.global.u32 [%rd1], 7; atom.release.gpu.global.exch.b32 %r5, [%rd1+4], "
+            "1; ",
+            kTakeByAtomic.c_str(), false},
         // Both words were written under a lock that was passed on with a fence.
-        Case{
+        HandoversCase{
             "UnderALock",
             "st.volatile.global.u32 [%rd1], 7; st.volatile.global.u32 [%rd1+8], 1; membar.gl; "
             "atom.global.exch.b32 %r5, [%rd1+4], 1; ",
@@ -89,14 +95,15 @@ INSTANTIATE_TEST_SUITE_P(
             "membar.gl; ld.volatile.global.u32 %r5, [%rd1+8]; ld.volatile.global.u32 %r4, [%rd1]; ",
             false},
         // A flag that is set after the one seen first promises nothing.
-        Case{"TwoFlags", "st.volatile.global.u32 [%rd1+4], 1; st.volatile.global.u32 [%rd1+8], 7; ",
-             "W: ld.volatile.global.u32 %r3, [%rd1+4]; setp.eq.s32 %p2, %r3, 0; @%p2 bra W; "
-             "V: ld.volatile.global.u32 %r4, [%rd1+8]; setp.eq.s32 %p2, %r4, 0; @%p2 bra V; ",
-             false},
+        HandoversCase{
+            "TwoFlags", "st.volatile.global.u32 [%rd1+4], 1; st.volatile.global.u32 [%rd1+8], 7; ",
+            "W: ld.volatile.global.u32 %r3, [%rd1+4]; setp.eq.s32 %p2, %r3, 0; @%p2 bra W; "
+            "V: ld.volatile.global.u32 %r4, [%rd1+8]; setp.eq.s32 %p2, %r4, 0; @%p2 bra V; ",
+            false},
         // The value is its own flag.
-        Case{"OneWord", "st.volatile.global.u32 [%rd1], 7; ",
-             "W: ld.volatile.global.u32 %r4, [%rd1]; setp.eq.s32 %p2, %r4, 0; @%p2 bra W; ",
-             false}),
+        HandoversCase{
+            "OneWord", "st.volatile.global.u32 [%rd1], 7; ",
+            "W: ld.volatile.global.u32 %r4, [%rd1]; setp.eq.s32 %p2, %r4, 0; @%p2 bra W; ", false}),
     [](const auto& c) { return std::string(c.param.name); });
 
 // The last block to count itself reads what all others stored; the counter passes every write on.

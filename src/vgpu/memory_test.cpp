@@ -8,19 +8,19 @@ using testing::Bench;
 using testing::entry;
 using testing::FindingKind;
 
-struct Wrong {
+struct WrongAccess {
   const char* name;
   const char*
       body;  // %r1 = tid, %rd1 = x (input, 32 ints), %rd2 = y (output, 32 ints), %rd3 = 4 * tid
   const char* kind;
   const char* message;
 };
-void PrintTo(const Wrong& c, std::ostream* out) { *out << c.name; }
+void PrintTo(const WrongAccess& c, std::ostream* out) { *out << c.name; }
 
-class Address : public ::testing::TestWithParam<Wrong> {};
+class Address : public ::testing::TestWithParam<WrongAccess> {};
 
 TEST_P(Address, IsChecked) {
-  const Wrong& c = GetParam();
+  const WrongAccess& c = GetParam();
   Bench bench(
       entry(".param .u64 x, .param .u64 y, .param .u64 z",
             std::string("ld.param.u64 %rd1, [x]; ld.param.u64 %rd2, [y]; ld.param.u64 %rd9, [z]; "
@@ -46,41 +46,43 @@ TEST_P(Address, IsChecked) {
 INSTANTIATE_TEST_SUITE_P(
     Cases, Address,
     ::testing::Values(
-        Wrong{"PastTheEnd", "ld.global.u32 %r5, [%rd4+4];", "out-of-bounds-global",
-              "reads x[32], one past the end"},
-        Wrong{"BeforeTheStart", "st.global.u32 [%rd5+-8], 1;", "out-of-bounds-global",
-              "writes y[-2], 2 before"},
-        Wrong{"FarAway", "mad.wide.u32 %rd6, %r1, 1000000000, %rd1; ld.global.u32 %r5, [%rd6];",
-              "out-of-bounds-global", "reads x[250000000]"},
-        Wrong{"VectorOverTheEnd",
-              "mad.wide.u32 %rd6, %r1, 16, %rd1; ld.global.v4.u32 {%r5, %r6, %r7, %r8}, [%rd6];",
-              "out-of-bounds-global", "reads x[32]"},
-        Wrong{"Misaligned", "ld.global.u32 %r5, [%rd1+2];", "misaligned",
-              "2 bytes past a multiple of 4"},
-        Wrong{"MisalignedVector", "ld.global.v2.u32 {%r5, %r6}, [%rd1+4];", "misaligned",
-              "4 bytes past a multiple of 8"},
-        Wrong{"Null", "ld.global.u32 %r5, [%rd9];", "null-pointer", "null pointer"},
-        Wrong{"NullWithIndex", "add.s64 %rd6, %rd9, %rd3; ld.global.u32 %r5, [%rd6+400];",
-              "null-pointer", "null pointer"},
-        Wrong{"Nowhere", "mov.u64 %rd6, 0x1234567890abcdef; ld.global.u32 %r5, [%rd6];",
-              "invalid-address", "no buffer"},
-        Wrong{"WriteToInput", "st.global.u32 [%rd4], 1;", "write-to-input",
-              "writes x[0], which is an input"},
-        Wrong{"AtomicOnInput", "red.global.add.u32 [%rd4], 1;", "write-to-input", "x[0]"},
-        Wrong{"WriteToConstant", "mov.u64 %rd6, c; st.u32 [%rd6], 1;", "write-to-constant",
-              "constant memory"},
-        Wrong{"BetweenSharedVariables", "ld.shared.u32 %r5, [a+64];", "out-of-bounds-shared",
-              "64 of a"},
-        Wrong{"BeforeShared", "ld.shared.u32 %r5, [0];", "out-of-bounds-shared", "a"},
-        Wrong{"PastShared", "mov.u32 %r6, b; st.shared.u32 [%r6+68], 1;", "out-of-bounds-shared",
-              "b"},
-        Wrong{"GenericPastShared",
-              "mov.u32 %r6, b; cvt.u64.u32 %rd6, %r6; cvta.shared.u64 %rd7, %rd6; st.u32 "
-              "[%rd7+64], 1;",
-              "out-of-bounds-shared", "b"},
-        Wrong{"LocalOverrun",
-              ".local .align 4 .b8 l[16]; mov.u64 %rd6, l; st.local.u32 [%rd6+16], 1;",
-              "out-of-bounds-local", "outside"}),
+        WrongAccess{"PastTheEnd", "ld.global.u32 %r5, [%rd4+4];", "out-of-bounds-global",
+                    "reads x[32], one past the end"},
+        WrongAccess{"BeforeTheStart", "st.global.u32 [%rd5+-8], 1;", "out-of-bounds-global",
+                    "writes y[-2], 2 before"},
+        WrongAccess{"FarAway",
+                    "mad.wide.u32 %rd6, %r1, 1000000000, %rd1; ld.global.u32 %r5, [%rd6];",
+                    "out-of-bounds-global", "reads x[250000000]"},
+        WrongAccess{
+            "VectorOverTheEnd",
+            "mad.wide.u32 %rd6, %r1, 16, %rd1; ld.global.v4.u32 {%r5, %r6, %r7, %r8}, [%rd6];",
+            "out-of-bounds-global", "reads x[32]"},
+        WrongAccess{"Misaligned", "ld.global.u32 %r5, [%rd1+2];", "misaligned",
+                    "2 bytes past a multiple of 4"},
+        WrongAccess{"MisalignedVector", "ld.global.v2.u32 {%r5, %r6}, [%rd1+4];", "misaligned",
+                    "4 bytes past a multiple of 8"},
+        WrongAccess{"Null", "ld.global.u32 %r5, [%rd9];", "null-pointer", "null pointer"},
+        WrongAccess{"NullWithIndex", "add.s64 %rd6, %rd9, %rd3; ld.global.u32 %r5, [%rd6+400];",
+                    "null-pointer", "null pointer"},
+        WrongAccess{"Nowhere", "mov.u64 %rd6, 0x1234567890abcdef; ld.global.u32 %r5, [%rd6];",
+                    "invalid-address", "no buffer"},
+        WrongAccess{"WriteToInput", "st.global.u32 [%rd4], 1;", "write-to-input",
+                    "writes x[0], which is an input"},
+        WrongAccess{"AtomicOnInput", "red.global.add.u32 [%rd4], 1;", "write-to-input", "x[0]"},
+        WrongAccess{"WriteToConstant", "mov.u64 %rd6, c; st.u32 [%rd6], 1;", "write-to-constant",
+                    "constant memory"},
+        WrongAccess{"BetweenSharedVariables", "ld.shared.u32 %r5, [a+64];", "out-of-bounds-shared",
+                    "64 of a"},
+        WrongAccess{"BeforeShared", "ld.shared.u32 %r5, [0];", "out-of-bounds-shared", "a"},
+        WrongAccess{"PastShared", "mov.u32 %r6, b; st.shared.u32 [%r6+68], 1;",
+                    "out-of-bounds-shared", "b"},
+        WrongAccess{"GenericPastShared",
+                    "mov.u32 %r6, b; cvt.u64.u32 %rd6, %r6; cvta.shared.u64 %rd7, %rd6; st.u32 "
+                    "[%rd7+64], 1;",
+                    "out-of-bounds-shared", "b"},
+        WrongAccess{"LocalOverrun",
+                    ".local .align 4 .b8 l[16]; mov.u64 %rd6, l; st.local.u32 [%rd6+16], 1;",
+                    "out-of-bounds-local", "outside"}),
     [](const auto& row) { return row.param.name; });
 
 TEST(Memory, LanesMayMixSpaces) {

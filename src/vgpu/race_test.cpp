@@ -9,14 +9,14 @@ using testing::Bench;
 using testing::entry;
 using testing::FindingKind;
 
-struct Case {
+struct RaceCase {
   const char* name;
   const char* body;
   const char* kind;  // finding_name, or "" when nothing may be reported
 };
-void PrintTo(const Case& c, std::ostream* out) { *out << c.name; }
+void PrintTo(const RaceCase& c, std::ostream* out) { *out << c.name; }
 
-std::string name_of(const ::testing::TestParamInfo<Case>& row) { return row.param.name; }
+std::string name_of(const ::testing::TestParamInfo<RaceCase>& row) { return row.param.name; }
 
 // %r1 = tid, %r2 = address of s, %r4 = address of s[tid], %rd1 = y, %rd4 = address of y[tid].
 constexpr const char* kProlog = R"(
@@ -26,10 +26,10 @@ cvt.u64.u32 %rd3, %r3; add.s64 %rd4, %rd1, %rd3;
 )";
 constexpr const char* kShared = ".shared .align 16 .b8 s[1024];";
 
-class SharedRace : public ::testing::TestWithParam<Case> {};
+class SharedRace : public ::testing::TestWithParam<RaceCase> {};
 
 TEST_P(SharedRace, IsToldByBarriersAlone) {
-  const Case& c = GetParam();
+  const RaceCase& c = GetParam();
   // Both orders of warps: the verdict must not depend on the schedule.
   for (const uint64_t seed : {0, 1}) {
     Bench bench(entry(".param .u64 y", std::string(kProlog) + c.body + "st.global.u32 [%rd4], 1;",
@@ -51,111 +51,126 @@ TEST_P(SharedRace, IsToldByBarriersAlone) {
 INSTANTIATE_TEST_SUITE_P(
     Cases, SharedRace,
     ::testing::Values(
-        Case{"OwnElement",
-             "st.shared.u32 [%r4], %r1; ld.shared.u32 %r5, [%r4]; st.shared.u32 [%r4], %r5;", ""},
-        Case{"ReadAfterWrite",
-             "st.shared.u32 [%r4], %r1; xor.b32 %r5, %r3, 128; add.s32 %r5, %r5, %r2; "
-             "ld.shared.u32 %r6, [%r5];",
-             "shared-race"},
-        Case{"ReadAfterWriteWithBarrier",
-             "st.shared.u32 [%r4], %r1; bar.sync 0; xor.b32 %r5, %r3, 128; add.s32 %r5, %r5, %r2; "
-             "ld.shared.u32 %r6, [%r5];",
-             ""},
-        Case{"WriteAfterRead",
-             "st.shared.u32 [%r4], %r1; bar.sync 0; xor.b32 %r5, %r3, 128; add.s32 %r5, %r5, %r2; "
-             "ld.shared.u32 %r6, [%r5]; st.shared.u32 [%r4], %r6;",
-             "shared-race"},
-        Case{"WriteAfterReadOfSeveralWarps",
-             "setp.eq.s32 %p1, %r1, 0; @%p1 st.shared.u32 [s], 7; bar.sync 0; ld.shared.u32 %r6, "
-             "[s]; "
-             "setp.eq.s32 %p2, %r1, 40; @%p2 st.shared.u32 [s], 8;",
-             "shared-race"},
-        Case{"WriteWriteDifferentValues",
-             "and.b32 %r5, %r1, 31; setp.eq.s32 %p1, %r5, 0; @%p1 st.shared.u32 [s], %r1;",
-             "shared-race"},
-        Case{"WriteWriteSameValueSameInstruction", "st.shared.u32 [s], 5;", ""},
-        Case{"WriteWriteInOneInstruction", "setp.lt.s32 %p1, %r1, 32; @%p1 st.shared.u32 [s], %r1;",
-             "shared-race"},
-        Case{"NeighbouringBytes",
-             "cvt.u16.u32 %h1, %r1; add.s32 %r5, %r2, %r1; st.shared.u8 [%r5], %h1;", ""},
-        Case{"NeighbouringHalves",
-             "cvt.u16.u32 %h1, %r1; shl.b32 %r5, %r1, 1; add.s32 %r5, %r2, %r5; st.shared.u16 "
-             "[%r5], %h1; "
-             "bar.sync 0; ld.shared.u32 %r6, [s+4];",
-             ""},
-        Case{"ByteInsideAWordOfAnother",
-             "setp.eq.s32 %p1, %r1, 0; setp.eq.s32 %p2, %r1, 33; cvt.u16.u32 %h1, %r1; "
-             "@%p1 st.shared.u32 [s], 1; @%p2 st.shared.u8 [s+2], %h1;",
-             "shared-race"},
-        Case{"AtomicsAlone",
-             "setp.eq.s32 %p1, %r1, 0; @%p1 st.shared.u32 [s], 0; bar.sync 0; atom.shared.add.u32 "
-             "%r5, [s], 1; "
-             "red.shared.add.u32 [s], 2;",
-             ""},
-        Case{"AtomicAfterPlainStore",
-             "setp.eq.s32 %p1, %r1, 0; @%p1 st.shared.u32 [s], 0; red.shared.add.u32 [s], 1;",
-             "shared-race"},
-        Case{"PlainReadAfterAtomic",
-             "setp.eq.s32 %p1, %r1, 0; @%p1 st.shared.u32 [s], 0; bar.sync 0; red.shared.add.u32 "
-             "[s], 1; "
-             "ld.shared.u32 %r5, [s];",
-             "shared-race"},
-        Case{"LanesWithoutSyncwarp",
-             "st.shared.u32 [%r4], %r1; xor.b32 %r5, %r3, 4; add.s32 %r5, %r5, %r2; ld.shared.u32 "
-             "%r6, [%r5];",
-             "missing-syncwarp"},
-        Case{"LanesWithSyncwarp",
-             "st.shared.u32 [%r4], %r1; bar.warp.sync -1; xor.b32 %r5, %r3, 4; add.s32 %r5, %r5, "
-             "%r2; "
-             "ld.shared.u32 %r6, [%r5]; bar.warp.sync -1; st.shared.u32 [%r4], %r6;",
-             ""},
-        Case{"LanesWriteAfterReadWithoutSyncwarp",
-             "st.shared.u32 [%r4], %r1; bar.warp.sync -1; xor.b32 %r5, %r3, 4; add.s32 %r5, %r5, "
-             "%r2; "
-             "ld.shared.u32 %r6, [%r5]; st.shared.u32 [%r4], %r6;",
-             "missing-syncwarp"},
-        Case{"VolatileIsNoSyncwarp",
-             "st.volatile.shared.u32 [%r4], %r1; xor.b32 %r5, %r3, 4; add.s32 %r5, %r5, %r2; "
-             "ld.volatile.shared.u32 %r6, [%r5];",
-             "missing-syncwarp"},
-        Case{"BroadcastThenOwnerWrites",
-             "st.shared.u32 [%r4], %r1; bar.sync 0; and.b32 %r5, %r3, 128; add.s32 %r5, %r5, %r2; "
-             "ld.shared.u32 %r6, [%r5]; setp.eq.s32 %p1, %r1, 0; @%p1 st.shared.u32 [s], 3;",
-             "missing-syncwarp"},
-        Case{"NamedBarrierOrdersItsParticipants",
-             "st.shared.u32 [%r4], %r1; bar.sync 1, 64; xor.b32 %r5, %r3, 128; add.s32 %r5, %r5, "
-             "%r2; "
-             "ld.shared.u32 %r6, [%r5];",
-             ""},
-        Case{"NamedBarrierOfOneWarpOrdersNobodyElse",
-             "setp.lt.s32 %p1, %r1, 32; @%p1 st.shared.u32 [%r4], %r1; @%p1 bra A; bar.sync 2, 32; "
-             "ld.shared.u32 %r6, [s]; bra B; A: bar.sync 1, 32; B:",
-             "shared-race"},
-        Case{"ArriveAndSync",
-             "setp.lt.s32 %p1, %r1, 32; @!%p1 bra C; st.shared.u32 [%r4], %r1; bar.arrive 1, 64; "
-             "bra D; "
-             "C: bar.sync 1, 64; ld.shared.u32 %r6, [s+8]; D:",
-             ""},
-        Case{"WriteAfterArrive",
-             "setp.lt.s32 %p1, %r1, 32; @!%p1 bra C; bar.arrive 1, 64; st.shared.u32 [%r4], %r1; "
-             "bra D; "
-             "C: bar.sync 1, 64; ld.shared.u32 %r6, [s+8]; D:",
-             "shared-race"},
-        Case{"FlagWithFences",
-             "setp.eq.s32 %p2, %r1, 0; @%p2 st.shared.u32 [s], 0; bar.sync 0; "
-             "setp.ge.s32 %p1, %r1, 32; @%p1 bra W; st.shared.u32 [%r4+128], %r1; bar.warp.sync "
-             "-1; membar.cta; "
-             "setp.eq.s32 %p2, %r1, 0; @%p2 st.volatile.shared.u32 [s], 1; bra E; "
-             "W: ld.volatile.shared.u32 %r5, [s]; setp.ne.s32 %p3, %r5, 1; @%p3 bra W; membar.cta; "
-             "ld.shared.u32 %r6, [%r4]; E: bar.sync 0;",
-             ""}),
+        RaceCase{"OwnElement",
+                 "st.shared.u32 [%r4], %r1; ld.shared.u32 %r5, [%r4]; st.shared.u32 [%r4], %r5;",
+                 ""},
+        RaceCase{"ReadAfterWrite",
+                 "st.shared.u32 [%r4], %r1; xor.b32 %r5, %r3, 128; add.s32 %r5, %r5, %r2; "
+                 "ld.shared.u32 %r6, [%r5];",
+                 "shared-race"},
+        RaceCase{
+            "ReadAfterWriteWithBarrier",
+            "st.shared.u32 [%r4], %r1; bar.sync 0; xor.b32 %r5, %r3, 128; add.s32 %r5, %r5, %r2; "
+            "ld.shared.u32 %r6, [%r5];",
+            ""},
+        RaceCase{
+            "WriteAfterRead",
+            "st.shared.u32 [%r4], %r1; bar.sync 0; xor.b32 %r5, %r3, 128; add.s32 %r5, %r5, %r2; "
+            "ld.shared.u32 %r6, [%r5]; st.shared.u32 [%r4], %r6;",
+            "shared-race"},
+        RaceCase{
+            "WriteAfterReadOfSeveralWarps",
+            "setp.eq.s32 %p1, %r1, 0; @%p1 st.shared.u32 [s], 7; bar.sync 0; ld.shared.u32 %r6, "
+            "[s]; "
+            "setp.eq.s32 %p2, %r1, 40; @%p2 st.shared.u32 [s], 8;",
+            "shared-race"},
+        RaceCase{"WriteWriteDifferentValues",
+                 "and.b32 %r5, %r1, 31; setp.eq.s32 %p1, %r5, 0; @%p1 st.shared.u32 [s], %r1;",
+                 "shared-race"},
+        RaceCase{"WriteWriteSameValueSameInstruction", "st.shared.u32 [s], 5;", ""},
+        RaceCase{"WriteWriteInOneInstruction",
+                 "setp.lt.s32 %p1, %r1, 32; @%p1 st.shared.u32 [s], %r1;", "shared-race"},
+        RaceCase{"NeighbouringBytes",
+                 "cvt.u16.u32 %h1, %r1; add.s32 %r5, %r2, %r1; st.shared.u8 [%r5], %h1;", ""},
+        RaceCase{"NeighbouringHalves",
+                 "cvt.u16.u32 %h1, %r1; shl.b32 %r5, %r1, 1; add.s32 %r5, %r2, %r5; st.shared.u16 "
+                 "[%r5], %h1; "
+                 "bar.sync 0; ld.shared.u32 %r6, [s+4];",
+                 ""},
+        RaceCase{"ByteInsideAWordOfAnother",
+                 "setp.eq.s32 %p1, %r1, 0; setp.eq.s32 %p2, %r1, 33; cvt.u16.u32 %h1, %r1; "
+                 "@%p1 st.shared.u32 [s], 1; @%p2 st.shared.u8 [s+2], %h1;",
+                 "shared-race"},
+        RaceCase{
+            "AtomicsAlone",
+            "setp.eq.s32 %p1, %r1, 0; @%p1 st.shared.u32 [s], 0; bar.sync 0; atom.shared.add.u32 "
+            "%r5, [s], 1; "
+            "red.shared.add.u32 [s], 2;",
+            ""},
+        RaceCase{"AtomicAfterPlainStore",
+                 "setp.eq.s32 %p1, %r1, 0; @%p1 st.shared.u32 [s], 0; red.shared.add.u32 [s], 1;",
+                 "shared-race"},
+        RaceCase{
+            "PlainReadAfterAtomic",
+            "setp.eq.s32 %p1, %r1, 0; @%p1 st.shared.u32 [s], 0; bar.sync 0; red.shared.add.u32 "
+            "[s], 1; "
+            "ld.shared.u32 %r5, [s];",
+            "shared-race"},
+        RaceCase{
+            "LanesWithoutSyncwarp",
+            "st.shared.u32 [%r4], %r1; xor.b32 %r5, %r3, 4; add.s32 %r5, %r5, %r2; ld.shared.u32 "
+            "%r6, [%r5];",
+            "missing-syncwarp"},
+        RaceCase{
+            "LanesWithSyncwarp",
+            "st.shared.u32 [%r4], %r1; bar.warp.sync -1; xor.b32 %r5, %r3, 4; add.s32 %r5, %r5, "
+            "%r2; "
+            "ld.shared.u32 %r6, [%r5]; bar.warp.sync -1; st.shared.u32 [%r4], %r6;",
+            ""},
+        RaceCase{
+            "LanesWriteAfterReadWithoutSyncwarp",
+            "st.shared.u32 [%r4], %r1; bar.warp.sync -1; xor.b32 %r5, %r3, 4; add.s32 %r5, %r5, "
+            "%r2; "
+            "ld.shared.u32 %r6, [%r5]; st.shared.u32 [%r4], %r6;",
+            "missing-syncwarp"},
+        RaceCase{"VolatileIsNoSyncwarp",
+                 "st.volatile.shared.u32 [%r4], %r1; xor.b32 %r5, %r3, 4; add.s32 %r5, %r5, %r2; "
+                 "ld.volatile.shared.u32 %r6, [%r5];",
+                 "missing-syncwarp"},
+        RaceCase{
+            "BroadcastThenOwnerWrites",
+            "st.shared.u32 [%r4], %r1; bar.sync 0; and.b32 %r5, %r3, 128; add.s32 %r5, %r5, %r2; "
+            "ld.shared.u32 %r6, [%r5]; setp.eq.s32 %p1, %r1, 0; @%p1 st.shared.u32 [s], 3;",
+            "missing-syncwarp"},
+        RaceCase{
+            "NamedBarrierOrdersItsParticipants",
+            "st.shared.u32 [%r4], %r1; bar.sync 1, 64; xor.b32 %r5, %r3, 128; add.s32 %r5, %r5, "
+            "%r2; "
+            "ld.shared.u32 %r6, [%r5];",
+            ""},
+        RaceCase{
+            "NamedBarrierOfOneWarpOrdersNobodyElse",
+            "setp.lt.s32 %p1, %r1, 32; @%p1 st.shared.u32 [%r4], %r1; @%p1 bra A; bar.sync 2, 32; "
+            "ld.shared.u32 %r6, [s]; bra B; A: bar.sync 1, 32; B:",
+            "shared-race"},
+        RaceCase{
+            "ArriveAndSync",
+            "setp.lt.s32 %p1, %r1, 32; @!%p1 bra C; st.shared.u32 [%r4], %r1; bar.arrive 1, 64; "
+            "bra D; "
+            "C: bar.sync 1, 64; ld.shared.u32 %r6, [s+8]; D:",
+            ""},
+        RaceCase{
+            "WriteAfterArrive",
+            "setp.lt.s32 %p1, %r1, 32; @!%p1 bra C; bar.arrive 1, 64; st.shared.u32 [%r4], %r1; "
+            "bra D; "
+            "C: bar.sync 1, 64; ld.shared.u32 %r6, [s+8]; D:",
+            "shared-race"},
+        RaceCase{
+            "FlagWithFences",
+            "setp.eq.s32 %p2, %r1, 0; @%p2 st.shared.u32 [s], 0; bar.sync 0; "
+            "setp.ge.s32 %p1, %r1, 32; @%p1 bra W; st.shared.u32 [%r4+128], %r1; bar.warp.sync "
+            "-1; membar.cta; "
+            "setp.eq.s32 %p2, %r1, 0; @%p2 st.volatile.shared.u32 [s], 1; bra E; "
+            "W: ld.volatile.shared.u32 %r5, [s]; setp.ne.s32 %p3, %r5, 1; @%p3 bra W; membar.cta; "
+            "ld.shared.u32 %r6, [%r4]; E: bar.sync 0;",
+            ""}),
     name_of);
 
-class GlobalRace : public ::testing::TestWithParam<Case> {};
+class GlobalRace : public ::testing::TestWithParam<RaceCase> {};
 
 // Two blocks of two warps; %r9 = block.
 TEST_P(GlobalRace, IsToldByOrderAlone) {
-  const Case& c = GetParam();
+  const RaceCase& c = GetParam();
   for (const uint64_t seed : {0, 1}) {
     Bench bench(entry(
         ".param .u64 y, .param .u64 t",
@@ -180,57 +195,63 @@ TEST_P(GlobalRace, IsToldByOrderAlone) {
 INSTANTIATE_TEST_SUITE_P(
     Cases, GlobalRace,
     ::testing::Values(
-        Case{"BlocksWriteTheSame", "st.global.u32 [%rd4], %r9;", "global-race-between-blocks"},
-        Case{"BlocksReadTheSame", "ld.global.u32 %r5, [%rd4];", ""},
-        Case{"OneWritesOneReads",
-             "setp.eq.s32 %p1, %r9, 0; @%p1 st.global.u32 [%rd4], 1; @!%p1 ld.global.u32 %r5, "
-             "[%rd4];",
-             "global-race-between-blocks"},
-        Case{"AtomicsOfBlocks",
-             "red.global.add.u32 [%rd1], 1; atom.global.max.s32 %r5, [%rd1+4], %r1;", ""},
-        Case{"AtomicAndPlain",
-             "setp.eq.s32 %p1, %r9, 0; @%p1 st.global.u32 [%rd4], 1; @!%p1 red.global.add.u32 "
-             "[%rd4], 1;",
-             "global-race-between-blocks"},
-        Case{"BlockScopedAtomics", "red.cta.global.add.u32 [%rd1], 1;",
-             "global-race-between-blocks"},
-        Case{"WarpsOfOneBlock",
-             "setp.ne.s32 %p1, %r9, 0; @%p1 bra X; st.global.u32 [%rd4], %r1; xor.b32 %r5, %r3, "
-             "128; "
-             "cvt.u64.u32 %rd6, %r5; add.s64 %rd7, %rd1, %rd6; ld.global.u32 %r6, [%rd7]; X:",
-             "global-race-in-block"},
-        Case{"WarpsOfOneBlockWithBarrier",
-             "setp.ne.s32 %p1, %r9, 0; @%p1 bra X; st.global.u32 [%rd4], %r1; bar.sync 0; xor.b32 "
-             "%r5, %r3, 128; "
-             "cvt.u64.u32 %rd6, %r5; add.s64 %rd7, %rd1, %rd6; ld.global.u32 %r6, [%rd7]; X:",
-             ""},
-        Case{"BothReadThenOneWrites",
-             "ld.global.u32 %r5, [%rd4]; setp.eq.s32 %p1, %r9, 1; @%p1 st.global.u32 [%rd4], 2;",
-             "global-race-between-blocks"},
-        Case{"ReleaseAndAcquire",
-             "setp.ne.s32 %p1, %r1, 0; @%p1 bra X; setp.eq.s32 %p2, %r9, 0; @!%p2 bra R; "
-             "st.global.u32 [%rd1+4], 42; fence.acq_rel.gpu; st.relaxed.gpu.global.u32 [%rd2], 1; "
-             "bra X; "
-             "R: ld.acquire.gpu.global.u32 %r5, [%rd2]; setp.ne.s32 %p3, %r5, 1; @%p3 bra R; "
-             "ld.global.u32 %r6, [%rd1+4]; X:",
-             ""},
-        Case{"FlagWithoutFence",
-             "setp.ne.s32 %p1, %r1, 0; @%p1 bra X; setp.eq.s32 %p2, %r9, 0; @!%p2 bra R; "
-             "st.global.u32 [%rd1+4], 42; st.relaxed.gpu.global.u32 [%rd2], 1; bra X; "
-             "R: ld.acquire.gpu.global.u32 %r5, [%rd2]; setp.ne.s32 %p3, %r5, 1; @%p3 bra R; "
-             "ld.global.u32 %r6, [%rd1+4]; X:",
-             "global-race-between-blocks"},
-        Case{"FenceForTheBlockOnly",
-             "setp.ne.s32 %p1, %r1, 0; @%p1 bra X; setp.eq.s32 %p2, %r9, 0; @!%p2 bra R; "
-             "st.global.u32 [%rd1+4], 42; membar.cta; st.relaxed.gpu.global.u32 [%rd2], 1; bra X; "
-             "R: ld.acquire.gpu.global.u32 %r5, [%rd2]; setp.ne.s32 %p3, %r5, 1; @%p3 bra R; "
-             "ld.global.u32 %r6, [%rd1+4]; X:",
-             "global-race-between-blocks"},
-        Case{"CompareAndSwapLoopWithPlainStart",
-             "ld.global.u32 %r5, [%rd1]; L: add.s32 %r6, %r5, 1; atom.global.cas.b32 %r7, [%rd1], "
-             "%r5, %r6; "
-             "setp.ne.s32 %p1, %r7, %r5; mov.u32 %r5, %r7; @%p1 bra L;",
-             ""}),
+        RaceCase{"BlocksWriteTheSame", "st.global.u32 [%rd4], %r9;", "global-race-between-blocks"},
+        RaceCase{"BlocksReadTheSame", "ld.global.u32 %r5, [%rd4];", ""},
+        RaceCase{"OneWritesOneReads",
+                 "setp.eq.s32 %p1, %r9, 0; @%p1 st.global.u32 [%rd4], 1; @!%p1 ld.global.u32 %r5, "
+                 "[%rd4];",
+                 "global-race-between-blocks"},
+        RaceCase{"AtomicsOfBlocks",
+                 "red.global.add.u32 [%rd1], 1; atom.global.max.s32 %r5, [%rd1+4], %r1;", ""},
+        RaceCase{"AtomicAndPlain",
+                 "setp.eq.s32 %p1, %r9, 0; @%p1 st.global.u32 [%rd4], 1; @!%p1 red.global.add.u32 "
+                 "[%rd4], 1;",
+                 "global-race-between-blocks"},
+        RaceCase{"BlockScopedAtomics", "red.cta.global.add.u32 [%rd1], 1;",
+                 "global-race-between-blocks"},
+        RaceCase{
+            "WarpsOfOneBlock",
+            "setp.ne.s32 %p1, %r9, 0; @%p1 bra X; st.global.u32 [%rd4], %r1; xor.b32 %r5, %r3, "
+            "128; "
+            "cvt.u64.u32 %rd6, %r5; add.s64 %rd7, %rd1, %rd6; ld.global.u32 %r6, [%rd7]; X:",
+            "global-race-in-block"},
+        RaceCase{
+            "WarpsOfOneBlockWithBarrier",
+            "setp.ne.s32 %p1, %r9, 0; @%p1 bra X; st.global.u32 [%rd4], %r1; bar.sync 0; xor.b32 "
+            "%r5, %r3, 128; "
+            "cvt.u64.u32 %rd6, %r5; add.s64 %rd7, %rd1, %rd6; ld.global.u32 %r6, [%rd7]; X:",
+            ""},
+        RaceCase{
+            "BothReadThenOneWrites",
+            "ld.global.u32 %r5, [%rd4]; setp.eq.s32 %p1, %r9, 1; @%p1 st.global.u32 [%rd4], 2;",
+            "global-race-between-blocks"},
+        RaceCase{
+            "ReleaseAndAcquire",
+            "setp.ne.s32 %p1, %r1, 0; @%p1 bra X; setp.eq.s32 %p2, %r9, 0; @!%p2 bra R; "
+            "st.global.u32 [%rd1+4], 42; fence.acq_rel.gpu; st.relaxed.gpu.global.u32 [%rd2], 1; "
+            "bra X; "
+            "R: ld.acquire.gpu.global.u32 %r5, [%rd2]; setp.ne.s32 %p3, %r5, 1; @%p3 bra R; "
+            "ld.global.u32 %r6, [%rd1+4]; X:",
+            ""},
+        RaceCase{"FlagWithoutFence",
+                 "setp.ne.s32 %p1, %r1, 0; @%p1 bra X; setp.eq.s32 %p2, %r9, 0; @!%p2 bra R; "
+                 "st.global.u32 [%rd1+4], 42; st.relaxed.gpu.global.u32 [%rd2], 1; bra X; "
+                 "R: ld.acquire.gpu.global.u32 %r5, [%rd2]; setp.ne.s32 %p3, %r5, 1; @%p3 bra R; "
+                 "ld.global.u32 %r6, [%rd1+4]; X:",
+                 "global-race-between-blocks"},
+        RaceCase{
+            "FenceForTheBlockOnly",
+            "setp.ne.s32 %p1, %r1, 0; @%p1 bra X; setp.eq.s32 %p2, %r9, 0; @!%p2 bra R; "
+            "st.global.u32 [%rd1+4], 42; membar.cta; st.relaxed.gpu.global.u32 [%rd2], 1; bra X; "
+            "R: ld.acquire.gpu.global.u32 %r5, [%rd2]; setp.ne.s32 %p3, %r5, 1; @%p3 bra R; "
+            "ld.global.u32 %r6, [%rd1+4]; X:",
+            "global-race-between-blocks"},
+        RaceCase{
+            "CompareAndSwapLoopWithPlainStart",
+            "ld.global.u32 %r5, [%rd1]; L: add.s32 %r6, %r5, 1; atom.global.cas.b32 %r7, [%rd1], "
+            "%r5, %r6; "
+            "setp.ne.s32 %p1, %r7, %r5; mov.u32 %r5, %r7; @%p1 bra L;",
+            ""}),
     name_of);
 
 TEST(GlobalRaceTest, NamesBothSides) {

@@ -8,19 +8,19 @@ using testing::Bench;
 using testing::entry;
 using testing::FindingKind;
 
-struct Case {
+struct UndefinedCase {
   const char* name;
   const char* body;
   const char* message;  // part of the finding's, or "" when nothing may be reported
 };
-void PrintTo(const Case& c, std::ostream* out) { *out << c.name; }
+void PrintTo(const UndefinedCase& c, std::ostream* out) { *out << c.name; }
 
-class Undefined : public ::testing::TestWithParam<Case> {};
+class Undefined : public ::testing::TestWithParam<UndefinedCase> {};
 
 // %r1 = tid, %rd1 = y (output, one int per thread), %rd2 = t (scratch, undefined), %rd4 = &y[tid],
 // %rd5 = &t[tid]. Bodies leave a value in %r10, which is stored to y[tid].
 TEST_P(Undefined, IsToldWhereUsed) {
-  const Case& c = GetParam();
+  const UndefinedCase& c = GetParam();
   Bench bench(entry(
       ".param .u64 y, .param .u64 t",
       std::string("ld.param.u64 %rd1, [y]; ld.param.u64 %rd2, [t]; mov.u32 %r1, %tid.x; "
@@ -43,117 +43,139 @@ TEST_P(Undefined, IsToldWhereUsed) {
 INSTANTIATE_TEST_SUITE_P(
     Cases, Undefined,
     ::testing::Values(
-        Case{"LoadedButUnused", "ld.global.u32 %r5, [%rd5]; add.s32 %r6, %r5, 1;", ""},
-        Case{"StoredToAnOutput", "ld.global.u32 %r10, [%rd5];",
-             "stores an undefined value to y[0]: it comes from t[0]"},
-        Case{"Branch",
-             "ld.global.u32 %r5, [%rd5]; setp.eq.s32 %p1, %r5, 0; @%p1 bra A; mov.u32 %r10, 2; A:",
-             "branches on an undefined value"},
-        Case{"Address",
-             "ld.global.u32 %r5, [%rd5]; cvt.u64.u32 %rd6, %r5; add.s64 %rd7, %rd1, %rd6; "
-             "ld.global.u32 %r6, [%rd7];",
-             "uses an undefined value as an address"},
-        Case{"Shared", "ld.shared.u32 %r10, [s+16];", "it comes from"},
-        Case{"ThroughShared",
-             "ld.global.u32 %r5, [%rd5]; mov.u32 %r6, s; shl.b32 %r7, %r1, 2; add.s32 %r6, %r6, "
-             "%r7; "
-             "st.shared.u32 [%r6], %r5; ld.shared.u32 %r10, [%r6];",
-             "stores an undefined value to y"},
-        Case{"ThroughSharedThenOverwritten",
-             "ld.global.u32 %r5, [%rd5]; mov.u32 %r6, s; shl.b32 %r7, %r1, 2; add.s32 %r6, %r6, "
-             "%r7; "
-             "st.shared.u32 [%r6], %r5; st.shared.u32 [%r6], 3; ld.shared.u32 %r10, [%r6];",
-             ""},
-        Case{"ThroughScratch",
-             "ld.global.u32 %r5, [%rd5]; add.s32 %r5, %r5, 1; st.global.u32 [%rd5], %r5; "
-             "ld.global.u32 %r10, [%rd5];",
-             "stores an undefined value to y"},
-        Case{"Local", ".local .align 4 .b8 a[16]; mov.u64 %rd6, a; ld.local.u32 %r10, [%rd6+4];",
-             "stores an undefined value"},
-        Case{"LocalWritten",
-             ".local .align 4 .b8 a[16]; st.local.u32 [a+4], 9; ld.local.u32 %r10, [a+4];", ""},
-        Case{"SelectedAway",
-             "ld.global.u32 %r5, [%rd5]; setp.ge.u32 %p1, %r1, 0; selp.b32 %r10, 4, %r5, %p1;", ""},
-        Case{"MaskedAway", "ld.global.u32 %r5, [%rd5]; and.b32 %r10, %r5, 0;", ""},
-        Case{"MaskedPartly", "ld.global.u32 %r5, [%rd5]; and.b32 %r10, %r5, 1;",
-             "stores an undefined value"},
-        Case{"OredWithOnes", "ld.global.u32 %r5, [%rd5]; or.b32 %r10, %r5, -1;", ""},
-        Case{"ShiftedOut",
-             "ld.global.u16 %r5, [%rd5]; shl.b32 %r6, %r5, 16; shl.b32 %r10, %r6, 16;", ""},
-        Case{"ShiftedIn", "ld.global.u16 %r5, [%rd5]; shl.b32 %r10, %r5, 16;",
-             "stores an undefined value"},
-        Case{"PredicateHidden",
-             "ld.global.u32 %r5, [%rd5]; setp.eq.s32 %p1, %r5, 0; setp.gt.u32 %p2, %r1, 99; "
-             "and.pred %p3, %p1, %p2; "
-             "@%p3 bra A; mov.u32 %r10, 2; A:",
-             ""},
-        Case{"Shuffled", "ld.global.u32 %r5, [%rd5]; shfl.sync.bfly.b32 %r10, %r5, 1, 31, -1;",
-             "stores an undefined value"},
-        Case{"Voted",
-             "ld.global.u32 %r5, [%rd5]; setp.eq.s32 %p1, %r5, 0; vote.sync.ballot.b32 %r10, %p1, "
-             "-1;",
-             "stores an undefined value"},
-        Case{"AtomicOnUnwritten",
-             "bar.sync 0; atom.shared.add.u32 %r5, [s], 1; bar.sync 0; ld.shared.u32 %r10, [s];",
-             "stores an undefined value"},
-        Case{"ExchangeDefines", "atom.global.exch.b32 %r5, [%rd5], 3; ld.global.u32 %r10, [%rd5];",
-             ""},
-        Case{"OneByteOfAWord", "st.global.u8 [%rd5], %r1; ld.global.u32 %r10, [%rd5];",
-             "stores an undefined value"},
-        Case{"AllBytesOfAWord",
-             "st.global.u16 [%rd5], %r1; st.global.u8 [%rd5+2], %r1; st.global.u8 [%rd5+3], %r1; "
-             "ld.global.u32 %r10, [%rd5];",
-             ""}),
+        UndefinedCase{"LoadedButUnused", "ld.global.u32 %r5, [%rd5]; add.s32 %r6, %r5, 1;", ""},
+        UndefinedCase{"StoredToAnOutput", "ld.global.u32 %r10, [%rd5];",
+                      "stores an undefined value to y[0]: it comes from t[0]"},
+        UndefinedCase{
+            "Branch",
+            "ld.global.u32 %r5, [%rd5]; setp.eq.s32 %p1, %r5, 0; @%p1 bra A; mov.u32 %r10, 2; A:",
+            "branches on an undefined value"},
+        UndefinedCase{"Address",
+                      "ld.global.u32 %r5, [%rd5]; cvt.u64.u32 %rd6, %r5; add.s64 %rd7, %rd1, %rd6; "
+                      "ld.global.u32 %r6, [%rd7];",
+                      "uses an undefined value as an address"},
+        UndefinedCase{"Shared", "ld.shared.u32 %r10, [s+16];", "it comes from"},
+        UndefinedCase{
+            "ThroughShared",
+            "ld.global.u32 %r5, [%rd5]; mov.u32 %r6, s; shl.b32 %r7, %r1, 2; add.s32 %r6, %r6, "
+            "%r7; "
+            "st.shared.u32 [%r6], %r5; ld.shared.u32 %r10, [%r6];",
+            "stores an undefined value to y"},
+        UndefinedCase{
+            "ThroughSharedThenOverwritten",
+            "ld.global.u32 %r5, [%rd5]; mov.u32 %r6, s; shl.b32 %r7, %r1, 2; add.s32 %r6, %r6, "
+            "%r7; "
+            "st.shared.u32 [%r6], %r5; st.shared.u32 [%r6], 3; ld.shared.u32 %r10, [%r6];",
+            ""},
+        UndefinedCase{"ThroughScratch",
+                      "ld.global.u32 %r5, [%rd5]; add.s32 %r5, %r5, 1; st.global.u32 [%rd5], %r5; "
+                      "ld.global.u32 %r10, [%rd5];",
+                      "stores an undefined value to y"},
+        UndefinedCase{"Local",
+                      ".local .align 4 .b8 a[16]; mov.u64 %rd6, a; ld.local.u32 %r10, [%rd6+4];",
+                      "stores an undefined value"},
+        UndefinedCase{"LocalWritten",
+                      ".local .align 4 .b8 a[16]; st.local.u32 [a+4], 9; ld.local.u32 %r10, [a+4];",
+                      ""},
+        UndefinedCase{
+            "SelectedAway",
+            "ld.global.u32 %r5, [%rd5]; setp.ge.u32 %p1, %r1, 0; selp.b32 %r10, 4, %r5, %p1;", ""},
+        UndefinedCase{"MaskedAway", "ld.global.u32 %r5, [%rd5]; and.b32 %r10, %r5, 0;", ""},
+        UndefinedCase{"MaskedPartly", "ld.global.u32 %r5, [%rd5]; and.b32 %r10, %r5, 1;",
+                      "stores an undefined value"},
+        UndefinedCase{"OredWithOnes", "ld.global.u32 %r5, [%rd5]; or.b32 %r10, %r5, -1;", ""},
+        UndefinedCase{"ShiftedOut",
+                      "ld.global.u16 %r5, [%rd5]; shl.b32 %r6, %r5, 16; shl.b32 %r10, %r6, 16;",
+                      ""},
+        UndefinedCase{"ShiftedIn", "ld.global.u16 %r5, [%rd5]; shl.b32 %r10, %r5, 16;",
+                      "stores an undefined value"},
+        UndefinedCase{
+            "PredicateHidden",
+            "ld.global.u32 %r5, [%rd5]; setp.eq.s32 %p1, %r5, 0; setp.gt.u32 %p2, %r1, 99; "
+            "and.pred %p3, %p1, %p2; "
+            "@%p3 bra A; mov.u32 %r10, 2; A:",
+            ""},
+        UndefinedCase{"Shuffled",
+                      "ld.global.u32 %r5, [%rd5]; shfl.sync.bfly.b32 %r10, %r5, 1, 31, -1;",
+                      "stores an undefined value"},
+        UndefinedCase{
+            "Voted",
+            "ld.global.u32 %r5, [%rd5]; setp.eq.s32 %p1, %r5, 0; vote.sync.ballot.b32 %r10, %p1, "
+            "-1;",
+            "stores an undefined value"},
+        UndefinedCase{
+            "AtomicOnUnwritten",
+            "bar.sync 0; atom.shared.add.u32 %r5, [s], 1; bar.sync 0; ld.shared.u32 %r10, [s];",
+            "stores an undefined value"},
+        UndefinedCase{"ExchangeDefines",
+                      "atom.global.exch.b32 %r5, [%rd5], 3; ld.global.u32 %r10, [%rd5];", ""},
+        UndefinedCase{"OneByteOfAWord", "st.global.u8 [%rd5], %r1; ld.global.u32 %r10, [%rd5];",
+                      "stores an undefined value"},
+        UndefinedCase{
+            "AllBytesOfAWord",
+            "st.global.u16 [%rd5], %r1; st.global.u8 [%rd5+2], %r1; st.global.u8 [%rd5+3], %r1; "
+            "ld.global.u32 %r10, [%rd5];",
+            ""}),
     [](const auto& row) { return row.param.name; });
 
 INSTANTIATE_TEST_SUITE_P(
     Registers, Undefined,
     ::testing::Values(
-        Case{"Stored", "mov.u32 %r10, %r20;",
-             "stores an undefined value to y[0]: it comes from a register that is read at line"},
-        Case{"OneOfTwo", "add.u32 %r10, %r20, %r21;", "it comes from one of 2 registers"},
-        Case{"TimesZero", "mul.lo.u32 %r10, %r20, 0;", "stores an undefined value"},
-        Case{"Branch", "setp.eq.s32 %p1, %r20, 0; @%p1 bra A; mov.u32 %r10, 2; A:",
-             "branches on an undefined value"},
-        Case{"Guard", "@%p1 bra A; mov.u32 %r10, 2; A:", "branches on an undefined value"},
-        Case{"Address", "ld.global.u32 %r5, [%rd9];", "uses an undefined value as an address"},
-        Case{"Unused", "add.s32 %r21, %r20, 1;", ""},
-        Case{"MaskedAway", "and.b32 %r10, %r20, 0;", ""},
-        Case{"HalfMaskedAway", "mov.b64 %rd6, {%r1, %r20}; cvt.u32.u64 %r10, %rd6;", ""},
-        Case{"WrittenOnOnePath",
-             "setp.lt.u32 %p1, %r1, 16; @%p1 bra A; mov.u32 %r20, 3; A: mov.u32 %r10, %r20;",
-             "stores an undefined value to y[0]"},
-        Case{"WrittenOnBothPaths",
-             "setp.lt.u32 %p1, %r1, 16; @%p1 bra A; mov.u32 %r20, 3; bra B; A: mov.u32 %r20, 4; "
-             "B: mov.u32 %r10, %r20;",
-             ""},
-        Case{"WrittenUnderGuard",
-             "setp.lt.u32 %p1, %r1, 16; @%p1 mov.u32 %r20, 3; mov.u32 %r10, %r20;",
-             "stores an undefined value to y[16]"},
-        Case{"UsedUnderTheSameGuard",
-             "setp.lt.u32 %p1, %r1, 16; @%p1 mov.u32 %r20, 3; @%p1 mov.u32 %r10, %r20;", ""},
-        Case{"WrittenInTheFirstRound",
-             "mov.u32 %r5, 0; L: setp.ne.u32 %p1, %r5, 0; @%p1 bra A; mov.u32 %r20, 3; A: "
-             "add.u32 %r20, %r20, 1; add.u32 %r5, %r5, 1; setp.lt.u32 %p2, %r5, 4; @%p2 bra L; "
-             "mov.u32 %r10, %r20;",
-             ""},
-        Case{"Carry", "addc.u32 %r10, %r1, 0;", "stores an undefined value"},
-        Case{"CarryWritten", "add.cc.u32 %r5, %r1, %r1; addc.u32 %r10, %r1, 0;", ""},
-        Case{"MemoryIsNamedFirst", "add.u32 %r21, %r20, 1; ld.global.u32 %r10, [%rd5];",
-             "it comes from t[0]"},
-        Case{"CountedByABarrier", "setp.eq.s32 %p1, %r20, 0; bar.red.popc.u32 %r10, 0, %p1;",
-             "stores an undefined value"},
-        Case{"DecidesABarrierVote",
-             "setp.eq.s32 %p1, %r20, 0; bar.red.or.pred %p2, 0, %p1; @%p2 mov.u32 %r10, 2;",
-             "stores an undefined value"},
-        Case{"OutvotedAtABarrier",
-             "setp.lt.u32 %p1, %r1, 16; @!%p1 bra A; setp.eq.s32 %p1, %r20, 0; bra B; A: "
-             "setp.eq.u32 %p1, %r1, %r1; B: barrier.red.or.pred %p2, 0, %p1; @%p2 mov.u32 %r10, 2;",
-             ""},
-        Case{"OverwrittenByABarrier",
-             "add.s32 %r21, %r20, 1; setp.eq.u32 %p1, %r1, 0; bar.red.popc.u32 %r20, 0, %p1; "
-             "mov.u32 %r10, %r20;",
-             ""}),
+        UndefinedCase{
+            "Stored", "mov.u32 %r10, %r20;",
+            "stores an undefined value to y[0]: it comes from a register that is read at line"},
+        UndefinedCase{"OneOfTwo", "add.u32 %r10, %r20, %r21;", "it comes from one of 2 registers"},
+        UndefinedCase{"TimesZero", "mul.lo.u32 %r10, %r20, 0;", "stores an undefined value"},
+        UndefinedCase{"Branch", "setp.eq.s32 %p1, %r20, 0; @%p1 bra A; mov.u32 %r10, 2; A:",
+                      "branches on an undefined value"},
+        UndefinedCase{"Guard", "@%p1 bra A; mov.u32 %r10, 2; A:", "branches on an undefined value"},
+        UndefinedCase{"Address", "ld.global.u32 %r5, [%rd9];",
+                      "uses an undefined value as an address"},
+        UndefinedCase{"Unused", "add.s32 %r21, %r20, 1;", ""},
+        UndefinedCase{"MaskedAway", "and.b32 %r10, %r20, 0;", ""},
+        UndefinedCase{"HalfMaskedAway", "mov.b64 %rd6, {%r1, %r20}; cvt.u32.u64 %r10, %rd6;", ""},
+        UndefinedCase{
+            "WrittenOnOnePath",
+            "setp.lt.u32 %p1, %r1, 16; @%p1 bra A; mov.u32 %r20, 3; A: mov.u32 %r10, %r20;",
+            "stores an undefined value to y[0]"},
+        UndefinedCase{
+            "WrittenOnBothPaths",
+            "setp.lt.u32 %p1, %r1, 16; @%p1 bra A; mov.u32 %r20, 3; bra B; A: mov.u32 %r20, 4; "
+            "B: mov.u32 %r10, %r20;",
+            ""},
+        UndefinedCase{"WrittenUnderGuard",
+                      "setp.lt.u32 %p1, %r1, 16; @%p1 mov.u32 %r20, 3; mov.u32 %r10, %r20;",
+                      "stores an undefined value to y[16]"},
+        UndefinedCase{"UsedUnderTheSameGuard",
+                      "setp.lt.u32 %p1, %r1, 16; @%p1 mov.u32 %r20, 3; @%p1 mov.u32 %r10, %r20;",
+                      ""},
+        UndefinedCase{
+            "WrittenInTheFirstRound",
+            "mov.u32 %r5, 0; L: setp.ne.u32 %p1, %r5, 0; @%p1 bra A; mov.u32 %r20, 3; A: "
+            "add.u32 %r20, %r20, 1; add.u32 %r5, %r5, 1; setp.lt.u32 %p2, %r5, 4; @%p2 bra L; "
+            "mov.u32 %r10, %r20;",
+            ""},
+        UndefinedCase{"Carry", "addc.u32 %r10, %r1, 0;", "stores an undefined value"},
+        UndefinedCase{"CarryWritten", "add.cc.u32 %r5, %r1, %r1; addc.u32 %r10, %r1, 0;", ""},
+        UndefinedCase{"MemoryIsNamedFirst", "add.u32 %r21, %r20, 1; ld.global.u32 %r10, [%rd5];",
+                      "it comes from t[0]"},
+        UndefinedCase{"CountedByABarrier",
+                      "setp.eq.s32 %p1, %r20, 0; bar.red.popc.u32 %r10, 0, %p1;",
+                      "stores an undefined value"},
+        UndefinedCase{
+            "DecidesABarrierVote",
+            "setp.eq.s32 %p1, %r20, 0; bar.red.or.pred %p2, 0, %p1; @%p2 mov.u32 %r10, 2;",
+            "stores an undefined value"},
+        UndefinedCase{
+            "OutvotedAtABarrier",
+            "setp.lt.u32 %p1, %r1, 16; @!%p1 bra A; setp.eq.s32 %p1, %r20, 0; bra B; A: "
+            "setp.eq.u32 %p1, %r1, %r1; B: barrier.red.or.pred %p2, 0, %p1; @%p2 mov.u32 %r10, 2;",
+            ""},
+        UndefinedCase{
+            "OverwrittenByABarrier",
+            "add.s32 %r21, %r20, 1; setp.eq.u32 %p1, %r1, 0; bar.red.popc.u32 %r20, 0, %p1; "
+            "mov.u32 %r10, %r20;",
+            ""}),
     [](const auto& row) { return row.param.name; });
 
 // A second call must not take over what the first left in the callee's registers.

@@ -4,27 +4,27 @@ namespace kw::alu_fuzz {
 namespace {
 
 using Op = std::function<Real(const Real*, Mode)>;
-struct Row {
+struct FloatRow {
   const char* name;
   int sources;
   Op op;
   int nan_order[3] = {0, 1, 2};  // which NaN operand an H200 passes on in f64
 };
 
-const Row kArithmetic[] = {
+const FloatRow kArithmetic[] = {
     {"add", 2, [](const Real* x, Mode m) { return add(x[0], x[1], m); }, {1, 0, 2}},
     {"sub", 2, [](const Real* x, Mode m) { return add(x[0], negated(x[1]), m); }, {1, 0, 2}},
     {"mul", 2, [](const Real* x, Mode) { return mul(x[0], x[1]); }, {1, 0, 2}},
     {"fma", 3, [](const Real* x, Mode m) { return add(mul(x[0], x[1]), x[2], m); }, {1, 2, 0}},
 };
-const Row kQuotients[] = {
+const FloatRow kQuotients[] = {
     {"div", 2, [](const Real* x, Mode) { return div(x[0], x[1]); }},
     {"rcp", 1, [](const Real* x, Mode) { return div(from_integer(1), x[0]); }},
     {"sqrt", 1, [](const Real* x, Mode) { return sqrt(x[0]); }},
 };
 
 /// f64 keeps a NaN operand, made quiet; f32 and f16 have one NaN.
-uint64_t nan_result(const Format& format, const uint64_t* s, const Row& row) {
+uint64_t nan_result(const Format& format, const uint64_t* s, const FloatRow& row) {
   if (!(format == kF64)) return format.nan;
   for (const int i : row.nan_order)
     if (i < row.sources && format.is_nan(s[i])) return s[i] | uint64_t(1) << 51;
@@ -41,7 +41,7 @@ bool is_tiny(const Format& format, const Real& x, Mode mode) {
   return compare(rounded, decode(format, format.smallest_normal())) < 0;
 }
 
-uint64_t evaluate(const FloatType& t, const Row& row, const uint64_t* s, Mode mode, bool ftz,
+uint64_t evaluate(const FloatType& t, const FloatRow& row, const uint64_t* s, Mode mode, bool ftz,
                   bool sat) {
   Real x[3];
   uint64_t flat[3] = {};
@@ -83,7 +83,7 @@ void meet_smallest_normal(const Format& f, bool quotient, std::mt19937_64& rando
 }
 
 /// An f32 result that only rounding to a subnormal lifts to the smallest normal number.
-bool lifted(const Row& row, Values s, Mode mode) {
+bool lifted(const FloatRow& row, Values s, Mode mode) {
   Real x[3];
   for (int i = 0; i < row.sources; ++i) x[i] = decode(kF32, flushed(kF32, s[i], true));
   const Real exact = row.op(x, mode);
@@ -91,7 +91,7 @@ bool lifted(const Row& row, Values s, Mode mode) {
          (encode(kF32, exact, mode) & ~kF32.sign()) >= kF32.smallest_normal();
 }
 
-Case arithmetic_case(const FloatType& t, const Row& row, const RoundName& round, bool ftz,
+Case arithmetic_case(const FloatType& t, const FloatRow& row, const RoundName& round, bool ftz,
                      bool sat) {
   Case c;
   c.text = std::string(row.name) + "." + round.name + (ftz ? ".ftz" : "") + (sat ? ".sat" : "") +
@@ -110,7 +110,7 @@ Case arithmetic_case(const FloatType& t, const Row& row, const RoundName& round,
   return c;
 }
 
-void add_packed(std::vector<Case>& cases, const Row& row, const RoundName& round, bool ftz) {
+void add_packed(std::vector<Case>& cases, const FloatRow& row, const RoundName& round, bool ftz) {
   Case c;
   c.text = std::string(row.name) + "." + round.name + (ftz ? ".ftz" : "") + ".f32x2 " +
            operands(row.sources) + ";";
@@ -228,7 +228,7 @@ void add_tests(std::vector<Case>& cases, const FloatType& t) {
 
 void add_float_cases(std::vector<Case>& cases) {
   for (const RoundName& round : kRounds) {
-    for (const Row& row : kArithmetic) {
+    for (const FloatRow& row : kArithmetic) {
       for (const bool ftz : {false, true}) {
         for (const bool sat : {false, true})
           cases.push_back(arithmetic_case(kFloat32, row, round, ftz, sat));
@@ -236,7 +236,7 @@ void add_float_cases(std::vector<Case>& cases) {
       }
       cases.push_back(arithmetic_case(kFloat64, row, round, false, false));
     }
-    for (const Row& row : kQuotients) {
+    for (const FloatRow& row : kQuotients) {
       for (const bool ftz : {false, true})
         cases.push_back(arithmetic_case(kFloat32, row, round, ftz, false));
       cases.push_back(arithmetic_case(kFloat64, row, round, false, false));
@@ -292,7 +292,7 @@ Case half_case(const HalfForm& form, const std::string& op, int sources, const H
   return c;
 }
 
-void add_half_arithmetic(std::vector<Case>& cases, const HalfForm& form, const Row& row) {
+void add_half_arithmetic(std::vector<Case>& cases, const HalfForm& form, const FloatRow& row) {
   const FloatType t = form.type;
   const bool is_f16 = t.format == kF16, is_fma = row.sources == 3;
   for (const bool ftz : {false, true}) {
@@ -351,7 +351,7 @@ void add_half_signs(std::vector<Case>& cases, const HalfForm& form, bool ftz) {
 }
 
 /// add, sub and fma with f16 or bf16 sources and an f32 addend and result.
-void add_mixed(std::vector<Case>& cases, const FloatType& half, const Row& row,
+void add_mixed(std::vector<Case>& cases, const FloatType& half, const FloatRow& row,
                const RoundName& round, bool sat) {
   Case c;
   c.text = std::string(row.name) + "." + round.name + (sat ? ".sat" : "") + ".f32." + half.name +
@@ -375,7 +375,7 @@ void add_mixed(std::vector<Case>& cases, const FloatType& half, const Row& row,
 
 void add_half_cases(std::vector<Case>& cases) {
   for (const HalfForm& form : kHalfForms) {
-    for (const Row& row : kArithmetic) add_half_arithmetic(cases, form, row);
+    for (const FloatRow& row : kArithmetic) add_half_arithmetic(cases, form, row);
     for (const bool ftz : {false, true}) {
       if (ftz && form.type.format == kBf16) continue;
       for (const bool propagate : {false, true})
@@ -385,7 +385,7 @@ void add_half_cases(std::vector<Case>& cases) {
     }
   }
   for (const FloatType& half : {kFloat16, kFloatBf16})
-    for (const Row& row : kArithmetic)
+    for (const FloatRow& row : kArithmetic)
       for (const RoundName& round : kRounds)
         for (const bool sat : {false, true})
           if (std::string(row.name) != "mul") add_mixed(cases, half, row, round, sat);

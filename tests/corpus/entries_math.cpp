@@ -55,7 +55,7 @@ void fast_math(Case& c) {
 
 /// Runs `f` under a rounding mode; volatile operands in it keep the compiler from computing early.
 template <typename F>
-auto rounded(int mode, F f) {
+auto rounded_math(int mode, F f) {
   std::fesetround(mode);
   volatile auto result = f();
   std::fesetround(FE_TONEAREST);
@@ -70,22 +70,22 @@ void rounding_modes(Case& c) {
   for (int64_t i = 0; i < n; ++i) {
     volatile float u = c.in<float>("a")[i], v = c.in<float>("b")[i];
     volatile double ud = u, vd = v, small = 1e-9 * vd, tenth = 0.1;
-    y[0 * n + i] = rounded(FE_DOWNWARD, [&] { return u + v; });
-    y[1 * n + i] = rounded(FE_UPWARD, [&] { return u + v; });
-    y[2 * n + i] = rounded(FE_TOWARDZERO, [&] { return u + v; });
-    y[3 * n + i] = rounded(FE_DOWNWARD, [&] { return u * v; });
-    y[4 * n + i] = rounded(FE_UPWARD, [&] { return u * v; });
-    y[5 * n + i] = rounded(FE_TOWARDZERO, [&] { return std::fma(+u, +v, +u); });
+    y[0 * n + i] = rounded_math(FE_DOWNWARD, [&] { return u + v; });
+    y[1 * n + i] = rounded_math(FE_UPWARD, [&] { return u + v; });
+    y[2 * n + i] = rounded_math(FE_TOWARDZERO, [&] { return u + v; });
+    y[3 * n + i] = rounded_math(FE_DOWNWARD, [&] { return u * v; });
+    y[4 * n + i] = rounded_math(FE_UPWARD, [&] { return u * v; });
+    y[5 * n + i] = rounded_math(FE_TOWARDZERO, [&] { return std::fma(+u, +v, +u); });
     y[6 * n + i] = u / v;
-    y[7 * n + i] = rounded(FE_UPWARD, [&] { return u / v; });
-    y[8 * n + i] = rounded(FE_DOWNWARD, [&] { return std::sqrt(std::abs(+u)); });
-    y[9 * n + i] = rounded(FE_UPWARD, [&] { return static_cast<float>(ud * vd); });
+    y[7 * n + i] = rounded_math(FE_UPWARD, [&] { return u / v; });
+    y[8 * n + i] = rounded_math(FE_DOWNWARD, [&] { return std::sqrt(std::abs(+u)); });
+    y[9 * n + i] = rounded_math(FE_UPWARD, [&] { return static_cast<float>(ud * vd); });
     whole[0 * n + i] = static_cast<int32_t>(std::nearbyint(+u));
     whole[1 * n + i] = static_cast<int32_t>(std::trunc(+u));
     whole[2 * n + i] = static_cast<int32_t>(std::ceil(+v));
     whole[3 * n + i] = static_cast<int32_t>(std::floor(+v));
-    wide[0 * n + i] = rounded(FE_UPWARD, [&] { return ud + small; });
-    wide[1 * n + i] = rounded(FE_DOWNWARD, [&] { return ud * tenth; });
+    wide[0 * n + i] = rounded_math(FE_UPWARD, [&] { return ud + small; });
+    wide[1 * n + i] = rounded_math(FE_DOWNWARD, [&] { return ud * tenth; });
     wide[2 * n + i] = ud / vd;
   }
 }

@@ -7,7 +7,7 @@
 namespace kw::corpus {
 namespace {
 
-const std::vector<Setting> kRows =
+const std::vector<Setting> kReduceRows =
     rows({"R", "C"}, {{3, 129}, {1, 1}, {1, 7}, {33, 31}, {2, 1000}, {5, 1024}});
 
 /// For each row: folds its elements in double.
@@ -126,11 +126,11 @@ std::vector<Entry> reduce_entries() {
   const auto add = [](double a, double b) { return a + b; };
   return {
       {.name = "reduce_warp",
-       .settings = kRows,
+       .settings = kReduceRows,
        .reference = [add](Case& c) { fold_rows(c, 0, add); },
        .tolerance = {1e-4, 1e-6}},
       {.name = "reduce_block",
-       .settings = kRows,
+       .settings = kReduceRows,
        .reference = [](Case& c) { fold_rows(c, 0, [](double a, double b) { return a + b * b; }); },
        .tolerance = {1e-4, 1e-6}},
       {.name = "reduce_two_launch",
@@ -146,7 +146,7 @@ std::vector<Entry> reduce_entries() {
        .reference = dot,
        .tolerance = {1e-2, 1e-5}},
       {.name = "argmax_rows",
-       .settings = kRows,
+       .settings = kReduceRows,
        .reference = argmax,
        .fill = [](Case& c) { c.fill_integer("x", -20, 20); }},
       {"minmax_atomic", sweep("N", {1, 257, 5000}), minmax},
@@ -163,7 +163,10 @@ std::vector<Entry> reduce_entries() {
        .settings = sweep("N", {1, 255, 5003}),
        .reference = sum_and_norm,
        .tolerance = {1e-11, 1e-14}},
-      {.name = "welford", .settings = kRows, .reference = mean_var, .tolerance = {1e-5, 1e-5}},
+      {.name = "welford",
+       .settings = kReduceRows,
+       .reference = mean_var,
+       .tolerance = {1e-5, 1e-5}},
       {"histogram_shared", sweep("N", {1, 1000, 50021}), histogram<uint8_t, int32_t>},
       {.name = "histogram_match",
        .settings = rows({"N", "K"}, {{1, 1}, {1000, 10}, {333, 777}}),

@@ -48,12 +48,6 @@ Case copying(int64_t bytes) {
   return test;
 }
 
-Case spinning(uint64_t nanoseconds) {
-  Case test;
-  test.launch("spin", 1, 1, {value(nanoseconds)});
-  return test;
-}
-
 TEST_F(Compare, AProgramIsNotFasterThanItself) {
   // An eighth of a millisecond of memory traffic on an H200; less where there is less memory.
   const int64_t bytes = std::min(int64_t{1} << 28, device().info().memory_bytes / 256) / 16 * 16;

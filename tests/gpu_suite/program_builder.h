@@ -76,4 +76,10 @@ std::vector<T> values(const tensor::HostTensor& tensor) {
   return out;
 }
 
+inline Case spinning(uint64_t nanoseconds) {
+  Case test;
+  test.launch("spin", 1, 1, {value(nanoseconds)});
+  return test;
+}
+
 }  // namespace kw::gpu_suite

@@ -39,12 +39,6 @@ class Timing : public Suite {
   }
 };
 
-Case spinning(uint64_t nanoseconds) {
-  Case test;
-  test.launch("spin", 1, 1, {value(nanoseconds)});
-  return test;
-}
-
 Case copying(int64_t bytes, uint32_t blocks) {
   Case test;
   const int from = test.add("from", Role::Input, bytes / 4);
