@@ -216,7 +216,7 @@ Result<Alu> decode_set(Decoder& d) {
   return d.finish("set." + comparison.row, compare_class(t, comparison.is_float));
 }
 
-constexpr DecodeRow kDecoders[] = {
+constexpr DecodeRow kFloatDecoders[] = {
     {"fma", decode_fma},           {"rcp", decode_quotient}, {"sqrt", decode_quotient},
     {"rsqrt", decode_special},     {"sin", decode_special},  {"cos", decode_special},
     {"lg2", decode_special},       {"ex2", decode_special},  {"tanh", decode_special},
@@ -240,6 +240,6 @@ Result<Alu> decode_float_arithmetic(Decoder& d) {
   return decode_fma_like(d, op, 2);
 }
 
-std::span<const DecodeRow> float_decoders() { return kDecoders; }
+std::span<const DecodeRow> float_decoders() { return kFloatDecoders; }
 
 }  // namespace kw::isa

@@ -222,7 +222,7 @@ Result<Alu> decode_vabsdiff4(Decoder& d) {
                   AluClass::Integer);
 }
 
-constexpr DecodeRow kDecoders[] = {
+constexpr DecodeRow kIntegerDecoders[] = {
     {"addc", [](Decoder& d) { return decode_carry(d, 2); }},
     {"subc", [](Decoder& d) { return decode_carry(d, 2); }},
     {"madc", [](Decoder& d) { return decode_carry(d, 3); }},
@@ -276,6 +276,6 @@ Result<Alu> decode_integer_arithmetic(Decoder& d) {
                   AluClass::Integer);
 }
 
-std::span<const DecodeRow> integer_decoders() { return kDecoders; }
+std::span<const DecodeRow> integer_decoders() { return kIntegerDecoders; }
 
 }  // namespace kw::isa

@@ -83,7 +83,7 @@ Result<Alu> decode_slct(Decoder& d) {
                   AluClass::Integer, TaintRule::Select);
 }
 
-constexpr DecodeRow kDecoders[] = {
+constexpr DecodeRow kMoveDecoders[] = {
     {"mov", decode_mov},
     {"selp", decode_selp},
     {"slct", decode_slct},
@@ -92,6 +92,6 @@ constexpr DecodeRow kDecoders[] = {
 
 }  // namespace
 
-std::span<const DecodeRow> move_decoders() { return kDecoders; }
+std::span<const DecodeRow> move_decoders() { return kMoveDecoders; }
 
 }  // namespace kw::isa
