@@ -14,6 +14,7 @@
 namespace kw::vgpu {
 namespace {
 
+constexpr uint64_t kPrintCost = 4096;  // of a warp's budget: what a GPU spends on one call
 constexpr size_t kMaxPrinted = 1 << 20;
 constexpr int kMaxText = 4096;   // of one format or string
 constexpr int kMaxWidth = 1000;  // of one conversion
@@ -170,6 +171,7 @@ class Formatter {
 void print_lanes(Machine& m, Warp& w, uint32_t pc, uint32_t mask) {
   const Inst& in = m.code[pc];
   ++m.progress;
+  w.executed += kPrintCost;
   for (uint32_t rest = mask; rest != 0; rest &= rest - 1) {
     const int lane = __builtin_ctz(rest);
     const uint64_t arguments = argument(m, w, in, 1, lane);
