@@ -225,6 +225,13 @@ std::string data_directory() {
   return home + "/.local/share/kernelwright";
 }
 
+std::string config_directory() {
+  if (std::string xdg = env("XDG_CONFIG_HOME"); !xdg.empty()) return xdg + "/kernelwright";
+  std::string home = env("HOME");
+  if (home.empty()) home = "/tmp";
+  return home + "/.config/kernelwright";
+}
+
 std::string cache_directory() {
   if (std::string own = env("KERNELWRIGHT_CACHE"); !own.empty()) return own;
   if (std::string xdg = env("XDG_CACHE_HOME"); !xdg.empty()) return xdg + "/kernelwright";

@@ -43,5 +43,7 @@ std::string self_path();
 std::string cache_directory();
 /// XDG data folder for us: $XDG_DATA_HOME/kernelwright, else ~/.local/share/kernelwright.
 std::string data_directory();
+/// XDG config folder for us: $XDG_CONFIG_HOME/kernelwright, else ~/.config/kernelwright.
+std::string config_directory();
 
 }  // namespace kw::os

@@ -1,0 +1,195 @@
+#include "llm/http_provider.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "base/check.h"
+#include "llm/http_failure.h"
+
+namespace kw::llm {
+namespace {
+
+const Wire& wire_of(const ProviderRow& row) {
+  const Wire* wire = find_wire(row.wire);
+  KW_CHECK(wire != nullptr, "the configuration's reader has checked the wire");
+  return *wire;
+}
+
+/// "https://host:port/path" -> "host".
+std::string host_of(const std::string& url) {
+  const size_t begin = url.find("://") + 3;
+  if (begin < url.size() && url[begin] == '[')
+    return url.substr(begin, url.find(']', begin) - begin + 1);
+  return url.substr(begin, url.find_first_of(":/", begin) - begin);
+}
+
+bool is_loopback(const std::string& host) {
+  return host == "localhost" || host == "[::1]" || host.rfind("127.", 0) == 0;
+}
+
+Failure not_sent(FailureKind kind, std::string message) {
+  Failure failure;
+  failure.kind = kind;
+  failure.message = std::move(message);
+  return failure;
+}
+
+bool is_stream(const HttpReply& head) {
+  return head.status == 200 && head.header("content-type").rfind("text/event-stream", 0) == 0;
+}
+
+/// Feeds a stream's bytes to the assembler as they come.
+class StreamReader {
+ public:
+  StreamReader(const Wire& wire, const Watch& watch, const Secret& key)
+      : watch_(watch),
+        key_(key),
+        assembler_(wire.assemble()),
+        parser_([this](const SseEvent& event) { take(event); }) {}
+
+  void feed(const HttpReply& head, std::string_view bytes) {
+    if (!is_stream(head)) return;
+    used_ = true;
+    parser_.feed(bytes);
+  }
+  /// The assembler, when there was a stream.
+  const Assembler* end() {
+    parser_.finish();
+    return used_ ? assembler_.get() : nullptr;
+  }
+
+ private:
+  void take(const SseEvent& event) {
+    auto data = Json::parse(event.data);
+    // "[DONE]" is no object; anything else that is none carries nothing.
+    const std::string text = assembler_->take(event, data ? *data : Json());
+    if (!text.empty() && watch_.on_text) watch_.on_text(key_.redact(text));
+  }
+
+  const Watch& watch_;
+  const Secret& key_;
+  std::unique_ptr<Assembler> assembler_;
+  SseParser parser_;
+  bool used_ = false;
+};
+
+}  // namespace
+
+HttpProvider::HttpProvider(const Config& config, const ProviderRow& row, Secret key, Http& http,
+                           Clock& clock)
+    : config_(config),
+      row_(row),
+      wire_(wire_of(row)),
+      key_(std::move(key)),
+      http_(http),
+      clock_(clock) {}
+
+Capabilities HttpProvider::capabilities() const {
+  return {row_.tools, row_.caching, true, row_.stream};
+}
+
+HttpRequest HttpProvider::http_request(const Request& request, const Json& body,
+                                       Streaming streaming) const {
+  HttpRequest http;
+  http.url = row_.base_url + wire_.path(request, streaming);
+  http.headers = row_.headers;
+  http.headers.emplace_back("content-type", "application/json");
+  http.headers.emplace_back("accept", "application/json, text/event-stream");
+  if (wire_.fixed_header != nullptr) {
+    const std::string line = wire_.fixed_header;
+    const size_t colon = line.find(": ");
+    http.headers.emplace_back(line.substr(0, colon), line.substr(colon + 2));
+  }
+  http.key_header = wire_.key_header;
+  http.key_prefix = wire_.key_prefix;
+  http.key = key_;
+  http.body = body.dump();
+  http.timeout_seconds = std::min(request.timeout_seconds, row_.timeout_seconds);
+  return http;
+}
+
+Outcome HttpProvider::complete(const Request& request, const Watch& watch) {
+  if (const auto fine = check_request(request); !fine)
+    return not_sent(FailureKind::BadRequest, fine.error().message);
+  const std::string host = host_of(row_.base_url);
+  if (!key_.empty() && row_.base_url.rfind("https://", 0) != 0 && !is_loopback(host)) {
+    return not_sent(
+        FailureKind::Auth,
+        fmt::format("{}: a key is not sent over plain http to another machine; use https, "
+                    "or key = \"none\"",
+                    row_.base_url));
+  }
+  const Streaming streaming = row_.stream ? Streaming::Yes : Streaming::No;
+  std::vector<std::string> degraded;
+  const WireTarget target{row_, config_.model(row_.wire, request.model), streaming};
+  const HttpRequest http = http_request(request, wire_.body(request, target, degraded), streaming);
+
+  StreamReader stream(wire_, watch, key_);
+  const HttpWatch http_watch{
+      [&](const HttpReply& head, std::string_view bytes) { stream.feed(head, bytes); },
+      watch.cancelled};
+  const HttpOutcome got = http_.send(http, http_watch);
+  Outcome outcome = read(got, stream.end());
+  const std::string& id = got.reply.header(wire_.request_id_header);
+  if (outcome) {
+    tidy_calls(request, *outcome);
+    outcome->provider = row_.name;
+    outcome->request_id = id;
+    outcome->latency_seconds = got.seconds;
+    if (outcome->model.empty()) outcome->model = request.model;
+    outcome->degraded = std::move(degraded);
+  } else {
+    outcome.failure().request_id = id;
+    outcome.failure().latency_seconds = got.seconds;
+  }
+  redact(outcome);
+  return outcome;
+}
+
+Outcome HttpProvider::read_json(const std::string& text) const {
+  const auto body = Json::parse(text);
+  if (!body || !body->is_object()) {
+    return invalid_reply(fmt::format("{} answered with {} instead of JSON; is base_url right?",
+                                     host_of(row_.base_url), body_sight(text)));
+  }
+  if (!(*body)["error"].is_null()) return failure_of_error(*body);
+  return wire_.read(*body);
+}
+
+Outcome HttpProvider::read(const HttpOutcome& got, const Assembler* stream) const {
+  // A connection that breaks after the reply was complete has lost nothing.
+  const bool complete = stream != nullptr && stream->finished();
+  if (got.problem != HttpProblem::None && !(complete && got.problem == HttpProblem::CutOff))
+    return failure_of_problem(got, host_of(row_.base_url));
+  if (got.reply.status != 200) return failure_of_status(got.reply, clock_.unix_time());
+  if (stream == nullptr) return read_json(got.reply.body);
+  const Json body = stream->body();
+  if (!body["error"].is_null()) return failure_of_error(body);
+  if (!complete) {
+    Failure failure = invalid_reply("the stream ended before the reply was complete");
+    failure.kind = FailureKind::CutOff;
+    return failure;
+  }
+  return wire_.read(body);
+}
+
+void HttpProvider::redact(Outcome& outcome) const {
+  if (key_.empty()) return;
+  if (!outcome) {
+    outcome.failure().message = key_.redact(outcome.failure().message);
+    outcome.failure().request_id = key_.redact(outcome.failure().request_id);
+    return;
+  }
+  outcome->text = key_.redact(outcome->text);
+  outcome->request_id = key_.redact(outcome->request_id);
+  outcome->model = key_.redact(outcome->model);
+  for (ToolCall& call : outcome->calls)
+    call =
+        make_tool_call(key_.redact(call.id), key_.redact(call.name), key_.redact(call.arguments));
+  if (const std::string opaque = outcome->opaque.content.dump(); key_.redact(opaque) != opaque)
+    outcome->opaque = {};
+}
+
+}  // namespace kw::llm

@@ -1,0 +1,7 @@
+#include "llm/provider.h"
+
+namespace kw::llm {
+
+LlmProvider::~LlmProvider() = default;
+
+}  // namespace kw::llm

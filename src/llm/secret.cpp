@@ -1,0 +1,60 @@
+#include "llm/secret.h"
+
+#include <fmt/core.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "base/text.h"
+#include "os/files.h"
+
+namespace kw::llm {
+namespace {
+
+constexpr const char* kShown = "[key]";
+
+/// The secret as a URL writes it: everything but letters, digits and "-._~" as %XX.
+std::string url_form(const std::string& text) {
+  std::string out;
+  for (const char c : text) {
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                       c == '-' || c == '.' || c == '_' || c == '~';
+    out += plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string Secret::redact(std::string text) const {
+  if (text_.empty()) return text;
+  text = replace_all(std::move(text), text_, kShown);
+  const std::string in_json = replace_all(replace_all(text_, "\\", "\\\\"), "\"", "\\\"");
+  if (in_json != text_) text = replace_all(std::move(text), in_json, kShown);
+  const std::string in_url = url_form(text_);
+  if (in_url != text_) text = replace_all(std::move(text), in_url, kShown);
+  return text;
+}
+
+Result<Secret> read_secret_file(const std::string& path) {
+  struct stat info {};
+  if (::stat(path.c_str(), &info) != 0)
+    return input_error(fmt::format("key file {}: {}", path, std::strerror(errno)));
+  if ((info.st_mode & 077) != 0) {
+    return input_error(fmt::format("key file {}: others can read it (mode {:o}); chmod 600 {}",
+                                   path, info.st_mode & 0777, shell_quote(path)));
+  }
+  auto text = os::read_file(path, 1 << 16);
+  if (!text) return std::move(text).error().context("key file");
+  const std::string key(trim(*text));
+  if (key.empty()) return input_error(fmt::format("key file {}: it is empty", path));
+  for (const char c : key) {
+    if (static_cast<unsigned char>(c) <= ' ' || c == 0x7f)
+      return input_error(fmt::format("key file {}: a key is one word on one line", path));
+  }
+  return Secret(key);
+}
+
+}  // namespace kw::llm

@@ -1,0 +1,33 @@
+// A text that must not be seen: a key. It cannot be formatted, printed, compared or converted; only
+// the place that writes the HTTP header reads it.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/result.h"
+
+namespace kw::llm {
+
+class Secret {
+ public:
+  Secret() = default;
+  explicit Secret(std::string text) : text_(std::move(text)) {}
+
+  bool empty() const { return text_.empty(); }
+  /// For the one caller that sends it (curl_http.cpp).
+  const std::string& reveal() const { return text_; }
+  /// `text` with every occurrence of the secret (as it is, or as JSON and URLs write it) replaced
+  /// by
+  /// "[key]". Servers like to quote the key they reject.
+  std::string redact(std::string text) const;
+
+ private:
+  std::string text_;
+};
+
+/// The content of a file only its owner can touch (mode 600 or less), blanks around it removed.
+Result<Secret> read_secret_file(const std::string& path);
+
+}  // namespace kw::llm

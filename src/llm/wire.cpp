@@ -1,0 +1,95 @@
+#include "llm/wire.h"
+
+#include <fmt/core.h>
+
+#include <set>
+
+namespace kw::llm {
+namespace {
+
+constexpr const Wire* kWires[] = {&kAnthropicWire, &kOpenAiChatWire, &kOpenAiResponsesWire,
+                                  &kGeminiWire};
+constexpr int64_t kLowBudget = 2048, kMediumBudget = 8192, kHighBudget = 24576;
+
+}  // namespace
+
+Assembler::~Assembler() = default;
+
+const Wire* find_wire(const std::string& name) {
+  for (const Wire* wire : kWires) {
+    if (name == wire->name) return wire;
+  }
+  return nullptr;
+}
+
+std::vector<std::string> wire_names() {
+  std::vector<std::string> names;
+  for (const Wire* wire : kWires) names.emplace_back(wire->name);
+  return names;
+}
+
+void tidy_calls(const Request& request, Reply& reply) {
+  std::set<std::string> taken;
+  for (const Message& message : request.messages) {
+    for (const ToolCall& call : message.calls) taken.insert(call.id);
+  }
+  for (ToolCall& call : reply.calls) {
+    std::string id = call.id.empty() ? "call" : call.id;
+    for (int n = 2; !taken.insert(id).second; ++n)
+      id = fmt::format("{}_{}", call.id.empty() ? "call" : call.id, n);
+    call.id = id;
+    for (char& c : call.name) {
+      const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                         (c >= '0' && c <= '9') || c == '_' || c == '-';
+      if (!plain) c = '_';
+    }
+    call.name = call.name.empty() ? "unnamed" : call.name.substr(0, 64);
+  }
+}
+
+Failure invalid_reply(std::string message) {
+  Failure failure;
+  failure.kind = FailureKind::InvalidReply;
+  failure.message = std::move(message);
+  failure.sent = true;
+  return failure;
+}
+
+std::string joined_system(const Request& request) {
+  std::string text;
+  for (const SystemBlock& block : request.system) {
+    if (block.text.empty()) continue;
+    if (!text.empty()) text += "\n\n";
+    text += block.text;
+  }
+  return text;
+}
+
+Json arguments_object(const ToolCall& call) {
+  if (call.parse_error.empty()) return call.parsed.is_object() ? call.parsed : Json::object();
+  Json wrapped = Json::object();
+  wrapped.set("invalid_json", call.arguments);
+  return wrapped;
+}
+
+const char* effort_of(const Reasoning& reasoning) {
+  if (reasoning.effort != Effort::Default) return effort_name(reasoning.effort);
+  if (reasoning.budget_tokens <= kLowBudget) return "low";
+  return reasoning.budget_tokens <= kMediumBudget ? "medium" : "high";
+}
+
+int64_t budget_of(const Reasoning& reasoning) {
+  if (reasoning.budget_tokens > 0) return reasoning.budget_tokens;
+  if (reasoning.effort == Effort::Low) return kLowBudget;
+  return reasoning.effort == Effort::Medium ? kMediumBudget : kHighBudget;
+}
+
+bool may_send_temperature(const Request& request, const WireTarget& target,
+                          std::vector<std::string>& degraded) {
+  if (!request.temperature) return false;
+  if (target.model.temperature) return true;
+  degraded.push_back("temperature: the model takes none; left out");
+  return false;
+}
+
+}  // namespace kw::llm
