@@ -4,7 +4,8 @@
 // - arg_warp: a warp, or a part of one, per row.
 // - arg_block: a block per row.
 // - arg_split: several blocks per row and a second launch that joins what they found.
-// - arg_columns: a thread per row where neighbouring rows are neighbours in memory.
+//
+// Where neighbouring rows are neighbours in memory, column_reduce.cpp does it.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -61,7 +62,7 @@ std::optional<Args> args_of(const Region& region) {
   return args;
 }
 
-enum class Group : uint8_t { Warp, Block, Split, Thread };
+enum class Group : uint8_t { Warp, Block, Split };
 
 class RowArg {
  public:
@@ -100,10 +101,8 @@ class RowArg {
     const Head head = head_of(e_, region_.name, "typename Index, int kVec", name("THREADS"), more);
     kernel.functions = e_.functions();
     kernel.functions.insert("load_pack");
-    kernel.source =
-        joining_.definitions(kernel.functions,
-                             group_ == Group::Thread ? Joining::Lanes::One : Joining::Lanes::Many) +
-        "\n" + summary() + head.text + " {\n" + body + "}\n";
+    kernel.source = joining_.definitions(kernel.functions) + "\n" + summary() + head.text + " {\n" +
+                    body + "}\n";
     add_plan(kernel, head);
     if (group_ == Group::Split) add_finish(kernel);
     settle(kernel, situation_);
@@ -116,9 +115,7 @@ class RowArg {
     return in_float(type) ? DType::Fp32 : type;
   }
   std::string name(const char* text) const { return text + region_.suffix; }
-  std::string lanes() const {
-    return group_ == Group::Thread ? "1" : name(group_ == Group::Warp ? "LANES" : "THREADS");
-  }
+  std::string lanes() const { return name(group_ == Group::Warp ? "LANES" : "THREADS"); }
 
   // Scopes: 1 is the row, 2 a pack, 3 an element of it.
   void write_values() {
@@ -189,11 +186,6 @@ class RowArg {
                         "threadIdx.x / {1};",
                         name("THREADS"), lanes()));
         break;
-      case Group::Thread:
-        w.line("constexpr int member = 0;");
-        w.line(fmt::format("const Index row = static_cast<Index>(blockIdx.x) * {} + threadIdx.x;",
-                           name("THREADS")));
-        break;
       case Group::Block:
         w.line("const int member = threadIdx.x;");
         w.line("const Index row = blockIdx.x;");
@@ -211,7 +203,6 @@ class RowArg {
         end = "end";
         break;
     }
-    if (group_ == Group::Thread) w.line(fmt::format("if (row >= {}) return;", rows_));
     // Whole warps stay for the shuffles; rows that do not exist have no elements.
     if (group_ == Group::Warp) {
       w.line(fmt::format("const Index end = row < {} ? {} : 0;", rows_, length_));
@@ -261,11 +252,6 @@ class RowArg {
   }
 
   void write_joins(CudaWriter& w) {
-    if (group_ == Group::Thread) {
-      const auto always = w.block("");
-      w.raw(result_text_);
-      return;
-    }
     write_shuffles(w, group_ == Group::Warp ? lanes() : "32");
     if (group_ == Group::Warp) {
       const auto one = w.block(fmt::format("if (member == 0 && row < {})", rows_));
@@ -290,10 +276,9 @@ class RowArg {
   }
 
   std::string summary() const {
-    const std::string who = group_ == Group::Warp     ? lanes() + " threads search a row"
-                            : group_ == Group::Thread ? "a thread searches a row"
-                            : group_ == Group::Block  ? "a block searches a row"
-                                                      : "a block searches a part of a row";
+    const std::string who = group_ == Group::Warp    ? lanes() + " threads search a row"
+                            : group_ == Group::Block ? "a block searches a row"
+                                                     : "a block searches a part of a row";
     return fmt::format("// {}: {}.\n", region_.stores[0].to.name, who);
   }
 
@@ -315,9 +300,6 @@ class RowArg {
           {name("LANES"), width > 4 ? Values{width, width / 2} : Values{width}, ""});
       kernel.tunes.push_back(
           {name("UNROLL"), packs / width >= 4 ? Values{4, 2, 8, 1} : Values{1, 2}, ""});
-    } else if (group_ == Group::Thread) {
-      kernel.tunes.push_back({name("THREADS"), {128, 64, 256}, ""});
-      kernel.tunes.push_back({name("UNROLL"), {8, 4, 1}, ""});
     } else {
       kernel.tunes.push_back(
           {name("THREADS"), packs > 512 ? Values{256, 512, 128} : Values{128, 256, 64}, ""});
@@ -332,7 +314,7 @@ class RowArg {
     kernel.methods.push_back(
         {"compute.ilp_unroll_register_tile", name("UNROLL") + " > 1", name("UNROLL") + "=1"});
     kernel.methods.push_back({"compute.reduction", "", ""});
-    if (group_ != Group::Thread) kernel.methods.push_back({"compute.warp_shuffle", "", ""});
+    kernel.methods.push_back({"compute.warp_shuffle", "", ""});
     if (group_ == Group::Split) add_parts(kernel, vec);
     add_variants(kernel, head, vec);
   }
@@ -358,7 +340,6 @@ class RowArg {
       std::string grid = rows;
       if (group_ == Group::Warp)
         grid = fmt::format("ceil_div({}, {} / {})", rows, name("THREADS"), lanes());
-      if (group_ == Group::Thread) grid = fmt::format("ceil_div({}, {})", rows, name("THREADS"));
       if (group_ == Group::Split)
         grid = fmt::format("{} * {}", as_factor(loop_.rows()), name("PARTS"));
       kernel.variants.push_back({when,
@@ -427,33 +408,26 @@ class RowArg {
   std::string length_, rows_, lane_text_, pack_text_, row_text_, result_text_;
 };
 
-bool serves(const Region& region, const Situation& situation) {
+/// Nothing where the region's rows lie across memory, or are no search.
+std::optional<RowLoop> loop_of(const Region& region, const Situation& situation) {
   const auto args = args_of(region);
-  return args && RowArg(region, situation, Group::Warp).serves();
-}
-
-RowLoop loop_of(const Region& region, const Args& args) {
-  return RowLoop(region, region.node(args.input).shape, args.axis(), {args.input}, args.nodes);
-}
-
-bool few_rows(const RowLoop& loop, const Situation& situation) {
-  return loop.rows().value() < 2 * situation.target.default_sms && loop.length().value() >= 16384;
+  if (!args) return std::nullopt;
+  RowLoop loop(region, region.node(args->input).shape, args->axis(), {args->input}, args->nodes);
+  if (loop.rows_are_adjacent() || !RowArg(region, situation, Group::Warp).serves())
+    return std::nullopt;
+  return loop;
 }
 
 }  // namespace
 
 bool arg_rows_applies(const Region& region, const Situation& situation) {
-  if (!serves(region, situation)) return false;
-  const RowLoop loop = loop_of(region, *args_of(region));
-  return !loop.rows_are_adjacent() || few_rows(loop, situation);
+  return loop_of(region, situation).has_value();
 }
 
 bool arg_split_applies(const Region& region, const Situation& situation) {
-  return serves(region, situation) && few_rows(loop_of(region, *args_of(region)), situation);
-}
-
-bool arg_columns_applies(const Region& region, const Situation& situation) {
-  return serves(region, situation) && loop_of(region, *args_of(region)).rows_are_adjacent();
+  const auto loop = loop_of(region, situation);
+  return loop && loop->rows().value() < 2 * situation.target.default_sms &&
+         loop->length().value() >= 16384;
 }
 
 Kernel arg_warp_emit(const Region& region, const Situation& situation) {
@@ -464,9 +438,6 @@ Kernel arg_block_emit(const Region& region, const Situation& situation) {
 }
 Kernel arg_split_emit(const Region& region, const Situation& situation) {
   return RowArg(region, situation, Group::Split).emit();
-}
-Kernel arg_columns_emit(const Region& region, const Situation& situation) {
-  return RowArg(region, situation, Group::Thread).emit();
 }
 
 }  // namespace kw::codegen

@@ -22,10 +22,8 @@ Kernel arg_warp_emit(const Region& region, const Situation& situation);
 Kernel arg_block_emit(const Region& region, const Situation& situation);
 bool arg_split_applies(const Region& region, const Situation& situation);
 Kernel arg_split_emit(const Region& region, const Situation& situation);
-bool arg_columns_applies(const Region& region, const Situation& situation);
-Kernel arg_columns_emit(const Region& region, const Situation& situation);
 
-// column_reduce.cpp: reductions over leading or middle dims
+// column_reduce.cpp: reductions and arg reductions over leading or middle dims
 bool column_whole_applies(const Region& region, const Situation& situation);
 Kernel column_whole_emit(const Region& region, const Situation& situation);
 bool column_split_applies(const Region& region, const Situation& situation);

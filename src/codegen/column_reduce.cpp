@@ -1,6 +1,6 @@
-// Reductions over leading or middle dims: neighbouring threads keep neighbouring results, so that
-// every step is one coalesced, vectorised access; the threads of a block that share results meet in
-// shared memory at the end.
+// Reductions and arg reductions over leading or middle dims: neighbouring threads keep neighbouring
+// results, so that every step is one coalesced, vectorised access; the threads of a block that
+// share results meet in shared memory at the end.
 //
 // - column_whole: a block reduces its columns from top to bottom.
 // - column_split: the reduced dims are cut into chunks; a second launch joins what they found. For
@@ -35,13 +35,17 @@ std::optional<Joining::Kind> kind_of(Op op) {
     case Op::Prod:
       return Joining::Kind::Product;
     case Op::Max:
+    case Op::ArgMax:
       return Joining::Kind::Max;
     case Op::Min:
+    case Op::ArgMin:
       return Joining::Kind::Min;
     default:
       return std::nullopt;
   }
 }
+
+bool is_arg(Op op) { return op == Op::ArgMax || op == Op::ArgMin; }
 
 bool last_is_kept(const Node& input, const std::vector<int>& dims) {
   for (size_t d = input.shape.size(); d-- > 0;) {
@@ -63,6 +67,7 @@ std::vector<NodeId> reductions_of(const Region& region) {
     const bool alike =
         kind && node.attrs.dims == first.attrs.dims &&
         same_shape(region.node(node.inputs[0]).shape, region.node(first.inputs[0]).shape);
+    if (is_arg(node.op) && node.attrs.dims.size() != 1) return {};
     if (!alike || !last_is_kept(region.node(node.inputs[0]), node.attrs.dims)) return {};
     // The truth of fp64 products is made one by one.
     if (*kind == Joining::Kind::Product && node.dtype == DType::Fp64) return {};
@@ -70,6 +75,15 @@ std::vector<NodeId> reductions_of(const Region& region) {
   }
   return heavy;
 }
+
+/// What is carried from element to element: a reduction's total, or the best of an input and its
+/// place, from which the max beside an arg_max is read too.
+struct State {
+  Joining joining;
+  Joining::Kind kind;
+  NodeId input = 0;
+  std::string name;
+};
 
 class ColumnReduce {
  public:
@@ -84,13 +98,11 @@ class ColumnReduce {
         packs_(e_, loop_.inner()) {
     e_.ranges = loop_.ranges();
     e_.rename = loop_.rename(variable(kLane));
-    for (size_t k = 0; k < nodes_.size(); ++k) {
-      const Node& node = region.node(nodes_[k]);
-      const DType type = in_float(node.dtype) ? DType::Fp32 : node.dtype;
-      const std::string prefix = k == 0 ? region.name : fmt::format("{}_and{}", region.name, k + 1);
-      joinings_.emplace_back(prefix, type, *kind_of(node.op), Joining::Places::None);
-      totals_.push_back(k == 0 ? "total" : fmt::format("total_{}", k + 1));
-    }
+    // Bests first: what lies beside them joins them.
+    for (const NodeId id : nodes_)
+      if (is_arg(region.node(id).op)) add_state(id);
+    for (const NodeId id : nodes_)
+      if (!is_arg(region.node(id).op)) add_state(id);
   }
 
   /// Whether every store is the result of its row, in the order of rows.
@@ -122,23 +134,56 @@ class ColumnReduce {
     return in;
   }
   std::string name(const char* text) const { return text + region_.suffix; }
-  std::string scratch(size_t k) const { return scratch_name(region_, totals_[k]); }
+  std::string scratch(const State& state) const { return scratch_name(region_, state.name); }
+  std::string places(const State& state) const {
+    return scratch_name(region_, state.name + "_places");
+  }
+
+  void add_state(NodeId id) {
+    const Node& node = region_.node(id);
+    const Joining::Kind kind = *kind_of(node.op);
+    const DType dtype = is_arg(node.op) ? region_.node(node.inputs[0]).dtype : node.dtype;
+    const DType type = in_float(dtype) ? DType::Fp32 : dtype;
+    for (size_t k = 0; k < states_.size(); ++k) {
+      const State& state = states_[k];
+      if (!state.joining.has_place() || state.input != node.inputs[0] || state.kind != kind)
+        continue;
+      state_of_[id] = k;
+      return;
+    }
+    const size_t k = states_.size();
+    const std::string prefix = k == 0 ? region_.name : fmt::format("{}_and{}", region_.name, k + 1);
+    const char* wish = is_arg(node.op) ? "best" : "total";
+    states_.push_back({Joining(prefix, type, kind,
+                               is_arg(node.op) ? Joining::Places::First : Joining::Places::None),
+                       kind, node.inputs[0], k == 0 ? wish : fmt::format("{}_{}", wish, k + 1)});
+    state_of_[id] = k;
+  }
 
   std::vector<std::pair<std::string, std::string>> partials() const {
     std::vector<std::pair<std::string, std::string>> more = {
         {"Index chunk", split_ ? name("CHUNK") : as_factor(loop_.columns())}};
     if (!split_) return more;
-    for (size_t k = 0; k < nodes_.size(); ++k)
-      more.emplace_back(
-          fmt::format("{}* {}_of_chunk", register_type(joinings_[k].dtype()), totals_[k]),
-          scratch(k));
+    add_partials(more, "");
     return more;
+  }
+
+  void add_partials(std::vector<std::pair<std::string, std::string>>& more,
+                    const char* constness) const {
+    for (const State& state : states_) {
+      more.emplace_back(fmt::format("{}{}* {}_of_chunk", constness,
+                                    register_type(state.joining.dtype()), state.name),
+                        scratch(state));
+      if (state.joining.has_place())
+        more.emplace_back(fmt::format("{}long long* {}_places", constness, state.name),
+                          places(state));
+    }
   }
 
   std::string definitions(std::set<std::string>& functions) const {
     std::string text;
-    for (const Joining& joining : joinings_)
-      text += joining.definitions(functions, Joining::Lanes::One) + "\n";
+    for (const State& state : states_)
+      text += state.joining.definitions(functions, Joining::Lanes::One) + "\n";
     return text;
   }
 
@@ -152,15 +197,15 @@ class ColumnReduce {
     };
     const int step_scope = e_.open(loop_.column_variables(), 1, 3);
     open_lanes(step_scope);
-    for (size_t k = 0; k < nodes_.size(); ++k) {
-      const NodeId input = region_.node(nodes_[k]).inputs[0];
-      const Value in = e_.value(input, loop_.index());
-      const std::string to = register_type(joinings_[k].dtype());
-      const std::string value = to == register_type(region_.node(input).dtype)
+    for (const State& state : states_) {
+      const Value in = e_.value(state.input, loop_.index());
+      const std::string to = register_type(state.joining.dtype());
+      const std::string value = to == register_type(region_.node(state.input).dtype)
                                     ? in.expr.text
                                     : fmt::format("static_cast<{}>({})", to, in.expr.text);
-      const std::string own = totals_[k] + "[lane]";
-      e_.at(lane_scope_).line(fmt::format("{} = {};", own, joinings_[k].join(own, value)));
+      const std::string own = state.name + "[lane]";
+      e_.at(lane_scope_)
+          .line(fmt::format("{} = {};", own, state.joining.step(own, value, "column")));
     }
     lane_text_ = e_.close();
     step_text_ = e_.close();
@@ -182,8 +227,11 @@ class ColumnReduce {
       const auto found = std::find(nodes_.begin(), nodes_.end(), id);
       if (found == nodes_.end()) return std::nullopt;
       for (size_t d = 0; d < at.size(); ++d) in_order_ = in_order_ && at[d].same_text(row[d]);
-      const size_t k = static_cast<size_t>(found - nodes_.begin());
-      return Value{{totals_[k] + "[lane]"}, lane_scope_};
+      const State& state = states_[state_of_.at(id)];
+      const std::string own = state.name + "[lane]";
+      if (!is_arg(region_.node(id).op)) return Value{{state.joining.value(own)}, lane_scope_};
+      return Value{{fmt::format("static_cast<long long>({})", state.joining.place(own))},
+                   lane_scope_};
     };
     const Shape shape = loop_.result_shape();
     for (const Store& store : region_.stores) {
@@ -219,11 +267,15 @@ class ColumnReduce {
     w.line(fmt::format("const Index end = {0} - begin < chunk ? {0} : begin + chunk;", columns_));
     loop_.write_row(e_, w);
     w.raw(row_text_);
-    for (size_t k = 0; k < nodes_.size(); ++k) {
-      w.line(fmt::format("{} {}[kVec];", joinings_[k].type(), totals_[k]));
+    for (const State& state : states_) {
+      w.line(fmt::format("{} {}[kVec];", state.joining.type(), state.name));
       w.line("#pragma unroll");
-      w.line(fmt::format("for (int lane = 0; lane < kVec; ++lane) {}[lane] = {};", totals_[k],
-                         joinings_[k].identity()));
+      const auto lanes = w.block("for (int lane = 0; lane < kVec; ++lane)");
+      w.line(fmt::format("{}[lane] = {};", state.name, state.joining.identity()));
+      // Where nothing is better than the worst there is, the first element is the best.
+      if (state.joining.has_place())
+        w.line(fmt::format("if (begin + threadIdx.y < end) {}[lane].place = begin + threadIdx.y;",
+                           state.name));
     }
     {
       const auto inside = w.block(fmt::format("if (row < {})", rows_));
@@ -262,14 +314,14 @@ class ColumnReduce {
   }
 
   void write_meeting(CudaWriter& w) {
-    for (size_t k = 0; k < nodes_.size(); ++k) {
-      w.line(fmt::format("__shared__ {} {}_of_stack[{}][32 * kVec];", joinings_[k].type(),
-                         totals_[k], name("STACK")));
+    for (const State& state : states_) {
+      w.line(fmt::format("__shared__ {} {}_of_stack[{}][32 * kVec];", state.joining.type(),
+                         state.name, name("STACK")));
       w.line("#pragma unroll");
       w.line(
           fmt::format("for (int lane = 0; lane < kVec; ++lane) "
                       "{0}_of_stack[threadIdx.y][threadIdx.x * kVec + lane] = {0}[lane];",
-                      totals_[k]));
+                      state.name));
     }
     w.line("__syncthreads();");
     w.line(fmt::format("if (threadIdx.y != 0 || row >= {}) return;", rows_));
@@ -277,11 +329,11 @@ class ColumnReduce {
       const auto stack = w.block(fmt::format("for (int y = 1; y < {}; ++y)", name("STACK")));
       w.line("#pragma unroll");
       const auto lanes = w.block("for (int lane = 0; lane < kVec; ++lane)");
-      for (size_t k = 0; k < nodes_.size(); ++k)
-        w.line(
-            fmt::format("{0}[lane] = {1};", totals_[k],
-                        joinings_[k].join(totals_[k] + "[lane]",
-                                          totals_[k] + "_of_stack[y][threadIdx.x * kVec + lane]")));
+      for (const State& state : states_)
+        w.line(fmt::format(
+            "{0}[lane] = {1};", state.name,
+            state.joining.join(state.name + "[lane]",
+                               state.name + "_of_stack[y][threadIdx.x * kVec + lane]")));
     }
     w.line("#pragma unroll");
     const auto lanes = w.block("for (int lane = 0; lane < kVec; ++lane)");
@@ -289,9 +341,13 @@ class ColumnReduce {
       w.raw(result_text_);
       return;
     }
-    for (size_t k = 0; k < nodes_.size(); ++k)
-      w.line(fmt::format("{0}_of_chunk[blockIdx.y * {1} + row + lane] = {0}[lane];", totals_[k],
-                         as_factor(loop_.rows())));
+    for (const State& state : states_) {
+      const std::string at = fmt::format("[blockIdx.y * {} + row + lane]", as_factor(loop_.rows()));
+      const std::string own = state.name + "[lane]";
+      w.line(fmt::format("{}_of_chunk{} = {};", state.name, at, state.joining.value(own)));
+      if (state.joining.has_place())
+        w.line(fmt::format("{}_places{} = {};", state.name, at, state.joining.place(own)));
+    }
   }
 
   std::string summary() const {
@@ -335,9 +391,12 @@ class ColumnReduce {
                                    name("STACK"), name("UNROLL"), name("TILES"))},
         {name("CHUNK"), fmt::format("max(1, ceil_div({}, {}))", n, name("WISH"))},
         {name("CHUNKS"), fmt::format("ceil_div({}, {})", n, name("CHUNK"))}};
-    for (size_t k = 0; k < nodes_.size(); ++k)
-      kernel.scratch.push_back(
-          {scratch(k), joinings_[k].dtype(), fmt::format("{} * {}", rows, name("CHUNKS")), ""});
+    const std::string extent = fmt::format("{} * {}", rows, name("CHUNKS"));
+    for (const State& state : states_) {
+      kernel.scratch.push_back({scratch(state), state.joining.dtype(), extent, ""});
+      if (state.joining.has_place())
+        kernel.scratch.push_back({places(state), DType::Int64, extent, ""});
+    }
   }
 
   void add_variants(Kernel& kernel, const Head& head, int64_t vec) {
@@ -366,24 +425,24 @@ class ColumnReduce {
     loop_.write_row(e_, w);
     w.raw(row_text_);
     w.line("constexpr int lane = 0;");
-    for (size_t k = 0; k < nodes_.size(); ++k)
-      w.line(fmt::format("{} {}[1] = {{{}}};", joinings_[k].type(), totals_[k],
-                         joinings_[k].identity()));
+    for (const State& state : states_)
+      w.line(fmt::format("{} {}[1] = {{{}}};", state.joining.type(), state.name,
+                         state.joining.identity()));
     {
       const auto loop = w.block("for (Index c = 0; c < chunks; ++c)");
-      for (size_t k = 0; k < nodes_.size(); ++k)
-        w.line(fmt::format("{0}[0] = {1};", totals_[k],
-                           joinings_[k].join(totals_[k] + "[0]",
-                                             fmt::format("{}_of_chunk[c * {} + row]", totals_[k],
-                                                         as_factor(loop_.rows())))));
+      const std::string at = fmt::format("[c * {} + row]", as_factor(loop_.rows()));
+      for (const State& state : states_)
+        w.line(fmt::format(
+            "{0}[0] = {1};", state.name,
+            state.joining.join(
+                state.name + "[0]",
+                state.joining.of(state.name + "_of_chunk" + at,
+                                 fmt::format("static_cast<Index>({}_places{})", state.name, at)))));
     }
     w.raw(result_text_);
     const std::string own = region_.name + "_finish";
     std::vector<std::pair<std::string, std::string>> more = {{"Index chunks", name("CHUNKS")}};
-    for (size_t k = 0; k < nodes_.size(); ++k)
-      more.emplace_back(
-          fmt::format("const {}* {}_of_chunk", register_type(joinings_[k].dtype()), totals_[k]),
-          scratch(k));
+    add_partials(more, "const ");
     const Head head = head_of(e_, own, "typename Index", "128", more);
     kernel.functions.insert(e_.functions().begin(), e_.functions().end());
     kernel.source +=
@@ -404,8 +463,8 @@ class ColumnReduce {
   ReducedLoop loop_;
   Emitter e_;
   Packs packs_;
-  std::vector<Joining> joinings_;
-  std::vector<std::string> totals_;
+  std::vector<State> states_;
+  std::map<NodeId, size_t> state_of_;
   int lane_scope_ = 0;
   bool in_order_ = true;
   std::string rows_, columns_, lane_text_, step_text_, row_text_, result_text_;

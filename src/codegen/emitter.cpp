@@ -24,7 +24,9 @@ namespace {
 constexpr size_t kLongExpression = 64;
 
 bool is_name_or_number(const std::string& text) {
-  return std::all_of(text.begin(), text.end(),
+  const std::string_view name =
+      std::string_view(text).substr(0, text.ends_with("[lane]") ? text.size() - 6 : text.size());
+  return std::all_of(name.begin(), name.end(),
                      [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == '.'; });
 }
 
@@ -59,7 +61,7 @@ Emitter::Emitter(const Region& region, int indent) : region_(region), names_(reg
 int Emitter::open(const std::vector<std::string>& variables, int inside, int deeper) {
   const int level = static_cast<int>(scopes_.size());
   const int indent = scopes_[static_cast<size_t>(inside)].indent + deeper;
-  scopes_.push_back({CudaWriter(indent), indent, {}});
+  scopes_.push_back({CudaWriter(indent), indent, {}, inside});
   for (const std::string& name : variables) variable_level_[name] = level;
   return level;
 }
@@ -68,6 +70,34 @@ std::string Emitter::close() {
   std::string text = scopes_.back().writer.text();
   scopes_.pop_back();
   return text;
+}
+
+std::string Emitter::take(int level) {
+  Scope& scope = scopes_[static_cast<size_t>(level)];
+  std::string text = scope.writer.text();
+  scope.writer = CudaWriter(scope.indent);
+  return text;
+}
+
+void Emitter::keep_in_arrays(int level, const std::string& counter, const std::string& count) {
+  Scope& scope = scopes_[static_cast<size_t>(level)];
+  scope.counter = counter;
+  scope.count = count;
+}
+
+// A named value of the scope; gives what to call it.
+std::string Emitter::declare(int level, const std::string& type, const std::string& wish,
+                             const std::string& text) {
+  const std::string name = fresh_variable(wish, level);
+  const Scope& scope = scopes_[static_cast<size_t>(level)];
+  if (scope.counter.empty()) {
+    at(level).line(fmt::format("const {} {} = {};", type, name, text));
+    return name;
+  }
+  at(scope.inside).line(fmt::format("{} {}[{}];", type, name, scope.count));
+  const std::string element = fmt::format("{}[{}]", name, scope.counter);
+  at(level).line(fmt::format("{} = {};", element, text));
+  return element;
 }
 
 int Emitter::level_of(const Dim& index) const {
@@ -155,10 +185,7 @@ Value Emitter::value(NodeId node, const Index& index) {
 }
 
 Value Emitter::bound(const Value& value, DType dtype, const std::string& wish) {
-  const std::string name = fresh_variable(wish, value.level);
-  at(value.level)
-      .line(fmt::format("const {} {} = {};", register_type(dtype), name, value.expr.text));
-  return {{name}, value.level};
+  return {{declare(value.level, register_type(dtype), wish, value.expr.text)}, value.level};
 }
 
 Value Emitter::compute(NodeId id, const Index& index) {
@@ -210,8 +237,7 @@ Emitter::Guarded Emitter::under(const std::string& condition, int level,
     whole = fmt::format("{} && {}", conditions_.back().name, condition);
     level = std::max(level, conditions_.back().level);
   }
-  const std::string name = fresh_variable("inside", level);
-  at(level).line(fmt::format("const bool {} = {};", name, whole));
+  const std::string name = declare(level, "bool", "inside", whole);
   conditions_.push_back({name, level});
   Value value = body();
   conditions_.pop_back();
@@ -410,9 +436,8 @@ Value Emitter::joined(NodeId id, const Index& index) {
 
 Dim Emitter::index_variable(NodeId node, const Index& index, const Dim& extent) {
   Value at = value(node, index);
-  const std::string name = fresh_variable("picked", at.level);
-  this->at(at.level).line(
-      fmt::format("const Index {} = static_cast<Index>({});", name, at.expr.text));
+  const std::string name =
+      declare(at.level, "Index", "picked", fmt::format("static_cast<Index>({})", at.expr.text));
   ranges.insert_or_assign(name, extent);
   return variable(name);
 }

@@ -37,6 +37,11 @@ class Emitter {
   int open(const std::vector<std::string>& variables, int inside, int deeper = 1);
   /// Closes the innermost scope and gives its statements.
   std::string close();
+  /// The scope's statements so far, which it forgets; its values stay known.
+  std::string take(int level);
+  /// From now on the scope is a loop over `counter` below `count`: what gets a name there is an
+  /// array of the scope around it, so that later loops find it again.
+  void keep_in_arrays(int level, const std::string& counter, const std::string& count);
   CudaWriter& at(int level) { return scopes_[static_cast<size_t>(level)].writer; }
   int level_of(const Dim& index) const;
 
@@ -99,12 +104,16 @@ class Emitter {
     CudaWriter writer;
     int indent = 0;
     std::map<std::string, Value> memo;
+    int inside = 0;
+    std::string counter = {}, count = {};  // of a loop whose values are kept in arrays
   };
   struct Condition {
     std::string name;
     int level = 0;
   };
 
+  std::string declare(int level, const std::string& type, const std::string& wish,
+                      const std::string& text);
   std::string key_of(graph::NodeId node, const Index& index) const;
   const Value* remembered(const std::string& key) const;
   Value compute(graph::NodeId node, const Index& index);

@@ -266,6 +266,40 @@ __device__ __forceinline__ T reduce_block(T value, Join join, T* slots) {
 }
 )";
 
+constexpr const char* kReduceStack =
+    R"(// Joins what all threads found whose number is the same modulo kWidth; all of them get the
+// result. `slots` may be used again after one more barrier.
+template <int kThreads, int kWidth, int kVec, typename T, typename Join>
+__device__ __forceinline__ void reduce_stack(T (&values)[kVec], Join join, T* slots) {
+  constexpr int kLayer = kWidth < 32 ? 32 : kWidth, kRows = kWidth * kVec;
+#pragma unroll
+  for (int lane = 0; lane < kVec; ++lane) {
+#pragma unroll
+    for (int by = kWidth; by < 32; by *= 2) {
+      values[lane] = join(values[lane], __shfl_xor_sync(0xffffffffu, values[lane], by));
+    }
+  }
+  if (kThreads == kLayer) return;
+  T* own = slots + threadIdx.x % kWidth * kVec;
+  if (threadIdx.x % kLayer < kWidth) {
+#pragma unroll
+    for (int lane = 0; lane < kVec; ++lane) own[threadIdx.x / kLayer * kRows + lane] = values[lane];
+  }
+  __syncthreads();
+  for (int at = threadIdx.x; at < kRows; at += kThreads) {
+    T joined = slots[at];
+#pragma unroll
+    for (int layer = 1; layer < kThreads / kLayer; ++layer) {
+      joined = join(joined, slots[layer * kRows + at]);
+    }
+    slots[at] = joined;
+  }
+  __syncthreads();
+#pragma unroll
+  for (int lane = 0; lane < kVec; ++lane) values[lane] = own[lane];
+}
+)";
+
 constexpr const char* kDigamma =
     R"(// Reflected to positive arguments, lifted above 10, then the asymptotic series.
 __device__ __forceinline__ double digamma(double x) {
@@ -355,6 +389,7 @@ constexpr Row kRows[] = {
     {"Smaller", "min_nan", kSmaller},
     {"reduce_lanes", "", kReduceLanes},
     {"reduce_block", "reduce_lanes", kReduceBlock},
+    {"reduce_stack", "", kReduceStack},
     {"digamma", "", kDigamma},
     {"philox_uniform", "", kPhilox},
     {"from_exponent", "", kFromExponent},

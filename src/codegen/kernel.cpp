@@ -64,6 +64,16 @@ Head head_of(const Emitter& e, const std::string& name, const std::string& templ
   return head;
 }
 
+std::string add_items(Kernel& kernel, const std::string& name, const std::string& count) {
+  kernel.lets.emplace_back(name, count);
+  kernel.lets.emplace_back(
+      name + "_ITEMS",
+      fmt::format("1 + ({0} > 1) + ({0} > 2) + ({0} > 3) + 2 * ({0} > 4) + 2 * ({0} > 6) + "
+                  "4 * ({0} > 8) + 4 * ({0} > 12)",
+                  name));
+  return name + "_ITEMS";
+}
+
 std::string fits_int(const Region& region) {
   std::vector<std::string> conditions;
   const auto add = [&](const Shape& shape) {

@@ -133,19 +133,6 @@ class RowSchedule {
     if (interior(region_).size() > 1) kernel.methods.push_back({"memory.kernel_fusion", "", ""});
   }
 
-  std::string packs_let(Kernel& kernel, const std::string& name, const std::string& vec) const {
-    const std::string count = fmt::format("ceil_div({}, {}{})", plan_.column_count().text(), team(),
-                                          vec.empty() ? "" : " * " + vec);
-    kernel.lets.emplace_back(name, count);
-    const std::string items = name + "_ITEMS";
-    kernel.lets.emplace_back(
-        items,
-        fmt::format("1 + ({0} > 1) + ({0} > 2) + ({0} > 3) + 2 * ({0} > 4) + 2 * ({0} > 6) + "
-                    "4 * ({0} > 8) + 4 * ({0} > 12)",
-                    name));
-    return items;
-  }
-
   void add_variants(Kernel& kernel) {
     const std::string rows = plan_.row_count().text(), vec = tune("VEC");
     const std::string per_block =
@@ -162,8 +149,11 @@ class RowSchedule {
         fmt::format("{} % {} == 0", simple ? inner_.text() : "(" + inner_.text() + ")", vec));
     const std::string fits = fits_int(region_), on = tune("REGISTERS") + " == 1";
     const std::string packs = tune("PACKS"), singles = tune("SINGLES");
-    const std::string items = packs_let(kernel, packs, vec);
-    const std::string single_items = packs_let(kernel, singles, "");
+    const std::string columns = plan_.column_count().text();
+    const std::string items =
+        add_items(kernel, packs, fmt::format("ceil_div({}, {} * {})", columns, team(), vec));
+    const std::string single_items =
+        add_items(kernel, singles, fmt::format("ceil_div({}, {})", columns, team()));
     std::vector<std::string> conditions = aligned;
     conditions.insert(conditions.end(), {fits, on, fmt::format("{} <= {}", packs, most_items())});
     kernel.variants.push_back(
@@ -191,11 +181,15 @@ class RowSchedule {
 
 }  // namespace
 
-bool rows_apply(const Region& region, const Situation&) { return plan_rows(region).has_value(); }
+bool rows_apply(const Region& region, const Situation&) {
+  const std::optional<RowPlan> plan = plan_rows(region);
+  return plan && !plan->lies_across();
+}
 
 bool lanes_apply(const Region& region, const Situation&) {
   const std::optional<RowPlan> plan = plan_rows(region);
-  return plan && (plan->column_count().value() <= kLongForLanes || !plan->is_contiguous());
+  return plan && !plan->lies_across() &&
+         (plan->column_count().value() <= kLongForLanes || !plan->is_contiguous());
 }
 
 bool rows_prefer_lanes(const Region& region, const Situation&) {

@@ -21,14 +21,14 @@ std::set<std::string> names_of(const Joined& rows, const Joined& columns) {
   return names;
 }
 
+}  // namespace
+
 std::string joined_text(Op op, const std::string& name, const Value& x, const char* type) {
   if (op == Op::Sum) return fmt::format("{} += {};", name, x.expr.text);
   if (op == Op::Prod) return fmt::format("{} *= {};", name, x.expr.operand());
   return fmt::format("{0} = {1}()({0}, static_cast<{2}>({3}));", name, combine_of(op), type,
                      x.expr.text);
 }
-
-}  // namespace
 
 RowKernel::RowKernel(const Region& region, const RowPlan& plan, Team team, bool registers,
                      const Habits* habits)

@@ -99,6 +99,9 @@ class RowKernel {
   std::vector<std::pair<std::string, std::string>> parameters_;
 };
 
+/// "row_sum += x;": a reduction's step for one more element, of partial type `type`.
+std::string joined_text(graph::Op op, const std::string& name, const Value& x, const char* type);
+
 /// Scratch that holds a reduction's partial results, one per part of a row.
 std::string partials_name(const Region& region, graph::NodeId reduction);
 

@@ -36,7 +36,8 @@ void name_whole(Joined& joined, const std::string& whole) {
     if (mentions(to, old)) to = variable(whole);
 }
 
-/// Computes the axes from the number of the whole, innermost first.
+}  // namespace
+
 void write_parts(const std::vector<Axis>& axes, const std::string& whole, Emitter& e,
                  CudaWriter& w) {
   if (axes.size() == 1) return;
@@ -49,8 +50,6 @@ void write_parts(const std::vector<Axis>& axes, const std::string& whole, Emitte
     left = fmt::format("{} / {}", left, by);
   }
 }
-
-}  // namespace
 
 RowLoop::RowLoop(const Region& region, const Shape& shape, size_t axis,
                  const std::vector<NodeId>& values, const std::set<NodeId>& hooked)

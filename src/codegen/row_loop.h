@@ -94,4 +94,8 @@ std::string scratch_name(const Region& region, const std::string& what);
 
 bool same_shape(const Shape& a, const Shape& b);
 
+/// Computes the axes from the number of the whole, innermost first; nothing for a single axis.
+void write_parts(const std::vector<Axis>& axes, const std::string& whole, Emitter& e,
+                 CudaWriter& w);
+
 }  // namespace kw::codegen

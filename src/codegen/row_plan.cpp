@@ -180,6 +180,15 @@ bool RowPlan::is_contiguous() const {
   });
 }
 
+bool RowPlan::lies_across() const {
+  if (is_contiguous()) return false;
+  const std::string& inner = rows.dims.back().name;
+  return std::any_of(used.begin(), used.end(), [&](const Dim& index) {
+    const auto step = coefficient(index, inner);
+    return step && step->same_text(Dim(1)) && mentions(index, columns.dims.back().name);
+  });
+}
+
 std::vector<std::string> RowPlan::row_variables() const {
   std::vector<std::string> names;
   for (const Axis& dim : rows.dims) names.push_back(dim.name);
@@ -213,6 +222,12 @@ std::optional<RowPlan> plan_rows(const Region& region) {
 const char* partial_type(DType dtype) {
   if (tensor::is_float(dtype)) return dtype == DType::Fp64 ? "double" : "float";
   return tensor::dtype_size(dtype) < 4 ? "int" : register_type(dtype);
+}
+
+DType partial_dtype(DType dtype) {
+  const std::string_view type = partial_type(dtype);
+  if (type == "float") return DType::Fp32;
+  return type == "int" ? DType::Int32 : dtype;
 }
 
 std::string identity_of(Op op, DType dtype) {

@@ -41,6 +41,8 @@ struct RowPlan {
                       const Index& index) const;
   /// Whether a row's columns lie side by side in memory, at least where something large is read.
   bool is_contiguous() const;
+  /// Whether instead neighbouring rows lie side by side.
+  bool lies_across() const;
   std::vector<std::string> row_variables() const;
   std::vector<std::string> column_variables() const;
   Ranges ranges() const;
@@ -51,6 +53,7 @@ std::optional<RowPlan> plan_rows(const Region& region);
 
 /// What a reduction's partial results are kept in: "float", "int", "long long".
 const char* partial_type(tensor::DType dtype);
+tensor::DType partial_dtype(tensor::DType dtype);
 /// The result of reducing nothing, of partial_type.
 std::string identity_of(graph::Op op, tensor::DType dtype);
 /// "Add", "Larger": the helper that joins two partial results.

@@ -16,12 +16,6 @@ using graph::NodeId;
 
 namespace {
 
-tensor::DType partial_dtype(tensor::DType dtype) {
-  const std::string_view type = partial_type(dtype);
-  if (type == "float") return tensor::DType::Fp32;
-  return type == "int" ? tensor::DType::Int32 : dtype;
-}
-
 class SplitRows {
  public:
   explicit SplitRows(const Region& region) : region_(region), plan_(*plan_rows(region)) {}
@@ -134,7 +128,7 @@ class SplitRows {
 
 bool split_rows_apply(const Region& region, const Situation& situation) {
   const std::optional<RowPlan> plan = plan_rows(region);
-  if (!plan) return false;
+  if (!plan || plan->lies_across()) return false;
   return plan->row_count().value() < 4 * situation.target.default_sms &&
          plan->column_count().value() > 16384;
 }

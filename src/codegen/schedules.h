@@ -17,6 +17,12 @@ bool rows_prefer_lanes(const Region& region, const Situation& situation);
 Kernel block_per_row_emit(const Region& region, const Situation& situation);
 Kernel lanes_per_row_emit(const Region& region, const Situation& situation);
 
+// stack.cpp: the same where neighbouring rows lie side by side in memory
+bool stacked_rows_apply(const Region& region, const Situation& situation);
+Kernel stacked_rows_emit(const Region& region, const Situation& situation);
+bool stacked_split_applies(const Region& region, const Situation& situation);
+Kernel stacked_split_emit(const Region& region, const Situation& situation);
+
 // row_shared.cpp: a block per row, which is kept in shared memory
 bool shared_rows_apply(const Region& region, const Situation& situation);
 Kernel shared_rows_emit(const Region& region, const Situation& situation);

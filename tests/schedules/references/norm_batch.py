@@ -1,0 +1,7 @@
+import torch
+
+
+def reference(x: "fp32[B, D]"):
+    mean = x.mean(0)
+    variance = ((x - mean) ** 2).mean(0)
+    return (x - mean) * torch.rsqrt(variance + 1e-5), mean, variance
