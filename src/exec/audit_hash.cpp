@@ -10,7 +10,7 @@ namespace {
 
 // Below this a thread takes longer to start than to hash.
 constexpr size_t kWordsPerThread = size_t{1} << 19;
-constexpr size_t kMostThreads = 8;
+constexpr size_t kMostThreads = 32;
 
 /// Of whole words, the first of which has number `first`.
 uint64_t hash_words(const std::byte* bytes, size_t first, size_t count, uint64_t seed) {

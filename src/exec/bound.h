@@ -48,7 +48,7 @@ struct ElementBound {
   }
 
  private:
-  static double entry(const std::vector<float>& values, size_t index) {
+  static double entry(const tensor::Large<float>& values, size_t index) {
     return values.empty() ? 0.0 : static_cast<double>(values[index]);
   }
 };

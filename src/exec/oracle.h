@@ -21,8 +21,8 @@ struct Scores {
   bool largest = true;
   bool first_of_ties = false;  // PyTorch documents it for argmax, argmin, max, min
   std::vector<int64_t> shape;  // of the scores
-  std::vector<double> value;   // in the scores' layout
-  std::vector<float> bound;    // B of each score
+  tensor::Large<double> value;  // in the scores' layout
+  tensor::Large<float> bound;   // B of each score
   /// What the index at position j along `dim` of the output stands for: the best of all, the j-th
   /// best (sort, topk), or the best of 0 … j (cummax; of j … when `reverse`).
   enum class Rank : uint8_t { Best, Order, Prefix } rank = Rank::Best;
@@ -34,13 +34,13 @@ struct Truth {
   std::string name;
   tensor::DType dtype = tensor::DType::Fp32;
   std::vector<int64_t> shape;
-  std::vector<double> value;      // integers and bool too (exact to 2^53); see `integers` beyond
-  std::vector<int64_t> integers;  // exact, when dtype is an integer or bool; else empty
-  std::vector<float> a;           // fp32 path; empty when all zero
-  std::vector<float> h;           // half and fp8 roundings; empty when all zero
-  std::vector<float>
+  tensor::Large<double> value;      // integers and bool too (exact to 2^53); see `integers` beyond
+  tensor::Large<int64_t> integers;  // exact, when dtype is an integer or bool; else empty
+  tensor::Large<float> a;           // fp32 path; empty when all zero
+  tensor::Large<float> h;           // half and fp8 roundings; empty when all zero
+  tensor::Large<float>
       jump;  // how far the other branch of a near discontinuity lies; empty when none
-  std::vector<uint8_t> may_overflow;  // the declared precision gives inf or NaN where the truth
+  tensor::Large<uint8_t> may_overflow;  // the declared precision gives inf or NaN where the truth
                                       // does not, or the other way round; empty when none
   bool exact = false;                 // only exact ops on the way: bit equality is demanded
   std::optional<Scores> scores;

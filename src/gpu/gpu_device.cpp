@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstring>
 #include <thread>
 
 #include "base/check.h"
@@ -179,7 +178,7 @@ void GpuDevice::forget_old_images(exec::ImageId keep) {
   }
 }
 
-InputRef GpuDevice::place_input(InputKey key, const std::vector<std::byte>& data,
+InputRef GpuDevice::place_input(InputKey key, const tensor::Bytes& data,
                                 const std::set<InputKey>& needed, Request& request,
                                 std::vector<ArenaFill>& fills) {
   InputRef ref{key, {}};
@@ -233,7 +232,7 @@ Status GpuDevice::lay_out(const Question& question, Request& request) {
   KW_TRY(arena_.commit());
   for (const ArenaFill& fill : fills) {
     if (fill.range.bytes > 0)
-      std::memcpy(arena_.at(fill.range), fill.from->data(), fill.range.bytes);
+      copy_in_parts(arena_.at(fill.range), {fill.from->data(), fill.range.bytes});
   }
   return Done{};
 }

@@ -77,12 +77,11 @@ class GpuDevice : public exec::Device {
   /// What has to be written to the arena once it is there.
   struct ArenaFill {
     Range range;
-    const std::vector<std::byte>* from;
+    const tensor::Bytes* from;
   };
   /// Where the worker finds an input; sends it along unless it is kept there.
-  InputRef place_input(InputKey key, const std::vector<std::byte>& data,
-                       const std::set<InputKey>& needed, Request& request,
-                       std::vector<ArenaFill>& fills);
+  InputRef place_input(InputKey key, const tensor::Bytes& data, const std::set<InputKey>& needed,
+                       Request& request, std::vector<ArenaFill>& fills);
   /// Lays the request's tensors out: which inputs the worker keeps already, which it is sent, where
   /// outputs go. The worker must be there.
   Status lay_out(const Question& question, Request& request);

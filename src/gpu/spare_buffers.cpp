@@ -8,12 +8,14 @@ namespace kw::gpu {
 namespace {
 
 // Smaller ones the allocator keeps itself.
-constexpr size_t kLeastBytes = size_t{1} << 20;
+constexpr size_t kWorthKeeping = size_t{1} << 20;
 constexpr size_t kMostBytes = size_t{1} << 30;  // of all together
 constexpr size_t kBytesPerThread = size_t{8} << 20;
-constexpr size_t kMostThreads = 6;
+constexpr size_t kMostThreads = 16;
 
-void copy(std::byte* to, std::span<const std::byte> from) {
+}  // namespace
+
+void copy_in_parts(std::byte* to, std::span<const std::byte> from) {
   const size_t most =
       std::min<size_t>(kMostThreads, std::max(1u, std::thread::hardware_concurrency()));
   const size_t parts = std::clamp<size_t>(from.size() / kBytesPerThread, 1, most);
@@ -33,9 +35,7 @@ void copy(std::byte* to, std::span<const std::byte> from) {
   for (std::thread& thread : threads) thread.join();
 }
 
-}  // namespace
-
-std::vector<std::byte> SpareBuffers::take(size_t bytes) {
+tensor::Bytes SpareBuffers::take(size_t bytes) {
   const std::lock_guard guard(mutex_);
   auto best = spare_.end();
   for (auto it = spare_.begin(); it != spare_.end(); ++it) {
@@ -43,20 +43,15 @@ std::vector<std::byte> SpareBuffers::take(size_t bytes) {
     if (fits && (best == spare_.end() || it->capacity() < best->capacity())) best = it;
   }
   if (best == spare_.end()) return {};
-  std::vector<std::byte> found = std::move(*best);
+  tensor::Bytes found = std::move(*best);
   spare_.erase(best);
   return found;
 }
 
-std::vector<std::byte> SpareBuffers::copy_of(std::span<const std::byte> bytes) {
-  std::vector<std::byte> made =
-      bytes.size() < kLeastBytes ? std::vector<std::byte>() : take(bytes.size());
-  if (made.capacity() < bytes.size()) {
-    made.assign(bytes.begin(), bytes.end());
-    return made;
-  }
-  made.resize(bytes.size());
-  copy(made.data(), bytes);
+tensor::Bytes SpareBuffers::copy_of(std::span<const std::byte> bytes) {
+  tensor::Bytes made = bytes.size() < kWorthKeeping ? tensor::Bytes() : take(bytes.size());
+  made.remake(bytes.size());
+  copy_in_parts(made.data(), bytes);
   return made;
 }
 
@@ -64,7 +59,7 @@ void SpareBuffers::give(std::vector<tensor::HostTensor> tensors) {
   const std::lock_guard guard(mutex_);
   for (tensor::HostTensor& tensor : tensors) {
     const size_t bytes = tensor.data.capacity();
-    if (bytes >= kLeastBytes && bytes <= kMostBytes) spare_.push_back(std::move(tensor.data));
+    if (bytes >= kWorthKeeping && bytes <= kMostBytes) spare_.push_back(std::move(tensor.data));
   }
   size_t total = 0;
   for (const auto& buffer : spare_) total += buffer.capacity();

@@ -12,19 +12,22 @@
 
 namespace kw::gpu {
 
+/// A copy by several threads where it is large.
+void copy_in_parts(std::byte* to, std::span<const std::byte> from);
+
 /// Safe to use from several threads.
 class SpareBuffers {
  public:
   /// The bytes in memory of their own, given back before if there is some of the size.
-  std::vector<std::byte> copy_of(std::span<const std::byte> bytes);
+  tensor::Bytes copy_of(std::span<const std::byte> bytes);
   /// What is not worth keeping is freed.
   void give(std::vector<tensor::HostTensor> tensors);
 
  private:
-  std::vector<std::byte> take(size_t bytes);
+  tensor::Bytes take(size_t bytes);
 
   std::mutex mutex_;
-  std::vector<std::vector<std::byte>> spare_;  // longest unused first
+  std::vector<tensor::Bytes> spare_;  // longest unused first
 };
 
 }  // namespace kw::gpu

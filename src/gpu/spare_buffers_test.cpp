@@ -18,7 +18,7 @@ TEST_P(SpareBuffersTest, CopiesWhetherFreshOrUsedBefore) {
   SpareBuffers spare;
   const std::vector<std::byte> first = numbered(GetParam(), 1);
   const std::vector<std::byte> second = numbered(GetParam() * 3 / 4, 7);
-  std::vector<std::byte> copied = spare.copy_of(first);
+  tensor::Bytes copied = spare.copy_of(first);
   EXPECT_TRUE(copied == first);
   std::vector<tensor::HostTensor> back(1);
   back[0].data = std::move(copied);

@@ -155,7 +155,7 @@ Status constant_output(Context& context, const Case& at, Findings* out) {
   for (size_t i = 0; i < outputs_of(at); ++i) {
     const exec::Truth& first = at.samples[0].truths[i];
     if (first.value.size() < 2) continue;
-    std::vector<double> sorted = first.value;
+    std::vector<double> sorted(first.value.begin(), first.value.end());
     std::nth_element(sorted.begin(), sorted.begin() + static_cast<int64_t>(sorted.size() / 2),
                      sorted.end());
     const double constant = sorted[sorted.size() / 2];

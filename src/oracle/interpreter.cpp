@@ -28,7 +28,8 @@ Result<std::vector<Truth>> Interpreter::truth(const graph::Graph& graph,
   }
   if (!run.out_of_range()) return truths;
   const std::vector<HostTensor> declared = KW_TRY(op_by_op(graph, inputs, options));
-  for (size_t k = 0; k < truths.size(); ++k) mark_overflow(declared[k], truths[k]);
+  for (size_t k = 0; k < truths.size(); ++k)
+    mark_overflow(declared[k], thread_count(options), truths[k]);
   return truths;
 }
 

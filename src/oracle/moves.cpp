@@ -14,9 +14,13 @@ using graph::NodeId;
 void pad(const Sources& s, NodeId node, const Workers& workers, Tensor& out) {
   const Node& n = s.graph[node];
   const double fill = n.attrs.number;
-  std::fill(out.i.begin(), out.i.end(), to_integer(fill, n.dtype));
-  const bool wide = is_integer(n.dtype) || n.dtype == tensor::DType::Fp64;
-  std::fill(out.t.begin(), out.t.end(), wide ? fill : rounded(n.dtype, fill));
+  const bool whole = is_integer(n.dtype), wide = whole || n.dtype == tensor::DType::Fp64;
+  const int64_t number = whole ? to_integer(fill, n.dtype) : 0;
+  const double value = wide ? fill : rounded(n.dtype, fill);
+  in_blocks(workers.threads, out.count(), [&](int64_t begin, int64_t end) {
+    if (whole) std::fill(out.i.begin() + begin, out.i.begin() + end, number);
+    if (!whole) std::fill(out.t.begin() + begin, out.t.begin() + end, value);
+  });
   View place = dense_view(out.shape);
   place.shape = s.facts[static_cast<size_t>(n.inputs[0])].shape;
   for (size_t d = 0; d < place.shape.size(); ++d)

@@ -1,9 +1,11 @@
 #include "oracle/output.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 
 #include "exec/bound.h"
+#include "oracle/parallel.h"
 #include "oracle/scalar.h"
 #include "tensor/convert.h"
 
@@ -60,38 +62,47 @@ std::vector<ScoreSource> score_sources(const Graph& graph) {
 
 namespace {
 
-std::vector<float> jumps_of(const Tensor& value) {
-  std::vector<float> jump(value.lo.size());
-  bool any = false;
-  for (size_t k = 0; k < jump.size(); ++k) {
-    jump[k] = std::max(value.lo[k], value.hi[k]);
-    any |= jump[k] > 0;
-  }
-  if (!any) jump.clear();
+using Floats = tensor::Large<float>;
+
+bool any_set(const Floats& values, int threads) {
+  return in_any_block(threads, static_cast<int64_t>(values.size()),
+                      [&](int64_t begin, int64_t end) {
+                        return std::any_of(values.begin() + begin, values.begin() + end,
+                                           [](float v) { return v != 0; });
+                      });
+}
+
+void drop_zeros(Floats& values, int threads) {
+  if (!any_set(values, threads)) values.clear();
+}
+
+Floats jumps_of(const Tensor& value, int threads) {
+  Floats jump(value.lo.size());
+  in_blocks(threads, static_cast<int64_t>(jump.size()), [&](int64_t begin, int64_t end) {
+    std::transform(value.lo.begin() + begin, value.lo.begin() + end, value.hi.begin() + begin,
+                   jump.begin() + begin, [](float lo, float hi) { return std::max(lo, hi); });
+  });
+  drop_zeros(jump, threads);
   return jump;
 }
 
-void drop_zeros(std::vector<float>& values) {
-  if (std::all_of(values.begin(), values.end(), [](float v) { return v == 0; })) {
-    values.clear();
-    values.shrink_to_fit();
-  }
-}
-
-Truth to_truth(Tensor value, const std::string& name, const NodeFacts& facts) {
+Truth to_truth(Tensor value, const std::string& name, const NodeFacts& facts, int threads) {
   Truth truth;
   truth.name = name;
   truth.dtype = value.dtype;
   truth.shape = facts.shape;
   truth.exact = facts.exactness != Exactness::Open;
-  truth.jump = jumps_of(value);
+  truth.jump = jumps_of(value, threads);
   truth.a = std::move(value.a);
   truth.h = std::move(value.h);
-  drop_zeros(truth.a);
-  drop_zeros(truth.h);
+  drop_zeros(truth.a, threads);
+  drop_zeros(truth.h, threads);
   if (value.tracks.integer) {
     truth.value.resize(value.i.size());
-    for (size_t k = 0; k < value.i.size(); ++k) truth.value[k] = to_double(value.i[k], value.dtype);
+    in_blocks(threads, value.count(), [&](int64_t begin, int64_t end) {
+      std::transform(value.i.begin() + begin, value.i.begin() + end, truth.value.begin() + begin,
+                     [&](int64_t v) { return to_double(v, value.dtype); });
+    });
     truth.integers = std::move(value.i);
   } else {
     truth.value = std::move(value.t);
@@ -99,15 +110,15 @@ Truth to_truth(Tensor value, const std::string& name, const NodeFacts& facts) {
   return truth;
 }
 
-HostTensor to_host(const Tensor& value) {
+HostTensor to_host(const Tensor& value, int threads) {
   HostTensor out{value.dtype, value.shape, {}};
   out.data.resize(static_cast<size_t>(value.count() * tensor::dtype_size(value.dtype)));
-  if (value.tracks.integer) {
-    for (size_t k = 0; k < value.i.size(); ++k)
-      tensor::store_int(out, static_cast<int64_t>(k), value.i[k]);
-  } else {
-    tensor::store_floats(out, 0, value.t);
-  }
+  in_blocks(threads, value.count(), [&](int64_t begin, int64_t end) {
+    if (!value.tracks.integer)
+      return tensor::store_floats(out, begin, {value.t.begin() + begin, value.t.begin() + end});
+    for (int64_t k = begin; k < end; ++k)
+      tensor::store_int(out, k, value.i[static_cast<size_t>(k)]);
+  });
   return out;
 }
 
@@ -133,7 +144,7 @@ Result<std::vector<Truth>> collect_truths(Run& run, const Graph& graph,
   for (size_t k = 0; k < graph.outputs.size(); ++k) {
     const NodeFacts& facts = run.facts(graph.outputs[k].node);
     Tensor value = KW_TRY(take(run, graph, k));
-    truths.push_back(to_truth(std::move(value), graph.outputs[k].name, facts));
+    truths.push_back(to_truth(std::move(value), graph.outputs[k].name, facts, run.threads()));
     truths.back().scores = std::move(ranked[k]);
   }
   return truths;
@@ -142,7 +153,7 @@ Result<std::vector<Truth>> collect_truths(Run& run, const Graph& graph,
 Result<std::vector<HostTensor>> collect_declared(Run& run, const Graph& graph) {
   std::vector<HostTensor> out;
   for (size_t k = 0; k < graph.outputs.size(); ++k)
-    out.push_back(to_host(KW_TRY(take(run, graph, k))));
+    out.push_back(to_host(KW_TRY(take(run, graph, k)), run.threads()));
   return out;
 }
 
@@ -152,31 +163,39 @@ Status widen_by_half(Run& rounded, const Graph& graph, std::vector<Truth>& truth
     Truth& truth = truths[k];
     if (value.tracks.integer || truth.exact) continue;
     truth.h.resize(truth.value.size());
-    for (size_t at = 0; at < truth.value.size(); ++at) {
-      if (!std::isfinite(truth.value[at])) continue;
-      // Twice: a kernel that rounds as declared is off by this at every element, and the rms of
-      // its z must stay below a half.
-      const double moved = 2 * std::fabs(value.t[at] - truth.value[at]);
-      truth.h[at] = std::max(truth.h[at], stored_bound(moved));
-    }
-    drop_zeros(truth.h);
+    in_blocks(rounded.threads(), value.count(), [&](int64_t begin, int64_t end) {
+      for (auto at = static_cast<size_t>(begin); at < static_cast<size_t>(end); ++at) {
+        if (!std::isfinite(truth.value[at])) continue;
+        // Twice: a kernel that rounds as declared is off by this at every element, and the rms of
+        // its z must stay below a half.
+        const double moved = 2 * std::fabs(value.t[at] - truth.value[at]);
+        truth.h[at] = std::max(truth.h[at], stored_bound(moved));
+      }
+    });
+    drop_zeros(truth.h, rounded.threads());
   }
   return Done{};
 }
 
-void mark_overflow(const HostTensor& declared, Truth& truth) {
+void mark_overflow(const HostTensor& declared, int threads, Truth& truth) {
   if (!tensor::is_float(truth.dtype)) return;
-  std::vector<double> values(truth.value.size());
-  tensor::load_values(declared, 0, values);
   const double limit = exec::largest_finite(truth.dtype);
-  for (size_t k = 0; k < values.size(); ++k) {
-    const double t = truth.value[k], got = values[k];
-    const double want = std::fabs(t) > limit ? std::copysign(HUGE_VAL, t) : t;
-    const bool both_finite = std::isfinite(got) && std::isfinite(want);
-    if (both_finite || got == want || (std::isnan(got) && std::isnan(want))) continue;
-    truth.may_overflow.resize(values.size());
-    truth.may_overflow[k] = 1;
-  }
+  tensor::Large<uint8_t> marks(truth.value.size());
+  std::atomic<bool> any = false;
+  in_blocks(threads, static_cast<int64_t>(marks.size()), [&](int64_t begin, int64_t end) {
+    std::vector<double> values(static_cast<size_t>(end - begin));
+    tensor::load_values(declared, begin, values);
+    for (size_t k = 0; k < values.size(); ++k) {
+      const auto at = static_cast<size_t>(begin) + k;
+      const double t = truth.value[at], got = values[k];
+      const double want = std::fabs(t) > limit ? std::copysign(HUGE_VAL, t) : t;
+      const bool both_finite = std::isfinite(got) && std::isfinite(want);
+      if (both_finite || got == want || (std::isnan(got) && std::isnan(want))) continue;
+      marks[at] = 1;
+      any = true;
+    }
+  });
+  if (any) truth.may_overflow = std::move(marks);
 }
 
 }  // namespace kw::oracle

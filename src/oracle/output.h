@@ -30,6 +30,6 @@ Status widen_by_half(Run& rounded, const graph::Graph& graph, std::vector<exec::
 
 /// Where one of `declared` and the rounded truth is infinite or NaN and the other is not, or is it
 /// otherwise.
-void mark_overflow(const tensor::HostTensor& declared, exec::Truth& truth);
+void mark_overflow(const tensor::HostTensor& declared, int threads, exec::Truth& truth);
 
 }  // namespace kw::oracle

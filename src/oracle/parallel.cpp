@@ -37,4 +37,19 @@ void parallel_for(int threads, int64_t units,
   if (failure) std::rethrow_exception(failure);
 }
 
+void in_blocks(int threads, int64_t count, const std::function<void(int64_t, int64_t)>& body) {
+  constexpr int64_t kBlock = 1 << 16;
+  parallel_for(threads, (count + kBlock - 1) / kBlock, [&](int, int64_t unit) {
+    body(unit * kBlock, std::min(count, (unit + 1) * kBlock));
+  });
+}
+
+bool in_any_block(int threads, int64_t count, const std::function<bool(int64_t, int64_t)>& found) {
+  std::atomic<bool> any = false;
+  in_blocks(threads, count, [&](int64_t begin, int64_t end) {
+    if (!any && found(begin, end)) any = true;
+  });
+  return any;
+}
+
 }  // namespace kw::oracle

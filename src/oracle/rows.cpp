@@ -145,10 +145,14 @@ void walk_rows(const Sources& s, NodeId node, const Workers& workers, Tensor& ou
       write_row(desk.result, row * out_length, place, *desk.lanes, out);
     }
   });
-  const bool unbounded =
-      std::any_of(out.a.begin(), out.a.end(), [](float v) { return std::isinf(v); }) ||
-      std::any_of(out.h.begin(), out.h.end(), [](float v) { return std::isinf(v); });
-  if (unbounded) s.findings.out_of_range = true;
+  const auto unbounded = [&](const tensor::Large<float>& bounds) {
+    const auto count = static_cast<int64_t>(bounds.size());
+    return in_any_block(workers.threads, count, [&](int64_t begin, int64_t end) {
+      return std::any_of(bounds.begin() + begin, bounds.begin() + end,
+                         [](float v) { return std::isinf(v); });
+    });
+  };
+  if (unbounded(out.a) || unbounded(out.h)) s.findings.out_of_range = true;
 }
 
 }  // namespace kw::oracle

@@ -38,12 +38,15 @@ Run::Run(const graph::Graph& graph, const std::vector<tensor::HostTensor>& input
       inputs_(inputs),
       options_(options),
       mode_(mode),
-      threads_(options.threads),
+      threads_(thread_count(options)),
       facts_(gather_facts(graph, mode, options.allow_tf32)),
       plan_(make_plan(graph, facts_)),
       values_(graph.nodes.size()),
-      held_(graph.nodes.size(), 0) {
-  if (threads_ <= 0) threads_ = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+      held_(graph.nodes.size(), 0) {}
+
+int thread_count(const exec::TruthOptions& options) {
+  if (options.threads > 0) return options.threads;
+  return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 }
 
 Sources Run::sources() {

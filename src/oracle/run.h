@@ -8,6 +8,9 @@
 
 namespace kw::oracle {
 
+/// How many threads the options ask for.
+int thread_count(const exec::TruthOptions& options);
+
 class Run {
  public:
   Run(const graph::Graph& graph, const std::vector<tensor::HostTensor>& inputs,
@@ -23,6 +26,7 @@ class Run {
   /// Nodes that must stay until the end beside the outputs. Before compute().
   void keep(graph::NodeId node);
   bool out_of_range() const { return findings_.out_of_range; }
+  int threads() const { return threads_; }
   /// Whether errors of half roundings are added up somewhere, where they may be alike.
   bool sums_half_errors() const { return oracle::sums_half_errors(graph_, facts_); }
 

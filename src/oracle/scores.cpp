@@ -1,9 +1,11 @@
 // The scores of an index output, brought into the order its elements have: movement between the
 // index and the output is done to the scores too.
 #include <algorithm>
+#include <memory>
 
 #include "exec/bound.h"
 #include "oracle/output.h"
+#include "oracle/parallel.h"
 #include "oracle/scalar.h"
 
 namespace kw::oracle {
@@ -125,24 +127,26 @@ class Tracker {
   bool sealed_ = false;
 };
 
-void fill_scores(const Tensor& ranked, const View& view, Scores& out) {
+void fill_scores(const Tensor& ranked, const View& view, int threads, Scores& out) {
   const int64_t count = count_of(view.shape);
   out.value.resize(static_cast<size_t>(count));
   out.bound.resize(static_cast<size_t>(count));
-  Lanes lanes;
   const View flat = coalesced(view);
-  for (int64_t at = 0; at < count; at += kChunk) {
-    const int n = static_cast<int>(std::min<int64_t>(kChunk, count - at));
-    load(ranked, flat, at, n, lanes);
-    for (int k = 0; k < n; ++k) {
-      const auto to = static_cast<size_t>(at + k);
-      out.value[to] = ranked.tracks.integer ? to_double(lanes.i[k], ranked.dtype) : lanes.t[k];
-      double bound = lanes.jumps ? std::max(lanes.lo[k], lanes.hi[k]) : 0;
-      if (ranked.tracks.a) bound += exec::bound_constants().path_factor * lanes.a[k];
-      if (ranked.tracks.h) bound += lanes.h[k];
-      out.bound[to] = stored_bound(bound);
+  in_blocks(threads, count, [&](int64_t begin, int64_t end) {
+    const auto lanes = std::make_unique<Lanes>();
+    for (int64_t at = begin; at < end; at += kChunk) {
+      const int n = static_cast<int>(std::min<int64_t>(kChunk, end - at));
+      load(ranked, flat, at, n, *lanes);
+      for (int k = 0; k < n; ++k) {
+        const auto to = static_cast<size_t>(at + k);
+        out.value[to] = ranked.tracks.integer ? to_double(lanes->i[k], ranked.dtype) : lanes->t[k];
+        double bound = lanes->jumps ? std::max(lanes->lo[k], lanes->hi[k]) : 0;
+        if (ranked.tracks.a) bound += exec::bound_constants().path_factor * lanes->a[k];
+        if (ranked.tracks.h) bound += lanes->h[k];
+        out.bound[to] = stored_bound(bound);
+      }
     }
-  }
+  });
 }
 
 Scores::Rank rank_of(Op op) {
@@ -171,9 +175,9 @@ Result<std::optional<Scores>> make_scores(Run& run, const Graph& graph, const Sc
       either_way ? index.attrs.descending : index.op == Op::ArgMax || index.op == Op::CumMaxIndex;
   scores.first_of_ties = scores.rank == Scores::Rank::Best;
   if (graph[source.node].op == Op::Input) {
-    fill_scores(KW_TRY(run.copy(source.node)), view, scores);
+    fill_scores(KW_TRY(run.copy(source.node)), view, run.threads(), scores);
   } else {
-    fill_scores(run.value(source.node), view, scores);
+    fill_scores(run.value(source.node), view, run.threads(), scores);
   }
   return std::optional<Scores>{std::move(scores)};
 }

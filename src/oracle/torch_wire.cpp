@@ -22,7 +22,7 @@ constexpr size_t kMaxOutputs = 4096;
 uint64_t aligned(uint64_t bytes) { return (bytes + kAlign - 1) / kAlign * kAlign; }
 
 /// Reads without mapping: a process that shortens the memory meanwhile must not be our SIGBUS.
-bool read_at(int fd, uint64_t offset, std::vector<std::byte>* bytes) {
+bool read_at(int fd, uint64_t offset, tensor::Bytes* bytes) {
   for (size_t done = 0; done < bytes->size();) {
     const ssize_t n =
         ::pread(fd, bytes->data() + done, bytes->size() - done, static_cast<off_t>(offset + done));

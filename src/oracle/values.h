@@ -37,10 +37,10 @@ struct Tensor {
   tensor::DType dtype = tensor::DType::Fp32;
   Extents shape;
   Tracks tracks;
-  std::vector<double> t;
-  std::vector<int64_t> i;
-  std::vector<float> a, h;
-  std::vector<float> lo, hi;  // empty unless something jumps
+  tensor::Large<double> t;
+  tensor::Large<int64_t> i;
+  tensor::Large<float> a, h;
+  tensor::Large<float> lo, hi;  // empty unless something jumps
 
   int64_t count() const { return static_cast<int64_t>(tracks.integer ? i.size() : t.size()); }
   /// Makes room for lo and hi. Safe to call from several threads that fill the tensor.

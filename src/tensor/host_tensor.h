@@ -7,13 +7,14 @@
 
 #include "base/result.h"
 #include "tensor/dtype.h"
+#include "tensor/large.h"
 
 namespace kw::tensor {
 
 struct HostTensor {
   DType dtype = DType::Fp32;
   std::vector<int64_t> shape;
-  std::vector<std::byte> data;
+  Bytes data;
 };
 
 /// Product of the extents (1 for rank 0). Error when it overflows int64 or an extent is negative.
@@ -22,8 +23,8 @@ Result<int64_t> element_count(const std::vector<int64_t>& shape);
 /// A zero-filled tensor. Error when the size overflows or memory cannot be had.
 Result<HostTensor> make_tensor(DType dtype, std::vector<int64_t> shape);
 
-/// One storage element as a double (fp4e2m1x2: the low value), and written back rounded to nearest even.
-/// int64/uint64 beyond 2^53 lose precision here; compare bytes where that matters.
+/// One storage element as a double (fp4e2m1x2: the low value), and written back rounded to nearest
+/// even. int64/uint64 beyond 2^53 lose precision here; compare bytes where that matters.
 double get_element(const HostTensor& tensor, int64_t index);
 void set_element(HostTensor& tensor, int64_t index, double value);
 

@@ -75,7 +75,7 @@ Result<DType> resolve_dtype(const std::string& descr, std::optional<DType> wante
                                  dtype_name(row->type), descr, dtype_name(*wanted), accepted));
 }
 
-void swap_bytes(std::vector<std::byte>& data, int size) {
+void swap_bytes(Bytes& data, int size) {
   for (size_t at = 0; at + static_cast<size_t>(size) <= data.size();
        at += static_cast<size_t>(size)) {
     std::reverse(data.begin() + static_cast<ptrdiff_t>(at),
@@ -84,12 +84,11 @@ void swap_bytes(std::vector<std::byte>& data, int size) {
 }
 
 // Column-major to row-major: walks the output in order and keeps the input offset incrementally.
-std::vector<std::byte> to_row_major(const std::vector<std::byte>& from,
-                                    const std::vector<int64_t>& shape, size_t size) {
+Bytes to_row_major(const Bytes& from, const std::vector<int64_t>& shape, size_t size) {
   const size_t rank = shape.size();
   std::vector<int64_t> stride(rank, 1), index(rank, 0);
   for (size_t d = 1; d < rank; ++d) stride[d] = stride[d - 1] * shape[d - 1];
-  std::vector<std::byte> out(from.size());
+  Bytes out(from.size());
   int64_t source = 0;
   for (size_t at = 0; at < out.size(); at += size) {
     std::memcpy(out.data() + at, from.data() + static_cast<size_t>(source) * size, size);

@@ -65,8 +65,10 @@ class FakeOracle : public exec::Oracle {
     y.shape = inputs[0].shape;
     y.value.resize(static_cast<size_t>(tensor::value_count(inputs[0])));
     tensor::load_values(inputs[0], 0, y.value);
-    for (double& value : y.value) {
-      y.a.push_back(static_cast<float>((vague ? 1 : 0x1p-23) * (2 * std::abs(value) + 1)));
+    y.a.resize(y.value.size());
+    for (size_t i = 0; i < y.value.size(); ++i) {
+      double& value = y.value[i];
+      y.a[i] = static_cast<float>((vague ? 1 : 0x1p-23) * (2 * std::abs(value) + 1));
       value = 2 * value + 1;
     }
     return std::vector{y};

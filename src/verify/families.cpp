@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "tensor/convert.h"
 #include "tensor/inputs.h"
+#include "verify/parallel.h"
 
 namespace kw::verify {
 
@@ -20,7 +21,7 @@ using tensor::DType;
 using tensor::Family;
 using tensor::HostTensor;
 
-constexpr size_t kChunk = 8192;
+constexpr int64_t kDrawChunk = 8192, kDrawChunksPerThread = 32;
 constexpr double kLeastPositive = 0x1p-6;
 
 // A large mean with a small deviation: the ratio is at least 2000 where the format can hold it,
@@ -45,14 +46,19 @@ double spike_size(DType type) {
 
 void transform(HostTensor* tensor, const std::function<double(double)>& change) {
   const int64_t count = tensor::value_count(*tensor);
-  std::vector<double> values(kChunk);
-  for (int64_t at = 0; at < count; at += kChunk) {
-    const std::span<double> part(values.data(),
-                                 std::min<size_t>(kChunk, static_cast<size_t>(count - at)));
-    tensor::load_values(*tensor, at, part);
-    for (double& value : part) value = change(value);
-    tensor::store_floats(*tensor, at, part);
-  }
+  const int64_t chunks = (count + kDrawChunk - 1) / kDrawChunk;
+  const int pieces = thread_count(chunks, kDrawChunksPerThread, 0);
+  in_pieces(chunks, pieces, [&](int, int64_t begin, int64_t end) {
+    std::vector<double> values(kDrawChunk);
+    for (int64_t at = begin * kDrawChunk; at < std::min(count, end * kDrawChunk);
+         at += kDrawChunk) {
+      const std::span<double> part(values.data(),
+                                   static_cast<size_t>(std::min(kDrawChunk, count - at)));
+      tensor::load_values(*tensor, at, part);
+      for (double& value : part) value = change(value);
+      tensor::store_floats(*tensor, at, part);
+    }
+  });
 }
 
 // One element, at a place only the seed knows.

@@ -40,14 +40,18 @@ Set draw(const Case& c, uint64_t seed) {
   set.truth.name = "y";
   set.truth.dtype = c.dtype;
   set.truth.shape = {c.count};
-  std::vector<double> results;
+  std::vector<double> results, values;
+  std::vector<float> a, h;
   for (int64_t i = 0; i < c.count; ++i) {
     const double value = i % 97 == 0 ? 0.0 : c.scale * normal(random);
-    set.truth.value.push_back(value);
-    if (c.has_a) set.truth.a.push_back(static_cast<float>(std::fabs(value) * 3e-7));
-    if (c.has_h) set.truth.h.push_back(static_cast<float>(std::fabs(value) * 1e-3));
+    values.push_back(value);
+    if (c.has_a) a.push_back(static_cast<float>(std::fabs(value) * 3e-7));
+    if (c.has_h) h.push_back(static_cast<float>(std::fabs(value) * 1e-3));
     results.push_back(value * (1 + c.error * normal(random)));
   }
+  set.truth.value = values;
+  set.truth.a = a;
+  set.truth.h = h;
   set.got = tensor::make_tensor(c.dtype, set.truth.shape).value();
   tensor::store_floats(set.got, 0, results);
   return set;

@@ -9,6 +9,7 @@
 #include "tensor/inputs.h"
 #include "verify/families.h"
 #include "verify/metamorphic.h"
+#include "verify/parallel.h"
 
 namespace kw::verify {
 
@@ -22,6 +23,7 @@ constexpr double kRangeShare = 0.01;  // of the format's range that scaled value
 constexpr double kShift = 4;
 constexpr double kGrid = 0x1p-4;  // values and shifted values are exact from bf16 on
 constexpr double kGridReach = 3.5;
+constexpr int64_t kSliceGrain = 1 << 20;
 
 /// A block of `extent` slices of `inner` items each, `outer` times.
 struct Slices {
@@ -35,17 +37,19 @@ struct Slices {
   }
 
   template <typename T>
-  std::vector<T> take(const std::vector<T>& from, const std::vector<int64_t>& order,
-                      int64_t width = 1) const {
-    std::vector<T> to;
+  tensor::Large<T> take(const tensor::Large<T>& from, const std::vector<int64_t>& order,
+                        int64_t width = 1) const {
+    tensor::Large<T> to;
     if (from.empty()) return to;
-    to.reserve(order.size() * static_cast<size_t>(outer * inner * width));
-    for (int64_t block = 0; block < outer; ++block) {
-      for (const int64_t slice : order) {
-        const auto start = from.begin() + (block * extent + slice) * inner * width;
-        to.insert(to.end(), start, start + inner * width);
+    const int64_t length = inner * width, many = static_cast<int64_t>(order.size());
+    to.resize(static_cast<size_t>(many * outer * length));
+    const int pieces = thread_count(many * outer * length, kSliceGrain, 0);
+    in_pieces(many * outer, pieces, [&](int, int64_t begin, int64_t end) {
+      for (int64_t at = begin; at < end; ++at) {
+        const int64_t slice = at / many * extent + order[static_cast<size_t>(at % many)];
+        std::copy_n(from.begin() + slice * length, length, to.begin() + at * length);
       }
-    }
+    });
     return to;
   }
 };
@@ -107,19 +111,19 @@ std::optional<Changed> apply_rows(const Relation& relation, const std::vector<Ho
   return changed;
 }
 
-std::vector<double> values_of(const HostTensor& tensor) {
-  std::vector<double> values(static_cast<size_t>(tensor::value_count(tensor)));
+tensor::Large<double> values_of(const HostTensor& tensor) {
+  tensor::Large<double> values(static_cast<size_t>(tensor::value_count(tensor)));
   tensor::load_values(tensor, 0, values);
   return values;
 }
 
-double largest(const std::vector<double>& values) {
+double largest(const tensor::Large<double>& values) {
   double most = 0;
   for (const double value : values) most = std::max(most, std::fabs(value));
   return most;
 }
 
-void scale(std::vector<float>* values, double by) {
+void scale(tensor::Large<float>* values, double by) {
   for (float& value : *values) value = static_cast<float>(value * by);
 }
 
@@ -127,7 +131,7 @@ std::optional<Changed> apply_scale(const Relation& relation, const std::vector<H
                                    const std::vector<Truth>& truths) {
   Changed changed{inputs, truths, {}, 0};
   HostTensor& input = changed.inputs[static_cast<size_t>(relation.input)];
-  std::vector<double> values = values_of(input);
+  tensor::Large<double> values = values_of(input);
   for (double& value : values) value *= kScale;
   if (!(largest(values) < exec::largest_finite(input.dtype) * kRangeShare)) return std::nullopt;
   tensor::store_floats(input, 0, values);
@@ -158,7 +162,7 @@ Result<std::optional<Changed>> apply_shift(const Relation& relation,
   std::vector<HostTensor> grid = inputs;
   grid[at] = KW_TRY(
       tensor::make_input(dtype, inputs[at].shape, tensor::Family::Uniform, derive_seed(seed, 3)));
-  std::vector<double> values = values_of(grid[at]);
+  tensor::Large<double> values = values_of(grid[at]);
   for (double& value : values) value = std::round(value * kGridReach / kGrid) * kGrid;
   tensor::store_floats(grid[at], 0, values);
   const std::vector<Truth> unshifted = KW_TRY(truth_of(grid));
@@ -181,8 +185,8 @@ std::optional<Changed> apply_linear(const Relation& relation, const std::vector<
                                     const std::vector<Truth>& truths, uint64_t seed) {
   Changed changed{inputs, truths, inputs, 0};
   const auto at = static_cast<size_t>(relation.input);
-  std::vector<double> some = values_of(inputs[at]);
-  std::vector<double> others = some;
+  tensor::Large<double> some = values_of(inputs[at]);
+  tensor::Large<double> others = some;
   for (size_t i = 0; i < some.size(); ++i)
     (derive_seed(seed, i) % 2 == 0 ? some[i] : others[i]) = 0;
   tensor::store_floats(changed.inputs[at], 0, some);
@@ -217,7 +221,7 @@ Result<std::optional<Changed>> apply(const Relation& relation, const graph::Grap
 void subtract(const std::vector<HostTensor>& outputs, std::vector<Truth>* truths) {
   for (size_t i = 0; i < truths->size(); ++i) {
     Truth& truth = (*truths)[i];
-    const std::vector<double> first = values_of(outputs[i]);
+    const tensor::Large<double> first = values_of(outputs[i]);
     const double unit = exec::unit_roundoff(truth.dtype);
     const double step = exec::smallest_step(truth.dtype, true);
     truth.h.resize(truth.value.size());

@@ -142,9 +142,7 @@ uint64_t ProgramMemory::shift_of(const kernel::Buffer& buffer) const {
 std::byte* ProgramMemory::make_result(size_t i, size_t bytes) {
   constexpr size_t kSlack = 64;  // what vector loads may read beyond the end
   results_.resize(program_.buffers.size());
-  std::vector<std::byte>& data = results_[i];
-  data.reserve(bytes + kSlack);
-  want_large_pages(data.data(), bytes);
+  tensor::Bytes& data = results_[i];
   data.resize(bytes + kSlack);
   return data.data();
 }

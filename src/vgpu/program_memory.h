@@ -56,7 +56,7 @@ class ProgramMemory {
   Regions regions_;
   uint32_t first_ = 1;                             // region of buffer 0
   uint32_t workspace_ = 0;                         // region
-  std::vector<std::vector<std::byte>> results_;    // by buffer; empty: collected at the end
+  std::vector<tensor::Bytes> results_;             // by buffer; empty: collected at the end
   std::vector<std::vector<std::byte>> variables_;  // initial content, by region number
 };
 
