@@ -235,7 +235,8 @@ class Session:
         self.inputs = [self.more[index].to(self.device) for index in request["inputs"]]
         self.pool = [[self.inputs[index] for index in entry] for entry in request["pool"]]
         self.work = work_for(request, given)
-        self.modes, self.baselines, self.kept, self.results = [], [], [], []
+        self.modes, self.baselines, self.kept = [], [], []  # of the round at hand
+        self.results, self.results_complete = [], False
 
     def frame(self, index):
         return tensors.raw_bytes(self.more[index])
@@ -262,32 +263,46 @@ class Session:
         if mode in HOST_ONLY:
             return
         copies = capture(self.work, make, values, self.request.get("protocol", {}), self.device)
-        if self.request.get("want_outputs"):
+        if self.request.get("want_outputs") and not self.results_complete:
             self.results += outputs_of(mode, copies[0], values)
         entry.update(order=len(self.baselines), copies=len(copies))
         self.kept.append(copies)
         self.baselines.append(clock.baseline(mode, copies, self.pool))
 
-    def run(self):
-        timer = the_clock(self.frame(self.request["library"]), self.device)
-        replies = [timer.ask(self.frame(index)) for index in self.request["loads"]]
+    def round(self, timer, frame):
+        """Captures every mode anew, so that addresses differ from round to round, and times them."""
+        self.modes, self.baselines = [], []
         for mode in self.request["modes"]:
             self.add(mode)
         torch.cuda.synchronize()
-        replies.append(timer.ask(self.frame(self.request["frame"]), self.inputs, self.baselines))
+        return timer.ask(frame, self.inputs, self.baselines)
+
+    def end_round(self):
+        self.baselines = []
+        self.kept.clear()
+        forget_workspaces()
+        torch.cuda.empty_cache()
+
+    def run(self):
+        timer = the_clock(self.frame(self.request["library"]), self.device)
+        replies = [timer.ask(self.frame(index)) for index in self.request["loads"]]
+        rounds = []
+        for index in self.request["rounds"]:
+            try:
+                replies.append(self.round(timer, self.frame(index)))
+            finally:
+                self.end_round()
+            rounds.append(self.modes)
+            self.results_complete = True
+            if timer.lost():
+                break
         named = [(f"reply{i}", torch.frombuffer(bytearray(reply), dtype=torch.uint8))
                  for i, reply in enumerate(replies)]
-        return {"modes": self.modes, "fatal": timer.lost(), "named": named + self.results}
+        return {"rounds": rounds, "fatal": timer.lost(), "named": named + self.results}
 
 
 def baselines(request, arena):
-    session = Session(request, arena)
-    try:
-        reply = session.run()
-    finally:
-        session.kept.clear()
-        forget_workspaces()
-        torch.cuda.empty_cache()
+    reply = Session(request, arena).run()
     named = reply.pop("named")
     reply["outputs"] = tensors.write(arena, named)
     return reply

@@ -377,6 +377,8 @@ Result<BenchReport> BenchSession::run(const std::string& module_text) {
   hash_seed_ = KW_TRY(secret_seed());
   seed_ = request_.verify.seed ? *request_.verify.seed : KW_TRY(secret_seed());
   report_.candidate.kind = "candidate";
+  const bool several = !request_.quick && !request_.torch_modes.empty();
+  if (several && tools_.expect_torch) tools_.expect_torch();
   const bool admitted = KW_TRY(admit(module_text, request_.verify.module_path, report_.candidate));
   report_.seconds.prepare = report_.gate.gate.prepare_seconds;
   report_.verdict = *report_.candidate.verdict;

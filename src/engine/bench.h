@@ -39,8 +39,9 @@ struct BenchTools {
   TimeBaselines baselines;      // may be empty
   /// Inputs and truths that were made before, for a quick look alone; may be null.
   VerifyPools* pools = nullptr;
-  const TimedShape* shape = nullptr;  // of the dims to be timed
-  std::function<void()> renew_torch;
+  const TimedShape* shape = nullptr;   // of the dims to be timed
+  std::function<void()> renew_torch;   // the next baselines come from a fresh process
+  std::function<void()> expect_torch;  // which is started meanwhile
 };
 
 /// One thing on the clock.

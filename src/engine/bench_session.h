@@ -34,9 +34,12 @@ class BenchSession {
   Status ask_profiler();
   Status time_torch();
   Result<BaselineRequest> torch_request() const;
-  /// One capture and timing of all modes; false when there is no point in another.
-  Result<bool> torch_batch(const BaselineRequest& ask, int worker, size_t first,
-                           std::vector<std::vector<bench::Cycle>>& cycles);
+  /// One process's rounds; false when there is no point in another.
+  Result<bool> torch_process(const BaselineRequest& ask, int worker, size_t first,
+                             std::vector<std::vector<bench::Cycle>>& cycles);
+  /// "" or why what was timed does not count.
+  std::string note_round(const BaselineRound& round, int worker, size_t first,
+                         std::vector<std::vector<bench::Cycle>>& cycles);
   void note_mode(const BaselineResult& result, const exec::TimedResult& candidate, int worker,
                  TimedEntry& entry, std::vector<bench::Cycle>& cycles);
   void judge_torch(const BaselineResult& result, TimedEntry& entry) const;

@@ -18,7 +18,16 @@ struct BenchMachine::Parts {
   std::unique_ptr<gpu::GpuDevice> gpu;
   std::unique_ptr<exec::Compiler> compiler;
   std::unique_ptr<exec::Oracle> oracle;
-  std::unique_ptr<oracle::TorchProcess> torch;
+  std::unique_ptr<oracle::TorchProcess> torch, next_torch;  // in use; importing torch meanwhile
+
+  static void begin(std::unique_ptr<oracle::TorchProcess>& process) {
+    if (process == nullptr) process = std::make_unique<oracle::TorchProcess>();
+    process->begin();
+  }
+  void renew_torch() {
+    torch = std::move(next_torch);
+    begin(torch);
+  }
 };
 
 BenchMachine::BenchMachine() : parts_(std::make_unique<Parts>()) {}
@@ -58,10 +67,12 @@ Result<std::unique_ptr<BenchMachine>> BenchMachine::open(const BenchOpenRequest&
     tools.renew = [gpu] { gpu->renew(); };
   }
   if (request.torch && parts.gpu != nullptr) {
-    parts.torch = std::make_unique<oracle::TorchProcess>();
-    oracle::TorchProcess* torch = parts.torch.get();
-    tools.baselines = [torch](const BaselineRequest& ask) { return time_baselines(*torch, ask); };
-    tools.renew_torch = [torch] { torch->stop(); };
+    Parts::begin(parts.torch);
+    tools.baselines = [&parts](const BaselineRequest& ask) {
+      return time_baselines(*parts.torch, ask);
+    };
+    tools.expect_torch = [&parts] { Parts::begin(parts.next_torch); };
+    tools.renew_torch = [&parts] { parts.renew_torch(); };
   }
   return machine;
 }

@@ -14,8 +14,8 @@ namespace kw::engine {
 namespace {
 
 constexpr int kTorchWorkers = 3;
-constexpr int kBatches = 3;  // captures per process
-constexpr int kQuickBatches = 2;
+constexpr int kRounds = 3;  // of captures per process
+constexpr int kQuickRounds = 2;
 constexpr double kLockSeconds = 600;
 
 }  // namespace
@@ -76,30 +76,39 @@ void BenchSession::note_mode(const BaselineResult& result, const exec::TimedResu
   bench::extend(entry.measurement, part);
 }
 
-Result<bool> BenchSession::torch_batch(const BaselineRequest& ask, int worker, size_t first,
-                                       std::vector<std::vector<bench::Cycle>>& cycles) {
-  const BaselinesTimed timed = KW_TRY(tools_.baselines(ask));
+std::string BenchSession::note_round(const BaselineRound& round, int worker, size_t first,
+                                     std::vector<std::vector<bench::Cycle>>& cycles) {
   std::string problem;
-  if (timed.outcome.kind != oracle::TorchKind::Ok) {
-    problem =
-        fmt::format("{}: {}", oracle::torch_kind_name(timed.outcome.kind), timed.outcome.message);
-  } else if (timed.status != exec::RunStatus::Completed) {
-    problem = fmt::format("{}: {}", exec::run_status_name(timed.status), timed.message);
+  if (round.status != exec::RunStatus::Completed) {
+    problem = fmt::format("{}: {}", exec::run_status_name(round.status), round.message);
   } else if (auto mismatch =
-                 bench::find_mismatch(ready_[0]->program, ready_[0]->audit, timed.candidates[0])) {
+                 bench::find_mismatch(ready_[0]->program, ready_[0]->audit, round.candidates[0])) {
     report_.candidate.problem = kAuditRefused;
     report_.candidate.verdict =
         record::Rejected{record::Stage::Audit, *mismatch + " (beside PyTorch)", std::nullopt, ""};
     problem = kAuditRefused;
   }
-  for (size_t mode = 0; mode < ask.modes.size(); ++mode) {
-    TimedEntry& entry = report_.rivals[first + mode];
-    if (problem.empty()) {
-      note_mode(timed.baselines[mode], timed.candidates[0], worker, entry, cycles[mode]);
-    } else {
-      entry.problem = problem;
-    }
+  for (size_t mode = 0; mode < cycles.size() && problem.empty(); ++mode) {
+    note_mode(round.baselines[mode], round.candidates[0], worker, report_.rivals[first + mode],
+              cycles[mode]);
   }
+  return problem;
+}
+
+/// Whether the next process may be asked.
+Result<bool> BenchSession::torch_process(const BaselineRequest& ask, int worker, size_t first,
+                                         std::vector<std::vector<bench::Cycle>>& cycles) {
+  const BaselinesTimed timed = KW_TRY(tools_.baselines(ask));
+  std::string problem;
+  if (timed.outcome.kind != oracle::TorchKind::Ok) {
+    problem =
+        fmt::format("{}: {}", oracle::torch_kind_name(timed.outcome.kind), timed.outcome.message);
+  }
+  for (const BaselineRound& round : timed.rounds) {
+    if (problem.empty()) problem = note_round(round, worker, first, cycles);
+  }
+  for (size_t mode = 0; mode < cycles.size() && !problem.empty(); ++mode)
+    report_.rivals[first + mode].problem = problem;
   return problem.empty();
 }
 
@@ -131,13 +140,14 @@ Status BenchSession::time_torch() {
   bool going = true;
   for (int worker = 0; worker < workers && going; ++worker) {
     if (worker > 0 && tools_.renew_torch) tools_.renew_torch();
-    for (int batch = 0; batch < (request_.quick ? kQuickBatches : kBatches) && going; ++batch) {
-      KW_TRY(check_interrupt());
-      tell(fmt::format("timing PyTorch, process {} of {}", worker + 1, workers));
-      ask.protocol.seed = seed_ + static_cast<uint64_t>(worker * kBatches + batch) * 104729;
-      ask.want_outputs = worker == 0 && batch == 0;
-      going = KW_TRY(torch_batch(ask, worker, first, cycles));
-    }
+    if (worker + 1 < workers && tools_.expect_torch) tools_.expect_torch();
+    KW_TRY(check_interrupt());
+    tell(fmt::format("timing PyTorch, process {} of {}", worker + 1, workers));
+    ask.seeds.clear();
+    for (int round = 0; round < (request_.quick ? kQuickRounds : kRounds); ++round)
+      ask.seeds.push_back(seed_ + static_cast<uint64_t>(worker * kRounds + round) * 104729);
+    ask.want_outputs = worker == 0;
+    going = KW_TRY(torch_process(ask, worker, first, cycles));
   }
   for (size_t mode = 0; mode < ask.modes.size(); ++mode) {
     TimedEntry& entry = report_.rivals[first + mode];

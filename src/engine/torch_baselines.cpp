@@ -32,13 +32,13 @@ class Cargo {
  public:
   /// The place of this input among the inputs.
   int64_t input(const HostTensor& given) {
+    const auto seen = seen_.find(&given);
+    if (seen != seen_.end()) return seen->second;
     const Key key{exec::audit_hash(given.data), given.dtype, given.shape};
-    const auto known = places_.find(key);
-    if (known != places_.end()) return known->second;
-    const auto place = static_cast<int64_t>(inputs_.size());
-    inputs_.push_back(&given);
-    places_.emplace(key, place);
-    return place;
+    const auto [at, fresh] = places_.emplace(key, static_cast<int64_t>(inputs_.size()));
+    if (fresh) inputs_.push_back(&given);
+    seen_.emplace(&given, at->second);
+    return at->second;
   }
   void frame(const gpu::Request& request) { frames_.push_back(bytes_tensor(gpu::encode(request))); }
   void library(std::string_view bytes) { library_ = bytes_tensor(bytes); }
@@ -49,22 +49,23 @@ class Cargo {
     for (const HostTensor& frame : frames_) list.push_back(&frame);
     return list;
   }
-  /// Where each thing is in all(). The last frame is the timing, those before it are loads.
-  void describe(Json* request) const {
+  /// Where each thing is in all(). The last `rounds` frames are timings, those before are loads.
+  void describe(size_t rounds, Json* request) const {
     auto next = static_cast<int64_t>(inputs_.size());
     Json inputs = Json::array();
     for (int64_t i = 0; i < next; ++i) inputs.push(i);
     request->set("inputs", inputs).set("library", next++);
-    Json loads = Json::array();
-    for (size_t i = 0; i + 1 < frames_.size(); ++i) loads.push(next++);
-    request->set("loads", loads).set("frame", next);
+    Json loads = Json::array(), timings = Json::array();
+    for (size_t i = 0; i + rounds < frames_.size(); ++i) loads.push(next++);
+    for (size_t i = 0; i < rounds; ++i) timings.push(next++);
+    request->set("loads", loads).set("rounds", timings);
   }
-  size_t frames() const { return frames_.size(); }
 
  private:
   using Key = std::tuple<uint64_t, tensor::DType, std::vector<int64_t>>;
   std::vector<const HostTensor*> inputs_;
   std::map<Key, int64_t> places_;
+  std::map<const HostTensor*, int64_t> seen_;  // hashing gigabytes takes a while
   HostTensor library_;
   std::vector<HostTensor> frames_;
 };
@@ -102,7 +103,10 @@ void add_frames(const BaselineRequest& request, Cargo* cargo) {
     cargo->frame(load_frame(*candidate.compiled, ++id));
     timing.programs.push_back(program_message(candidate, id, cargo));
   }
-  cargo->frame(timing);
+  for (const uint64_t seed : request.seeds) {
+    timing.protocol_options.seed = seed;
+    cargo->frame(timing);
+  }
 }
 
 Json torch_request(const BaselineRequest& request, Cargo* cargo) {
@@ -120,7 +124,7 @@ Json torch_request(const BaselineRequest& request, Cargo* cargo) {
   protocol.set("graph_below_us", request.protocol.graph_below_us);
   json.set("pool", pool).set("modes", modes).set("protocol", protocol);
   json.set("want_outputs", request.want_outputs);
-  cargo->describe(&json);
+  cargo->describe(request.seeds.size(), &json);
   return json;
 }
 
@@ -146,10 +150,9 @@ std::vector<BaselineResult> read_modes(const Json& modes) {
 }
 
 /// Timed results belong to the candidates first, then to the modes that have an order.
-Status share_out(gpu::Reply reply, const Json& modes, size_t candidates, BaselinesTimed* timed) {
+Status share_out(gpu::Reply reply, const Json& modes, size_t candidates, BaselineRound* timed) {
   timed->status = reply.time.status;
   timed->message = std::move(reply.time.message);
-  timed->device = std::move(reply.info);
   if (timed->status != exec::RunStatus::Completed) return Done{};
   auto& results = reply.time.results;
   if (results.size() < candidates) return Error{Blame::Bug, "the clock left out a candidate"};
@@ -166,10 +169,34 @@ Status share_out(gpu::Reply reply, const Json& modes, size_t candidates, Baselin
   return Done{};
 }
 
+Result<BaselineRound> read_round(gpu::Reply reply, const Json& modes,
+                                 const BaselineRequest& request) {
+  BaselineRound round;
+  round.baselines = read_modes(modes);
+  if (round.baselines.size() != request.modes.size())
+    return Error{Blame::Bug, "the torch process left out a mode"};
+  KW_TRY(share_out(std::move(reply), modes, request.candidates.size(), &round));
+  return round;
+}
+
+/// What the modes computed, named "mode/output".
+void hand_outputs(std::vector<oracle::TorchTensor>& outputs, size_t first, BaselineRound& round) {
+  for (size_t i = first; i < outputs.size(); ++i) {
+    oracle::TorchTensor& output = outputs[i];
+    for (BaselineResult& result : round.baselines) {
+      if (output.name.rfind(result.mode + "/", 0) != 0) continue;
+      result.outputs.push_back(
+          {output.name.substr(result.mode.size() + 1), std::move(output.tensor)});
+      break;
+    }
+  }
+}
+
 }  // namespace
 
 Result<BaselinesTimed> time_baselines(oracle::TorchProcess& torch, const BaselineRequest& request) {
   if (request.pool.empty()) return Error{Blame::Bug, "baselines need a pool of inputs"};
+  if (request.seeds.empty()) return Error{Blame::Bug, "baselines need a round"};
   if (request.protocol.copies_out != 0) {
     return Error{Blame::Bug, "the torch process copies no outputs out of timed calls"};
   }
@@ -187,27 +214,26 @@ Result<BaselinesTimed> time_baselines(oracle::TorchProcess& torch, const Baselin
   BaselinesTimed timed;
   timed.outcome = answer.outcome;
   if (!answer.ok()) return timed;
-  const Json& modes = answer.body["modes"];
-  timed.baselines = read_modes(modes);
-  if (answer.outputs.size() < cargo.frames() || timed.baselines.size() != request.modes.size()) {
+  const Json& rounds = answer.body["rounds"];
+  const size_t loads = request.candidates.size();
+  if (rounds.items().empty() || rounds.items().size() > request.seeds.size() ||
+      answer.outputs.size() < loads + rounds.items().size()) {
     return Error{Blame::Bug, "the torch process left out an answer"};
   }
-  for (size_t i = 0; i < cargo.frames(); ++i) {
-    gpu::Reply reply = KW_TRY(reply_frame(answer.outputs[i].tensor));
+  for (size_t i = 0; i < loads; ++i) {
+    const gpu::Reply reply = KW_TRY(reply_frame(answer.outputs[i].tensor));
     if (!reply.error.empty()) return Error{reply.blame, reply.error};
-    if (i + 1 == cargo.frames()) {
-      KW_TRY(share_out(std::move(reply), modes, request.candidates.size(), &timed));
-    }
   }
-  for (size_t i = cargo.frames(); i < answer.outputs.size(); ++i) {
-    oracle::TorchTensor& output = answer.outputs[i];
-    for (BaselineResult& result : timed.baselines) {
-      if (output.name.rfind(result.mode + "/", 0) != 0) continue;
-      result.outputs.push_back(
-          {output.name.substr(result.mode.size() + 1), std::move(output.tensor)});
-      break;
-    }
+  for (size_t i = 0; i < rounds.items().size(); ++i) {
+    gpu::Reply reply = KW_TRY(reply_frame(answer.outputs[loads + i].tensor));
+    if (!reply.error.empty()) return Error{reply.blame, reply.error};
+    timed.device = reply.info;
+    timed.rounds.push_back(KW_TRY(read_round(std::move(reply), rounds.items()[i], request)));
   }
+  const bool whole = timed.rounds.back().status != exec::RunStatus::Completed ||
+                     timed.rounds.size() == request.seeds.size();
+  if (!whole) return Error{Blame::Bug, "the torch process left out a round"};
+  hand_outputs(answer.outputs, loads + timed.rounds.size(), timed.rounds.front());
   return timed;
 }
 

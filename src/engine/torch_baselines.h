@@ -31,7 +31,10 @@ struct BaselineRequest {
   /// "max-autotune" as the host sees them; "py:package.module.function" like eager.
   std::vector<std::string> modes;
   exec::TimeProtocol protocol;  // copies_out must be 0
-  bool want_outputs = false;    // what each mode gives at the first entry, so that it can be judged
+  /// One round of captures and samples per seed, in place of the protocol's; at least one. What the
+  /// process compiled and the inputs on the device are shared by them.
+  std::vector<uint64_t> seeds = {1};
+  bool want_outputs = false;     // what each mode gives at the first entry in the first round
   double timeout_seconds = 600;  // compiling and autotuning included
   // The GPU to be locked meanwhile; "": the caller holds the lock.
   std::string uuid;
@@ -47,12 +50,17 @@ struct BaselineResult {
   std::vector<oracle::TorchTensor> outputs;  // when wanted
 };
 
-struct BaselinesTimed {
-  oracle::TorchOutcome outcome;  // of the process; the rest means something when Ok only
+struct BaselineRound {
   exec::RunStatus status = exec::RunStatus::Completed;
   std::string message;                        // why, when not Completed
   std::vector<exec::TimedResult> candidates;  // parallel to the request's, when Completed
   std::vector<BaselineResult> baselines;      // parallel to the modes
+};
+
+struct BaselinesTimed {
+  oracle::TorchOutcome outcome;  // of the process; the rest means something when Ok only
+  /// Parallel to the seeds; shorter when one was not Completed, which is then the last.
+  std::vector<BaselineRound> rounds;
   exec::DeviceInfo device;
 };
 

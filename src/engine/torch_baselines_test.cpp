@@ -37,7 +37,7 @@ hello = receive()
 send({'id': hello['id'], 'kind': 'Ok'})
 request = receive()
 arena = fds[-1]
-def answer(modes, frames):
+def answer(modes, frames, *later):
     places, data = [], b''
     for i in range(frames):
         places.append({'name': f'reply{i}', 'dtype': 'uint8', 'shape': [len(REPLY)], 'offset': len(data), 'bytes': len(REPLY)})
@@ -46,7 +46,7 @@ def answer(modes, frames):
     data += b'\x05\x06'
     os.ftruncate(arena, len(data))
     os.pwrite(arena, data, 0)
-    send({'id': request['id'], 'kind': 'Ok', 'modes': modes, 'outputs': places})
+    send({'id': request['id'], 'kind': 'Ok', 'rounds': [modes, *later], 'outputs': places})
 def mode(name, **more): return {'mode': name, 'kind': 'Ok', 'message': '', 'traceback': '', 'host_us': [], **more}
 )py";
 
@@ -105,16 +105,31 @@ TEST(FakeBaselines, ResultsGoToCandidatesThenToModes) {
               "mode('compile', order=0)], len(request['loads']) + 1)");
   ASSERT_TRUE(timed) << timed.error().message;
   ASSERT_EQ(timed->outcome.kind, TorchKind::Ok) << timed->outcome.message;
-  ASSERT_EQ(timed->candidates.size(), 1U);
-  EXPECT_EQ(timed->candidates[0].samples.microseconds, (std::vector<double>{1}));
-  ASSERT_EQ(timed->baselines.size(), 3U);
-  EXPECT_EQ(timed->baselines[0].timed->samples.microseconds, (std::vector<double>{3}));
-  EXPECT_EQ(timed->baselines[0].outputs.at(0).name, "out");
-  EXPECT_EQ(tensor::get_element(timed->baselines[0].outputs.at(0).tensor, 1), 6);
-  EXPECT_FALSE(timed->baselines[1].timed.has_value());
-  EXPECT_EQ(timed->baselines[1].host_us, (std::vector<double>{7.5}));
-  EXPECT_EQ(timed->baselines[2].timed->samples.microseconds, (std::vector<double>{2}));
+  ASSERT_EQ(timed->rounds.at(0).candidates.size(), 1U);
+  EXPECT_EQ(timed->rounds.at(0).candidates[0].samples.microseconds, (std::vector<double>{1}));
+  ASSERT_EQ(timed->rounds.at(0).baselines.size(), 3U);
+  EXPECT_EQ(timed->rounds.at(0).baselines[0].timed->samples.microseconds, (std::vector<double>{3}));
+  EXPECT_EQ(timed->rounds.at(0).baselines[0].outputs.at(0).name, "out");
+  EXPECT_EQ(tensor::get_element(timed->rounds.at(0).baselines[0].outputs.at(0).tensor, 1), 6);
+  EXPECT_FALSE(timed->rounds.at(0).baselines[1].timed.has_value());
+  EXPECT_EQ(timed->rounds.at(0).baselines[1].host_us, (std::vector<double>{7.5}));
+  EXPECT_EQ(timed->rounds.at(0).baselines[2].timed->samples.microseconds, (std::vector<double>{2}));
   EXPECT_EQ(timed->device.uuid, "GPU-1");
+}
+
+TEST(FakeBaselines, EveryRoundHasItsOwnResults) {
+  Fixture f;
+  f.request.seeds = {5, 6};
+  const std::string script =
+      "modes = [mode('eager', order=1), mode('reduce-overhead'), mode('compile', order=0)]\n"
+      "assert request['rounds'] == [4, 5], request\n";
+  const auto timed = f.timed(three_results(), script + "answer(modes, 3, modes)");
+  ASSERT_TRUE(timed) << timed.error().message;
+  ASSERT_EQ(timed->rounds.size(), 2U);
+  EXPECT_EQ(timed->rounds[1].baselines[0].timed->samples.microseconds, (std::vector<double>{3}));
+  EXPECT_EQ(timed->rounds[0].baselines[0].outputs.size(), 1U);
+  EXPECT_TRUE(timed->rounds[1].baselines[0].outputs.empty());
+  EXPECT_FALSE(f.timed(three_results(), script + "answer(modes, 2)"));
 }
 
 TEST(FakeBaselines, EqualInputsTravelOnce) {
@@ -124,7 +139,7 @@ TEST(FakeBaselines, EqualInputsTravelOnce) {
       three_results(),
       "more = request['tensors'][request['more']:]\n"
       "assert request['inputs'] == [0, 1] and request['pool'] == [[0], [1]], request\n"
-      "assert (request['library'], request['loads'], request['frame']) == (2, [3], 4), request\n"
+      "assert (request['library'], request['loads'], request['rounds']) == (2, [3], [4]), request\n"
       "library = more[2]\n"
       "assert os.pread(arena, 4, library['offset']) == b'\\x7fELF'\n"
       "answer([mode('eager', order=0), mode('reduce-overhead'), mode('compile', order=1)], 2)");
@@ -154,10 +169,10 @@ TEST(FakeBaselines, AFailingModeKeepsItsOutcome) {
               "bad = {'mode': 'compile', 'kind': 'Raised', 'message': 'no', 'traceback': 't'}\n"
               "answer([mode('eager', order=0), mode('reduce-overhead'), bad], 2)");
   ASSERT_TRUE(timed) << timed.error().message;
-  EXPECT_EQ(timed->baselines[2].outcome.kind, TorchKind::Raised);
-  EXPECT_EQ(timed->baselines[2].outcome.message, "no");
-  EXPECT_FALSE(timed->baselines[2].timed.has_value());
-  EXPECT_TRUE(timed->baselines[0].timed.has_value());
+  EXPECT_EQ(timed->rounds.at(0).baselines[2].outcome.kind, TorchKind::Raised);
+  EXPECT_EQ(timed->rounds.at(0).baselines[2].outcome.message, "no");
+  EXPECT_FALSE(timed->rounds.at(0).baselines[2].timed.has_value());
+  EXPECT_TRUE(timed->rounds.at(0).baselines[0].timed.has_value());
 }
 
 TEST(FakeBaselines, WhatTheClockMetIsPassedOn) {
@@ -169,9 +184,9 @@ TEST(FakeBaselines, WhatTheClockMetIsPassedOn) {
       reply,
       "answer([mode('eager', order=0), mode('reduce-overhead'), mode('compile', order=1)], 2)");
   ASSERT_TRUE(timed) << timed.error().message;
-  EXPECT_EQ(timed->status, exec::RunStatus::Faulted);
-  EXPECT_EQ(timed->message, "k.cu: illegal address");
-  EXPECT_TRUE(timed->candidates.empty());
+  EXPECT_EQ(timed->rounds.at(0).status, exec::RunStatus::Faulted);
+  EXPECT_EQ(timed->rounds.at(0).message, "k.cu: illegal address");
+  EXPECT_TRUE(timed->rounds.at(0).candidates.empty());
 }
 
 TEST(FakeBaselines, AnErrorOfTheClockIsAnError) {
@@ -192,7 +207,7 @@ TEST(FakeBaselines, LeftOutAnswersAreNoticed) {
        {"answer([mode('eager', order=0)], 2)",
         "answer([mode('eager', order=9), mode('reduce-overhead'), mode('compile')], 2)",
         "answer([mode('eager', order=-1), mode('reduce-overhead'), mode('compile')], 2)",
-        "send({'id': request['id'], 'kind': 'Ok', 'modes': [mode(m) for m in request['modes']], "
+        "send({'id': request['id'], 'kind': 'Ok', 'rounds': [[mode(m) for m in request['modes']]], "
         "'outputs': []})"}) {
     const auto timed = f.timed(three_results(), script);
     ASSERT_FALSE(timed) << script;

@@ -52,12 +52,22 @@ std::string last_lines(const std::string& text, size_t count) {
 
 }  // namespace
 
+/// A request on its way: what its answer is found by, and the memory it may be in.
+struct TorchProcess::Sent {
+  int64_t id = 0;
+  os::SharedMemory memory;
+  os::ChannelState state = os::ChannelState::Open;
+};
+
 TorchProcess::TorchProcess(TorchOptions options) : options_(std::move(options)) {}
 TorchProcess::~TorchProcess() = default;
 
-void TorchProcess::stop() { child_.reset(); }
+void TorchProcess::stop() {
+  child_.reset();
+  greeting_sent_.reset();
+}
 
-TorchOutcome TorchProcess::start() {
+TorchOutcome TorchProcess::launch() {
   std::vector<std::string> command = options_.command;
   Worker worker = worker_files();
   if (command.empty()) {
@@ -72,17 +82,27 @@ TorchOutcome TorchProcess::start() {
   if (child_->send(worker.files.dump()) != os::ChannelState::Open) {
     return lost(os::ChannelState::Closed, 0).outcome;
   }
-  Json request = Json::object();
-  request.set("verb", "hello");
-  TorchAnswer answer = exchange(std::move(request), {}, options_.start_seconds);
-  if (!answer.ok()) child_.reset();
-  greeting_ = std::move(answer.body);
-  return answer.outcome;
+  Result<Sent> sent = send(Json::object().set("verb", "hello"), {});
+  if (!sent) return {TorchKind::Failed, sent.error().message, ""};
+  greeting_sent_ = std::make_unique<Sent>(std::move(sent).value());
+  return {};
+}
+
+void TorchProcess::begin() {
+  // Why it does not start is for the one who needs it.
+  if (child_ == nullptr) static_cast<void>(launch());
 }
 
 TorchAnswer TorchProcess::hello() {
   TorchAnswer answer;
-  if (child_ == nullptr || !child_->alive()) answer.outcome = start();
+  const bool gone = child_ == nullptr || (!child_->alive() && greeting_sent_ == nullptr);
+  if (gone) answer.outcome = launch();
+  if (answer.ok() && greeting_sent_ != nullptr) {
+    answer = receive(*greeting_sent_, options_.start_seconds);
+    greeting_sent_.reset();
+    if (!answer.ok()) child_.reset();
+    greeting_ = answer.body;
+  }
   answer.body = greeting_;
   return answer;
 }
@@ -110,18 +130,29 @@ TorchAnswer TorchProcess::ask(const std::string& verb, const TorchCall& call, co
 TorchAnswer TorchProcess::exchange(Json request,
                                    const std::vector<const tensor::HostTensor*>& tensors,
                                    double timeout_seconds) {
+  const Result<Sent> sent = send(std::move(request), tensors);
+  if (!sent) return failing(TorchKind::Failed, sent.error().message);
+  return receive(*sent, timeout_seconds);
+}
+
+Result<TorchProcess::Sent> TorchProcess::send(
+    Json request, const std::vector<const tensor::HostTensor*>& tensors) {
   Json places = Json::array();
-  auto memory = lay_out(tensors, &places);
-  if (!memory) return failing(TorchKind::Failed, memory.error().message);
+  os::SharedMemory memory = KW_TRY(lay_out(tensors, &places));
   const int64_t id = next_id_++;
   marker_ = fmt::format("[kernelwright request {} of {}]", id, child_->pid());
   request.set("tensors", places).set("id", id).set("marker", marker_);
-  os::ChannelState state = child_->send(request.dump(), {memory->fd()});
+  const os::ChannelState state = child_->send(request.dump(), {memory.fd()});
+  return Sent{id, std::move(memory), state};
+}
+
+TorchAnswer TorchProcess::receive(const Sent& sent, double timeout_seconds) {
+  os::ChannelState state = sent.state;
   std::string frame;
   if (state == os::ChannelState::Open) state = child_->receive(&frame, timeout_seconds);
   if (state != os::ChannelState::Open) return lost(state, timeout_seconds);
 
-  TorchAnswer answer = read_reply(frame, id, memory->fd());
+  TorchAnswer answer = read_reply(frame, sent.id, sent.memory.fd());
   answer.printed = printed();
   if (answer.outcome.kind == TorchKind::Garbled) {
     answer.outcome.traceback = last_lines(answer.printed, kTracebackLines);

@@ -26,7 +26,10 @@ class TorchProcess {
   TorchProcess(const TorchProcess&) = delete;
   TorchProcess& operator=(const TorchProcess&) = delete;
 
-  /// Starts it if need be. body: python, executable, torch, cuda (null without), devices.
+  /// Starts it if need be, without waiting: importing torch takes seconds. The next request waits.
+  void begin();
+  /// Starts it if need be, and waits. body: python, executable, torch, cuda (null without),
+  /// devices.
   TorchAnswer hello();
   /// Calls the reference; its outputs, flattened, come back.
   TorchAnswer run(const TorchCall& call, double timeout_seconds);
@@ -40,7 +43,10 @@ class TorchProcess {
   int started() const { return started_; }
 
  private:
-  TorchOutcome start();
+  struct Sent;
+  TorchOutcome launch();
+  Result<Sent> send(Json request, const std::vector<const tensor::HostTensor*>& tensors);
+  TorchAnswer receive(const Sent& sent, double timeout_seconds);
   TorchAnswer exchange(Json request, const std::vector<const tensor::HostTensor*>& tensors,
                        double timeout_seconds);
   TorchAnswer lost(os::ChannelState state, double timeout_seconds);
@@ -48,6 +54,7 @@ class TorchProcess {
 
   const TorchOptions options_;
   std::unique_ptr<os::Child> child_;
+  std::unique_ptr<Sent> greeting_sent_;  // to a child that has not answered yet
   Json greeting_;
   std::string marker_;
   int64_t next_id_ = 1;

@@ -60,6 +60,22 @@ TEST_P(FakeTorchAnswers, AreRecognised) {
   EXPECT_EQ(process.started(), 2);
 }
 
+TEST(FakeTorch, BeginsWithoutWaiting) {
+  TorchProcess process(fake(std::string("import time\ntime.sleep(0.2)\n") + kGreet));
+  process.begin();
+  process.begin();
+  EXPECT_EQ(process.started(), 1);
+  EXPECT_TRUE(process.hello().ok());
+  EXPECT_EQ(process.started(), 1);
+}
+
+TEST(FakeTorch, ABeginningThatFailsIsToldWhenAsked) {
+  TorchProcess process(fake("raise SystemExit(3)\n"));
+  process.begin();
+  EXPECT_FALSE(process.hello().ok());
+  EXPECT_EQ(process.started(), 1);
+}
+
 #define OUTPUT(fields)                                                         \
   "send({'id': request['id'], 'kind': 'Ok', 'outputs': [{'name': 'o', " fields \
   "}]})\n"                                                                     \

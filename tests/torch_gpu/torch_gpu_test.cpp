@@ -142,12 +142,12 @@ TEST_P(TorchGpuSizes, BaselinesWriteWhatACandidateWrites) {
   addition.request.want_outputs = true;
   const BaselinesTimed result = timed(addition.request);
   ASSERT_EQ(result.outcome.kind, TorchKind::Ok) << oracle::outcome_text(result.outcome);
-  ASSERT_EQ(result.status, exec::RunStatus::Completed) << result.message;
-  ASSERT_EQ(result.candidates.size(), 1U);
-  ASSERT_EQ(result.baselines.size(), 3U);
+  ASSERT_EQ(result.rounds.at(0).status, exec::RunStatus::Completed) << result.rounds.at(0).message;
+  ASSERT_EQ(result.rounds.at(0).candidates.size(), 1U);
+  ASSERT_EQ(result.rounds.at(0).baselines.size(), 3U);
   EXPECT_FALSE(result.device.uuid.empty());
-  std::vector<const exec::TimedResult*> all = {&result.candidates[0]};
-  for (const BaselineResult& baseline : result.baselines) {
+  std::vector<const exec::TimedResult*> all = {&result.rounds.at(0).candidates[0]};
+  for (const BaselineResult& baseline : result.rounds.at(0).baselines) {
     ASSERT_EQ(baseline.outcome.kind, TorchKind::Ok)
         << baseline.mode << ": " << baseline.outcome.message << "\n"
         << baseline.outcome.traceback;
@@ -194,13 +194,13 @@ TEST_F(TorchGpu, ModelsKeepTheirWeights) {
   request.want_outputs = true;
   const BaselinesTimed result = timed(request);
   ASSERT_EQ(result.outcome.kind, TorchKind::Ok) << oracle::outcome_text(result.outcome);
-  ASSERT_EQ(result.status, exec::RunStatus::Completed) << result.message;
+  ASSERT_EQ(result.rounds.at(0).status, exec::RunStatus::Completed) << result.rounds.at(0).message;
   oracle::TorchCall on_cpu = request.call;
   on_cpu.device = "cpu";
   const oracle::TorchAnswer want = torch().run(on_cpu, 120);
   ASSERT_TRUE(want.ok()) << oracle::outcome_text(want.outcome);
   for (size_t i = 0; i < 2; ++i) {
-    const BaselineResult& baseline = result.baselines[i];
+    const BaselineResult& baseline = result.rounds.at(0).baselines[i];
     ASSERT_EQ(baseline.outcome.kind, TorchKind::Ok) << baseline.outcome.message;
     ASSERT_TRUE(baseline.timed.has_value());
     for (int64_t e : {0, 100, 2047}) {
@@ -208,7 +208,7 @@ TEST_F(TorchGpu, ModelsKeepTheirWeights) {
       EXPECT_NEAR(tensor::get_element(baseline.outputs[0].tensor, e), right, 1e-4 * (1 + right));
     }
   }
-  const BaselineResult& host_only = result.baselines[2];
+  const BaselineResult& host_only = result.rounds.at(0).baselines[2];
   EXPECT_EQ(host_only.outcome.kind, TorchKind::Ok) << host_only.outcome.message;
   EXPECT_FALSE(host_only.timed.has_value());
   EXPECT_GE(host_only.host_us.size(), 5U);
@@ -231,12 +231,13 @@ TEST_F(TorchGpu, ABadModeLeavesTheOthersAlone) {
   addition.request.protocol = quick();
   const BaselinesTimed result = timed(addition.request);
   ASSERT_EQ(result.outcome.kind, TorchKind::Ok) << oracle::outcome_text(result.outcome);
-  ASSERT_EQ(result.baselines.size(), 5U);
-  EXPECT_TRUE(result.baselines[0].timed.has_value());
-  EXPECT_NE(result.baselines[1].outcome.kind, TorchKind::Ok);
-  EXPECT_EQ(result.baselines[2].outcome.kind, TorchKind::Unsupported);
-  EXPECT_EQ(result.baselines[3].outcome.kind, TorchKind::BadArguments);
-  EXPECT_TRUE(result.baselines[4].timed.has_value()) << result.baselines[4].outcome.message;
+  ASSERT_EQ(result.rounds.at(0).baselines.size(), 5U);
+  EXPECT_TRUE(result.rounds.at(0).baselines[0].timed.has_value());
+  EXPECT_NE(result.rounds.at(0).baselines[1].outcome.kind, TorchKind::Ok);
+  EXPECT_EQ(result.rounds.at(0).baselines[2].outcome.kind, TorchKind::Unsupported);
+  EXPECT_EQ(result.rounds.at(0).baselines[3].outcome.kind, TorchKind::BadArguments);
+  EXPECT_TRUE(result.rounds.at(0).baselines[4].timed.has_value())
+      << result.rounds.at(0).baselines[4].outcome.message;
 }
 
 }  // namespace
