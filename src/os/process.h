@@ -4,6 +4,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -22,6 +23,7 @@ struct ProcessLimits {
   uint64_t output_bytes = 64 << 20;  // more is cut off and said
   const Allowed* allowed =
       nullptr;  // files it may touch (os/landlock.h), where the kernel can enforce it
+  std::function<bool()> stop = {};  // asked often; true ends it as Ctrl-C does
 };
 
 struct ProcessResult {
@@ -31,7 +33,7 @@ struct ProcessResult {
   std::string out, err;
 };
 
-/// Runs a program (no shell) to its end. An Error only if it could not be started.
+/// Runs a program (no shell) to its end. An Error only if it could not be started or was interrupted.
 Result<ProcessResult> run_process(const std::vector<std::string>& argv, std::string_view input = {},
                                   const ProcessLimits& limits = {},
                                   const std::vector<std::string>& extra_env = {});

@@ -91,20 +91,22 @@ Result<ProcessResult> run_process(const std::vector<std::string>& argv, std::str
   for (Stream* stream : {&out, &err}) ::fcntl(stream->fd.get(), F_SETFL, O_NONBLOCK);
 
   const double deadline = monotonic_seconds() + limits.timeout_seconds;
+  bool stopped = false;
   for (;;) {
     // Asked before draining: what was written before the exit is then certainly read below.
     const bool ended = has_ended(pid);
     for (Stream* stream : {&out, &err}) {
       if (stream->fd) stream->drain();
     }
-    if (ended || interrupted()) break;
+    stopped = interrupted() || (limits.stop && limits.stop());
+    if (ended || stopped) break;
     const double left = deadline - monotonic_seconds();
     result.timed_out = left <= 0;
     if (result.timed_out) break;
     wait_for_output({&out, &err}, left);
   }
   const ExitStatus status = kill_and_reap(pid);
-  if (interrupted()) return environment_error("interrupted");
+  if (stopped) return environment_error("interrupted");
   result.exit_code = status.code;
   result.signal = status.signal;
   for (Stream* stream : {&out, &err}) {

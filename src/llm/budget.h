@@ -1,0 +1,70 @@
+// What may be spent: dollars, tokens, calls, wall time. A call that could exceed any of them is
+// refused before it is sent, by an upper estimate that no reply can break.
+#pragma once
+
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "llm/clock.h"
+#include "llm/config.h"
+#include "llm/ledger.h"
+#include "llm/provider.h"
+
+namespace kw::llm {
+
+/// What to do under a limit in dollars when a model has no price.
+enum class UnknownPrice : uint8_t { Refuse, Allow };
+
+struct Limits {
+  std::optional<double> usd;
+  std::optional<int64_t> tokens, calls;
+  std::optional<double> seconds;
+  UnknownPrice unknown_price = UnknownPrice::Refuse;
+};
+
+/// The account that all providers of one job share.
+class Spending {
+ public:
+  Spending(Limits limits, Clock& clock) : limits_(limits), clock_(clock), start_(clock.now()) {}
+
+  struct Hold {
+    std::optional<double> usd;
+    int64_t tokens = 0;
+  };
+  /// Sets the most a call can cost aside; "" or why it may not be made.
+  std::string reserve(const Hold& hold);
+  /// The call is over: the hold is replaced by what it cost (what is unknown counts in full).
+  void settle(const Hold& hold, const Charge& charge);
+  /// Seconds of wall time left; a large number without a limit.
+  double seconds_left();
+  /// "$0.1200 of $2.0000 spent", with the other limits that are set.
+  std::string text();
+  const Limits& limits() const { return limits_; }
+
+ private:
+  std::string refusal(const Hold& hold) const;
+
+  const Limits limits_;
+  Clock& clock_;
+  const double start_;
+  std::mutex mutex_;
+  double usd_ = 0, usd_held_ = 0;
+  int64_t tokens_ = 0, tokens_held_ = 0, calls_ = 0;
+};
+
+class Budgeted : public LlmProvider {
+ public:
+  Budgeted(LlmProvider& inner, Spending& spending, const Config& config)
+      : inner_(inner), spending_(spending), config_(config) {}
+  std::string name() const override { return inner_.name(); }
+  Capabilities capabilities() const override { return inner_.capabilities(); }
+  Outcome complete(const Request& request, const Watch& watch) override;
+
+ private:
+  LlmProvider& inner_;
+  Spending& spending_;
+  const Config& config_;
+};
+
+}  // namespace kw::llm

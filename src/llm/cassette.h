@@ -1,0 +1,81 @@
+// Exchanges on disk, and replayed from there: a run repeats byte for byte without a network and
+// without keys. One line of JSON per exchange. A request that was not recorded is an error that
+// names the first difference, never a call.
+#pragma once
+
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "llm/provider.h"
+#include "os/disk.h"
+
+namespace kw::llm {
+
+class CassetteWriter {
+ public:
+  /// Appends to `path`, which is begun by the first exchange.
+  CassetteWriter(os::Disk& disk, std::string path) : disk_(disk), path_(std::move(path)) {}
+  Status add(const std::string& provider, const Request& request, const Outcome& outcome);
+
+ private:
+  os::Disk& disk_;
+  const std::string path_;
+  std::mutex mutex_;
+  bool begun_ = false;
+};
+
+/// Whatever goes through it is recorded. An exchange that cannot be written fails as Unavailable,
+/// so that no recording is silently incomplete.
+class Recording : public LlmProvider {
+ public:
+  Recording(LlmProvider& inner, CassetteWriter& writer) : inner_(inner), writer_(writer) {}
+  std::string name() const override { return inner_.name(); }
+  Capabilities capabilities() const override { return inner_.capabilities(); }
+  Outcome complete(const Request& request, const Watch& watch) override;
+
+ private:
+  LlmProvider& inner_;
+  CassetteWriter& writer_;
+};
+
+class Cassette {
+ public:
+  static Result<Cassette> load(const std::string& path);
+  Cassette(Cassette&& other) noexcept
+      : path_(std::move(other.path_)), entries_(std::move(other.entries_)) {}
+
+  /// The first unused exchange with exactly this request; or Unavailable, with the first difference
+  /// from the exchange that was due.
+  Outcome play(const std::string& provider, const Request& request);
+  size_t left();
+
+ private:
+  Cassette() = default;
+  struct Entry {
+    std::string provider;
+    Json request;
+    std::string request_text;
+    Outcome outcome;
+    bool used = false;
+  };
+  std::string path_;
+  std::vector<Entry> entries_;
+  std::mutex mutex_;
+};
+
+class Replaying : public LlmProvider {
+ public:
+  Replaying(std::string name, Capabilities capabilities, Cassette& cassette)
+      : name_(std::move(name)), capabilities_(capabilities), cassette_(cassette) {}
+  std::string name() const override { return name_; }
+  Capabilities capabilities() const override { return capabilities_; }
+  Outcome complete(const Request& request, const Watch& watch) override;
+
+ private:
+  const std::string name_;
+  const Capabilities capabilities_;
+  Cassette& cassette_;
+};
+
+}  // namespace kw::llm

@@ -1,0 +1,150 @@
+#include "llm/ledger.h"
+
+#include <fmt/core.h>
+
+#include "llm/message_json.h"
+
+namespace kw::llm {
+namespace {
+
+/// Whether a failed exchange may be charged for: the provider read it and did not answer with an
+/// error.
+bool may_be_charged(const Failure& failure) {
+  if (!failure.sent || failure.status >= 300) return false;
+  switch (failure.kind) {
+    case FailureKind::Timeout:
+    case FailureKind::CutOff:
+    case FailureKind::InvalidReply:
+    case FailureKind::Cancelled:
+    case FailureKind::Server:
+    case FailureKind::Network:
+    case FailureKind::Overloaded:
+      return true;
+    default:
+      return false;
+  }
+}
+
+Json entry_json(const LedgerEntry& entry) {
+  Json json(Json::Object{{"label", entry.label},
+                         {"provider", entry.provider},
+                         {"model", entry.model},
+                         {"outcome", entry.outcome},
+                         {"usage", to_json(entry.usage)}});
+  json.set("usd", entry.charge.usd ? Json(*entry.charge.usd) : Json());
+  if (entry.charge.at_most) json.set("usd_at_most", *entry.charge.at_most);
+  if (!entry.charge.unknown.empty()) json.set("usd_unknown", entry.charge.unknown);
+  json.set("latency_seconds", entry.latency_seconds);
+  if (!entry.degraded.empty()) {
+    Json notes = Json::array();
+    for (const std::string& note : entry.degraded) notes.push(note);
+    json.set("degraded", std::move(notes));
+  }
+  return json;
+}
+
+}  // namespace
+
+Charge charge_of(const Request& request, const Outcome& outcome,
+                 const std::optional<Price>& price) {
+  Charge charge;
+  const bool free =
+      !outcome && !outcome.failure().usage.known && !may_be_charged(outcome.failure());
+  if (free) {
+    charge.usd = 0;
+    return charge;
+  }
+  const Usage& usage = outcome ? outcome->usage : outcome.failure().usage;
+  const int64_t most_input = most_input_tokens(request);
+  charge.tokens = usage.known ? usage.total() : most_input + request.max_tokens;
+  if (!price) {
+    charge.unknown = fmt::format("no price for {}", request.model);
+  } else if (!usage.known) {
+    charge.at_most = price->most_usd(most_input, request.max_tokens);
+    charge.unknown = outcome ? "the provider reported no usage" : "the reply was lost";
+    if (*charge.at_most == 0) charge = {0.0, std::nullopt, charge.tokens, ""};
+  } else {
+    charge.usd = price->usd(usage);
+  }
+  return charge;
+}
+
+void Ledger::add(LedgerEntry entry) {
+  const std::lock_guard lock(mutex_);
+  entries_.push_back(std::move(entry));
+}
+
+std::vector<LedgerEntry> Ledger::entries() const {
+  const std::lock_guard lock(mutex_);
+  return entries_;
+}
+
+LedgerTotals Ledger::totals() const {
+  LedgerTotals totals;
+  for (const LedgerEntry& entry : entries()) {
+    ++totals.calls;
+    totals.failed += failure_kind(entry.outcome).has_value();
+    totals.latency_seconds += entry.latency_seconds;
+    if (entry.usage.known) {
+      totals.usage.known = true;
+      totals.usage.input += entry.usage.input;
+      totals.usage.output += entry.usage.output;
+      totals.usage.cache_read += entry.usage.cache_read;
+      totals.usage.cache_write += entry.usage.cache_write;
+      totals.usage.reasoning += entry.usage.reasoning;
+    }
+    totals.usd += entry.charge.usd.value_or(0);
+    totals.unknown += !entry.charge.usd.has_value();
+    totals.usd_at_most += entry.charge.at_most.value_or(0);
+    totals.unpriced += !entry.charge.usd && !entry.charge.at_most;
+  }
+  return totals;
+}
+
+Json Ledger::json() const {
+  Json rows = Json::array();
+  for (const LedgerEntry& entry : entries()) rows.push(entry_json(entry));
+  const LedgerTotals sum = totals();
+  Json total(Json::Object{{"calls", sum.calls},
+                          {"failed", sum.failed},
+                          {"usage", to_json(sum.usage)},
+                          {"usd", sum.unpriced == 0 ? Json(sum.usd) : Json()},
+                          {"usd_known", sum.usd},
+                          {"calls_of_unknown_cost", sum.unknown},
+                          {"usd_at_most_unknown", sum.usd_at_most},
+                          {"calls_without_price", sum.unpriced},
+                          {"latency_seconds", sum.latency_seconds},
+                          {"text", cost_text(sum)}});
+  return Json(Json::Object{{"calls", std::move(rows)}, {"total", std::move(total)}});
+}
+
+std::string cost_text(const LedgerTotals& totals) {
+  const auto calls = [](int64_t n) { return fmt::format("{} call{}", n, n == 1 ? "" : "s"); };
+  if (totals.unpriced > 0 && totals.usd == 0 && totals.usd_at_most == 0)
+    return fmt::format("unknown (no price for {})", calls(totals.unpriced));
+  if (totals.unpriced > 0)
+    return fmt::format("at least {} (no price for {})", usd_text(totals.usd),
+                       calls(totals.unpriced));
+  if (totals.unknown > 0) {
+    return fmt::format("between {} and {} ({} whose usage was not reported)", usd_text(totals.usd),
+                       usd_text(totals.usd + totals.usd_at_most), calls(totals.unknown));
+  }
+  return usd_text(totals.usd);
+}
+
+Outcome Accounting::complete(const Request& request, const Watch& watch) {
+  Outcome outcome = inner_.complete(request, watch);
+  LedgerEntry entry;
+  entry.label = request.label;
+  entry.provider = inner_.name();
+  entry.model = request.model;
+  entry.outcome = outcome ? stop_name(outcome->stop) : failure_name(outcome.failure().kind);
+  entry.usage = outcome ? outcome->usage : outcome.failure().usage;
+  entry.charge = charge_of(request, outcome, config_.price(inner_.name(), request.model));
+  entry.latency_seconds = outcome ? outcome->latency_seconds : outcome.failure().latency_seconds;
+  if (outcome) entry.degraded = outcome->degraded;
+  ledger_.add(std::move(entry));
+  return outcome;
+}
+
+}  // namespace kw::llm

@@ -1,0 +1,45 @@
+// Not asking more often than a provider allows: requests and tokens per minute, calls at once.
+#pragma once
+
+#include <deque>
+#include <mutex>
+
+#include "llm/clock.h"
+#include "llm/provider.h"
+
+namespace kw::llm {
+
+/// 0 = no limit.
+struct Pace {
+  int64_t requests_per_minute = 0, tokens_per_minute = 0, max_parallel = 0;
+};
+
+class RateLimiting : public LlmProvider {
+ public:
+  RateLimiting(LlmProvider& inner, Pace pace, Clock& clock)
+      : inner_(inner), pace_(pace), clock_(clock) {}
+  std::string name() const override { return inner_.name(); }
+  Capabilities capabilities() const override { return inner_.capabilities(); }
+  /// Waits for its turn first.
+  Outcome complete(const Request& request, const Watch& watch) override;
+
+ private:
+  struct Sent {
+    double time;
+    int64_t tokens;
+    uint64_t number;
+  };
+  /// 0 = it was let through (and is counted); else how long to wait before asking again.
+  double admit(int64_t tokens, uint64_t* number);
+  void finish(uint64_t number, const Outcome& outcome);
+
+  LlmProvider& inner_;
+  const Pace pace_;
+  Clock& clock_;
+  std::mutex mutex_;
+  std::deque<Sent> sent_;  // of the last minute
+  int64_t running_ = 0;
+  uint64_t next_ = 0;
+};
+
+}  // namespace kw::llm
