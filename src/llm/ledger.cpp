@@ -31,7 +31,8 @@ Json entry_json(const LedgerEntry& entry) {
                          {"model", entry.model},
                          {"outcome", entry.outcome},
                          {"usage", to_json(entry.usage)}});
-  json.set("usd", entry.charge.usd ? Json(*entry.charge.usd) : Json());
+  json.set("usd", Json());
+  if (entry.charge.usd) json.set("usd", *entry.charge.usd);
   if (entry.charge.at_most) json.set("usd_at_most", *entry.charge.at_most);
   if (!entry.charge.unknown.empty()) json.set("usd_unknown", entry.charge.unknown);
   json.set("latency_seconds", entry.latency_seconds);
@@ -105,16 +106,13 @@ Json Ledger::json() const {
   Json rows = Json::array();
   for (const LedgerEntry& entry : entries()) rows.push(entry_json(entry));
   const LedgerTotals sum = totals();
-  Json total(Json::Object{{"calls", sum.calls},
-                          {"failed", sum.failed},
-                          {"usage", to_json(sum.usage)},
-                          {"usd", sum.unpriced == 0 ? Json(sum.usd) : Json()},
-                          {"usd_known", sum.usd},
-                          {"calls_of_unknown_cost", sum.unknown},
-                          {"usd_at_most_unknown", sum.usd_at_most},
-                          {"calls_without_price", sum.unpriced},
-                          {"latency_seconds", sum.latency_seconds},
-                          {"text", cost_text(sum)}});
+  Json total = Json::object();
+  total.set("calls", sum.calls).set("failed", sum.failed).set("usage", to_json(sum.usage));
+  total.set("usd", Json());
+  if (sum.unpriced == 0) total.set("usd", sum.usd);
+  total.set("usd_known", sum.usd).set("calls_of_unknown_cost", sum.unknown);
+  total.set("usd_at_most_unknown", sum.usd_at_most).set("calls_without_price", sum.unpriced);
+  total.set("latency_seconds", sum.latency_seconds).set("text", cost_text(sum));
   return Json(Json::Object{{"calls", std::move(rows)}, {"total", std::move(total)}});
 }
 
