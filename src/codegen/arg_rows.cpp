@@ -305,12 +305,6 @@ class RowArg {
           {name("THREADS"), packs > 512 ? Values{256, 512, 128} : Values{128, 256, 64}, ""});
       kernel.tunes.push_back({name("UNROLL"), {4, 2, 1}, ""});
     }
-    const bool large = graph::count_of(region_.node(args_.input).shape).value() * narrowest >
-                       situation_.target.default_l2_bytes / 2;
-    if (!packs_.loads().empty()) {
-      kernel.tunes.push_back({"STREAM", large ? Values{1, 0} : Values{0, 1}, ""});
-      kernel.methods.push_back({"memory.ldg_cache_modifier_hint", "STREAM == 1", "STREAM=0"});
-    }
     kernel.methods.push_back(
         {"compute.ilp_unroll_register_tile", name("UNROLL") + " > 1", name("UNROLL") + "=1"});
     kernel.methods.push_back({"compute.reduction", "", ""});

@@ -367,13 +367,6 @@ class ColumnReduce {
     const std::string fast_vec = vec > 1 ? name("VEC") : "1";
     kernel.tunes.push_back({name("STACK"), {8, 16, 4}, ""});
     kernel.tunes.push_back({name("UNROLL"), {4, 2, 1}, ""});
-    const bool large =
-        graph::count_of(region_.node(region_.node(nodes_[0]).inputs[0]).shape).value() * narrowest >
-        situation_.target.default_l2_bytes / 2;
-    if (!packs_.loads().empty()) {
-      kernel.tunes.push_back({"STREAM", large ? Values{1, 0} : Values{0, 1}, ""});
-      kernel.methods.push_back({"memory.ldg_cache_modifier_hint", "STREAM == 1", "STREAM=0"});
-    }
     kernel.methods.push_back(
         {"compute.ilp_unroll_register_tile", name("UNROLL") + " > 1", name("UNROLL") + "=1"});
     kernel.methods.push_back({"memory.coalesced_access", "", ""});

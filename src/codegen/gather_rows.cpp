@@ -165,15 +165,11 @@ class GatherRows {
         {name("LANES"), lanes > 4 ? Values{lanes, lanes / 2} : Values{lanes}, ""});
     kernel.tunes.push_back(
         {name("UNROLL"), packs >= 2 * lanes ? Values{2, 1, 4} : Values{1, 2}, ""});
-    const bool large = graph::count_of(region_.stores[0].to.shape).value() * narrowest >
-                       situation_.target.default_l2_bytes / 2;
-    kernel.tunes.push_back({"STREAM", large ? Values{1, 0} : Values{0, 1}, ""});
     if (vec > 1)
       kernel.methods.push_back(
           {"memory.vectorized_access", name("VEC") + " > 1", name("VEC") + "=1"});
     kernel.methods.push_back(
         {"compute.ilp_unroll_register_tile", name("UNROLL") + " > 1", name("UNROLL") + "=1"});
-    kernel.methods.push_back({"memory.ldg_cache_modifier_hint", "STREAM == 1", "STREAM=0"});
     kernel.methods.push_back({"memory.coalesced_access", "", ""});
     const auto variant = [&](const std::string& when, const char* index, const std::string& pack) {
       kernel.variants.push_back({when,

@@ -43,8 +43,7 @@ struct WordOf<1> {
 )";
 
 constexpr const char* kLoadPack =
-    R"(// Streaming data is read once, so it should not push anything else out of the caches.
-template <int kCount, typename T>
+    R"(template <int kCount, typename T>
 __device__ __forceinline__ Pack<T, kCount> load_pack(const T* from) {
   constexpr int kBytes = sizeof(T) * kCount < 16 ? sizeof(T) * kCount : 16;
   using Word = typename WordOf<kBytes>::Type;
@@ -52,14 +51,16 @@ __device__ __forceinline__ Pack<T, kCount> load_pack(const T* from) {
 #pragma unroll
   for (int i = 0; i < static_cast<int>(sizeof(pack) / kBytes); ++i) {
     const Word* at = reinterpret_cast<const Word*>(from) + i;
-    const Word word = STREAM ? __ldcs(at) : *at;
+    const Word word = *at;
     memcpy(reinterpret_cast<char*>(&pack) + i * kBytes, &word, kBytes);
   }
   return pack;
 }
 )";
 
-constexpr const char* kStorePack = R"(template <typename T, int kCount>
+constexpr const char* kStorePack =
+    R"(// Streaming data is not read again soon, so it should not push anything else out of the caches.
+template <typename T, int kCount>
 __device__ __forceinline__ void store_pack(T* to, const Pack<T, kCount>& pack) {
   constexpr int kBytes = sizeof(T) * kCount < 16 ? sizeof(T) * kCount : 16;
   using Word = typename WordOf<kBytes>::Type;

@@ -237,7 +237,6 @@ class TensorCores {
     const Values sizes = size < 128 * 128 * 132 ? Values{64, 128} : Values{128, 64};
     kernel.tunes.push_back({name("TILE_M"), sizes, ""});
     kernel.tunes.push_back({name("TILE_N"), sizes, ""});
-    kernel.tunes.push_back({"STREAM", {0, 1}, ""});
     kernel.methods.push_back({"compute.tensor_core", "", ""});
     kernel.methods.push_back({"memory.tiling_smem", "", ""});
     kernel.methods.push_back({"memory.bank_conflict", "", ""});

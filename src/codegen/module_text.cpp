@@ -137,7 +137,8 @@ class ModuleText {
         for (const Tune& one : kernel.tunes) add(one);
       }
     }
-    if (body.find("STREAM") != std::string::npos) add({"STREAM", {0, 1}, ""});
+    streams_ = body.find("STREAM") != std::string::npos;
+    if (streams_) add({"STREAM", {0, 1}, ""});
     limit_space();
     for (const Tune& one : tunes_) {
       plan("tune", fmt::format("{} in {}{}", one.name, fmt::join(one.values, ", "),
@@ -199,6 +200,7 @@ class ModuleText {
         for (const Method& one : kernel.methods) method(one);
       }
     }
+    if (streams_) method({"memory.ldg_cache_modifier_hint", "STREAM == 1", "STREAM=0"});
     if (fast_math_) {
       method({"compute.fma_and_fast_math", fmt::format("{} == 1", kFastMath),
               fmt::format("{}=0", kFastMath)});
@@ -291,6 +293,7 @@ class ModuleText {
   std::string plan_;
   std::vector<Tune> tunes_;
   bool fast_math_ = false;
+  bool streams_ = false;
 };
 
 }  // namespace

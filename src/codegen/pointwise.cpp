@@ -250,12 +250,8 @@ class Pointwise {
       widest = std::max(widest, tensor::dtype_size(dtype));
       narrowest = std::min(narrowest, tensor::dtype_size(dtype));
     };
-    int64_t bytes = 0;
     for (const PackLoad& load : packs_.loads()) size(load.buffer.dtype);
-    for (const Store& store : region_.stores) {
-      size(store.to.dtype);
-      bytes += graph::count_of(store.to.shape).value() * tensor::dtype_size(store.to.dtype);
-    }
+    for (const Store& store : region_.stores) size(store.to.dtype);
     std::vector<int64_t> vecs;
     for (const int64_t vec : {16 / narrowest, 16 / widest, 1}) {
       if (std::find(vecs.begin(), vecs.end(), vec) == vecs.end()) vecs.push_back(vec);
@@ -263,23 +259,17 @@ class Pointwise {
     if (!vector_store_) vecs = {1};
     if (scattered_) std::rotate(vecs.begin(), vecs.end() - 1, vecs.end());
     const bool alone = situation_.alone;
-    const bool many = packs_.loads().size() > 2;
-    const bool large = bytes > situation_.target.default_l2_bytes / 2;
+    using Values = std::vector<int64_t>;
     kernel.tunes.push_back(
-        {tune("THREADS"), alone ? std::vector<int64_t>{256, 512} : std::vector<int64_t>{256}, ""});
+        {tune("THREADS"), alone ? Values{256, 128, 512, 1024} : Values{256}, ""});
     kernel.tunes.push_back({tune("VEC"), vecs, ""});
-    std::vector<int64_t> unrolls = many ? std::vector<int64_t>{1, 2} : std::vector<int64_t>{2, 1};
-    if (alone && vecs.size() < 3) unrolls.push_back(4);
-    kernel.tunes.push_back({tune("UNROLL"), unrolls, ""});
-    kernel.tunes.push_back(
-        {"STREAM", large ? std::vector<int64_t>{1, 0} : std::vector<int64_t>{0, 1}, ""});
+    kernel.tunes.push_back({tune("UNROLL"), alone ? Values{1, 2, 4} : Values{1, 2}, ""});
     if (vecs.size() > 1) {
       kernel.methods.push_back(
           {"memory.vectorized_access", tune("VEC") + " > 1", tune("VEC") + "=1"});
     }
     kernel.methods.push_back(
         {"compute.ilp_unroll_register_tile", tune("UNROLL") + " > 1", tune("UNROLL") + "=1"});
-    kernel.methods.push_back({"memory.ldg_cache_modifier_hint", "STREAM == 1", "STREAM=0"});
     kernel.methods.push_back({"memory.coalesced_access", "", ""});
     if (interior(region_).size() > 1) kernel.methods.push_back({"memory.kernel_fusion", "", ""});
     if (loops_) kernel.methods.push_back({"latency.persistent_kernel", "", ""});

@@ -115,7 +115,6 @@ class RowSchedule {
     }
     kernel.tunes.push_back({tune("VEC"), vecs, ""});
     kernel.tunes.push_back({tune("REGISTERS"), {1, 0}, ""});
-    kernel.tunes.push_back({"STREAM", {0, 1}, ""});
     add_methods(kernel, vecs.size() > 1);
   }
 
@@ -126,7 +125,6 @@ class RowSchedule {
     }
     kernel.methods.push_back({"compute.ilp_unroll_register_tile", tune("REGISTERS") + " == 1",
                               tune("REGISTERS") + "=0"});
-    kernel.methods.push_back({"memory.ldg_cache_modifier_hint", "STREAM == 1", "STREAM=0"});
     kernel.methods.push_back({"compute.reduction", "", ""});
     kernel.methods.push_back({"compute.warp_shuffle", "", ""});
     kernel.methods.push_back({"memory.coalesced_access", "", ""});

@@ -62,7 +62,6 @@ class SharedRows {
     kernel.tunes.push_back({tune("THREADS"), {512, 1024, 256}, ""});
     kernel.tunes.push_back({tune("VEC"), vecs, ""});
     kernel.tunes.push_back({tune("SHARED"), {1, 0}, ""});
-    kernel.tunes.push_back({"STREAM", {0, 1}, ""});
     if (vecs.size() > 1) {
       kernel.methods.push_back(
           {"memory.vectorized_access", tune("VEC") + " > 1", tune("VEC") + "=1"});

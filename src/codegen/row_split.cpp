@@ -72,14 +72,12 @@ class SplitRows {
     kernel.tunes.push_back({tune("THREADS"), {256, 512}, ""});
     kernel.tunes.push_back({tune("VEC"), vecs, ""});
     kernel.tunes.push_back({tune("WAVES"), {4, 2, 8}, ""});
-    kernel.tunes.push_back({"STREAM", {0, 1}, ""});
     if (vec > 1) {
       kernel.methods.push_back(
           {"memory.vectorized_access", tune("VEC") + " > 1", tune("VEC") + "=1"});
     }
     kernel.methods.push_back({"memory.split_k_parallel_reduce", "", ""});
     kernel.methods.push_back({"compute.reduction", "", ""});
-    kernel.methods.push_back({"memory.ldg_cache_modifier_hint", "STREAM == 1", "STREAM=0"});
     kernel.lets.emplace_back(
         tune("PARTS"),
         fmt::format("max(1, min({} * SMS / max({}, 1), ceil_div({}, {} * 4)))", tune("WAVES"),

@@ -249,10 +249,6 @@ class TopK {
       kernel.methods.push_back(
           {"memory.vectorized_access", name("VEC") + " > 1", name("VEC") + "=1"});
     }
-    if (!packs_.loads().empty()) {
-      kernel.tunes.push_back({"STREAM", {1, 0}, ""});
-      kernel.methods.push_back({"memory.ldg_cache_modifier_hint", "STREAM == 1", "STREAM=0"});
-    }
     kernel.methods.push_back({"latency.warp_shuffle_sync", "", ""});
     const std::string rows = loop_.rows().text();
     const auto variant = [&](const std::string& when, const char* index, const std::string& packs) {

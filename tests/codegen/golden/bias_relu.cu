@@ -3,15 +3,15 @@
 //! input   x: fp32[B, S, D]
 //! input   bias: fp32[D]
 //! output  out0: fp32[B, S, D]
-//! tune    THREADS in 256, 512
+//! tune    THREADS in 256, 128, 512, 1024
 //! tune    VEC in 4, 1
-//! tune    UNROLL in 2, 1, 4
-//! tune    STREAM in 1, 0
+//! tune    UNROLL in 1, 2, 4
+//! tune    STREAM in 0, 1
 //! method  memory.vectorized_access when VEC > 1, off VEC=1
 //! method  compute.ilp_unroll_register_tile when UNROLL > 1, off UNROLL=1
-//! method  memory.ldg_cache_modifier_hint when STREAM == 1, off STREAM=0
 //! method  memory.coalesced_access
 //! method  memory.kernel_fusion
+//! method  memory.ldg_cache_modifier_hint when STREAM == 1, off STREAM=0
 //! when    D % VEC == 0 && B * D * S <= 2000000000 && D <= 2000000000
 //! launch  bias_relu<int, VEC> grid(ceil_div(B * D * S, THREADS * UNROLL * VEC)) block(THREADS) args(x, bias, out0, B, D, S)
 //! when    B * D * S <= 2000000000 && D <= 2000000000
@@ -49,7 +49,6 @@ struct WordOf<1> {
   using Type = unsigned char;
 };
 
-// Streaming data is read once, so it should not push anything else out of the caches.
 template <int kCount, typename T>
 __device__ __forceinline__ Pack<T, kCount> load_pack(const T* from) {
   constexpr int kBytes = sizeof(T) * kCount < 16 ? sizeof(T) * kCount : 16;
@@ -58,12 +57,13 @@ __device__ __forceinline__ Pack<T, kCount> load_pack(const T* from) {
 #pragma unroll
   for (int i = 0; i < static_cast<int>(sizeof(pack) / kBytes); ++i) {
     const Word* at = reinterpret_cast<const Word*>(from) + i;
-    const Word word = STREAM ? __ldcs(at) : *at;
+    const Word word = *at;
     memcpy(reinterpret_cast<char*>(&pack) + i * kBytes, &word, kBytes);
   }
   return pack;
 }
 
+// Streaming data is not read again soon, so it should not push anything else out of the caches.
 template <typename T, int kCount>
 __device__ __forceinline__ void store_pack(T* to, const Pack<T, kCount>& pack) {
   constexpr int kBytes = sizeof(T) * kCount < 16 ? sizeof(T) * kCount : 16;

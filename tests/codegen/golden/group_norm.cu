@@ -14,11 +14,11 @@
 //! tune    STREAM in 0, 1
 //! method  memory.vectorized_access when VEC > 1, off VEC=1
 //! method  compute.ilp_unroll_register_tile when REGISTERS == 1, off REGISTERS=0
-//! method  memory.ldg_cache_modifier_hint when STREAM == 1, off STREAM=0
 //! method  compute.reduction
 //! method  compute.warp_shuffle
 //! method  memory.coalesced_access
 //! method  memory.kernel_fusion
+//! method  memory.ldg_cache_modifier_hint when STREAM == 1, off STREAM=0
 //! when    (H * W) % VEC == 0 && (4 * H * W) % VEC == 0 && (32 * H * W) % VEC == 0 && 32 * B * H * W <= 2000000000 && 8 * B <= 2000000000 && 32 * B <= 2000000000 && REGISTERS == 1 && PACKS <= 16
 //! launch  group_norm<int, VEC, PACKS_ITEMS> grid(8 * B) block(THREADS) args(x, w, b, out0, B, H, W)
 //! when    32 * B * H * W <= 2000000000 && 8 * B <= 2000000000 && 32 * B <= 2000000000 && REGISTERS == 1 && SINGLES <= 16
@@ -58,7 +58,6 @@ struct WordOf<1> {
   using Type = unsigned char;
 };
 
-// Streaming data is read once, so it should not push anything else out of the caches.
 template <int kCount, typename T>
 __device__ __forceinline__ Pack<T, kCount> load_pack(const T* from) {
   constexpr int kBytes = sizeof(T) * kCount < 16 ? sizeof(T) * kCount : 16;
@@ -67,12 +66,13 @@ __device__ __forceinline__ Pack<T, kCount> load_pack(const T* from) {
 #pragma unroll
   for (int i = 0; i < static_cast<int>(sizeof(pack) / kBytes); ++i) {
     const Word* at = reinterpret_cast<const Word*>(from) + i;
-    const Word word = STREAM ? __ldcs(at) : *at;
+    const Word word = *at;
     memcpy(reinterpret_cast<char*>(&pack) + i * kBytes, &word, kBytes);
   }
   return pack;
 }
 
+// Streaming data is not read again soon, so it should not push anything else out of the caches.
 template <typename T, int kCount>
 __device__ __forceinline__ void store_pack(T* to, const Pack<T, kCount>& pack) {
   constexpr int kBytes = sizeof(T) * kCount < 16 ? sizeof(T) * kCount : 16;
@@ -223,8 +223,7 @@ __global__ void __launch_bounds__(THREADS) group_norm_long(const float* __restri
           32 * H * W * row_outer + column_inner);
       #pragma unroll
       for (int lane = 0; lane < kVec; ++lane) {
-        const float x_value = x_pack.at[lane];
-        row_sum += x_value;
+        row_sum += x_pack.at[lane];
       }
     }
     row_sum = reduce_block<THREADS>(row_sum, Add(), row_sum_slots);
@@ -239,8 +238,7 @@ __global__ void __launch_bounds__(THREADS) group_norm_long(const float* __restri
           32 * H * W * row_outer + column_inner);
       #pragma unroll
       for (int lane = 0; lane < kVec; ++lane) {
-        const float x_value_2 = x_pack.at[lane];
-        const float difference = x_value_2 - quotient;
+        const float difference = x_pack.at[lane] - quotient;
         row_sum_2 += difference * difference;
       }
     }
@@ -259,8 +257,7 @@ __global__ void __launch_bounds__(THREADS) group_norm_long(const float* __restri
       Pack<float, kVec> out0_pack;
       #pragma unroll
       for (int lane = 0; lane < kVec; ++lane) {
-        const float x_value_3 = x_pack.at[lane];
-        out0_pack.at[lane] = (x_value_3 * product) + sum;
+        out0_pack.at[lane] = (x_pack.at[lane] * product) + sum;
       }
       store_pack(out0 + H * W * column_outer + 4 * H * W * row_inner + 32 * H * W * row_outer +
           column_inner, out0_pack);

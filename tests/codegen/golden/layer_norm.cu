@@ -14,11 +14,11 @@
 //! tune    STREAM in 0, 1
 //! method  memory.vectorized_access when VEC > 1, off VEC=1
 //! method  compute.ilp_unroll_register_tile when REGISTERS == 1, off REGISTERS=0
-//! method  memory.ldg_cache_modifier_hint when STREAM == 1, off STREAM=0
 //! method  compute.reduction
 //! method  compute.warp_shuffle
 //! method  memory.coalesced_access
 //! method  memory.kernel_fusion
+//! method  memory.ldg_cache_modifier_hint when STREAM == 1, off STREAM=0
 //! when    D % VEC == 0 && B * D <= 2000000000 && B <= 2000000000 && D <= 2000000000 && REGISTERS == 1 && PACKS <= 4
 //! launch  layer_norm<int, VEC, PACKS_ITEMS> grid(B) block(THREADS) args(x, w, b, out0, D)
 //! when    B * D <= 2000000000 && B <= 2000000000 && D <= 2000000000 && REGISTERS == 1 && SINGLES <= 16
@@ -58,7 +58,6 @@ struct WordOf<1> {
   using Type = unsigned char;
 };
 
-// Streaming data is read once, so it should not push anything else out of the caches.
 template <int kCount, typename T>
 __device__ __forceinline__ Pack<T, kCount> load_pack(const T* from) {
   constexpr int kBytes = sizeof(T) * kCount < 16 ? sizeof(T) * kCount : 16;
@@ -67,12 +66,13 @@ __device__ __forceinline__ Pack<T, kCount> load_pack(const T* from) {
 #pragma unroll
   for (int i = 0; i < static_cast<int>(sizeof(pack) / kBytes); ++i) {
     const Word* at = reinterpret_cast<const Word*>(from) + i;
-    const Word word = STREAM ? __ldcs(at) : *at;
+    const Word word = *at;
     memcpy(reinterpret_cast<char*>(&pack) + i * kBytes, &word, kBytes);
   }
   return pack;
 }
 
+// Streaming data is not read again soon, so it should not push anything else out of the caches.
 template <typename T, int kCount>
 __device__ __forceinline__ void store_pack(T* to, const Pack<T, kCount>& pack) {
   constexpr int kBytes = sizeof(T) * kCount < 16 ? sizeof(T) * kCount : 16;
@@ -205,8 +205,7 @@ __global__ void __launch_bounds__(THREADS) layer_norm_long(const float* __restri
       const Pack<float, kVec> x_pack = load_pack<kVec>(x + D * row + column);
       #pragma unroll
       for (int lane = 0; lane < kVec; ++lane) {
-        const float x_value = x_pack.at[lane];
-        row_sum += x_value;
+        row_sum += x_pack.at[lane];
       }
     }
     row_sum = reduce_block<THREADS>(row_sum, Add(), row_sum_slots);
@@ -217,8 +216,7 @@ __global__ void __launch_bounds__(THREADS) layer_norm_long(const float* __restri
       const Pack<float, kVec> x_pack = load_pack<kVec>(x + D * row + column);
       #pragma unroll
       for (int lane = 0; lane < kVec; ++lane) {
-        const float x_value_2 = x_pack.at[lane];
-        const float difference = x_value_2 - quotient;
+        const float difference = x_pack.at[lane] - quotient;
         row_sum_2 += difference * difference;
       }
     }
@@ -232,8 +230,7 @@ __global__ void __launch_bounds__(THREADS) layer_norm_long(const float* __restri
       Pack<float, kVec> out0_pack;
       #pragma unroll
       for (int lane = 0; lane < kVec; ++lane) {
-        const float x_value_3 = x_pack.at[lane];
-        const float difference_2 = x_value_3 - quotient;
+        const float difference_2 = x_pack.at[lane] - quotient;
         const float sum = ((difference_2 * rsqrt_value) * w_pack.at[lane]) + b_pack.at[lane];
         out0_pack.at[lane] = sum;
       }

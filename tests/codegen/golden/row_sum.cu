@@ -9,10 +9,8 @@
 //! tune    THREADS in 128, 256, 64
 //! tune    VEC in 4, 1
 //! tune    REGISTERS in 1, 0
-//! tune    STREAM in 0, 1
 //! method  memory.vectorized_access when VEC > 1, off VEC=1
 //! method  compute.ilp_unroll_register_tile when REGISTERS == 1, off REGISTERS=0
-//! method  memory.ldg_cache_modifier_hint when STREAM == 1, off STREAM=0
 //! method  compute.reduction
 //! method  compute.warp_shuffle
 //! method  memory.coalesced_access
@@ -56,7 +54,6 @@ struct WordOf<1> {
   using Type = unsigned char;
 };
 
-// Streaming data is read once, so it should not push anything else out of the caches.
 template <int kCount, typename T>
 __device__ __forceinline__ Pack<T, kCount> load_pack(const T* from) {
   constexpr int kBytes = sizeof(T) * kCount < 16 ? sizeof(T) * kCount : 16;
@@ -65,7 +62,7 @@ __device__ __forceinline__ Pack<T, kCount> load_pack(const T* from) {
 #pragma unroll
   for (int i = 0; i < static_cast<int>(sizeof(pack) / kBytes); ++i) {
     const Word* at = reinterpret_cast<const Word*>(from) + i;
-    const Word word = STREAM ? __ldcs(at) : *at;
+    const Word word = *at;
     memcpy(reinterpret_cast<char*>(&pack) + i * kBytes, &word, kBytes);
   }
   return pack;

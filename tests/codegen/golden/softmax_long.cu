@@ -54,7 +54,6 @@ struct WordOf<1> {
   using Type = unsigned char;
 };
 
-// Streaming data is read once, so it should not push anything else out of the caches.
 template <int kCount, typename T>
 __device__ __forceinline__ Pack<T, kCount> load_pack(const T* from) {
   constexpr int kBytes = sizeof(T) * kCount < 16 ? sizeof(T) * kCount : 16;
@@ -63,12 +62,13 @@ __device__ __forceinline__ Pack<T, kCount> load_pack(const T* from) {
 #pragma unroll
   for (int i = 0; i < static_cast<int>(sizeof(pack) / kBytes); ++i) {
     const Word* at = reinterpret_cast<const Word*>(from) + i;
-    const Word word = STREAM ? __ldcs(at) : *at;
+    const Word word = *at;
     memcpy(reinterpret_cast<char*>(&pack) + i * kBytes, &word, kBytes);
   }
   return pack;
 }
 
+// Streaming data is not read again soon, so it should not push anything else out of the caches.
 template <typename T, int kCount>
 __device__ __forceinline__ void store_pack(T* to, const Pack<T, kCount>& pack) {
   constexpr int kBytes = sizeof(T) * kCount < 16 ? sizeof(T) * kCount : 16;
@@ -165,8 +165,7 @@ __global__ void __launch_bounds__(THREADS) softmax_long_pass1(const float* __res
     const Pack<float, kVec> x_pack = load_pack<kVec>(x + D * row + column);
     #pragma unroll
     for (int lane = 0; lane < kVec; ++lane) {
-      const float x_value = x_pack.at[lane];
-      row_max = Larger()(row_max, static_cast<float>(x_value));
+      row_max = Larger()(row_max, static_cast<float>(x_pack.at[lane]));
     }
   }
   row_max = reduce_block<THREADS>(row_max, Larger(), row_max_slots);
@@ -199,8 +198,7 @@ __global__ void __launch_bounds__(THREADS) softmax_long_pass2(const float* __res
     const Pack<float, kVec> x_pack = load_pack<kVec>(x + D * row + column);
     #pragma unroll
     for (int lane = 0; lane < kVec; ++lane) {
-      const float x_value = x_pack.at[lane];
-      const float exp_value = fast_exp(x_value - row_max);
+      const float exp_value = fast_exp(x_pack.at[lane] - row_max);
       row_sum += exp_value;
     }
   }
@@ -240,8 +238,7 @@ __global__ void __launch_bounds__(THREADS) softmax_long(const float* __restrict_
     Pack<float, kVec> out0_pack;
     #pragma unroll
     for (int lane = 0; lane < kVec; ++lane) {
-      const float x_value = x_pack.at[lane];
-      const float exp_value = fast_exp(x_value - row_max);
+      const float exp_value = fast_exp(x_pack.at[lane] - row_max);
       out0_pack.at[lane] = exp_value * inverse;
     }
     store_pack(out0 + D * row + column, out0_pack);

@@ -13,11 +13,11 @@
 //! tune    STREAM in 0, 1
 //! method  memory.vectorized_access when VEC > 1, off VEC=1
 //! method  compute.ilp_unroll_register_tile when REGISTERS == 1, off REGISTERS=0
-//! method  memory.ldg_cache_modifier_hint when STREAM == 1, off STREAM=0
 //! method  compute.reduction
 //! method  compute.warp_shuffle
 //! method  memory.coalesced_access
 //! method  memory.kernel_fusion
+//! method  memory.ldg_cache_modifier_hint when STREAM == 1, off STREAM=0
 //! method  compute.fma_and_fast_math when FAST_MATH == 1, off FAST_MATH=0
 //! when    D % VEC == 0 && B * D <= 2000000000 && B <= 2000000000 && REGISTERS == 1 && PACKS <= 16
 //! launch  softmax_wide<int, VEC, PACKS_ITEMS> grid(B) block(THREADS) args(x, out0, D)
@@ -59,7 +59,6 @@ struct WordOf<1> {
   using Type = unsigned char;
 };
 
-// Streaming data is read once, so it should not push anything else out of the caches.
 template <int kCount, typename T>
 __device__ __forceinline__ Pack<T, kCount> load_pack(const T* from) {
   constexpr int kBytes = sizeof(T) * kCount < 16 ? sizeof(T) * kCount : 16;
@@ -68,12 +67,13 @@ __device__ __forceinline__ Pack<T, kCount> load_pack(const T* from) {
 #pragma unroll
   for (int i = 0; i < static_cast<int>(sizeof(pack) / kBytes); ++i) {
     const Word* at = reinterpret_cast<const Word*>(from) + i;
-    const Word word = STREAM ? __ldcs(at) : *at;
+    const Word word = *at;
     memcpy(reinterpret_cast<char*>(&pack) + i * kBytes, &word, kBytes);
   }
   return pack;
 }
 
+// Streaming data is not read again soon, so it should not push anything else out of the caches.
 template <typename T, int kCount>
 __device__ __forceinline__ void store_pack(T* to, const Pack<T, kCount>& pack) {
   constexpr int kBytes = sizeof(T) * kCount < 16 ? sizeof(T) * kCount : 16;
