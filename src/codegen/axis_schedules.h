@@ -12,9 +12,11 @@ Kernel scan_warp_emit(const Region& region, const Situation& situation);
 Kernel scan_block_emit(const Region& region, const Situation& situation);
 bool scan_split_applies(const Region& region, const Situation& situation);
 Kernel scan_split_emit(const Region& region, const Situation& situation);
-// scan_columns.cpp: a thread per row
+// scan_columns.cpp: a stack of threads per few neighbouring rows
 bool scan_columns_applies(const Region& region, const Situation& situation);
 Kernel scan_columns_emit(const Region& region, const Situation& situation);
+bool scan_columns_split_applies(const Region& region, const Situation& situation);
+Kernel scan_columns_split_emit(const Region& region, const Situation& situation);
 
 // arg_rows.cpp: the best of a row and its place
 bool arg_rows_applies(const Region& region, const Situation& situation);

@@ -27,6 +27,12 @@ std::vector<Dim> used_by(const Region& region, const Domain& domain,
   return dry.used_indices();
 }
 
+void add_stores(const Region& region, const Shape& shape, const Domain& domain,
+                std::vector<Dim>& used) {
+  for (const Store& store : region.stores)
+    if (same_shape(store.to.shape, shape)) used.push_back(linear(shape, domain.index));
+}
+
 /// A single axis gets the name of the whole.
 void name_whole(Joined& joined, const std::string& whole) {
   if (joined.axes.size() > 1) return;
@@ -59,8 +65,7 @@ RowLoop::RowLoop(const Region& region, const Shape& shape, size_t axis,
   std::erase_if(kept.dims, [&](const Axis& dim) { return dim.name == name; });
   if (kept.dims.size() != domain_.dims.size()) along_ = name;
   std::vector<Dim> used = used_by(region, domain_, values, hooked);
-  for (const Store& store : region.stores)
-    if (same_shape(store.to.shape, shape)) used.push_back(linear(shape, domain_.index));
+  add_stores(region, shape, domain_, used);
   rows_ = joined(kept, used, {"minor", "major"});
   name_whole(rows_, "row");
 }
@@ -107,7 +112,7 @@ bool RowLoop::rows_are_adjacent() const {
 }
 
 ReducedLoop::ReducedLoop(const Region& region, const Shape& shape, const std::vector<int>& dims,
-                         const std::vector<NodeId>& values)
+                         const std::vector<NodeId>& values, const std::set<NodeId>& hooked)
     : domain_(make_domain(shape, "i")), dims_(dims) {
   Domain kept = domain_, reduced = domain_;
   const auto is_reduced = [&](const Axis& axis) {
@@ -116,7 +121,8 @@ ReducedLoop::ReducedLoop(const Region& region, const Shape& shape, const std::ve
   };
   std::erase_if(kept.dims, is_reduced);
   std::erase_if(reduced.dims, [&](const Axis& axis) { return !is_reduced(axis); });
-  std::vector<Dim> used = used_by(region, domain_, values, {});
+  std::vector<Dim> used = used_by(region, domain_, values, hooked);
+  add_stores(region, shape, domain_, used);
   kept_ = joined(kept, used, {"minor", "major"});
   name_whole(kept_, "row");
   reduced_ = joined(reduced, used, {"inner_column", "outer_column"});

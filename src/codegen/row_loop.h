@@ -52,7 +52,8 @@ class RowLoop {
 class ReducedLoop {
  public:
   ReducedLoop(const Region& region, const Shape& shape, const std::vector<int>& dims,
-              const std::vector<graph::NodeId>& values);
+              const std::vector<graph::NodeId>& values,
+              const std::set<graph::NodeId>& hooked = {});
 
   const Index& index() const { return domain_.index; }
   /// The index of a result: 0 along the reduced dims.

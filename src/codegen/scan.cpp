@@ -5,8 +5,8 @@
 // - scan_block: a block per row, one barrier per tile.
 // - scan_split: several blocks per row; a first launch leaves every part's total, from which the
 //   second takes its carry. Reads twice, for few long rows.
-// - scan_columns: a thread per row where neighbouring rows are neighbours in memory.
 //
+// Rows that are neighbours in memory are scan_columns.cpp's.
 // The alternative to scan_split, decoupled look-back, reads once but lets blocks wait for each
 // other; a split that reads twice is right on every device and in every order of blocks.
 #include <fmt/core.h>
@@ -458,12 +458,6 @@ class RowScan {
   std::string lane_in_, pack_in_, lane_out_, pack_out_, row_text_;
 };
 
-/// The truth of fp64 products is itself made one by one, and nothing is allowed beside it where
-/// they leave the normal range.
-bool needs_order(const Scans& scans) {
-  return scans.kind == Joining::Kind::Product && scans.first->dtype == DType::Fp64;
-}
-
 /// Too few rows to fill the device with a block each.
 bool few_rows(const RowLoop& loop, const Situation& situation) {
   return loop.rows().value() < 2 * situation.target.default_sms && loop.length().value() >= 16384;
@@ -471,16 +465,13 @@ bool few_rows(const RowLoop& loop, const Situation& situation) {
 
 }  // namespace
 
-bool scan_applies(const Region& region, const Situation& situation) {
+bool scan_applies(const Region& region, const Situation&) {
   const auto scans = scans_of(region);
-  if (!scans || needs_order(*scans)) return false;
-  const RowLoop loop = loop_of(region, *scans);
-  return !loop.rows_are_adjacent() || few_rows(loop, situation);
+  return scans && !needs_order(*scans) && !loop_of(region, *scans).rows_are_adjacent();
 }
 
 bool scan_split_applies(const Region& region, const Situation& situation) {
-  const auto scans = scans_of(region);
-  return scans && !needs_order(*scans) && few_rows(loop_of(region, *scans), situation);
+  return scan_applies(region, situation) && few_rows(loop_of(region, *scans_of(region)), situation);
 }
 
 Kernel scan_warp_emit(const Region& region, const Situation& situation) {

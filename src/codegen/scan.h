@@ -24,6 +24,9 @@ struct Scans {
 std::optional<Scans> scans_of(const Region& region);
 /// Whether the node asks where the best one stands.
 bool is_place(graph::Op op);
+/// The truth of fp64 products is itself made one by one, and nothing is allowed beside it where
+/// they leave the normal range.
+bool needs_order(const Scans& scans);
 /// What is carried from element to element.
 Joining joining_of(const Region& region, const Scans& scans);
 RowLoop loop_of(const Region& region, const Scans& scans);

@@ -55,6 +55,10 @@ std::optional<Scans> scans_of(const Region& region) {
   return scans;
 }
 
+bool needs_order(const Scans& scans) {
+  return scans.kind == Joining::Kind::Product && scans.first->dtype == DType::Fp64;
+}
+
 Joining joining_of(const Region& region, const Scans& scans) {
   // Sums of integers are wider than what they sum.
   const bool adds = scans.kind == Joining::Kind::Sum || scans.kind == Joining::Kind::Product;

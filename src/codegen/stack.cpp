@@ -118,9 +118,10 @@ class StackSchedule {
     int64_t width = std::max<int64_t>(1, kSegment / (vec() * narrowest_));
     while (width > 1 && width / 2 * vec() >= inner_.value()) width /= 2;
     if (split_) return width;
-    // Few columns need few layers; very many need layers more than whole segments.
+    // Few columns need few layers; many need layers more than whole segments.
     while (width < 128 && width * wanted_layers() < 128) width *= 2;
-    while (width * vec() * narrowest_ > 32 && width * wanted_layers() > 2048) width /= 2;
+    while (width * vec() * narrowest_ > 64 && width * wanted_layers() > 512) width /= 2;
+    while (width * vec() * narrowest_ > 32 && width * wanted_layers() > 1024) width /= 2;
     return width;
   }
 
@@ -139,11 +140,12 @@ class StackSchedule {
       kernel.tunes.push_back({tune("THREADS"), {256, 512}, ""});
       kernel.tunes.push_back({tune("WAVES"), {4, 2, 8}, ""});
     } else {
-      const int64_t threads = std::clamp<int64_t>(wide * wanted_layers(), 128, 512);
+      const int64_t threads = std::clamp<int64_t>(wide * wanted_layers(), 128, 1024);
       Values widths = {wide, wide * 2};
       if (wide > 1) widths.push_back(wide / 2);
       kernel.tunes.push_back({tune("WIDTH"), widths, ""});
-      kernel.tunes.push_back({tune("THREADS"), {threads, threads * 2}, ""});
+      kernel.tunes.push_back(
+          {tune("THREADS"), {threads, threads > 256 ? threads / 2 : threads * 2}, ""});
       kernel.tunes.push_back({tune("REGISTERS"), {1, 0}, ""});
     }
     kernel.tunes.push_back({"STREAM", {0, 1}, ""});
