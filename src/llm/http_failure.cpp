@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <span>
 
 #include "base/text.h"
 
@@ -48,8 +49,13 @@ constexpr WordRow kWords[] = {
     {"rate_limit_error", FailureKind::RateLimited},
     {"rate_limit_exceeded", FailureKind::RateLimited},
     {"resource_exhausted", FailureKind::RateLimited},
+};
+// Words that decide only where there is no status.
+constexpr WordRow kGeneralWords[] = {
     {"invalid_request_error", FailureKind::BadRequest},
     {"invalid_argument", FailureKind::BadRequest},
+    {"overloaded", FailureKind::Overloaded},
+    {"unavailable", FailureKind::Overloaded},
 };
 
 struct StatusRow {
@@ -63,9 +69,9 @@ constexpr StatusRow kStatuses[] = {
     {503, FailureKind::Overloaded}, {504, FailureKind::Timeout},    {529, FailureKind::Overloaded},
 };
 
-std::optional<FailureKind> kind_of_words(const ErrorWords& words) {
+std::optional<FailureKind> kind_of_words(const ErrorWords& words, std::span<const WordRow> rows) {
   const std::string text = lower(words.code + " " + words.message);
-  for (const WordRow& row : kWords) {
+  for (const WordRow& row : rows) {
     if (text.find(row.word) != std::string::npos) return row.kind;
   }
   return std::nullopt;
@@ -171,7 +177,8 @@ Failure failure_of_status(const HttpReply& reply, double unix_time) {
   }
   const ErrorWords words = error_words(*body);
   // A server that is down says so by its status; words decide where the client is to blame.
-  if (const auto kind = kind_of_words(words); kind && reply.status < 500) failure.kind = *kind;
+  if (const auto kind = kind_of_words(words, kWords); kind && reply.status < 500)
+    failure.kind = *kind;
   if (!failure.retry_after_seconds) failure.retry_after_seconds = google_delay(*body);
   failure.message = fmt::format("HTTP {}: {}", reply.status,
                                 words.message.empty() ? tidy(body->dump()) : tidy(words.message));
@@ -181,7 +188,8 @@ Failure failure_of_status(const HttpReply& reply, double unix_time) {
 Failure failure_of_error(const Json& body) {
   const ErrorWords words = error_words(body);
   Failure failure;
-  failure.kind = kind_of_words(words).value_or(FailureKind::Server);
+  const auto kind = kind_of_words(words, kWords);
+  failure.kind = kind ? *kind : kind_of_words(words, kGeneralWords).value_or(FailureKind::Server);
   failure.sent = true;
   failure.message = tidy(words.message.empty() ? words.code : words.message);
   return failure;

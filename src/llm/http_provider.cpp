@@ -3,7 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <optional>
+#include <utility>
 
 #include "base/check.h"
 #include "llm/http_failure.h"
@@ -57,6 +57,7 @@ class StreamReader {
   /// The assembler, when there was a stream.
   const Assembler* end() {
     parser_.finish();
+    show(std::exchange(held_, ""));  // it was not the whole of it
     return used_ ? assembler_.get() : nullptr;
   }
 
@@ -64,14 +65,17 @@ class StreamReader {
   void take(const SseEvent& event) {
     auto data = Json::parse(event.data);
     // "[DONE]" is no object; anything else that is none carries nothing.
-    const std::string text = assembler_->take(event, data ? *data : Json());
-    if (!text.empty() && watch_.on_text) watch_.on_text(key_.redact(text));
+    show(key_.redact_piece(assembler_->take(event, data ? *data : Json()), held_));
+  }
+  void show(const std::string& text) {
+    if (!text.empty() && watch_.on_text) watch_.on_text(text);
   }
 
   const Watch& watch_;
   const Secret& key_;
   std::unique_ptr<Assembler> assembler_;
   SseParser parser_;
+  std::string held_;
   bool used_ = false;
 };
 

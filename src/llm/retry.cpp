@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "base/hash.h"
 
@@ -17,13 +18,14 @@ int Retrying::attempts_for(FailureKind kind) const {
 Outcome Retrying::complete(const Request& request, const Watch& watch) {
   // Own numbers for every call, so that concurrent calls need no lock and no shared order.
   Random random(hash64(request.label, seed_));
+  std::map<FailureKind, int> failures;
   for (int attempt = 1;; ++attempt) {
     Outcome outcome = inner_.complete(request, watch);
     if (outcome) return outcome;
     Failure& failure = outcome.failure();
     failure.attempts = attempt;
     if (!failure.passing()) return outcome;
-    if (attempt >= attempts_for(failure.kind)) {
+    if (attempt >= policy_.attempts || ++failures[failure.kind] >= attempts_for(failure.kind)) {
       if (attempt > 1) failure.message += fmt::format(" (after {} attempts)", attempt);
       return outcome;
     }

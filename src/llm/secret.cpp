@@ -4,8 +4,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "base/text.h"
 #include "os/files.h"
@@ -35,6 +37,17 @@ std::string Secret::redact(std::string text) const {
   if (in_json != text_) text = replace_all(std::move(text), in_json, kShown);
   const std::string in_url = url_form(text_);
   if (in_url != text_) text = replace_all(std::move(text), in_url, kShown);
+  return text;
+}
+
+std::string Secret::redact_piece(std::string_view piece, std::string& held) const {
+  std::string text = redact(std::exchange(held, "") + std::string(piece));
+  for (size_t n = std::min(text.size(), text_.empty() ? 0 : text_.size() - 1); n > 0; --n) {
+    if (text.compare(text.size() - n, n, text_, 0, n) != 0) continue;
+    held = text.substr(text.size() - n);
+    text.resize(text.size() - n);
+    break;
+  }
   return text;
 }
 

@@ -22,6 +22,9 @@ class Secret {
   /// by
   /// "[key]". Servers like to quote the key they reject.
   std::string redact(std::string text) const;
+  /// The same for a text that comes in pieces: gives what can be shown now. `held` keeps the end
+  /// that may be the beginning of the secret; it is the caller's between calls.
+  std::string redact_piece(std::string_view piece, std::string& held) const;
 
  private:
   std::string text_;

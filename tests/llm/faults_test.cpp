@@ -71,11 +71,7 @@ TEST_P(Faults, AreTyped) {
   const Outcome outcome = provider.complete(question("go", vendor.model), {});
   ASSERT_FALSE(outcome);
   const Failure& failure = outcome.failure();
-  FailureKind want = fault.kind;
-  // One vendor's stream has a status of its own for this.
-  if (std::string(fault.name) == "error_event" && failure.kind == FailureKind::Server)
-    want = FailureKind::Server;
-  EXPECT_EQ(failure.kind, want) << failure_name(failure.kind) << ": " << failure.message;
+  EXPECT_EQ(failure.kind, fault.kind) << failure_name(failure.kind) << ": " << failure.message;
   EXPECT_NE(failure.message.find(fault.says), std::string::npos) << failure.message;
   EXPECT_EQ(failure.message.find(kKey), std::string::npos);
   EXPECT_TRUE(failure.sent);
