@@ -2,6 +2,8 @@
 
 #include <iterator>
 
+#include "base/text.h"
+
 namespace kw::llm {
 namespace {
 
@@ -41,7 +43,8 @@ const KindRow& row(FailureKind kind) { return kKinds[static_cast<size_t>(kind)];
 Message assistant_message(const Reply& reply) {
   Message message;
   message.role = Role::Assistant;
-  message.text = reply.text;
+  const bool nothing = trim(reply.text).empty() && reply.calls.empty();
+  message.text = nothing ? "(no answer)" : reply.text;  // an empty turn cannot be sent
   message.calls = reply.calls;
   message.opaque = reply.opaque;
   return message;

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <set>
 
+#include "base/text.h"
+
 namespace kw::llm {
 namespace {
 
@@ -70,7 +72,7 @@ Status check_message(const Request& request, size_t at) {
   const bool user = at % 2 == 0;
   if ((message.role == Role::User) != user)
     return input_error("turns must alternate, beginning with the user's");
-  if (message.text.empty() && message.calls.empty() && message.results.empty())
+  if (trim(message.text).empty() && message.calls.empty() && message.results.empty())
     return input_error(fmt::format("message {} is empty", at));
   if (user && !message.calls.empty()) return input_error("a user's turn cannot call tools");
   if (!user && !message.results.empty())

@@ -4,6 +4,8 @@
 
 #include <set>
 
+#include "base/text.h"
+
 namespace kw::llm {
 namespace {
 
@@ -55,6 +57,15 @@ Failure invalid_reply(std::string message) {
   return failure;
 }
 
+std::optional<Failure> empty_reply(const Reply& reply) {
+  const bool something = !trim(reply.text).empty() || !reply.calls.empty();
+  if (something || (reply.stop != StopReason::End && reply.stop != StopReason::ToolUse))
+    return std::nullopt;
+  Failure failure = invalid_reply("the reply is empty");
+  failure.usage = reply.usage;
+  return failure;
+}
+
 std::string joined_system(const Request& request) {
   std::string text;
   for (const SystemBlock& block : request.system) {
@@ -70,6 +81,11 @@ Json arguments_object(const ToolCall& call) {
   Json wrapped = Json::object();
   wrapped.set("invalid_json", call.arguments);
   return wrapped;
+}
+
+std::string arguments_text(const ToolCall& call) {
+  if (!call.parse_error.empty()) return arguments_object(call).dump();
+  return call.arguments.empty() ? "{}" : call.arguments;
 }
 
 const char* effort_of(const Reasoning& reasoning) {

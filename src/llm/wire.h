@@ -64,10 +64,13 @@ extern const Wire kGeminiWire;
 void tidy_calls(const Request& request, Reply& reply);
 /// A failure of kind InvalidReply.
 Failure invalid_reply(std::string message);
+/// A reply that holds nothing and does not say why: InvalidReply, with what it cost.
+std::optional<Failure> empty_reply(const Reply& reply);
 /// All system blocks as one text, separated by empty lines.
 std::string joined_system(const Request& request);
-/// Arguments as an object, for formats that cannot carry broken JSON.
+/// Arguments as an object, and as its text: servers choke on broken JSON in a conversation.
 Json arguments_object(const ToolCall& call);
+std::string arguments_text(const ToolCall& call);
 /// What a budget of thinking tokens means as a word, and the other way round.
 const char* effort_of(const Reasoning& reasoning);
 int64_t budget_of(const Reasoning& reasoning);

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <map>
 
+#include "base/text.h"
 #include "llm/wire.h"
 
 namespace kw::llm {
@@ -44,7 +45,7 @@ class Marks {
 Json assistant_blocks(const Message& message) {
   if (message.opaque.wire == kName) return message.opaque.content;
   Json blocks = Json::array();
-  if (!message.text.empty()) blocks.push(text_block(message.text));
+  if (!trim(message.text).empty()) blocks.push(text_block(message.text));
   for (const ToolCall& call : message.calls) {
     blocks.push(Json(Json::Object{{"type", "tool_use"},
                                   {"id", call.id},
@@ -171,7 +172,7 @@ Opaque opaque_of(const Json& content, const Reply& reply) {
   for (const Json& block : content.items()) {
     const std::string& type = block["type"].as_string();
     thinking |= type == "thinking" || type == "redacted_thinking";
-    if (type == "text" && block["text"].as_string().empty()) continue;  // would be rejected
+    if (type == "text" && trim(block["text"].as_string()).empty()) continue;  // is rejected
     Json copy = Json::object();
     for (const auto& [key, value] : block.members()) {
       if (key != "input_text" && key != "input") copy.set(key, value);
@@ -195,6 +196,7 @@ Outcome read_body(const Json& body) {
   reply.stop = stop_of(reply.stop_word);
   reply.usage = usage_of(body["usage"]);
   reply.model = body["model"].as_string();
+  if (auto failure = empty_reply(reply)) return *failure;
   reply.opaque = opaque_of(body["content"], reply);
   return reply;
 }

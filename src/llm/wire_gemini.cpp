@@ -5,6 +5,7 @@
 #include <array>
 #include <set>
 
+#include "base/text.h"
 #include "llm/wire.h"
 
 namespace kw::llm {
@@ -42,7 +43,7 @@ Json reduced_schema(const Json& schema, std::vector<std::string>& dropped) {
 Json assistant_parts(const Message& message) {
   if (message.opaque.wire == kName) return message.opaque.content;
   Json parts = Json::array();
-  if (!message.text.empty()) parts.push(Json(Json::Object{{"text", message.text}}));
+  if (!trim(message.text).empty()) parts.push(Json(Json::Object{{"text", message.text}}));
   for (const ToolCall& call : message.calls) {
     Json function(Json::Object{{"name", call.name}, {"args", arguments_object(call)}});
     parts.push(Json(Json::Object{{"functionCall", std::move(function)}}));
@@ -204,8 +205,7 @@ Outcome read_body(const Json& body) {
   reply.usage = usage_of(body["usageMetadata"]);
   reply.model = body["modelVersion"].as_string();
   if (is_signed) reply.opaque = {kName, parts};
-  if (reply.text.empty() && reply.calls.empty() && reply.stop == StopReason::End)
-    return invalid_reply("the reply's candidate is empty");
+  if (auto failure = empty_reply(reply)) return *failure;
   return reply;
 }
 

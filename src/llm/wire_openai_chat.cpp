@@ -9,8 +9,7 @@ namespace {
 Json calls_json(const Message& message) {
   Json calls = Json::array();
   for (const ToolCall& call : message.calls) {
-    Json function(Json::Object{{"name", call.name},
-                               {"arguments", call.arguments.empty() ? "{}" : call.arguments}});
+    Json function(Json::Object{{"name", call.name}, {"arguments", arguments_text(call)}});
     calls.push(Json(
         Json::Object{{"id", call.id}, {"type", "function"}, {"function", std::move(function)}}));
   }
@@ -100,7 +99,7 @@ Usage usage_of(const Json& usage) {
 }
 
 /// Some imitations hand over the arguments as an object.
-std::string arguments_text(const Json& arguments) {
+std::string spelled(const Json& arguments) {
   return arguments.is_object() ? arguments.dump() : arguments.as_string();
 }
 
@@ -117,7 +116,7 @@ Outcome read_body(const Json& body) {
     std::string id = call["id"].as_string();
     if (id.empty()) id = "call_" + std::to_string(reply.calls.size() + 1);
     reply.calls.push_back(make_tool_call(std::move(id), call["function"]["name"].as_string(),
-                                         arguments_text(call["function"]["arguments"])));
+                                         spelled(call["function"]["arguments"])));
   }
   // Imitations say "stop" when they call, too.
   if (!reply.calls.empty() && reply.stop == StopReason::End) reply.stop = StopReason::ToolUse;
@@ -127,6 +126,7 @@ Outcome read_body(const Json& body) {
   }
   reply.usage = usage_of(body["usage"]);
   reply.model = body["model"].as_string();
+  if (auto failure = empty_reply(reply)) return *failure;
   return reply;
 }
 
@@ -177,7 +177,7 @@ class ChatAssembler : public Assembler {
       Call& call = calls_[piece["index"].as_int(position++)];
       if (!piece["id"].as_string().empty()) call.id = piece["id"].as_string();
       call.name += piece["function"]["name"].as_string();
-      call.arguments += arguments_text(piece["function"]["arguments"]);
+      call.arguments += spelled(piece["function"]["arguments"]);
     }
     return delta["content"].as_string();
   }

@@ -23,7 +23,7 @@ void add_message(const Message& message, Json& input) {
       input.push(Json(Json::Object{{"type", "function_call"},
                                    {"call_id", call.id},
                                    {"name", call.name},
-                                   {"arguments", call.arguments.empty() ? "{}" : call.arguments}}));
+                                   {"arguments", arguments_text(call)}}));
     }
     return;
   }
@@ -121,9 +121,8 @@ Outcome read_body(const Json& body) {
     reasoned |= type == "reasoning" && item["encrypted_content"].is_string();
   }
   set_stop(body, refused, reply);
-  if (reply.text.empty() && reply.calls.empty() && reply.stop == StopReason::End)
-    return invalid_reply("the reply's output is empty");
   reply.usage = usage_of(body["usage"]);
+  if (auto failure = empty_reply(reply)) return *failure;
   reply.model = body["model"].as_string();
   if (reasoned) reply.opaque = {kName, body["output"]};
   return reply;

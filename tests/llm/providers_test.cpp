@@ -166,6 +166,27 @@ TEST_P(Vendors, SaysWhyItStopped) {
   EXPECT_EQ(outcome->text, "I will not.");
 }
 
+TEST_P(Vendors, AnEmptyReplyIsNoReply) {
+  server().script(R"([{"text": "", "usage": {"input": 9, "output": 1}}])");
+  const Outcome outcome = ask(model_question("go"));
+  ASSERT_FALSE(outcome);
+  EXPECT_EQ(outcome.failure().kind, FailureKind::InvalidReply);
+  EXPECT_EQ(outcome.failure().usage.input, 9);  // it is paid for all the same
+}
+
+TEST_P(Vendors, BlankTextBesideACallIsNotSentBack) {
+  server().script(
+      R"([{"text": " \n", "calls": [{"name": "compile", "arguments": {"source": ""}}]}, {"text": "ok"}])");
+  Request request = model_question("go");
+  request.tools.push_back(compile_tool());
+  Outcome outcome = ask(request);
+  ASSERT_TRUE(outcome) << outcome.failure().message;
+  request.messages.push_back(assistant_message(*outcome));
+  request.messages.push_back(results_message({{outcome->calls.at(0).id, "compile", "", false}}));
+  outcome = ask(request);
+  ASSERT_TRUE(outcome) << outcome.failure().message;
+}
+
 TEST_P(Vendors, ReportsCachedTokens) {
   server().script(R"([{"text": "a"}, {"text": "b"}])");
   Request request = model_question("first");

@@ -79,6 +79,7 @@ class Reader:
         if kind == "text":
             only(block, {"type", "text", "cache_control"}, where, EXTRA)
             need(isinstance(block.get("text"), str) and block["text"], f"{where}: text content blocks must be non-empty")
+            need(block["text"].strip(), f"{where}: text content blocks must contain non-whitespace text")
             message["text"] += block["text"]
             self.add(block["text"], block, where)
         elif kind == "tool_use":
