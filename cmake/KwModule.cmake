@@ -1,8 +1,9 @@
 # kw_module(name DEPENDS ...): src/name/*.cpp -> kw_name, src/name/*_test.cpp -> kw_name_test (ctest label: name).
 # A module may depend only on modules declared above it; the lines collected in KW_LAYERS feed the include fence.
-# SIMD lists sources that are compiled once per x86-64 level (see kw_simd below).
+# SIMD lists sources that are compiled once per x86-64 level (see kw_simd below); APART those that use the names of their
+# siblings on purpose, and so are never compiled together with them.
 function(kw_module name)
-  cmake_parse_arguments(arg "" "" "DEPENDS;PRIVATE_LIBS;SIMD;DEFINES" ${ARGN})
+  cmake_parse_arguments(arg "" "" "DEPENDS;PRIVATE_LIBS;SIMD;APART;DEFINES" ${ARGN})
   foreach(dep IN LISTS arg_DEPENDS)
     if(NOT TARGET kw_${dep})
       message(FATAL_ERROR "${name} depends on ${dep}, which is not declared above it")
@@ -14,6 +15,9 @@ function(kw_module name)
   list(FILTER tests INCLUDE REGEX "_test\\.cpp$")
   foreach(file IN LISTS arg_SIMD)
     list(REMOVE_ITEM sources ${CMAKE_CURRENT_SOURCE_DIR}/${name}/${file})
+  endforeach()
+  foreach(file IN LISTS arg_APART)
+    set_source_files_properties(${CMAKE_CURRENT_SOURCE_DIR}/${name}/${file} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   endforeach()
   if(NOT sources)
     message(FATAL_ERROR "module ${name} has no sources")

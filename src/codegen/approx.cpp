@@ -191,12 +191,12 @@ std::optional<Shortcut> shorten_sigmoid(const Matcher& m, NodeId id) {
   return call(m, id, m.ends_in_fp16(id) ? "half_sigmoid" : "fast_sigmoid");
 }
 
-struct Row {
+struct ShortcutRow {
   Op op;
   std::optional<Shortcut> (*shorten)(const Matcher& m, NodeId id);
 };
 
-constexpr Row kRows[] = {
+constexpr ShortcutRow kShortcuts[] = {
     {Op::Add, shorten_add},        {Op::Mul, shorten_mul},        {Op::Div, shorten_div},
     {Op::Log1p, shorten_softplus}, {Op::Where, shorten_softplus}, {Op::Tanh, shorten_tanh},
     {Op::Exp, shorten_exp},        {Op::Expm1, shorten_expm1},    {Op::Sigmoid, shorten_sigmoid},
@@ -207,7 +207,7 @@ constexpr Row kRows[] = {
 std::optional<Shortcut> find_shortcut(const Graph& graph, NodeId node) {
   if (!is_narrow(graph[node].dtype)) return std::nullopt;
   const Matcher matcher(graph);
-  for (const Row& row : kRows) {
+  for (const ShortcutRow& row : kShortcuts) {
     if (row.op != graph[node].op) continue;
     for (const NodeId input : graph[node].inputs)
       if (tensor::is_float(graph[input].dtype) && !is_narrow(graph[input].dtype))

@@ -17,14 +17,14 @@
 namespace kw::codegen {
 namespace {
 
-struct Row {
+struct FunctionRow {
   std::string_view name;
   std::vector<std::string_view> needs;
   std::string_view text;
 };
 
-const std::vector<Row>& rows() {
-  static const std::vector<Row> kRows = {
+const std::vector<FunctionRow>& rows() {
+  static const std::vector<FunctionRow> kFunctions = {
       {"exp2_approx", {}, R"(__device__ __forceinline__ float exp2_approx(float x) {
   float y;
   asm("ex2.approx.f32 %0, %1;" : "=f"(y) : "f"(x));
@@ -145,11 +145,11 @@ __device__ __forceinline__ float half_one_plus_erf(float u) {
 }
 )"},
   };
-  return kRows;
+  return kFunctions;
 }
 
-const Row& row(std::string_view name) {
-  for (const Row& r : rows())
+const FunctionRow& row(std::string_view name) {
+  for (const FunctionRow& r : rows())
     if (r.name == name) return r;
   KW_CHECK(false, "a shortcut calls a function that is in the table");
   return rows().front();
@@ -164,7 +164,7 @@ std::string device_functions(const std::set<std::string>& names) {
     for (const std::string_view needed : row(name).needs) wanted.insert(needed);
   }
   std::string text;
-  for (const Row& r : rows()) {
+  for (const FunctionRow& r : rows()) {
     if (wanted.count(r.name) == 0) continue;
     if (!text.empty()) text += "\n";
     text += r.text;

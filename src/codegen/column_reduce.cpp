@@ -45,7 +45,7 @@ std::optional<Joining::Kind> kind_of(Op op) {
   }
 }
 
-bool is_arg(Op op) { return op == Op::ArgMax || op == Op::ArgMin; }
+bool finds_place(Op op) { return op == Op::ArgMax || op == Op::ArgMin; }
 
 bool last_is_kept(const Node& input, const std::vector<int>& dims) {
   for (size_t d = input.shape.size(); d-- > 0;) {
@@ -67,7 +67,7 @@ std::vector<NodeId> reductions_of(const Region& region) {
     const bool alike =
         kind && node.attrs.dims == first.attrs.dims &&
         same_shape(region.node(node.inputs[0]).shape, region.node(first.inputs[0]).shape);
-    if (is_arg(node.op) && node.attrs.dims.size() != 1) return {};
+    if (finds_place(node.op) && node.attrs.dims.size() != 1) return {};
     if (!alike || !last_is_kept(region.node(node.inputs[0]), node.attrs.dims)) return {};
     // The truth of fp64 products is made one by one.
     if (*kind == Joining::Kind::Product && node.dtype == DType::Fp64) return {};
@@ -100,9 +100,9 @@ class ColumnReduce {
     e_.rename = loop_.rename(variable(kLane));
     // Bests first: what lies beside them joins them.
     for (const NodeId id : nodes_)
-      if (is_arg(region.node(id).op)) add_state(id);
+      if (finds_place(region.node(id).op)) add_state(id);
     for (const NodeId id : nodes_)
-      if (!is_arg(region.node(id).op)) add_state(id);
+      if (!finds_place(region.node(id).op)) add_state(id);
   }
 
   /// Whether every store is the result of its row, in the order of rows.
@@ -142,7 +142,7 @@ class ColumnReduce {
   void add_state(NodeId id) {
     const Node& node = region_.node(id);
     const Joining::Kind kind = *kind_of(node.op);
-    const DType dtype = is_arg(node.op) ? region_.node(node.inputs[0]).dtype : node.dtype;
+    const DType dtype = finds_place(node.op) ? region_.node(node.inputs[0]).dtype : node.dtype;
     const DType type = in_float(dtype) ? DType::Fp32 : dtype;
     for (size_t k = 0; k < states_.size(); ++k) {
       const State& state = states_[k];
@@ -153,10 +153,11 @@ class ColumnReduce {
     }
     const size_t k = states_.size();
     const std::string prefix = k == 0 ? region_.name : fmt::format("{}_and{}", region_.name, k + 1);
-    const char* wish = is_arg(node.op) ? "best" : "total";
-    states_.push_back({Joining(prefix, type, kind,
-                               is_arg(node.op) ? Joining::Places::First : Joining::Places::None),
-                       kind, node.inputs[0], k == 0 ? wish : fmt::format("{}_{}", wish, k + 1)});
+    const char* wish = finds_place(node.op) ? "best" : "total";
+    states_.push_back(
+        {Joining(prefix, type, kind,
+                 finds_place(node.op) ? Joining::Places::First : Joining::Places::None),
+         kind, node.inputs[0], k == 0 ? wish : fmt::format("{}_{}", wish, k + 1)});
     state_of_[id] = k;
   }
 
@@ -229,7 +230,7 @@ class ColumnReduce {
       for (size_t d = 0; d < at.size(); ++d) in_order_ = in_order_ && at[d].same_text(row[d]);
       const State& state = states_[state_of_.at(id)];
       const std::string own = state.name + "[lane]";
-      if (!is_arg(region_.node(id).op)) return Value{{state.joining.value(own)}, lane_scope_};
+      if (!finds_place(region_.node(id).op)) return Value{{state.joining.value(own)}, lane_scope_};
       return Value{{fmt::format("static_cast<long long>({})", state.joining.place(own))},
                    lane_scope_};
     };

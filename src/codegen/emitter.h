@@ -17,6 +17,8 @@
 
 namespace kw::codegen {
 
+inline constexpr size_t kMostStatements = 400;  // of one thread's straight code
+
 /// An expression, and the innermost scope it depends on.
 struct Value {
   Expr expr;

@@ -8,7 +8,7 @@ namespace kw::codegen {
 
 namespace {
 
-struct Row {
+struct HelperRow {
   const char *name, *needs, *text;
 };
 
@@ -301,6 +301,14 @@ __device__ __forceinline__ void reduce_stack(T (&values)[kVec], Join join, T* sl
 }
 )";
 
+constexpr const char* kRescaled =
+    R"(// A sum of exponentials in which another number is taken off the exponents; -inf taken off means
+// that nothing was summed yet.
+__device__ __forceinline__ float rescaled(float sum, float from, float to) {
+  return from == to || from == -__int_as_float(0x7f800000) ? sum : sum * expf(from - to);
+}
+)";
+
 constexpr const char* kDigamma =
     R"(// Reflected to positive arguments, lifted above 10, then the asymptotic series.
 __device__ __forceinline__ double digamma(double x) {
@@ -367,7 +375,7 @@ constexpr const char* kToExponent =
 }
 )";
 
-constexpr Row kRows[] = {
+constexpr HelperRow kHelpers[] = {
     {"Pack", "", kPack},
     {"WordOf", "", kWord},
     {"load_pack", "Pack WordOf", kLoadPack},
@@ -391,6 +399,7 @@ constexpr Row kRows[] = {
     {"reduce_lanes", "", kReduceLanes},
     {"reduce_block", "reduce_lanes", kReduceBlock},
     {"reduce_stack", "", kReduceStack},
+    {"rescaled", "", kRescaled},
     {"digamma", "", kDigamma},
     {"philox_uniform", "", kPhilox},
     {"from_exponent", "", kFromExponent},
@@ -400,7 +409,7 @@ constexpr Row kRows[] = {
 }  // namespace
 
 bool is_helper(const std::string& name) {
-  for (const Row& row : kRows) {
+  for (const HelperRow& row : kHelpers) {
     if (name == row.name) return true;
   }
   return false;
@@ -410,7 +419,7 @@ std::string helper_functions(const std::set<std::string>& names) {
   std::set<std::string> wanted = names;
   for (bool grew = true; grew;) {
     grew = false;
-    for (const Row& row : kRows) {
+    for (const HelperRow& row : kHelpers) {
       if (wanted.count(row.name) == 0) continue;
       for (const std::string& need : split(row.needs, ' ')) {
         grew = (!need.empty() && wanted.insert(need).second) || grew;
@@ -418,7 +427,7 @@ std::string helper_functions(const std::set<std::string>& names) {
     }
   }
   std::string text;
-  for (const Row& row : kRows) {
+  for (const HelperRow& row : kHelpers) {
     if (wanted.count(row.name) > 0) text += (text.empty() ? "" : "\n") + std::string(row.text);
   }
   return text;

@@ -14,8 +14,6 @@ using tensor::DType;
 
 namespace {
 
-bool is_floating(DType dtype) { return in_float(dtype) || dtype == DType::Fp64; }
-
 /// What every value of the dtype is at least, or at most.
 std::string extreme(DType dtype, bool lowest) {
   if (is_floating(dtype)) {

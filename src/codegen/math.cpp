@@ -16,13 +16,13 @@ using tensor::DType;
 namespace {
 
 /// How one op is written. {0}, {1} … are operands; a pattern that begins with '=' is no atom.
-struct Row {
+struct MathRow {
   Op op;
   const char *real, *wide, *integer;  // float, double, integers; nullptr: there is none
   const char* helpers;                // helper functions, separated by blanks
 };
 
-constexpr Row kRows[] = {
+constexpr MathRow kMathRows[] = {
     {Op::Neg, "=-{0}", "=-{0}", "=-{0}", ""},
     {Op::Abs, "fabsf({0})", "fabs({0})", "({0} < 0 ? -{0} : {0})", ""},
     {Op::Sign, "sign_of({0})", "sign_of({0})", "sign_of({0})", "sign_of"},
@@ -95,10 +95,10 @@ constexpr Row kRows[] = {
 /// Names of helpers are recognised where a pattern calls them.
 constexpr const char* kCalled[] = {"max_nan", "min_nan", "max_of", "min_of", "integer_power"};
 
-const Row& row_of(Op op) {
-  static const std::map<Op, const Row*> rows = [] {
-    std::map<Op, const Row*> all;
-    for (const Row& row : kRows) all[row.op] = &row;
+const MathRow& row_of(Op op) {
+  static const std::map<Op, const MathRow*> rows = [] {
+    std::map<Op, const MathRow*> all;
+    for (const MathRow& row : kMathRows) all[row.op] = &row;
     return all;
   }();
   const auto found = rows.find(op);
@@ -109,8 +109,6 @@ const Row& row_of(Op op) {
 std::string cast_to(const char* type, const Expr& x) {
   return fmt::format("static_cast<{}>({})", type, x.text);
 }
-
-bool is_floating(DType dtype) { return in_float(dtype) || dtype == DType::Fp64; }
 
 // Numbers to bool by comparing; floats to narrow integers through the widest, where every value
 // that a test may look at fits.
@@ -133,7 +131,7 @@ Expr pointwise_text(Op op, DType from, DType to, const std::vector<Expr>& operan
                     std::set<std::string>& functions) {
   if (op == Op::Cast) return cast_text(from, to, operands[0]);
   if (op == Op::Not && from == DType::Bool) return {"!" + operands[0].operand(), false};
-  const Row& row = row_of(op);
+  const MathRow& row = row_of(op);
   const bool real = in_float(op == Op::Where ? to : from);
   const bool wide = (op == Op::Where ? to : from) == DType::Fp64;
   const char* pattern = real ? row.real : wide ? row.wide : row.integer;

@@ -75,11 +75,11 @@ class Tiled {
   }
 
   struct Element {
-    Operand operand;
+    ProductOperand operand;
     std::string text;
   };
 
-  Element write_element(const Operand& operand) {
+  Element write_element(const ProductOperand& operand) {
     const int scope = e_.open({"mi", "ni", "ki"}, 1, 2);
     const Value value =
         e_.value(operand.node, operand.left ? product_.left_index() : product_.right_index());
@@ -130,7 +130,7 @@ class Tiled {
   void write_fetch(CudaWriter& w) const {
     const auto lambda = w.block("const auto fetch = [&](Index from)", ";");
     for (const Element* element : {&left_, &right_}) {
-      const Operand& operand = element->operand;
+      const ProductOperand& operand = element->operand;
       const char* side = operand.left ? "mi" : "ni";
       const char* size = operand.left ? "kM" : "kN";
       w.line("#pragma unroll");
@@ -150,7 +150,7 @@ class Tiled {
   void write_keep(CudaWriter& w) const {
     const auto lambda = w.block("const auto keep = [&](int to)", ";");
     for (const Element* element : {&left_, &right_}) {
-      const Operand& operand = element->operand;
+      const ProductOperand& operand = element->operand;
       w.line("#pragma unroll");
       const auto loop =
           w.block(fmt::format("for (int element = 0; element < {} * kK / kThreads; ++element)",
@@ -161,7 +161,7 @@ class Tiled {
   }
 
   /// Neighbouring threads take what lies side by side in memory.
-  void write_place(CudaWriter& w, const Operand& operand) const {
+  void write_place(CudaWriter& w, const ProductOperand& operand) const {
     const char* size = operand.left ? "kM" : "kN";
     w.line("const int own = element * kThreads + threadIdx.x;");
     w.line(operand.along_k ? "const int at = own / kK, at_k = own % kK;"

@@ -12,7 +12,7 @@
 namespace kw::codegen {
 
 /// An operand's tile in shared memory: `outer` rows of `inner` neighbouring elements.
-struct Operand {
+struct ProductOperand {
   graph::NodeId node = 0;
   bool left = true;       // [m, k], else [k, n]
   bool along_k = true;    // neighbours in memory are neighbours along k
@@ -41,7 +41,7 @@ class Product {
   Index index() const { return at("mi", "ni"); }
   Ranges ranges() const;
   /// Operands behind casts that lose nothing; `strip`: also those to fp32.
-  Operand operand(bool left, bool strip) const;
+  ProductOperand operand(bool left, bool strip) const;
 
   /// Writes the stores of one element, `value` being the product there. False where a store is not
   /// computed from the product's element at its own place.

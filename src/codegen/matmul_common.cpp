@@ -36,8 +36,8 @@ Index Product::at(const char* row, const char* column) const {
   return index;
 }
 
-Operand Product::operand(bool left, bool strip) const {
-  Operand operand;
+ProductOperand Product::operand(bool left, bool strip) const {
+  ProductOperand operand;
   operand.left = left;
   operand.tile = left ? "left" : "right";
   operand.node = node().inputs[left ? 0 : 1];

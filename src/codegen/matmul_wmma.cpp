@@ -59,7 +59,7 @@ class TensorCores {
            : index[0] == 'n' ? product_.n().text()
                              : product_.k().text();
   }
-  std::string packs_of(const Operand& side) const {
+  std::string packs_of(const ProductOperand& side) const {
     return fmt::format("{} * {} / kVec / kThreads", extent(side.outer()), extent(side.inner()));
   }
 
@@ -68,7 +68,7 @@ class TensorCores {
     e_.open({"batch"}, 0, 0);
     for (const Dim& size : {product_.m(), product_.n(), product_.k()}) e_.note(size);
     e_.note(product_.batches());
-    for (const Operand& side : sides_) {
+    for (const ProductOperand& side : sides_) {
       const int scope = e_.open({"mi", "ni", "ki"}, 1, 2);
       Packs packs(e_, side.inner());
       packed_ = packed_ && side.direct && packs.can_store(side.address);
@@ -92,7 +92,7 @@ class TensorCores {
   }
 
   /// The buffer a direct operand lies in.
-  std::string buffer_of(const Operand& side) const {
+  std::string buffer_of(const ProductOperand& side) const {
     std::string found;
     Emitter e(region_);
     e.ranges = product_.ranges();
@@ -111,7 +111,7 @@ class TensorCores {
     const std::string half = memory_type(dtype_);
     w.line(fmt::format("constexpr int kM = {}, kN = {}, kK = 32;", name("TILE_M"), name("TILE_N")));
     w.line("constexpr int kWarps = kM / 64 * (kN / 32), kThreads = 32 * kWarps;");
-    for (const Operand& side : sides_)
+    for (const ProductOperand& side : sides_)
       w.line(fmt::format("__shared__ __align__(32) {} {}[{}][{} + 8];", half, side.tile,
                          extent(side.outer()), extent(side.inner())));
     w.line("__shared__ __align__(32) float results[kWarps][16][20];");
@@ -123,7 +123,7 @@ class TensorCores {
     w.line("const int warp = threadIdx.x / 32;");
     w.line("const int warp_m = warp / (kN / 32) * 64, warp_n = warp % (kN / 32) * 32;");
     w.raw(block_text_);
-    for (const Operand& side : sides_)
+    for (const ProductOperand& side : sides_)
       w.line(fmt::format("Pack<{}, kVec> next_{}[{}];", half, side.tile, packs_of(side)));
     w.line("namespace wmma = nvcuda::wmma;");
     w.line("wmma::fragment<wmma::accumulator, 16, 16, 16, float> sums[4][2];");
@@ -144,7 +144,7 @@ class TensorCores {
     return w.text();
   }
 
-  void write_place(CudaWriter& w, const Operand& side) const {
+  void write_place(CudaWriter& w, const ProductOperand& side) const {
     w.line("const int own = element * kThreads + threadIdx.x;");
     w.line(fmt::format(
         "const int at_inner = own % ({0} / kVec) * kVec, at_outer = own / ({0} / kVec);",
@@ -154,7 +154,7 @@ class TensorCores {
   void write_fetch(CudaWriter& w) const {
     const auto lambda = w.block("const auto fetch = [&](Index from)", ";");
     for (size_t s = 0; s < sides_.size(); ++s) {
-      const Operand& side = sides_[s];
+      const ProductOperand& side = sides_[s];
       w.line("#pragma unroll");
       const auto loop =
           w.block(fmt::format("for (int element = 0; element < {}; ++element)", packs_of(side)));
@@ -174,7 +174,7 @@ class TensorCores {
   }
 
   void write_keep(CudaWriter& w) const {
-    for (const Operand& side : sides_) {
+    for (const ProductOperand& side : sides_) {
       w.line("#pragma unroll");
       const auto loop =
           w.block(fmt::format("for (int element = 0; element < {}; ++element)", packs_of(side)));
@@ -188,7 +188,7 @@ class TensorCores {
   void write_products(CudaWriter& w) const {
     w.line("#pragma unroll");
     const auto steps = w.block("for (int k = 0; k < kK; k += 16)");
-    for (const Operand& side : sides_) {
+    for (const ProductOperand& side : sides_) {
       // Rows of the left operand run along k, rows of the right one along n.
       const bool rows = side.along_k == side.left;
       w.line(fmt::format("wmma::fragment<wmma::{}, 16, 16, 16, {}, wmma::{}> {}[{}];",
@@ -196,7 +196,7 @@ class TensorCores {
                          rows ? "row_major" : "col_major", side.left ? "a" : "b",
                          side.left ? 4 : 2));
     }
-    for (const Operand& side : sides_) {
+    for (const ProductOperand& side : sides_) {
       const char* at = side.left ? "warp_m + 16 * i" : "warp_n + 16 * i";
       w.line("#pragma unroll");
       w.line(
@@ -252,7 +252,7 @@ class TensorCores {
     const std::string fits = fits_int(region_);
     if (packed_) {
       std::vector<std::string> fast = conditions_;
-      for (const Operand& side : sides_)
+      for (const ProductOperand& side : sides_)
         fast.push_back(fmt::format("({}) % {} == 0", limit(side.inner()), kPack));
       fast.push_back(fits);
       variant(all_of(fast), "int", kPack);
@@ -263,7 +263,7 @@ class TensorCores {
 
   const Region& region_;
   Product product_;
-  std::vector<Operand> sides_;
+  std::vector<ProductOperand> sides_;
   DType dtype_;
   Emitter e_;
   bool packed_ = true;

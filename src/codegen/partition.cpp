@@ -16,8 +16,7 @@ using graph::Op;
 
 namespace {
 
-constexpr size_t kMostStatements = 400;  // of one thread's straight code
-constexpr size_t kMostJoined = 32;       // kernels beyond which joining is not tried
+constexpr size_t kMostJoined = 32;  // kernels beyond which joining is not tried
 
 /// Roots of one kernel, ascending.
 using Roots = std::set<NodeId>;

@@ -18,8 +18,6 @@ using graph::NodeId;
 
 namespace {
 
-constexpr size_t kMostStatements = 400;
-
 /// What one run over the region's elements needs: values of every store at the domain's index.
 class Elements {
  public:

@@ -16,7 +16,6 @@ using tensor::DType;
 
 namespace {
 
-constexpr size_t kMostStatements = 400;
 
 bool is_simple_reduction(Op op) {
   return op == Op::Sum || op == Op::Prod || op == Op::Max || op == Op::Min;

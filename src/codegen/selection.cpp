@@ -16,7 +16,7 @@ using tensor::DType;
 namespace {
 
 bool is_sort(Op op) { return op == Op::SortValues || op == Op::SortIndices; }
-bool is_place(Op op) { return op == Op::SortIndices || op == Op::TopKIndices; }
+bool is_rank(Op op) { return op == Op::SortIndices || op == Op::TopKIndices; }
 
 /// The node a store shows in another shape.
 NodeId before_reshapes(const Region& region, NodeId id) {
@@ -115,7 +115,7 @@ bool SelectionResults::write(Emitter& e, int level, const std::string& order, Cu
       const int own = std::max(scope, e.level_of(at[selection_.axis()]));
       const std::string picked = e.fresh_variable("picked", own);
       e.at(own).line(fmt::format("const Index {} = {};", picked, place));
-      if (is_place(region_.node(id).op))
+      if (is_rank(region_.node(id).op))
         return Value{{fmt::format("static_cast<long long>({})", picked)}, own};
       e.ranges.insert_or_assign(picked, loop_.length());
       return e.value(selection_.input, loop_.index_at(variable(picked)));

@@ -17,8 +17,6 @@ using tensor::DType;
 
 namespace {
 
-bool is_floating(DType dtype) { return in_float(dtype) || dtype == DType::Fp64; }
-
 /// Long sums of one thread are kept in double: they have no tree to keep their error small.
 std::string accumulator_type(DType dtype) {
   return is_floating(dtype) ? "double" : register_type(dtype);

@@ -21,8 +21,8 @@ using graph::NodeId;
 
 namespace {
 
-constexpr int64_t kSegment = 128;  // bytes side by side that a layer should read
-constexpr int64_t kItems = 8;      // columns a thread likes to keep
+constexpr int64_t kStackSegment = 128;  // bytes side by side that a layer should read
+constexpr int64_t kItems = 8;           // columns a thread likes to keep
 constexpr int64_t kLongToSplit = 2048;
 
 /// The plan lines around the kernels.
@@ -115,7 +115,7 @@ class StackSchedule {
 
   /// Threads beside each other: a layer reads a segment, if there are so many neighbours.
   int64_t width() const {
-    int64_t width = std::max<int64_t>(1, kSegment / (vec() * narrowest_));
+    int64_t width = std::max<int64_t>(1, kStackSegment / (vec() * narrowest_));
     while (width > 1 && width / 2 * vec() >= inner_.value()) width /= 2;
     if (split_) return width;
     // Few columns need few layers; many need layers more than whole segments.

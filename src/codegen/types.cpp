@@ -11,12 +11,12 @@ using tensor::DType;
 
 namespace {
 
-struct Row {
+struct TypeRow {
   DType dtype;
   const char *memory, *value, *load, *store, *header;
 };
 
-constexpr Row kRows[] = {
+constexpr TypeRow kTypes[] = {
     {DType::Fp64, "double", "double", "{}", "{}", ""},
     {DType::Fp32, "float", "float", "{}", "{}", ""},
     {DType::Fp16, "__half", "float", "__half2float({})", "__float2half({})", "cuda_fp16.h"},
@@ -39,7 +39,7 @@ constexpr Row kRows[] = {
     {DType::Bool, "unsigned char", "bool", "({} != 0)", "static_cast<unsigned char>({})", ""},
 };
 
-const Row& row_of(DType dtype) { return kRows[static_cast<size_t>(dtype)]; }
+const TypeRow& row_of(DType dtype) { return kTypes[static_cast<size_t>(dtype)]; }
 
 std::string with(const char* pattern, const std::string& text) {
   return fmt::format(fmt::runtime(pattern), text);
@@ -102,5 +102,7 @@ std::string literal(DType dtype, double number, int64_t integer) {
       return fmt::format("static_cast<{}>({})", register_type(dtype), integer);
   }
 }
+
+bool is_floating(DType dtype) { return in_float(dtype) || dtype == DType::Fp64; }
 
 }  // namespace kw::codegen

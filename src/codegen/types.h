@@ -20,6 +20,8 @@ const char* header_of(tensor::DType dtype);
 
 /// Computed as fp32: fp32 itself, the half types, fp8 and e8m0.
 bool in_float(tensor::DType dtype);
+/// Of any width.
+bool is_floating(tensor::DType dtype);
 bool is_half(tensor::DType dtype);
 bool is_integer(tensor::DType dtype);  // bool is none
 
