@@ -15,8 +15,6 @@ using tensor::DType;
 
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
 bool chooses(const Folding& f) { return f.op == Op::Max || f.op == Op::Min; }
 double sign_of(const Folding& f) { return f.op == Op::Min ? -1 : 1; }
 bool in_float(const Folding& f) { return !f.in.integer && sums_in_float(f.mode, f.dtype); }

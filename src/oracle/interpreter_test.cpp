@@ -7,6 +7,7 @@
 
 #include "exec/bound.h"
 #include "oracle/test_graph.h"
+#include "oracle/values.h"
 #include "tensor/inputs.h"
 
 namespace kw::oracle {
@@ -18,8 +19,6 @@ using graph::Op;
 using tensor::DType;
 using tensor::Family;
 using tensor::HostTensor;
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 std::vector<double> values_of(const HostTensor& tensor) {
   std::vector<double> values(static_cast<size_t>(tensor::value_count(tensor)));

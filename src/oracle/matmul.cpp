@@ -21,7 +21,6 @@ using tensor::DType;
 
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr int64_t kRows = kGemmRows;
 
 // One matrix of the batch, row-major.

@@ -14,8 +14,6 @@ using tensor::DType;
 
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
 void flip_possible(int k, int count, Lanes& out) {
   open_jumps(count, out);
   (out.i[k] != 0 ? out.lo : out.hi)[k] = 1;

@@ -13,8 +13,6 @@ using tensor::DType;
 
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
 double value_of(const Operand& x, DType type, int k) {
   return x.tracks.integer ? to_double(x.lanes->i[k], type) : x.lanes->t[k];
 }

@@ -13,9 +13,7 @@ namespace kw::oracle {
 using graph::Op;
 using tensor::DType;
 
-namespace {
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-}
+namespace {}
 
 double reach_of(const Operand& x, int k) {
   return exec::bound_constants().path_factor * a_of(x)[k] + h_of(x)[k];

@@ -22,7 +22,6 @@ using tensor::DType;
 
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr int64_t kPiece = int64_t{1} << 17;  // elements one unit of work should have
 
 struct Layout {

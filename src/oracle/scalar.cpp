@@ -225,7 +225,7 @@ double settled(Mode mode, DType type, double value) {
 
 double rounded(DType type, double x) {
   constexpr auto kNearest = numeric::Round::Nearest;
-  constexpr auto kInfinity = numeric::Overflow::Infinity;
+  constexpr auto kOverflow = numeric::Overflow::Infinity;
   switch (type) {
     case DType::Fp64:
       return x;
@@ -236,9 +236,9 @@ double rounded(DType type, double x) {
     case DType::Bf16:
       return numeric::bf16_to_float(numeric::double_to_bf16(x));
     case DType::Fp8e4m3:
-      return numeric::widen<numeric::E4m3>(numeric::narrow<numeric::E4m3, kNearest, kInfinity>(x));
+      return numeric::widen<numeric::E4m3>(numeric::narrow<numeric::E4m3, kNearest, kOverflow>(x));
     case DType::Fp8e5m2:
-      return numeric::widen<numeric::E5m2>(numeric::narrow<numeric::E5m2, kNearest, kInfinity>(x));
+      return numeric::widen<numeric::E5m2>(numeric::narrow<numeric::E5m2, kNearest, kOverflow>(x));
     case DType::E8m0:
       return numeric::e8m0_to_float(numeric::float_to_e8m0(static_cast<float>(x)));
     default:

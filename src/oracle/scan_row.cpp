@@ -15,8 +15,6 @@ using tensor::DType;
 
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
 // Positions in the order they are walked; what is written at each is the state after its own
 // element, or before it when exclusive.
 template <class Write, class Take>

@@ -22,8 +22,6 @@ using tensor::DType;
 
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
 struct Element {
   double t, a, h, lo, hi;
   int64_t i;

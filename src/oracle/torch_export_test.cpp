@@ -10,7 +10,7 @@ namespace {
 
 using tensor::DType;
 
-TorchProcess* process() {
+TorchProcess* export_process() {
   static const auto made =
       find_torch_python().path.empty() ? nullptr : std::make_unique<TorchProcess>();
   return made.get();
@@ -19,7 +19,7 @@ TorchProcess* process() {
 class TorchExport : public testing::Test {
  protected:
   void SetUp() override {
-    if (process() == nullptr) GTEST_SKIP() << "no Python here can import torch";
+    if (export_process() == nullptr) GTEST_SKIP() << "no Python here can import torch";
   }
   static TorchSource source(const std::string& text, const std::string& entry = "") {
     TorchSource made;
@@ -33,7 +33,7 @@ class TorchExport : public testing::Test {
     TorchCall call;
     call.source = from;
     call.arguments = std::move(arguments);
-    return export_graph(*process(), call, dims, 120);
+    return export_graph(*export_process(), call, dims, 120);
   }
 };
 
@@ -58,7 +58,7 @@ constexpr const char* kModel =
 TEST_F(TorchExport, DescribesAModel) {
   TorchSource from = source(kModel);
   from.globals = {{"batch", int64_t{1} << 40}};  // the inputs need not fit into memory
-  const TorchAnswer answer = describe(*process(), from, 60);
+  const TorchAnswer answer = describe(*export_process(), from, 60);
   ASSERT_TRUE(answer.ok()) << outcome_text(answer.outcome);
   const Json& body = answer.body;
   EXPECT_EQ(body["what"].as_string(), "model");
@@ -76,8 +76,9 @@ TEST_F(TorchExport, DescribesAModel) {
 }
 
 TEST_F(TorchExport, DescribesAFunction) {
-  const TorchAnswer answer = describe(
-      *process(), source("import torch\ndef f(x, *, dim=-1, mode='up'):\n    return x\n"), 60);
+  const TorchAnswer answer =
+      describe(*export_process(),
+               source("import torch\ndef f(x, *, dim=-1, mode='up'):\n    return x\n"), 60);
   ASSERT_TRUE(answer.ok()) << outcome_text(answer.outcome);
   EXPECT_EQ(answer.body["entry"].as_string(), "f");
   EXPECT_EQ(answer.body["parameters"].items()[1]["kind"].as_string(), "keyword_only");
@@ -173,7 +174,7 @@ TEST_F(TorchExport, TracesEveryCallWithItsPlace) {
       "    return torch.relu(x) * x.shape[0]\n");
   tensor::HostTensor x = tensor::make_tensor(DType::Fp32, {2}).value();
   call.arguments = {{"x", &x, {}}};
-  const TorchAnswer answer = process()->ask("trace", call, Json::object(), 60);
+  const TorchAnswer answer = export_process()->ask("trace", call, Json::object(), 60);
   ASSERT_TRUE(answer.ok()) << outcome_text(answer.outcome);
   std::vector<std::pair<std::string, int64_t>> steps;
   for (const Json& step : answer.body["steps"].items()) {

@@ -26,7 +26,7 @@ HostTensor make(DType dtype, std::vector<int64_t> shape, const std::vector<doubl
   return made;
 }
 
-std::vector<double> values_of(const HostTensor& t) {
+std::vector<double> numbers_of(const HostTensor& t) {
   std::vector<double> values;
   const int64_t count = *tensor::element_count(t.shape);
   for (int64_t i = 0; i < count; ++i) values.push_back(tensor::get_element(t, i));
@@ -82,7 +82,7 @@ TEST_F(TorchTest, RunsAFunction) {
   ASSERT_EQ(answer.outputs.size(), 1U);
   EXPECT_EQ(answer.outputs[0].name, "out");
   EXPECT_EQ(answer.outputs[0].tensor.shape, (std::vector<int64_t>{2}));
-  EXPECT_EQ(values_of(answer.outputs[0].tensor), (std::vector<double>{3, 7.5}));
+  EXPECT_EQ(numbers_of(answer.outputs[0].tensor), (std::vector<double>{3, 7.5}));
 }
 
 TEST_F(TorchTest, BindsByNameWhateverTheOrder) {
@@ -92,7 +92,7 @@ TEST_F(TorchTest, BindsByNameWhateverTheOrder) {
       run("def f(a, b, *, c=0, d=1):\n    return a / b + c * d\n",
           {{"b", &b, {}}, {"d", nullptr, int64_t{3}}, {"a", &a, {}}, {"c", nullptr, int64_t{5}}});
   ASSERT_TRUE(answer.ok()) << outcome_text(answer.outcome);
-  EXPECT_EQ(values_of(answer.outputs[0].tensor), (std::vector<double>{19}));
+  EXPECT_EQ(numbers_of(answer.outputs[0].tensor), (std::vector<double>{19}));
 }
 
 TEST_F(TorchTest, NamesNestedOutputs) {
@@ -106,7 +106,7 @@ TEST_F(TorchTest, NamesNestedOutputs) {
   EXPECT_EQ(names_of(answer.outputs),
             (std::vector<std::string>{"a", "m.out0", "m.out1", "l.out0", "l.out1.out0"}));
   EXPECT_EQ(answer.outputs[2].tensor.dtype, DType::Int64);
-  EXPECT_EQ(values_of(answer.outputs[2].tensor), (std::vector<double>{1}));
+  EXPECT_EQ(numbers_of(answer.outputs[2].tensor), (std::vector<double>{1}));
 }
 
 TEST_F(TorchTest, LeavesOutNone) {
@@ -124,7 +124,7 @@ TEST_F(TorchTest, GivesBackWhatWasWritten) {
   const TorchAnswer answer = shared_process()->run(call, 60);
   ASSERT_TRUE(answer.ok()) << outcome_text(answer.outcome);
   EXPECT_EQ(names_of(answer.outputs), (std::vector<std::string>{"out"}));
-  EXPECT_EQ(values_of(answer.outputs[0].tensor), (std::vector<double>{2, 4}));
+  EXPECT_EQ(numbers_of(answer.outputs[0].tensor), (std::vector<double>{2, 4}));
 }
 
 TEST_F(TorchTest, PutsWeightsIntoAModelAndGivesBuffersBack) {
@@ -150,16 +150,16 @@ TEST_F(TorchTest, PutsWeightsIntoAModelAndGivesBuffersBack) {
   call.weights = {{"lin.weight", &w, {}}, {"lin_bias", &b, {}}};
   TorchAnswer answer = shared_process()->run(call, 60);
   ASSERT_TRUE(answer.ok()) << outcome_text(answer.outcome);
-  EXPECT_EQ(values_of(answer.outputs[0].tensor), (std::vector<double>{1, 5}));
+  EXPECT_EQ(numbers_of(answer.outputs[0].tensor), (std::vector<double>{1, 5}));
   call.written = {"norm.running_mean"};
   answer = shared_process()->run(call, 60);
   ASSERT_TRUE(answer.ok()) << outcome_text(answer.outcome);
   ASSERT_EQ(answer.outputs.size(), 2U);
-  EXPECT_EQ(values_of(answer.outputs[1].tensor), (std::vector<double>{3}));
+  EXPECT_EQ(numbers_of(answer.outputs[1].tensor), (std::vector<double>{3}));
   call.written_only = true;
   answer = shared_process()->run(call, 60);
   ASSERT_EQ(answer.outputs.size(), 1U);
-  EXPECT_EQ(values_of(answer.outputs[0].tensor), (std::vector<double>{3}));
+  EXPECT_EQ(numbers_of(answer.outputs[0].tensor), (std::vector<double>{3}));
 }
 
 TEST_F(TorchTest, KeepsEmptyTensorsAndScalars) {
@@ -171,7 +171,7 @@ TEST_F(TorchTest, KeepsEmptyTensorsAndScalars) {
   EXPECT_EQ(answer.outputs[0].tensor.shape, (std::vector<int64_t>{0, 3}));
   EXPECT_TRUE(answer.outputs[0].tensor.data.empty());
   EXPECT_TRUE(answer.outputs[1].tensor.shape.empty());
-  EXPECT_EQ(values_of(answer.outputs[1].tensor), (std::vector<double>{5}));
+  EXPECT_EQ(numbers_of(answer.outputs[1].tensor), (std::vector<double>{5}));
 }
 
 TEST_F(TorchTest, CapturesWhatIsPrintedApart) {
@@ -228,7 +228,7 @@ TEST_F(TorchTest, NeighboursOfTwoFoldersAreNotMixedUp) {
     call.source.path = root / name / "ref.py";
     const TorchAnswer answer = shared_process()->run(call, 60);
     ASSERT_TRUE(answer.ok()) << outcome_text(answer.outcome);
-    EXPECT_EQ(values_of(answer.outputs[0].tensor)[0], name[0] == 'o' ? 1 : 2);
+    EXPECT_EQ(numbers_of(answer.outputs[0].tensor)[0], name[0] == 'o' ? 1 : 2);
   }
   fs::remove_all(root);
 }
@@ -300,7 +300,7 @@ TEST_P(TorchBadReferences, HaveTypedOutcomes) {
   call.source.text = "import torch\ndef f():\n    return torch.full((1,), 7)\n";
   const TorchAnswer after = shared_process()->run(call, 60);
   ASSERT_TRUE(after.ok()) << outcome_text(after.outcome);
-  EXPECT_EQ(values_of(after.outputs[0].tensor), (std::vector<double>{7}));
+  EXPECT_EQ(numbers_of(after.outputs[0].tensor), (std::vector<double>{7}));
   EXPECT_EQ(shared_process()->started(), before + (bad.replaced ? 1 : 0));
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,7 @@
 namespace kw::oracle {
 
 inline constexpr int kChunk = 1024;
+inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// Which of the arrays hold something.
 struct Tracks {
