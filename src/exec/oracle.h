@@ -65,6 +65,8 @@ class Oracle {
   virtual Result<std::vector<tensor::HostTensor>> op_by_op(
       const graph::Graph& graph, const std::vector<tensor::HostTensor>& inputs,
       const TruthOptions& options) = 0;
+  /// Who made the truths so far, for a report: "CPU", "4 on NVIDIA H200, 20 on the CPU".
+  virtual std::string made_by() const { return "CPU"; }
 };
 
 }  // namespace kw::exec

@@ -86,6 +86,8 @@ Floats jumps_of(const Tensor& value, int threads) {
   return jump;
 }
 
+}  // namespace
+
 Truth to_truth(Tensor value, const std::string& name, const NodeFacts& facts, int threads) {
   Truth truth;
   truth.name = name;
@@ -109,6 +111,8 @@ Truth to_truth(Tensor value, const std::string& name, const NodeFacts& facts, in
   }
   return truth;
 }
+
+namespace {
 
 HostTensor to_host(const Tensor& value, int threads) {
   HostTensor out{value.dtype, value.shape, {}};

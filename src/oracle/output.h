@@ -21,6 +21,9 @@ std::vector<ScoreSource> score_sources(const graph::Graph& graph);
 Result<std::optional<exec::Scores>> make_scores(Run& run, const graph::Graph& graph,
                                                 const ScoreSource& source);
 
+/// An output node's value as the port gives it.
+exec::Truth to_truth(Tensor value, const std::string& name, const NodeFacts& facts, int threads);
+
 Result<std::vector<exec::Truth>> collect_truths(Run& run, const graph::Graph& graph,
                                                 const std::vector<ScoreSource>& scores);
 Result<std::vector<tensor::HostTensor>> collect_declared(Run& run, const graph::Graph& graph);

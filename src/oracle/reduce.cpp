@@ -24,42 +24,12 @@ namespace {
 
 constexpr int64_t kPiece = int64_t{1} << 17;  // elements one unit of work should have
 
-struct Layout {
-  std::vector<int> order;  // of the input's dims
-  int64_t outer = 1, reduced = 1, inner = 1;
-};
-
-Layout layout_of(const Node& node, const Extents& shape) {
-  const int rank = static_cast<int>(shape.size());
-  const auto is_reduced = [&](int d) {
-    return std::find(node.attrs.dims.begin(), node.attrs.dims.end(), d) != node.attrs.dims.end();
-  };
-  int inner = rank;  // dims from here on are kept
-  for (int d = rank; d-- > 0;) {
-    if (shape[static_cast<size_t>(d)] == 1) continue;
-    if (is_reduced(d)) break;
-    inner = d;
-  }
-  Layout layout;
-  const auto take = [&](int from, int to, bool reduced, int64_t& count) {
-    for (int d = from; d < to; ++d) {
-      if (is_reduced(d) != reduced) continue;
-      layout.order.push_back(d);
-      count *= shape[static_cast<size_t>(d)];
-    }
-  };
-  take(0, inner, false, layout.outer);
-  take(0, rank, true, layout.reduced);
-  take(inner, rank, false, layout.inner);
-  return layout;
-}
-
 class Reduction {
  public:
   Reduction(const Sources& s, NodeId node, const Workers& workers, Tensor& out)
       : s_(s), node_(s.graph[node]), workers_(workers), out_(out) {
     const NodeId in = node_.inputs[0];
-    layout_ = layout_of(node_, s.facts[static_cast<size_t>(in)].shape);
+    layout_ = reduce_layout(node_, s.facts[static_cast<size_t>(in)].shape);
     program_ = make_program(s, in, layout_.order, false);
     folding_ = {node_.op, node_.dtype, program_.tracks, s.mode};
     rounding_ = rounding_of(node_.dtype, s.flush);
@@ -188,7 +158,7 @@ class Reduction {
   const Node& node_;
   const Workers& workers_;
   Tensor& out_;
-  Layout layout_;
+  ReduceLayout layout_;
   Program program_;
   Folding folding_;
   Rounding rounding_;
@@ -283,6 +253,31 @@ void Reduction::set_jumps(const Accumulators& state, size_t at, size_t s) {
 }
 
 }  // namespace
+
+ReduceLayout reduce_layout(const Node& node, const Extents& shape) {
+  const int rank = static_cast<int>(shape.size());
+  const auto is_reduced = [&](int d) {
+    return std::find(node.attrs.dims.begin(), node.attrs.dims.end(), d) != node.attrs.dims.end();
+  };
+  int inner = rank;  // dims from here on are kept
+  for (int d = rank; d-- > 0;) {
+    if (shape[static_cast<size_t>(d)] == 1) continue;
+    if (is_reduced(d)) break;
+    inner = d;
+  }
+  ReduceLayout layout;
+  const auto take = [&](int from, int to, bool reduced, int64_t& count) {
+    for (int d = from; d < to; ++d) {
+      if (is_reduced(d) != reduced) continue;
+      layout.order.push_back(d);
+      count *= shape[static_cast<size_t>(d)];
+    }
+  };
+  take(0, inner, false, layout.outer);
+  take(0, rank, true, layout.reduced);
+  take(inner, rank, false, layout.inner);
+  return layout;
+}
 
 void reduce(const Sources& sources, NodeId node, const Workers& workers, Tensor& out) {
   Reduction(sources, node, workers, out).run();

@@ -11,6 +11,13 @@ struct Workers {
   bool tf32 = false;
 };
 
+/// How a reduction reads its input: [outer kept, reduced, inner kept].
+struct ReduceLayout {
+  std::vector<int> order;  // of the input's dims
+  int64_t outer = 1, reduced = 1, inner = 1;
+};
+ReduceLayout reduce_layout(const graph::Node& node, const Extents& shape);
+
 /// Fills `out`, which has the node's shape and tracks.
 void reduce(const Sources& sources, graph::NodeId node, const Workers& workers, Tensor& out);
 

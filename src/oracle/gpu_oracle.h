@@ -1,0 +1,64 @@
+// Large truths from fp64 kernels of our own, on a device apart from the one candidates run on.
+// Only ever an acceleration of the interpreter: what there is no device code for, what jumps, and
+// whatever goes wrong is left to it.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "exec/compiler.h"
+#include "exec/device.h"
+#include "exec/oracle.h"
+#include "oracle/gpu_plan.h"
+#include "oracle/interpreter.h"
+
+namespace kw::oracle {
+
+struct GpuOracleOptions {
+  int64_t least_elements = int64_t{1} << 23;  // smaller truths are made on the CPU
+  double timeout_seconds = 60;                // of a compile and of a run
+};
+
+class GpuOracle final : public exec::Oracle {
+ public:
+  using OpenDevice = std::function<Result<std::unique_ptr<exec::Device>>()>;
+  /// `open` is called when the first large truth is asked for. The compiler must outlive this.
+  GpuOracle(exec::Compiler& compiler, OpenDevice open, GpuOracleOptions options = {});
+  ~GpuOracle() override;
+
+  Result<std::vector<exec::Truth>> truth(const graph::Graph& graph,
+                                         const std::vector<tensor::HostTensor>& inputs,
+                                         const exec::TruthOptions& options) override;
+  Result<std::vector<tensor::HostTensor>> op_by_op(const graph::Graph& graph,
+                                                   const std::vector<tensor::HostTensor>& inputs,
+                                                   const exec::TruthOptions& options) override;
+  std::string made_by() const override;
+
+ private:
+  /// A graph's kernels on the device, or why there are none.
+  struct Loaded {
+    GpuPlan plan;
+    exec::ImageId image = 0;
+    std::string refused;
+  };
+
+  Result<Loaded*> load(const graph::Graph& graph, const exec::TruthOptions& options);
+  Result<exec::ImageId> compile(GpuPlan* plan);
+  Result<std::vector<exec::Truth>> on_device(const graph::Graph& graph,
+                                             const std::vector<tensor::HostTensor>& inputs,
+                                             const exec::TruthOptions& options);
+
+  exec::Compiler& compiler_;
+  OpenDevice open_;
+  GpuOracleOptions options_;
+  Interpreter interpreter_;
+  std::unique_ptr<exec::Device> device_;
+  std::string lost_;                      // why there is no device; "" while there may be one
+  std::map<std::string, Loaded> loaded_;  // by the graph's text
+  int on_device_ = 0, on_cpu_ = 0, small_ = 0;
+  std::string reason_;  // why the last large truth was left to the CPU
+};
+
+}  // namespace kw::oracle

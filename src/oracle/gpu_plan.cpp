@@ -1,0 +1,359 @@
+#include "oracle/gpu_plan.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "exec/bound.h"
+#include "oracle/output.h"
+#include "oracle/plan.h"
+#include "oracle/reduce.h"
+#include "oracle/scalar.h"
+
+namespace kw::oracle {
+
+using graph::Graph;
+using graph::Node;
+using graph::NodeId;
+using graph::Op;
+using graph::OpKind;
+using tensor::DType;
+
+namespace {
+
+#include "kGpuRulesText.inc"
+
+constexpr int kBlockThreads = 256;
+constexpr int64_t kMostBlocks = 4096;        // of pointwise kernels, which then walk
+constexpr int64_t kWantedThreads = 1 << 18;  // enough to fill a device
+constexpr int64_t kLeastPerThread = 16;      // elements of a reduction
+
+std::string constants_text() {
+  return fmt::format("constexpr double kPathFactor = {};\n",
+                     number_text(exec::bound_constants().path_factor));
+}
+
+class GpuPlanner {
+ public:
+  GpuPlanner(const Graph& graph, const exec::TruthOptions& options)
+      : graph_(graph),
+        options_(options),
+        inputs_(graph.inputs.size()),
+        values_(graph.nodes.size()) {}
+
+  Result<GpuPlan> run() {
+    KW_TRY(check());
+    const std::vector<NodeFacts> facts = gather_facts(graph_, Mode::Truth, options_.allow_tf32);
+    KW_TRY(check_precision(facts));
+    add_inputs(facts);
+    plan_.found = add_buffer("found", kernel::Role::Inout, DType::Uint32, 1);
+    widens_ = sums_half_errors(graph_, facts);
+    KW_TRY(add_pass(Mode::Truth, facts));
+    for (const graph::NamedNode& output : graph_.outputs) {
+      plan_.outputs.push_back(truth_[static_cast<size_t>(output.node)]);
+      plan_.facts.push_back(facts[static_cast<size_t>(output.node)]);
+    }
+    if (widens_) KW_TRY(add_pass(Mode::HalfOnly, gather_facts(graph_, Mode::HalfOnly, false)));
+    plan_.source = "namespace truth {\n\n" + constants_text() + kGpuRulesText + kernels_ +
+                   "\n}  // namespace truth\n";
+    plan_.program.module_name = "truth.cu";
+    return std::move(plan_);
+  }
+
+ private:
+  Status check() const {
+    for (const ScoreSource& score : score_sources(graph_)) {
+      if (score.node >= 0) return input_error("no device code for scores");
+    }
+    for (const graph::NamedNode& output : graph_.outputs) {
+      if (graph_[output.node].op == Op::Input)
+        return input_error("no device code for an output that is an input");
+    }
+    return Done{};
+  }
+
+  // The last bits of fp64 results are what a truth of fp64 is about: one opinion must do.
+  Status check_precision(const std::vector<NodeFacts>& facts) const {
+    for (size_t id = 0; id < graph_.nodes.size(); ++id) {
+      const Node& node = graph_.nodes[id];
+      if (facts[id].needed && node.dtype == DType::Fp64 && facts[id].exactness != Exactness::Exact)
+        return input_error("no device code for fp64 results");
+    }
+    return Done{};
+  }
+
+  int add_buffer(const std::string& name, kernel::Role role, DType dtype, int64_t count) {
+    kernel::Buffer buffer;
+    buffer.name = name;
+    buffer.role = role;
+    buffer.dtype = dtype;
+    buffer.shape = {count};
+    buffer.bytes = count * tensor::dtype_size(dtype);
+    plan_.bytes += static_cast<uint64_t>(buffer.bytes);
+    plan_.program.buffers.push_back(std::move(buffer));
+    return static_cast<int>(plan_.program.buffers.size()) - 1;
+  }
+
+  void add_inputs(const std::vector<NodeFacts>& facts) {
+    sources_.first_input = inputs_.data();
+    sources_.first_value = values_.data();
+    for (const graph::NamedNode& input : graph_.inputs) {
+      const Node& node = graph_[input.node];
+      const int buffer = add_buffer(input.name, kernel::Role::Input, node.dtype, 0);
+      kernel::Buffer& made = plan_.program.buffers.back();
+      made.shape = graph::values_of(node.shape);
+      made.bytes = count_of(made.shape) * tensor::dtype_size(node.dtype);
+      made.present = facts[static_cast<size_t>(input.node)].needed;
+      if (made.present) plan_.bytes += static_cast<uint64_t>(made.bytes);
+      sources_.inputs.push_back(buffer);
+    }
+  }
+
+  bool is_output(NodeId node) const {
+    return std::ranges::any_of(graph_.outputs,
+                               [&](const graph::NamedNode& o) { return o.node == node; });
+  }
+
+  // An output widened by the second pass has room for h whether or not the first finds some.
+  bool is_widened(NodeId node, const NodeFacts& facts) const {
+    return widens_ && is_output(node) && !facts.tracks.integer &&
+           facts.exactness == Exactness::Open;
+  }
+
+  void add_node_buffers(NodeId node, Mode mode, const NodeFacts& facts) {
+    const bool given = mode == Mode::Truth && is_output(node);
+    const auto role = given ? kernel::Role::Output : kernel::Role::Scratch;
+    const std::string name = fmt::format("{}{}", mode == Mode::Truth ? "n" : "half", node);
+    const int64_t count = count_of(facts.shape);
+    NodeBuffers& at = sources_.values[static_cast<size_t>(node)];
+    at.t = add_buffer(name, role, facts.tracks.integer ? DType::Int64 : DType::Fp64, count);
+    if (mode != Mode::Truth) return;
+    if (facts.tracks.a) at.a = add_buffer(name + "_a", role, DType::Fp32, count);
+    if (facts.tracks.h || is_widened(node, facts))
+      at.h = add_buffer(name + "_h", role, DType::Fp32, count);
+  }
+
+  Status add_pass(Mode mode, const std::vector<NodeFacts>& facts) {
+    const Plan plan = make_plan(graph_, facts);
+    const Sources s{graph_, facts, plan, inputs_, values_, mode, options_.flush, findings_};
+    sources_.values.assign(graph_.nodes.size(), {});
+    for (size_t id = 0; id < graph_.nodes.size(); ++id) {
+      const auto node = static_cast<NodeId>(id);
+      if (!facts[id].needed || !plan.whole[id]) continue;
+      if (count_of(facts[id].shape) == 0) return input_error("no device code for empty tensors");
+      add_node_buffers(node, mode, facts[id]);
+      KW_TRY(add_node(s, node));
+    }
+    if (mode == Mode::Truth) truth_ = sources_.values;
+    return Done{};
+  }
+
+  Status add_node(const Sources& s, NodeId node) {
+    const Node& n = graph_[node];
+    if (n.op == Op::Sum || n.op == Op::Max || n.op == Op::Min) return add_reduction(s, node);
+    const OpKind kind = graph::op_info(n.op).kind;
+    const bool copies =
+        n.op == Op::Constant || n.op == Op::Iota || kind == OpKind::Pointwise || is_view_op(n.op);
+    if (!copies) return input_error(std::string("no device code for ") + graph::op_info(n.op).name);
+    return add_point(s, node);
+  }
+
+  std::string kernel_name(const Sources& s, NodeId node, const char* what) const {
+    return fmt::format("{}{}_{}", s.mode == Mode::Truth ? "" : "half_", what, node);
+  }
+
+  // Element `at` of a node: its value and errors, and what the second pass finds of an output.
+  void write_result(const Sources& s, NodeId node, const std::string& y, const std::string& at,
+                    KernelText* kernel) const {
+    const NodeFacts& facts = s.facts[static_cast<size_t>(node)];
+    const NodeBuffers& to = sources_.values[static_cast<size_t>(node)];
+    if (facts.tracks.integer) {
+      kernel->line(fmt::format("{}[{}] = {};", kernel->param(to.t, "long long*"), at, y));
+      return;
+    }
+    kernel->line(fmt::format("{}[{}] = {}.t;", kernel->param(to.t, "double*"), at, y));
+    if (to.a >= 0)
+      kernel->line(fmt::format("{}[{}] = stored({}.a);", kernel->param(to.a, "float*"), at, y));
+    if (to.h >= 0)
+      kernel->line(fmt::format("{}[{}] = stored({}.h);", kernel->param(to.h, "float*"), at, y));
+    if (s.mode != Mode::HalfOnly || !is_widened(node, facts)) return;
+    const NodeBuffers& first = truth_[static_cast<size_t>(node)];
+    const std::string t = kernel->param(first.t, "const double*");
+    const std::string h = kernel->param(first.h, "float*");
+    // Twice: a kernel that rounds as declared is off by this everywhere, and the rms of its z must
+    // stay below a half.
+    kernel->line(fmt::format("const float moved = stored(2 * fabs({}.t - {}[{}]));", y, t, at));
+    kernel->line(fmt::format(
+        "if (fabs({0}[{2}]) <= kLargest && moved > {1}[{2}]) {1}[{2}] = moved;", t, h, at));
+  }
+
+  void add_launch(const std::string& name, const KernelText& kernel, const std::string& body,
+                  kernel::Dim3 grid) {
+    kernels_ += fmt::format("\n__global__ void __launch_bounds__({}) {}({}) {{\n{}}}\n",
+                            kBlockThreads, name, kernel.parameters(), body);
+    kernel::Launch launch;
+    launch.kernel = "truth::" + name;
+    launch.grid = grid;
+    launch.block = {kBlockThreads, 1, 1};
+    for (const int buffer : kernel.buffers()) {
+      kernel::Param param;
+      param.buffer = buffer;
+      param.name = plan_.program.buffers[static_cast<size_t>(buffer)].name;
+      launch.params.push_back(std::move(param));
+    }
+    plan_.program.launches.push_back(std::move(launch));
+    plan_.kernels.push_back("truth::" + name);
+  }
+
+  std::string report_text(KernelText* kernel) const {
+    return fmt::format("  if (found != 0) atomicOr({}, found);\n",
+                       kernel->param(plan_.found, "unsigned*"));
+  }
+
+  Status add_point(const Sources& s, NodeId node) {
+    const Program program = make_program(s, node, {}, true);
+    KernelText kernel;
+    const std::string y = KW_TRY(write_element(program, sources_, &kernel));
+    write_result(s, node, y, "p", &kernel);
+    const int64_t blocks = (program.count + kBlockThreads - 1) / kBlockThreads;
+    const std::string body = fmt::format(
+        "  unsigned found = 0;\n"
+        "  for (Int p = (Int)blockIdx.x * {0} + threadIdx.x; p < {1}; p += (Int)gridDim.x * {0}) "
+        "{{\n{2}  }}\n{3}",
+        kBlockThreads, program.count, kernel.lines(), report_text(&kernel));
+    add_launch(kernel_name(s, node, "point"), kernel, body,
+               {static_cast<uint32_t>(std::min(blocks, kMostBlocks)), 1, 1});
+    return Done{};
+  }
+
+  std::string fold_text(const Sources& s, NodeId node, const Program& program,
+                        int64_t count) const {
+    const Node& n = graph_[node];
+    const Rounding r = rounding_of(n.dtype, options_.flush);
+    const exec::BoundConstants& c = exec::bound_constants();
+    const NodeFacts& facts = s.facts[static_cast<size_t>(node)];
+    return fmt::format(
+        "  const FoldSpec fold = {{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, "
+        "{}}};\n",
+        s.mode == Mode::Truth, program.tracks.a, program.tracks.h, facts.tracks.a, facts.tracks.h,
+        n.op == Op::Min ? -1 : 1, number_text(static_cast<double>(count)), number_text(c.sum_root),
+        number_text(c.sum_plus), number_text(c.half_sum), number_text(r.unit), number_text(r.limit),
+        number_text(r.half_unit), number_text(r.half_tiny), number_text(r.half_limit),
+        format_text(s.mode, n.dtype));
+  }
+
+  // How the elements of one result are shared between threads: so many neighbours, so many parts.
+  struct Sharing {
+    int64_t results = 1, lanes = 1, parts = 1;
+  };
+  static Sharing share(const ReduceLayout& layout) {
+    Sharing sharing;
+    sharing.results = layout.outer * layout.inner;
+    while (layout.inner == 1 && sharing.lanes < kBlockThreads && sharing.lanes * 4 < layout.reduced)
+      sharing.lanes *= 2;
+    const int64_t wanted = kWantedThreads / (sharing.results * sharing.lanes);
+    const int64_t most = layout.reduced / (sharing.lanes * kLeastPerThread);
+    sharing.parts = std::clamp<int64_t>(std::min(wanted, most), 1, 1024);
+    return sharing;
+  }
+
+  Status add_reduction(const Sources& s, NodeId node) {
+    const Node& n = graph_[node];
+    const Extents& shape = s.facts[static_cast<size_t>(n.inputs[0])].shape;
+    const ReduceLayout layout = reduce_layout(n, shape);
+    const Program program = make_program(s, n.inputs[0], layout.order, false);
+    if (program.tracks.integer) return input_error("no device code for reductions of integers");
+    if (layout.reduced == 0) return input_error("no device code for empty tensors");
+    const Sharing sharing = share(layout);
+    const char* state = n.op == Op::Sum ? "Sum" : "Choice";
+    const std::string fold = fold_text(s, node, program, layout.reduced);
+    KernelText element;
+    const std::string x = KW_TRY(write_element(program, sources_, &element));
+    const std::string partial_type = std::string(state) + "*";
+    int partial = -1;
+    if (sharing.parts > 1) {
+      const int64_t words = n.op == Op::Sum ? 4 : 5;
+      partial = add_buffer(kernel_name(s, node, "parts"), kernel::Role::Scratch, DType::Fp64,
+                           sharing.results * sharing.parts * words);
+    }
+    const std::string lines = element.lines();
+    std::string ending;
+    if (partial >= 0) {
+      ending = fmt::format("    {}[(Int)blockIdx.y * {} + which] = states[threadIdx.x];\n",
+                           element.param(partial, partial_type), sharing.results);
+    } else {
+      ending = ending_text(s, node, "states[threadIdx.x]", &element);
+    }
+    const int64_t per_block = kBlockThreads / sharing.lanes;
+    const std::string body = fmt::format(
+        "  unsigned found = 0;\n{fold}"
+        "  __shared__ {state} states[{threads}];\n"
+        "  const int lane = threadIdx.x % {lanes};\n"
+        "  const Int which = (Int)blockIdx.x * {per_block} + threadIdx.x / {lanes};\n"
+        "  const Int first = {n}LL * blockIdx.y / {parts}, last = {n}LL * (blockIdx.y + 1) / "
+        "{parts};\n"
+        "  {state} own;\n  own.start(fold);\n"
+        "  for (Int r = first + lane; which < {results} && r < last; r += {lanes}) {{\n"
+        "    const Int p = (which / {inner} * {n} + r) * {inner} + which % {inner};\n"
+        "{lines}    own.add({x}, fold);\n  }}\n"
+        "  gather<{threads}, {lanes}>(states, own, fold);\n"
+        "  if (lane == 0 && which < {results}) {{\n{ending}  }}\n{report}",
+        fmt::arg("fold", fold), fmt::arg("state", state), fmt::arg("threads", kBlockThreads),
+        fmt::arg("lanes", sharing.lanes), fmt::arg("per_block", per_block),
+        fmt::arg("n", layout.reduced), fmt::arg("parts", sharing.parts),
+        fmt::arg("results", sharing.results), fmt::arg("inner", layout.inner),
+        fmt::arg("lines", lines), fmt::arg("x", x), fmt::arg("ending", ending),
+        fmt::arg("report", report_text(&element)));
+    const int64_t blocks = (sharing.results + per_block - 1) / per_block;
+    add_launch(kernel_name(s, node, "fold"), element, body,
+               {static_cast<uint32_t>(blocks), static_cast<uint32_t>(sharing.parts), 1});
+    if (partial >= 0) add_merge(s, node, fold, state, partial, sharing);
+    return Done{};
+  }
+
+  std::string ending_text(const Sources& s, NodeId node, const std::string& state,
+                          KernelText* kernel) const {
+    const size_t before = kernel->lines().size();
+    kernel->line(fmt::format("const Value y = {}.result(fold);", state));
+    if (s.mode == Mode::Truth) kernel->line("look_for_infinity(y, found);");
+    write_result(s, node, "y", "which", kernel);
+    return kernel->lines().substr(before);
+  }
+
+  void add_merge(const Sources& s, NodeId node, const std::string& fold, const char* state,
+                 int partial, const Sharing& sharing) {
+    KernelText kernel;
+    const std::string parts = kernel.param(partial, fmt::format("const {}*", state));
+    const std::string ending = ending_text(s, node, "all", &kernel);
+    const std::string body = fmt::format(
+        "  unsigned found = 0;\n{}"
+        "  const Int which = (Int)blockIdx.x * {} + threadIdx.x;\n"
+        "  if (which < {}) {{\n"
+        "    {} all = {}[which];\n"
+        "    for (int part = 1; part < {}; ++part) all.merge({}[(Int)part * {} + which], fold);\n"
+        "{}  }}\n{}",
+        fold, kBlockThreads, sharing.results, state, parts, sharing.parts, parts, sharing.results,
+        ending, report_text(&kernel));
+    const int64_t blocks = (sharing.results + kBlockThreads - 1) / kBlockThreads;
+    add_launch(kernel_name(s, node, "merge"), kernel, body, {static_cast<uint32_t>(blocks), 1, 1});
+  }
+
+  const Graph& graph_;
+  const exec::TruthOptions& options_;
+  std::vector<tensor::HostTensor> inputs_;  // stand-ins: programs only point at them
+  std::vector<Tensor> values_;              // the same
+  Findings findings_;
+  GpuSources sources_;
+  std::vector<NodeBuffers> truth_;  // of the first pass
+  bool widens_ = false;             // whether there is a second one
+  std::string kernels_;
+  GpuPlan plan_;
+};
+
+}  // namespace
+
+Result<GpuPlan> plan_on_gpu(const Graph& graph, const exec::TruthOptions& options) {
+  return GpuPlanner(graph, options).run();
+}
+
+}  // namespace kw::oracle

@@ -1,0 +1,33 @@
+// A graph at one shape as device code: one kernel per node that the interpreter computes whole, in
+// one module, with the launches and the buffers they need. Nothing is compiled or run here.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "exec/device.h"
+#include "exec/oracle.h"
+#include "graph/graph.h"
+#include "oracle/facts.h"
+#include "oracle/gpu_source.h"
+
+namespace kw::oracle {
+
+/// Bits of the word the kernels leave behind.
+inline constexpr uint32_t kFoundOutOfRange = 1, kFoundJumps = 2;
+
+struct GpuPlan {
+  std::string source;
+  std::vector<std::string> kernels;  // name expressions, parallel to program.launches
+  kernel::Program program;           // its first buffers are the graph's inputs; entries are empty
+                                     // until the source is compiled
+  int found = -1;                    // the buffer of what kernels found: one uint32
+  std::vector<NodeBuffers> outputs;  // per graph output
+  std::vector<NodeFacts> facts;      // per graph output
+  uint64_t bytes = 0;                // of all buffers
+};
+
+/// An Error says what there is no device code for.
+Result<GpuPlan> plan_on_gpu(const graph::Graph& graph, const exec::TruthOptions& options);
+
+}  // namespace kw::oracle

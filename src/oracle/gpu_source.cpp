@@ -1,0 +1,425 @@
+#include "oracle/gpu_source.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+
+#include "exec/bound.h"
+#include "oracle/scalar.h"
+
+namespace kw::oracle {
+
+using graph::Op;
+using tensor::DType;
+
+std::string KernelText::param(int buffer, const std::string& type) {
+  const auto [known, fresh] = types_.try_emplace(buffer, type);
+  if (fresh) buffers_.push_back(buffer);
+  // What is written anywhere in the kernel is no pointer to const.
+  if (!fresh && known->second != type && type.rfind("const ", 0) != 0) known->second = type;
+  return fmt::format("p{}", buffer);
+}
+
+std::string KernelText::parameters() const {
+  std::string text;
+  for (const int buffer : buffers_)
+    text += fmt::format("{}{} p{}", text.empty() ? "" : ", ", types_.at(buffer), buffer);
+  return text;
+}
+
+std::string number_text(double value) {
+  if (std::isfinite(value)) return fmt::format("{:a}", value);
+  return fmt::format("__longlong_as_double({:#x}LL)", std::bit_cast<uint64_t>(value));
+}
+
+std::string format_text(Mode mode, DType type) {
+  if (mode == Mode::Truth) return "kNone";
+  switch (type) {
+    case DType::Fp16:
+      return "kFp16";
+    case DType::Bf16:
+      return "kBf16";
+    case DType::Fp8e4m3:
+      return "kE4m3";
+    case DType::Fp8e5m2:
+      return "kE5m2";
+    default:
+      return "kNone";
+  }
+}
+
+// Constant extents: the compiler turns divisions by them into multiplications, which 32 bits make
+// cheap.
+std::string address_text(const View& view) {
+  const bool narrow = count_of(view.shape) <= std::numeric_limits<uint32_t>::max();
+  const std::string position = narrow ? "(unsigned)p" : "(unsigned long long)p";
+  const char* suffix = narrow ? "u" : "ull";
+  std::string text = std::to_string(view.offset);
+  int64_t inner = 1;
+  for (size_t d = view.shape.size(); d-- > 0; inner *= view.shape[d]) {
+    if (view.strides[d] == 0) continue;
+    std::string index = position;
+    if (inner > 1) index += fmt::format(" / {}{}", inner, suffix);
+    if (d > 0) index = fmt::format("({}) % {}{}", index, view.shape[d], suffix);
+    text += fmt::format(" + {} * (Int)({})", view.strides[d], index);
+  }
+  return text;
+}
+
+namespace {
+
+struct Storage {
+  const char* pointer;
+  const char* load;  // of p[at]
+};
+
+// Nothing for types that no element is read from.
+const Storage* storage_of(DType type) {
+  static const std::map<DType, Storage> kStorage = {
+      {DType::Fp64, {"const double*", "{}"}},
+      {DType::Fp32, {"const float*", "(double){}"}},
+      {DType::Fp16, {"const unsigned short*", "from_fp16({})"}},
+      {DType::Bf16, {"const unsigned short*", "from_bf16({})"}},
+      {DType::Fp8e4m3, {"const unsigned char*", "from_e4m3({})"}},
+      {DType::Fp8e5m2, {"const unsigned char*", "from_e5m2({})"}},
+      {DType::Int64, {"const long long*", "{}"}},
+      {DType::Int32, {"const int*", "(Int){}"}},
+      {DType::Int16, {"const short*", "(Int){}"}},
+      {DType::Int8, {"const signed char*", "(Int){}"}},
+      {DType::Uint32, {"const unsigned*", "(Int){}"}},
+      {DType::Uint16, {"const unsigned short*", "(Int){}"}},
+      {DType::Uint8, {"const unsigned char*", "(Int){}"}},
+      {DType::Bool, {"const unsigned char*", "(Int)({} != 0)"}},
+  };
+  const auto found = kStorage.find(type);
+  return found == kStorage.end() ? nullptr : &found->second;
+}
+
+// The bits that fit the type, as `wrapped` keeps them. "" where no device code is written.
+std::string wrap_text(DType type, const std::string& value) {
+  switch (type) {
+    case DType::Int64:
+      return value;
+    case DType::Int32:
+      return fmt::format("(Int)(int)({})", value);
+    case DType::Int16:
+      return fmt::format("(Int)(short)({})", value);
+    case DType::Int8:
+      return fmt::format("(Int)(signed char)({})", value);
+    case DType::Uint32:
+      return fmt::format("(Int)(unsigned)({})", value);
+    case DType::Uint16:
+      return fmt::format("(Int)(unsigned short)({})", value);
+    case DType::Uint8:
+      return fmt::format("(Int)(unsigned char)({})", value);
+    case DType::Bool:
+      return fmt::format("(Int)(({}) != 0)", value);
+    default:
+      return "";
+  }
+}
+
+const char* comparison_text(Op op) {
+  switch (op) {
+    case Op::Eq:
+      return "==";
+    case Op::Ne:
+      return "!=";
+    case Op::Lt:
+      return "<";
+    case Op::Le:
+      return "<=";
+    case Op::Gt:
+      return ">";
+    case Op::Ge:
+      return ">=";
+    default:
+      return nullptr;
+  }
+}
+
+// A call of gpu_rules.cuh with {0}, {1} for the operands, {s} for the spec. Nothing: no rule there.
+const char* float_rule(Op op) {
+  static const std::map<Op, const char*> kRules = {
+      {Op::Neg, "negate({0}, {s}, found)"},
+      {Op::Abs, "absolute({0}, {s}, found)"},
+      {Op::Cast, "cast({0}, {s}, found)"},
+      {Op::Add, "add({0}, {1}, 1, {s}, found)"},
+      {Op::Sub, "add({0}, {1}, -1, {s}, found)"},
+      {Op::Mul, "mul({0}, {1}, {s}, found)"},
+      {Op::Div, "divide({0}, {1}, {s}, found)"},
+      {Op::Maximum, "choose({0}, {1}, 1, true, {s}, found)"},
+      {Op::Fmax, "choose({0}, {1}, 1, false, {s}, found)"},
+      {Op::Minimum, "choose({0}, {1}, -1, true, {s}, found)"},
+      {Op::Fmin, "choose({0}, {1}, -1, false, {s}, found)"},
+      {Op::Pow, "power({0}, {1}, {s}, found)"},
+      {Op::Atan2, "binary<Atan2>({0}, {1}, true, {s}, found)"},
+      {Op::Hypot, "binary<Hypot>({0}, {1}, false, {s}, found)"},
+      {Op::Copysign, "copy_sign({0}, {1}, {s}, found)"},
+      {Op::Where, "select({0} != 0, {1}, {2}, {s}, found)"},
+      {Op::Sign, "step<Sign>({0}, {s}, found)"},
+      {Op::Floor, "step<Floor>({0}, {s}, found)"},
+      {Op::Ceil, "step<Ceil>({0}, {s}, found)"},
+      {Op::Trunc, "step<Trunc>({0}, {s}, found)"},
+      {Op::Round, "step<Round>({0}, {s}, found)"},
+      {Op::Sqrt, "unary<Sqrt>({0}, {s}, found)"},
+      {Op::Rsqrt, "unary<Rsqrt>({0}, {s}, found)"},
+      {Op::Reciprocal, "unary<Reciprocal>({0}, {s}, found)"},
+      {Op::Exp, "unary<Exp>({0}, {s}, found)"},
+      {Op::Exp2, "unary<Exp2>({0}, {s}, found)"},
+      {Op::Expm1, "unary<Expm1>({0}, {s}, found)"},
+      {Op::Log, "unary<Log>({0}, {s}, found)"},
+      {Op::Log2, "unary<Log2>({0}, {s}, found)"},
+      {Op::Log10, "unary<Log10>({0}, {s}, found)"},
+      {Op::Log1p, "unary<Log1p>({0}, {s}, found)"},
+      {Op::Sin, "unary<Sin>({0}, {s}, found)"},
+      {Op::Cos, "unary<Cos>({0}, {s}, found)"},
+      {Op::Tan, "unary<Tan>({0}, {s}, found)"},
+      {Op::Asin, "unary<Asin>({0}, {s}, found)"},
+      {Op::Acos, "unary<Acos>({0}, {s}, found)"},
+      {Op::Atan, "unary<Atan>({0}, {s}, found)"},
+      {Op::Sinh, "unary<Sinh>({0}, {s}, found)"},
+      {Op::Cosh, "unary<Cosh>({0}, {s}, found)"},
+      {Op::Tanh, "unary<Tanh>({0}, {s}, found)"},
+      {Op::Asinh, "unary<Asinh>({0}, {s}, found)"},
+      {Op::Acosh, "unary<Acosh>({0}, {s}, found)"},
+      {Op::Atanh, "unary<Atanh>({0}, {s}, found)"},
+      {Op::Erf, "unary<Erf>({0}, {s}, found)"},
+      {Op::Erfc, "unary<Erfc>({0}, {s}, found)"},
+      {Op::Lgamma, "unary<Lgamma>({0}, {s}, found)"},
+      {Op::Digamma, "unary<Digamma>({0}, {s}, found)"},
+      {Op::Sigmoid, "unary<Sigmoid>({0}, {s}, found)"},
+  };
+  const auto found = kRules.find(op);
+  return found == kRules.end() ? nullptr : found->second;
+}
+
+std::string spec_text(const PointSpec& spec) {
+  const Rounding& r = spec.rounding;
+  const OpErrors& e = spec.errors;
+  const double relative = e.relative * r.unit, tiny = e.relative > 0 ? r.tiny : 0;
+  const double fixed = e.absolute * r.unit + e.floor;
+  return fmt::format("{{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}}}",
+                     spec.mode == Mode::Truth, spec.tracks.a, spec.tracks.h, spec.same,
+                     r.half_infinity, number_text(r.unit), number_text(relative), number_text(tiny),
+                     number_text(fixed), number_text(e.argument * r.unit), number_text(r.limit),
+                     number_text(r.half_unit), number_text(r.half_tiny), number_text(r.half_limit),
+                     format_text(spec.mode, spec.to));
+}
+
+class ElementWriter {
+ public:
+  ElementWriter(const GpuSources& sources, KernelText* kernel) : s_(sources), kernel_(kernel) {}
+
+  Result<std::string> run(const Program& program) {
+    names_.resize(static_cast<size_t>(program.registers));
+    for (const Instruction& constant : program.constants) KW_TRY(write(constant));
+    for (const Instruction& code : program.body) KW_TRY(write(code));
+    return names_[static_cast<size_t>(program.result)];
+  }
+
+ private:
+  static Error no_code(const std::string& what) {
+    return input_error("no device code for " + what);
+  }
+
+  // Registers are used again, names are not.
+  void define(const Instruction& code, const std::string& value) {
+    const std::string name = fmt::format("v{}", next_++);
+    kernel_->line(
+        fmt::format("const {} {} = {};", code.tracks.integer ? "Int" : "Value", name, value));
+    names_[static_cast<size_t>(code.out)] = name;
+  }
+
+  Status write(const Instruction& code) {
+    switch (code.kind) {
+      case Instruction::Kind::Constant:
+        return write_constant(code);
+      case Instruction::Kind::Iota:
+        return write_iota(code);
+      case Instruction::Kind::Input:
+        return write_input(code);
+      case Instruction::Kind::Value:
+        return write_value(code);
+      case Instruction::Kind::Point:
+        return code.tracks.integer ? write_integer_point(code) : write_float_point(code);
+    }
+    return Done{};
+  }
+
+  Status write_constant(const Instruction& code) {
+    if (code.tracks.integer) {
+      define(code, fmt::format("(Int){:#x}ULL", static_cast<uint64_t>(code.integer)));
+    } else {
+      define(code, fmt::format("{{{}, {}, 0.0}}", number_text(code.number),
+                               code.tracks.a ? number_text(code.error) : "0.0"));
+    }
+    return Done{};
+  }
+
+  Status write_iota(const Instruction& code) {
+    const std::string at = address_text(code.view);
+    const std::string wrapped = code.tracks.integer ? wrap_text(code.dtype, at) : "";
+    if (code.tracks.integer && wrapped.empty()) return no_code("positions of this type");
+    const std::string format = format_text(Mode::Declared, code.dtype);
+    if (!code.tracks.integer && format == "kNone" && code.dtype != DType::Fp32 &&
+        code.dtype != DType::Fp64)
+      return no_code("positions of this type");
+    const std::string rounds = code.dtype == DType::Fp32 ? "kFp32" : format;
+    define(code, code.tracks.integer
+                     ? wrapped
+                     : fmt::format("{{rounded({}, (double)({})), 0.0, 0.0}}", rounds, at));
+    return Done{};
+  }
+
+  // Several instructions often read the same places.
+  std::string address(const View& view) {
+    const std::string text = address_text(view);
+    const auto [known, fresh] =
+        addresses_.try_emplace(text, fmt::format("at{}", addresses_.size()));
+    if (fresh) kernel_->line(fmt::format("const Int {} = {};", known->second, text));
+    return known->second;
+  }
+
+  Status write_input(const Instruction& code) {
+    const Storage* storage = storage_of(code.dtype);
+    if (storage == nullptr)
+      return no_code(std::string("inputs of type ") + tensor::dtype_name(code.dtype));
+    const auto input = static_cast<size_t>(code.input - s_.first_input);
+    const std::string place = fmt::format(
+        "{}[{}]", kernel_->param(s_.inputs[input], storage->pointer), address(code.view));
+    const std::string loaded = fmt::format(fmt::runtime(storage->load), place);
+    define(code, code.tracks.integer ? loaded : fmt::format("{{{}, 0.0, 0.0}}", loaded));
+    return Done{};
+  }
+
+  Status write_value(const Instruction& code) {
+    const NodeBuffers& from = s_.values[static_cast<size_t>(code.value - s_.first_value)];
+    const std::string at = address(code.view);
+    if (code.tracks.integer) {
+      define(code, fmt::format("{}[{}]", kernel_->param(from.t, "const long long*"), at));
+      return Done{};
+    }
+    const auto error = [&](bool tracked, int buffer) {
+      return tracked ? fmt::format("(double){}[{}]", kernel_->param(buffer, "const float*"), at)
+                     : std::string("0.0");
+    };
+    define(code, fmt::format("{{{}[{}], {}, {}}}", kernel_->param(from.t, "const double*"), at,
+                             error(code.tracks.a, from.a), error(code.tracks.h, from.h)));
+    return Done{};
+  }
+
+  std::string name(const Instruction& code, int operand) const {
+    return names_[static_cast<size_t>(code.in[operand])];
+  }
+
+  Status write_float_point(const Instruction& code) {
+    const PointSpec& spec = code.spec;
+    const std::string op = graph::op_info(spec.op).name;
+    const char* rule = float_rule(spec.op);
+    if (rule == nullptr || spec.to == DType::E8m0) return no_code(op);
+    const std::string s = fmt::format("s{}", next_);
+    kernel_->line(fmt::format("const Spec {} = {};", s, spec_text(spec)));
+    std::string names[3];
+    for (int k = 0; k < code.operands; ++k) names[k] = name(code, k);
+    if (spec.op == Op::Cast && code.in_tracks[0].integer) {
+      if (spec.from == DType::Uint64) return no_code("casts from uint64");
+      const std::string format = format_text(Mode::Declared, spec.to);
+      define(code, fmt::format("cast((double){}, {}, {}, {}, found)", names[0], format,
+                               number_text(exec::unit_roundoff(spec.to)), s));
+      return Done{};
+    }
+    define(code, fmt::format(fmt::runtime(rule), names[0], names[1], names[2], fmt::arg("s", s)));
+    return Done{};
+  }
+
+  Status write_integer_point(const Instruction& code) {
+    const std::string value = code.in_tracks[0].integer || code.spec.op == Op::Where
+                                  ? integers_text(code)
+                                  : floats_text(code);
+    if (value.empty())
+      return no_code(std::string(graph::op_info(code.spec.op).name) + " of integers");
+    define(code, value);
+    return Done{};
+  }
+
+  // An integer of floats: comparisons, casts, classes. Near a step the kernel says so.
+  std::string floats_text(const Instruction& code) {
+    const PointSpec& spec = code.spec;
+    const std::string x = name(code, 0);
+    if (const char* comparison = comparison_text(spec.op)) {
+      const std::string z = name(code, 1);
+      kernel_->line(fmt::format("look_for_flip({}, {}, {}, found);", x, z, spec.same));
+      return fmt::format("(Int)({}.t {} {}.t)", x, comparison, z);
+    }
+    switch (spec.op) {
+      case Op::Cast:
+        if (spec.to == DType::Bool) return fmt::format("cast_to_bool({}, true, found)", x);
+        return wrap_text(spec.to, fmt::format("cast_to_integer({}, true, found)", x));
+      case Op::Not:
+        kernel_->line(
+            fmt::format("if (reach({0}) > 0 && fabs({0}.t) <= reach({0})) found |= kJumps;", x));
+        return fmt::format("(Int)({}.t == 0)", x);
+      case Op::IsNan:
+      case Op::IsInf:
+        kernel_->line(fmt::format("if (reach({}) == infinity()) found |= kJumps;", x));
+        return spec.op == Op::IsNan ? fmt::format("(Int)({0}.t != {0}.t)", x)
+                                    : fmt::format("(Int)(fabs({}.t) == infinity())", x);
+      default:
+        return "";
+    }
+  }
+
+  std::string integers_text(const Instruction& code) const {
+    const PointSpec& spec = code.spec;
+    const std::string x = name(code, 0), z = code.operands > 1 ? name(code, 1) : "";
+    if (spec.from == DType::Uint64 || spec.to == DType::Uint64) return "";
+    if (const char* comparison = comparison_text(spec.op))
+      return fmt::format("(Int)({} {} {})", x, comparison, z);
+    switch (spec.op) {
+      case Op::Cast:
+        return wrap_text(spec.to, x);
+      case Op::Where:
+        return fmt::format("{} != 0 ? {} : {}", x, z, name(code, 2));
+      case Op::Not:
+        return spec.to == DType::Bool ? fmt::format("(Int)({} == 0)", x)
+                                      : wrap_text(spec.to, "~" + x);
+      case Op::Add:
+        return wrap_text(spec.to, fmt::format("(Int)((unsigned long long){} + {})", x, z));
+      case Op::Sub:
+        return wrap_text(spec.to, fmt::format("(Int)((unsigned long long){} - {})", x, z));
+      case Op::Mul:
+        return wrap_text(spec.to, fmt::format("(Int)((unsigned long long){} * {})", x, z));
+      case Op::And:
+        return fmt::format("{} & {}", x, z);
+      case Op::Or:
+        return fmt::format("{} | {}", x, z);
+      case Op::Xor:
+        return fmt::format("{} ^ {}", x, z);
+      case Op::Maximum:
+        return fmt::format("{0} > {1} ? {0} : {1}", x, z);
+      case Op::Minimum:
+        return fmt::format("{0} < {1} ? {0} : {1}", x, z);
+      default:
+        return "";
+    }
+  }
+
+  const GpuSources& s_;
+  KernelText* kernel_;
+  std::vector<std::string> names_;  // per register
+  std::map<std::string, std::string> addresses_;
+  int next_ = 0;
+};
+
+}  // namespace
+
+Result<std::string> write_element(const Program& program, const GpuSources& sources,
+                                  KernelText* kernel) {
+  return ElementWriter(sources, kernel).run(program);
+}
+
+}  // namespace kw::oracle

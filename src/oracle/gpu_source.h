@@ -1,0 +1,56 @@
+// The device code of one node: a program of chunks written down for single elements. Text only;
+// gpu_plan.h says which kernels a graph needs, gpu_rules.cuh has the rules they call.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "oracle/program.h"
+
+namespace kw::oracle {
+
+/// Where a kernel finds what it reads: buffers of the launch by number.
+struct NodeBuffers {
+  int t = -1, a = -1, h = -1;  // t holds int64 where the node is an integer
+};
+struct GpuSources {
+  std::vector<int> inputs;                          // per graph input
+  std::vector<NodeBuffers> values;                  // per node, of the pass being written
+  const tensor::HostTensor* first_input = nullptr;  // what Instruction::input counts from
+  const Tensor* first_value = nullptr;              // the same of Instruction::value
+};
+
+/// One kernel under construction: its parameters and its lines.
+class KernelText {
+ public:
+  /// The parameter that points to a buffer; `type` as in "const double*".
+  std::string param(int buffer, const std::string& type);
+  void line(const std::string& text) { lines_ += "    " + text + "\n"; }
+
+  const std::vector<int>& buffers() const { return buffers_; }
+  const std::string& lines() const { return lines_; }
+  /// "const unsigned short* p3, double* p4".
+  std::string parameters() const;
+
+ private:
+  std::vector<int> buffers_;
+  std::map<int, std::string> types_;
+  std::string lines_;
+};
+
+/// Adds the lines that compute the program's element at position `p` and gives the name of the
+/// result: a Value, or an Int where the program's result is an integer. An Error names what no
+/// device code is written for.
+Result<std::string> write_element(const Program& program, const GpuSources& sources,
+                                  KernelText* kernel);
+
+/// A double as device code, bit for bit.
+std::string number_text(double value);
+/// The format a node of this type is rounded to where the mode rounds at all.
+std::string format_text(Mode mode, tensor::DType type);
+/// "Int" positions of a view: the element at position `p`.
+std::string address_text(const View& view);
+
+}  // namespace kw::oracle

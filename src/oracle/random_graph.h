@@ -1,0 +1,191 @@
+// For tests: random graphs of ten nodes or so over every op, type and family.
+#pragma once
+
+#include <random>
+
+#include "oracle/test_graph.h"
+#include "tensor/inputs.h"
+
+namespace kw::oracle {
+
+class RandomGraph {
+ public:
+  using Id = TestGraph::Id;
+  using Op = graph::Op;
+  using OpKind = graph::OpKind;
+  using DType = tensor::DType;
+  using Family = tensor::Family;
+
+  /// Plain: pointwise ops and reductions only.
+  enum class Mix { All, Plain };
+
+  explicit RandomGraph(uint32_t seed, Mix mix = Mix::All) : random_(seed), mix_(mix) {
+    constexpr Family kFamilies[] = {Family::Normal,   Family::Uniform, Family::Heavy,
+                                    Family::Offset,   Family::Special, Family::Zeros,
+                                    Family::Denormal, Family::Sorted};
+    const DType type = pick({DType::Fp32, DType::Fp16, DType::Bf16, DType::Fp64});
+    for (int k = 0; k < 2; ++k) {
+      const Family family = kFamilies[below(std::size(kFamilies))];
+      nodes_.push_back(g_.input(*tensor::make_input(type, {kRows, kCols}, family, random_())));
+    }
+    nodes_.push_back(g_.input(*tensor::make_input(pick({DType::Int64, DType::Int32}),
+                                                  {kRows, kCols}, Family::Uniform, random_())));
+    const size_t steps = 2 + below(10);
+    for (size_t k = 0; k < steps; ++k) grow();
+  }
+
+  TestGraph& graph() { return g_; }
+  std::vector<Id> outputs() { return {nodes_.back(), nodes_[nodes_.size() / 2]}; }
+
+ private:
+  static constexpr int64_t kRows = 5, kCols = 70;
+
+  size_t below(size_t limit) { return random_() % limit; }
+  DType pick(std::initializer_list<DType> types) { return types.begin()[below(types.size())]; }
+  Id any() { return nodes_[below(nodes_.size())]; }
+  bool is_float(Id id) { return tensor::is_float(g_.builder[id].dtype); }
+  Id number() {
+    const Id id = any();
+    return g_.builder[id].dtype == DType::Bool ? g_.builder.cast(id, DType::Fp32) : id;
+  }
+  Id floating() {
+    const Id id = any();
+    return is_float(id) ? id : g_.builder.cast(id, DType::Fp32);
+  }
+  Id integer() {
+    const Id id = any();
+    return is_float(id) || g_.builder[id].dtype == DType::Bool ? g_.builder.cast(id, DType::Int64)
+                                                               : id;
+  }
+  Id boolean() {
+    const Id id = any();
+    return g_.builder[id].dtype == DType::Bool ? id : g_.builder.cast(id, DType::Bool);
+  }
+
+  /// Whatever shape an op left, brought back to [kRows, kCols].
+  Id full(Id id) {
+    const graph::Shape want = {kRows, kCols};
+    const graph::Shape have = g_.builder[id].shape;
+    if (have == want) return id;
+    if (have.size() == 2 && have[0] == kCols) return g_.got(g_.builder.permute(id, {1, 0}));
+    return g_.got(g_.builder.expand(id, want));
+  }
+
+  void keep(Result<Id> made) {
+    if (made) nodes_.push_back(full(*made));  // what PyTorch refuses is not drawn again
+  }
+
+  Op op_of(OpKind kind, int inputs) {
+    for (;;) {
+      const auto op = static_cast<Op>(below(graph::kOps));
+      if (graph::op_info(op).kind == kind && graph::op_info(op).inputs == inputs) return op;
+    }
+  }
+
+  void grow() {
+    switch (below(mix_ == Mix::All ? 12 : 8)) {
+      case 0:
+      case 1:
+      case 2:
+        return unary();
+      case 3:
+      case 4:
+      case 5:
+        return binary();
+      case 6:
+        return keep(g_.builder.where(boolean(), graph::Operand::tensor(any()),
+                                     graph::Operand::tensor(any())));
+      case 7:
+        return reduction();
+      case 8:
+        return keep(g_.builder.scan(op_of(OpKind::Scan, 1), number(), static_cast<int>(below(2)),
+                                    below(2) == 0));
+      case 9:
+        return selection();
+      case 10:
+        return movement();
+      default:
+        return product();
+    }
+  }
+
+  void unary() {
+    const Op op = op_of(OpKind::Pointwise, 1);
+    if (op == Op::Cast) {
+      nodes_.push_back(g_.builder.cast(
+          any(), pick({DType::Fp32, DType::Fp16, DType::Bf16, DType::Fp64, DType::Fp8e4m3,
+                       DType::Fp8e5m2, DType::Int32, DType::Int64, DType::Uint8, DType::Bool})));
+      // Storage-only types cannot be computed with.
+      nodes_.back() = g_.builder.cast(nodes_.back(), pick({DType::Fp32, DType::Fp16}));
+      return;
+    }
+    keep(g_.builder.unary(op, op == Op::Not ? boolean() : any()));
+  }
+
+  void binary() {
+    const Op op = op_of(OpKind::Pointwise, 2);
+    const bool bits = op >= Op::And && op <= Op::ShiftRight;
+    const bool divides = op == Op::FloorDiv || op == Op::Remainder || op == Op::Fmod;
+    const Id x = bits ? integer() : number();
+    Id z = bits ? integer() : number();
+    if (divides && !is_float(z)) z = g_.builder.cast(z, DType::Fp32);
+    keep(g_.builder.binary(op, graph::Operand::tensor(x), graph::Operand::tensor(z)));
+  }
+
+  void reduction() {
+    const Op op = op_of(OpKind::Reduction, 1);
+    const bool one = op == Op::ArgMax || op == Op::ArgMin;
+    std::vector<int> dims = {static_cast<int>(below(2))};
+    if (!one && below(3) == 0) dims = {0, 1};
+    keep(g_.builder.reduce(op, number(), dims, true));
+  }
+
+  void selection() {
+    const Op op = op_of(OpKind::Selection, 1);
+    graph::Attrs attrs = along(static_cast<int>(below(2)));
+    attrs.descending = below(2) == 0;
+    const Id x = number();
+    keep(g_.builder.add({op, {x}, DType::Fp32, g_.builder[x].shape, attrs, "", 0, 0}));
+  }
+
+  void movement() {
+    const Id x = any();
+    switch (below(4)) {
+      case 0: {
+        const Id turned = g_.got(g_.builder.permute(x, {1, 0}));
+        nodes_.push_back(g_.got(g_.builder.reshape(turned, {kRows, kCols})));
+        return;
+      }
+      case 1: {
+        graph::Attrs attrs;
+        attrs.dims = {0, 1};
+        return keep(g_.builder.add({Op::Flip, {x}, DType::Fp32, {}, attrs, "", 0, 0}));
+      }
+      case 2: {
+        const Id half = g_.got(g_.builder.slice(x, 1, 1, kCols, 2));
+        const Id both = g_.add(Op::Concat, {half, half}, along(1));
+        return nodes_.push_back(both);
+      }
+      default: {
+        // Indices in range whatever they come from.
+        const Id index = g_.got(g_.builder.binary(Op::Remainder, graph::Operand::tensor(integer()),
+                                                  graph::Operand::of(kRows)));
+        const Id wide = g_.builder.cast(index, DType::Int64);
+        return keep(g_.builder.add({Op::Gather, {x, wide}, DType::Fp32, {}, along(0), "", 0, 0}));
+      }
+    }
+  }
+
+  void product() {
+    const Id x = floating(), z = g_.builder.cast(floating(), g_.builder[x].dtype);
+    const Id square = g_.got(g_.builder.matmul(x, g_.got(g_.builder.permute(z, {1, 0}))));
+    keep(g_.builder.matmul(square, z));
+  }
+
+  std::mt19937 random_;
+  Mix mix_;
+  TestGraph g_;
+  std::vector<Id> nodes_;
+};
+
+}  // namespace kw::oracle

@@ -1,0 +1,200 @@
+#include "cases.h"
+
+#include <fmt/core.h>
+
+#include <cmath>
+
+#include "exec/bound.h"
+#include "graph/compose_norm.h"
+#include "graph/compose_reduce.h"
+
+namespace kw::truth_tests {
+
+namespace {
+
+using graph::NodeId;
+using graph::Op;
+using graph::Operand;
+using oracle::TestGraph;
+using tensor::DType;
+
+NodeId wide(TestGraph& g, NodeId x) { return g.builder.cast(x, DType::Fp32); }
+NodeId back(TestGraph& g, NodeId y, NodeId x) { return g.builder.cast(y, g.builder[x].dtype); }
+int64_t columns_of(TestGraph& g, NodeId x) { return g.builder[x].shape[1].value(); }
+
+NodeId affine(TestGraph& g, NodeId x, NodeId w) {
+  return g.binary(Op::Add, g.binary(Op::Mul, x, w), w);
+}
+NodeId rms_norm(TestGraph& g, NodeId x, NodeId w) {
+  const NodeId v = wide(g, x);
+  const NodeId sum = g.reduce(Op::Sum, g.binary(Op::Mul, v, v), {1});
+  const NodeId mean = g.binary(Op::Div, sum, static_cast<double>(columns_of(g, x)));
+  const NodeId scale = g.unary(Op::Rsqrt, g.binary(Op::Add, mean, 1e-6));
+  return g.binary(Op::Mul, back(g, g.binary(Op::Mul, v, scale), x), w);
+}
+NodeId layer_norm(TestGraph& g, NodeId x, NodeId w) {
+  return g.got(graph::layer_norm(g.builder, x, {columns_of(g, x)}, w, w, 1e-5));
+}
+NodeId softmax(TestGraph& g, NodeId x, NodeId) { return g.got(graph::softmax(g.builder, x, 1)); }
+NodeId log_softmax(TestGraph& g, NodeId x, NodeId) {
+  return g.got(graph::log_softmax(g.builder, x, 1));
+}
+NodeId gelu(TestGraph& g, NodeId x, NodeId) {
+  const NodeId erf = g.unary(Op::Erf, g.binary(Op::Mul, x, 0.7071067811865476));
+  return g.binary(Op::Mul, g.binary(Op::Mul, x, 0.5), g.binary(Op::Add, erf, 1.0));
+}
+NodeId gelu_tanh(TestGraph& g, NodeId x, NodeId) {
+  const NodeId cube = g.binary(Op::Mul, g.binary(Op::Mul, x, x), x);
+  const NodeId inner = g.binary(Op::Mul, g.binary(Op::Add, x, g.binary(Op::Mul, cube, 0.044715)),
+                                0.7978845608028654);
+  const NodeId one = g.binary(Op::Add, g.unary(Op::Tanh, inner), 1.0);
+  return g.binary(Op::Mul, g.binary(Op::Mul, x, 0.5), one);
+}
+NodeId softplus(TestGraph& g, NodeId x) { return g.unary(Op::Log1p, g.unary(Op::Exp, x)); }
+NodeId mish(TestGraph& g, NodeId x, NodeId) {
+  return g.binary(Op::Mul, x, g.unary(Op::Tanh, softplus(g, x)));
+}
+NodeId log_sigmoid(TestGraph& g, NodeId x, NodeId) {
+  const NodeId least = g.binary(Op::Minimum, x, 0.0);
+  const NodeId tail = g.unary(Op::Log1p, g.unary(Op::Exp, g.unary(Op::Neg, g.unary(Op::Abs, x))));
+  return g.binary(Op::Sub, least, tail);
+}
+NodeId celu(TestGraph& g, NodeId x, NodeId) {
+  const NodeId low = g.binary(Op::Mul, g.unary(Op::Expm1, g.binary(Op::Div, x, 1.3)), 1.3);
+  return g.binary(Op::Add, g.binary(Op::Maximum, x, 0.0), g.binary(Op::Minimum, low, 0.0));
+}
+NodeId selu(TestGraph& g, NodeId x, NodeId) {
+  const NodeId low = g.binary(Op::Mul, g.unary(Op::Expm1, x), 1.6732632423543772);
+  const NodeId above = g.binary(Op::Gt, x, 0.0);
+  const NodeId chosen = g.got(g.builder.where(above, Operand::tensor(x), Operand::tensor(low)));
+  return g.binary(Op::Mul, chosen, 1.0507009873554805);
+}
+NodeId clamp(TestGraph& g, NodeId x, NodeId) {
+  return g.binary(Op::Minimum, g.binary(Op::Maximum, x, -0.5), 0.75);
+}
+NodeId add_relu(TestGraph& g, NodeId x, NodeId w) {
+  return g.binary(Op::Maximum, g.binary(Op::Add, x, w), 0.0);
+}
+NodeId sigmoid_sine(TestGraph& g, NodeId x, NodeId w) {
+  return g.binary(Op::Mul, g.unary(Op::Sigmoid, x), g.unary(Op::Sin, g.binary(Op::Mul, x, w)));
+}
+NodeId power(TestGraph& g, NodeId x, NodeId) {
+  return g.binary(Op::Pow, g.binary(Op::Add, g.unary(Op::Abs, x), 0.25), 1.7);
+}
+NodeId row_sum(TestGraph& g, NodeId x, NodeId) { return g.reduce(Op::Sum, x, {1}); }
+NodeId column_sum(TestGraph& g, NodeId x, NodeId) { return g.reduce(Op::Sum, x, {0}); }
+NodeId whole_sum(TestGraph& g, NodeId x, NodeId) { return g.reduce(Op::Sum, x, {0, 1}); }
+NodeId product_sum(TestGraph& g, NodeId x, NodeId w) {
+  return g.reduce(Op::Sum, g.binary(Op::Mul, x, w), {1});
+}
+NodeId row_max(TestGraph& g, NodeId x, NodeId w) {
+  return g.reduce(Op::Max, g.binary(Op::Mul, x, w), {1});
+}
+NodeId column_min(TestGraph& g, NodeId x, NodeId w) {
+  return g.reduce(Op::Min, g.unary(Op::Exp, g.binary(Op::Mul, x, w)), {0});
+}
+NodeId column_var(TestGraph& g, NodeId x, NodeId) {
+  return g.got(graph::var(g.builder, x, {0}, 1, true));
+}
+NodeId turned(TestGraph& g, NodeId x, NodeId w) {
+  const NodeId y = g.got(g.builder.permute(g.binary(Op::Add, x, w), {1, 0}));
+  return g.got(g.builder.slice(y, 0, 1, columns_of(g, x), 2));
+}
+NodeId causal(TestGraph& g, NodeId x, NodeId) {
+  const graph::Shape shape = g.builder[x].shape;
+  const NodeId row = g.builder.iota(shape, 0, DType::Int64);
+  const NodeId column = g.builder.iota(shape, 1, DType::Int64);
+  return g.got(
+      g.builder.where(g.binary(Op::Le, column, row), Operand::tensor(x), Operand::of(-INFINITY)));
+}
+NodeId rounded(TestGraph& g, NodeId x, NodeId w) {
+  return g.unary(Op::Floor, g.binary(Op::Div, x, w));
+}
+NodeId running_sum(TestGraph& g, NodeId x, NodeId) {
+  return g.got(g.builder.scan(Op::CumSum, x, 1));
+}
+
+bool same_class(double x, double z) {
+  if (std::isnan(x) || std::isnan(z)) return std::isnan(x) && std::isnan(z);
+  if (std::isinf(x) || std::isinf(z)) return x == z;
+  return true;
+}
+
+double entry(const tensor::Large<float>& values, size_t k) {
+  return values.empty() ? 0 : static_cast<double>(values[k]);
+}
+
+// Where values cancel, errors that are relative to what is left follow it.
+bool close(double want, double got, double bound) {
+  if (want == got) return true;
+  constexpr double kRelative = 1e-5, kOfBound = 1e-6, kStep = 0x1p-148;
+  return std::fabs(want - got) <= kRelative * std::fabs(want) + kOfBound * bound + kStep;
+}
+
+}  // namespace
+
+const std::vector<Case>& cases() {
+  static const std::vector<Case> kCases = {
+      {"affine", affine},
+      {"rms_norm", rms_norm},
+      {"layer_norm", layer_norm},
+      {"softmax", softmax},
+      {"log_softmax", log_softmax},
+      {"gelu", gelu},
+      {"gelu_tanh", gelu_tanh},
+      {"mish", mish},
+      {"log_sigmoid", log_sigmoid},
+      {"celu", celu},
+      {"selu", selu},
+      {"clamp", clamp},
+      {"add_relu", add_relu},
+      {"sigmoid_sine", sigmoid_sine},
+      {"power", power},
+      {"row_sum", row_sum},
+      {"column_sum", column_sum},
+      {"whole_sum", whole_sum},
+      {"product_sum", product_sum},
+      {"row_max", row_max},
+      {"column_min", column_min},
+      {"column_var", column_var},
+      {"turned", turned},
+      {"causal", causal},
+      {"rounded", rounded, Case::Place::Either},
+      {"running_sum", running_sum, Case::Place::Cpu},
+  };
+  return kCases;
+}
+
+Made make(const Case& c, DType dtype, tensor::Family family, int64_t rows, int64_t columns) {
+  TestGraph g;
+  const NodeId x = g.input(*tensor::make_input(dtype, {rows, columns}, family, 11));
+  const NodeId w = g.input(*tensor::make_input(dtype, {columns}, tensor::Family::Normal, 12));
+  const NodeId y = c.build(g, x, w);
+  Made made;
+  made.graph = g.finish({y});
+  made.inputs = g.inputs();
+  return made;
+}
+
+std::string difference(const exec::Truth& want, const exec::Truth& got) {
+  if (want.value.size() != got.value.size() || want.shape != got.shape || want.dtype != got.dtype)
+    return "another shape or type";
+  if (want.exact != got.exact) return "exact or not";
+  if (!(want.integers == got.integers)) return "other integers";
+  if (!(want.may_overflow == got.may_overflow)) return "other elements may overflow";
+  if (!(want.jump == got.jump)) return "other jumps";
+  for (size_t k = 0; k < want.value.size(); ++k) {
+    const double x = want.value[k], z = got.value[k];
+    const double all = exec::bound_at(want, static_cast<int64_t>(k), false);
+    const double bound = std::isfinite(all) ? all : 0;
+    const double slack = (std::isfinite(all) ? 4 * 0x1p-52 : 1e-9) * std::fabs(x) + 1e-6 * bound;
+    const bool near = !std::isfinite(x) || std::fabs(x - z) <= (want.exact ? 0 : slack);
+    if (!near || !same_class(x, z) || !close(entry(want.a, k), entry(got.a, k), bound) ||
+        !close(entry(want.h, k), entry(got.h, k), bound))
+      return fmt::format("element {}: t {:a} a {} h {}, wanted t {:a} a {} h {}", k, z,
+                         entry(got.a, k), entry(got.h, k), x, entry(want.a, k), entry(want.h, k));
+  }
+  return "";
+}
+
+}  // namespace kw::truth_tests

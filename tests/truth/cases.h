@@ -1,0 +1,33 @@
+// What both programs here share: graphs worth a truth on a device, and how two truths are compared.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "exec/oracle.h"
+#include "oracle/test_graph.h"
+#include "tensor/inputs.h"
+
+namespace kw::truth_tests {
+
+struct Case {
+  const char* name;
+  /// One output from x[rows, columns] and a weight w[columns] of the same type.
+  graph::NodeId (*build)(oracle::TestGraph& g, graph::NodeId x, graph::NodeId w);
+  enum class Place { Device, Either, Cpu } place = Place::Device;  // Either: near a step or not
+};
+const std::vector<Case>& cases();
+
+struct Made {
+  graph::Graph graph;
+  std::vector<tensor::HostTensor> inputs;
+};
+Made make(const Case& c, tensor::DType dtype, tensor::Family family, int64_t rows, int64_t columns);
+
+/// "" when `got` says what `want` says: the same classes, values as close as fp64 lets another
+/// order of the same sums be, errors within 1e-5; else the first element where it does not.
+std::string difference(const exec::Truth& want, const exec::Truth& got);
+
+}  // namespace kw::truth_tests

@@ -1,0 +1,144 @@
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <cstring>
+
+#include "cases.h"
+#include "compile/select.h"
+#include "compile/worker.h"
+#include "oracle/gpu_oracle.h"
+#include "oracle/random_graph.h"
+#include "vgpu/virtual_gpu.h"
+
+namespace kw::truth_tests {
+namespace {
+
+using exec::Truth;
+using oracle::GpuOracle;
+using tensor::DType;
+using tensor::Family;
+
+// One compiler for all: its caches are worth keeping.
+exec::Compiler* compiler() {
+  static const auto opened = compile::select_compiler();
+  return opened ? opened->get() : nullptr;
+}
+
+Result<std::unique_ptr<exec::Device>> open_virtual() {
+  return std::unique_ptr<exec::Device>(KW_TRY(vgpu::VirtualGpu::open("sm_90")));
+}
+
+GpuOracle everything_on_device() { return GpuOracle(*compiler(), open_virtual, {0, 60}); }
+
+struct Row {
+  size_t which;
+  DType dtype;
+};
+
+class GpuOracleTest : public testing::TestWithParam<Row> {
+  void SetUp() override {
+    if (compiler() == nullptr) GTEST_SKIP() << "no compiler for device code here";
+  }
+};
+
+constexpr Family kFamilies[] = {Family::Normal, Family::Heavy,    Family::Spikes, Family::Offset,
+                                Family::Sorted, Family::Denormal, Family::Zeros,  Family::Special};
+
+TEST_P(GpuOracleTest, SaysWhatTheInterpreterSays) {
+  const Case& c = cases()[GetParam().which];
+  GpuOracle oracle = everything_on_device();
+  for (const Family family : kFamilies) {
+    const Made made = make(c, GetParam().dtype, family, 37, 75);
+    const auto want = oracle::Interpreter().truth(made.graph, made.inputs, {});
+    const auto got = oracle.truth(made.graph, made.inputs, {});
+    ASSERT_TRUE(want && got) << (got ? "" : got.error().message);
+    EXPECT_EQ(difference((*want)[0], (*got)[0]), "") << tensor::family_name(family);
+    if (family == Family::Normal && c.place != Case::Place::Either) {
+      const bool there = oracle.made_by().rfind("1 on", 0) == 0;
+      EXPECT_EQ(there, c.place == Case::Place::Device) << oracle.made_by();
+    }
+  }
+}
+
+std::vector<Row> rows() {
+  std::vector<Row> rows;
+  for (size_t which = 0; which < cases().size(); ++which)
+    for (const DType dtype : {DType::Fp16, DType::Bf16, DType::Fp32})
+      rows.push_back({which, dtype});
+  return rows;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, GpuOracleTest, testing::ValuesIn(rows()), [](const auto& row) {
+  return std::string(cases()[row.param.which].name) + "_" + tensor::dtype_name(row.param.dtype);
+});
+
+// Reductions of one result, of rows shorter than a warp, and split into parts.
+TEST(GpuOracleShapes, HoldForReductionsOfEveryShape) {
+  if (compiler() == nullptr) GTEST_SKIP() << "no compiler for device code here";
+  for (const char* name : {"whole_sum", "row_sum", "column_sum", "row_max", "column_min"}) {
+    const auto found =
+        std::ranges::find_if(cases(), [&](const Case& c) { return std::string(c.name) == name; });
+    for (const auto& [rows, columns] :
+         {std::pair{1, 5000}, {3000, 3}, {5000, 1}, {1, 1}, {2, 20000}}) {
+      GpuOracle oracle = everything_on_device();
+      const Made made = make(*found, DType::Fp16, Family::Heavy, rows, columns);
+      const auto want = oracle::Interpreter().truth(made.graph, made.inputs, {});
+      const auto got = oracle.truth(made.graph, made.inputs, {});
+      ASSERT_TRUE(want && got);
+      EXPECT_EQ(difference((*want)[0], (*got)[0]), "") << name << " " << rows << "x" << columns;
+      EXPECT_EQ(oracle.made_by().rfind("1 on virtual", 0), 0u) << oracle.made_by();
+    }
+  }
+}
+
+uint32_t graphs_to_draw() {
+  const char* wanted = std::getenv("KW_RANDOM_GRAPHS");
+  return wanted == nullptr ? 60 : static_cast<uint32_t>(std::strtoul(wanted, nullptr, 10));
+}
+
+TEST(GpuOracleRandom, GraphsSayWhatTheInterpreterSays) {
+  if (compiler() == nullptr) GTEST_SKIP() << "no compiler for device code here";
+  int on_device = 0;
+  for (uint32_t seed = 0; seed < graphs_to_draw() && !HasFailure(); ++seed) {
+    oracle::RandomGraph random(seed, oracle::RandomGraph::Mix::Plain);
+    const graph::Graph graph = random.graph().finish(random.outputs());
+    GpuOracle oracle = everything_on_device();
+    const auto want = oracle::Interpreter().truth(graph, random.graph().inputs(), {});
+    const auto got = oracle.truth(graph, random.graph().inputs(), {});
+    ASSERT_EQ(want.has_value(), got.has_value());
+    if (!want) continue;
+    for (size_t k = 0; k < want->size(); ++k)
+      EXPECT_EQ(difference((*want)[k], (*got)[k]), "")
+          << "seed " << seed << ", " << oracle.made_by() << "\n"
+          << graph::print(graph);
+    on_device += oracle.made_by().rfind("1 on", 0) == 0 ? 1 : 0;
+  }
+  EXPECT_GT(on_device, static_cast<int>(graphs_to_draw() / 8));
+}
+
+TEST(GpuOracle, LeavesSmallTruthsAndLostDevicesToTheCpu) {
+  if (compiler() == nullptr) GTEST_SKIP() << "no compiler for device code here";
+  const Made made = make(cases()[0], DType::Fp32, Family::Normal, 4, 8);
+  GpuOracle small(*compiler(), open_virtual, {64, 60});
+  ASSERT_TRUE(small.truth(made.graph, made.inputs, {}));
+  EXPECT_EQ(small.made_by(), "CPU");
+  int opened = 0;
+  const auto nothing = [&opened]() -> Result<std::unique_ptr<exec::Device>> {
+    ++opened;
+    return environment_error("no GPU at all");
+  };
+  GpuOracle lost(*compiler(), nothing, {0, 60});
+  for (int k = 0; k < 2; ++k) ASSERT_TRUE(lost.truth(made.graph, made.inputs, {}));
+  EXPECT_EQ(opened, 1);
+  EXPECT_NE(lost.made_by().find("no GPU at all"), std::string::npos) << lost.made_by();
+}
+
+}  // namespace
+}  // namespace kw::truth_tests
+
+int main(int argc, char** argv) {
+  if (argc == 2 && std::strcmp(argv[1], "worker-compile") == 0)
+    return kw::compile::compile_worker_main();
+  ::testing::InitGoogleTest(&argc, argv);
+  return RUN_ALL_TESTS();
+}
