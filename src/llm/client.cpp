@@ -10,8 +10,28 @@
 
 namespace kw::llm {
 
+namespace {
+
+/// A replay has waited already.
+class Hasty : public Clock {
+ public:
+  explicit Hasty(Clock& real) : real_(real) {}
+  double now() override { return real_.now(); }
+  double unix_time() override { return real_.unix_time(); }
+  bool sleep(double, const std::function<bool()>& cancelled) override {
+    return real_.sleep(0, cancelled);
+  }
+
+ private:
+  Clock& real_;
+};
+
+}  // namespace
+
 /// One provider's decorators; each borrows the one before it.
 struct Client::Stack {
+  explicit Stack(Clock& clock) : hasty(clock) {}
+  Hasty hasty;
   std::vector<std::unique_ptr<LlmProvider>> layers;
 
   template <typename T, typename... Args>
@@ -61,7 +81,7 @@ Result<LlmProvider*> Client::provider(const std::string& name) {
   const std::lock_guard lock(mutex_);
   auto& stack = stacks_[name];
   if (stack != nullptr) return stack->layers.back().get();
-  auto made = std::make_unique<Stack>();
+  auto made = std::make_unique<Stack>(clock_);
   made->layers.push_back(KW_TRY(bottom(name)));
   const ProviderRow* row = config_.provider(name);
   if (writer_) made->wrap<Recording>(*writer_);
@@ -73,7 +93,8 @@ Result<LlmProvider*> Client::provider(const std::string& name) {
   }
   made->wrap<Accounting>(ledger_, config_);
   made->wrap<Budgeted>(spending_, config_);
-  made->wrap<Retrying>(options_.retry, clock_, options_.seed, options_.on_retry);
+  Clock& waiting = cassette_ ? static_cast<Clock&>(made->hasty) : clock_;
+  made->wrap<Retrying>(options_.retry, waiting, options_.seed, options_.on_retry);
   made->wrap<Degrading>();
   stack = std::move(made);
   return stack->layers.back().get();

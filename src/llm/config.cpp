@@ -102,9 +102,10 @@ Result<Secret> find_key(const ProviderRow& row) {
 std::vector<ProviderState> provider_states(const Config& config) {
   std::vector<ProviderState> states;
   for (const ProviderRow& row : config.providers) {
-    ProviderState state{row.name, false, ""};
+    ProviderState state{row.name, false, false, ""};
     const auto key = find_key(row);
     state.ready = key.has_value();
+    state.has_key = key && !key->empty();
     if (!key) {
       state.note = key.error().message;
     } else if (key->empty()) {

@@ -23,6 +23,7 @@ struct ProviderRow {
   std::string wire;
   std::string base_url;
   std::string key_env, key_file;
+  std::string ca_file;  // certificates to trust instead of the system's
   KeyNeed key = KeyNeed::Required;
   bool tools = true, stream = true, free = false;
   Caching caching = Caching::None;
@@ -77,8 +78,9 @@ Result<Secret> find_key(const ProviderRow& row);
 /// One line of a health check.
 struct ProviderState {
   std::string name;
-  bool ready = false;  // nothing is missing to call it
-  std::string note;    // "key from ANTHROPIC_API_KEY", "set OPENAI_API_KEY", "no key needed"
+  bool ready = false;    // nothing is missing to call it
+  bool has_key = false;  // as opposed to needing none
+  std::string note;      // "key from ANTHROPIC_API_KEY", "set OPENAI_API_KEY", "no key needed"
 };
 std::vector<ProviderState> provider_states(const Config& config);
 

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cctype>
 
 #include "base/check.h"
 #include "base/text.h"
@@ -58,6 +59,13 @@ constexpr std::pair<const char*, Thinking> kThinkingWords[] = {{"none", Thinking
                                                                {"adaptive", Thinking::Adaptive},
                                                                {"effort", Thinking::Effort},
                                                                {"level", Thinking::Level}};
+
+bool is_key_header(std::string name) {
+  std::transform(name.begin(), name.end(), name.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return name == "cookie" || name.find("auth") != std::string::npos ||
+         name.find("key") != std::string::npos || name.find("token") != std::string::npos;
+}
 
 Status Reader::check_keys(const toml::table& table, const std::vector<std::string>& known) const {
   for (const auto& [key, node] : table) {
@@ -136,6 +144,8 @@ Status Reader::read_headers(const toml::table& table, ProviderRow& row) const {
         name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
                                "0123456789-_") != std::string::npos)
       return at(value, fmt::format("'{}' is no name of a header", name));
+    if (is_key_header(name))
+      return at(value, "a key belongs into a key_env or a key_file, where it is kept secret");
     std::string content;
     KW_TRY(text(*headers, name.c_str(), content));
     row.headers.emplace_back(name, content);
@@ -161,10 +171,10 @@ Status Reader::check_provider(const toml::table& table, const ProviderRow& row) 
 }
 
 Status Reader::read_provider(const std::string& name, const toml::table& table) {
-  KW_TRY(check_keys(table,
-                    {"wire", "base_url", "key_env", "key_file", "key", "tools", "stream", "free",
-                     "caching", "max_tokens_field", "prices", "headers", "requests_per_minute",
-                     "tokens_per_minute", "max_parallel", "timeout_seconds"}));
+  KW_TRY(check_keys(
+      table, {"wire", "base_url", "key_env", "key_file", "ca_file", "key", "tools", "stream",
+              "free", "caching", "max_tokens_field", "prices", "headers", "requests_per_minute",
+              "tokens_per_minute", "max_parallel", "timeout_seconds"}));
   if (name.empty() || name == "command" || name.find_first_of(": ") != std::string::npos)
     return at(table, fmt::format("'{}' cannot name a provider", name));
   const ProviderRow* old = config_.provider(name);
@@ -174,6 +184,7 @@ Status Reader::read_provider(const std::string& name, const toml::table& table) 
   KW_TRY(text(table, "base_url", row.base_url));
   KW_TRY(text(table, "key_env", row.key_env));
   KW_TRY(text(table, "key_file", row.key_file));
+  KW_TRY(text(table, "ca_file", row.ca_file));
   KW_TRY(text(table, "max_tokens_field", row.max_tokens_field));
   KW_TRY(text(table, "prices", row.prices));
   KW_TRY(word(table, "key", kKeyWords, row.key));

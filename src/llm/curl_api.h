@@ -52,6 +52,7 @@ enum Option : int {
   kUserAgent = 10018,
   kHttpHeader = 10023,
   kHeaderData = 10029,
+  kCaInfo = 10065,
   kAcceptEncoding = 10102,
   kWriteFunction = 20011,
   kHeaderFunction = 20079,

@@ -89,8 +89,8 @@ HttpProblem problem_of(int code) {
     case curl::kNoProxy:
     case curl::kNoHost:
     case curl::kNoConnection:
-      return HttpProblem::Connect;
     case curl::kTlsHandshake:
+      return HttpProblem::Connect;
     case curl::kTlsCertificate:
     case curl::kTlsCipher:
     case curl::kTlsPeer:
@@ -184,6 +184,7 @@ void CurlHttp::prepare(const curl::Api& api, const HttpRequest& request, Handles
   set(curl::kConnectTimeoutMs, static_cast<long>(std::max(0.001, request.connect_seconds) * 1000));
   set(curl::kLowSpeedLimit, 1L);
   set(curl::kLowSpeedTime, static_cast<long>(std::max(1.0, request.idle_seconds)));
+  if (!request.ca_file.empty()) set(curl::kCaInfo, request.ca_file.c_str());
   if (!request.body.empty()) {
     set(curl::kPost, 1L);
     set(curl::kPostFields, request.body.data());

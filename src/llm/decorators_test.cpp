@@ -130,7 +130,7 @@ INSTANTIATE_TEST_SUITE_P(
                       RetryCase{FailureKind::Unavailable, 1}, RetryCase{FailureKind::Timeout, 2},
                       RetryCase{FailureKind::CutOff, 3}, RetryCase{FailureKind::RateLimited, 6},
                       RetryCase{FailureKind::Overloaded, 6}, RetryCase{FailureKind::Server, 6},
-                      RetryCase{FailureKind::Network, 6}));
+                      RetryCase{FailureKind::Network, 3}));
 
 TEST(Retrying, CanBeStoppedWhileWaiting) {
   Scripted inner({failed(FailureKind::Overloaded), text_reply("never")});

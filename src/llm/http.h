@@ -20,10 +20,11 @@ struct HttpRequest {
   /// "x-api-key" and "" or "Authorization" and "Bearer "; not sent when the secret is empty.
   std::string key_header, key_prefix;
   Secret key;
-  std::string body;  // "" = GET
+  std::string body;     // "" = GET
+  std::string ca_file;  // certificates to trust instead of the system's; "" = the system's
   double timeout_seconds = 600;
   double connect_seconds = 20;
-  double idle_seconds = 180;  // without one byte
+  double idle_seconds = 300;  // without one byte
   uint64_t reply_limit = 10'000'000;
 };
 
@@ -41,7 +42,7 @@ enum class HttpProblem : uint8_t {
   NoLibrary,
   BadUrl,
   Connect,  // name, route, proxy
-  Tls,
+  Tls,      // a certificate that is not trusted
   Timeout,
   CutOff,
   TooLarge,

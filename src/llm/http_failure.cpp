@@ -214,6 +214,10 @@ Failure failure_of_problem(const HttpOutcome& outcome, const std::string& host) 
     case HttpProblem::CutOff:
       failure.kind = FailureKind::CutOff;
       break;
+    case HttpProblem::Tls:
+      failure.kind = FailureKind::Unavailable;
+      failure.message += " (certificates to trust can be given as ca_file in providers.toml)";
+      break;
     case HttpProblem::TooLarge:
       failure.kind = FailureKind::InvalidReply;
       break;
@@ -223,7 +227,6 @@ Failure failure_of_problem(const HttpOutcome& outcome, const std::string& host) 
       break;
     case HttpProblem::None:
     case HttpProblem::Connect:
-    case HttpProblem::Tls:
     case HttpProblem::Other:
       failure.kind = FailureKind::Network;
       break;

@@ -40,6 +40,14 @@ bool is_stream(const HttpReply& head) {
   return head.status == 200 && head.header("content-type").rfind("text/event-stream", 0) == 0;
 }
 
+/// Numbers no honest server reports must not become sums.
+void bound(Usage& usage) {
+  constexpr int64_t kMost = 1'000'000'000;
+  for (int64_t* count :
+       {&usage.input, &usage.output, &usage.cache_read, &usage.cache_write, &usage.reasoning})
+    *count = std::clamp<int64_t>(*count, 0, kMost);
+}
+
 /// Feeds a stream's bytes to the assembler as they come.
 class StreamReader {
  public:
@@ -109,8 +117,11 @@ HttpRequest HttpProvider::http_request(const Request& request, const Json& body,
   http.key_header = wire_.key_header;
   http.key_prefix = wire_.key_prefix;
   http.key = key_;
+  http.ca_file = row_.ca_file;
   http.body = body.dump();
   http.timeout_seconds = std::min(request.timeout_seconds, row_.timeout_seconds);
+  // Without streaming a model that thinks is silent until it has done.
+  if (streaming == Streaming::No) http.idle_seconds = http.timeout_seconds;
   return http;
 }
 
@@ -139,12 +150,14 @@ Outcome HttpProvider::complete(const Request& request, const Watch& watch) {
   const std::string& id = got.reply.header(wire_.request_id_header);
   if (outcome) {
     tidy_calls(request, *outcome);
+    bound(outcome->usage);
     outcome->provider = row_.name;
     outcome->request_id = id;
     outcome->latency_seconds = got.seconds;
     if (outcome->model.empty()) outcome->model = request.model;
     outcome->degraded = std::move(degraded);
   } else {
+    bound(outcome.failure().usage);
     outcome.failure().request_id = id;
     outcome.failure().latency_seconds = got.seconds;
   }

@@ -24,21 +24,22 @@ static_assert(!std::is_convertible_v<Secret, std::string>);
 static_assert(!std::is_convertible_v<Secret, std::string_view>);
 
 TEST(Secret, IsTakenOutOfTexts) {
-  const Secret key("ab\"c/1");
-  EXPECT_EQ(key.redact("x ab\"c/1 y"), "x [key] y");
-  EXPECT_EQ(key.redact(R"({"key": "ab\"c/1"})"), R"({"key": "[key]"})");
-  EXPECT_EQ(key.redact("?key=ab%22c%2F1&x"), "?key=[key]&x");
+  const Secret key("ab\"c/1234567");
+  EXPECT_EQ(key.redact("x ab\"c/1234567 y"), "x [key] y");
+  EXPECT_EQ(key.redact(R"({"key": "ab\"c/1234567"})"), R"({"key": "[key]"})");
+  EXPECT_EQ(key.redact("?key=ab%22c%2F1234567&x"), "?key=[key]&x");
   EXPECT_EQ(Secret().redact("abc"), "abc");
+  EXPECT_EQ(Secret("EMPTY").redact("an EMPTY line"), "an EMPTY line");
 }
 
 TEST(Secret, IsTakenOutOfPiecesOfEverySize) {
-  const Secret key("sk-abcd");
-  const std::string text = "a sk-abcd b sk-absk-abcdsk-ab";
+  const Secret key("sk-abcdabcde");
+  const std::string text = "a sk-abcdabcde b sk-absk-abcdabcdesk-abcdab";
   for (size_t size = 1; size <= text.size(); ++size) {
     std::string held, shown;
     for (size_t at = 0; at < text.size(); at += size)
       shown += key.redact_piece(text.substr(at, size), held);
-    EXPECT_EQ(shown + held, "a [key] b sk-ab[key]sk-ab") << size;
+    EXPECT_EQ(shown + held, "a [key] b sk-ab[key]sk-abcdab") << size;
   }
 }
 
@@ -161,6 +162,8 @@ const TomlCase kTomlCases[] = {
     {"negative", "[provider.anthropic]\nmax_parallel = -1", "whole number"},
     {"word", "[provider.anthropic]\nkey = \"maybe\"", "required, optional, none"},
     {"injection", "[provider.anthropic]\nheaders = { x = \"a\\nb: c\" }", "one line"},
+    {"header_key", "[provider.anthropic]\nheaders = { X-Api-Key = \"k\" }",
+     "key_env or a key_file"},
     {"header_name", "[provider.anthropic]\nheaders = { \"a: b\" = \"c\" }", "name of a header"},
     {"price_model", "[[price]]\nmodel = \"x\"\ninput = 1\noutput = 1", "provider:model"},
     {"price_half", "[[price]]\nmodel = \"a:b\"\ninput = 1", "needs model"},

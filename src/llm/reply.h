@@ -55,13 +55,13 @@ enum class FailureKind : uint8_t {
   Overloaded,   // the provider has no capacity now
   Server,       // the provider failed
   Timeout,
-  Network,       // no connection: name, route, TLS, proxy
+  Network,       // no connection: name, route, proxy
   CutOff,        // the reply began and did not end
   InvalidReply,  // it ended and cannot be understood: HTML, broken JSON, no answer inside, too big
   Refused,       // the provider will not show this prompt to the model
   Budget,        // not sent: it could exceed what may be spent
   Cancelled,     // stopped by the user
-  Unavailable,   // not sent: libcurl, a program or a cassette entry is missing
+  Unavailable,   // not sent: no libcurl, program, trusted certificate or cassette entry
 };
 
 struct Failure {

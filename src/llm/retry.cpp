@@ -12,6 +12,7 @@ namespace kw::llm {
 
 int Retrying::attempts_for(FailureKind kind) const {
   if (kind == FailureKind::Timeout) return policy_.attempts_timeout;
+  if (kind == FailureKind::Network) return policy_.attempts_network;
   return kind == FailureKind::CutOff ? policy_.attempts_cut_off : policy_.attempts;
 }
 

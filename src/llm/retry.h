@@ -14,6 +14,7 @@ struct RetryPolicy {
   int attempts = 6;          // in all
   int attempts_timeout = 2;  // a lost reply may be charged for, and takes long
   int attempts_cut_off = 3;
+  int attempts_network = 3;  // offline is found out soon
   double first_seconds = 1;
   double longest_seconds = 60;       // between two attempts
   double longest_retry_after = 300;  // a provider that asks for more is not waited for

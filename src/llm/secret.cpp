@@ -16,6 +16,7 @@ namespace kw::llm {
 namespace {
 
 constexpr const char* kShown = "[key]";
+constexpr size_t kShortestSecret = 12;
 
 /// The secret as a URL writes it: everything but letters, digits and "-._~" as %XX.
 std::string url_form(const std::string& text) {
@@ -31,7 +32,7 @@ std::string url_form(const std::string& text) {
 }  // namespace
 
 std::string Secret::redact(std::string text) const {
-  if (text_.empty()) return text;
+  if (text_.size() < kShortestSecret) return text;
   text = replace_all(std::move(text), text_, kShown);
   const std::string in_json = replace_all(replace_all(text_, "\\", "\\\\"), "\"", "\\\"");
   if (in_json != text_) text = replace_all(std::move(text), in_json, kShown);
@@ -42,7 +43,8 @@ std::string Secret::redact(std::string text) const {
 
 std::string Secret::redact_piece(std::string_view piece, std::string& held) const {
   std::string text = redact(std::exchange(held, "") + std::string(piece));
-  for (size_t n = std::min(text.size(), text_.empty() ? 0 : text_.size() - 1); n > 0; --n) {
+  if (text_.size() < kShortestSecret) return text;
+  for (size_t n = std::min(text.size(), text_.size() - 1); n > 0; --n) {
     if (text.compare(text.size() - n, n, text_, 0, n) != 0) continue;
     held = text.substr(text.size() - n);
     text.resize(text.size() - n);

@@ -20,7 +20,8 @@ class Secret {
   const std::string& reveal() const { return text_; }
   /// `text` with every occurrence of the secret (as it is, or as JSON and URLs write it) replaced
   /// by
-  /// "[key]". Servers like to quote the key they reject.
+  /// "[key]". Servers like to quote the key they reject. Texts under 12 characters are no secrets
+  /// ("EMPTY", "ollama"): taking them out would spoil what is said.
   std::string redact(std::string text) const;
   /// The same for a text that comes in pieces: gives what can be shown now. `held` keeps the end
   /// that may be the beginning of the secret; it is the caller's between calls.

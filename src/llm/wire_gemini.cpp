@@ -219,7 +219,7 @@ class GeminiAssembler : public Assembler {
     if (data["candidates"].items().empty()) return "";
     seen_ = true;
     const Json& candidate = data["candidates"].items()[0];
-    if (candidate["finishReason"].is_string()) {
+    if (!candidate["finishReason"].as_string().empty()) {
       finish_ = candidate["finishReason"].as_string();
       finished_ = true;
     }

@@ -142,7 +142,7 @@ class ChatAssembler : public Assembler {
     if (data["model"].is_string()) model_ = data["model"].as_string();
     if (data["choices"].items().empty()) return "";
     const Json& choice = data["choices"].items()[0];
-    if (choice["finish_reason"].is_string()) {
+    if (!choice["finish_reason"].as_string().empty()) {
       finish_ = choice["finish_reason"].as_string();
       finished_ = true;
     }

@@ -123,7 +123,9 @@ TEST_P(Clients, ReplaysByteForByte) {
   ClientOptions replayed;
   replayed.replay_path = tape;
   const auto it = client(replayed);
+  const double slept = clock_.slept();
   EXPECT_EQ(run(*it), first);
+  EXPECT_EQ(clock_.slept(), slept);  // what was waited for is not waited for again
   EXPECT_EQ(it->left_to_replay(), 0u);
   EXPECT_EQ(server().requests().size(), asked);
 

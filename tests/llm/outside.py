@@ -5,6 +5,7 @@
 import json
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 import sys
@@ -84,6 +85,23 @@ with tempfile.TemporaryDirectory() as name, ModelServer(key=KEY) as server:
     done = subprocess.run([ask, "away:m", "hi"], **proxied)
     check(done.returncode == 1 and sockets(folder) == {home}, "a proxy is honoured", done.stdout)
     environment(folder, server)
+
+    # A certificate nobody vouches for is refused before anything is sent.
+    if shutil.which("openssl"):
+        made = subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost", "-addext",
+                               "subjectAltName=DNS:localhost,IP:127.0.0.1", "-keyout", folder / "tls.key", "-out", folder / "tls.crt"],
+                              capture_output=True, text=True)
+        check(made.returncode == 0, "openssl makes a certificate", made.stderr)
+        with ModelServer(key=KEY, steps=[{"text": "private"}], tls=(folder / "tls.crt", folder / "tls.key")) as secure:
+            row = f'[provider.tls]\nwire = "openai-chat"\nkey_env = "KW_TEST_KEY"\nbase_url = "{secure.url}/v1"\n'
+            (folder / "providers.toml").write_text(row)
+            done = subprocess.run([ask, "tls:m", "hi"], **run)
+            failure = json.loads(done.stdout)["outcome"]["failure"]
+            check(failure["kind"] == "unavailable" and not secure.requests(), "an unknown certificate is refused", done.stdout)
+            (folder / "providers.toml").write_text(row + f'ca_file = "{folder}/tls.crt"\n')
+            done = subprocess.run([ask, "tls:m", "hi"], **run)
+            check("private" in done.stdout and len(secure.requests()) == 1, "one that is vouched for is not", done.stdout)
+        environment(folder, server)
 
     # Ctrl-C in the middle of a request: an end at once, with the cost that may have arisen.
     server.state.steps = [{"fault": "hang", "seconds": 30}]

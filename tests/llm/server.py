@@ -35,6 +35,7 @@ import json
 import os
 import pathlib
 import socket
+import ssl
 import struct
 import sys
 import threading
@@ -277,13 +278,21 @@ class ModelServer(http.server.ThreadingHTTPServer):
     daemon_threads = True
     request_queue_size = 64
 
-    def __init__(self, steps=None, respond=None, key="test-key", port=0):
+    def __init__(self, steps=None, respond=None, key="test-key", port=0, tls=None):
+        """`tls` is (certificate, private key), as files."""
         super().__init__(("127.0.0.1", port), Handler)
-        self.state, self.key = State(steps, respond), key
+        self.state, self.key, self.scheme = State(steps, respond), key, "https" if tls else "http"
+        if tls:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(*tls)
+            self.socket = context.wrap_socket(self.socket, server_side=True)
+
+    def handle_error(self, *_):
+        """A client that hangs up, or does not like the certificate, is nothing to print."""
 
     @property
     def url(self):
-        return f"http://127.0.0.1:{self.server_address[1]}"
+        return f"{self.scheme}://127.0.0.1:{self.server_address[1]}"
 
     def requests(self):
         with self.state.lock:
