@@ -50,7 +50,7 @@ Head head_of(const Emitter& e, const std::string& name, const std::string& templ
   const std::string indent(std::min<size_t>(column, 60), ' ');
   for (size_t i = 0; i < parameters.size(); ++i) {
     const std::string piece = parameters[i] + (i + 1 < parameters.size() ? "," : ")");
-    if (i > 0 && column + piece.size() + 1 > 98) {
+    if (column + piece.size() + (i > 0 ? 1 : 0) > 98) {
       head.text += "\n" + indent;
       column = indent.size();
     } else if (i > 0) {

@@ -23,7 +23,8 @@ constexpr std::string_view kWords[] = {
     "run", "runs", "upto", "total", "totals", "place", "places", "before", "below", "now", "start",
     "begin", "end", "turn", "warp", "joined", "sofar", "each", "best", "bests", "limit", "found",
     "pool", "items", "sorted", "blocks", "picked", "own", "chunk", "chunks", "tiles", "left",
-    "right", "at", "batch", "results", "sums", "more", "mi", "ni", "ki", "element", "wmma", "layer", "own_columns", "of_group", "y"};
+    "right", "at", "batch", "results", "sums", "more", "mi", "ni", "ki", "element", "wmma", "layer",
+    "own_columns", "of_group", "outside"};
 
 bool is_identifier(const std::string& name) {
   if (name.empty() || (name[0] >= '0' && name[0] <= '9')) return false;

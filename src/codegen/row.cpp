@@ -37,6 +37,13 @@ class RowSchedule {
     write(kernel, slow, region_.name + "_long", "typename Index, int kVec",
           "read again in every pass");
     inner_ = fast.columns().back().extent;
+    const std::optional<RowPlan> online = plan_online(region_, plan_);
+    if (online && team_ == Team::Block && is_long()) {
+      RowKernel once(region_, *online, team_, false, nullptr);
+      write(kernel, once, region_.name + "_online", "typename Index, int kVec",
+            "read once less, its sum rescaled as its maximum grows");
+      online_ = true;
+    }
     add_knobs(kernel);
     add_variants(kernel);
     return kernel;
@@ -59,6 +66,11 @@ class RowSchedule {
                     team_ == Team::Block ? "one block" : team() + " lanes", how, head.text, body);
     kernel.functions.insert(row.emitter().functions().begin(), row.emitter().functions().end());
     kernel.functions.insert("load_pack");
+  }
+
+  /// Whether a block's registers cannot hold the row.
+  bool is_long() const {
+    return plan_.column_count().value() > 1024 * most_items() * (16 / narrowest());
   }
 
   int64_t narrowest() const {
@@ -115,6 +127,7 @@ class RowSchedule {
     }
     kernel.tunes.push_back({tune("VEC"), vecs, ""});
     kernel.tunes.push_back({tune("REGISTERS"), {1, 0}, ""});
+    if (online_) add_online(kernel, region_);
     add_methods(kernel, vecs.size() > 1);
   }
 
@@ -139,7 +152,7 @@ class RowSchedule {
     const auto launch = [&](const std::string& name, bool bounded) {
       return Launch{name, bounded ? per_block : fmt::format("min({}, 2147483647)", per_block),
                     tune("THREADS"), "",
-                    name.find("_long<") == std::string::npos ? fast_args_ : slow_args_};
+                    name.find(region_.name + "<") == 0 ? fast_args_ : slow_args_};
     };
     std::vector<std::string> aligned = packs_->conditions(vec);
     const bool simple = inner_.terms().size() == 1 && inner_.text().find('*') == std::string::npos;
@@ -163,6 +176,12 @@ class RowSchedule {
     conditions = aligned;
     conditions.push_back(fits);
     const std::string loose = region_.name + "_long";
+    if (online_) {
+      std::vector<std::string> once = conditions;
+      once.push_back(tune("ONLINE") + " == 1");
+      kernel.variants.push_back(
+          {all_of(once), {launch(fmt::format("{}_online<int, {}>", region_.name, vec), false)}});
+    }
     kernel.variants.push_back(
         {all_of(conditions), {launch(fmt::format("{}<int, {}>", loose, vec), false)}});
     kernel.variants.push_back({"", {launch(loose + "<long long, 1>", false)}});
@@ -175,9 +194,16 @@ class RowSchedule {
   const Packs* packs_ = nullptr;
   std::vector<std::string> fast_args_, slow_args_;
   Dim inner_{1};
+  bool online_ = false;
 };
 
 }  // namespace
+
+void add_online(Kernel& kernel, const Region& region) {
+  const std::string name = "ONLINE" + region.suffix;
+  kernel.tunes.push_back({name, {1, 0}, ""});
+  kernel.methods.push_back({"latency.online_recomputation", name + " == 1", name + "=0"});
+}
 
 bool rows_apply(const Region& region, const Situation&) {
   const std::optional<RowPlan> plan = plan_rows(region);

@@ -207,7 +207,7 @@ std::optional<Value> RowKernel::load(const Buffer& buffer, const Dim& address) {
 
 std::optional<Value> RowKernel::node(NodeId id, const Index& index) {
   const auto result = results_.find(id);
-  if (result != results_.end()) return Value{{result->second}, row_scope_};
+  if (result != results_.end()) return result->second;
   if (!is_costly(region_.node(id).op) || region_.loads.count(id) > 0) return std::nullopt;
   int level = 0;
   for (const Dim& dim : index) level = std::max(level, e_.level_of(dim));
@@ -237,29 +237,96 @@ std::optional<Value> RowKernel::keep(NodeId id, const Index& index) {
   return value;
 }
 
+/// Declares what a reduction has found so far: nothing.
+std::string RowKernel::start_total(NodeId id) {
+  const Node& node = region_.node(id);
+  const std::string name =
+      e_.fresh_variable(fmt::format("row_{}", graph::op_info(node.op).name), row_scope_);
+  totals_[id] = name;
+  e_.need(combine_of(node.op));
+  return fmt::format("{} {} = {};", partial_type(node.dtype), name,
+                     identity_of(node.op, node.dtype));
+}
+
+void RowKernel::write_step(NodeId id) {
+  const Node& node = region_.node(id);
+  const Node& operand = region_.node(node.inputs[0]);
+  const Value x = e_.value(node.inputs[0], plan_.operand_index(node, operand, plan_.places.at(id)));
+  e_.at(lane_scope_).line(joined_text(node.op, totals_.at(id), x, partial_type(node.dtype)));
+}
+
 void RowKernel::reduction_pass(const std::vector<NodeId>& reductions) {
   open_pass(registers_);
-  std::vector<std::string> totals;
+  std::vector<std::string> starts;
   for (const NodeId id : reductions) {
-    const Node& node = region_.node(id);
-    const std::string name =
-        e_.fresh_variable(fmt::format("row_{}", graph::op_info(node.op).name), row_scope_);
-    totals.push_back(name);
-    const Node& operand = region_.node(node.inputs[0]);
-    const Value x =
-        e_.value(node.inputs[0], plan_.operand_index(node, operand, plan_.places.at(id)));
-    e_.need(combine_of(node.op));
-    e_.at(lane_scope_).line(joined_text(node.op, name, x, partial_type(node.dtype)));
+    starts.push_back(start_total(id));
+    if (plan_.rescaled.count(id) == 0) write_step(id);
   }
-  const std::string lanes = e_.close(), packs = e_.close();
+  const std::string lanes = e_.close(), packs = e_.take(pack_scope_);
+  const std::string online = online_steps(reductions);
+  e_.close();
   CudaWriter& w = e_.at(row_scope_);
-  for (size_t i = 0; i < reductions.size(); ++i) {
-    const Node& node = region_.node(reductions[i]);
-    w.line(fmt::format("{} {} = {};", partial_type(node.dtype), totals[i],
-                       identity_of(node.op, node.dtype)));
+  w.lines(starts);
+  for (const auto& [max, base] : bases_) {
+    w.line(fmt::format("float {} = {};", base, identity_of(graph::Op::Max, tensor::DType::Fp32)));
   }
-  write_columns(w, "", [&] { write_pass_body(w, packs, lanes, {}, {}); });
-  for (size_t i = 0; i < reductions.size(); ++i) finish(reductions[i], totals[i]);
+  write_columns(w, "", [&] {
+    write_pass_body(w, packs, lanes, {}, {});
+    w.raw(online);
+  });
+  for (const NodeId id : reductions) {
+    if (plan_.rescaled.count(id) > 0) rescale(id);
+    finish(id, totals_.at(id));
+  }
+  bases_.clear();
+}
+
+// What is summed so far is rescaled when the maximum has grown by so much that exponentials could
+// overflow, not each time it grows: that is rare, and every time costs a rounding.
+std::string RowKernel::online_steps(const std::vector<NodeId>& reductions) {
+  std::map<NodeId, std::vector<NodeId>> sums;  // by their maximum
+  for (const NodeId id : reductions) {
+    const auto found = plan_.rescaled.find(id);
+    if (found != plan_.rescaled.end()) sums[found->second.max].push_back(id);
+  }
+  if (sums.empty()) return "";
+  const std::string lowest = identity_of(graph::Op::Max, tensor::DType::Fp32);
+  e_.need("rescaled");
+  CudaWriter& w = e_.at(pack_scope_);
+  for (const auto& [max, behind] : sums) {
+    const std::string base = e_.fresh_variable("row_base", row_scope_), now = totals_.at(max);
+    bases_[max] = base;
+    {
+      const auto grown = w.block(fmt::format("if ({} > {} + 8.0f)", now, base));
+      for (const NodeId id : behind) {
+        w.line(fmt::format("{0} = rescaled({0}, {1}, {2});", totals_.at(id), base, now));
+      }
+      w.line(fmt::format("{} = {};", base, now));
+    }
+    const std::string shift = e_.fresh_variable("shift", pack_scope_);
+    w.line(fmt::format("const float {0} = {1} == {2} ? 0.0f : {1};", shift, base, lowest));
+    results_[max] = {{shift}, pack_scope_};
+  }
+  lane_scope_ = e_.open({kLane}, pack_scope_);
+  for (const auto& [max, behind] : sums) {
+    for (const NodeId id : behind) write_step(id);
+  }
+  for (const auto& [max, behind] : sums) results_.erase(max);
+  const std::string lanes = e_.close();
+  w.line("#pragma unroll");
+  {
+    const auto block = w.block("for (int lane = 0; lane < kVec; ++lane)");
+    w.raw(lanes);
+  }
+  return e_.take(pack_scope_);
+}
+
+/// The sum as it would be with the row's own maximum, which is known by now.
+void RowKernel::rescale(NodeId id) {
+  const NodeId max = plan_.rescaled.at(id).max;
+  e_.at(row_scope_)
+      .line(fmt::format("{0} = rescaled({0}, {1}, {2});", totals_.at(id), bases_.at(max),
+                        totals_.at(max)));
 }
 
 void RowKernel::write_pass_body(CudaWriter& w, const std::string& packs, const std::string& lanes,
@@ -288,28 +355,33 @@ void RowKernel::write_pass_body(CudaWriter& w, const std::string& packs, const s
 
 /// Joins what the blocks of an earlier launch found in their parts of the row.
 void RowKernel::join_parts(NodeId id) {
-  const Node& node = region_.node(id);
-  const std::string name =
-      e_.fresh_variable(fmt::format("row_{}", graph::op_info(node.op).name), row_scope_);
-  const char* join = combine_of(node.op);
   CudaWriter& w = e_.at(row_scope_);
-  e_.need(join);
-  w.line(
-      fmt::format("{} {} = {};", partial_type(node.dtype), name, identity_of(node.op, node.dtype)));
+  w.line(start_total(id));
+  const std::string name = totals_.at(id), at = "[row * parts + other]";
+  std::string part = partials_of(id, false) + at;
+  const auto online = plan_.rescaled.find(id);
+  if (online != plan_.rescaled.end()) {
+    e_.need("rescaled");
+    part = fmt::format("rescaled({}, {}{}, {})", part, partials_of(online->second.max, false), at,
+                       totals_.at(online->second.max));
+  }
   {
     const auto loop =
         w.block(fmt::format("for (Index other = thread; other < parts; other += {})", threads()));
-    w.line(fmt::format("{0} = {1}()({0}, {2}[row * parts + other]);", name, join,
-                       partials_of(id, false)));
+    w.line(fmt::format("{0} = {1}()({0}, {2});", name, combine_of(region_.node(id).op), part));
   }
   finish(id, name);
 }
 
 std::string RowKernel::partials_of(NodeId id, bool written) {
   const std::string name = partials_name(region_, id);
-  parameters_.emplace_back(fmt::format("{}{}* __restrict__ {}", written ? "" : "const ",
-                                       partial_type(region_.node(id).dtype), name),
-                           name);
+  const std::pair<std::string, std::string> own = {
+      fmt::format("{}{}* __restrict__ {}", written ? "" : "const ",
+                  partial_type(region_.node(id).dtype), name),
+      name};
+  if (std::find(parameters_.begin(), parameters_.end(), own) == parameters_.end()) {
+    parameters_.push_back(own);
+  }
   return name;
 }
 
@@ -331,10 +403,14 @@ void RowKernel::finish(NodeId id, const std::string& name) {
   if (split() && pass_ == only_) {
     w.line(
         fmt::format("if (thread == 0) {}[row * parts + part] = {};", partials_of(id, true), name));
+  } else if (plan_.rescaled.count(id) > 0 && plan_.rescaled.at(id).bare) {
+    w.comment("An infinite maximum is subtracted from itself somewhere: no number.");
+    w.line(fmt::format("{0} += {1} - {1};", name, totals_.at(plan_.rescaled.at(id).max)));
   }
   const bool narrow = std::string_view(partial_type(node.dtype)) != register_type(node.dtype);
-  results_[id] =
-      narrow ? fmt::format("static_cast<{}>({})", register_type(node.dtype), name) : name;
+  results_[id] = {
+      {narrow ? fmt::format("static_cast<{}>({})", register_type(node.dtype), name) : name},
+      row_scope_};
 }
 
 void RowKernel::row_stores() {

@@ -64,6 +64,10 @@ class RowKernel {
   std::optional<Value> node(graph::NodeId id, const Index& index);
   std::optional<Value> keep(graph::NodeId id, const Index& index);
   void reduction_pass(const std::vector<graph::NodeId>& reductions);
+  std::string start_total(graph::NodeId id);
+  void write_step(graph::NodeId id);
+  std::string online_steps(const std::vector<graph::NodeId>& reductions);
+  void rescale(graph::NodeId id);
   void write_pass_body(CudaWriter& w, const std::string& packs, const std::string& lanes,
                        const std::vector<std::string>& before_lanes,
                        const std::vector<std::string>& behind_lanes);
@@ -93,7 +97,10 @@ class RowKernel {
   size_t pass_ = 0, only_ = 0;
   std::set<std::string> in_pass_;  // packs loaded inside the pass
   std::vector<std::string> shared_;
-  std::map<graph::NodeId, std::string> results_, kept_;
+  std::map<graph::NodeId, Value> results_;
+  std::map<graph::NodeId, std::string> kept_;
+  std::map<graph::NodeId, std::string> totals_;  // names of what reductions found so far
+  std::map<graph::NodeId, std::string> bases_;   // what sums of exponentials have taken off, by max
   bool keeping_ = false, shares_ = false;
   Habits seen_;
   std::vector<std::pair<std::string, std::string>> parameters_;

@@ -16,7 +16,6 @@ using tensor::DType;
 
 namespace {
 
-
 bool is_simple_reduction(Op op) {
   return op == Op::Sum || op == Op::Prod || op == Op::Max || op == Op::Min;
 }
@@ -216,6 +215,49 @@ std::optional<RowPlan> plan_rows(const Region& region) {
   RowPlan plan = shape_after(first, region.node(first.inputs[0]));
   if (!Walk(region, plan).run()) return std::nullopt;
   return plan;
+}
+
+namespace {
+
+/// Whether the sum is one of exp(x - shift), and where the shift comes from.
+std::optional<Rescaled> rescaled_sum(const Region& region, const Node& sum) {
+  const auto inner = [&](NodeId id) { return before_reshapes(region, id); };
+  if (sum.op != Op::Sum || !in_float(sum.dtype)) return std::nullopt;
+  const Node& exponential = region.node(sum.inputs[0]);
+  if (exponential.op != Op::Exp || region.loads.count(sum.inputs[0]) > 0) return std::nullopt;
+  const Node& shifted = region.node(exponential.inputs[0]);
+  if (shifted.op != Op::Sub || region.loads.count(exponential.inputs[0]) > 0) return std::nullopt;
+  const Node& expanded = region.node(shifted.inputs[1]);
+  if (expanded.op != Op::Expand || region.loads.count(shifted.inputs[1]) > 0) return std::nullopt;
+  Rescaled found{inner(expanded.inputs[0]), true};
+  if (region.node(found.max).op == Op::Where && region.loads.count(found.max) == 0) {
+    found = {inner(region.node(found.max).inputs[2]), false};
+  }
+  const Node& max = region.node(found.max);
+  const bool own = max.op == Op::Max && region.loads.count(found.max) == 0 &&
+                   max.inputs[0] == shifted.inputs[0] && max.attrs.dims == sum.attrs.dims &&
+                   in_float(max.dtype);
+  if (!own) return std::nullopt;
+  return found;
+}
+
+}  // namespace
+
+std::optional<RowPlan> plan_online(const Region& region, const RowPlan& plan) {
+  RowPlan online = plan;
+  for (size_t pass = 1; pass < online.passes.size(); ++pass) {
+    std::vector<NodeId>&before = online.passes[pass - 1], &own = online.passes[pass];
+    for (const NodeId id : std::vector<NodeId>(own)) {
+      const auto found = rescaled_sum(region, region.node(id));
+      if (!found || std::find(before.begin(), before.end(), found->max) == before.end()) continue;
+      online.rescaled[id] = *found;
+      before.push_back(id);
+      std::erase(own, id);
+    }
+  }
+  std::erase_if(online.passes, [](const auto& pass) { return pass.empty(); });
+  if (online.passes.size() == plan.passes.size()) return std::nullopt;
+  return online;
 }
 
 const char* partial_type(DType dtype) {

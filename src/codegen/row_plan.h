@@ -15,6 +15,13 @@
 
 namespace kw::codegen {
 
+/// A sum of exp(x - shift) in the same pass as the maximum its shift comes from: what was summed is
+/// rescaled as the maximum grows.
+struct Rescaled {
+  graph::NodeId max = 0;
+  bool bare = true;  // the shift is the maximum itself, even where that is infinite
+};
+
 struct RowPlan {
   Shape shape;            // of what is reduced
   std::vector<int> dims;  // the reduced ones
@@ -23,7 +30,8 @@ struct RowPlan {
 
   /// Reductions by pass: those of one pass need those of earlier ones only.
   std::vector<std::vector<graph::NodeId>> passes;
-  std::map<graph::NodeId, Index> places;  // where each of them is asked for
+  std::map<graph::NodeId, Index> places;       // where each of them is asked for
+  std::map<graph::NodeId, Rescaled> rescaled;  // sums, behind their maximum in its pass
   // Stores by what is before their reshapes.
   std::vector<Store> row_stores;   // one value per row
   std::vector<Store> full_stores;  // one value per element, in a pass of their own at the end
@@ -50,6 +58,9 @@ struct RowPlan {
 
 /// Nothing where the region is no row program.
 std::optional<RowPlan> plan_rows(const Region& region);
+
+/// The same with fewer passes, where sums of exponentials need not wait for their maximum.
+std::optional<RowPlan> plan_online(const Region& region, const RowPlan& plan);
 
 /// What a reduction's partial results are kept in: "float", "int", "long long".
 const char* partial_type(tensor::DType dtype);

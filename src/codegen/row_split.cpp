@@ -18,11 +18,17 @@ namespace {
 
 class SplitRows {
  public:
-  explicit SplitRows(const Region& region) : region_(region), plan_(*plan_rows(region)) {}
+  explicit SplitRows(const Region& region)
+      : region_(region), plan_(*plan_rows(region)), online_(plan_online(region, plan_)) {}
 
   Kernel emit() {
     Kernel kernel;
-    for (size_t pass = 0; pass <= plan_.passes.size(); ++pass) write_pass(kernel, pass);
+    if (online_) {
+      for (size_t pass = 0; pass <= online_->passes.size(); ++pass)
+        online_steps_.push_back(write_pass(kernel, *online_, pass, "_online"));
+    }
+    for (size_t pass = 0; pass <= plan_.passes.size(); ++pass)
+      steps_.push_back(write_pass(kernel, plan_, pass, ""));
     add_knobs(kernel);
     add_scratch(kernel);
     add_variants(kernel);
@@ -37,25 +43,24 @@ class SplitRows {
 
   std::string tune(const char* name) const { return name + region_.suffix; }
 
-  void write_pass(Kernel& kernel, size_t pass) {
-    RowKernel row(region_, plan_, Team::Split, false, nullptr);
+  Step write_pass(Kernel& kernel, const RowPlan& plan, size_t pass, const char* kind) {
+    RowKernel row(region_, plan, Team::Split, false, nullptr);
     row.only_pass(pass);
     const std::string body = row.body();
-    const bool last = pass == plan_.passes.size();
-    const std::string name = last ? region_.name : fmt::format("{}_pass{}", region_.name, pass + 1);
+    const bool last = pass == plan.passes.size();
+    const std::string name = region_.name + kind + (last ? "" : fmt::format("_pass{}", pass + 1));
     auto more = row.parameters();
     more.emplace_back("Index parts", tune("PARTS"));
     const Head head =
         head_of(row.emitter(), name, "typename Index, int kVec", tune("THREADS"), more);
     kernel.source +=
-        fmt::format("{}// {}\n{} {{\n{}}}\n", pass > 0 ? "\n" : "",
+        fmt::format("{}// {}\n{} {{\n{}}}\n", kernel.source.empty() ? "" : "\n",
                     last ? "Joins the partial results and stores what follows from them."
                          : "Partial results of one part of a row.",
                     head.text, body);
     const auto& functions = row.emitter().functions();
     kernel.functions.insert(functions.begin(), functions.end());
     kernel.functions.insert("load_pack");
-    steps_.push_back({name, head.args});
     for (const std::string& condition : row.packs().conditions(tune("VEC"))) {
       aligned_.push_back(condition);
     }
@@ -63,6 +68,7 @@ class SplitRows {
       narrowest_ = std::min<int64_t>(narrowest_, tensor::dtype_size(load.buffer.dtype));
     }
     inner_ = row.columns().back().extent;
+    return {name, head.args};
   }
 
   void add_knobs(Kernel& kernel) {
@@ -72,6 +78,7 @@ class SplitRows {
     kernel.tunes.push_back({tune("THREADS"), {256, 512}, ""});
     kernel.tunes.push_back({tune("VEC"), vecs, ""});
     kernel.tunes.push_back({tune("WAVES"), {4, 2, 8}, ""});
+    if (online_) add_online(kernel, region_);
     if (vec > 1) {
       kernel.methods.push_back(
           {"memory.vectorized_access", tune("VEC") + " > 1", tune("VEC") + "=1"});
@@ -96,27 +103,34 @@ class SplitRows {
 
   void add_variants(Kernel& kernel) {
     const std::string vec = tune("VEC");
-    const auto launches = [&](const std::string& index, const std::string& packs) {
+    const auto launches = [&](const std::vector<Step>& steps, const std::string& index,
+                              const std::string& packs) {
       std::vector<Launch> all;
-      for (size_t i = 0; i < steps_.size(); ++i) {
+      for (size_t i = 0; i < steps.size(); ++i) {
         const std::string blocks =
-            i + 1 == steps_.size() && plan_.full_stores.empty()
+            i + 1 == steps.size() && plan_.full_stores.empty()
                 ? plan_.row_count().text()
                 : fmt::format("{} * {}", as_factor(plan_.row_count()), tune("PARTS"));
-        all.push_back({fmt::format("{}<{}, {}>", steps_[i].name, index, packs), blocks,
-                       tune("THREADS"), "", steps_[i].args});
+        all.push_back({fmt::format("{}<{}, {}>", steps[i].name, index, packs), blocks,
+                       tune("THREADS"), "", steps[i].args});
       }
       return all;
     };
     aligned_.push_back(fmt::format("{} % {} == 0", as_factor(inner_), vec));
     aligned_.push_back(fits_int(region_));
-    kernel.variants.push_back({all_of(aligned_), launches("int", vec)});
-    kernel.variants.push_back({"", launches("long long", "1")});
+    if (online_) {
+      std::vector<std::string> once = aligned_;
+      once.push_back(tune("ONLINE") + " == 1");
+      kernel.variants.push_back({all_of(once), launches(online_steps_, "int", vec)});
+    }
+    kernel.variants.push_back({all_of(aligned_), launches(steps_, "int", vec)});
+    kernel.variants.push_back({"", launches(steps_, "long long", "1")});
   }
 
   const Region& region_;
   RowPlan plan_;
-  std::vector<Step> steps_;
+  std::optional<RowPlan> online_;
+  std::vector<Step> steps_, online_steps_;
   std::vector<std::string> aligned_;
   int64_t narrowest_ = 32;
   Dim inner_{1};

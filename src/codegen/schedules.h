@@ -11,6 +11,8 @@ Kernel pointwise_emit(const Region& region, const Situation& situation);
 Kernel pointwise_loop_emit(const Region& region, const Situation& situation);
 
 // row.cpp: chains of reductions over a row and what is computed from them
+/// The tunable that merges the passes of a maximum and its sum of exponentials, and its method.
+void add_online(Kernel& kernel, const Region& region);
 bool rows_apply(const Region& region, const Situation& situation);
 bool lanes_apply(const Region& region, const Situation& situation);
 bool rows_prefer_lanes(const Region& region, const Situation& situation);

@@ -56,6 +56,8 @@ const std::vector<Case>& cases() {
       {"channel_sum", {"column_split", "column_whole"}},
       {"two_sums", {"column_split"}},
       {"softmax_channels", {"stacked_rows"}},
+      {"softmax_long", {"split_rows", "block_per_row"}},
+      {"logsumexp_long", {"split_rows"}},
       {"norm_channels", {"stacked_rows"}},
       {"norm_batch", {"stacked_split", "stacked_rows"}},
       {"softmax_few", {"stacked_rows"}},
