@@ -1,5 +1,7 @@
 // providers.toml and prices.toml as rows. The same reader serves the built-in texts and the user's,
 // so what is built in can always be said by a user too.
+#include "llm/config.h"
+
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -9,7 +11,6 @@
 #include "base/text.h"
 #include "kPricesText.inc"
 #include "kProvidersText.inc"
-#include "llm/config.h"
 #include "llm/wire.h"
 
 #define TOML_HEADER_ONLY 1

@@ -1,8 +1,13 @@
+#include "llm/http.h"
+
 #include <fmt/core.h>
+#include <signal.h>
+#include <time.h>
 
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <cerrno>
 #include <exception>
 #include <mutex>
 #include <optional>
@@ -10,7 +15,6 @@
 #include "base/text.h"
 #include "llm/clock.h"
 #include "llm/curl_api.h"
-#include "llm/http.h"
 #include "os/interrupt.h"
 
 namespace kw::llm {
@@ -109,6 +113,34 @@ HttpProblem problem_of(int code) {
       return HttpProblem::Other;
   }
 }
+
+/// No SIGPIPE for this thread while it lives: TLS libraries write to sockets the other side has
+/// closed, and libcurl guards against that only if it may use signals.
+class NoSigpipe {
+ public:
+  NoSigpipe() {
+    ::sigemptyset(&pipe_);
+    ::sigaddset(&pipe_, SIGPIPE);
+    sigset_t pending;
+    ::sigpending(&pending);
+    was_pending_ = ::sigismember(&pending, SIGPIPE) == 1;
+    ::pthread_sigmask(SIG_BLOCK, &pipe_, &before_);
+  }
+  ~NoSigpipe() {
+    constexpr timespec kNow{0, 0};
+    if (!was_pending_) {
+      while (::sigtimedwait(&pipe_, nullptr, &kNow) < 0 && errno == EINTR) {
+      }
+    }
+    ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
+  NoSigpipe(const NoSigpipe&) = delete;
+  NoSigpipe& operator=(const NoSigpipe&) = delete;
+
+ private:
+  sigset_t pipe_{}, before_{};
+  bool was_pending_ = false;
+};
 
 /// The handles of one exchange; freed in the order libcurl wants.
 class Handles {
@@ -217,6 +249,7 @@ std::optional<int> CurlHttp::perform(const curl::Api& api, Handles& handles,
 HttpOutcome CurlHttp::exchange(const curl::Api& api, const HttpRequest& request,
                                const HttpWatch& watch) {
   HttpOutcome outcome;
+  const NoSigpipe guard;
   Handles handles(api);
   if (!handles.good()) {
     outcome.problem = HttpProblem::Other;

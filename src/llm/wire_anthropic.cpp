@@ -1,9 +1,10 @@
 // Anthropic's Messages format, version 2023-06-01.
+#include "llm/wire.h"
+
 #include <algorithm>
 #include <map>
 
 #include "base/text.h"
-#include "llm/wire.h"
 
 namespace kw::llm {
 namespace {

@@ -1,4 +1,6 @@
 // Google's generateContent. Its calls may have no ids and its schemas are a subset of JSON schema.
+#include "llm/wire.h"
+
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -6,7 +8,6 @@
 #include <set>
 
 #include "base/text.h"
-#include "llm/wire.h"
 
 namespace kw::llm {
 namespace {

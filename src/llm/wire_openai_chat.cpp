@@ -1,7 +1,7 @@
 // OpenAI's chat completions, and what the servers that imitate them understand of it.
-#include <map>
-
 #include "llm/wire.h"
+
+#include <map>
 
 namespace kw::llm {
 namespace {

@@ -1,5 +1,6 @@
 // Everything that can go wrong on the way, for each wire format: the kind, the message, the blame.
 #include <gtest/gtest.h>
+#include <signal.h>
 
 #include "llm/http_provider.h"
 #include "server.h"
@@ -151,6 +152,20 @@ INSTANTIATE_TEST_SUITE_P(All, OneVendor, ::testing::ValuesIn(kVendors), [](const
   std::replace(name.begin(), name.end(), '-', '_');
   return name;
 });
+
+TEST(Network, ABrokenPipeIsNoEnd) {
+  if (const auto version = curl_version(); !version) GTEST_SKIP() << "libcurl cannot be loaded";
+  Server& server = Server::instance();
+  server.script(R"([{"text": "hello"}])");
+  const Config config = server.config();
+  HttpProvider provider(config, *config.provider("anthropic"), Secret(kKey), server.http(),
+                        real_clock());
+  const Watch watch{[](std::string_view) { ::raise(SIGPIPE); }, {}};
+  EXPECT_TRUE(provider.complete(question("go", "claude-sonnet-4-6"), watch));
+  sigset_t pending;
+  ::sigpending(&pending);
+  EXPECT_EQ(::sigismember(&pending, SIGPIPE), 0);
+}
 
 TEST(Network, NobodyIsThere) {
   if (const auto version = curl_version(); !version) GTEST_SKIP() << "libcurl cannot be loaded";
