@@ -71,6 +71,14 @@ def pieces(text, size=17):
     return [text[i:i + size] for i in range(0, len(text), size)]
 
 
+def shared_prefix(a, b):
+    low, high = 0, min(len(a), len(b))
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if a[:middle] == b[:middle] else (low, middle - 1)
+    return low
+
+
 class Caches:
     """Prompt caches as the vendors have them: prefixes of at least 1024 tokens."""
 
@@ -89,14 +97,7 @@ class Caches:
 
     def automatic(self, whole):
         """(read, 0, rest): the longest prefix shared with an earlier prompt, in steps of 128."""
-        best = 0
-        for earlier in self.seen:
-            n = 0
-            for a, b in zip(earlier, whole):
-                if a != b:
-                    break
-                n += 1
-            best = max(best, n)
+        best = max((shared_prefix(earlier, whole) for earlier in self.seen), default=0)
         self.seen.append(whole)
         read = best // 4 // 128 * 128
         read = read if read >= self.LEAST else 0
