@@ -42,11 +42,12 @@ class Matcher {
   }
   NodeId input(NodeId id, size_t i) const { return strip(graph_[id].inputs[i]); }
 
+  /// Whether it is the same number everywhere, dims and numbers alone behind it.
+  bool is_of_dims(NodeId id) const { return graph_[unspread(id)].op == Op::Constant; }
+
   /// A number that does not depend on the dims.
   std::optional<double> constant(NodeId id) const {
-    while (graph_[id].op == Op::Cast || graph_[id].op == Op::Expand || graph_[id].op == Op::Reshape)
-      id = graph_[id].inputs[0];
-    const Node& node = graph_[id];
+    const Node& node = graph_[unspread(id)];
     if (node.op != Op::Constant || !is_narrow(node.dtype) || !node.attrs.starts.empty())
       return std::nullopt;
     return node.attrs.number;
@@ -76,6 +77,12 @@ class Matcher {
   }
 
  private:
+  NodeId unspread(NodeId id) const {
+    while (graph_[id].op == Op::Cast || graph_[id].op == Op::Expand || graph_[id].op == Op::Reshape)
+      id = graph_[id].inputs[0];
+    return id;
+  }
+
   static bool is_plain(Op op) {
     return op == Op::Cast || op == Op::Mul || op == Op::Add || op == Op::Sub || op == Op::Where ||
            op == Op::Neg;
@@ -157,7 +164,10 @@ std::optional<Shortcut> shorten_div(const Matcher& m, NodeId id) {
   const NodeId add = m.find(divisor, Op::Add);
   const std::optional<NodeId> other = add < 0 ? std::nullopt : m.beside(add, 1.0);
   const NodeId exp = other ? m.find(*other, Op::Exp) : -1;
-  if (exp < 0) return std::nullopt;
+  if (exp < 0) {
+    if (m.is_of_dims(divisor)) return std::nullopt;  // once a row: not worth a word
+    return Shortcut{"fast_divide({0}, {1})", {m.input(id, 0), divisor}, {"fast_divide"}};
+  }
   return Shortcut{"{0} * one_over_one_plus_exp({1})",
                   {m.input(id, 0), m.input(exp, 0)},
                   {"one_over_one_plus_exp"}};

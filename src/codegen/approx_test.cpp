@@ -53,6 +53,7 @@ const Case kCases[] = {
      [](const Term& x) { return x / (1 + apply(Op::Exp, apply(Op::Neg, x))); },
      "{0} * one_over_one_plus_exp({1})"},
     {"ByAConstant", DType::Fp32, [](const Term& x) { return x / 8.0; }, "{0} * 0.125f"},
+    {"ByAValue", DType::Fp32, [](const Term& x) { return Term(1.5) / x; }, "fast_divide({0}, {1})"},
     {"ByZero", DType::Fp32, [](const Term& x) { return x / 0.0; }, ""},
     {"Plain", DType::Fp32, [](const Term& x) { return x + x; }, ""},
 };

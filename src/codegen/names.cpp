@@ -24,7 +24,7 @@ constexpr std::string_view kWords[] = {
     "begin", "end", "turn", "warp", "joined", "sofar", "each", "best", "bests", "limit", "found",
     "pool", "items", "sorted", "blocks", "picked", "own", "chunk", "chunks", "tiles", "left",
     "right", "at", "batch", "results", "sums", "more", "mi", "ni", "ki", "element", "wmma", "layer",
-    "own_columns", "of_group", "outside"};
+    "own_columns", "of_group", "outside", "fast", "tile", "mirror"};
 
 bool is_identifier(const std::string& name) {
   if (name.empty() || (name[0] >= '0' && name[0] <= '9')) return false;

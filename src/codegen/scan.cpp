@@ -44,9 +44,9 @@ class RowScan {
         loop_(loop_of(region, scans_)),
         joining_(joining_of(region, scans_)),
         e_(region, 1),
-        packs_(e_, "column") {
+        packs_(e_, scans_.first->attrs.reverse ? "mirror" : "column") {
     e_.ranges = loop_.ranges();
-    e_.rename = loop_.rename(variable("column") + variable(kLane));
+    e_.rename = loop_.rename(variable(memory_column()) + variable(kLane));
     length_ = loop_.length();
   }
 
@@ -80,19 +80,31 @@ class RowScan {
   std::string places() const { return scratch_name(region_, "places"); }
   bool reverse() const { return scans_.first->attrs.reverse; }
 
-  /// The element's index; `column` counts in the direction of the scan.
-  Index index() const {
-    if (!reverse() || loop_.along().empty()) return loop_.index();
-    return loop_.index_at(length_ - Dim(1) - variable(loop_.along()));
+  /// Where a pack lies in memory: `column` counts in the direction of the scan, `mirror` the other
+  /// way.
+  const char* memory_column() const { return reverse() ? "mirror" : "column"; }
+  std::string position() const { return fmt::format("{} + {}", memory_column(), kLane); }
+
+  /// What counts a pack's elements in the direction of the scan.
+  const char* step() const { return reverse() ? "step" : kLane; }
+  std::string each_step(int from = 0) const {
+    return fmt::format("for (int {0} = {1}; {0} < kVec; ++{0})", step(), from);
   }
-  std::string position() const {
-    const std::string at = fmt::format("column + {}", kLane);
-    return reverse() ? fmt::format("{} - 1 - ({})", length_text_, at) : at;
+  void write_elements(CudaWriter& w, const std::function<void()>& inside) const {
+    w.line("#pragma unroll");
+    const auto elements = w.block(each_step());
+    if (reverse()) w.line("const int lane = kVec - 1 - step;");
+    inside();
+  }
+
+  void write_column(CudaWriter& w, const std::string& lanes) const {
+    w.line(fmt::format("const Index column = start + (u * {} + member) * kVec;", lanes));
+    if (reverse()) w.line(fmt::format("const Index mirror = {} - kVec - column;", length_text_));
   }
 
   // Scopes: 1 is the row, 2 a pack, 3 an element of it.
   void open_pack(int deeper) {
-    pack_scope_ = e_.open({"column"}, 1, deeper);
+    pack_scope_ = e_.open({"column", "mirror"}, 1, deeper);
     lane_scope_ = e_.open(loop_.element_variables(kLane), pack_scope_);
   }
 
@@ -104,9 +116,9 @@ class RowScan {
       return load(buffer, address);
     };
     open_pack(3);
-    const Value in = e_.value(scans_.input, index());
+    const Value in = e_.value(scans_.input, loop_.index());
     e_.at(lane_scope_)
-        .line(fmt::format("run[{}] = {};", kLane,
+        .line(fmt::format("run[{}] = {};", step(),
                           joining_.of(converted(region_, scans_, joining_, in), position())));
     lane_in_ = e_.close();
     pack_in_ = e_.close();
@@ -126,7 +138,7 @@ class RowScan {
   }
 
   std::optional<Value> load(const Buffer& buffer, const Dim& address) {
-    const std::map<std::string, Dim> by = loop_.rename(variable("column"));
+    const std::map<std::string, Dim> by = loop_.rename(variable(memory_column()));
     const auto element = packs_.element(buffer, substitute(address, by), "[u]");
     if (!element) return std::nullopt;
     e_.note(address);
@@ -135,11 +147,11 @@ class RowScan {
 
   void write_store(const Store& store) {
     const Dim address =
-        substitute(linear(store.to.shape, index()), loop_.rename(variable("column")));
+        substitute(linear(store.to.shape, loop_.index()), loop_.rename(variable(memory_column())));
     vector_store_ = packs_.can_store(address) && vector_store_;
-    const Value value = e_.value(store.node, index());
+    const Value value = e_.value(store.node, loop_.index());
     e_.touch(store.to);
-    e_.note(linear(store.to.shape, index()));
+    e_.note(linear(store.to.shape, loop_.index()));
     if (store.to.dtype == DType::E8m0) e_.need("to_exponent");
     const std::string pack = e_.fresh(store.to.name + "_pack");
     stores_.push_back({store.to, address, pack});
@@ -224,25 +236,23 @@ class RowScan {
 
   void write_tile(CudaWriter& w, const std::string& lanes, const std::string& end) {
     const std::string each = fmt::format("for (int u = 0; u < {}; ++u)", tune("UNROLL"));
-    const std::string column =
-        fmt::format("const Index column = start + (u * {} + member) * kVec;", lanes);
     for (const PackLoad& load : packs_.loads())
       w.line(fmt::format("Pack<{}, kVec> {}[{}];", memory_type(load.buffer.dtype), load.name,
                          tune("UNROLL")));
     if (!packs_.loads().empty()) {
       w.line("#pragma unroll");
       const auto loop = w.block(each);
-      w.line(column);
+      write_column(w, lanes);
       const auto inside = w.block(fmt::format("if (column < {})", end));
       packs_.write_loads(w);
     }
     if (group_ != Group::Warp) {
-      write_block_tile(w, each, column, end);
+      write_block_tile(w, each, lanes, end);
       return;
     }
     w.line("#pragma unroll");
     const auto loop = w.block(each);
-    w.line(column);
+    write_column(w, lanes);
     write_runs(w, "run", end);
     w.line(fmt::format("const {} total = {};", joining_.type(),
                        joining_.upto("run[kVec - 1]", "member", "group", lanes)));
@@ -259,28 +269,26 @@ class RowScan {
   void write_runs(CudaWriter& w, const std::string& run, const std::string& end) {
     w.line(fmt::format("{} {}[kVec];", joining_.type(), "run"));
     w.line("#pragma unroll");
-    w.line(fmt::format("for (int {0} = 0; {0} < kVec; ++{0}) {1}[{0}] = {2};", kLane, run,
-                       joining_.identity()));
+    w.line(fmt::format("{} {}[{}] = {};", each_step(), run, step(), joining_.identity()));
     {
       const auto inside = w.block(fmt::format("if (column < {})", end));
       w.raw(pack_in_);
-      w.line("#pragma unroll");
-      const auto lanes = w.block(fmt::format("for (int {0} = 0; {0} < kVec; ++{0})", kLane));
-      w.raw(lane_in_);
+      write_elements(w, [&] { w.raw(lane_in_); });
     }
     w.line("#pragma unroll");
-    w.line(fmt::format("for (int {0} = 1; {0} < kVec; ++{0}) {1}[{0}] = {2};", kLane, run,
-                       joining_.join(run + "[lane - 1]", run + "[lane]")));
+    w.line(fmt::format(
+        "{} {}[{}] = {};", each_step(1), run, step(),
+        joining_.join(fmt::format("{}[{} - 1]", run, step()), fmt::format("{}[{}]", run, step()))));
   }
 
-  void write_block_tile(CudaWriter& w, const std::string& each, const std::string& column,
+  void write_block_tile(CudaWriter& w, const std::string& each, const std::string& lanes,
                         const std::string& end) {
     const std::string unroll = tune("UNROLL");
     w.line(fmt::format("{0} runs[{1}][kVec], upto[{1}];", joining_.type(), unroll));
     w.line("#pragma unroll");
     {
       const auto loop = w.block(each);
-      w.line(column);
+      write_column(w, lanes);
       write_runs(w, "run", end);
       w.line("#pragma unroll");
       w.line("for (int lane = 0; lane < kVec; ++lane) runs[u][lane] = run[lane];");
@@ -298,7 +306,7 @@ class RowScan {
     w.line("#pragma unroll");
     {
       const auto loop = w.block(each);
-      w.line(column);
+      write_column(w, lanes);
       w.line(fmt::format("const int place = u * ({} / 32) + warp;", tune("THREADS")));
       w.line(fmt::format(
           "{} before = {};", joining_.type(),
@@ -320,17 +328,16 @@ class RowScan {
     w.raw(pack_out_);
     for (const PackStore& store : stores_)
       w.line(fmt::format("Pack<{}, kVec> {};", memory_type(store.to.dtype), store.pack));
-    w.line("#pragma unroll");
-    {
-      const auto lanes = w.block(fmt::format("for (int {0} = 0; {0} < kVec; ++{0})", kLane));
+    write_elements(w, [&] {
+      const std::string own = fmt::format("{}[{}]", run, step());
+      const std::string last = fmt::format("{0}[{1} == 0 ? 0 : {1} - 1]", run, step());
       const std::string now =
           scans_.first->attrs.exclusive
-              ? fmt::format("{0} == 0 ? before : {1}", kLane,
-                            joining_.join("before", run + "[lane == 0 ? 0 : lane - 1]"))
-              : joining_.join("before", run + "[lane]");
+              ? fmt::format("{} == 0 ? before : {}", step(), joining_.join("before", last))
+              : joining_.join("before", own);
       w.line(fmt::format("const {} now = {};", joining_.type(), now));
       w.raw(lane_out_);
-    }
+    });
     for (const PackStore& store : stores_)
       w.line(
           fmt::format("store_pack({} + {}, {});", store.to.name, store.address.text(), store.pack));
