@@ -87,9 +87,9 @@ Result<LlmProvider*> Client::provider(const std::string& name) {
   if (writer_) made->wrap<Recording>(*writer_);
   if (!options_.faults.empty()) made->wrap<Faulty>(options_.faults);
   if (row != nullptr && !cassette_) {
+    made->wrap<Deadline>(row->timeout_seconds, clock_);
     made->wrap<RateLimiting>(
         Pace{row->requests_per_minute, row->tokens_per_minute, row->max_parallel}, clock_);
-    made->wrap<Deadline>(row->timeout_seconds, clock_);
   }
   made->wrap<Accounting>(ledger_, config_);
   made->wrap<Budgeted>(spending_, config_);

@@ -31,7 +31,7 @@ struct ClientOptions {
   uint64_t seed = 0;
 };
 
-/// From the inside out: HTTP or program (or cassette), recording, faults, rate limit, deadline,
+/// From the inside out: HTTP or program (or cassette), recording, faults, deadline, rate limit,
 /// ledger, budget, retries, degradation. So every attempt is counted, and a replay runs the same
 /// decisions.
 class Client {

@@ -40,6 +40,16 @@ bool is_stream(const HttpReply& head) {
   return head.status == 200 && head.header("content-type").rfind("text/event-stream", 0) == 0;
 }
 
+/// The request as this model may see it: what others signed is left out.
+Request own_words(const Request& request, const Wire& wire) {
+  Request own = request;
+  for (Message& message : own.messages) {
+    if (message.opaque.wire != wire.name || message.opaque.model != request.model)
+      message.opaque = {};
+  }
+  return own;
+}
+
 /// Numbers no honest server reports must not become sums.
 void bound(Usage& usage) {
   constexpr int64_t kMost = 1'000'000'000;
@@ -125,9 +135,10 @@ HttpRequest HttpProvider::http_request(const Request& request, const Json& body,
   return http;
 }
 
-Outcome HttpProvider::complete(const Request& request, const Watch& watch) {
-  if (const auto fine = check_request(request); !fine)
+Outcome HttpProvider::complete(const Request& given, const Watch& watch) {
+  if (const auto fine = check_request(given); !fine)
     return not_sent(FailureKind::BadRequest, fine.error().message);
+  const Request request = own_words(given, wire_);
   const std::string host = host_of(row_.base_url);
   if (!key_.empty() && row_.base_url.rfind("https://", 0) != 0 && !is_loopback(host)) {
     return not_sent(
@@ -151,6 +162,7 @@ Outcome HttpProvider::complete(const Request& request, const Watch& watch) {
   if (outcome) {
     tidy_calls(request, *outcome);
     bound(outcome->usage);
+    if (!outcome->opaque.wire.empty()) outcome->opaque.model = request.model;
     outcome->provider = row_.name;
     outcome->request_id = id;
     outcome->latency_seconds = got.seconds;

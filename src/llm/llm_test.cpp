@@ -425,7 +425,7 @@ TEST(Json, OutcomesSurviveIt) {
   reply.request_id = "r";
   reply.latency_seconds = 0.1;
   reply.degraded = {"a", "b"};
-  reply.opaque = {"anthropic", Json(Json::Array{1, "x"})};
+  reply.opaque = {"anthropic", "m", Json(Json::Array{1, "x"})};
   const std::string first = to_json(Outcome(reply)).dump();
   EXPECT_EQ(to_json(*outcome_from_json(Json::parse(first).value())).dump(), first);
   Failure failure;

@@ -27,7 +27,9 @@ Json list(const std::vector<T>& items, F write) {
 
 void set_opaque(const Opaque& opaque, Json& json) {
   if (opaque.wire.empty()) return;
-  json.set("opaque", Json(Json::Object{{"wire", opaque.wire}, {"content", opaque.content}}));
+  json.set("opaque",
+           Json(Json::Object{
+               {"wire", opaque.wire}, {"model", opaque.model}, {"content", opaque.content}}));
 }
 
 Json message_json(const Message& message) {
@@ -103,7 +105,8 @@ Result<Outcome> reply_from(const Json& json) {
   reply.latency_seconds = json["latency_seconds"].as_double();
   for (const Json& note : json["degraded"].items()) reply.degraded.push_back(note.as_string());
   if (json.contains("opaque"))
-    reply.opaque = {json["opaque"]["wire"].as_string(), json["opaque"]["content"]};
+    reply.opaque = {json["opaque"]["wire"].as_string(), json["opaque"]["model"].as_string(),
+                    json["opaque"]["content"]};
   return Outcome(std::move(reply));
 }
 

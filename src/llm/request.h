@@ -40,10 +40,12 @@ struct ToolResult {
 
 enum class Role : uint8_t { User, Assistant };
 
-/// What only one wire format understands (signed thinking, encrypted reasoning) and must be handed
-/// back unchanged. Clear it when the text or the calls of a message are edited.
+/// What only one model understands (signed thinking, encrypted reasoning) and must be handed back
+/// unchanged; to others it is not sent. Clear it when the text or the calls of a message are
+/// edited.
 struct Opaque {
-  std::string wire;  // the format that wrote it; others ignore it
+  std::string wire;  // format and model that wrote it
+  std::string model;
   Json content;
 };
 

@@ -90,10 +90,21 @@ Json tools_json(const Request& request) {
   return tools;
 }
 
+/// A turn that calls must begin with thinking, when there is to be any; what another model or no
+/// thinking has led to cannot.
+bool calls_without_thinking(const Request& request) {
+  for (auto turn = request.messages.rbegin(); turn != request.messages.rend(); ++turn) {
+    if (turn->role == Role::Assistant) return !turn->calls.empty() && turn->opaque.wire != kName;
+  }
+  return false;
+}
+
 void add_thinking(const Request& request, const WireTarget& target, Json& body,
                   std::vector<std::string>& degraded) {
   if (!request.reasoning.asked()) return;
-  if (target.model.thinking == Thinking::Budget) {
+  if (target.model.thinking == Thinking::Budget && calls_without_thinking(request)) {
+    degraded.push_back("reasoning: the conversation has calls of another model; left out");
+  } else if (target.model.thinking == Thinking::Budget) {
     const int64_t most = request.max_tokens - 1;
     if (most < kLeastThinking) {
       degraded.push_back("reasoning: max_tokens leaves no room for thinking; left out");
@@ -181,7 +192,7 @@ Opaque opaque_of(const Json& content, const Reply& reply) {
     if (type == "tool_use") copy.set("input", arguments_object(reply.calls[call++]));
     kept.push(std::move(copy));
   }
-  return thinking ? Opaque{kName, std::move(kept)} : Opaque{};
+  return thinking ? Opaque{kName, "", std::move(kept)} : Opaque{};
 }
 
 Outcome read_body(const Json& body) {

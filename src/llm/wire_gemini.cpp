@@ -41,13 +41,18 @@ Json reduced_schema(const Json& schema, std::vector<std::string>& dropped) {
   return out;
 }
 
-Json assistant_parts(const Message& message) {
+// What the vendor says to send where a call was not its own.
+constexpr const char* kForeignSignature = "skip_thought_signature_validator";
+
+Json assistant_parts(const Message& message, const WireTarget& target) {
   if (message.opaque.wire == kName) return message.opaque.content;
   Json parts = Json::array();
   if (!trim(message.text).empty()) parts.push(Json(Json::Object{{"text", message.text}}));
   for (const ToolCall& call : message.calls) {
     Json function(Json::Object{{"name", call.name}, {"args", arguments_object(call)}});
-    parts.push(Json(Json::Object{{"functionCall", std::move(function)}}));
+    Json part(Json::Object{{"functionCall", std::move(function)}});
+    if (target.model.thinking == Thinking::Level) part.set("thoughtSignature", kForeignSignature);
+    parts.push(std::move(part));
   }
   return parts;
 }
@@ -130,7 +135,7 @@ Json write_body(const Request& request, const WireTarget& target,
   const std::set<std::string> ids = given_ids(request);
   for (const Message& message : request.messages) {
     const bool user = message.role == Role::User;
-    Json parts = user ? user_parts(message, ids) : assistant_parts(message);
+    Json parts = user ? user_parts(message, ids) : assistant_parts(message, target);
     contents.push(
         Json(Json::Object{{"role", user ? "user" : "model"}, {"parts", std::move(parts)}}));
   }
@@ -205,7 +210,7 @@ Outcome read_body(const Json& body) {
   if (reply.stop == StopReason::End && !reply.calls.empty()) reply.stop = StopReason::ToolUse;
   reply.usage = usage_of(body["usageMetadata"]);
   reply.model = body["modelVersion"].as_string();
-  if (is_signed) reply.opaque = {kName, parts};
+  if (is_signed) reply.opaque = {kName, "", parts};
   if (auto failure = empty_reply(reply)) return *failure;
   return reply;
 }

@@ -124,7 +124,7 @@ Outcome read_body(const Json& body) {
   reply.usage = usage_of(body["usage"]);
   if (auto failure = empty_reply(reply)) return *failure;
   reply.model = body["model"].as_string();
-  if (reasoned) reply.opaque = {kName, body["output"]};
+  if (reasoned) reply.opaque = {kName, "", body["output"]};
   return reply;
 }
 

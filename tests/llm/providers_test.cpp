@@ -120,6 +120,28 @@ TEST_P(Vendors, HandsThinkingBackAsItCame) {
   EXPECT_EQ(outcome->text, "done");
 }
 
+TEST_P(Vendors, TakesOverFromAnyOtherVendor) {
+  for (const Vendor& before : kVendors) {
+    server().script(R"([
+      {"thinking": "hm", "text": "So:", "calls": [{"name": "compile", "arguments": {"source": "a"}}]},
+      {"text": "done"}])");
+    Request request = question("Think.", before.thinker);
+    request.tools.push_back(compile_tool());
+    request.reasoning.effort = Effort::High;
+    HttpProvider first(config_, *config_.provider(before.provider), Secret(kKey), server().http(),
+                       real_clock());
+    Outcome outcome = first.ask(request);
+    ASSERT_TRUE(outcome) << before.provider << ": " << outcome.failure().message;
+    request.messages.push_back(assistant_message(*outcome));
+    request.messages.push_back(
+        results_message({{outcome->calls.at(0).id, "compile", "ok", false}}));
+    request.model = GetParam().thinker;
+    outcome = ask(request);
+    ASSERT_TRUE(outcome) << before.provider << ": " << outcome.failure().message;
+    EXPECT_EQ(outcome->text, "done");
+  }
+}
+
 TEST_P(Vendors, MalformedArgumentsAreData) {
   server().script(
       R"([{"calls": [{"name": "compile", "arguments": "{\"source\": \"unfinis"}]}, {"text": "sorry"}])");

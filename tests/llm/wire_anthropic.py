@@ -130,7 +130,7 @@ class Reader:
                 need(call["id"] not in ids, "messages: `tool_use` ids must be unique")
                 ids.add(call["id"])
             open_calls = {call["id"]: call["name"] for call in message["calls"]}
-            thinking = self.body.get("thinking", {}).get("type") in ("enabled",)
+            thinking = self.body.get("thinking", {}).get("type") == "enabled" and i == len(given) - 2
             if thinking and message["calls"]:
                 need(content[0]["type"] == "thinking", f"{where}.content.0.type: Expected `thinking` or `redacted_thinking`, but found "
                                                        f"`{content[0]['type']}`. When `thinking` is enabled, a final `assistant` message must "
