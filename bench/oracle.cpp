@@ -1,10 +1,15 @@
-// How fast the truth is: 16M elements through pointwise ops and row reductions, and matrix
-// products. Bytes are those of the inputs and outputs in their declared types.
+// How fast the truth is: 16M elements through pointwise ops and row reductions, matrix products,
+// and the size of a benchmark (65536 x 4096) on the CPU and by kernels on the GPU. Bytes are those
+// of the inputs and outputs in their declared types.
 #include <benchmark/benchmark.h>
 
+#include <cstring>
 #include <utility>
 #include <vector>
 
+#include "engine/devices.h"
+#include "engine/verify_tools.h"
+#include "engine/workers.h"
 #include "graph/builder.h"
 #include "oracle/interpreter.h"
 #include "tensor/inputs.h"
@@ -53,22 +58,53 @@ NodeId cumsum(Builder& b, NodeId x) { return got(b.scan(Op::CumSum, x, 1)); }
 
 using Body = NodeId (*)(Builder&, NodeId);
 
-void truth(benchmark::State& state, Body body, DType dtype) {
-  const std::vector<int64_t> shape = {16384, 1024};
+struct Case {
+  Graph graph;
+  std::vector<HostTensor> inputs;
+};
+
+Case make_case(Body body, DType dtype, const std::vector<int64_t>& shape) {
   Builder b;
   const NodeId x = b.input("x", dtype, {shape[0], shape[1]});
   const NodeId y = body(b, x);
-  const Graph graph = std::move(b).finish({{"y", y}});
-  const std::vector<HostTensor> inputs = {
-      kw::tensor::make_input(dtype, shape, kw::tensor::Family::Normal, 1).value()};
+  Case made;
+  made.graph = std::move(b).finish({{"y", y}});
+  made.inputs.push_back(
+      kw::tensor::make_input(dtype, shape, kw::tensor::Family::Normal, 1).value());
+  return made;
+}
+
+void measure(benchmark::State& state, const Case& c, kw::exec::Oracle& oracle) {
   size_t out = 0;
   for (auto _ : state) {
-    const auto truths = kw::oracle::Interpreter().truth(graph, inputs, {}).value();
+    const auto truths = oracle.truth(c.graph, c.inputs, {}).value();
     out = truths[0].value.size() * static_cast<size_t>(kw::tensor::dtype_size(truths[0].dtype));
     benchmark::DoNotOptimize(truths[0].value.data());
   }
   state.SetBytesProcessed(static_cast<int64_t>(state.iterations()) *
-                          static_cast<int64_t>(inputs[0].data.size() + out));
+                          static_cast<int64_t>(c.inputs[0].data.size() + out));
+}
+
+void truth(benchmark::State& state, Body body, DType dtype) {
+  kw::oracle::Interpreter interpreter;
+  measure(state, make_case(body, dtype, {16384, 1024}), interpreter);
+}
+
+void large(benchmark::State& state, Body body, bool on_gpu) {
+  const Case c = make_case(body, DType::Fp16, {65536, 4096});
+  if (!on_gpu) {
+    kw::oracle::Interpreter interpreter;
+    return measure(state, c, interpreter);
+  }
+  const auto gpu = kw::engine::open_device({"gpu", "", 60, {}});
+  const auto compiler = kw::engine::open_compiler("");
+  if (!gpu || !compiler)
+    return state.SkipWithError((gpu ? compiler.error() : gpu.error()).message.c_str());
+  const auto oracle = kw::engine::open_oracle({compiler->get(), gpu->get(), 0});
+  // The first one starts the worker and compiles.
+  benchmark::DoNotOptimize(oracle->truth(c.graph, c.inputs, {}).value().data());
+  measure(state, c, *oracle);
+  state.SetLabel(oracle->made_by());
 }
 
 void product(benchmark::State& state) {
@@ -102,6 +138,22 @@ KW_TRUTH(softmax_fp16_16384x1024, softmax, DType::Fp16);
 KW_TRUTH(rms_norm_fp16_16384x1024, rms_norm, DType::Fp16);
 KW_TRUTH(column_sum_fp32_16384x1024, column_sum, DType::Fp32);
 KW_TRUTH(cumsum_fp32_16384x1024, cumsum, DType::Fp32);
+#define KW_LARGE(name, body)                                   \
+  BENCHMARK_CAPTURE(large, name##_65536x4096_cpu, body, false) \
+      ->Unit(benchmark::kMillisecond)                          \
+      ->Iterations(2)                                          \
+      ->MeasureProcessCPUTime()                                \
+      ->UseRealTime();                                         \
+  BENCHMARK_CAPTURE(large, name##_65536x4096_gpu, body, true)  \
+      ->Unit(benchmark::kMillisecond)                          \
+      ->Iterations(3)                                          \
+      ->MeasureProcessCPUTime()                                \
+      ->UseRealTime()
+KW_LARGE(axpb, axpb);
+KW_LARGE(gelu, gelu);
+KW_LARGE(softmax, softmax);
+KW_LARGE(rms_norm, rms_norm);
+KW_LARGE(column_sum, column_sum);
 BENCHMARK(product)
     ->Arg(256)
     ->Arg(1024)
@@ -111,4 +163,10 @@ BENCHMARK(product)
 
 }  // namespace
 
-BENCHMARK_MAIN();
+int main(int argc, char** argv) {
+  if (argc == 2 && std::strcmp(argv[1], "worker-gpu") == 0) return kw::engine::gpu_worker();
+  if (argc == 2 && std::strcmp(argv[1], "worker-compile") == 0) return kw::engine::compile_worker();
+  benchmark::Initialize(&argc, argv);
+  benchmark::RunSpecifiedBenchmarks();
+  return 0;
+}

@@ -87,7 +87,7 @@ Result<std::vector<engine::VerifyReport>> verify(const Args& args, Io& io) {
   if (!task) return std::move(task).error();
   const Devices devices = KW_TRY(open_devices(args, request, io));
   const auto compiler = KW_TRY(engine::open_compiler(args.one("--compiler")));
-  const auto oracle = engine::open_oracle();
+  const auto oracle = engine::open_oracle({compiler.get(), devices.gpu.get(), 0});
   const engine::VerifyTools tools{compiler.get(), devices.virtual_gpu.get(), devices.gpu.get(),
                                   oracle.get(), engine::open_cross_check(mode, KW_VERSION, torch)};
   engine::VerifyPools pools;

@@ -123,6 +123,8 @@ std::string verify_text(const engine::VerifyReport& report, bool explain, const 
   text += verify_row("seeds", seeds_text(gate));
   text += verify_row("times", fmt::format("preparation {:.2f} s, gate {:.2f} s",
                                           gate.prepare_seconds, gate.seconds));
+  if (!report.truths_by.empty() && report.truths_by != "CPU")
+    text += verify_row("truths", report.truths_by);
   text += verify_row("bound", constants_text());
   if (report.imposters) text += imposters_text(*report.imposters, style);
   if (explain) text += stages_text(report, style) + cells_text(report, style);

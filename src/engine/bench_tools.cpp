@@ -57,7 +57,7 @@ Result<std::unique_ptr<BenchMachine>> BenchMachine::open(const BenchOpenRequest&
   }
   parts.virtual_gpu = KW_TRY(vgpu::VirtualGpu::open(target));
   parts.compiler = KW_TRY(open_compiler(request.compiler));
-  parts.oracle = open_oracle();
+  parts.oracle = open_oracle({parts.compiler.get(), parts.gpu.get(), 0});
   BenchTools& tools = machine->tools_;
   tools.verify = {parts.compiler.get(), parts.virtual_gpu.get(), parts.gpu.get(),
                   parts.oracle.get()};

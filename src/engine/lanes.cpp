@@ -49,7 +49,7 @@ Result<std::unique_ptr<Lanes>> Lanes::open(const BenchTools& tools) {
     auto parts = std::make_unique<Parts>();
     parts->gpu = std::move(opened).value();
     parts->virtual_gpu = KW_TRY(vgpu::VirtualGpu::open(tools.verify.virtual_gpu->info().target));
-    parts->oracle = open_oracle();
+    parts->oracle = open_oracle({tools.verify.compiler, parts->gpu.get(), ordinal});
     auto lane = std::make_unique<Lane>();
     lane->tools.verify = {tools.verify.compiler, parts->virtual_gpu.get(), parts->gpu.get(),
                           parts->oracle.get()};

@@ -142,6 +142,7 @@ Result<VerifyReport> verify_module(const std::string& module_text, const task::T
     gate.gpu = verify::GateDevice{tools.gpu, KW_TRY(fixed_for(*tools.gpu, request)), &*kept.large};
   }
   report.gate = KW_TRY(verify::judge(*module, gate));
+  report.truths_by = tools.oracle->made_by();
   if (request.kill_rate) {
     if (progress) progress("sending imposters through the cells");
     report.imposters = KW_TRY(verify::kill_rate(*kept.small, *tools.oracle, gate.interrupted));

@@ -52,6 +52,7 @@ struct VerifyReport {
   std::vector<std::string> task_notes;
   std::optional<CrossCheckReport> cross_check;
   verify::GateReport gate;
+  std::string truths_by;  // exec::Oracle::made_by, of all candidates so far
   std::optional<verify::KillReport> imposters;
 
   /// The candidate passed, and where asked, every imposter that applies was stopped.

@@ -51,6 +51,7 @@ Json to_json(const VerifyReport& report) {
   json.set("warnings", warnings);
   json.set("kill_rate", report.imposters ? verify::to_json(*report.imposters) : Json());
   json.set("seconds", gate.seconds).set("prepare_seconds", gate.prepare_seconds);
+  json.set("truths_by", report.truths_by);
   return json.set("constants", exec::to_json(exec::bound_constants()));
 }
 

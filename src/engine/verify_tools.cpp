@@ -2,9 +2,14 @@
 
 #include <fmt/core.h>
 
+#include <cstdlib>
+#include <string_view>
+
 #include "engine/export_reference.h"
 #include "frontend/load.h"
 #include "frontend/refusals.h"
+#include "gpu/gpu_device.h"
+#include "oracle/gpu_oracle.h"
 #include "oracle/interpreter.h"
 #include "os/files.h"
 
@@ -51,6 +56,15 @@ std::function<Result<CrossCheckReport>(const task::Task&)> open_cross_check(
   };
 }
 
-std::unique_ptr<exec::Oracle> open_oracle() { return std::make_unique<oracle::Interpreter>(); }
+std::unique_ptr<exec::Oracle> open_oracle(const OracleRequest& request) {
+  const char* wanted = std::getenv("KERNELWRIGHT_GPU_TRUTHS");
+  const bool off = wanted != nullptr && std::string_view(wanted) == "0";
+  const bool real = request.gpu != nullptr && !request.gpu->info().is_virtual;
+  if (off || !real || request.compiler == nullptr) return std::make_unique<oracle::Interpreter>();
+  const auto open = [ordinal = request.ordinal]() -> Result<std::unique_ptr<exec::Device>> {
+    return std::unique_ptr<exec::Device>(KW_TRY(gpu::GpuDevice::open(ordinal)));
+  };
+  return std::make_unique<oracle::GpuOracle>(*request.compiler, open);
+}
 
 }  // namespace kw::engine

@@ -31,6 +31,14 @@ Result<task::Task> load_reference(const ReferenceRequest& request);
 std::function<Result<CrossCheckReport>(const task::Task&)> open_cross_check(
     CrossCheckMode mode, const std::string& version, std::shared_ptr<oracle::TorchProcess> torch);
 
-std::unique_ptr<exec::Oracle> open_oracle();
+/// The interpreter; beside a GPU, with kernels for large truths in a worker of its own, which is
+/// started when one is asked for. $KERNELWRIGHT_GPU_TRUTHS=0 turns them off. The compiler must
+/// outlive the oracle.
+struct OracleRequest {
+  exec::Compiler* compiler = nullptr;
+  const exec::Device* gpu = nullptr;  // which candidates run on; null: none
+  int ordinal = 0;                    // its number
+};
+std::unique_ptr<exec::Oracle> open_oracle(const OracleRequest& request = {});
 
 }  // namespace kw::engine
