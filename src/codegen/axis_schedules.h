@@ -12,6 +12,8 @@ Kernel scan_warp_emit(const Region& region, const Situation& situation);
 Kernel scan_block_emit(const Region& region, const Situation& situation);
 bool scan_split_applies(const Region& region, const Situation& situation);
 Kernel scan_split_emit(const Region& region, const Situation& situation);
+bool scan_chain_applies(const Region& region, const Situation& situation);
+Kernel scan_chain_emit(const Region& region, const Situation& situation);
 // scan_columns.cpp: a stack of threads per few neighbouring rows
 bool scan_columns_applies(const Region& region, const Situation& situation);
 Kernel scan_columns_emit(const Region& region, const Situation& situation);

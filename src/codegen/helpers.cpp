@@ -309,6 +309,21 @@ __device__ __forceinline__ float rescaled(float sum, float from, float to) {
 }
 )";
 
+constexpr const char* kLoadAcquire =
+    R"(// What the block that released the word had written before is seen after this.
+__device__ __forceinline__ unsigned int load_acquire(const unsigned int* from) {
+  unsigned int word;
+  asm volatile("ld.acquire.gpu.u32 %0, [%1];" : "=r"(word) : "l"(from) : "memory");
+  return word;
+}
+)";
+
+constexpr const char* kStoreRelease =
+    R"(__device__ __forceinline__ void store_release(unsigned int* to, unsigned int word) {
+  asm volatile("st.release.gpu.u32 [%0], %1;" : : "l"(to), "r"(word) : "memory");
+}
+)";
+
 constexpr const char* kDigamma =
     R"(// Reflected to positive arguments, lifted above 10, then the asymptotic series.
 __device__ __forceinline__ double digamma(double x) {
@@ -400,6 +415,8 @@ constexpr HelperRow kHelpers[] = {
     {"reduce_block", "reduce_lanes", kReduceBlock},
     {"reduce_stack", "", kReduceStack},
     {"rescaled", "", kRescaled},
+    {"load_acquire", "", kLoadAcquire},
+    {"store_release", "", kStoreRelease},
     {"digamma", "", kDigamma},
     {"philox_uniform", "", kPhilox},
     {"from_exponent", "", kFromExponent},

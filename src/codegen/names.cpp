@@ -24,7 +24,8 @@ constexpr std::string_view kWords[] = {
     "begin", "end", "turn", "warp", "joined", "sofar", "each", "best", "bests", "limit", "found",
     "pool", "items", "sorted", "blocks", "picked", "own", "chunk", "chunks", "tiles", "left",
     "right", "at", "batch", "results", "sums", "more", "mi", "ni", "ki", "element", "wmma", "layer",
-    "own_columns", "of_group", "outside", "fast", "tile", "mirror"};
+    "own_columns", "of_group", "outside", "fast", "tile", "mirror", "ticket", "tickets", "flags",
+    "handed", "back", "steps", "flag", "whole"};
 
 bool is_identifier(const std::string& name) {
   if (name.empty() || (name[0] >= '0' && name[0] <= '9')) return false;

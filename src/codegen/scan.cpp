@@ -7,8 +7,9 @@
 //   second takes its carry. Reads twice, for few long rows.
 //
 // Rows that are neighbours in memory are scan_columns.cpp's.
-// The alternative to scan_split, decoupled look-back, reads once but lets blocks wait for each
-// other; a split that reads twice is right on every device and in every order of blocks.
+// - scan_chain: the same in one launch: every block has one tile, and waits for what lies before
+// it.
+//   Reads once; sums of floats depend on who was first.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -32,7 +33,7 @@ using tensor::DType;
 
 namespace {
 
-enum class Group : uint8_t { Warp, Block, Split };
+enum class Group : uint8_t { Warp, Block, Split, Chain };
 
 class RowScan {
  public:
@@ -60,12 +61,22 @@ class RowScan {
       more.emplace_back(fmt::format("{}* totals", register_type(joining_.dtype())), totals());
       if (joining_.has_place()) more.emplace_back("long long* places", places());
     }
+    if (group_ == Group::Chain) {
+      more.emplace_back(fmt::format("{}* totals", register_type(joining_.dtype())), totals());
+      if (joining_.has_place()) more.emplace_back("long long* places", places());
+      more.emplace_back("unsigned int* tickets", scratch_name(region_, "ticket"));
+      more.emplace_back("unsigned int* flags", scratch_name(region_, "flags"));
+      e_.need("load_acquire");
+      e_.need("store_release");
+    }
     const std::string templates = group_ == Group::Split ? "typename Index, int kVec, bool kTotals"
                                                          : "typename Index, int kVec";
     const Head head = head_of(e_, region_.name, templates, tune("THREADS"), more);
     kernel.functions = e_.functions();
     kernel.functions.insert({"load_pack", "store_pack"});
-    const std::string before = group_ == Group::Split ? before_text() : "";
+    const std::string before = group_ == Group::Split   ? before_text()
+                               : group_ == Group::Chain ? chain_text(joining_, region_.name)
+                                                        : "";
     kernel.source = joining_.definitions(kernel.functions) + before + "\n" + summary() + head.text +
                     " {\n" + body + "}\n";
     add_plan(kernel, head);
@@ -115,14 +126,14 @@ class RowScan {
     e_.on_load = [this](NodeId, const Buffer& buffer, const Dim& address) {
       return load(buffer, address);
     };
-    open_pack(3);
+    open_pack(group_ == Group::Chain ? 2 : 3);
     const Value in = e_.value(scans_.input, loop_.index());
     e_.at(lane_scope_)
         .line(fmt::format("run[{}] = {};", step(),
                           joining_.of(converted(region_, scans_, joining_, in), position())));
     lane_in_ = e_.close();
     pack_in_ = e_.close();
-    open_pack(3);
+    open_pack(group_ == Group::Chain ? 2 : 3);
     e_.on_node = [this](NodeId id, const Index&) { return scanned(id); };
     for (const Store& store : region_.stores) write_store(store);
     lane_out_ = e_.close();
@@ -180,9 +191,16 @@ class RowScan {
     }
     if (group_ == Group::Block) w.line("const Index row = blockIdx.x, begin = 0;");
     if (group_ == Group::Split) write_part(w);
+    if (group_ == Group::Chain)
+      write_ticket(w, joining_, length_text_, fmt::format("{} * {} * kVec", lanes, tune("UNROLL")));
     loop_.write_row(e_, w);
     w.raw(row_text_);
     write_carry(w);
+    if (group_ == Group::Chain) {
+      w.line("constexpr int turn = 0;");
+      write_tile(w, lanes, length_text_);
+      return w.text();
+    }
     const std::string begin = group_ == Group::Warp ? "0" : "begin";
     const std::string end = group_ == Group::Split ? "end" : length_text_;
     if (group_ != Group::Warp) w.line("int turn = 0;");
@@ -302,7 +320,11 @@ class RowScan {
     w.line(fmt::format("{} sofar = member % 32 < {} * ({} / 32) ? joined[turn][member % 32] : {};",
                        joining_.type(), unroll, tune("THREADS"), joining_.identity()));
     w.line(fmt::format("sofar = {};", joining_.upto("sofar", "member % 32", "0xffffffffu", "32")));
-    w.line("turn = 1 - turn;");
+    if (group_ == Group::Chain) {
+      write_chain_link(w, joining_, region_.name);
+    } else {
+      w.line("turn = 1 - turn;");
+    }
     w.line("#pragma unroll");
     {
       const auto loop = w.block(each);
@@ -317,6 +339,7 @@ class RowScan {
       w.line(fmt::format("if (member % 32 != 0) before = {};", joining_.join("before", "below")));
       write_outputs(w, "runs[u]", end);
     }
+    if (group_ == Group::Chain) return;
     w.line(fmt::format(
         "carry = {};",
         joining_.join("carry", joining_.from_lane("sofar", "31", "0xffffffffu", "32"))));
@@ -403,6 +426,7 @@ class RowScan {
     kernel.methods.push_back({"memory.ldg_cache_modifier_hint", "STREAM == 1", "STREAM=0"});
     kernel.methods.push_back({"compute.warp_shuffle", "", ""});
     if (group_ == Group::Split) add_parts(kernel);
+    if (group_ == Group::Chain) add_chain(kernel);
     add_variants(kernel, head);
   }
 
@@ -421,6 +445,20 @@ class RowScan {
     if (joining_.has_place()) kernel.scratch.push_back({places(), DType::Int64, extent, ""});
   }
 
+  std::string chained_parts(const std::string& vec) const {
+    return fmt::format("{} * ceil_div({}, {} * {} * {})", as_factor(loop_.rows()), length_.text(),
+                       tune("THREADS"), tune("UNROLL"), vec);
+  }
+
+  void add_chain(Kernel& kernel) {
+    const std::string most = chained_parts("1");
+    kernel.scratch.push_back({totals(), joining_.dtype(), "2 * " + most, ""});
+    if (joining_.has_place()) kernel.scratch.push_back({places(), DType::Int64, "2 * " + most, ""});
+    kernel.scratch.push_back({scratch_name(region_, "ticket"), DType::Uint32, "1", "= 0"});
+    kernel.scratch.push_back({scratch_name(region_, "flags"), DType::Uint32, most, "= 0"});
+    kernel.methods.push_back({"memory.kernel_fusion", "", ""});
+  }
+
   Variant variant(const std::string& when, const std::string& index, const std::string& vec,
                   const Head& head) const {
     Variant out{when, {}};
@@ -433,6 +471,7 @@ class RowScan {
       return out;
     }
     std::string grid = loop_.rows().text();
+    if (group_ == Group::Chain) grid = chained_parts(vec);
     if (group_ == Group::Warp)
       grid =
           fmt::format("ceil_div({}, {} / {})", loop_.rows().text(), tune("THREADS"), tune("LANES"));
@@ -491,6 +530,17 @@ Kernel scan_block_emit(const Region& region, const Situation& situation) {
 
 Kernel scan_split_emit(const Region& region, const Situation& situation) {
   return RowScan(region, situation, Group::Split).emit();
+}
+
+bool scan_chain_applies(const Region& region, const Situation& situation) {
+  if (!scan_split_applies(region, situation)) return false;
+  const auto scans = scans_of(region);
+  const bool adds = scans->kind == Joining::Kind::Sum || scans->kind == Joining::Kind::Product;
+  return !(adds && tensor::is_float(scans->first->dtype) && situation.precision.deterministic);
+}
+
+Kernel scan_chain_emit(const Region& region, const Situation& situation) {
+  return RowScan(region, situation, Group::Chain).emit();
 }
 
 }  // namespace kw::codegen

@@ -34,4 +34,14 @@ RowLoop loop_of(const Region& region, const Scans& scans);
 std::string converted(const Region& region, const Scans& scans, const Joining& joining,
                       const Value& in);
 
+// scan_chain.cpp: blocks that wait for what lies before them
+/// Device code that looks back; `prefix`: of its name.
+std::string chain_text(const Joining& joining, const std::string& prefix);
+/// Hands the tile's total on, then waits for the carry; between the join of the block's threads and
+/// the stores.
+void write_chain_link(CudaWriter& w, const Joining& joining, const std::string& prefix);
+/// Which part of which row is this block's; `tile`: a part's length.
+void write_ticket(CudaWriter& w, const Joining& joining, const std::string& length,
+                  const std::string& tile);
+
 }  // namespace kw::codegen

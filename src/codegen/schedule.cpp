@@ -35,6 +35,8 @@ constexpr Schedule kSchedules[] = {
      shared_rows_emit, true},
     {"lanes_per_row", "a warp or a part of one per row: reductions and what follows them",
      lanes_apply, lanes_per_row_emit, true, rows_prefer_lanes},
+    {"scan_chain", "several blocks scan a row and hand their totals on", scan_chain_applies,
+     scan_chain_emit, true},
     {"scan_split", "several blocks scan a row, after its parts' totals", scan_split_applies,
      scan_split_emit, true},
     {"scan_columns_split", "several blocks scan neighbouring rows, after their parts' totals",
