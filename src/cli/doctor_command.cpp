@@ -43,12 +43,30 @@ std::string tool_text(const Tool& tool, const report::Style& style) {
   return out + indent + "costs: " + tool.cost + "\n" + indent + "get:   " + tool.remedy + "\n";
 }
 
+std::string models_text(const DoctorReport& report, const report::Style& style) {
+  std::vector<std::string> keys;
+  for (const engine::ModelProvider& model : report.models) {
+    if (model.has_key) keys.push_back(model.name + " (" + model.note + ")");
+  }
+  std::string out = "language models (optional): ";
+  if (keys.empty()) {
+    out +=
+        "no provider has a key; ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY or "
+        "providers.toml give one\n";
+  } else {
+    out += join(keys, ", ") + "\n";
+  }
+  if (!report.models_problem.empty())
+    out += "  " + report::paint(style, report::Paint::Warning, report.models_problem) + "\n";
+  return out + "\n";
+}
+
 std::string report_text(const DoctorReport& report, bool looked, const report::Style& style) {
   std::string out = fmt::format("{}, {} cores, {} of memory free\n", report.kernel, report.cores,
                                 human_bytes(report.memory_bytes));
   out += "cache: " + report.cache_folder + "\n\n";
   for (const Tool& tool : report.tools) out += tool_text(tool, style);
-  out += "\n";
+  out += "\n" + models_text(report, style);
   if (looked) {
     out += "looked at:\n";
     for (const std::string& place : report.looked_at) out += "  " + place + "\n";

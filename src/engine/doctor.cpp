@@ -6,6 +6,8 @@
 
 #include "engine/devices.h"
 #include "engine/probes.h"
+#include "llm/config.h"
+#include "llm/http.h"
 #include "os/files.h"
 #include "os/memory.h"
 
@@ -17,6 +19,30 @@ Tool examine_row(const ToolRow& row, Examination& examination) {
   Tool tool{row.name, row.title, ToolState::Missing, "", "", "", row.cost, row.remedy};
   row.probe(examination, tool);
   return tool;
+}
+
+void examine_models(DoctorReport& report) {
+  const auto config = llm::load_config();
+  if (!config) {
+    report.models_problem = config.error().message;
+    return;
+  }
+  for (const llm::ProviderState& state : llm::provider_states(*config))
+    report.models.push_back({state.name, state.ready, state.has_key, state.note});
+  if (const auto version = llm::curl_version(); !version)
+    report.models_problem = version.error().message;
+}
+
+Json models_json(const DoctorReport& report) {
+  Json providers = Json::object();
+  for (const ModelProvider& model : report.models) {
+    Json json = Json::object();
+    json.set("ready", model.ready).set("has_key", model.has_key).set("note", model.note);
+    providers.set(model.name, json);
+  }
+  Json json = Json::object();
+  json.set("problem", report.models_problem).set("providers", providers);
+  return json;
 }
 
 }  // namespace
@@ -41,6 +67,7 @@ DoctorReport examine() {
   report.cores = static_cast<int>(std::thread::hardware_concurrency());
   report.memory_bytes = os::available_memory();
   report.cache_folder = os::cache_directory();
+  examine_models(report);
   return report;
 }
 
@@ -92,6 +119,7 @@ Json to_json(const DoctorReport& report) {
   json.set("host", host).set("compiler", report.compiler.empty() ? Json() : Json(report.compiler));
   json.set("gpu", report.gpu ? to_json(*report.gpu) : Json())
       .set("tools", tools)
+      .set("models", models_json(report))
       .set("looked_at", looked);
   return json;
 }

@@ -23,6 +23,13 @@ struct Tool {
   std::string remedy;  // how to get it
 };
 
+/// Whether the provider of a language model can be called, and where its key is; never the key.
+struct ModelProvider {
+  std::string name;
+  bool ready = false, has_key = false;
+  std::string note;
+};
+
 struct DoctorReport {
   std::vector<Tool> tools;
   std::optional<exec::DeviceInfo> gpu;
@@ -32,6 +39,8 @@ struct DoctorReport {
   int cores = 0;
   uint64_t memory_bytes = 0;  // available now
   std::string cache_folder;
+  std::vector<ModelProvider> models;
+  std::string models_problem;  // no libcurl, a broken providers.toml; "" = none
 
   const Tool* find(const std::string& name) const;
 };

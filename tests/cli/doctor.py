@@ -24,6 +24,20 @@ text = h.run("doctor")
 h.check("\033" not in text.stdout, "no colour in a pipe", text)
 h.check("NVRTC" in text.stdout and "CUTLASS" in text.stdout, "text names the tools", text)
 
+# Which providers of language models have a key, and never which key.
+keys = {"ANTHROPIC_API_KEY": "sk-planted-77aa", "OPENAI_API_KEY": "", "GEMINI_API_KEY": "", "KERNELWRIGHT_PROVIDERS": "",
+        "XDG_CONFIG_HOME": h.path("config")}
+done = h.run("doctor", "--json", env=keys)
+models = json.loads(done.stdout)["models"]["providers"]
+h.check(models["anthropic"]["has_key"] and models["anthropic"]["note"] == "key from ANTHROPIC_API_KEY", "a key is seen", done)
+h.check(not models["openai"]["ready"] and "OPENAI_API_KEY" in models["openai"]["note"], "a missing key is named", done)
+text = h.run("doctor", env=keys)
+h.check("anthropic (key from ANTHROPIC_API_KEY)" in text.stdout, "text names the provider", text)
+h.check("sk-planted" not in done.stdout + done.stderr + text.stdout + text.stderr, "the key is not shown")
+h.write("broken.toml", "[provider.x]\nwire = 'smoke signals'\n")
+done = h.run("doctor", env={**keys, "KERNELWRIGHT_PROVIDERS": h.path("broken.toml")})
+h.check("broken.toml:1:1" in done.stdout, "a broken providers.toml is said", done)
+
 # No compiler at all: exit 3, and every place that was looked at.
 bare = {"PATH": "/nonexistent", "KERNELWRIGHT_NVRTC": "/nonexistent", "CUDA_HOME": "", "CUDA_PATH": ""}
 if not any(name.startswith("cuda") for name in os.listdir("/usr/local")):

@@ -61,6 +61,7 @@ with tempfile.TemporaryDirectory() as name, ModelServer(key=KEY) as server:
     for command in (["doctor"], ["doctor", "--json"], ["--version"], ["help"]):
         done = subprocess.run([kernelwright, *command], **run)
         check(sockets(folder) == set(), f"kernelwright {command[0]} opens no socket", done.stderr)
+        check(done.returncode in (0, 3) and done.stdout, f"kernelwright {command[0]} works", done.stderr)
         check(KEY not in done.stdout + done.stderr, f"kernelwright {command[0]} shows no key", done.stdout)
 
     # Without money, without a key, with a wrong one, offline: a clear failure, no crash, the cost so far.
