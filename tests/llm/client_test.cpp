@@ -3,6 +3,9 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
+#include <atomic>
+#include <thread>
+
 #include "llm/client.h"
 #include "llm/message_json.h"
 #include "os/files.h"
@@ -141,6 +144,40 @@ TEST_P(Clients, ReplaysByteForByte) {
             std::string::npos)
       << more.failure().message;
   ::setenv("KW_TEST_KEY", kKey, 1);
+}
+
+TEST_P(Clients, ManyThreadsShareOne) {
+  constexpr int kThreads = 6, kCalls = 4;
+  std::string steps;
+  for (int i = 0; i < kThreads * kCalls; ++i)
+    steps +=
+        (i > 0 ? "," : "") + std::string(R"({"text": "a", "usage": {"input": 10, "output": 1}})");
+  server().script("[" + steps + "]");
+  const auto run = [&](Client& it) {
+    std::atomic<int> answers{0};
+    std::vector<std::thread> threads;
+    for (int t = 0; t < kThreads; ++t) {
+      threads.emplace_back([&, t] {
+        for (int i = 0; i < kCalls; ++i)
+          answers += it.complete(id(), question("from " + std::to_string(t)), {}) ? 1 : 0;
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    return answers.load();
+  };
+  ClientOptions options;
+  options.record_path = folder_ + "/tape.jsonl";
+  options.limits.calls = kThreads * kCalls;
+  const auto it = client(options);
+  EXPECT_EQ(run(*it), kThreads * kCalls);
+  EXPECT_EQ(it->ledger().totals().calls, kThreads * kCalls);
+  EXPECT_EQ(it->ledger().totals().usage.input, 10 * kThreads * kCalls);
+  EXPECT_FALSE(it->complete(id(), question("one more"), {}));
+  ClientOptions replayed;
+  replayed.replay_path = options.record_path;
+  const auto again = client(replayed);
+  EXPECT_EQ(run(*again), kThreads * kCalls);
+  EXPECT_EQ(again->left_to_replay(), 0u);
 }
 
 TEST_P(Clients, ThePlantedKeyIsNowhere) {

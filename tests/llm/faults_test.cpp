@@ -134,6 +134,39 @@ TEST_P(OneVendor, ATooSlowReplyTimesOut) {
   EXPECT_EQ(outcome.failure().kind, FailureKind::Timeout) << outcome.failure().message;
 }
 
+TEST_P(OneVendor, ADripWithoutEndTimesOut) {
+  server().script(
+      R"([{"fault": "drip", "text": "drop after drop after drop", "size": 1, "pause": 0.02}])");
+  const Config config = server().config();
+  HttpProvider provider(config, *config.provider(GetParam().provider), Secret(kKey),
+                        server().http(), real_clock());
+  Request request = question("go", GetParam().model);
+  request.timeout_seconds = 0.4;
+  const Outcome outcome = provider.complete(request, {});
+  ASSERT_FALSE(outcome);
+  EXPECT_EQ(outcome.failure().kind, FailureKind::Timeout) << outcome.failure().message;
+  EXPECT_TRUE(outcome.failure().sent);  // so it may be charged for
+}
+
+TEST_P(OneVendor, FaultsWithoutStreaming) {
+  const std::pair<const char*, FailureKind> cases[] = {
+      {R"([{"fault": "cut", "text": "a text"}])", FailureKind::CutOff},
+      {R"([{"fault": "empty"}])", FailureKind::InvalidReply},
+      {R"([{"fault": "big"}])", FailureKind::InvalidReply},
+      {R"([{"status": 529, "message": "busy"}])", FailureKind::Overloaded},
+  };
+  Config config = server().config();
+  for (ProviderRow& row : config.providers) row.stream = false;
+  HttpProvider provider(config, *config.provider(GetParam().provider), Secret(kKey),
+                        server().http(), real_clock());
+  for (const auto& [script, kind] : cases) {
+    server().script(script);
+    const Outcome outcome = provider.complete(question("go", GetParam().model), {});
+    ASSERT_FALSE(outcome) << script;
+    EXPECT_EQ(outcome.failure().kind, kind) << script << outcome.failure().message;
+  }
+}
+
 TEST_P(OneVendor, CanBeStopped) {
   server().script(
       R"([{"fault": "drip", "text": "a text that goes on and on and on and on", "pause": 0.05}])");
@@ -152,6 +185,20 @@ INSTANTIATE_TEST_SUITE_P(All, OneVendor, ::testing::ValuesIn(kVendors), [](const
   std::replace(name.begin(), name.end(), '-', '_');
   return name;
 });
+
+TEST(Refusals, ABlockedPromptIsRefused) {
+  if (const auto version = curl_version(); !version) GTEST_SKIP() << "libcurl cannot be loaded";
+  Server& server = Server::instance();
+  server.script(R"([{"fault": "blocked"}])");
+  const Config config = server.config();
+  HttpProvider provider(config, *config.provider("gemini"), Secret(kKey), server.http(),
+                        real_clock());
+  const Outcome outcome = provider.complete(question("go", "gemini-2.5-pro"), {});
+  ASSERT_FALSE(outcome);
+  EXPECT_EQ(outcome.failure().kind, FailureKind::Refused);
+  EXPECT_NE(outcome.failure().message.find("PROHIBITED_CONTENT"), std::string::npos);
+  EXPECT_EQ(outcome.failure().usage.input, 7);
+}
 
 TEST(Network, ABrokenPipeIsNoEnd) {
   if (const auto version = curl_version(); !version) GTEST_SKIP() << "libcurl cannot be loaded";

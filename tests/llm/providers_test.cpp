@@ -96,6 +96,31 @@ TEST_P(Vendors, RunsAToolLoop) {
   EXPECT_TRUE(last["results"].items().at(1)["failed"].as_bool());
 }
 
+TEST_P(Vendors, KeepsCallsApartOverManyRounds) {
+  server().script(R"([
+    {"calls": [{"name": "compile", "arguments": {"source": "1"}}]},
+    {"calls": [{"name": "compile", "arguments": {"source": "2"}}, {"name": "compile", "arguments": {"source": "3"}}]},
+    {"calls": [{"name": "compile", "arguments": {"source": "4"}}]},
+    {"text": "done"}])");
+  Request request = model_question("go");
+  request.tools.push_back(compile_tool());
+  Outcome outcome = ask(request);
+  int rounds = 0;
+  for (; outcome && outcome->stop == StopReason::ToolUse; ++rounds) {
+    request.messages.push_back(assistant_message(*outcome));
+    std::vector<ToolResult> results;
+    for (const ToolCall& call : outcome->calls)
+      results.push_back(
+          {call.id, call.name, "result of " + call.parsed["source"].as_string(), false});
+    request.messages.push_back(results_message(results));
+    outcome = ask(request);
+  }
+  ASSERT_TRUE(outcome) << outcome.failure().message;
+  EXPECT_EQ(rounds, 3);
+  const Json messages = server().requests().at(3)["conversation"]["messages"];
+  EXPECT_EQ(messages.items().at(4)["results"].items().at(1)["content"].as_string(), "result of 3");
+}
+
 TEST_P(Vendors, HandsThinkingBackAsItCame) {
   server().script(R"([
     {"thinking": "hm", "text": "So:", "calls": [{"name": "compile", "arguments": {"source": "a"}}],
