@@ -75,6 +75,9 @@ const Case kCases[] = {
      "fast_softplus"},
     {"Elu",
      [](const Term& x) { return graph::where(apply(Op::Le, x, 0.0), apply(Op::Expm1, x), x); }, ""},
+    {"Reciprocal", [](const Term& x) { return Term(1.5) / x; }, "fast_divide"},
+    {"Quotient", [](const Term& x) { return x / (x * x + 0.25); }, "fast_divide"},
+    {"OfLarge", [](const Term& x) { return x * 1e30 / (x * 1e32 + 1e-30); }, "fast_divide"},
     {"ByAConstant", [](const Term& x) { return x / 6.0; }, ""},
 };
 
