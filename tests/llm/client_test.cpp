@@ -1,5 +1,6 @@
 // The whole client through real HTTP: retries, budget, ledger, cassettes, and a planted key that
 // must turn up nowhere.
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
@@ -206,6 +207,51 @@ INSTANTIATE_TEST_SUITE_P(All, Clients, ::testing::ValuesIn(kVendors), [](const a
   std::replace(name.begin(), name.end(), '-', '_');
   return name;
 });
+
+TEST(Client, ReachesEveryCompatibleServer) {
+  if (const auto version = curl_version(); !version) GTEST_SKIP() << "libcurl cannot be loaded";
+  Server& server = Server::instance();
+  for (const char* name : {"openrouter", "groq", "together", "ollama", "vllm", "llamacpp"}) {
+    server.script(R"([{"calls": [{"name": "compile", "arguments": {"source": "x"}}]}])");
+    const Config config = server.config(fmt::format(
+        "[provider.{}]\nbase_url = \"{}/v1\"\nkey_env = \"KW_TEST_KEY\"\n", name, server.url()));
+    const auto client = Client::open(config, {}, server.http(), real_clock());
+    Request request = question("go");
+    request.tools.push_back(compile_tool());
+    const Outcome outcome = (*client)->complete({name, "vendor/some-model:8b"}, request, {});
+    ASSERT_TRUE(outcome) << name << ": " << outcome.failure().message;
+    EXPECT_EQ(outcome->calls.size(), 1u);
+    EXPECT_EQ(outcome->provider, name);
+    EXPECT_EQ(server.requests().at(0)["body"]["model"].as_string(), "vendor/some-model:8b");
+  }
+}
+
+TEST(Client, CallsToolsByTextWhereThereAreNone) {
+  if (const auto version = curl_version(); !version) GTEST_SKIP() << "libcurl cannot be loaded";
+  Server& server = Server::instance();
+  server.script(R"([
+    {"text": "Compiling.\n```tool\n{\"name\": \"compile\", \"arguments\": {\"source\": \"x\"}}\n```",
+     "expect": {"system": ["compile: Compiles a module."], "tools": []}},
+    {"text": "Done.", "expect": {"last": ["Result of compile", "12 registers"], "any": ["```tool"]}}])");
+  const Config config = server.config(
+      "[provider.lab]\nwire = \"openai-chat\"\ntools = false\nkey_env = \"KW_TEST_KEY\"\nbase_url "
+      "= \"" +
+      server.url() + "/v1\"\n");
+  const auto client = Client::open(config, {}, server.http(), real_clock());
+  Request request = question("go");
+  request.tools.push_back(compile_tool());
+  Outcome outcome = (*client)->complete({"lab", "m"}, request, {});
+  ASSERT_TRUE(outcome) << outcome.failure().message;
+  ASSERT_EQ(outcome->calls.size(), 1u);
+  EXPECT_EQ(outcome->text, "Compiling.");
+  EXPECT_EQ(outcome->degraded.at(0).rfind("tools:", 0), 0u);
+  request.messages.push_back(assistant_message(*outcome));
+  request.messages.push_back(
+      results_message({{outcome->calls[0].id, "compile", "12 registers", false}}));
+  outcome = (*client)->complete({"lab", "m"}, request, {});
+  ASSERT_TRUE(outcome) << outcome.failure().message;
+  EXPECT_EQ(outcome->text, "Done.");
+}
 
 TEST(Client, NoKeyIsAClearFailure) {
   const auto config = parse_config("[provider.anthropic]\nkey_env = \"KW_NO_SUCH_KEY\"\n", "test");
