@@ -15,7 +15,7 @@ using tensor::DType;
 
 // Below this a thread takes longer to start than to look.
 constexpr size_t kBytesPerThread = size_t{8} << 20;
-constexpr size_t kMostThreads = 4;
+constexpr size_t kMostThreads = 16;
 
 uint64_t mix(uint64_t x) {
   x ^= x >> 30;

@@ -17,7 +17,7 @@
 namespace kw::oracle {
 
 struct GpuOracleOptions {
-  int64_t least_elements = int64_t{1} << 23;  // smaller truths are made on the CPU
+  int64_t least_elements = int64_t{1} << 25;  // smaller truths are made on the CPU
   double timeout_seconds = 60;                // of a compile and of a run
 };
 

@@ -151,6 +151,7 @@ class GpuPlanner {
   Status add_node(const Sources& s, NodeId node) {
     const Node& n = graph_[node];
     if (n.op == Op::Sum || n.op == Op::Max || n.op == Op::Min) return add_reduction(s, node);
+    if (n.op == Op::CumSum) return add_scan(s, node);
     const OpKind kind = graph::op_info(n.op).kind;
     const bool copies =
         n.op == Op::Constant || n.op == Op::Iota || kind == OpKind::Pointwise || is_view_op(n.op);
@@ -318,6 +319,63 @@ class GpuPlanner {
     if (s.mode == Mode::Truth) kernel->line("look_for_infinity(y, found);");
     write_result(s, node, "y", "which", kernel);
     return kernel->lines().substr(before);
+  }
+
+  // A block walks along one line, a tile at a time; what came before is carried.
+  Status add_scan(const Sources& s, NodeId node) {
+    const Node& n = graph_[node];
+    const Extents& shape = s.facts[static_cast<size_t>(node)].shape;
+    std::vector<int> order;
+    for (int d = 0; d < static_cast<int>(shape.size()); ++d) {
+      if (d != n.attrs.dims[0]) order.push_back(d);
+    }
+    order.push_back(n.attrs.dims[0]);
+    const Program program = make_program(s, n.inputs[0], order, false);
+    if (program.tracks.integer) return input_error("no device code for scans of integers");
+    const int64_t length = shape[static_cast<size_t>(n.attrs.dims[0])];
+    const int64_t lines = program.count / length;
+    KernelText kernel;
+    const std::string x = KW_TRY(write_element(program, sources_, &kernel));
+    const std::string element = kernel.lines();
+    const View place = coalesced(permuted(dense_view(shape), order));
+    const size_t before = element.size();
+    kernel.line("const Value y = scan_result(all, total, (double)count, fold);");
+    if (s.mode == Mode::Truth) kernel.line("look_for_infinity(y, found);");
+    kernel.line(fmt::format("const Int which = {};", address_text(place)));
+    write_result(s, node, "y", "which", &kernel);
+    const std::string body = fmt::format(
+        "  unsigned found = 0;\n{fold}"
+        "  __shared__ Sum sums[{threads}];\n  __shared__ double passes[{threads}];\n"
+        "  const auto join = [&](Sum& to, const Sum& later) {{ to.merge(later, fold); }};\n"
+        "  const auto plus = [](double& to, const double& later) {{ to += later; }};\n"
+        "  for (Int line = blockIdx.x; line < {lines}; line += gridDim.x) {{\n"
+        "  Sum carry;\n  carry.start(fold);\n  double passed = 0;\n"
+        "  for (Int first = 0; first < {n}; first += {threads}) {{\n"
+        "    const Int step = first + threadIdx.x;\n"
+        "    const Int p = line * {n} + {position};\n"
+        "    Sum own;\n    own.start(fold);\n"
+        "    if (step < {n}) {{\n{element}    own.add({x}, fold);\n    }}\n"
+        "    scan_block<{threads}>(sums, own, join);\n"
+        "    Sum through = carry;\n    through.merge(sums[threadIdx.x], fold);\n"
+        "    scan_block<{threads}>(passes, step < {n} ? fabs(through.t) : 0.0, plus);\n"
+        "    const int last = (int)threadIdx.x - {exclusive};\n"
+        "    const Int count = step + 1 - {exclusive};\n"
+        "    Sum all = carry;\n    double total = passed;\n"
+        "    if (last >= 0) {{\n      all.merge(sums[last], fold);\n      total += passes[last];\n "
+        "   }}\n"
+        "    if (step < {n}) {{\n{ending}    }}\n"
+        "    carry.merge(sums[{threads} - 1], fold);\n    passed += passes[{threads} - 1];\n"
+        "  }}\n  }}\n{report}",
+        fmt::arg("fold", fold_text(s, node, program, 1)), fmt::arg("threads", kBlockThreads),
+        fmt::arg("lines", lines), fmt::arg("n", length),
+        fmt::arg("position", n.attrs.reverse ? fmt::format("{} - step", length - 1) : "step"),
+        fmt::arg("element", element), fmt::arg("x", x),
+        fmt::arg("exclusive", n.attrs.exclusive ? 1 : 0),
+        fmt::arg("ending", kernel.lines().substr(before)),
+        fmt::arg("report", report_text(&kernel)));
+    add_launch(kernel_name(s, node, "scan"), kernel, body,
+               {static_cast<uint32_t>(std::min(lines, kMostBlocks)), 1, 1});
+    return Done{};
   }
 
   void add_merge(const Sources& s, NodeId node, const std::string& fold, const char* state,

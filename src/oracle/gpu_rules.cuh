@@ -560,6 +560,43 @@ KW_DEVICE void gather(State* states, const State& own, const FoldSpec& f) {
   }
 }
 
+// --- scans -------------------------------------------------------------------------------------
+
+// Every thread's state becomes that of all threads up to it. `add(to, later)` joins two.
+template <int kThreads, class State, class Add>
+KW_DEVICE void scan_block(State* states, const State& own, Add add) {
+  __syncthreads();
+  states[threadIdx.x] = own;
+  for (int away = 1; away < kThreads; away *= 2) {
+    __syncthreads();
+    State joined = states[threadIdx.x];
+    if ((int)threadIdx.x >= away) {
+      joined = states[threadIdx.x - away];
+      add(joined, states[threadIdx.x]);
+    }
+    __syncthreads();
+    states[threadIdx.x] = joined;
+  }
+  __syncthreads();
+}
+
+// `passed`: of the magnitudes of all partial sums, which a serial scan rounds one by one.
+KW_DEVICE Value scan_result(const Sum& s, double passed, double count, const FoldSpec& f) {
+  if (!f.truth) return {rounded(f.settles, s.t), 0, 0};
+  const double m = finite_magnitude(s.t);
+  Value y = {s.t, s.a, sqrt(s.h)};
+  if (count > 1) {
+    const double tree = (f.root * sqrt(count) + f.plus) * s.size, serial = passed / kPathFactor;
+    if (s.size <= kLargest) y.a += f.unit * (tree < serial ? serial : tree);
+    y.h = f.half_sum * y.h + f.half_unit * m + (m > 0 ? f.half_tiny : 0);
+  }
+  if (s.size > f.limit) y.a = infinity();
+  if (m > f.half_limit) y.h = infinity();
+  if (!f.out_a) y.a = 0;
+  if (!f.out_h) y.h = 0;
+  return y;
+}
+
 KW_DEVICE void look_for_infinity(const Value& y, unsigned& found) {
   if (!(y.a < infinity() && y.h < infinity())) found |= kOutOfRange;
 }

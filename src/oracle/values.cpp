@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <limits>
 #include <mutex>
 
 #include "base/check.h"
@@ -40,13 +39,6 @@ Tensor make_values(DType dtype, const Extents& shape, Tracks tracks) {
 
 uint64_t bytes_of(int64_t count, Tracks tracks) {
   return static_cast<uint64_t>(count) * (8u + (tracks.a ? 4u : 0u) + (tracks.h ? 4u : 0u));
-}
-
-float stored_bound(double bound) {
-  if (!(bound > 0)) return bound == 0 ? 0.0f : std::numeric_limits<float>::infinity();
-  const float nearest = static_cast<float>(bound);
-  const float up = static_cast<double>(nearest) < bound ? nearest * 0x1.000002p0f : nearest;
-  return std::max(up, std::numeric_limits<float>::denorm_min());
 }
 
 bool is_integer(DType type) { return !tensor::is_float(type); }
@@ -228,17 +220,18 @@ void load_at(const Tensor& from, const int64_t* addresses, int count, Lanes& to)
 void store(const Lanes& from, Tracks tracks, int64_t start, int count, const View& view,
            Tensor& to) {
   const auto same = [](auto v) { return v; };
+  const auto bound = [](double e) { return stored_bound(e); };
   if (tracks.integer) {
     spread(from.i, view, start, count, to.i.data(), same);
   } else {
     spread(from.t, view, start, count, to.t.data(), same);
   }
-  if (tracks.a) spread(from.a, view, start, count, to.a.data(), stored_bound);
-  if (tracks.h) spread(from.h, view, start, count, to.h.data(), stored_bound);
+  if (tracks.a) spread(from.a, view, start, count, to.a.data(), bound);
+  if (tracks.h) spread(from.h, view, start, count, to.h.data(), bound);
   if (!from.jumps) return;
   to.make_jumps();
-  spread(from.lo, view, start, count, to.lo.data(), stored_bound);
-  spread(from.hi, view, start, count, to.hi.data(), stored_bound);
+  spread(from.lo, view, start, count, to.lo.data(), bound);
+  spread(from.hi, view, start, count, to.hi.data(), bound);
 }
 
 }  // namespace kw::oracle

@@ -54,8 +54,16 @@ Tensor make_values(tensor::DType dtype, const Extents& shape, Tracks tracks);
 /// Bytes make_values would take.
 uint64_t bytes_of(int64_t count, Tracks tracks);
 
-/// A bound as stored: never rounded to less than it was, infinite when unknown.
-float stored_bound(double bound);
+/// A bound as stored: never rounded to less than it was, infinite when unknown. Choices instead of
+/// branches: it is called for every element.
+inline float stored_bound(double bound) {
+  const float nearest = static_cast<float>(bound);
+  const float up = static_cast<double>(nearest) < bound ? nearest * 0x1.000002p0f : nearest;
+  const float least = std::numeric_limits<float>::denorm_min();
+  const float known = up > least ? up : least;
+  const float other = bound == 0 ? 0.0f : std::numeric_limits<float>::infinity();
+  return bound > 0 ? known : other;
+}
 
 bool is_integer(tensor::DType type);  // bool too
 /// Keeps the bits that fit in the integer type, sign-extended or not as it says; bool: 0 or 1.
