@@ -339,6 +339,14 @@ void place_results(Partition& partition, const Program& program, std::set<std::s
   for (Region& copy : copies) partition.regions.push_back(std::move(copy));
 }
 
+/// Whether a dim is called as a tunable might be: "WIDTH", not "W".
+bool has_word(const std::set<std::string>& dims) {
+  return std::any_of(dims.begin(), dims.end(), [](const std::string& dim) {
+    return dim.size() > 2 && std::none_of(dim.begin(), dim.end(),
+                                          [](unsigned char c) { return std::islower(c) != 0; });
+  });
+}
+
 }  // namespace
 
 Partition make_partition(const Program& program, const Situation& situation, bool fuse) {
@@ -354,6 +362,7 @@ Partition make_partition(const Program& program, const Situation& situation, boo
     }
   }
   place_results(out, program, taken);
+  if (has_word(program.names.dims)) out.regions[0].suffix = "_1";
   for (size_t k = 1; k < out.regions.size(); ++k) {
     out.regions[k].name = safe_name(fmt::format("{}_{}", program.names.kernel, k + 1), taken);
     out.regions[k].suffix = fmt::format("_{}", k + 1);

@@ -83,7 +83,8 @@ std::string identifier_of(const std::string& name) {
 
 Names names_of(const task::Task& task, const Graph& graph) {
   Names names;
-  for (const auto& [dim, range] : task.dims) names.taken.insert(dim);
+  for (const auto& [dim, range] : task.dims) names.dims.insert(dim);
+  names.taken = names.dims;
   for (const task::ScalarSpec& scalar : task.scalars) names.taken.insert(scalar.name);
   for (const char* tunable : {"THREADS", "VEC", "UNROLL", "STREAM", "LANES", "ITEMS", "PARTS"}) {
     names.taken.insert(tunable);

@@ -18,7 +18,8 @@ struct Names {
   std::map<std::string, std::string> inputs, outputs;  // the task's name -> the module's
   std::set<std::string> in_place;                      // outputs that are inputs too
   std::set<std::string> taken;                         // those above, dims, reserved ones
-  std::string kernel;                                  // what kernels are called after
+  std::set<std::string> dims;
+  std::string kernel;  // what kernels are called after
 };
 Names names_of(const task::Task& task, const graph::Graph& graph);
 

@@ -384,11 +384,6 @@ class RowScan {
   }
 
   void add_plan(Kernel& kernel, const Head& head) {
-    int widest = 1;
-    for (const PackLoad& load : packs_.loads())
-      widest = std::max(widest, tensor::dtype_size(load.buffer.dtype));
-    for (const PackStore& store : stores_)
-      widest = std::max(widest, tensor::dtype_size(store.to.dtype));
     const int64_t narrowest = packs_.narrowest();
     const int64_t vec =
         vector_store_ && !packs_.loads().empty() ? std::min<int64_t>(16 / narrowest, 8) : 1;
@@ -415,15 +410,11 @@ class RowScan {
                               fmt::format("{} * {} <= 1024", tune("THREADS"), tune("UNROLL"))});
       kernel.methods.push_back({"latency.reduce_sync_count", "", ""});
     }
-    const bool large = graph::count_of(scans_.first->shape).value() * widest >
-                       situation_.target.default_l2_bytes / 2;
-    kernel.tunes.push_back({"STREAM", large ? Values{1, 0} : Values{0, 1}, ""});
     if (vec > 1)
       kernel.methods.push_back(
           {"memory.vectorized_access", tune("VEC") + " > 1", tune("VEC") + "=1"});
     kernel.methods.push_back(
         {"compute.ilp_unroll_register_tile", tune("UNROLL") + " > 1", tune("UNROLL") + "=1"});
-    kernel.methods.push_back({"memory.ldg_cache_modifier_hint", "STREAM == 1", "STREAM=0"});
     kernel.methods.push_back({"compute.warp_shuffle", "", ""});
     if (group_ == Group::Split) add_parts(kernel);
     if (group_ == Group::Chain) add_chain(kernel);

@@ -382,15 +382,11 @@ class ColumnScan {
     kernel.tunes.push_back({name("WIDTH"), {width, width * 2}, ""});
     kernel.tunes.push_back({name("STACK"), ordered_ ? Values{1} : Values{stack, stack * 2}, ""});
     kernel.tunes.push_back({name("SPAN"), {8, 4, 1}, ""});
-    const int64_t bytes = graph::count_of(scans_.first->shape).value() * narrowest;
-    const bool large = bytes > situation_.target.default_l2_bytes / 2;
-    kernel.tunes.push_back({"STREAM", large ? Values{1, 0} : Values{0, 1}, ""});
     if (vec > 1)
       kernel.methods.push_back(
           {"memory.vectorized_access", name("VEC") + " > 1", name("VEC") + "=1"});
     kernel.methods.push_back(
         {"compute.ilp_unroll_register_tile", name("SPAN") + " > 1", name("SPAN") + "=1"});
-    kernel.methods.push_back({"memory.ldg_cache_modifier_hint", "STREAM == 1", "STREAM=0"});
     kernel.methods.push_back({"memory.coalesced_access", "", ""});
     if (!ordered_) kernel.methods.push_back({"latency.reduce_sync_count", "", ""});
     if (split_) add_parts(kernel);

@@ -148,7 +148,6 @@ class StackSchedule {
           {tune("THREADS"), {threads, threads > 256 ? threads / 2 : threads * 2}, ""});
       kernel.tunes.push_back({tune("REGISTERS"), {1, 0}, ""});
     }
-    kernel.tunes.push_back({"STREAM", {0, 1}, ""});
   }
 
   void add_methods(Kernel& kernel) {
@@ -162,7 +161,6 @@ class StackSchedule {
       kernel.methods.push_back({"compute.ilp_unroll_register_tile", tune("REGISTERS") + " == 1",
                                 tune("REGISTERS") + "=0"});
     }
-    kernel.methods.push_back({"memory.ldg_cache_modifier_hint", "STREAM == 1", "STREAM=0"});
     kernel.methods.push_back({"memory.coalesced_access", "", ""});
     kernel.methods.push_back({"compute.reduction", "", ""});
     kernel.methods.push_back({"compute.warp_shuffle", "", ""});

@@ -75,6 +75,13 @@ std::optional<Turned> turned_of(const Region& region) {
   return Turned{at, *along};
 }
 
+/// Variables a pack's address may have: indices read from memory are known too late.
+std::set<std::string> names_of(const Domain& domain) {
+  std::set<std::string> names;
+  for (const Axis& axis : domain.dims) names.insert(axis.name);
+  return names;
+}
+
 class Transpose {
  public:
   explicit Transpose(const Region& region)
@@ -84,8 +91,8 @@ class Transpose {
         last_(domain_.dims.back().name),
         along_(fmt::format("i{}", turned_.along)),
         e_(region, 1),
-        packs_in_(e_, along_),
-        packs_out_(e_, last_) {
+        packs_in_(e_, along_, names_of(domain_)),
+        packs_out_(e_, last_, names_of(domain_)) {
     e_.ranges = ranges_of(domain_);
     for (const Axis& axis : domain_.dims) {
       if (axis.name == last_) width_ = axis.extent;
@@ -135,12 +142,10 @@ class Transpose {
     }
     kernel.tunes.push_back({name("TALL"), {8, 4, 16}, ""});
     kernel.tunes.push_back({name("PAD"), {1, 0}, ""});
-    kernel.tunes.push_back({"STREAM", {0, 1}, ""});
     kernel.methods.insert(kernel.methods.end(),
                           {{"memory.coalesced_access", "", ""},
                            {"memory.tiling_smem", "", ""},
                            {"memory.bank_conflict", name("PAD") + " == 1", name("PAD") + "=0"},
-                           {"memory.ldg_cache_modifier_hint", "STREAM == 1", "STREAM=0"},
                            {"memory.layout_transform_fusion", "", ""}});
     const auto add = [&](const std::string& when, const char* index, const std::string& packed) {
       const std::string side = packed == "1" ? "32" : fmt::format("(32 * {})", packed);

@@ -80,6 +80,7 @@ const std::vector<Case>& cases() {
       {"index_add", {"scatter"}},
       {"embedding", {"gather_rows"}},
       {"index_select", {"gather_rows"}},
+      {"shouted_dims", {"stacked_rows"}},
       {"clashing_names", {"scan_warp", "matmul"}},
   };
   return kCases;
