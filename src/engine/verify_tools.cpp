@@ -62,7 +62,9 @@ std::unique_ptr<exec::Oracle> open_oracle(const OracleRequest& request) {
   const bool real = request.gpu != nullptr && !request.gpu->info().is_virtual;
   if (off || !real || request.compiler == nullptr) return std::make_unique<oracle::Interpreter>();
   const auto open = [ordinal = request.ordinal]() -> Result<std::unique_ptr<exec::Device>> {
-    return std::unique_ptr<exec::Device>(KW_TRY(gpu::GpuDevice::open(ordinal)));
+    gpu::GpuOptions options;
+    options.kept_part = 16;  // inputs of truths are hardly seen twice
+    return std::unique_ptr<exec::Device>(KW_TRY(gpu::GpuDevice::open(ordinal, options)));
   };
   return std::make_unique<oracle::GpuOracle>(*request.compiler, open);
 }

@@ -27,9 +27,8 @@ constexpr double kSlackSeconds = 30;
 constexpr double kSlowestBytesPerSecond = 1e8;
 constexpr uint64_t kMaxOneImage = uint64_t{256} << 20;
 constexpr uint64_t kMaxImageBytes = uint64_t{1} << 30;  // of all images together
-// Parts of the device's memory: for one input, and for all inputs, that the worker keeps.
+// The part of the device's memory for one input that the worker keeps.
 constexpr uint64_t kKeptInputPart = 16;
-constexpr uint64_t kKeptPart = 4;
 
 double patience(double limit_seconds, uint64_t bytes) {
   return limit_seconds + kSlackSeconds + 3 * static_cast<double>(bytes) / kSlowestBytesPerSecond;
@@ -190,7 +189,7 @@ InputRef GpuDevice::place_input(InputKey key, const tensor::Bytes& data,
     return ref;
   }
   request.uploads.push_back({key, range});
-  const auto budget = static_cast<uint64_t>(info_.memory_bytes) / kKeptPart;
+  const auto budget = static_cast<uint64_t>(info_.memory_bytes) / options_.kept_part;
   const auto dropped = worker_->note_kept(key, data.size(), budget, needed);
   request.drops.insert(request.drops.end(), dropped.begin(), dropped.end());
   return ref;

@@ -26,8 +26,9 @@ namespace kw::gpu {
 
 struct GpuOptions {
   double lock_timeout_seconds =
-      600;        // how long to wait for another process to be done with this GPU
-  Notice notice;  // told when we wait for it
+      600;                 // how long to wait for another process to be done with this GPU
+  Notice notice;           // told when we wait for it
+  uint64_t kept_part = 4;  // the worker keeps inputs in at most this part of the device's memory
 };
 
 /// Safe to use from several threads; calls are served one after another.
