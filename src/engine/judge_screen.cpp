@@ -20,11 +20,31 @@ constexpr size_t kSecondLooks = 4;  // … of so many
 // and a fraction of a second on the virtual GPU.
 constexpr double kMostPerWork = 0.25, kLeastBudget = 1e6;
 
+std::string message_line(const exec::CompileMessage& message) {
+  return fmt::format("{}:{}: {}\n", message.line, message.column, message.text);
+}
+
 std::string compile_log(const exec::CompileFailed& failed) {
   if (!failed.log.empty()) return failed.log;
   std::string log;
-  for (const exec::CompileMessage& message : failed.messages)
-    log += fmt::format("{}:{}: {}\n", message.line, message.column, message.text);
+  for (const exec::CompileMessage& message : failed.messages) log += message_line(message);
+  return log;
+}
+
+/// What compilers said that were content.
+std::string compile_log(const std::vector<const exec::Compiled*>& images) {
+  std::string log;
+  for (const exec::Compiled* image : images) {
+    log += fmt::format("{} for {}: {:.3f} s{}\n", image->compiler, image->target, image->seconds,
+                       image->from_cache ? ", from the cache" : "");
+    for (const exec::CompiledKernel& kernel : image->kernels) {
+      log += "  " + kernel.signature;
+      if (kernel.resources.registers >= 0)
+        log += fmt::format(": {} registers", kernel.resources.registers);
+      log += "\n";
+    }
+    for (const exec::CompileMessage& message : image->messages) log += message_line(message);
+  }
   return log;
 }
 
@@ -191,6 +211,7 @@ Result<search::Look> Judge::screen_one(const record::Candidate& candidate) {
     if (!one->not_loaded.empty() && !measures())
       return refuse(candidate, rejected(record::Stage::VirtualGpu, one->not_loaded));
   }
+  KW_TRY(run_.compiled(candidate.id, compile_log(programs.compiled())));
   // The virtual GPU does not know an instruction: only the clock can tell, so let it be asked.
   if (!built.ready || !timed.ready) {
     Cost unknown;

@@ -254,6 +254,9 @@ TEST_F(JudgeTest, WithoutAGpuTheEstimateDecidesAndTheGateStillJudges) {
   EXPECT_EQ(run->judgement(*outcome.winner)["verdict"].as_string(), "passed");
   EXPECT_TRUE(run->timing(*outcome.winner).is_null());
   EXPECT_EQ(outcome.kept.size(), 4u);
+  EXPECT_NE(run->compile_log(*outcome.winner).find("void twice(float const*, float*, int)"),
+            std::string::npos)
+      << run->compile_log(*outcome.winner);
 }
 
 TEST_F(JudgeTest, WhatDoesNotCompileIsRefusedWithItsLog) {

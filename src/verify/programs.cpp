@@ -125,4 +125,12 @@ exec::InputViews program_inputs(const kernel::Program& program, const Matching& 
   return views;
 }
 
+std::vector<const exec::Compiled*> Programs::compiled() const {
+  std::vector<const exec::Compiled*> all;
+  for (const auto& [key, image] : images_) {
+    if (!image.failed) all.push_back(&image.compiled);
+  }
+  return all;
+}
+
 }  // namespace kw::verify

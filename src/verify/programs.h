@@ -50,6 +50,8 @@ class Programs {
   int compiles() const { return compiles_; }
   double compile_seconds() const { return compile_seconds_; }
   const std::string& compiler_name() const { return compiler_name_; }
+  /// What was compiled so far, without the images themselves.
+  std::vector<const exec::Compiled*> compiled() const;
   /// Launch groups of the module that some shape has reached.
   const std::vector<bool>& groups_reached() const { return groups_reached_; }
 
