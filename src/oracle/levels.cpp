@@ -20,8 +20,8 @@ Level detect() {
     &level::run_unary, &level::run_binary, &level::add_rounding, &level::sum,                     \
         &level::sum_magnitudes, &level::sum_squares, &level::sum_float, &level::largest,          \
         &level::largest_end, &level::has_nan, &level::add_columns, &level::add_column_magnitudes, \
-        &level::add_column_squares, &level::add_columns_float, &level::gemm_double,               \
-        &level::gemm_float                                                                        \
+        &level::add_column_squares, &level::add_columns_float, &level::store_bounds,              \
+        &level::gemm_double, &level::gemm_float                                                   \
   }
 
 const ChunkLoops& chunk_loops() {

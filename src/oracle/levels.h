@@ -32,6 +32,7 @@ inline constexpr int kGemmColumns = static_cast<int>(64 / sizeof(T));
   void add_column_magnitudes(const double* x, int count, double* sums);                      \
   void add_column_squares(const double* x, int count, double* sums);                         \
   void add_columns_float(const double* x, int count, float* sums);                           \
+  void store_bounds(const double* bounds, int count, float* to);                             \
   /* c += a * b */                                                                           \
   void gemm_double(int64_t depth, const double* a, const double* b, double* c);              \
   void gemm_float(int64_t depth, const float* a, const float* b, float* c);                  \
@@ -61,6 +62,7 @@ struct ChunkLoops {
   void (*add_column_magnitudes)(const double*, int, double*);
   void (*add_column_squares)(const double*, int, double*);
   void (*add_columns_float)(const double*, int, float*);
+  void (*store_bounds)(const double*, int, float*);
   void (*gemm_double)(int64_t, const double*, const double*, double*);
   void (*gemm_float)(int64_t, const float*, const float*, float*);
 };

@@ -4,8 +4,10 @@
 #include "oracle/matmul.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <limits>
+#include <span>
 
 #include "exec/bound.h"
 #include "oracle/levels.h"
@@ -23,16 +25,37 @@ namespace {
 
 constexpr int64_t kRows = kGemmRows;
 
+// Elements from which a pass over a matrix is worth sharing.
+constexpr int64_t kWorthSharing = 1 << 16;
+
 // One matrix of the batch, row-major.
 struct Matrix {
   Tracks tracks;
   bool jumps = false;
-  std::vector<double> t;
-  std::vector<int64_t> i;
-  std::vector<float> a, h, j;
+  tensor::Large<double> t;
+  tensor::Large<int64_t> i;
+  tensor::Large<float> a, h, j;
 };
 
-Matrix read_matrix(const Program& program, Evaluator& evaluator, int64_t first, int64_t count) {
+void read_chunk(const Lanes& lanes, int64_t at, int count, Matrix& m) {
+  if (m.tracks.integer) {
+    std::copy_n(lanes.i, count, m.i.begin() + at);
+  } else {
+    std::copy_n(lanes.t, count, m.t.begin() + at);
+  }
+  const auto copy = [&](const double* from, tensor::Large<float>& to) {
+    for (int k = 0; k < count; ++k) to[static_cast<size_t>(at + k)] = stored_bound(from[k]);
+  };
+  if (m.tracks.a) copy(lanes.a, m.a);
+  if (m.tracks.h) copy(lanes.h, m.h);
+  for (int k = 0; lanes.jumps && k < count; ++k)
+    m.j[static_cast<size_t>(at + k)] = stored_bound(std::max(lanes.lo[k], lanes.hi[k]));
+}
+
+/// By as many workers as there are evaluators.
+Matrix read_matrix(const Program& program, std::span<Evaluator> evaluators, int64_t first,
+                   int64_t count) {
+  constexpr int64_t kUnit = 32 * kChunk;
   Matrix m;
   m.tracks = program.tracks;
   const auto size = static_cast<size_t>(count);
@@ -43,25 +66,20 @@ Matrix read_matrix(const Program& program, Evaluator& evaluator, int64_t first, 
   }
   if (m.tracks.a) m.a.resize(size);
   if (m.tracks.h) m.h.resize(size);
-  for (int64_t at = 0; at < count; at += kChunk) {
-    const int n = static_cast<int>(std::min<int64_t>(kChunk, count - at));
-    const Lanes& lanes = evaluator.at(first + at, n);
-    if (m.tracks.integer) {
-      std::copy_n(lanes.i, n, m.i.begin() + at);
-    } else {
-      std::copy_n(lanes.t, n, m.t.begin() + at);
+  m.j.resize(size);
+  std::atomic<bool> jumps = false;
+  const int workers = count < kWorthSharing ? 1 : static_cast<int>(evaluators.size());
+  parallel_for(workers, (count + kUnit - 1) / kUnit, [&](int worker, int64_t unit) {
+    const int64_t end = std::min(count, (unit + 1) * kUnit);
+    for (int64_t at = unit * kUnit; at < end; at += kChunk) {
+      const int n = static_cast<int>(std::min<int64_t>(kChunk, end - at));
+      const Lanes& lanes = evaluators[static_cast<size_t>(worker)].at(first + at, n);
+      if (lanes.jumps) jumps = true;
+      read_chunk(lanes, at, n, m);
     }
-    const auto copy = [&](const double* from, std::vector<float>& to) {
-      for (int k = 0; k < n; ++k) to[static_cast<size_t>(at + k)] = stored_bound(from[k]);
-    };
-    if (m.tracks.a) copy(lanes.a, m.a);
-    if (m.tracks.h) copy(lanes.h, m.h);
-    if (!lanes.jumps) continue;
-    m.j.resize(size);
-    m.jumps = true;
-    for (int k = 0; k < n; ++k)
-      m.j[static_cast<size_t>(at + k)] = stored_bound(std::max(lanes.lo[k], lanes.hi[k]));
-  }
+  });
+  m.jumps = jumps;
+  if (!m.jumps) m.j.clear();
   return m;
 }
 
@@ -70,48 +88,55 @@ Matrix read_matrix(const Program& program, Evaluator& evaluator, int64_t first, 
 struct Packing {
   int64_t lines, depth, width;
   int64_t line_stride, depth_stride;
+  int threads;
   int64_t panels() const { return (lines + width - 1) / width; }
   size_t size() const { return static_cast<size_t>(panels() * depth * width); }
 };
 
 template <class T>
 struct Plane {
-  std::vector<T> data;
+  tensor::Large<T> data;
   std::vector<double> scale;  // per line, of bounds
 };
 
+/// Calls body(line, depth, element) for everything in the panel, depth by depth.
+template <class Body>
+void each_of_panel(const Packing& p, int64_t panel, Body body) {
+  const int64_t first = panel * p.width, last = std::min(p.lines, first + p.width);
+  for (int64_t k = 0; k < p.depth; ++k)
+    for (int64_t line = first; line < last; ++line)
+      body(line, k, static_cast<size_t>(line * p.line_stride + k * p.depth_stride));
+}
+
+/// `value` is given a line and an element.
 template <class T, class Value>
 Plane<T> packed(const Packing& p, Value value) {
   Plane<T> plane;
   plane.data.resize(p.size());
-  for (int64_t line = 0; line < p.lines; ++line) {
-    T* to = plane.data.data() + line / p.width * p.depth * p.width + line % p.width;
-    for (int64_t k = 0; k < p.depth; ++k)
-      to[k * p.width] =
-          static_cast<T>(value(static_cast<size_t>(line * p.line_stride + k * p.depth_stride)));
-  }
+  parallel_for(p.threads, p.panels(), [&](int, int64_t panel) {
+    T* to = plane.data.data() + panel * p.depth * p.width;
+    each_of_panel(p, panel, [&](int64_t line, int64_t k, size_t at) {
+      to[k * p.width + line % p.width] = static_cast<T>(value(line, at));
+    });
+  });
   return plane;
 }
 
 /// Non-negative values, every line scaled to at most 1 by a power of two; infinities count as 0.
 template <class Value>
 Plane<float> packed_bound(const Packing& p, Value value) {
-  std::vector<double> scale(static_cast<size_t>(p.panels() * p.width), 1);
-  for (int64_t line = 0; line < p.lines; ++line) {
-    double most = 0;
-    for (int64_t k = 0; k < p.depth; ++k) {
-      const double v = value(static_cast<size_t>(line * p.line_stride + k * p.depth_stride));
+  std::vector<double> scale(static_cast<size_t>(p.panels() * p.width), 0);
+  parallel_for(p.threads, p.panels(), [&](int, int64_t panel) {
+    each_of_panel(p, panel, [&](int64_t line, int64_t, size_t at) {
+      const double v = value(at);
+      double& most = scale[static_cast<size_t>(line)];
       if (v > most && v < kInfinity) most = v;
-    }
-    if (most > 0) scale[static_cast<size_t>(line)] = std::exp2(std::ceil(std::log2(most)));
-  }
-  const auto line_of = [&](size_t at) {
-    const auto position = static_cast<int64_t>(at);
-    return p.depth_stride == 1 ? position / p.line_stride : position % p.depth_stride;
-  };
-  Plane<float> plane = packed<float>(p, [&](size_t at) {
+    });
+  });
+  for (double& most : scale) most = most > 0 ? std::exp2(std::ceil(std::log2(most))) : 1;
+  Plane<float> plane = packed<float>(p, [&](int64_t line, size_t at) {
     const double v = value(at);
-    return v < kInfinity ? v / scale[static_cast<size_t>(line_of(at))] : 0;
+    return v < kInfinity ? v / scale[static_cast<size_t>(line)] : 0;
   });
   plane.scale = std::move(scale);
   return plane;
@@ -156,14 +181,17 @@ class Product {
     const bool apart = batches >= workers_.threads;
     const int outer = apart ? workers_.threads : 1, inner = apart ? 1 : workers_.threads;
     std::vector<Evaluator> lefts, rights;
-    for (int w = 0; w < outer; ++w) {
+    for (int w = 0; w < workers_.threads; ++w) {
       lefts.emplace_back(left_);
       rights.emplace_back(right_);
     }
+    inner_ = inner;
     parallel_for(outer, batches, [&](int worker, int64_t batch) {
-      const auto w = static_cast<size_t>(worker);
-      const Matrix a = read_matrix(left_, lefts[w], batch * m_ * k_, m_ * k_);
-      const Matrix b = read_matrix(right_, rights[w], batch * k_ * n_, k_ * n_);
+      const auto mine = [&](std::vector<Evaluator>& all) {
+        return apart ? std::span(all).subspan(static_cast<size_t>(worker), 1) : std::span(all);
+      };
+      const Matrix a = read_matrix(left_, mine(lefts), batch * m_ * k_, m_ * k_);
+      const Matrix b = read_matrix(right_, mine(rights), batch * k_ * n_, k_ * n_);
       if (out_.tracks.integer) return multiply_integers(a, b, batch);
       multiply(make_job(a, b), batch, inner);
     });
@@ -188,8 +216,9 @@ class Product {
     }
   }
 
-  Packing left_packing(int64_t width) const { return {m_, k_, width, k_, 1}; }
-  Packing right_packing(int64_t width) const { return {n_, k_, width, 1, n_}; }
+  int sharing(int64_t elements) const { return elements < kWorthSharing ? 1 : inner_; }
+  Packing left_packing(int64_t width) const { return {m_, k_, width, k_, 1, sharing(m_ * k_)}; }
+  Packing right_packing(int64_t width) const { return {n_, k_, width, 1, n_, sharing(n_ * k_)}; }
 
   template <class L, class R>
   Term term(L left, R right) const {
@@ -200,14 +229,15 @@ class Product {
   Job make_job(const Matrix& a, const Matrix& b) const {
     Job job;
     if (in_float_) {
-      job.left_float = packed<float>(left_packing(kRows), [&](size_t k) { return a.t[k]; });
-      job.right_float =
-          packed<float>(right_packing(kGemmColumns<float>), [&](size_t k) { return b.t[k]; });
+      job.left_float =
+          packed<float>(left_packing(kRows), [&](int64_t, size_t k) { return a.t[k]; });
+      job.right_float = packed<float>(right_packing(kGemmColumns<float>),
+                                      [&](int64_t, size_t k) { return b.t[k]; });
       return job;
     }
-    job.left = packed<double>(left_packing(kRows), [&](size_t k) { return a.t[k]; });
-    job.right =
-        packed<double>(right_packing(kGemmColumns<double>), [&](size_t k) { return b.t[k]; });
+    job.left = packed<double>(left_packing(kRows), [&](int64_t, size_t k) { return a.t[k]; });
+    job.right = packed<double>(right_packing(kGemmColumns<double>),
+                               [&](int64_t, size_t k) { return b.t[k]; });
     if (s_.mode == Mode::Truth) add_terms(a, b, job);
     return job;
   }
@@ -238,10 +268,11 @@ class Product {
     }
     job.unbounded_row.resize(static_cast<size_t>(m_));
     job.unbounded_column.resize(static_cast<size_t>(n_));
-    for (size_t k = 0; k < a.t.size(); ++k) {
+    const bool rows_open = any_unbounded(a), columns_open = any_unbounded(b);
+    for (size_t k = 0; rows_open && k < a.t.size(); ++k) {
       if (unbounded(a, k)) job.unbounded_row[k / static_cast<size_t>(k_)] = true;
     }
-    for (size_t k = 0; k < b.t.size(); ++k) {
+    for (size_t k = 0; columns_open && k < b.t.size(); ++k) {
       if (unbounded(b, k)) job.unbounded_column[k % static_cast<size_t>(n_)] = true;
     }
   }
@@ -249,6 +280,17 @@ class Product {
   static bool unbounded(const Matrix& m, size_t k) {
     return (m.tracks.a && std::isinf(m.a[k])) || (m.tracks.h && std::isinf(m.h[k])) ||
            (m.jumps && std::isinf(m.j[k]));
+  }
+
+  bool any_unbounded(const Matrix& m) const {
+    const auto count = static_cast<int64_t>(m.t.size());
+    if (!m.tracks.a && !m.tracks.h && !m.jumps) return false;
+    return in_any_block(sharing(count), count, [&](int64_t begin, int64_t end) {
+      for (int64_t k = begin; k < end; ++k) {
+        if (unbounded(m, static_cast<size_t>(k))) return true;
+      }
+      return false;
+    });
   }
 
   void multiply(const Job& job, int64_t batch, int threads) {
@@ -381,6 +423,7 @@ class Product {
   Rounding rounding_;
   Program left_, right_;
   int64_t m_ = 0, n_ = 0, k_ = 0;
+  int inner_ = 1;  // threads for the passes over one matrix
   bool tf32_ = false, in_float_ = false;
 };
 

@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "numeric/small_float.h"
+#include "oracle/levels.h"
 
 namespace kw::oracle {
 
@@ -154,13 +155,13 @@ void gather(const From* from, const View& view, int64_t start, int count, To* to
   });
 }
 
-template <class To, class From, class Convert>
-void spread(const From* from, const View& view, int64_t start, int count, To* to, Convert convert) {
+template <class T>
+void spread(const T* from, const View& view, int64_t start, int count, T* to) {
   for_runs(view, start, count, [&](int64_t at, int64_t address, int64_t stride, int64_t length) {
     if (stride == 1) {
-      for (int64_t k = 0; k < length; ++k) to[address + k] = convert(from[at + k]);
+      std::copy_n(from + at, length, to + address);
     } else {
-      for (int64_t k = 0; k < length; ++k) to[address + k * stride] = convert(from[at + k]);
+      for (int64_t k = 0; k < length; ++k) to[address + k * stride] = from[at + k];
     }
   });
 }
@@ -217,21 +218,31 @@ void load_at(const Tensor& from, const int64_t* addresses, int count, Lanes& to)
   pick(from.hi, to.hi);
 }
 
+namespace {
+
+void spread_bounds(const double* from, const View& view, int64_t start, int count, float* to) {
+  const auto store_bounds = chunk_loops().store_bounds;
+  for_runs(view, start, count, [&](int64_t at, int64_t address, int64_t stride, int64_t length) {
+    if (stride == 1) return store_bounds(from + at, static_cast<int>(length), to + address);
+    for (int64_t k = 0; k < length; ++k) to[address + k * stride] = stored_bound(from[at + k]);
+  });
+}
+
+}  // namespace
+
 void store(const Lanes& from, Tracks tracks, int64_t start, int count, const View& view,
            Tensor& to) {
-  const auto same = [](auto v) { return v; };
-  const auto bound = [](double e) { return stored_bound(e); };
   if (tracks.integer) {
-    spread(from.i, view, start, count, to.i.data(), same);
+    spread(from.i, view, start, count, to.i.data());
   } else {
-    spread(from.t, view, start, count, to.t.data(), same);
+    spread(from.t, view, start, count, to.t.data());
   }
-  if (tracks.a) spread(from.a, view, start, count, to.a.data(), bound);
-  if (tracks.h) spread(from.h, view, start, count, to.h.data(), bound);
+  if (tracks.a) spread_bounds(from.a, view, start, count, to.a.data());
+  if (tracks.h) spread_bounds(from.h, view, start, count, to.h.data());
   if (!from.jumps) return;
   to.make_jumps();
-  spread(from.lo, view, start, count, to.lo.data(), bound);
-  spread(from.hi, view, start, count, to.hi.data(), bound);
+  spread_bounds(from.lo, view, start, count, to.lo.data());
+  spread_bounds(from.hi, view, start, count, to.hi.data());
 }
 
 }  // namespace kw::oracle
