@@ -3,7 +3,7 @@
 
 #include "codegen/passes.h"
 #include "codegen/rewrite.h"
-#include "codegen/types.h"
+#include "codegen/words.h"
 
 namespace kw::codegen {
 

@@ -6,9 +6,7 @@
 #include <algorithm>
 
 #include "base/text.h"
-#include "codegen/approx.h"
-#include "codegen/helpers.h"
-#include "codegen/types.h"
+#include "codegen/words.h"
 
 namespace kw::codegen {
 

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "codegen/kernel.h"
 #include "codegen/partition.h"
+#include "codegen/words.h"
 
 namespace kw::codegen {
 

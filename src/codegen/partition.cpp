@@ -5,8 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "codegen/domain.h"
-#include "codegen/names.h"
+#include "codegen/words.h"
 
 namespace kw::codegen {
 

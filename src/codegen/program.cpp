@@ -4,9 +4,8 @@
 
 #include <algorithm>
 
-#include "codegen/helpers.h"
-#include "codegen/names.h"
 #include "codegen/passes.h"
+#include "codegen/words.h"
 
 namespace kw::codegen {
 

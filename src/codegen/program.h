@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "codegen/codegen.h"
-#include "codegen/region.h"
+#include "codegen/words.h"
 
 namespace kw::codegen {
 

@@ -2,7 +2,7 @@
 // exponential in it is exp(0), so that its reciprocal is safe and one division per row is enough.
 #include "codegen/passes.h"
 #include "codegen/rewrite.h"
-#include "codegen/types.h"
+#include "codegen/words.h"
 
 namespace kw::codegen {
 
@@ -26,7 +26,7 @@ bool is_softmax_sum(const Rewriter& r, const Node& sum) {
          largest.attrs.dims == sum.attrs.dims;
 }
 
-std::optional<NodeId> change(Rewriter& r, const Node& node) {
+std::optional<NodeId> invert(Rewriter& r, const Node& node) {
   if (node.op != Op::Div || !in_float(node.dtype)) return std::nullopt;
   const Node divisor = r[node.inputs[1]];
   if (divisor.op != Op::Expand || !is_softmax_sum(r, r[divisor.inputs[0]])) return std::nullopt;
@@ -44,6 +44,6 @@ std::optional<NodeId> change(Rewriter& r, const Node& node) {
 
 }  // namespace
 
-Graph reciprocal(const Graph& graph) { return Rewriter(graph).run(change); }
+Graph reciprocal(const Graph& graph) { return Rewriter(graph).run(invert); }
 
 }  // namespace kw::codegen

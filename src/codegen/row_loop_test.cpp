@@ -1,16 +1,22 @@
 // Rows and columns of regions, and what schedules settle on.
-#include "codegen/row_loop.h"
 
 #include <gtest/gtest.h>
 
-#include "codegen/joining.h"
-#include "codegen/matmul.h"
 #include "codegen/passes.h"
-#include "codegen/selection.h"
-#include "codegen/settle.h"
+#include "codegen/words.h"
 #include "graph/builder.h"
+#include "lines/joining.h"
+#include "lines/selection.h"
+#include "moves/matmul.h"
 
 namespace kw::codegen {
+
+using lines::has_wide_keys;
+using lines::Joining;
+using lines::results_per_row;
+using lines::Selection;
+using lines::selection_of;
+using moves::product_of;
 namespace {
 
 using graph::NodeId;

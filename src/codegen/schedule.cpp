@@ -2,61 +2,68 @@
 
 #include <algorithm>
 
-#include "codegen/axis_schedules.h"
-#include "codegen/move_schedules.h"
-#include "codegen/product_schedules.h"
-#include "codegen/schedules.h"
+#include "lines/schedules.h"
+#include "moves/schedules.h"
+#include "rows/schedules.h"
 
 namespace kw::codegen {
 
 namespace {
 
 constexpr Schedule kSchedules[] = {
-    {"transpose", "tiles turned in shared memory", transpose_applies, transpose_emit, true},
-    {"gather_rows", "a group of threads looks a row up and copies it", gather_rows_applies,
-     gather_rows_emit, true},
-    {"pointwise", "every thread computes a few packs of elements", pointwise_applies,
-     pointwise_emit, true},
-    {"pointwise_loop", "one wave of blocks walks over all packs", pointwise_applies,
-     pointwise_loop_emit, true},
-    {"column_split", "chunks of the reduced dims, joined by a second launch", column_split_applies,
-     column_split_emit, true, column_split_applies},
-    {"column_whole", "neighbouring threads reduce neighbouring columns", column_whole_applies,
-     column_whole_emit, true, column_whole_applies},
+    {"transpose", "tiles turned in shared memory", moves::transpose_applies, moves::transpose_emit,
+     true},
+    {"gather_rows", "a group of threads looks a row up and copies it", moves::gather_rows_applies,
+     moves::gather_rows_emit, true},
+    {"pointwise", "every thread computes a few packs of elements", moves::pointwise_applies,
+     moves::pointwise_emit, true},
+    {"pointwise_loop", "one wave of blocks walks over all packs", moves::pointwise_applies,
+     moves::pointwise_loop_emit, true},
+    {"column_split", "chunks of the reduced dims, joined by a second launch",
+     lines::column_split_applies, lines::column_split_emit, true, lines::column_split_applies},
+    {"column_whole", "neighbouring threads reduce neighbouring columns",
+     lines::column_whole_applies, lines::column_whole_emit, true, lines::column_whole_applies},
     {"stacked_split", "several blocks per row of those that lie across, one launch per pass",
-     stacked_split_applies, stacked_split_emit, true, stacked_split_applies},
+     rows::stacked_split_applies, rows::stacked_split_emit, true, rows::stacked_split_applies},
     {"stacked_rows", "a stack of threads per few neighbouring rows that lie across memory",
-     stacked_rows_apply, stacked_rows_emit, true, stacked_rows_apply},
-    {"split_rows", "several blocks per row, one launch per pass", split_rows_apply, split_rows_emit,
-     true},
-    {"block_per_row", "a block per row: reductions and what follows them", rows_apply,
-     block_per_row_emit, true},
-    {"shared_row", "a block per row, read once into shared memory", shared_rows_apply,
-     shared_rows_emit, true},
+     rows::stacked_rows_apply, rows::stacked_rows_emit, true, rows::stacked_rows_apply},
+    {"split_rows", "several blocks per row, one launch per pass", rows::split_rows_apply,
+     rows::split_rows_emit, true},
+    {"block_per_row", "a block per row: reductions and what follows them", rows::rows_apply,
+     rows::block_per_row_emit, true},
+    {"shared_row", "a block per row, read once into shared memory", rows::shared_rows_apply,
+     rows::shared_rows_emit, true},
     {"lanes_per_row", "a warp or a part of one per row: reductions and what follows them",
-     lanes_apply, lanes_per_row_emit, true, rows_prefer_lanes},
-    {"scan_chain", "several blocks scan a row and hand their totals on", scan_chain_applies,
-     scan_chain_emit, true},
-    {"scan_split", "several blocks scan a row, after its parts' totals", scan_split_applies,
-     scan_split_emit, true},
+     rows::lanes_apply, rows::lanes_per_row_emit, true, rows::rows_prefer_lanes},
+    {"scan_chain", "several blocks scan a row and hand their totals on", lines::scan_chain_applies,
+     lines::scan_chain_emit, true},
+    {"scan_split", "several blocks scan a row, after its parts' totals", lines::scan_split_applies,
+     lines::scan_split_emit, true},
     {"scan_columns_split", "several blocks scan neighbouring rows, after their parts' totals",
-     scan_columns_split_applies, scan_columns_split_emit, true},
-    {"scan_columns", "a stack of threads scans a few neighbouring rows", scan_columns_applies,
-     scan_columns_emit, true},
-    {"scan_warp", "a warp or a part of one scans a row", scan_applies, scan_warp_emit, true},
-    {"scan_block", "a block scans a row", scan_applies, scan_block_emit, true},
-    {"arg_split", "several blocks search a row", arg_split_applies, arg_split_emit, true},
-    {"arg_warp", "a warp or a part of one searches a row", arg_rows_applies, arg_warp_emit, true},
-    {"arg_block", "a block searches a row", arg_rows_applies, arg_block_emit, true},
-    {"top_k", "a warp keeps a row's keys and ranks the best", top_k_applies, top_k_emit, true},
-    {"sort", "a block sorts a row, or a tile of it that is merged", sort_applies, sort_emit, true},
-    {"matmul_wmma", "tiles on tensor cores", matmul_wmma_applies, matmul_wmma_emit, true},
-    {"matmul_split", "tiles on CUDA cores, several blocks along k", matmul_split_applies,
-     matmul_split_emit, true},
-    {"matmul", "tiles on CUDA cores", matmul_applies, matmul_emit, true},
-    {"scatter", "a thread per source element, then one per result", scatter_applies, scatter_emit,
+     lines::scan_columns_split_applies, lines::scan_columns_split_emit, true},
+    {"scan_columns", "a stack of threads scans a few neighbouring rows",
+     lines::scan_columns_applies, lines::scan_columns_emit, true},
+    {"scan_warp", "a warp or a part of one scans a row", lines::scan_applies, lines::scan_warp_emit,
      true},
-    {"generic", "one thread per element, loops for the rest", generic_applies, generic_emit, false},
+    {"scan_block", "a block scans a row", lines::scan_applies, lines::scan_block_emit, true},
+    {"arg_split", "several blocks search a row", lines::arg_split_applies, lines::arg_split_emit,
+     true},
+    {"arg_warp", "a warp or a part of one searches a row", lines::arg_rows_applies,
+     lines::arg_warp_emit, true},
+    {"arg_block", "a block searches a row", lines::arg_rows_applies, lines::arg_block_emit, true},
+    {"top_k", "a warp keeps a row's keys and ranks the best", lines::top_k_applies,
+     lines::top_k_emit, true},
+    {"sort", "a block sorts a row, or a tile of it that is merged", lines::sort_applies,
+     lines::sort_emit, true},
+    {"matmul_wmma", "tiles on tensor cores", moves::matmul_wmma_applies, moves::matmul_wmma_emit,
+     true},
+    {"matmul_split", "tiles on CUDA cores, several blocks along k", moves::matmul_split_applies,
+     moves::matmul_split_emit, true},
+    {"matmul", "tiles on CUDA cores", moves::matmul_applies, moves::matmul_emit, true},
+    {"scatter", "a thread per source element, then one per result", moves::scatter_applies,
+     moves::scatter_emit, true},
+    {"generic", "one thread per element, loops for the rest", moves::generic_applies,
+     moves::generic_emit, false},
 };
 
 }  // namespace
@@ -92,7 +99,7 @@ bool is_empty(const Region& region) {
 
 std::vector<const Schedule*> schedules_for(const Region& region, const Situation& situation) {
   if (is_empty(region)) {
-    if (!generic_applies(region, situation)) return {};
+    if (!moves::generic_applies(region, situation)) return {};
     return {find_schedule("generic")};
   }
   std::vector<const Schedule*> rows;

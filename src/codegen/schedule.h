@@ -2,7 +2,8 @@
 //
 // Plugging in a schedule: write `bool my_applies(const Region&, const Situation&)` and
 // `Kernel my_emit(const Region&, const Situation&)` in a file of your own, declare them in
-// schedules.h and add a row to kSchedules (schedule.cpp), faster ones before slower ones.
+// the folder's schedules.h and add a row to kSchedules (schedule.cpp), faster ones before slower
+// ones.
 //  - `applies` must be cheap and certain: the partition asks it whether two regions may become one
 //    kernel, so a row that accepts "matmul + any pointwise epilogue" gets its epilogues fused.
 //    region.stores are what to compute, region.loads what is in memory already; interior(region)
@@ -21,19 +22,9 @@
 #include <string>
 #include <vector>
 
-#include "arch/arch.h"
-#include "codegen/kernel.h"
-#include "codegen/region.h"
-#include "task/task.h"
+#include "codegen/words.h"
 
 namespace kw::codegen {
-
-/// What a schedule may take into account beside its region.
-struct Situation {
-  arch::Target target{};
-  task::Precision precision{};
-  bool alone = true;  // the module's only kernel: knobs may be generous
-};
 
 struct Schedule {
   const char* name;

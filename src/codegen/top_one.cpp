@@ -3,7 +3,7 @@
 // wins.
 #include "codegen/passes.h"
 #include "codegen/rewrite.h"
-#include "codegen/types.h"
+#include "codegen/words.h"
 
 namespace kw::codegen {
 
@@ -14,7 +14,7 @@ using graph::Op;
 
 namespace {
 
-std::optional<NodeId> change(Rewriter& r, const Node& node) {
+std::optional<NodeId> take_best(Rewriter& r, const Node& node) {
   const bool values = node.op == Op::TopKValues;
   if (!values && node.op != Op::TopKIndices) return std::nullopt;
   const graph::Dim& count = node.shape[static_cast<size_t>(node.attrs.dims[0])];
@@ -30,6 +30,6 @@ std::optional<NodeId> change(Rewriter& r, const Node& node) {
 
 }  // namespace
 
-Graph top_one(const Graph& graph) { return Rewriter(graph).run(change); }
+Graph top_one(const Graph& graph) { return Rewriter(graph).run(take_best); }
 
 }  // namespace kw::codegen

@@ -16,7 +16,7 @@ bool gives_values(Op op) {
   return op == Op::CumSum || op == Op::CumProd || op == Op::CumMax || op == Op::CumMin;
 }
 
-std::optional<NodeId> change(Rewriter& r, const Node& node) {
+std::optional<NodeId> turn(Rewriter& r, const Node& node) {
   if (node.op != Op::Flip) return std::nullopt;
   const Node& scan = r[node.inputs[0]];
   if (!gives_values(scan.op) || scan.attrs.dims != node.attrs.dims) return std::nullopt;
@@ -30,6 +30,6 @@ std::optional<NodeId> change(Rewriter& r, const Node& node) {
 
 }  // namespace
 
-Graph turn_scan(const Graph& graph) { return Rewriter(graph).run(change); }
+Graph turn_scan(const Graph& graph) { return Rewriter(graph).run(turn); }
 
 }  // namespace kw::codegen

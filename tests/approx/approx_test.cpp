@@ -11,7 +11,7 @@
 
 #include "arch/arch.h"
 #include "base/text.h"
-#include "codegen/approx.h"
+#include "wording/approx.h"
 #include "engine/devices.h"
 #include "engine/run.h"
 #include "engine/workers.h"

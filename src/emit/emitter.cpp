@@ -1,0 +1,453 @@
+#include "emit/emitter.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "base/text.h"
+#include "emit/reshapes.h"
+#include "emit/words.h"
+
+namespace kw::emit {
+
+using graph::Node;
+using graph::NodeId;
+using graph::Op;
+using graph::OpKind;
+using tensor::DType;
+
+namespace {
+
+constexpr size_t kLongExpression = 64;
+
+bool is_name_or_number(const std::string& text) {
+  const std::string_view name =
+      std::string_view(text).substr(0, text.ends_with("[lane]") ? text.size() - 6 : text.size());
+  return std::all_of(name.begin(), name.end(),
+                     [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == '.'; });
+}
+
+/// What a value is called when the author gave it no name.
+std::string noun(const Node& node) {
+  static const std::map<Op, const char*> nouns = {
+      {Op::Add, "sum"},        {Op::Sub, "difference"},     {Op::Mul, "product"},
+      {Op::Div, "quotient"},   {Op::Cast, "value"},         {Op::Where, "choice"},
+      {Op::Maximum, "larger"}, {Op::Minimum, "smaller"},    {Op::Neg, "negative"},
+      {Op::Abs, "size"},       {Op::Reciprocal, "inverse"},
+  };
+  const auto found = nouns.find(node.op);
+  if (found != nouns.end()) return found->second;
+  return std::string(graph::op_info(node.op).name) + "_value";
+}
+
+}  // namespace
+
+Emitter::Emitter(const Region& region, int indent) : region_(region), names_(region.taken) {
+  for (const std::string_view word : reserved_words()) names_.emplace(word);
+  for (const auto& [node, buffer] : region.loads) names_.insert(buffer.name);
+  for (const Store& store : region.stores) {
+    names_.insert(store.to.name);
+    ++uses_[store.node];
+  }
+  for (const NodeId id : interior(region)) {
+    for (const NodeId input : region.node(id).inputs) ++uses_[input];
+  }
+  scopes_.push_back({CudaWriter(indent), indent, {}});
+}
+
+int Emitter::open(const std::vector<std::string>& variables, int inside, int deeper) {
+  const int level = static_cast<int>(scopes_.size());
+  const int indent = scopes_[static_cast<size_t>(inside)].indent + deeper;
+  scopes_.push_back({CudaWriter(indent), indent, {}, inside});
+  for (const std::string& name : variables) variable_level_[name] = level;
+  return level;
+}
+
+std::string Emitter::close() {
+  std::string text = scopes_.back().writer.text();
+  scopes_.pop_back();
+  return text;
+}
+
+std::string Emitter::take(int level) {
+  Scope& scope = scopes_[static_cast<size_t>(level)];
+  std::string text = scope.writer.text();
+  scope.writer = CudaWriter(scope.indent);
+  return text;
+}
+
+void Emitter::keep_in_arrays(int level, const std::string& counter, const std::string& count) {
+  Scope& scope = scopes_[static_cast<size_t>(level)];
+  scope.counter = counter;
+  scope.count = count;
+}
+
+// A named value of the scope; gives what to call it.
+std::string Emitter::declare(int level, const std::string& type, const std::string& wish,
+                             const std::string& text) {
+  const std::string name = fresh_variable(wish, level);
+  const Scope& scope = scopes_[static_cast<size_t>(level)];
+  if (scope.counter.empty()) {
+    at(level).line(fmt::format("const {} {} = {};", type, name, text));
+    return name;
+  }
+  at(scope.inside).line(fmt::format("{} {}[{}];", type, name, scope.count));
+  const std::string element = fmt::format("{}[{}]", name, scope.counter);
+  at(level).line(fmt::format("{} = {};", element, text));
+  return element;
+}
+
+int Emitter::level_of(const Dim& index) const {
+  int level = 0;
+  for (const std::string& word : identifiers(index.text())) {
+    const auto found = variable_level_.find(word);
+    if (found != variable_level_.end()) level = std::max(level, found->second);
+  }
+  return level;
+}
+
+std::string Emitter::fresh(const std::string& wish) {
+  std::string name = wish;
+  for (int i = 2; !names_.insert(name).second; ++i) name = fmt::format("{}_{}", wish, i);
+  return name;
+}
+
+std::string Emitter::fresh_variable(const std::string& wish, int level) {
+  std::string name = fresh(wish);
+  variable_level_[name] = level;
+  return name;
+}
+
+std::string Emitter::text(const Dim& index) {
+  const Dim renamed = rename.empty() ? index : substitute(index, rename);
+  used_.push_back(index);
+  std::string out = renamed.text();
+  for (const std::string& word : identifiers(out)) {
+    if (variable_level_.count(word) == 0) parameters_.insert(word);
+  }
+  return out;
+}
+
+void Emitter::nest(int level, const std::vector<std::string>& heads, const std::string& body) {
+  const std::function<void(size_t)> around = [&](size_t i) {
+    if (i == heads.size()) {
+      at(level).raw(body);
+      return;
+    }
+    const auto block = at(level).block(heads[i]);
+    around(i + 1);
+  };
+  around(0);
+}
+
+std::string Emitter::stored(const Value& value, DType dtype) {
+  return to_memory(dtype, value.expr.text);
+}
+
+std::string Emitter::key_of(NodeId node, const Index& index) const {
+  std::string key = std::to_string(node);
+  for (const Dim& dim : index) key += "," + dim.text();
+  for (const Condition& condition : conditions_) key += "|" + condition.name;
+  return key;
+}
+
+const Value* Emitter::remembered(const std::string& key) const {
+  for (const Scope& scope : scopes_) {
+    const auto found = scope.memo.find(key);
+    if (found != scope.memo.end()) return &found->second;
+  }
+  return nullptr;
+}
+
+bool Emitter::deserves_name(NodeId node, const Value& value) const {
+  if (is_name_or_number(value.expr.text)) return false;
+  if (value.expr.text.size() > kLongExpression) return true;
+  if (region_.node(node).op == Op::Constant) return false;
+  const auto loaded = region_.loads.find(node);
+  if (loaded != region_.loads.end() && is_half(loaded->second.dtype)) return true;
+  const auto uses = uses_.find(node);
+  return uses != uses_.end() && uses->second > 1;
+}
+
+Value Emitter::value(NodeId node, const Index& index) {
+  if (overflowed()) return {{"0"}, 0};
+  const std::string key = key_of(node, index);
+  if (const Value* known = remembered(key)) return *known;
+  ++work_;
+  ++instances_[node];
+  Value value = compute(node, index);
+  if (deserves_name(node, value)) value = bound(value, region_.node(node).dtype, noun_of(node));
+  scopes_[static_cast<size_t>(value.level)].memo[key] = value;
+  return value;
+}
+
+Value Emitter::bound(const Value& value, DType dtype, const std::string& wish) {
+  return {{declare(value.level, register_type(dtype), wish, value.expr.text)}, value.level};
+}
+
+Value Emitter::compute(NodeId id, const Index& index) {
+  const auto loaded = region_.loads.find(id);
+  if (loaded != region_.loads.end()) {
+    return load(id, loaded->second, linear(loaded->second.shape, index));
+  }
+  if (on_node) {
+    if (std::optional<Value> hooked = on_node(id, index)) return *hooked;
+  }
+  return plain(id, index);
+}
+
+Value Emitter::plain(NodeId id, const Index& index) {
+  const Node& node = region_.node(id);
+  switch (graph::op_info(node.op).kind) {
+    case OpKind::Source:
+      return source(id, index);
+    case OpKind::Pointwise:
+      return pointwise(id, index);
+    case OpKind::Movement:
+      return node.op == Op::Scatter ? serial_value(*this, id, index) : movement(id, index);
+    default:
+      return serial_value(*this, id, index);
+  }
+}
+
+Value Emitter::load(NodeId node, const Buffer& buffer, const Dim& address) {
+  buffers_.insert(buffer.name);
+  if (on_load && conditions_.empty()) {
+    if (std::optional<Value> hooked = on_load(node, buffer, address)) return *hooked;
+  }
+  Value value{{from_memory(buffer.dtype, fmt::format("{}[{}]", buffer.name, text(address)))},
+              level_of(address)};
+  if (buffer.dtype == DType::E8m0) need("from_exponent");
+  if (conditions_.empty()) return value;
+  const Condition& condition = conditions_.back();
+  value.expr = {
+      fmt::format("{} ? {} : {}", condition.name, value.expr.text, literal(buffer.dtype, 0, 0)),
+      false};
+  value.level = std::max(value.level, condition.level);
+  return value;
+}
+
+Emitter::Guarded Emitter::under(const std::string& condition, int level,
+                                const std::function<Value()>& body) {
+  std::string whole = condition;
+  if (!conditions_.empty()) {
+    whole = fmt::format("{} && {}", conditions_.back().name, condition);
+    level = std::max(level, conditions_.back().level);
+  }
+  const std::string name = declare(level, "bool", "inside", whole);
+  conditions_.push_back({name, level});
+  Value value = body();
+  conditions_.pop_back();
+  value.level = std::max(value.level, level);
+  return {name, value};
+}
+
+Value Emitter::Guarded::or_else(const Value& other) const {
+  // A load under the same condition gives nothing else already.
+  const std::string &text = value.expr.text, end = " : " + other.expr.text;
+  if (text.starts_with(condition + " ? ") && text.ends_with(end) &&
+      text.find(" ? ") == text.rfind(" ? ")) {
+    return value;
+  }
+  return {
+      {fmt::format("{} ? {} : {}", condition, value.expr.operand(), other.expr.operand()), false},
+      std::max(value.level, other.level)};
+}
+
+Value Emitter::constant(const Node& node) {
+  if (node.attrs.starts.empty()) {
+    return {{literal(node.dtype, node.attrs.number, node.attrs.integer)}, 0};
+  }
+  return {
+      {fmt::format("static_cast<{}>({})", register_type(node.dtype), text(node.attrs.starts[0]))},
+      0};
+}
+
+Value Emitter::source(NodeId id, const Index& index) {
+  const Node& node = region_.node(id);
+  if (node.op == Op::Constant) return constant(node);
+  if (node.op == Op::Iota) {
+    const Dim& at = index[static_cast<size_t>(node.attrs.dims[0])];
+    return {{fmt::format("static_cast<{}>({})", register_type(node.dtype), text(at))},
+            level_of(at)};
+  }
+  KW_CHECK(node.op == Op::Philox, "every input is in memory");
+  need("philox_uniform");
+  const Value seed = value(node.inputs[0], {}), offset = value(node.inputs[1], {});
+  const Dim position = linear(node.shape, index);
+  return {
+      {fmt::format("philox_uniform({}, {}, {})", seed.expr.text, offset.expr.text, text(position))},
+      std::max({level_of(position), seed.level, offset.level})};
+}
+
+std::optional<Value> Emitter::shortcut(NodeId id, const Index& index) {
+  const std::optional<Shortcut> found = find_shortcut(*region_.graph, id);
+  if (!found) return std::nullopt;
+  // What lies behind another kernel's result is not to be had here.
+  for (const NodeId argument : found->arguments) {
+    if (uses_.count(argument) == 0) return std::nullopt;
+  }
+  Value out{{found->expression, false}, 0};
+  std::vector<Value> operands;
+  std::vector<Index> places;
+  for (const NodeId argument : found->arguments) {
+    places.push_back(region_.node(argument).shape.size() == index.size() ? index : Index{});
+    operands.push_back(value(argument, places.back()));
+    out.level = std::max(out.level, operands.back().level);
+  }
+  for (size_t i = 0; i < operands.size(); ++i) {
+    const Expr operand = hoisted(found->arguments[i], places[i], operands[i], out.level).expr;
+    const std::string hole = fmt::format("{{{}}}", i);
+    out.expr.text = replace_all(out.expr.text, "(" + hole + ")", "(" + operand.text + ")");
+    out.expr.text = replace_all(out.expr.text, hole, operand.operand());
+  }
+  for (const std::string& function : found->functions) need(function);
+  return out;
+}
+
+// What does not change in an inner loop is computed outside of it.
+Value Emitter::hoisted(NodeId id, const Index& index, const Value& value, int level) {
+  if (value.level >= level || value.level == 0 || is_name_or_number(value.expr.text)) return value;
+  const Value named = bound(value, region_.node(id).dtype, noun_of(id));
+  scopes_[static_cast<size_t>(value.level)].memo[key_of(id, index)] = named;
+  return named;
+}
+
+// Moved values are called after what they were before.
+std::string Emitter::noun_of(NodeId id) const {
+  while (region_.loads.count(id) == 0 &&
+         graph::op_info(region_.node(id).op).kind == OpKind::Movement) {
+    id = region_.node(id).inputs[0];
+  }
+  const auto loaded = region_.loads.find(id);
+  return loaded != region_.loads.end() ? loaded->second.name + "_value" : noun(region_.node(id));
+}
+
+Value Emitter::pointwise(NodeId id, const Index& index) {
+  const Node& node = region_.node(id);
+  if (in_float(node.dtype)) {
+    if (std::optional<Value> cheaper = shortcut(id, index)) return *cheaper;
+  }
+  std::vector<Value> values;
+  int level = 0;
+  for (const NodeId input : node.inputs) {
+    values.push_back(value(input, index));
+    level = std::max(level, values.back().level);
+  }
+  std::vector<Expr> operands;
+  for (size_t i = 0; i < values.size(); ++i) {
+    operands.push_back(hoisted(node.inputs[i], index, values[i], level).expr);
+  }
+  const DType from = region_.node(node.inputs.back()).dtype;
+  return {pointwise_text(node.op, from, node.dtype, operands, functions_), level};
+}
+
+Value Emitter::movement(NodeId id, const Index& index) {
+  const Node& node = region_.node(id);
+  const Node& input = region_.node(node.inputs[0]);
+  Index at = index;
+  switch (node.op) {
+    case Op::Reshape: {
+      const NodeId before = before_reshapes(region_, id);
+      const auto loaded = region_.loads.find(before);
+      if (loaded != region_.loads.end()) {
+        return load(before, loaded->second, linear(node.shape, index));
+      }
+      return value(before, reshaped(node.shape, index, region_.node(before).shape, ranges));
+    }
+    case Op::Permute:
+      for (size_t d = 0; d < at.size(); ++d) at[static_cast<size_t>(node.attrs.dims[d])] = index[d];
+      break;
+    case Op::Expand: {
+      at.erase(at.begin(), at.end() - static_cast<long>(input.shape.size()));
+      for (size_t d = 0; d < at.size(); ++d) {
+        const Dim& to = node.shape[node.shape.size() - at.size() + d];
+        const bool grows = input.shape[d].is_constant() && input.shape[d].value() == 1;
+        if (grows || (input.shape[d].value() == 1 && !input.shape[d].same_text(to))) at[d] = Dim(0);
+      }
+      break;
+    }
+    case Op::Slice:
+      for (size_t d = 0; d < at.size(); ++d) {
+        at[d] = node.attrs.starts[d] + at[d] * Dim(node.attrs.steps[d]);
+      }
+      break;
+    case Op::Flip:
+      for (const int dim : node.attrs.dims) {
+        const auto d = static_cast<size_t>(dim);
+        at[d] = node.shape[d] - Dim(1) - at[d];
+      }
+      break;
+    case Op::Pad:
+      return padded(id, index);
+    case Op::Concat:
+      return joined(id, index);
+    default:
+      return picked(id, index);
+  }
+  return value(node.inputs[0], at);
+}
+
+Value Emitter::padded(NodeId id, const Index& index) {
+  const Node& node = region_.node(id);
+  const Node& input = region_.node(node.inputs[0]);
+  std::vector<std::string> tests;
+  Index at = index;
+  int level = 0;
+  for (size_t d = 0; d < index.size(); ++d) {
+    const Dim& front = node.attrs.starts[d];
+    if (front.same_text(Dim(0)) && node.shape[d].same_text(input.shape[d])) continue;
+    level = std::max(level, level_of(index[d]));
+    const Dim end = front + input.shape[d];
+    if (!front.same_text(Dim(0))) tests.push_back(text(index[d]) + " >= " + text(front));
+    if (!end.same_text(node.shape[d])) tests.push_back(text(index[d]) + " < " + text(end));
+    at[d] = index[d] - front;
+  }
+  if (tests.empty()) return value(node.inputs[0], at);
+  const Guarded inner =
+      under(join(tests, " && "), level, [&] { return value(node.inputs[0], at); });
+  const std::string fill =
+      literal(node.dtype, node.attrs.number, static_cast<int64_t>(node.attrs.number));
+  return inner.or_else({{fill}, 0});
+}
+
+Value Emitter::joined(NodeId id, const Index& index) {
+  const Node& node = region_.node(id);
+  const auto along = static_cast<size_t>(node.attrs.dims[0]);
+  const int level = level_of(index[along]);
+  std::vector<Guarded> pieces;
+  Dim start(0);
+  for (size_t i = 0; i < node.inputs.size(); ++i) {
+    const Dim end = start + region_.node(node.inputs[i]).shape[along];
+    Index at = index;
+    at[along] = index[along] - start;
+    std::string test = text(index[along]) + " < " + text(end);
+    if (i > 0) test = text(index[along]) + " >= " + text(start) + " && " + test;
+    pieces.push_back(under(test, level, [&] { return value(node.inputs[i], at); }));
+    start = end;
+  }
+  Value out{{literal(node.dtype, 0, 0)}, level};
+  for (size_t i = pieces.size(); i-- > 0;) out = pieces[i].or_else(out);
+  return out;
+}
+
+Dim Emitter::index_variable(NodeId node, const Index& index, const Dim& extent) {
+  Value at = value(node, index);
+  const std::string name =
+      declare(at.level, "Index", "picked", fmt::format("static_cast<Index>({})", at.expr.text));
+  ranges.insert_or_assign(name, extent);
+  return variable(name);
+}
+
+Value Emitter::picked(NodeId id, const Index& index) {
+  const Node& node = region_.node(id);
+  const auto along = static_cast<size_t>(node.attrs.dims[0]);
+  const Dim& extent = region_.node(node.inputs[0]).shape[along];
+  Index at = index;
+  at[along] = node.op == Op::Gather ? index_variable(node.inputs[1], index, extent)
+                                    : index_variable(node.inputs[1], {index[along]}, extent);
+  return value(node.inputs[0], at);
+}
+
+}  // namespace kw::emit

@@ -1,0 +1,110 @@
+#include "emit/packs.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "emit/kernel.h"
+
+namespace kw::emit {
+
+namespace {
+
+constexpr int64_t kLongestPack = 16;  // elements: bytes in one 16-byte word
+
+}  // namespace
+
+bool Packs::runs_along(const Dim& address) const {
+  const auto step = coefficient(address, inner_);
+  if (!step || !step->same_text(Dim(1))) return false;
+  for (const auto& [factors, number] : address.terms()) {
+    const bool is_number = factors.empty();
+    if (is_number && number % kLongestPack != 0) return false;
+    for (const std::string& factor : factors) {
+      // Nothing is known of a quotient, or of an index read from memory.
+      if (factor.front() == '(' || factor.back() == ']') return false;
+      if (!axes_.empty() && e_.is_variable(factor) && axes_.count(factor) == 0) return false;
+    }
+    if (factors.size() == 1 && number == 1 && factors[0] != inner_ && e_.is_variable(factors[0])) {
+      return false;  // another variable steps by single elements
+    }
+  }
+  return true;
+}
+
+void Packs::align(const Dim& address) {
+  for (const auto& [factors, number] : address.terms()) {
+    Dim term(number);
+    bool inner = false;
+    for (const std::string& factor : factors) {
+      inner = inner || factor == inner_;
+      if (!e_.is_variable(factor)) term = term * Dim::symbol(factor, 1);
+    }
+    if (inner) continue;
+    const auto same = [&](const Dim& other) { return other.same_text(term); };
+    if (std::none_of(multiples_.begin(), multiples_.end(), same)) multiples_.push_back(term);
+  }
+}
+
+std::optional<std::string> Packs::element(const Buffer& buffer, const Dim& address,
+                                          const std::string& subscript) {
+  if (!runs_along(address)) return std::nullopt;
+  if (buffer.dtype == tensor::DType::E8m0) e_.need("from_exponent");
+  align(address);
+  auto found = std::find_if(loads_.begin(), loads_.end(), [&](const PackLoad& load) {
+    return load.buffer.name == buffer.name && load.address.same_text(address);
+  });
+  if (found == loads_.end()) {
+    loads_.push_back({buffer, address, e_.fresh(buffer.name + "_pack")});
+    found = loads_.end() - 1;
+  }
+  return fmt::format("{}{}.at[{}]", found->name, subscript, kLane);
+}
+
+bool Packs::can_store(const Dim& address) {
+  if (!runs_along(address)) return false;
+  align(address);
+  return true;
+}
+
+std::vector<std::string> Packs::conditions(const std::string& vec) const {
+  std::vector<std::string> out;
+  for (const Dim& number : multiples_) {
+    if (number.is_constant()) {
+      if (number.value() % kLongestPack != 0)
+        out.push_back(fmt::format("{} % {} == 0", number.text(), vec));
+      continue;
+    }
+    const bool one = number.terms().size() == 1 && number.terms().begin()->first.size() == 1 &&
+                     number.terms().begin()->second == 1;
+    out.push_back(one ? fmt::format("{} % {} == 0", number.text(), vec)
+                      : fmt::format("({}) % {} == 0", number.text(), vec));
+  }
+  return out;
+}
+
+int64_t Packs::narrowest(int64_t most) const {
+  for (const PackLoad& load : loads_)
+    most = std::min<int64_t>(most, tensor::dtype_size(load.buffer.dtype));
+  return most;
+}
+
+void Packs::write_loads(CudaWriter& w) const {
+  for (const PackLoad& load : loads_)
+    w.line(fmt::format("{}[u] = load_pack<kVec>({} + {});", load.name, load.buffer.name,
+                       load.address.text()));
+}
+
+void Packs::each_variant(bool packed, const std::string& extent, const std::string& vec,
+                         const std::string& fits, const AddVariant& add) const {
+  if (packed) {
+    std::vector<std::string> fast = conditions(vec);
+    fast.push_back(fmt::format("{} % {} == 0", extent, vec));
+    fast.push_back(fits);
+    add(all_of(fast), "int", vec);
+  }
+  if (!fits.empty()) add(fits, "int", "1");
+  add("", fits.empty() ? "int" : "long long", "1");
+}
+
+}  // namespace kw::emit

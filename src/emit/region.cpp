@@ -1,0 +1,41 @@
+#include "emit/region.h"
+
+#include <algorithm>
+
+namespace kw::emit {
+
+using graph::NodeId;
+using graph::OpKind;
+
+bool is_heavy(graph::Op op) {
+  switch (graph::op_info(op).kind) {
+    case OpKind::Reduction:
+    case OpKind::Scan:
+    case OpKind::Selection:
+    case OpKind::Contraction:
+      return true;
+    default:
+      return op == graph::Op::Scatter;
+  }
+}
+
+std::vector<NodeId> interior(const Region& region) {
+  std::set<NodeId> seen;
+  std::vector<NodeId> open;
+  for (const Store& store : region.stores) open.push_back(store.node);
+  while (!open.empty()) {
+    const NodeId id = open.back();
+    open.pop_back();
+    if (region.loads.count(id) > 0 || !seen.insert(id).second) continue;
+    for (const NodeId input : region.node(id).inputs) open.push_back(input);
+  }
+  return {seen.begin(), seen.end()};
+}
+
+std::vector<NodeId> heavy_nodes(const Region& region) {
+  std::vector<NodeId> heavy = interior(region);
+  std::erase_if(heavy, [&](NodeId id) { return !is_heavy(region.node(id).op); });
+  return heavy;
+}
+
+}  // namespace kw::emit

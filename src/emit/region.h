@@ -1,0 +1,47 @@
+// The part of a graph that one kernel computes: what it stores, and what it finds in memory because
+// it is an input or another kernel's result. Everything between is computed in registers.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "emit/index.h"
+#include "graph/graph.h"
+
+namespace kw::emit {
+
+/// A contiguous tensor in memory: an input, an output or scratch of the module.
+struct Buffer {
+  std::string name;
+  tensor::DType dtype = tensor::DType::Fp32;
+  Shape shape;
+};
+
+struct Store {
+  graph::NodeId node = 0;
+  Buffer to;  // of the node's shape
+};
+
+struct Region {
+  const graph::Graph* graph = nullptr;
+  std::string name;                       // of the kernel
+  std::vector<Store> stores;              // at least one
+  std::map<graph::NodeId, Buffer> loads;  // never one of `stores`
+  std::set<std::string> in_place;  // buffers that are read too, each element before it is written
+  std::set<std::string> taken;     // names no variable may have
+  std::string suffix;              // of tunables and lets: "" or "_2"
+
+  const graph::Node& node(graph::NodeId id) const { return (*graph)[id]; }
+  const graph::Node& root(size_t i = 0) const { return node(stores[i].node); }
+};
+
+/// Nodes computed in registers, in order: what the stores need, down to the loads.
+std::vector<graph::NodeId> interior(const Region& region);
+/// Those of them that no element-wise index can express: reductions, scans, selections, products,
+/// scatters.
+std::vector<graph::NodeId> heavy_nodes(const Region& region);
+bool is_heavy(graph::Op op);
+
+}  // namespace kw::emit

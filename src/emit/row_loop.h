@@ -1,0 +1,101 @@
+// The elements of a tensor as rows along one dim: what scans, sorts and arg reductions run over.
+// All other dims, joined as far as the accesses allow, number the rows. Knows indices, not kernels.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "emit/domain.h"
+#include "emit/emitter.h"
+#include "emit/kernel.h"
+
+namespace kw::emit {
+
+class RowLoop {
+ public:
+  /// Rows of `shape` along `axis`. `values` are computed at every element; nodes of `hooked` among
+  /// them are the schedule's own and stand for something already there.
+  RowLoop(const Region& region, const Shape& shape, size_t axis,
+          const std::vector<graph::NodeId>& values, const std::set<graph::NodeId>& hooked);
+
+  /// The element's index: a variable per dim.
+  const Index& index() const { return domain_.index; }
+  /// The same with something else along the axis.
+  Index index_at(const Dim& along) const;
+  /// Variables that stay the same in a row.
+  std::vector<std::string> row_variables() const;
+  /// The axis' own variable; "" where its extent is always 1.
+  const std::string& along() const { return along_; }
+  /// Variables of one element: `counter`, and the axis' own.
+  std::vector<std::string> element_variables(const std::string& counter) const;
+  const Dim& length() const { return domain_.shape[axis_]; }
+  Dim rows() const;
+  Ranges ranges() const { return ranges_of(domain_); }
+  /// How the emitter writes the variables: those of the row by `row`, the axis' by `column`.
+  std::map<std::string, Dim> rename(const Dim& column) const;
+  /// Computes the row's parts from `row`, where there are several.
+  void write_row(Emitter& e, CudaWriter& w) const;
+  /// Whether neighbouring rows are neighbours in memory: the axis is not the last dim.
+  bool rows_are_adjacent() const;
+
+ private:
+  Domain domain_;
+  size_t axis_;
+  std::string along_;
+  Joined rows_;
+};
+
+/// The elements of a tensor as rows along several dims at once, for reductions over the first or
+/// middle ones: `row` numbers what is kept, `column` what is reduced.
+class ReducedLoop {
+ public:
+  ReducedLoop(const Region& region, const Shape& shape, const std::vector<int>& dims,
+              const std::vector<graph::NodeId>& values, const std::set<graph::NodeId>& hooked = {});
+
+  const Index& index() const { return domain_.index; }
+  /// The index of a result: 0 along the reduced dims.
+  Index result_index() const;
+  Shape result_shape() const;
+  Dim rows() const { return product(kept_); }
+  Dim columns() const { return product(reduced_); }
+  /// The axis along which neighbouring rows lie: "row", or "minor" where rows have parts.
+  const std::string& inner() const { return kept_.axes.back().name; }
+  const Dim& inner_extent() const { return kept_.axes.back().extent; }
+  /// The domain's variables behind the inner axis, all other kept ones, and the reduced ones.
+  std::vector<std::string> inner_variables() const;
+  std::vector<std::string> outer_variables() const;
+  std::vector<std::string> column_variables() const;
+  Ranges ranges() const { return ranges_of(domain_); }
+  /// How the emitter writes all variables; `lane` is added to the inner axis.
+  std::map<std::string, Dim> rename(const Dim& lane) const;
+  void write_row(Emitter& e, CudaWriter& w) const { write_parts(kept_, "row", e, w); }
+  void write_column(Emitter& e, CudaWriter& w) const { write_parts(reduced_, "column", e, w); }
+
+ private:
+  static Dim product(const Joined& joined);
+  static void write_parts(const Joined& joined, const std::string& whole, Emitter& e,
+                          CudaWriter& w);
+
+  Domain domain_;
+  std::vector<int> dims_;
+  Joined kept_, reduced_;
+};
+
+/// Whether every store is computed element by element from what `roots` give, all of one shape.
+bool stores_follow(const Region& region, const std::set<graph::NodeId>& roots, const Shape& shape);
+
+/// Whether `node` or anything it is computed from is one of these.
+bool depends_on(const Region& region, graph::NodeId node, const std::set<graph::NodeId>& roots);
+
+/// A name for scratch of the region's kernel that no tensor has.
+std::string scratch_name(const Region& region, const std::string& what);
+
+bool same_shape(const Shape& a, const Shape& b);
+
+/// Computes the axes from the number of the whole, innermost first; nothing for a single axis.
+void write_parts(const std::vector<Axis>& axes, const std::string& whole, Emitter& e,
+                 CudaWriter& w);
+
+}  // namespace kw::emit

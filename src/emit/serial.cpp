@@ -1,0 +1,292 @@
+// Reductions, scans, selections, products and scatters as loops of the thread that needs the value:
+// slow, and right for every graph. Faster schedules come before it.
+#include <fmt/core.h>
+
+#include <limits>
+
+#include "base/text.h"
+#include "emit/emitter.h"
+#include "emit/words.h"
+
+namespace kw::emit {
+
+using graph::Node;
+using graph::NodeId;
+using graph::Op;
+using tensor::DType;
+
+namespace {
+
+/// Long sums of one thread are kept in double: they have no tree to keep their error small.
+std::string accumulator_type(DType dtype) {
+  return is_floating(dtype) ? "double" : register_type(dtype);
+}
+
+std::string narrowed(DType dtype, const std::string& name) {
+  return in_float(dtype) ? fmt::format("static_cast<float>({})", name) : name;
+}
+
+/// Below or above everything else of the dtype.
+std::string extreme(DType dtype, bool lowest) {
+  if (is_floating(dtype)) {
+    const double infinity = std::numeric_limits<double>::infinity();
+    return literal(dtype, lowest ? -infinity : infinity, 0);
+  }
+  if (dtype == DType::Bool) return lowest ? "false" : "true";
+  const int bits = 8 * tensor::dtype_size(dtype);
+  if (tensor::is_unsigned_int(dtype)) return lowest ? "0" : literal(dtype, 0, -1);
+  const int64_t low = std::numeric_limits<int64_t>::min() >> (64 - bits);
+  return literal(dtype, 0, lowest ? low : ~low);
+}
+
+class Serial {
+ public:
+  Serial(Emitter& e, NodeId id, const Index& index)
+      : e_(e), id_(id), node_(e.region().node(id)), index_(index) {
+    for (const Dim& dim : index) level_ = std::max(level_, e.level_of(dim));
+  }
+
+  Value run() {
+    switch (graph::op_info(node_.op).kind) {
+      case graph::OpKind::Reduction:
+        return reduction();
+      case graph::OpKind::Scan:
+        return scan();
+      case graph::OpKind::Selection:
+        return selection();
+      case graph::OpKind::Contraction:
+        return product();
+      default:
+        return scatter();
+    }
+  }
+
+ private:
+  const Node& input(size_t i) const { return e_.region().node(node_.inputs[i]); }
+  CudaWriter& out() { return e_.at(level_); }
+
+  /// A loop variable over one dim; the loop's head is added.
+  Dim loop_over(const Dim& extent, const std::string& from, const std::string& to,
+                const char* wish = "k") {
+    const std::string name = e_.fresh(wish);
+    heads_.push_back(fmt::format("for (Index {0} = {1}; {0} < {2}; ++{0})", name, from, to));
+    variables_.push_back(name);
+    e_.ranges.insert_or_assign(name, extent);
+    return variable(name);
+  }
+
+  /// Runs `body` in the loops opened so far; it may write statements into the scope it gets.
+  void in_loops(const std::function<void(int)>& body) {
+    const int inner = e_.open(variables_, level_, static_cast<int>(heads_.size()));
+    body(inner);
+    e_.nest(level_, heads_, e_.close());
+    heads_.clear();
+    variables_.clear();
+  }
+
+  std::string declare(const std::string& type, const char* wish, const std::string& start) {
+    const std::string name = e_.fresh_variable(wish, level_);
+    out().line(fmt::format("{} {} = {};", type, name, start));
+    return name;
+  }
+
+  Value reduction() {
+    Index at = index_;
+    for (const int dim : node_.attrs.dims) {
+      const Dim& extent = input(0).shape[static_cast<size_t>(dim)];
+      at[static_cast<size_t>(dim)] = loop_over(extent, "0", e_.text(extent));
+    }
+    if (node_.op == Op::ArgMax || node_.op == Op::ArgMin) return arg_reduction(at);
+    return fold(node_.op, at);
+  }
+
+  /// Sum, Prod, Max or Min of the input at `at`, over the loops opened.
+  Value fold(Op op, const Index& at) {
+    const DType dtype = node_.dtype;
+    const bool adds = op == Op::Sum || op == Op::CumSum;
+    const bool multiplies = op == Op::Prod || op == Op::CumProd;
+    const bool largest = op == Op::Max || op == Op::CumMax;
+    const std::string type = adds || multiplies ? accumulator_type(dtype) : register_type(dtype);
+    const std::string start = adds ? "0" : multiplies ? "1" : extreme(dtype, largest);
+    const std::string name = declare(type, adds ? "total" : multiplies ? "product" : "best", start);
+    in_loops([&](int inner) {
+      const std::string x = e_.value(node_.inputs[0], at).expr.operand();
+      if (adds || multiplies) {
+        e_.at(inner).line(fmt::format("{} {}= {};", name, adds ? "+" : "*", x));
+        return;
+      }
+      const std::string function =
+          fmt::format("{}_{}", largest ? "max" : "min", is_floating(dtype) ? "nan" : "of");
+      e_.need(function);
+      e_.at(inner).line(fmt::format("{0} = {1}({0}, {2});", name, function, x));
+    });
+    return {{adds || multiplies ? narrowed(dtype, name) : name}, level_};
+  }
+
+  /// The place of the best one; `ties`: what makes an equal one better.
+  Value best_place(const Index& at, const Dim& place, bool largest, bool last) {
+    const DType dtype = input(0).dtype;
+    const std::string best = declare(register_type(dtype), "best", extreme(dtype, largest));
+    const std::string where = declare("long long", "best_at", "-1");
+    in_loops([&](int inner) {
+      Value x = e_.value(node_.inputs[0], at);
+      x = e_.bound({x.expr, inner}, dtype, "candidate");
+      const std::string& name = x.expr.text;
+      std::string better = fmt::format("{} {} {}", name, largest ? ">" : "<", best);
+      if (last) better = fmt::format("{} {}= {}", name, largest ? ">" : "<", best);
+      if (is_floating(dtype)) {
+        better += last ? fmt::format(" || {0} != {0}", name)
+                       : fmt::format(" || ({0} != {0} && {1} == {1})", name, best);
+      }
+      const auto block = e_.at(inner).block(fmt::format("if ({} < 0 || {})", where, better));
+      e_.at(inner).line(fmt::format("{} = {};", best, name));
+      e_.at(inner).line(fmt::format("{} = {};", where, e_.text(place)));
+    });
+    return {{where}, level_};
+  }
+
+  Value arg_reduction(const Index& at) {
+    return best_place(at, at[static_cast<size_t>(node_.attrs.dims[0])], node_.op == Op::ArgMax,
+                      false);
+  }
+
+  Value scan() {
+    const auto along = static_cast<size_t>(node_.attrs.dims[0]);
+    const Dim& extent = node_.shape[along];
+    const std::string here = e_.text(index_[along]);
+    const char* beyond = node_.attrs.exclusive ? "" : " + 1";
+    Index at = index_;
+    if (node_.attrs.reverse) {
+      at[along] = loop_over(extent, here + (node_.attrs.exclusive ? " + 1" : ""), e_.text(extent));
+    } else {
+      at[along] = loop_over(extent, "0", here + beyond);
+    }
+    const bool index = node_.op == Op::CumMaxIndex || node_.op == Op::CumMinIndex;
+    if (index) return best_place(at, at[along], node_.op == Op::CumMaxIndex, true);
+    return fold(node_.op, at);
+  }
+
+  /// Looks at every element for the one that so many others come before.
+  Value selection() {
+    const auto along = static_cast<size_t>(node_.attrs.dims[0]);
+    const bool values = node_.op == Op::SortValues || node_.op == Op::TopKValues;
+    const Dim& extent = input(0).shape[along];
+    const DType dtype = input(0).dtype;
+    const std::string result = declare(register_type(node_.dtype), "ranked", "0");
+    Index at = index_;
+    at[along] = loop_over(extent, "0", e_.text(extent));
+    in_loops([&](int inner) {
+      Value x = e_.value(node_.inputs[0], at);
+      x = e_.bound({x.expr, inner}, dtype, "candidate");
+      const std::string rank = serial_rank(e_, inner, node_, node_.inputs[0], at, x.expr.text);
+      const std::string give = values ? x.expr.text : e_.text(at[along]);
+      e_.at(inner).line(
+          fmt::format("if ({} == {}) {} = {};", rank, e_.text(index_[along]), result, give));
+    });
+    return {{result}, level_};
+  }
+
+  Value product() {
+    const size_t rank = index_.size();
+    const Dim& extent = input(0).shape[rank - 1];
+    const Dim k = loop_over(extent, "0", e_.text(extent));
+    Index left = index_, right = index_;
+    left[rank - 1] = k;
+    right[rank - 2] = k;
+    const std::string type = accumulator_type(node_.dtype);
+    const std::string name = declare(type, "dot", "0");
+    in_loops([&](int inner) {
+      const std::string a = e_.value(node_.inputs[0], left).expr.operand();
+      const std::string b = e_.value(node_.inputs[1], right).expr.operand();
+      e_.at(inner).line(fmt::format("{} += static_cast<{}>({}) * {};", name, type, a, b));
+    });
+    return {{narrowed(node_.dtype, name)}, level_};
+  }
+
+  Value scatter() {
+    const auto along = static_cast<size_t>(node_.attrs.dims[0]);
+    const Value base = e_.value(node_.inputs[0], index_);
+    level_ = std::max(level_, base.level);
+    const bool adds = node_.attrs.scatter == graph::ScatterMode::Add;
+    const std::string type =
+        adds ? accumulator_type(node_.dtype) : std::string(register_type(node_.dtype));
+    const std::string name = declare(type, "place", base.expr.text);
+    std::vector<std::string> tests;
+    for (size_t d = 0; d < index_.size(); ++d) {
+      const Dim& extent = input(1).shape[d];
+      if (d == along || extent.same_text(node_.shape[d])) continue;
+      tests.push_back(fmt::format("{} < {}", e_.text(index_[d]), e_.text(extent)));
+    }
+    const std::string end = e_.text(input(1).shape[along]);
+    Index at = index_;
+    at[along] =
+        loop_over(input(1).shape[along], "0",
+                  tests.empty() ? end : fmt::format("({} ? {} : 0)", join(tests, " && "), end));
+    in_loops([&](int inner) {
+      const std::string to = e_.value(node_.inputs[1], at).expr.operand();
+      const std::string here = e_.text(index_[along]);
+      const int deepest = e_.open({}, inner);
+      const std::string x = e_.value(node_.inputs[2], at).expr.operand();
+      e_.at(inner).line("");
+      e_.at(deepest).line(combined(name, x));
+      e_.nest(inner, {fmt::format("if ({} == {})", to, here)}, e_.close());
+    });
+    return {{adds ? narrowed(node_.dtype, name) : name}, level_};
+  }
+
+  std::string combined(const std::string& name, const std::string& x) {
+    switch (node_.attrs.scatter) {
+      case graph::ScatterMode::Set:
+        return fmt::format("{} = {};", name, x);
+      case graph::ScatterMode::Add:
+        return fmt::format("{} += {};", name, x);
+      case graph::ScatterMode::Multiply:
+        return fmt::format("{} *= {};", name, x);
+      default:
+        break;
+    }
+    const std::string function =
+        fmt::format("{}_{}", node_.attrs.scatter == graph::ScatterMode::Max ? "max" : "min",
+                    is_floating(node_.dtype) ? "nan" : "of");
+    e_.need(function);
+    return fmt::format("{0} = {1}({0}, {2});", name, function, x);
+  }
+
+  Emitter& e_;
+  NodeId id_;
+  const Node& node_;
+  const Index& index_;
+  int level_ = 0;
+  std::vector<std::string> heads_, variables_;
+};
+
+}  // namespace
+
+std::string serial_rank(Emitter& e, int level, const Node& node, NodeId input, const Index& at,
+                        const std::string& candidate) {
+  const auto along = static_cast<size_t>(node.attrs.dims[0]);
+  const Dim& extent = e.region().node(input).shape[along];
+  const DType dtype = e.region().node(input).dtype;
+  const std::string rank = e.fresh_variable("rank", level), other = e.fresh("j");
+  e.at(level).line(fmt::format("Index {} = 0;", rank));
+  const std::string head =
+      fmt::format("for (Index {0} = 0; {0} < {1}; ++{0})", other, e.text(extent));
+  e.ranges.insert_or_assign(other, extent);
+  const int inner = e.open({other}, level);
+  Index there = at;
+  there[along] = variable(other);
+  Value x = e.value(input, there);
+  x = e.bound({x.expr, inner}, dtype, "rival");
+  const std::string function = node.attrs.descending ? "ranks_above" : "ranks_below";
+  e.need(function);
+  e.at(inner).line(fmt::format("{} += {}({}, {}, {} < {}) ? 1 : 0;", rank, function, x.expr.text,
+                               candidate, other, e.text(at[along])));
+  e.nest(level, {head}, e.close());
+  return rank;
+}
+
+Value serial_value(Emitter& e, NodeId node, const Index& index) {
+  return Serial(e, node, index).run();
+}
+
+}  // namespace kw::emit

@@ -1,0 +1,37 @@
+#include "emit/settle.h"
+
+#include <algorithm>
+
+namespace kw::emit {
+
+void settle(Kernel& kernel, const Situation& situation) {
+  if (situation.alone) return;
+  for (Tune& tune : kernel.tunes) {
+    // STREAM is one tunable for all kernels.
+    const bool kept = tune.name == "STREAM" || tune.name.rfind("VEC", 0) == 0;
+    if (kept && tune.values.size() > 1) {
+      const bool off = tune.values.back() == 1 || tune.name == "STREAM";
+      tune.values = off ? std::vector<int64_t>{tune.values.front(), tune.values.back()}
+                        : std::vector<int64_t>{tune.values.front()};
+    }
+    if (!kept) tune.values.resize(1);
+  }
+  for (Method& method : kernel.methods) {
+    const size_t equals = method.off.find('=');
+    if (equals == std::string::npos) continue;
+    const std::string name = method.off.substr(0, equals);
+    const auto tune = std::find_if(kernel.tunes.begin(), kernel.tunes.end(),
+                                   [&](const Tune& one) { return one.name == name; });
+    if (tune == kernel.tunes.end() || tune->values.size() > 1) continue;
+    method.when = method.off = "";
+  }
+  // A method whose tunable has settled on the value that switches it off is no claim.
+  std::erase_if(kernel.methods, [&](const Method& method) {
+    return method.when.empty() && method.id == "compute.ilp_unroll_register_tile" &&
+           std::any_of(kernel.tunes.begin(), kernel.tunes.end(), [](const Tune& tune) {
+             return tune.name.rfind("UNROLL", 0) == 0 && tune.values == std::vector<int64_t>{1};
+           });
+  });
+}
+
+}  // namespace kw::emit

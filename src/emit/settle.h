@@ -1,0 +1,15 @@
+// Search spaces of modules with several kernels: every kernel keeps only the choices that matter
+// most, or the product of all would never be searched.
+#pragma once
+
+#include "emit/kernel.h"
+#include "emit/situation.h"
+
+namespace kw::emit {
+
+/// With other kernels beside it, the first value of each tunable, and of the vectors' width also
+/// the value that switches them off. Methods that cannot be switched off any more say so by having
+/// no `off`.
+void settle(Kernel& kernel, const Situation& situation);
+
+}  // namespace kw::emit

@@ -1,0 +1,15 @@
+// What a schedule may take into account beside its region: the device, and what the task demands.
+#pragma once
+
+#include "arch/arch.h"
+#include "task/task.h"
+
+namespace kw::emit {
+
+struct Situation {
+  arch::Target target{};
+  task::Precision precision{};
+  bool alone = true;  // the module's only kernel: knobs may be generous
+};
+
+}  // namespace kw::emit

@@ -1,0 +1,434 @@
+// The best element of a row and where it stands: arg_max, arg_min, and the max or min beside them.
+// Every thread keeps its own best, shuffles join them inside a warp, shared memory between warps.
+//
+// - arg_warp: a warp, or a part of one, per row.
+// - arg_block: a block per row.
+// - arg_split: several blocks per row and a second launch that joins what they found.
+//
+// Where neighbouring rows are neighbours in memory, column_reduce.cpp does it.
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "lines/joining.h"
+#include "lines/schedules.h"
+#include "lines/words.h"
+
+namespace kw::lines {
+
+using graph::Node;
+using graph::NodeId;
+using graph::Op;
+using tensor::DType;
+
+namespace {
+
+struct Args {
+  std::set<NodeId> nodes;
+  const Node* first = nullptr;
+  NodeId input = 0;
+  bool largest = true;
+
+  size_t axis() const { return static_cast<size_t>(first->attrs.dims[0]); }
+};
+
+bool is_arg(Op op) { return op == Op::ArgMax || op == Op::ArgMin; }
+
+std::optional<Args> args_of(const Region& region) {
+  if (!region.in_place.empty()) return std::nullopt;
+  Args args;
+  bool any_place = false;
+  for (const NodeId id : heavy_nodes(region)) {
+    const Node& node = region.node(id);
+    const bool max = node.op == Op::ArgMax || node.op == Op::Max;
+    const bool min = node.op == Op::ArgMin || node.op == Op::Min;
+    if ((!max && !min) || node.attrs.dims.size() != 1) return std::nullopt;
+    if (args.first == nullptr) {
+      args.first = &node;
+      args.input = node.inputs[0];
+      args.largest = max;
+    }
+    if (node.inputs[0] != args.input || max != args.largest ||
+        node.attrs.dims != args.first->attrs.dims)
+      return std::nullopt;
+    any_place = any_place || is_arg(node.op);
+    args.nodes.insert(id);
+  }
+  if (!any_place || depends_on(region, args.input, args.nodes)) return std::nullopt;
+  return args;
+}
+
+enum class Searchers : uint8_t { Warp, Block, Split };
+
+class RowArg {
+ public:
+  RowArg(const Region& region, const Situation& situation, Searchers group)
+      : region_(region),
+        situation_(situation),
+        group_(group),
+        args_(*args_of(region)),
+        loop_(region, region.node(args_.input).shape, args_.axis(), {args_.input}, args_.nodes),
+        joining_(region.name, value_type(), args_.largest ? Joining::Kind::Max : Joining::Kind::Min,
+                 Joining::Places::First),
+        e_(region, 1),
+        packs_(e_, "column") {
+    e_.ranges = loop_.ranges();
+    e_.rename = loop_.rename(variable("column") + variable(kLane));
+  }
+
+  /// Whether every store is the result of its row, in the order of rows.
+  bool serves() {
+    write_values();
+    return in_order_;
+  }
+
+  Kernel emit() {
+    write_values();
+    Kernel kernel;
+    const std::string body = write_body();
+    const std::string place = "long long* places";
+    std::vector<std::pair<std::string, std::string>> more;
+    if (group_ == Searchers::Split) {
+      more = {{"Index part_length", name("PART")},
+              {fmt::format("{}* bests", register_type(joining_.dtype())),
+               scratch_name(region_, "bests")},
+              {place, scratch_name(region_, "places")}};
+    }
+    const Head head = head_of(e_, region_.name, "typename Index, int kVec", name("THREADS"), more);
+    kernel.functions = e_.functions();
+    kernel.functions.insert("load_pack");
+    kernel.source = joining_.definitions(kernel.functions) + "\n" + summary() + head.text + " {\n" +
+                    body + "}\n";
+    add_plan(kernel, head);
+    if (group_ == Searchers::Split) add_finish(kernel);
+    settle(kernel, situation_);
+    return kernel;
+  }
+
+ private:
+  DType value_type() const {
+    const DType type = region_.node(args_.input).dtype;
+    return in_float(type) ? DType::Fp32 : type;
+  }
+  std::string name(const char* text) const { return text + region_.suffix; }
+  std::string lanes() const { return name(group_ == Searchers::Warp ? "LANES" : "THREADS"); }
+
+  // Scopes: 1 is the row, 2 a pack, 3 an element of it.
+  void write_values() {
+    e_.open(loop_.row_variables(), 0, 0);
+    length_ = e_.text(loop_.length());
+    rows_ = e_.text(loop_.rows());
+    e_.on_load = [this](NodeId, const Buffer& buffer, const Dim& address) {
+      return load(buffer, address);
+    };
+    const int pack_scope = e_.open({"column"}, 1, 3);
+    lane_scope_ = e_.open(loop_.element_variables(kLane), pack_scope);
+    const Value in = e_.value(args_.input, loop_.index());
+    e_.at(lane_scope_)
+        .line(fmt::format("best = {};", joining_.step("best", in.expr.text, "column + lane")));
+    lane_text_ = e_.close();
+    pack_text_ = e_.close();
+    write_results();
+    row_text_ = e_.close();
+  }
+
+  /// What is stored for a row, from `best`.
+  void write_results() {
+    const int scope = e_.open({}, 1, 1);
+    const Index row = loop_.index_at(Dim(0));
+    Shape shape = region_.node(args_.input).shape;
+    shape[args_.axis()] = Dim(1);
+    e_.on_load = nullptr;
+    e_.on_node = [this, row, scope](NodeId id, const Index& at) -> std::optional<Value> {
+      if (args_.nodes.count(id) == 0) return std::nullopt;
+      for (size_t d = 0; d < at.size(); ++d) in_order_ = in_order_ && at[d].same_text(row[d]);
+      if (is_arg(region_.node(id).op))
+        return Value{{fmt::format("static_cast<long long>({})", joining_.place("best"))}, scope};
+      return Value{{joining_.value("best")}, scope};
+    };
+    for (const Store& store : region_.stores) {
+      if (!graph::count_of(store.to.shape).same_text(graph::count_of(shape))) {
+        in_order_ = false;
+        break;
+      }
+      const Index at = reshaped(shape, row, store.to.shape, loop_.ranges());
+      const Value value = e_.value(store.node, at);
+      e_.touch(store.to);
+      if (store.to.dtype == DType::E8m0) e_.need("to_exponent");
+      e_.at(scope).line(fmt::format("{}[{}] = {};", store.to.name,
+                                    e_.text(linear(store.to.shape, at)),
+                                    e_.stored(value, store.to.dtype)));
+    }
+    result_text_ = e_.close();
+  }
+
+  std::optional<Value> load(const Buffer& buffer, const Dim& address) {
+    const Dim renamed = substitute(address, loop_.rename(variable("column")));
+    const auto element = packs_.element(buffer, renamed, "[u]");
+    if (!element) return std::nullopt;
+    e_.note(address);
+    return Value{{from_memory(buffer.dtype, *element)}, lane_scope_};
+  }
+
+  std::string write_body() {
+    CudaWriter w(1);
+    w.raw(e_.at(0).text());
+    std::string begin = "0", end = length_;
+    switch (group_) {
+      case Searchers::Warp:
+        w.line(fmt::format("const int member = threadIdx.x % {};", lanes()));
+        w.line(
+            fmt::format("const Index row = static_cast<Index>(blockIdx.x) * ({0} / {1}) + "
+                        "threadIdx.x / {1};",
+                        name("THREADS"), lanes()));
+        break;
+      case Searchers::Block:
+        w.line("const int member = threadIdx.x;");
+        w.line("const Index row = blockIdx.x;");
+        break;
+      case Searchers::Split:
+        w.line("const int member = threadIdx.x;");
+        w.line(fmt::format("const Index parts = ({} + part_length - 1) / part_length;", length_));
+        w.line("const Index row = blockIdx.x / parts, part = blockIdx.x % parts;");
+        w.line("const Index begin = part * part_length;");
+        w.line(
+            fmt::format("const Index end = {0} - begin < part_length ? {0} : begin + "
+                        "part_length;",
+                        length_));
+        begin = "begin";
+        end = "end";
+        break;
+    }
+    // Whole warps stay for the shuffles; rows that do not exist have no elements.
+    if (group_ == Searchers::Warp) {
+      w.line(fmt::format("const Index end = row < {} ? {} : 0;", rows_, length_));
+      end = "end";
+    }
+    loop_.write_row(e_, w);
+    w.raw(row_text_);
+    w.line(fmt::format("{} best = {};", joining_.type(), joining_.identity()));
+    // Where nothing is better than the worst there is, the first element is the best.
+    w.line(fmt::format("if ({0} + member * kVec < {1}) best.place = {0} + member * kVec;", begin,
+                       end));
+    write_loop(w, begin, end);
+    write_joins(w);
+    return w.text();
+  }
+
+  void write_loop(CudaWriter& w, const std::string& begin, const std::string& end) {
+    const std::string each = fmt::format("for (int u = 0; u < {}; ++u)", name("UNROLL"));
+    const std::string column =
+        fmt::format("const Index column = start + (u * {} + member) * kVec;", lanes());
+    const auto loop =
+        w.block(fmt::format("for (Index start = {}; start < {}; start += {} * {} * "
+                            "kVec)",
+                            begin, end, lanes(), name("UNROLL")));
+    for (const PackLoad& load : packs_.loads())
+      w.line(fmt::format("Pack<{}, kVec> {}[{}];", memory_type(load.buffer.dtype), load.name,
+                         name("UNROLL")));
+    if (!packs_.loads().empty()) {
+      w.line("#pragma unroll");
+      const auto packs = w.block(each);
+      w.line(column);
+      const auto inside = w.block(fmt::format("if (column < {})", end));
+      packs_.write_loads(w);
+    }
+    w.line("#pragma unroll");
+    const auto packs = w.block(each);
+    w.line(column);
+    const auto inside = w.block(fmt::format("if (column < {})", end));
+    w.raw(pack_text_);
+    w.line("#pragma unroll");
+    const auto elements = w.block(fmt::format("for (int {0} = 0; {0} < kVec; ++{0})", kLane));
+    w.raw(lane_text_);
+  }
+
+  void write_shuffles(CudaWriter& w, const std::string& width) const {
+    w.line(fmt::format("best = {};", joining_.of_warp("best", width)));
+  }
+
+  void write_joins(CudaWriter& w) {
+    write_shuffles(w, group_ == Searchers::Warp ? lanes() : "32");
+    if (group_ == Searchers::Warp) {
+      const auto one = w.block(fmt::format("if (member == 0 && row < {})", rows_));
+      w.raw(result_text_);
+      return;
+    }
+    const std::string warps = fmt::format("({} / 32)", name("THREADS"));
+    w.line(fmt::format("__shared__ {} bests_of_warps[{}];", joining_.type(), warps));
+    w.line("if (member % 32 == 0) bests_of_warps[member / 32] = best;");
+    w.line("__syncthreads();");
+    w.line("if (member >= 32) return;");
+    w.line(fmt::format("best = member < {} ? bests_of_warps[member] : {};", warps,
+                       joining_.identity()));
+    write_shuffles(w, "32");
+    const auto one = w.block("if (member == 0)");
+    if (group_ == Searchers::Split) {
+      w.line("bests[row * parts + part] = best.value;");
+      w.line("places[row * parts + part] = best.place;");
+    } else {
+      w.raw(result_text_);
+    }
+  }
+
+  std::string summary() const {
+    const std::string who = group_ == Searchers::Warp    ? lanes() + " threads search a row"
+                            : group_ == Searchers::Block ? "a block searches a row"
+                                                         : "a block searches a part of a row";
+    return fmt::format("// {}: {}.\n", region_.stores[0].to.name, who);
+  }
+
+  void add_plan(Kernel& kernel, const Head& head) {
+    using Values = std::vector<int64_t>;
+    const int64_t narrowest = packs_.narrowest();
+    const int64_t vec = packs_.loads().empty() ? 1 : std::min<int64_t>(16 / narrowest, 8);
+    const int64_t packs = (loop_.length().value() + vec - 1) / vec;
+    if (vec > 1) {
+      kernel.tunes.push_back({name("VEC"), {vec, 1}, ""});
+      kernel.methods.push_back(
+          {"memory.vectorized_access", name("VEC") + " > 1", name("VEC") + "=1"});
+    }
+    if (group_ == Searchers::Warp) {
+      int64_t width = 4;
+      while (width < 32 && width < packs) width *= 2;
+      kernel.tunes.push_back({name("THREADS"), {256, 128}, ""});
+      kernel.tunes.push_back(
+          {name("LANES"), width > 4 ? Values{width, width / 2} : Values{width}, ""});
+      kernel.tunes.push_back(
+          {name("UNROLL"), packs / width >= 4 ? Values{4, 2, 8, 1} : Values{1, 2}, ""});
+    } else {
+      kernel.tunes.push_back(
+          {name("THREADS"), packs > 512 ? Values{256, 512, 128} : Values{128, 256, 64}, ""});
+      kernel.tunes.push_back({name("UNROLL"), {4, 2, 1}, ""});
+    }
+    kernel.methods.push_back(
+        {"compute.ilp_unroll_register_tile", name("UNROLL") + " > 1", name("UNROLL") + "=1"});
+    kernel.methods.push_back({"compute.reduction", "", ""});
+    kernel.methods.push_back({"compute.warp_shuffle", "", ""});
+    if (group_ == Searchers::Split) add_parts(kernel, vec);
+    add_variants(kernel, head, vec);
+  }
+
+  void add_parts(Kernel& kernel, int64_t vec) {
+    const std::string n = as_factor(loop_.length()), rows = as_factor(loop_.rows());
+    kernel.lets = {
+        {name("TILE"),
+         fmt::format("{} * {} * {}", name("THREADS"), name("UNROLL"), vec > 1 ? name("VEC") : "1")},
+        {name("WISH"), fmt::format("max(1, min(ceil_div({}, {}), ceil_div(SMS * 4, max({}, 1))))",
+                                   n, name("TILE"), rows)},
+        {name("PART"), fmt::format("max(1, ceil_div(ceil_div({}, {}), {})) * {}", n, name("WISH"),
+                                   name("TILE"), name("TILE"))},
+        {name("PARTS"), fmt::format("ceil_div({}, {})", n, name("PART"))}};
+    const std::string extent = fmt::format("{} * {}", rows, name("PARTS"));
+    kernel.scratch = {{scratch_name(region_, "bests"), joining_.dtype(), extent, ""},
+                      {scratch_name(region_, "places"), DType::Int64, extent, ""}};
+  }
+
+  void add_variants(Kernel& kernel, const Head& head, int64_t vec) {
+    const std::string rows = loop_.rows().text();
+    const auto variant = [&](const std::string& when, const char* index, const std::string& packs) {
+      std::string grid = rows;
+      if (group_ == Searchers::Warp)
+        grid = fmt::format("ceil_div({}, {} / {})", rows, name("THREADS"), lanes());
+      if (group_ == Searchers::Split)
+        grid = fmt::format("{} * {}", as_factor(loop_.rows()), name("PARTS"));
+      kernel.variants.push_back({when,
+                                 {{fmt::format("{}<{}, {}>", region_.name, index, packs), grid,
+                                   name("THREADS"), "", head.args}}});
+    };
+    packs_.each_variant(vec > 1, as_factor(loop_.length()), name("VEC"), fits_int(region_),
+                        variant);
+  }
+
+  /// The second launch: a warp per row joins what the parts found.
+  void add_finish(Kernel& kernel) {
+    RowArg again(region_, situation_, Searchers::Warp);
+    again.write_finish(kernel);
+  }
+
+  void write_finish(Kernel& kernel) {
+    e_.open(loop_.row_variables(), 0, 0);
+    rows_ = e_.text(loop_.rows());
+    write_results();
+    row_text_ = e_.close();
+    CudaWriter w(1);
+    w.raw(e_.at(0).text());
+    w.line("const Index row = blockIdx.x;");
+    loop_.write_row(e_, w);
+    w.raw(row_text_);
+    w.line(fmt::format("{} best = {};", joining_.type(), joining_.identity()));
+    {
+      const auto loop = w.block("for (Index p = threadIdx.x; p < parts; p += 32)");
+      w.line(fmt::format("best = {};",
+                         joining_.join("best", joining_.of("bests[row * parts + p]",
+                                                           "static_cast<Index>(places[row * parts "
+                                                           "+ p])"))));
+    }
+    write_shuffles(w, "32");
+    {
+      const auto one = w.block("if (threadIdx.x == 0)");
+      w.raw(result_text_);
+    }
+    const std::string kernel_name = region_.name + "_finish";
+    const Head head = head_of(e_, kernel_name, "typename Index", "32",
+                              {{"Index parts", name("PARTS")},
+                               {fmt::format("const {}* bests", register_type(joining_.dtype())),
+                                scratch_name(region_, "bests")},
+                               {"const long long* places", scratch_name(region_, "places")}});
+    kernel.functions.insert(e_.functions().begin(), e_.functions().end());
+    kernel.source += fmt::format("\n// {}: the best of all parts.\n", region_.stores[0].to.name) +
+                     head.text + " {\n" + w.text() + "}\n";
+    for (Variant& variant : kernel.variants) {
+      const bool wide = variant.launches[0].kernel.find("<long long") != std::string::npos;
+      variant.launches.push_back({fmt::format("{}<{}>", kernel_name, wide ? "long long" : "int"),
+                                  loop_.rows().text(), "32", "", head.args});
+    }
+  }
+
+  const Region& region_;
+  const Situation& situation_;
+  Searchers group_;
+  Args args_;
+  RowLoop loop_;
+  Joining joining_;
+  Emitter e_;
+  Packs packs_;
+  int lane_scope_ = 0;
+  bool in_order_ = true;
+  std::string length_, rows_, lane_text_, pack_text_, row_text_, result_text_;
+};
+
+/// Nothing where the region's rows lie across memory, or are no search.
+std::optional<RowLoop> loop_of(const Region& region, const Situation& situation) {
+  const auto args = args_of(region);
+  if (!args) return std::nullopt;
+  RowLoop loop(region, region.node(args->input).shape, args->axis(), {args->input}, args->nodes);
+  if (loop.rows_are_adjacent() || !RowArg(region, situation, Searchers::Warp).serves())
+    return std::nullopt;
+  return loop;
+}
+
+}  // namespace
+
+bool arg_rows_applies(const Region& region, const Situation& situation) {
+  return loop_of(region, situation).has_value();
+}
+
+bool arg_split_applies(const Region& region, const Situation& situation) {
+  const auto loop = loop_of(region, situation);
+  return loop && loop->rows().value() < 2 * situation.target.default_sms &&
+         loop->length().value() >= 16384;
+}
+
+Kernel arg_warp_emit(const Region& region, const Situation& situation) {
+  return RowArg(region, situation, Searchers::Warp).emit();
+}
+Kernel arg_block_emit(const Region& region, const Situation& situation) {
+  return RowArg(region, situation, Searchers::Block).emit();
+}
+Kernel arg_split_emit(const Region& region, const Situation& situation) {
+  return RowArg(region, situation, Searchers::Split).emit();
+}
+
+}  // namespace kw::lines

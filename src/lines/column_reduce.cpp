@@ -1,0 +1,484 @@
+// Reductions and arg reductions over leading or middle dims: neighbouring threads keep neighbouring
+// results, so that every step is one coalesced, vectorised access; the threads of a block that
+// share results meet in shared memory at the end.
+//
+// - column_whole: a block reduces its columns from top to bottom.
+// - column_split: the reduced dims are cut into chunks; a second launch joins what they found. For
+//   results so few that their blocks would not fill the device.
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "lines/joining.h"
+#include "lines/schedules.h"
+#include "lines/words.h"
+
+namespace kw::lines {
+
+using graph::Node;
+using graph::NodeId;
+using graph::Op;
+using tensor::DType;
+
+namespace {
+
+constexpr size_t kMostReductions = 4;
+
+std::optional<Joining::Kind> kind_of(Op op) {
+  switch (op) {
+    case Op::Sum:
+      return Joining::Kind::Sum;
+    case Op::Prod:
+      return Joining::Kind::Product;
+    case Op::Max:
+    case Op::ArgMax:
+      return Joining::Kind::Max;
+    case Op::Min:
+    case Op::ArgMin:
+      return Joining::Kind::Min;
+    default:
+      return std::nullopt;
+  }
+}
+
+bool finds_place(Op op) { return op == Op::ArgMax || op == Op::ArgMin; }
+
+bool last_is_kept(const Node& input, const std::vector<int>& dims) {
+  for (size_t d = input.shape.size(); d-- > 0;) {
+    const bool one = input.shape[d].is_constant() && input.shape[d].value() == 1;
+    if (!one) return std::find(dims.begin(), dims.end(), static_cast<int>(d)) == dims.end();
+  }
+  return false;
+}
+
+/// The region's reductions, or nothing where they are not all over the same leading dims.
+std::vector<NodeId> reductions_of(const Region& region) {
+  const std::vector<NodeId> heavy = heavy_nodes(region);
+  const std::set<NodeId> all(heavy.begin(), heavy.end());
+  if (heavy.empty() || heavy.size() > kMostReductions || !region.in_place.empty()) return {};
+  const Node& first = region.node(heavy[0]);
+  for (const NodeId id : heavy) {
+    const Node& node = region.node(id);
+    const auto kind = kind_of(node.op);
+    const bool alike =
+        kind && node.attrs.dims == first.attrs.dims &&
+        same_shape(region.node(node.inputs[0]).shape, region.node(first.inputs[0]).shape);
+    if (finds_place(node.op) && node.attrs.dims.size() != 1) return {};
+    if (!alike || !last_is_kept(region.node(node.inputs[0]), node.attrs.dims)) return {};
+    // The truth of fp64 products is made one by one.
+    if (*kind == Joining::Kind::Product && node.dtype == DType::Fp64) return {};
+    if (depends_on(region, node.inputs[0], all)) return {};
+  }
+  return heavy;
+}
+
+/// What is carried from element to element: a reduction's total, or the best of an input and its
+/// place, from which the max beside an arg_max is read too.
+struct State {
+  Joining joining;
+  Joining::Kind kind;
+  NodeId input = 0;
+  std::string name;
+};
+
+class ColumnReduce {
+ public:
+  ColumnReduce(const Region& region, const Situation& situation, bool split)
+      : region_(region),
+        situation_(situation),
+        split_(split),
+        nodes_(reductions_of(region)),
+        loop_(region, region.node(region.node(nodes_[0]).inputs[0]).shape,
+              region.node(nodes_[0]).attrs.dims, inputs(region, nodes_)),
+        e_(region, 1),
+        packs_(e_, loop_.inner()) {
+    e_.ranges = loop_.ranges();
+    e_.rename = loop_.rename(variable(kLane));
+    // Bests first: what lies beside them joins them.
+    for (const NodeId id : nodes_)
+      if (finds_place(region.node(id).op)) add_state(id);
+    for (const NodeId id : nodes_)
+      if (!finds_place(region.node(id).op)) add_state(id);
+  }
+
+  /// Whether every store is the result of its row, in the order of rows.
+  bool serves() {
+    e_.open(loop_.outer_variables(), 0, 0);
+    write_results();
+    return in_order_;
+  }
+
+  Kernel emit() {
+    write_values();
+    Kernel kernel;
+    const std::string body = write_body();
+    const Head head =
+        head_of(e_, region_.name, "typename Index, int kVec", "32 * " + name("STACK"), partials());
+    kernel.functions = e_.functions();
+    kernel.functions.insert("load_pack");
+    kernel.source = definitions(kernel.functions) + summary() + head.text + " {\n" + body + "}\n";
+    add_plan(kernel, head);
+    if (split_) ColumnReduce(region_, situation_, true).add_finish(kernel);
+    settle(kernel, situation_);
+    return kernel;
+  }
+
+ private:
+  static std::vector<NodeId> inputs(const Region& region, const std::vector<NodeId>& nodes) {
+    std::vector<NodeId> in;
+    for (const NodeId id : nodes) in.push_back(region.node(id).inputs[0]);
+    return in;
+  }
+  std::string name(const char* text) const { return text + region_.suffix; }
+  std::string scratch(const State& state) const { return scratch_name(region_, state.name); }
+  std::string places(const State& state) const {
+    return scratch_name(region_, state.name + "_places");
+  }
+
+  void add_state(NodeId id) {
+    const Node& node = region_.node(id);
+    const Joining::Kind kind = *kind_of(node.op);
+    const DType dtype = finds_place(node.op) ? region_.node(node.inputs[0]).dtype : node.dtype;
+    const DType type = in_float(dtype) ? DType::Fp32 : dtype;
+    for (size_t k = 0; k < states_.size(); ++k) {
+      const State& state = states_[k];
+      if (!state.joining.has_place() || state.input != node.inputs[0] || state.kind != kind)
+        continue;
+      state_of_[id] = k;
+      return;
+    }
+    const size_t k = states_.size();
+    const std::string prefix = k == 0 ? region_.name : fmt::format("{}_and{}", region_.name, k + 1);
+    const char* wish = finds_place(node.op) ? "best" : "total";
+    states_.push_back(
+        {Joining(prefix, type, kind,
+                 finds_place(node.op) ? Joining::Places::First : Joining::Places::None),
+         kind, node.inputs[0], k == 0 ? wish : fmt::format("{}_{}", wish, k + 1)});
+    state_of_[id] = k;
+  }
+
+  std::vector<std::pair<std::string, std::string>> partials() const {
+    std::vector<std::pair<std::string, std::string>> more = {
+        {"Index chunk", split_ ? name("CHUNK") : as_factor(loop_.columns())}};
+    if (!split_) return more;
+    add_partials(more, "");
+    return more;
+  }
+
+  void add_partials(std::vector<std::pair<std::string, std::string>>& more,
+                    const char* constness) const {
+    for (const State& state : states_) {
+      more.emplace_back(fmt::format("{}{}* {}_of_chunk", constness,
+                                    register_type(state.joining.dtype()), state.name),
+                        scratch(state));
+      if (state.joining.has_place())
+        more.emplace_back(fmt::format("{}long long* {}_places", constness, state.name),
+                          places(state));
+    }
+  }
+
+  std::string definitions(std::set<std::string>& functions) const {
+    std::string text;
+    for (const State& state : states_)
+      text += state.joining.definitions(functions, Joining::Lanes::One) + "\n";
+    return text;
+  }
+
+  // Scopes: 1 is the thread's results, 2 one step of the reduction, 3 one of the results.
+  void write_values() {
+    e_.open(loop_.outer_variables(), 0, 0);
+    rows_ = e_.text(loop_.rows());
+    columns_ = e_.text(loop_.columns());
+    e_.on_load = [this](NodeId, const Buffer& buffer, const Dim& address) {
+      return load(buffer, address);
+    };
+    const int step_scope = e_.open(loop_.column_variables(), 1, 3);
+    open_lanes(step_scope);
+    for (const State& state : states_) {
+      const Value in = e_.value(state.input, loop_.index());
+      const std::string to = register_type(state.joining.dtype());
+      const std::string value = to == register_type(region_.node(state.input).dtype)
+                                    ? in.expr.text
+                                    : fmt::format("static_cast<{}>({})", to, in.expr.text);
+      const std::string own = state.name + "[lane]";
+      e_.at(lane_scope_)
+          .line(fmt::format("{} = {};", own, state.joining.step(own, value, "column")));
+    }
+    lane_text_ = e_.close();
+    step_text_ = e_.close();
+    if (!split_) write_results();
+    row_text_ = e_.close();
+  }
+
+  void open_lanes(int inside) {
+    std::vector<std::string> own = loop_.inner_variables();
+    own.push_back(kLane);
+    lane_scope_ = e_.open(own, inside);
+  }
+
+  void write_results() {
+    open_lanes(1);
+    const Index row = loop_.result_index();
+    e_.on_load = nullptr;
+    e_.on_node = [this, row](NodeId id, const Index& at) -> std::optional<Value> {
+      const auto found = std::find(nodes_.begin(), nodes_.end(), id);
+      if (found == nodes_.end()) return std::nullopt;
+      for (size_t d = 0; d < at.size(); ++d) in_order_ = in_order_ && at[d].same_text(row[d]);
+      const State& state = states_[state_of_.at(id)];
+      const std::string own = state.name + "[lane]";
+      if (!finds_place(region_.node(id).op)) return Value{{state.joining.value(own)}, lane_scope_};
+      return Value{{fmt::format("static_cast<long long>({})", state.joining.place(own))},
+                   lane_scope_};
+    };
+    const Shape shape = loop_.result_shape();
+    for (const Store& store : region_.stores) {
+      if (!graph::count_of(store.to.shape).same_text(graph::count_of(shape))) {
+        in_order_ = false;
+        break;
+      }
+      const Index at = reshaped(shape, row, store.to.shape, loop_.ranges());
+      const Value value = e_.value(store.node, at);
+      e_.touch(store.to);
+      if (store.to.dtype == DType::E8m0) e_.need("to_exponent");
+      e_.at(lane_scope_)
+          .line(fmt::format("{}[{}] = {};", store.to.name, e_.text(linear(store.to.shape, at)),
+                            e_.stored(value, store.to.dtype)));
+    }
+    e_.on_node = nullptr;
+    result_text_ = e_.close();
+  }
+
+  std::optional<Value> load(const Buffer& buffer, const Dim& address) {
+    const Dim renamed = substitute(address, loop_.rename(Dim(0)));
+    const auto element = packs_.element(buffer, renamed, "[u]");
+    if (!element) return std::nullopt;
+    e_.note(address);
+    return Value{{from_memory(buffer.dtype, *element)}, lane_scope_};
+  }
+
+  std::string write_body() {
+    CudaWriter w(1);
+    w.raw(e_.at(0).text());
+    w.line("const Index row = (static_cast<Index>(blockIdx.x) * 32 + threadIdx.x) * kVec;");
+    w.line("const Index begin = blockIdx.y * chunk;");
+    w.line(fmt::format("const Index end = {0} - begin < chunk ? {0} : begin + chunk;", columns_));
+    loop_.write_row(e_, w);
+    w.raw(row_text_);
+    for (const State& state : states_) {
+      w.line(fmt::format("{} {}[kVec];", state.joining.type(), state.name));
+      w.line("#pragma unroll");
+      const auto lanes = w.block("for (int lane = 0; lane < kVec; ++lane)");
+      w.line(fmt::format("{}[lane] = {};", state.name, state.joining.identity()));
+      // Where nothing is better than the worst there is, the first element is the best.
+      if (state.joining.has_place())
+        w.line(fmt::format("if (begin + threadIdx.y < end) {}[lane].place = begin + threadIdx.y;",
+                           state.name));
+    }
+    {
+      const auto inside = w.block(fmt::format("if (row < {})", rows_));
+      write_steps(w);
+    }
+    write_meeting(w);
+    return w.text();
+  }
+
+  void write_steps(CudaWriter& w) {
+    const std::string each = fmt::format("for (int u = 0; u < {}; ++u)", name("UNROLL"));
+    const std::string column = fmt::format("const Index column = start + u * {};", name("STACK"));
+    const auto loop = w.block(
+        fmt::format("for (Index start = begin + threadIdx.y; start < end; start += {} * {})",
+                    name("STACK"), name("UNROLL")));
+    for (const PackLoad& load : packs_.loads())
+      w.line(fmt::format("Pack<{}, kVec> {}[{}];", memory_type(load.buffer.dtype), load.name,
+                         name("UNROLL")));
+    if (!packs_.loads().empty()) {
+      w.line("#pragma unroll");
+      const auto steps = w.block(each);
+      w.line(column);
+      const auto inside = w.block("if (column < end)");
+      loop_.write_column(e_, w);
+      packs_.write_loads(w);
+    }
+    w.line("#pragma unroll");
+    const auto steps = w.block(each);
+    w.line(column);
+    const auto inside = w.block("if (column < end)");
+    loop_.write_column(e_, w);
+    w.raw(step_text_);
+    w.line("#pragma unroll");
+    const auto lanes = w.block("for (int lane = 0; lane < kVec; ++lane)");
+    w.raw(lane_text_);
+  }
+
+  void write_meeting(CudaWriter& w) {
+    for (const State& state : states_) {
+      w.line(fmt::format("__shared__ {} {}_of_stack[{}][32 * kVec];", state.joining.type(),
+                         state.name, name("STACK")));
+      w.line("#pragma unroll");
+      w.line(
+          fmt::format("for (int lane = 0; lane < kVec; ++lane) "
+                      "{0}_of_stack[threadIdx.y][threadIdx.x * kVec + lane] = {0}[lane];",
+                      state.name));
+    }
+    w.line("__syncthreads();");
+    w.line(fmt::format("if (threadIdx.y != 0 || row >= {}) return;", rows_));
+    {
+      const auto stack = w.block(fmt::format("for (int y = 1; y < {}; ++y)", name("STACK")));
+      w.line("#pragma unroll");
+      const auto lanes = w.block("for (int lane = 0; lane < kVec; ++lane)");
+      for (const State& state : states_)
+        w.line(fmt::format(
+            "{0}[lane] = {1};", state.name,
+            state.joining.join(state.name + "[lane]",
+                               state.name + "_of_stack[y][threadIdx.x * kVec + lane]")));
+    }
+    w.line("#pragma unroll");
+    const auto lanes = w.block("for (int lane = 0; lane < kVec; ++lane)");
+    if (!split_) {
+      w.raw(result_text_);
+      return;
+    }
+    for (const State& state : states_) {
+      const std::string at = fmt::format("[blockIdx.y * {} + row + lane]", as_factor(loop_.rows()));
+      const std::string own = state.name + "[lane]";
+      w.line(fmt::format("{}_of_chunk{} = {};", state.name, at, state.joining.value(own)));
+      if (state.joining.has_place())
+        w.line(fmt::format("{}_places{} = {};", state.name, at, state.joining.place(own)));
+    }
+  }
+
+  std::string summary() const {
+    return fmt::format("// {}: {} threads share kVec results{}.\n", region_.stores[0].to.name,
+                       name("STACK"), split_ ? " of a chunk" : "");
+  }
+
+  void add_plan(Kernel& kernel, const Head& head) {
+    using Values = std::vector<int64_t>;
+    const int64_t narrowest = packs_.narrowest();
+    const int64_t vec = packs_.loads().empty() ? 1 : std::min<int64_t>(16 / narrowest, 8);
+    if (vec > 1) {
+      kernel.tunes.push_back({name("VEC"), vec > 4 ? Values{vec, vec / 2, 1} : Values{vec, 1}, ""});
+      kernel.methods.push_back(
+          {"memory.vectorized_access", name("VEC") + " > 1", name("VEC") + "=1"});
+    }
+    const std::string fast_vec = vec > 1 ? name("VEC") : "1";
+    kernel.tunes.push_back({name("STACK"), {8, 16, 4}, ""});
+    kernel.tunes.push_back({name("UNROLL"), {4, 2, 1}, ""});
+    kernel.methods.push_back(
+        {"compute.ilp_unroll_register_tile", name("UNROLL") + " > 1", name("UNROLL") + "=1"});
+    kernel.methods.push_back({"memory.coalesced_access", "", ""});
+    kernel.methods.push_back({"compute.reduction", "", ""});
+    if (split_) add_chunks(kernel, fast_vec);
+    add_variants(kernel, head, vec);
+  }
+
+  void add_chunks(Kernel& kernel, const std::string& vec) {
+    const std::string n = as_factor(loop_.columns()), rows = as_factor(loop_.rows());
+    kernel.methods.push_back({"memory.split_k_parallel_reduce", "", ""});
+    kernel.lets = {
+        {name("TILES"), fmt::format("max(1, ceil_div({}, 32 * {}))", rows, vec)},
+        {name("WISH"), fmt::format("max(1, min(ceil_div({}, {} * {}), ceil_div(SMS * 4, {})))", n,
+                                   name("STACK"), name("UNROLL"), name("TILES"))},
+        {name("CHUNK"), fmt::format("max(1, ceil_div({}, {}))", n, name("WISH"))},
+        {name("CHUNKS"), fmt::format("ceil_div({}, {})", n, name("CHUNK"))}};
+    const std::string extent = fmt::format("{} * {}", rows, name("CHUNKS"));
+    for (const State& state : states_) {
+      kernel.scratch.push_back({scratch(state), state.joining.dtype(), extent, ""});
+      if (state.joining.has_place())
+        kernel.scratch.push_back({places(state), DType::Int64, extent, ""});
+    }
+  }
+
+  void add_variants(Kernel& kernel, const Head& head, int64_t vec) {
+    const std::string rows = loop_.rows().text();
+    const auto variant = [&](const std::string& when, const char* index, const std::string& packs) {
+      std::string grid = fmt::format("ceil_div({}, 32 * {})", rows, packs);
+      if (split_) grid += ", " + name("CHUNKS");
+      kernel.variants.push_back({when,
+                                 {{fmt::format("{}<{}, {}>", region_.name, index, packs), grid,
+                                   "32, " + name("STACK"), "", head.args}}});
+    };
+    packs_.each_variant(vec > 1, as_factor(loop_.inner_extent()), name("VEC"), fits_int(region_),
+                        variant);
+  }
+
+  /// The second launch: a thread joins what all chunks found for its result.
+  void add_finish(Kernel& kernel) {
+    e_.open(loop_.outer_variables(), 0, 0);
+    rows_ = e_.text(loop_.rows());
+    write_results();
+    row_text_ = e_.close();
+    CudaWriter w(1);
+    w.raw(e_.at(0).text());
+    w.line("const Index row = static_cast<Index>(blockIdx.x) * 128 + threadIdx.x;");
+    w.line(fmt::format("if (row >= {}) return;", rows_));
+    loop_.write_row(e_, w);
+    w.raw(row_text_);
+    w.line("constexpr int lane = 0;");
+    for (const State& state : states_)
+      w.line(fmt::format("{} {}[1] = {{{}}};", state.joining.type(), state.name,
+                         state.joining.identity()));
+    {
+      const auto loop = w.block("for (Index c = 0; c < chunks; ++c)");
+      const std::string at = fmt::format("[c * {} + row]", as_factor(loop_.rows()));
+      for (const State& state : states_)
+        w.line(fmt::format(
+            "{0}[0] = {1};", state.name,
+            state.joining.join(
+                state.name + "[0]",
+                state.joining.of(state.name + "_of_chunk" + at,
+                                 fmt::format("static_cast<Index>({}_places{})", state.name, at)))));
+    }
+    w.raw(result_text_);
+    const std::string own = region_.name + "_finish";
+    std::vector<std::pair<std::string, std::string>> more = {{"Index chunks", name("CHUNKS")}};
+    add_partials(more, "const ");
+    const Head head = head_of(e_, own, "typename Index", "128", more);
+    kernel.functions.insert(e_.functions().begin(), e_.functions().end());
+    kernel.source +=
+        fmt::format("\n// {}: the chunks' results joined.\n", region_.stores[0].to.name) +
+        head.text + " {\n" + w.text() + "}\n";
+    for (Variant& variant : kernel.variants) {
+      const bool wide = variant.launches[0].kernel.find("<long long") != std::string::npos;
+      variant.launches.push_back({fmt::format("{}<{}>", own, wide ? "long long" : "int"),
+                                  fmt::format("ceil_div({}, 128)", loop_.rows().text()), "128", "",
+                                  head.args});
+    }
+  }
+
+  const Region& region_;
+  const Situation& situation_;
+  bool split_;
+  std::vector<NodeId> nodes_;
+  ReducedLoop loop_;
+  Emitter e_;
+  Packs packs_;
+  std::vector<State> states_;
+  std::map<NodeId, size_t> state_of_;
+  int lane_scope_ = 0;
+  bool in_order_ = true;
+  std::string rows_, columns_, lane_text_, step_text_, row_text_, result_text_;
+};
+
+}  // namespace
+
+bool column_whole_applies(const Region& region, const Situation& situation) {
+  return !reductions_of(region).empty() && ColumnReduce(region, situation, false).serves();
+}
+
+bool column_split_applies(const Region& region, const Situation& situation) {
+  if (!column_whole_applies(region, situation)) return false;
+  const int64_t results = graph::count_of(region.node(reductions_of(region)[0]).shape).value();
+  return results < 32 * 4 * 4 * int64_t{situation.target.default_sms};
+}
+
+Kernel column_whole_emit(const Region& region, const Situation& situation) {
+  return ColumnReduce(region, situation, false).emit();
+}
+
+Kernel column_split_emit(const Region& region, const Situation& situation) {
+  return ColumnReduce(region, situation, true).emit();
+}
+
+}  // namespace kw::lines

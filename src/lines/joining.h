@@ -1,0 +1,60 @@
+// How two neighbouring pieces of a row become one: what scans and arg reductions carry from element
+// to element, as device code. A state is a plain value, or a value with its place.
+#pragma once
+
+#include <set>
+#include <string>
+
+#include "graph/op.h"
+#include "tensor/dtype.h"
+
+namespace kw::lines {
+
+class Joining {
+ public:
+  enum class Kind : uint8_t { Sum, Product, Max, Min };
+  enum class Lanes : uint8_t { One, Many };           // whether states go from lane to lane
+  enum class Places : uint8_t { None, First, Last };  // which of equals counts
+
+  /// `prefix`: of the device functions' names.
+  Joining(std::string prefix, tensor::DType dtype, Kind kind, Places places)
+      : prefix_(std::move(prefix)), dtype_(dtype), kind_(kind), places_(places) {}
+
+  /// "float" or "cummax_best<Index>".
+  std::string type() const;
+  tensor::DType dtype() const { return dtype_; }
+  bool has_place() const { return places_ != Places::None; }
+  /// The state of no element.
+  std::string identity() const;
+  /// The state of one element.
+  std::string of(const std::string& value, const std::string& place) const;
+  std::string value(const std::string& state) const;
+  std::string place(const std::string& state) const;
+  std::string join(const std::string& before, const std::string& now) const;
+  /// The same for one element that comes after all of `best`: cheaper than a join.
+  std::string step(const std::string& best, const std::string& value,
+                   const std::string& place) const;
+  /// The state of the lane `by` lanes below, above (xor), or of one lane.
+  std::string from_below(const std::string& state, const std::string& by, const std::string& mask,
+                         const std::string& width) const;
+  /// The join of all lanes up to the own one.
+  std::string upto(const std::string& state, const std::string& lane, const std::string& mask,
+                   const std::string& width) const;
+  /// The join of all lanes of a warp, in every lane; for states that take the first of equals.
+  std::string of_warp(const std::string& state, const std::string& width) const;
+  std::string from_beside(const std::string& state, const std::string& by) const;
+  std::string from_lane(const std::string& state, const std::string& lane, const std::string& mask,
+                        const std::string& width) const;
+  /// Device code of all that; helpers it calls are added to `functions`.
+  std::string definitions(std::set<std::string>& functions, Lanes lanes = Lanes::Many) const;
+
+ private:
+  std::string compare(std::set<std::string>& functions) const;
+
+  std::string prefix_;
+  tensor::DType dtype_;
+  Kind kind_;
+  Places places_;
+};
+
+}  // namespace kw::lines

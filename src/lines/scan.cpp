@@ -1,0 +1,535 @@
+// Scans along one dim. Inside a row every thread scans a pack, a group of threads joins the packs'
+// totals by shuffles, and a carry leads from tile to tile, so that a row is read and written once.
+//
+// - scan_warp: a warp, or a part of one, per row; no barriers.
+// - scan_block: a block per row, one barrier per tile.
+// - scan_split: several blocks per row; a first launch leaves every part's total, from which the
+//   second takes its carry. Reads twice, for few long rows.
+//
+// Rows that are neighbours in memory are scan_columns.cpp's.
+// - scan_chain: the same in one launch: every block has one tile, and waits for what lies before
+// it.
+//   Reads once; sums of floats depend on who was first.
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "lines/joining.h"
+#include "lines/scan.h"
+#include "lines/schedules.h"
+#include "lines/words.h"
+
+namespace kw::lines {
+
+using graph::Node;
+using graph::NodeId;
+using graph::Op;
+using graph::OpKind;
+using tensor::DType;
+
+namespace {
+
+enum class Scanners : uint8_t { Warp, Block, Split, Chain };
+
+class RowScan {
+ public:
+  RowScan(const Region& region, const Situation& situation, Scanners group)
+      : region_(region),
+        situation_(situation),
+        group_(group),
+        scans_(*scans_of(region)),
+        loop_(loop_of(region, scans_)),
+        joining_(joining_of(region, scans_)),
+        e_(region, 1),
+        packs_(e_, scans_.first->attrs.reverse ? "mirror" : "column") {
+    e_.ranges = loop_.ranges();
+    e_.rename = loop_.rename(variable(memory_column()) + variable(kLane));
+    length_ = loop_.length();
+  }
+
+  Kernel emit() {
+    write_values();
+    Kernel kernel;
+    const std::string body = write_body();
+    std::vector<std::pair<std::string, std::string>> more;
+    if (group_ == Scanners::Split) {
+      more.emplace_back("Index part_length", let("PART"));
+      more.emplace_back(fmt::format("{}* totals", register_type(joining_.dtype())), totals());
+      if (joining_.has_place()) more.emplace_back("long long* places", places());
+    }
+    if (group_ == Scanners::Chain) {
+      more.emplace_back(fmt::format("{}* totals", register_type(joining_.dtype())), totals());
+      if (joining_.has_place()) more.emplace_back("long long* places", places());
+      more.emplace_back("unsigned int* tickets", scratch_name(region_, "ticket"));
+      more.emplace_back("unsigned int* flags", scratch_name(region_, "flags"));
+      e_.need("load_acquire");
+      e_.need("store_release");
+    }
+    const std::string templates = group_ == Scanners::Split
+                                      ? "typename Index, int kVec, bool kTotals"
+                                      : "typename Index, int kVec";
+    const Head head = head_of(e_, region_.name, templates, tune("THREADS"), more);
+    kernel.functions = e_.functions();
+    kernel.functions.insert({"load_pack", "store_pack"});
+    const std::string before = group_ == Scanners::Split   ? before_text()
+                               : group_ == Scanners::Chain ? chain_text(joining_, region_.name)
+                                                           : "";
+    kernel.source = joining_.definitions(kernel.functions) + before + "\n" + summary() + head.text +
+                    " {\n" + body + "}\n";
+    add_plan(kernel, head);
+    settle(kernel, situation_);
+    return kernel;
+  }
+
+ private:
+  std::string tune(const char* name) const { return name + region_.suffix; }
+  std::string let(const char* name) const { return name + region_.suffix; }
+  std::string totals() const { return scratch_name(region_, "totals"); }
+  std::string places() const { return scratch_name(region_, "places"); }
+  bool reverse() const { return scans_.first->attrs.reverse; }
+
+  /// Where a pack lies in memory: `column` counts in the direction of the scan, `mirror` the other
+  /// way.
+  const char* memory_column() const { return reverse() ? "mirror" : "column"; }
+  std::string position() const { return fmt::format("{} + {}", memory_column(), kLane); }
+
+  /// What counts a pack's elements in the direction of the scan.
+  const char* step() const { return reverse() ? "step" : kLane; }
+  std::string each_step(int from = 0) const {
+    return fmt::format("for (int {0} = {1}; {0} < kVec; ++{0})", step(), from);
+  }
+  void write_elements(CudaWriter& w, const std::function<void()>& inside) const {
+    w.line("#pragma unroll");
+    const auto elements = w.block(each_step());
+    if (reverse()) w.line("const int lane = kVec - 1 - step;");
+    inside();
+  }
+
+  void write_column(CudaWriter& w, const std::string& lanes) const {
+    w.line(fmt::format("const Index column = start + (u * {} + member) * kVec;", lanes));
+    if (reverse()) w.line(fmt::format("const Index mirror = {} - kVec - column;", length_text_));
+  }
+
+  // Scopes: 1 is the row, 2 a pack, 3 an element of it.
+  void open_pack(int deeper) {
+    pack_scope_ = e_.open({"column", "mirror"}, 1, deeper);
+    lane_scope_ = e_.open(loop_.element_variables(kLane), pack_scope_);
+  }
+
+  void write_values() {
+    e_.open(loop_.row_variables(), 0, 0);
+    length_text_ = e_.text(length_);
+    e_.note(loop_.rows());
+    e_.on_load = [this](NodeId, const Buffer& buffer, const Dim& address) {
+      return load(buffer, address);
+    };
+    open_pack(group_ == Scanners::Chain ? 2 : 3);
+    const Value in = e_.value(scans_.input, loop_.index());
+    e_.at(lane_scope_)
+        .line(fmt::format("run[{}] = {};", step(),
+                          joining_.of(converted(region_, scans_, joining_, in), position())));
+    lane_in_ = e_.close();
+    pack_in_ = e_.close();
+    open_pack(group_ == Scanners::Chain ? 2 : 3);
+    e_.on_node = [this](NodeId id, const Index&) { return scanned(id); };
+    for (const Store& store : region_.stores) write_store(store);
+    lane_out_ = e_.close();
+    pack_out_ = e_.close();
+    row_text_ = e_.close();
+  }
+
+  std::optional<Value> scanned(NodeId id) const {
+    if (scans_.nodes.count(id) == 0) return std::nullopt;
+    if (is_place(region_.node(id).op))
+      return Value{{fmt::format("static_cast<long long>({})", joining_.place("now"))}, lane_scope_};
+    return Value{{joining_.value("now")}, lane_scope_};
+  }
+
+  std::optional<Value> load(const Buffer& buffer, const Dim& address) {
+    const std::map<std::string, Dim> by = loop_.rename(variable(memory_column()));
+    const auto element = packs_.element(buffer, substitute(address, by), "[u]");
+    if (!element) return std::nullopt;
+    e_.note(address);
+    return Value{{from_memory(buffer.dtype, *element)}, lane_scope_};
+  }
+
+  void write_store(const Store& store) {
+    const Dim address =
+        substitute(linear(store.to.shape, loop_.index()), loop_.rename(variable(memory_column())));
+    vector_store_ = packs_.can_store(address) && vector_store_;
+    const Value value = e_.value(store.node, loop_.index());
+    e_.touch(store.to);
+    e_.note(linear(store.to.shape, loop_.index()));
+    if (store.to.dtype == DType::E8m0) e_.need("to_exponent");
+    const std::string pack = e_.fresh(store.to.name + "_pack");
+    stores_.push_back({store.to, address, pack});
+    e_.at(lane_scope_)
+        .line(fmt::format("{}.at[{}] = {};", pack, kLane, e_.stored(value, store.to.dtype)));
+  }
+
+  std::string write_body() {
+    CudaWriter w(1);
+    w.raw(e_.at(0).text());
+    const std::string lanes = group_ == Scanners::Warp ? tune("LANES") : tune("THREADS");
+    if (group_ == Scanners::Warp) {
+      w.line(fmt::format("const int member = threadIdx.x % {};", lanes));
+      w.line(
+          fmt::format("const Index row = static_cast<Index>(blockIdx.x) * ({} / {}) + "
+                      "threadIdx.x / {};",
+                      tune("THREADS"), lanes, lanes));
+      w.line(fmt::format("if (row >= {}) return;", loop_.rows().text()));
+      w.line(
+          fmt::format("const unsigned int group = {0} == 32 ? 0xffffffffu : ((1u << {0} % 32) - "
+                      "1u) << (threadIdx.x % 32 - member);",
+                      lanes));
+    } else {
+      w.line("const int member = threadIdx.x, warp = threadIdx.x / 32;");
+      w.line(fmt::format("__shared__ {} joined[2][32];", joining_.type()));
+    }
+    if (group_ == Scanners::Block) w.line("const Index row = blockIdx.x, begin = 0;");
+    if (group_ == Scanners::Split) write_part(w);
+    if (group_ == Scanners::Chain)
+      write_ticket(w, joining_, length_text_, fmt::format("{} * {} * kVec", lanes, tune("UNROLL")));
+    loop_.write_row(e_, w);
+    w.raw(row_text_);
+    write_carry(w);
+    if (group_ == Scanners::Chain) {
+      w.line("constexpr int turn = 0;");
+      write_tile(w, lanes, length_text_);
+      return w.text();
+    }
+    const std::string begin = group_ == Scanners::Warp ? "0" : "begin";
+    const std::string end = group_ == Scanners::Split ? "end" : length_text_;
+    if (group_ != Scanners::Warp) w.line("int turn = 0;");
+    {
+      const auto loop =
+          w.block(fmt::format("for (Index start = {}; start < {}; start += {} * {} * kVec)", begin,
+                              end, lanes, tune("UNROLL")));
+      write_tile(w, lanes, end);
+    }
+    if (group_ == Scanners::Split) write_total(w);
+    return w.text();
+  }
+
+  void write_part(CudaWriter& w) {
+    w.line(fmt::format("const Index parts = ({} + part_length - 1) / part_length;", length_text_));
+    w.line("const Index row = blockIdx.x / parts, part = blockIdx.x % parts;");
+    w.line("const Index begin = part * part_length;");
+    w.line(fmt::format("const Index end = {0} - begin < part_length ? {0} : begin + part_length;",
+                       length_text_));
+  }
+
+  void write_carry(CudaWriter& w) {
+    w.line(fmt::format("{} carry = {};", joining_.type(), joining_.identity()));
+    if (group_ != Scanners::Split) return;
+    w.line(fmt::format("if (!kTotals) carry = {}_before(totals + row * parts, {}part);",
+                       region_.name, joining_.has_place() ? "places + row * parts, " : ""));
+  }
+
+  /// Device code: every warp joins the totals of the parts before its own, in order.
+  std::string before_text() const {
+    CudaWriter w;
+    w.comment("The join of the parts before this one; every warp of the block computes it.");
+    w.line("template <typename Index>");
+    w.line(fmt::format("__device__ __forceinline__ {}", joining_.type()));
+    {
+      const auto function =
+          w.block(fmt::format("{}_before(const {}* totals, {}Index part)", region_.name,
+                              register_type(joining_.dtype()),
+                              joining_.has_place() ? "const long long* places, " : ""));
+      w.line("const int lane = threadIdx.x % 32;");
+      w.line("const Index each = (part + 31) / 32, first = lane * each;");
+      w.line(fmt::format("{} carry = {};", joining_.type(), joining_.identity()));
+      w.line(fmt::format(
+          "for (Index p = first; p < first + each && p < part; ++p) carry = {};",
+          joining_.join("carry", joining_.of("totals[p]", "static_cast<Index>(places[p])"))));
+      w.line(fmt::format("carry = {};", joining_.upto("carry", "lane", "0xffffffffu", "32")));
+      w.line(fmt::format("return {};", joining_.from_lane("carry", "31", "0xffffffffu", "32")));
+    }
+    return w.text();
+  }
+
+  void write_tile(CudaWriter& w, const std::string& lanes, const std::string& end) {
+    const std::string each = fmt::format("for (int u = 0; u < {}; ++u)", tune("UNROLL"));
+    for (const PackLoad& load : packs_.loads())
+      w.line(fmt::format("Pack<{}, kVec> {}[{}];", memory_type(load.buffer.dtype), load.name,
+                         tune("UNROLL")));
+    if (!packs_.loads().empty()) {
+      w.line("#pragma unroll");
+      const auto loop = w.block(each);
+      write_column(w, lanes);
+      const auto inside = w.block(fmt::format("if (column < {})", end));
+      packs_.write_loads(w);
+    }
+    if (group_ != Scanners::Warp) {
+      write_block_tile(w, each, lanes, end);
+      return;
+    }
+    w.line("#pragma unroll");
+    const auto loop = w.block(each);
+    write_column(w, lanes);
+    write_runs(w, "run", end);
+    w.line(fmt::format("const {} total = {};", joining_.type(),
+                       joining_.upto("run[kVec - 1]", "member", "group", lanes)));
+    w.line(fmt::format("{} before = {};", joining_.type(),
+                       joining_.from_below("total", "1", "group", lanes)));
+    w.line(fmt::format("before = member == 0 ? carry : {};", joining_.join("carry", "before")));
+    w.line(fmt::format(
+        "carry = {};",
+        joining_.join("carry", joining_.from_lane("total", lanes + " - 1", "group", lanes))));
+    write_outputs(w, "run", end);
+  }
+
+  /// The pack's elements, each joined with those before it in the pack.
+  void write_runs(CudaWriter& w, const std::string& run, const std::string& end) {
+    w.line(fmt::format("{} {}[kVec];", joining_.type(), "run"));
+    w.line("#pragma unroll");
+    w.line(fmt::format("{} {}[{}] = {};", each_step(), run, step(), joining_.identity()));
+    {
+      const auto inside = w.block(fmt::format("if (column < {})", end));
+      w.raw(pack_in_);
+      write_elements(w, [&] { w.raw(lane_in_); });
+    }
+    w.line("#pragma unroll");
+    w.line(fmt::format(
+        "{} {}[{}] = {};", each_step(1), run, step(),
+        joining_.join(fmt::format("{}[{} - 1]", run, step()), fmt::format("{}[{}]", run, step()))));
+  }
+
+  void write_block_tile(CudaWriter& w, const std::string& each, const std::string& lanes,
+                        const std::string& end) {
+    const std::string unroll = tune("UNROLL");
+    w.line(fmt::format("{0} runs[{1}][kVec], upto[{1}];", joining_.type(), unroll));
+    w.line("#pragma unroll");
+    {
+      const auto loop = w.block(each);
+      write_column(w, lanes);
+      write_runs(w, "run", end);
+      w.line("#pragma unroll");
+      w.line("for (int lane = 0; lane < kVec; ++lane) runs[u][lane] = run[lane];");
+      w.line(fmt::format("upto[u] = {};",
+                         joining_.upto("run[kVec - 1]", "member % 32", "0xffffffffu", "32")));
+      w.line(fmt::format("if (member % 32 == 31) joined[turn][u * ({} / 32) + warp] = upto[u];",
+                         tune("THREADS")));
+    }
+    w.line("__syncthreads();");
+    w.comment("Every warp joins the totals of all warps and packs, in order.");
+    w.line(fmt::format("{} sofar = member % 32 < {} * ({} / 32) ? joined[turn][member % 32] : {};",
+                       joining_.type(), unroll, tune("THREADS"), joining_.identity()));
+    w.line(fmt::format("sofar = {};", joining_.upto("sofar", "member % 32", "0xffffffffu", "32")));
+    if (group_ == Scanners::Chain) {
+      write_chain_link(w, joining_, region_.name);
+    } else {
+      w.line("turn = 1 - turn;");
+    }
+    w.line("#pragma unroll");
+    {
+      const auto loop = w.block(each);
+      write_column(w, lanes);
+      w.line(fmt::format("const int place = u * ({} / 32) + warp;", tune("THREADS")));
+      w.line(fmt::format(
+          "{} before = {};", joining_.type(),
+          joining_.from_lane("sofar", "place == 0 ? 0 : place - 1", "0xffffffffu", "32")));
+      w.line(fmt::format("before = place == 0 ? carry : {};", joining_.join("carry", "before")));
+      w.line(fmt::format("const {} below = {};", joining_.type(),
+                         joining_.from_below("upto[u]", "1", "0xffffffffu", "32")));
+      w.line(fmt::format("if (member % 32 != 0) before = {};", joining_.join("before", "below")));
+      write_outputs(w, "runs[u]", end);
+    }
+    if (group_ == Scanners::Chain) return;
+    w.line(fmt::format(
+        "carry = {};",
+        joining_.join("carry", joining_.from_lane("sofar", "31", "0xffffffffu", "32"))));
+  }
+
+  void write_outputs(CudaWriter& w, const std::string& run, const std::string& end) {
+    const auto inside = w.block(
+        fmt::format("if ({}column < {})", group_ == Scanners::Split ? "!kTotals && " : "", end));
+    w.raw(pack_out_);
+    for (const PackStore& store : stores_)
+      w.line(fmt::format("Pack<{}, kVec> {};", memory_type(store.to.dtype), store.pack));
+    write_elements(w, [&] {
+      const std::string own = fmt::format("{}[{}]", run, step());
+      const std::string last = fmt::format("{0}[{1} == 0 ? 0 : {1} - 1]", run, step());
+      const std::string now =
+          scans_.first->attrs.exclusive
+              ? fmt::format("{} == 0 ? before : {}", step(), joining_.join("before", last))
+              : joining_.join("before", own);
+      w.line(fmt::format("const {} now = {};", joining_.type(), now));
+      w.raw(lane_out_);
+    });
+    for (const PackStore& store : stores_)
+      w.line(
+          fmt::format("store_pack({} + {}, {});", store.to.name, store.address.text(), store.pack));
+  }
+
+  void write_total(CudaWriter& w) {
+    const auto last = w.block("if (kTotals && threadIdx.x == 0)");
+    w.line(fmt::format("totals[row * parts + part] = {};", joining_.value("carry")));
+    if (joining_.has_place())
+      w.line(fmt::format("places[row * parts + part] = {};", joining_.place("carry")));
+  }
+
+  std::string summary() const {
+    std::vector<std::string> names;
+    for (const Store& store : region_.stores) names.push_back(store.to.name);
+    const std::string who = group_ == Scanners::Warp    ? tune("LANES") + " threads scan a row"
+                            : group_ == Scanners::Block ? "a block scans a row"
+                                                        : "a block scans a part of a row";
+    return fmt::format("// {}: {}, {} packs of kVec elements per thread and tile.\n",
+                       join(names, ", "), who, tune("UNROLL"));
+  }
+
+  void add_plan(Kernel& kernel, const Head& head) {
+    const int64_t narrowest = packs_.narrowest();
+    const int64_t vec =
+        vector_store_ && !packs_.loads().empty() ? std::min<int64_t>(16 / narrowest, 8) : 1;
+    const bool alone = situation_.alone;
+    const int64_t n = length_.value();
+    using Values = std::vector<int64_t>;
+    kernel.tunes.push_back({tune("VEC"), vec > 1 ? Values{vec, 1} : Values{1}, ""});
+    const int64_t packs = (n + vec - 1) / vec;
+    if (group_ == Scanners::Warp) {
+      int64_t lanes = 4;
+      while (lanes < 32 && lanes < packs) lanes *= 2;
+      kernel.tunes.push_back({tune("THREADS"), alone ? Values{256, 128} : Values{256}, ""});
+      Values all = {lanes};
+      if (alone && lanes > 4) all.push_back(lanes / 2);
+      kernel.tunes.push_back({tune("LANES"), all, ""});
+      const int64_t steps = std::max<int64_t>(1, packs / lanes);
+      kernel.tunes.push_back({tune("UNROLL"), steps >= 4 ? Values{4, 2, 1} : Values{1, 2}, ""});
+      kernel.methods.push_back({"latency.warp_shuffle_sync", "", ""});
+    } else {
+      const bool longer = packs > 256 * 2;
+      kernel.tunes.push_back(
+          {tune("THREADS"), longer ? Values{256, 512, 128} : Values{128, 256, 64}, ""});
+      kernel.tunes.push_back({tune("UNROLL"), longer ? Values{4, 2, 1} : Values{2, 1},
+                              fmt::format("{} * {} <= 1024", tune("THREADS"), tune("UNROLL"))});
+      kernel.methods.push_back({"latency.reduce_sync_count", "", ""});
+    }
+    if (vec > 1)
+      kernel.methods.push_back(
+          {"memory.vectorized_access", tune("VEC") + " > 1", tune("VEC") + "=1"});
+    kernel.methods.push_back(
+        {"compute.ilp_unroll_register_tile", tune("UNROLL") + " > 1", tune("UNROLL") + "=1"});
+    kernel.methods.push_back({"compute.warp_shuffle", "", ""});
+    if (group_ == Scanners::Split) add_parts(kernel);
+    if (group_ == Scanners::Chain) add_chain(kernel);
+    add_variants(kernel, head);
+  }
+
+  void add_parts(Kernel& kernel) {
+    const std::string n = as_factor(length_), rows = as_factor(loop_.rows());
+    kernel.lets.emplace_back(
+        let("TILE"), fmt::format("{} * {} * {}", tune("THREADS"), tune("UNROLL"), tune("VEC")));
+    kernel.lets.emplace_back(
+        let("WISH"), fmt::format("max(1, min(ceil_div({}, {}), ceil_div(SMS * 4, max({}, 1))))", n,
+                                 let("TILE"), rows));
+    kernel.lets.emplace_back(let("PART"), fmt::format("max(1, ceil_div(ceil_div({}, {}), {})) * {}",
+                                                      n, let("WISH"), let("TILE"), let("TILE")));
+    kernel.lets.emplace_back(let("PARTS"), fmt::format("ceil_div({}, {})", n, let("PART")));
+    const std::string extent = fmt::format("{} * {}", rows, let("PARTS"));
+    kernel.scratch.push_back({totals(), joining_.dtype(), extent, ""});
+    if (joining_.has_place()) kernel.scratch.push_back({places(), DType::Int64, extent, ""});
+  }
+
+  std::string chained_parts(const std::string& vec) const {
+    return fmt::format("{} * ceil_div({}, {} * {} * {})", as_factor(loop_.rows()), length_.text(),
+                       tune("THREADS"), tune("UNROLL"), vec);
+  }
+
+  void add_chain(Kernel& kernel) {
+    const std::string most = chained_parts("1");
+    kernel.scratch.push_back({totals(), joining_.dtype(), "2 * " + most, ""});
+    if (joining_.has_place()) kernel.scratch.push_back({places(), DType::Int64, "2 * " + most, ""});
+    kernel.scratch.push_back({scratch_name(region_, "ticket"), DType::Uint32, "1", "= 0"});
+    kernel.scratch.push_back({scratch_name(region_, "flags"), DType::Uint32, most, "= 0"});
+    kernel.methods.push_back({"memory.kernel_fusion", "", ""});
+  }
+
+  Variant variant(const std::string& when, const std::string& index, const std::string& vec,
+                  const Head& head) const {
+    Variant out{when, {}};
+    const std::string rows = as_factor(loop_.rows());
+    if (group_ == Scanners::Split) {
+      for (const char* totals_only : {"true", "false"})
+        out.launches.push_back(
+            {fmt::format("{}<{}, {}, {}>", region_.name, index, vec, totals_only),
+             fmt::format("{} * {}", rows, let("PARTS")), tune("THREADS"), "", head.args});
+      return out;
+    }
+    std::string grid = loop_.rows().text();
+    if (group_ == Scanners::Chain) grid = chained_parts(vec);
+    if (group_ == Scanners::Warp)
+      grid =
+          fmt::format("ceil_div({}, {} / {})", loop_.rows().text(), tune("THREADS"), tune("LANES"));
+    out.launches.push_back({fmt::format("{}<{}, {}>", region_.name, index, vec), grid,
+                            tune("THREADS"), "", head.args});
+    return out;
+  }
+
+  void add_variants(Kernel& kernel, const Head& head) {
+    const auto add = [&](const std::string& when, const char* index, const std::string& vec) {
+      kernel.variants.push_back(variant(when, index, vec, head));
+    };
+    packs_.each_variant(vector_store_ && !packs_.loads().empty(), as_factor(length_), tune("VEC"),
+                        fits_int(region_), add);
+  }
+
+  const Region& region_;
+  const Situation& situation_;
+  Scanners group_;
+  Scans scans_;
+  RowLoop loop_;
+  Joining joining_;
+  Emitter e_;
+  Packs packs_;
+  Dim length_{1};
+  std::string length_text_;
+  int pack_scope_ = 0, lane_scope_ = 0;
+  bool vector_store_ = true;
+  std::vector<PackStore> stores_;
+  std::string lane_in_, pack_in_, lane_out_, pack_out_, row_text_;
+};
+
+/// Too few rows to fill the device with a block each.
+bool few_rows(const RowLoop& loop, const Situation& situation) {
+  return loop.rows().value() < 2 * situation.target.default_sms && loop.length().value() >= 16384;
+}
+
+}  // namespace
+
+bool scan_applies(const Region& region, const Situation&) {
+  const auto scans = scans_of(region);
+  return scans && !needs_order(*scans) && !loop_of(region, *scans).rows_are_adjacent();
+}
+
+bool scan_split_applies(const Region& region, const Situation& situation) {
+  return scan_applies(region, situation) && few_rows(loop_of(region, *scans_of(region)), situation);
+}
+
+Kernel scan_warp_emit(const Region& region, const Situation& situation) {
+  return RowScan(region, situation, Scanners::Warp).emit();
+}
+
+Kernel scan_block_emit(const Region& region, const Situation& situation) {
+  return RowScan(region, situation, Scanners::Block).emit();
+}
+
+Kernel scan_split_emit(const Region& region, const Situation& situation) {
+  return RowScan(region, situation, Scanners::Split).emit();
+}
+
+bool scan_chain_applies(const Region& region, const Situation& situation) {
+  if (!scan_split_applies(region, situation)) return false;
+  const auto scans = scans_of(region);
+  const bool adds = scans->kind == Joining::Kind::Sum || scans->kind == Joining::Kind::Product;
+  return !(adds && tensor::is_float(scans->first->dtype) && situation.precision.deterministic);
+}
+
+Kernel scan_chain_emit(const Region& region, const Situation& situation) {
+  return RowScan(region, situation, Scanners::Chain).emit();
+}
+
+}  // namespace kw::lines

@@ -1,0 +1,468 @@
+// Scans along a dim that is not the last. Neighbouring threads have neighbouring rows, kVec each,
+// so that every step along the scan is one coalesced access; a stack of threads shares the rows'
+// columns: each scans SPAN of them, the layers' totals meet in shared memory, a carry leads from
+// tile to tile.
+//
+// - scan_columns: a block scans its rows from end to end.
+// - scan_columns_split: several blocks per row; a first launch leaves every part's total, from
+//   which the second takes its carry. Reads twice, for few long rows.
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "lines/scan.h"
+#include "lines/schedules.h"
+#include "lines/words.h"
+
+namespace kw::lines {
+
+using graph::NodeId;
+using tensor::DType;
+
+namespace {
+
+constexpr int64_t kSegment = 128;  // bytes side by side that a layer should read
+
+ReducedLoop columns_of(const Region& region, const Scans& scans) {
+  std::vector<NodeId> values = {scans.input};
+  for (const Store& store : region.stores) values.push_back(store.node);
+  return ReducedLoop(region, scans.first->shape, scans.first->attrs.dims, values, scans.nodes);
+}
+
+class ColumnScan {
+ public:
+  ColumnScan(const Region& region, const Situation& situation, bool split)
+      : region_(region),
+        situation_(situation),
+        split_(split),
+        scans_(*scans_of(region)),
+        ordered_(needs_order(scans_)),
+        loop_(columns_of(region, scans_)),
+        joining_(joining_of(region, scans_)),
+        e_(region, 1),
+        packs_(e_, loop_.inner()) {
+    e_.ranges = loop_.ranges();
+    e_.rename = loop_.rename(variable(kLane));
+  }
+
+  Kernel emit() {
+    write_values();
+    Kernel kernel;
+    const std::string body = write_body();
+    std::vector<std::pair<std::string, std::string>> more;
+    if (split_) {
+      more.emplace_back("Index part_length", name("PART"));
+      more.emplace_back("Index parts", name("PARTS"));
+      more.emplace_back(fmt::format("{}* totals", register_type(joining_.dtype())), totals());
+      if (joining_.has_place()) more.emplace_back("long long* places", places());
+    }
+    const Head head =
+        head_of(e_, region_.name,
+                split_ ? "typename Index, int kVec, bool kTotals" : "typename Index, int kVec",
+                name("WIDTH") + " * " + name("STACK"), more);
+    kernel.functions = e_.functions();
+    kernel.functions.insert({"load_pack", "store_pack"});
+    const Joining::Lanes lanes = ordered_ ? Joining::Lanes::One : Joining::Lanes::Many;
+    kernel.source = joining_.definitions(kernel.functions, lanes) + (ordered_ ? "" : meet_text()) +
+                    "\n" + summary() + head.text + " {\n" + body + "}\n";
+    add_plan(kernel, head);
+    settle(kernel, situation_);
+    return kernel;
+  }
+
+ private:
+  std::string name(const char* text) const { return text + region_.suffix; }
+  std::string totals() const { return scratch_name(region_, "totals"); }
+  std::string places() const { return scratch_name(region_, "places"); }
+  bool exclusive() const { return scans_.first->attrs.exclusive; }
+  bool reverse() const { return scans_.first->attrs.reverse; }
+
+  /// The element's index; `column` counts in the direction of the scan.
+  Index index() const {
+    Index at = loop_.index();
+    Dim& along = at[scans_.axis()];
+    if (reverse()) along = loop_.columns() - Dim(1) - along;
+    return at;
+  }
+
+  // Scopes: 1 is the thread's rows, 2 one step along them, 3 one of them.
+  void open_step() {
+    const int step = e_.open(loop_.column_variables(), 1, 2);
+    std::vector<std::string> own = loop_.inner_variables();
+    own.push_back(kLane);
+    lane_scope_ = e_.open(own, step, 2);
+  }
+
+  void write_values() {
+    e_.open(loop_.outer_variables(), 0, 0);
+    rows_ = e_.text(loop_.rows());
+    columns_ = e_.text(loop_.columns());
+    e_.on_load = [this](NodeId, const Buffer& buffer, const Dim& address) {
+      return load(buffer, address);
+    };
+    open_step();
+    const Value in = e_.value(scans_.input, index());
+    const std::string place = reverse() ? fmt::format("{} - 1 - column", columns_) : "column";
+    e_.at(lane_scope_)
+        .line(fmt::format("runs[u][lane] = {};",
+                          joining_.of(converted(region_, scans_, joining_, in), place)));
+    lane_in_ = e_.close();
+    step_in_ = e_.close();
+    open_step();
+    e_.on_node = [this](NodeId id, const Index&) { return scanned(id); };
+    for (const Store& store : region_.stores) write_store(store);
+    lane_out_ = e_.close();
+    step_out_ = e_.close();
+    row_text_ = e_.close();
+  }
+
+  std::optional<Value> scanned(NodeId id) const {
+    if (scans_.nodes.count(id) == 0) return std::nullopt;
+    if (is_place(region_.node(id).op))
+      return Value{{fmt::format("static_cast<long long>({})", joining_.place("now"))}, lane_scope_};
+    return Value{{joining_.value("now")}, lane_scope_};
+  }
+
+  std::optional<Value> load(const Buffer& buffer, const Dim& address) {
+    const auto element = packs_.element(buffer, substitute(address, loop_.rename(Dim(0))), "[u]");
+    if (!element) return std::nullopt;
+    e_.note(address);
+    return Value{{from_memory(buffer.dtype, *element)}, lane_scope_};
+  }
+
+  void write_store(const Store& store) {
+    const Dim address = linear(store.to.shape, index());
+    const Dim renamed = substitute(address, loop_.rename(Dim(0)));
+    vector_store_ = packs_.can_store(renamed) && vector_store_;
+    const Value value = e_.value(store.node, index());
+    e_.touch(store.to);
+    e_.note(address);
+    if (store.to.dtype == DType::E8m0) e_.need("to_exponent");
+    const std::string pack = e_.fresh(store.to.name + "_pack");
+    stores_.push_back({store.to, renamed, pack});
+    e_.at(lane_scope_)
+        .line(fmt::format("{}.at[lane] = {};", pack, e_.stored(value, store.to.dtype)));
+  }
+
+  std::string write_body() {
+    CudaWriter w(1);
+    w.raw(e_.at(0).text());
+    const std::string width = name("WIDTH");
+    w.line(fmt::format("const int layer = threadIdx.x / {};", width));
+    w.line(fmt::format("const int first = threadIdx.x % {} * kVec;", width));
+    w.line(fmt::format("const Index own_row = static_cast<Index>(blockIdx.x) * {} * kVec + first;",
+                       width));
+    w.comment("Threads without a row stay for the barriers: they have no columns.");
+    w.line(fmt::format("const Index row = own_row < {0} ? own_row : {0} - kVec;", rows_));
+    loop_.write_row(e_, w);
+    w.line(fmt::format("Index begin = 0, end = {};", columns_));
+    if (split_) write_part(w);
+    w.line(fmt::format("const Index own_columns = own_row < {} ? end : 0;", rows_));
+    w.raw(row_text_);
+    w.line(fmt::format("{} carry[kVec];", joining_.type()));
+    write_lanes(w, {fmt::format("carry[lane] = {};", joining_.identity())});
+    if (split_) write_carry(w);
+    if (!ordered_) {
+      w.line(fmt::format("__shared__ {0} of_group[2][{1} * {2} / {3}][{1} * kVec];",
+                         joining_.type(), width, name("STACK"), group()));
+      w.line("int turn = 0;");
+    }
+    {
+      const auto tiles = w.block(fmt::format(
+          "for (Index start = begin; start < end; start += {} * {})", name("STACK"), name("SPAN")));
+      write_loads(w);
+      write_runs(w);
+      if (!ordered_) write_meeting(w);
+      write_outputs(w);
+    }
+    if (split_) write_totals(w);
+    return w.text();
+  }
+
+  void write_part(CudaWriter& w) const {
+    w.line("const Index part = blockIdx.y;");
+    w.line("begin = part * part_length;");
+    w.line("if (end - begin > part_length) end = begin + part_length;");
+  }
+
+  void write_carry(CudaWriter& w) const {
+    const auto before = w.block("for (Index p = 0; !kTotals && p < part; ++p)");
+    const std::string at = fmt::format("[p * {} + row + lane]", as_factor(loop_.rows()));
+    write_lanes(
+        w,
+        {fmt::format("carry[lane] = {};",
+                     joining_.join("carry[lane]",
+                                   joining_.of("totals" + at,
+                                               fmt::format("static_cast<Index>(places{})", at))))});
+  }
+
+  void write_lanes(CudaWriter& w, const std::vector<std::string>& lines) const {
+    const std::string each = "for (int lane = 0; lane < kVec; ++lane)";
+    w.line("#pragma unroll");
+    if (lines.size() == 1 && each.size() + lines[0].size() < 88) {
+      w.line(each + " " + lines[0]);
+      return;
+    }
+    const auto lanes = w.block(each);
+    w.lines(lines);
+  }
+
+  /// A loop over the thread's steps; `inside` is only for those that are there.
+  void write_steps(CudaWriter& w, const std::vector<std::string>& always,
+                   const std::function<void()>& inside) {
+    w.line("#pragma unroll");
+    const auto steps = w.block(fmt::format("for (int u = 0; u < {}; ++u)", name("SPAN")));
+    w.line(fmt::format("const Index column = start + layer * {} + u;", name("SPAN")));
+    w.lines(always);
+    const auto there = w.block("if (column < own_columns)");
+    inside();
+  }
+
+  void write_loads(CudaWriter& w) {
+    if (packs_.loads().empty()) return;
+    for (const PackLoad& load : packs_.loads())
+      w.line(fmt::format("Pack<{}, kVec> {}[{}];", memory_type(load.buffer.dtype), load.name,
+                         name("SPAN")));
+    write_steps(w, {}, [&] { packs_.write_loads(w); });
+  }
+
+  /// Every element joined with those before it of the same thread.
+  void write_runs(CudaWriter& w) {
+    w.line(fmt::format("{} runs[{}][kVec];", joining_.type(), name("SPAN")));
+    const std::string nothing = fmt::format(
+        "for (int lane = 0; lane < kVec; ++lane) runs[u][lane] = {};", joining_.identity());
+    write_steps(w, {"#pragma unroll", nothing}, [&] {
+      w.raw(step_in_);
+      w.line("#pragma unroll");
+      const auto lanes = w.block("for (int lane = 0; lane < kVec; ++lane)");
+      w.raw(lane_in_);
+    });
+    if (ordered_)
+      write_lanes(
+          w, {fmt::format("runs[0][lane] = {};", joining_.join("carry[lane]", "runs[0][lane]"))});
+    w.line("#pragma unroll");
+    const auto steps = w.block(fmt::format("for (int u = 1; u < {}; ++u)", name("SPAN")));
+    write_lanes(w, {fmt::format("runs[u][lane] = {};",
+                                joining_.join("runs[u - 1][lane]", "runs[u][lane]"))});
+  }
+
+  // Tiles take turns in shared memory, so one barrier is enough.
+  void write_meeting(CudaWriter& w) {
+    w.line(fmt::format("{} before[kVec];", joining_.type()));
+    w.line(fmt::format("{}_meet(runs[{} - 1], carry, before, of_group[turn]);", region_.name,
+                       name("SPAN")));
+    w.line("turn = 1 - turn;");
+  }
+
+  /// Threads in whose number shuffles can join all layers: a warp, or one layer of more threads.
+  std::string group() const { return fmt::format("({0} < 32 ? 32 : {0})", name("WIDTH")); }
+
+  /// Device code: what all layers found becomes what lies before each.
+  std::string meet_text() const {
+    CudaWriter w;
+    w.comment(
+        "What lies before a thread's columns in its tile; the carry goes on behind the tile.");
+    w.line(joining_.has_place() ? "template <typename Index, int kVec>" : "template <int kVec>");
+    {
+      const auto function = w.block(fmt::format(
+          "__device__ __forceinline__ void {1}_meet(const {0} (&own)[kVec], {0} (&carry)[kVec], "
+          "{0} (&before)[kVec], {0} (*of_group)[{2} * kVec])",
+          joining_.type(), region_.name, name("WIDTH")));
+      w.line(fmt::format("constexpr int kGroup = {}, kGroups = {} * {} / kGroup;", group(),
+                         name("WIDTH"), name("STACK")));
+      w.line(fmt::format("const int group = threadIdx.x / kGroup, first = threadIdx.x % {} * kVec;",
+                         name("WIDTH")));
+      write_shuffles(w);
+      w.line("__syncthreads();");
+      write_groups(w);
+    }
+    return w.text();
+  }
+
+  void write_shuffles(CudaWriter& w) const {
+    const std::string width = name("WIDTH"), all = "0xffffffffu";
+    w.line("#pragma unroll");
+    const auto lanes = w.block("for (int lane = 0; lane < kVec; ++lane)");
+    w.line(fmt::format("{} upto = own[lane];", joining_.type()));
+    w.line("#pragma unroll");
+    {
+      const auto steps = w.block(fmt::format("for (int by = {}; by < 32; by *= 2)", width));
+      w.line(fmt::format("const {} below = {};", joining_.type(),
+                         joining_.from_below("upto", "by", all, "32")));
+      w.line(fmt::format("if (threadIdx.x % 32 >= by) upto = {};", joining_.join("below", "upto")));
+    }
+    w.line(fmt::format(
+        "if (threadIdx.x % kGroup >= kGroup - {}) of_group[group][first + lane] = upto;", width));
+    w.line(
+        fmt::format("before[lane] = {};", joining_.from_below("upto", width + " % 32", all, "32")));
+  }
+
+  void write_groups(CudaWriter& w) const {
+    w.line("#pragma unroll");
+    const auto lanes = w.block("for (int lane = 0; lane < kVec; ++lane)");
+    w.line(fmt::format("{} outside = carry[lane];", joining_.type()));
+    w.line("#pragma unroll");
+    {
+      const auto groups = w.block("for (int y = 0; y < kGroups; ++y)");
+      w.line("if (y == group) outside = carry[lane];");
+      w.line(fmt::format("carry[lane] = {};",
+                         joining_.join("carry[lane]", "of_group[y][first + lane]")));
+    }
+    w.line(fmt::format("before[lane] = threadIdx.x % kGroup < {} ? outside : {};", name("WIDTH"),
+                       joining_.join("outside", "before[lane]")));
+  }
+
+  std::string now() const {
+    const std::string own = exclusive() ? "runs[u == 0 ? 0 : u - 1][lane]" : "runs[u][lane]";
+    const std::string start = ordered_ ? "carry[lane]" : "before[lane]";
+    const std::string joined = ordered_ ? own : joining_.join(start, own);
+    return exclusive() ? fmt::format("u == 0 ? {} : {}", start, joined) : joined;
+  }
+
+  void write_outputs(CudaWriter& w) {
+    const auto write = [&] {
+      write_steps(w, {}, [&] {
+        w.raw(step_out_);
+        for (const PackStore& store : stores_)
+          w.line(fmt::format("Pack<{}, kVec> {};", memory_type(store.to.dtype), store.pack));
+        w.line("#pragma unroll");
+        {
+          const auto lanes = w.block("for (int lane = 0; lane < kVec; ++lane)");
+          w.line(fmt::format("const {} now = {};", joining_.type(), now()));
+          w.raw(lane_out_);
+        }
+        for (const PackStore& store : stores_)
+          w.line(fmt::format("store_pack({} + {}, {});", store.to.name, store.address.text(),
+                             store.pack));
+      });
+    };
+    if (split_) w.line("if (kTotals) continue;");
+    write();
+    if (ordered_) write_lanes(w, {fmt::format("carry[lane] = runs[{} - 1][lane];", name("SPAN"))});
+  }
+
+  void write_totals(CudaWriter& w) const {
+    const auto last = w.block(fmt::format("if (kTotals && layer == 0 && own_row < {})", rows_));
+    const std::string at = fmt::format("[part * {} + row + lane]", as_factor(loop_.rows()));
+    std::vector<std::string> lines = {
+        fmt::format("totals{} = {};", at, joining_.value("carry[lane]"))};
+    if (joining_.has_place())
+      lines.push_back(fmt::format("places{} = {};", at, joining_.place("carry[lane]")));
+    write_lanes(w, lines);
+  }
+
+  std::string summary() const {
+    std::vector<std::string> names;
+    for (const Store& store : region_.stores) names.push_back(store.to.name);
+    return fmt::format(
+        "// {}: a stack of threads scans {} rows{},\n// {} columns per thread and tile.\n",
+        join(names, ", "), name("WIDTH") + " * kVec", split_ ? " of a part" : "", name("SPAN"));
+  }
+
+  bool packed() const { return vector_store_ && !packs_.loads().empty(); }
+
+  void add_plan(Kernel& kernel, const Head& head) {
+    using Values = std::vector<int64_t>;
+    const int64_t narrowest = packs_.narrowest();
+    int64_t vec = packed() ? std::min<int64_t>(16 / narrowest, 8) : 1;
+    while (vec > 1 && loop_.inner_extent().value() % vec != 0) vec /= 2;
+    int64_t width = std::max<int64_t>(4, kSegment / (vec * narrowest));
+    while (width > 1 && width / 2 * vec >= loop_.inner_extent().value()) width /= 2;
+    const int64_t columns = loop_.columns().value();
+    int64_t stack = std::max<int64_t>(32 / width, 1);
+    while (stack < 32 && stack * 8 < columns && stack * width < 256) stack *= 2;
+    if (ordered_) {
+      stack = 1;
+      width = 128;
+    }
+    kernel.tunes.push_back({name("VEC"), vec > 1 ? Values{vec, 1} : Values{1}, ""});
+    kernel.tunes.push_back({name("WIDTH"), {width, width * 2}, ""});
+    kernel.tunes.push_back({name("STACK"), ordered_ ? Values{1} : Values{stack, stack * 2}, ""});
+    kernel.tunes.push_back({name("SPAN"), {8, 4, 1}, ""});
+    if (vec > 1)
+      kernel.methods.push_back(
+          {"memory.vectorized_access", name("VEC") + " > 1", name("VEC") + "=1"});
+    kernel.methods.push_back(
+        {"compute.ilp_unroll_register_tile", name("SPAN") + " > 1", name("SPAN") + "=1"});
+    kernel.methods.push_back({"memory.coalesced_access", "", ""});
+    if (!ordered_) kernel.methods.push_back({"latency.reduce_sync_count", "", ""});
+    if (split_) add_parts(kernel);
+    add_variants(kernel, head);
+  }
+
+  std::string tiles(const std::string& vec) const {
+    return fmt::format("ceil_div({}, {} * {})", loop_.rows().text(), name("WIDTH"), vec);
+  }
+
+  void add_parts(Kernel& kernel) {
+    const std::string n = as_factor(loop_.columns()), tile = name("TILE"), part = name("PART");
+    kernel.lets = {
+        {tile, fmt::format("{} * {}", name("STACK"), name("SPAN"))},
+        {name("WISH"), fmt::format("max(1, min(ceil_div({}, {}), ceil_div(SMS * 4, max({}, 1))))",
+                                   n, tile, tiles(name("VEC")))},
+        {part,
+         fmt::format("max(1, ceil_div(ceil_div({}, {}), {})) * {}", n, name("WISH"), tile, tile)},
+        {name("PARTS"), fmt::format("ceil_div({}, {})", n, part)}};
+    const std::string extent = fmt::format("{} * {}", as_factor(loop_.rows()), name("PARTS"));
+    kernel.scratch.push_back({totals(), joining_.dtype(), extent, ""});
+    if (joining_.has_place()) kernel.scratch.push_back({places(), DType::Int64, extent, ""});
+    kernel.methods.push_back({"memory.split_k_parallel_reduce", "", ""});
+  }
+
+  void add_variants(Kernel& kernel, const Head& head) {
+    const auto add = [&](const std::string& when, const char* index, const std::string& vec) {
+      Variant variant{when, {}};
+      const std::string block = name("WIDTH") + " * " + name("STACK");
+      std::vector<std::string> kinds = {""};
+      if (split_) kinds = {", true", ", false"};
+      for (const std::string& kind : kinds)
+        variant.launches.push_back({fmt::format("{}<{}, {}{}>", region_.name, index, vec, kind),
+                                    tiles(vec) + (split_ ? ", " + name("PARTS") : ""), block, "",
+                                    head.args});
+      kernel.variants.push_back(variant);
+    };
+    packs_.each_variant(packed(), as_factor(loop_.inner_extent()), name("VEC"), fits_int(region_),
+                        add);
+  }
+
+  const Region& region_;
+  const Situation& situation_;
+  bool split_;
+  Scans scans_;
+  bool ordered_;
+  ReducedLoop loop_;
+  Joining joining_;
+  Emitter e_;
+  Packs packs_;
+  int lane_scope_ = 0;
+  bool vector_store_ = true;
+  std::vector<PackStore> stores_;
+  std::string rows_, columns_, lane_in_, step_in_, lane_out_, step_out_, row_text_;
+};
+
+}  // namespace
+
+bool scan_columns_applies(const Region& region, const Situation&) {
+  const auto scans = scans_of(region);
+  return scans && loop_of(region, *scans).rows_are_adjacent();
+}
+
+bool scan_columns_split_applies(const Region& region, const Situation& situation) {
+  if (!scan_columns_applies(region, situation)) return false;
+  const auto scans = scans_of(region);
+  if (needs_order(*scans)) return false;
+  const ReducedLoop loop = columns_of(region, *scans);
+  return loop.columns().value() >= 4096 &&
+         loop.rows().value() < 32 * int64_t{situation.target.default_sms};
+}
+
+Kernel scan_columns_emit(const Region& region, const Situation& situation) {
+  return ColumnScan(region, situation, false).emit();
+}
+
+Kernel scan_columns_split_emit(const Region& region, const Situation& situation) {
+  return ColumnScan(region, situation, true).emit();
+}
+
+}  // namespace kw::lines

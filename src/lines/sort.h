@@ -1,0 +1,12 @@
+// Sorting kernels as the last resort of every selection: right for every length and count.
+#pragma once
+
+#include "lines/words.h"
+#include "lines/selection.h"
+
+namespace kw::lines {
+
+/// Adds kernels named like the region, and variants of which the last always holds.
+void add_sort(const Region& region, const Situation& situation, Kernel& kernel);
+
+}  // namespace kw::lines

@@ -1,0 +1,301 @@
+// The k best of a row, a warp per row. The row's keys stay in registers. The k-th best of the
+// lanes' own bests is a limit that at least k elements reach and few others do; those are ranked
+// against each other. Rows where too many reach it (many equals, sorted runs) are served by taking
+// the best one k times.
+//
+// Why not a heap per thread: inserting diverges in every lane at other times, while here all lanes
+// run straight code. Why not a radix select: neighbouring floats share their high bits, so a
+// histogram of those is one hot bin.
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "lines/schedules.h"
+#include "lines/selection.h"
+#include "lines/sort.h"
+#include "lines/words.h"
+
+namespace kw::lines {
+
+using graph::NodeId;
+
+namespace {
+
+constexpr int64_t kMostWanted = 128;
+constexpr int64_t kLongestRow = 32 * 128;  // keys of a lane: registers
+constexpr int kPool = 256;                 // candidates of a warp
+
+class TopK {
+ public:
+  TopK(const Region& region, const Situation& situation)
+      : region_(region),
+        situation_(situation),
+        selection_(*selection_of(region)),
+        loop_(loop_of(region, selection_)),
+        e_(region, 1),
+        packs_(e_, "column") {
+    e_.ranges = loop_.ranges();
+    e_.rename = loop_.rename(variable("column") + variable(kLane));
+  }
+
+  bool serves() {
+    write_values();
+    return follows_;
+  }
+
+  Kernel emit() {
+    write_values();
+    const std::string body = write_body();
+    Kernel kernel;
+    const Head head =
+        head_of(e_, region_.name, "typename Index, int kVec, int kSteps", name("THREADS"));
+    kernel.functions = e_.functions();
+    kernel.functions.insert("load_pack");
+    kernel.source =
+        key_function(region_, selection_, true) + "\n" + limit_text() +
+        fmt::format("// {}: a warp finds the best of a row.\n", region_.stores[0].to.name) +
+        head.text + " {\n" + body + "}\n";
+    add_plan(kernel, head);
+    settle(kernel, situation_);
+    return kernel;
+  }
+
+ private:
+  std::string name(const char* text) const { return text + region_.suffix; }
+  int64_t wanted() const { return selection_.count().value(); }
+  /// Bests per lane: at least twice as many as are wanted, over the warp.
+  int64_t bests() const { return wanted() <= 16 ? 1 : wanted() <= 64 ? 4 : 8; }
+
+  // Scopes: 1 is the row, 2 a pack, 3 an element of it.
+  void write_values() {
+    e_.open(loop_.row_variables(), 0, 0);
+    length_ = e_.text(loop_.length());
+    rows_ = e_.text(loop_.rows());
+    e_.on_load = [this](NodeId, const Buffer& buffer, const Dim& address) {
+      return load(buffer, address);
+    };
+    const int pack_scope = e_.open({"column"}, 1, 2);
+    lane_scope_ = e_.open(loop_.element_variables(kLane), pack_scope);
+    const Value in = e_.value(selection_.input, loop_.index());
+    e_.at(lane_scope_)
+        .line(fmt::format("own_keys[u][lane] = {}_key({});", region_.name, in.expr.text));
+    lane_text_ = e_.close();
+    pack_text_ = e_.close();
+    e_.on_load = nullptr;
+    e_.rename = loop_.rename(variable(loop_.along().empty() ? "column" : loop_.along()));
+    CudaWriter results(1);
+    follows_ = SelectionResults(region_, selection_, loop_)
+                   .write(e_, 1, "ranked[warp][@]", results, "member", "32");
+    result_text_ = results.text();
+    row_text_ = e_.close();
+  }
+
+  std::optional<Value> load(const Buffer& buffer, const Dim& address) {
+    const Dim renamed = substitute(address, loop_.rename(variable("column")));
+    const auto element = packs_.element(buffer, renamed, "[u]");
+    if (!element) return std::nullopt;
+    e_.note(address);
+    return Value{{from_memory(buffer.dtype, *element)}, lane_scope_};
+  }
+
+  std::string write_body() {
+    CudaWriter w(1);
+    w.raw(e_.at(0).text());
+    const std::string warps = fmt::format("({} / 32)", name("THREADS"));
+    w.line(fmt::format("constexpr int kWanted = {}, kPool = {};", wanted(), kPool));
+    w.line(fmt::format("__shared__ unsigned long long pool[{}][kPool];", warps));
+    w.line(fmt::format("__shared__ unsigned int ranked[{}][kWanted];", warps));
+    w.line("const int member = threadIdx.x % 32, warp = threadIdx.x / 32;");
+    w.line(fmt::format("const Index row = static_cast<Index>(blockIdx.x) * {} + warp;", warps));
+    w.line(fmt::format("if (row >= {}) return;", rows_));
+    loop_.write_row(e_, w);
+    w.raw(row_text_);
+    write_keys(w);
+    w.line(fmt::format("const unsigned int limit = {}_limit<kWanted>(bests);", region_.name));
+    write_pool(w);
+    write_ranks(w);
+    w.raw(result_text_);
+    return w.text();
+  }
+
+  static constexpr const char* kEach = "for (int u = 0; u < kSteps; ++u)";
+  static constexpr const char* kColumn = "const int column = (u * 32 + member) * kVec;";
+
+  void write_keys(CudaWriter& w) {
+    for (const PackLoad& load : packs_.loads())
+      w.line(fmt::format("Pack<{}, kVec> {}[kSteps];", memory_type(load.buffer.dtype), load.name));
+    w.line("unsigned int own_keys[kSteps][kVec] = {};");
+    if (!packs_.loads().empty()) {
+      w.line("#pragma unroll");
+      const auto steps = w.block(kEach);
+      w.line(kColumn);
+      const auto inside = w.block(fmt::format("if (column < {})", length_));
+      packs_.write_loads(w);
+    }
+    w.line(fmt::format("unsigned int bests[{}] = {{}};", bests()));
+    w.line("#pragma unroll");
+    const auto steps = w.block(kEach);
+    w.line(kColumn);
+    const auto inside = w.block(fmt::format("if (column < {})", length_));
+    w.raw(pack_text_);
+    w.line("#pragma unroll");
+    const auto lanes = w.block("for (int lane = 0; lane < kVec; ++lane)");
+    w.raw(lane_text_);
+    w.line(fmt::format("unsigned int& best = bests[(u * kVec + lane) % {}];", bests()));
+    w.line("best = best > own_keys[u][lane] ? best : own_keys[u][lane];");
+  }
+
+  /// Device code of the limit that few elements reach.
+  std::string limit_text() const {
+    CudaWriter w;
+    w.comment(
+        "The largest limit, to 16 bits, that as many of the lanes' bests reach as are wanted.");
+    w.line("template <int kWanted, int kBests>");
+    w.line("__device__ __forceinline__ unsigned int");
+    {
+      const auto function =
+          w.block(fmt::format("{}_limit(const unsigned int (&bests)[kBests])", region_.name));
+      w.line("unsigned int limit = 0;");
+      {
+        const auto bits = w.block("for (unsigned int bit = 1u << 31; bit >= 1u << 16; bit >>= 1)");
+        w.line("int reach = 0;");
+        w.line("#pragma unroll");
+        {
+          const auto each = w.block("for (int b = 0; b < kBests; ++b)");
+          w.line("reach += __popc(__ballot_sync(0xffffffffu, bests[b] >= (limit | bit)));");
+        }
+        w.line("if (reach >= kWanted) limit |= bit;");
+      }
+      w.line("return limit;");
+    }
+    w.line("");
+    w.comment("The largest of a warp's numbers, in every lane.");
+    w.line("__device__ __forceinline__ unsigned long long");
+    {
+      const auto function =
+          w.block(fmt::format("{}_largest(unsigned long long item)", region_.name));
+      w.line("#pragma unroll");
+      {
+        const auto shuffles = w.block("for (int by = 16; by > 0; by /= 2)");
+        w.line("const unsigned long long beside = __shfl_xor_sync(0xffffffffu, item, by);");
+        w.line("item = beside > item ? beside : item;");
+      }
+      w.line("return item;");
+    }
+    return w.text() + "\n";
+  }
+
+  void write_pool(CudaWriter& w) const {
+    w.comment("Key and place as one number; of equal keys the first place is the better one.");
+    w.line("int found = 0;");
+    w.line("#pragma unroll");
+    const auto steps = w.block(kEach);
+    w.line("#pragma unroll");
+    const auto lanes = w.block("for (int lane = 0; lane < kVec; ++lane)");
+    w.line("const unsigned int column = (u * 32 + member) * kVec + lane;");
+    w.line(fmt::format("const bool reaches = column < {} && own_keys[u][lane] >= limit;", length_));
+    w.line("const unsigned int all = __ballot_sync(0xffffffffu, reaches);");
+    w.line("if (all == 0) continue;");
+    w.line("const int to = found + __popc(all & ((1u << member) - 1u));");
+    w.line(
+        "if (reaches && to < kPool) pool[warp][to] = "
+        "static_cast<unsigned long long>(own_keys[u][lane]) << 32 | ~column;");
+    w.line("found += __popc(all);");
+  }
+
+  void write_ranks(CudaWriter& w) const {
+    w.line("__syncwarp();");
+    {
+      const auto few = w.block("if (found <= kPool)");
+      const auto own = w.block("for (int c = member; c < found; c += 32)");
+      w.line("int rank = 0;");
+      w.line(
+          "for (int other = 0; other < found; ++other) rank += pool[warp][other] > "
+          "pool[warp][c];");
+      w.line("if (rank < kWanted) ranked[warp][rank] = ~static_cast<unsigned int>(pool[warp][c]);");
+    }
+    {
+      const auto many = w.block("else");
+      w.line("unsigned long long last = ~0ull;");
+      const auto each = w.block("for (int rank = 0; rank < kWanted; ++rank)");
+      w.line("unsigned long long next = 0;");
+      w.line("#pragma unroll");
+      {
+        const auto steps = w.block(kEach);
+        w.line("#pragma unroll");
+        const auto lanes = w.block("for (int lane = 0; lane < kVec; ++lane)");
+        w.line("const unsigned int column = (u * 32 + member) * kVec + lane;");
+        w.line(
+            "const unsigned long long item = "
+            "static_cast<unsigned long long>(own_keys[u][lane]) << 32 | ~column;");
+        w.line(fmt::format("if (column < {} && item < last && item > next) next = item;", length_));
+      }
+      w.line(fmt::format("next = {}_largest(next);", region_.name));
+      w.line("if (member == 0) ranked[warp][rank] = ~static_cast<unsigned int>(next);");
+      w.line("last = next;");
+    }
+    w.line("__syncwarp();");
+  }
+
+  void add_plan(Kernel& kernel, const Head& head) {
+    const int64_t narrowest = packs_.narrowest(4);
+    const int64_t vec = packs_.loads().empty() ? 1 : std::min<int64_t>(16 / narrowest, 8);
+    kernel.tunes.push_back({name("THREADS"), {128, 64, 256}, ""});
+    if (vec > 1) {
+      kernel.tunes.push_back({name("VEC"), {vec, 1}, ""});
+      kernel.methods.push_back(
+          {"memory.vectorized_access", name("VEC") + " > 1", name("VEC") + "=1"});
+    }
+    kernel.methods.push_back({"latency.warp_shuffle_sync", "", ""});
+    const std::string rows = loop_.rows().text();
+    const auto variant = [&](const std::string& when, const char* index, const std::string& packs) {
+      // A power of two, so that few kernels are compiled.
+      std::string steps = fmt::format("pick((ceil_div({0}, 32 * {1}) > 1)", length(), packs);
+      for (const int limit : {2, 4, 8, 16, 32, 64})
+        steps += fmt::format(" + (ceil_div({}, 32 * {}) > {})", length(), packs, limit);
+      steps += ", 1, 2, 4, 8, 16, 32, 64, 128)";
+      const std::string let = name(packs == "1" ? "STEPS_OF_ONE" : "STEPS");
+      if (std::none_of(kernel.lets.begin(), kernel.lets.end(),
+                       [&](const auto& known) { return known.first == let; }))
+        kernel.lets.emplace_back(let, steps);
+      kernel.variants.push_back({all_of({when, fmt::format("{} <= {}", length(), kLongestRow)}),
+                                 {{fmt::format("{}<{}, {}, {}>", region_.name, index, packs, let),
+                                   fmt::format("ceil_div({}, {} / 32)", rows, name("THREADS")),
+                                   name("THREADS"), "", head.args}}});
+    };
+    packs_.each_variant(vec > 1, length(), name("VEC"), fits_int(region_), variant);
+    Region longer = region_;
+    longer.name += "_sorted";
+    add_sort(longer, situation_, kernel);
+  }
+
+  std::string length() const { return as_factor(loop_.length()); }
+
+  const Region& region_;
+  const Situation& situation_;
+  Selection selection_;
+  RowLoop loop_;
+  Emitter e_;
+  Packs packs_;
+  int lane_scope_ = 0;
+  bool follows_ = true;
+  std::string length_, rows_, lane_text_, pack_text_, row_text_, result_text_;
+};
+
+}  // namespace
+
+bool top_k_applies(const Region& region, const Situation& situation) {
+  const auto selection = selection_of(region);
+  if (!selection || selection->stable || has_wide_keys(region, *selection)) return false;
+  const Dim& count = selection->count();
+  const Dim& length = region.node(selection->input).shape[selection->axis()];
+  if (!count.is_constant() || count.value() > kMostWanted || count.value() < 1) return false;
+  return length.value() <= kLongestRow && TopK(region, situation).serves();
+}
+
+Kernel top_k_emit(const Region& region, const Situation& situation) {
+  return TopK(region, situation).emit();
+}
+
+}  // namespace kw::lines

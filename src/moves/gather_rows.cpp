@@ -1,0 +1,212 @@
+// Rows picked from tables (embedding, index_select, gather along a leading dim): the row's index is
+// looked up once by a group of threads, which then copies, or computes, the row in packs.
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "moves/schedules.h"
+#include "moves/words.h"
+
+namespace kw::moves {
+
+using graph::NodeId;
+using graph::Op;
+using tensor::DType;
+
+namespace {
+
+class GatherRows {
+ public:
+  GatherRows(const Region& region, const Situation& situation)
+      : region_(region),
+        situation_(situation),
+        loop_(region, region.stores[0].to.shape, region.stores[0].to.shape.size() - 1,
+              nodes_of(region), {}),
+        e_(region, 1),
+        packs_(e_, "column") {
+    e_.ranges = loop_.ranges();
+    e_.rename = loop_.rename(variable("column") + variable(kLane));
+  }
+
+  /// Whether packs can be used for all stores and at least one load.
+  bool packs() {
+    write_values();
+    return vector_store_ && !packs_.loads().empty();
+  }
+
+  Kernel emit() {
+    write_values();
+    Kernel kernel;
+    const std::string body = write_body();
+    const Head head = head_of(e_, region_.name, "typename Index, int kVec", name("THREADS"));
+    kernel.functions = e_.functions();
+    kernel.functions.insert({"load_pack", "store_pack"});
+    kernel.source = fmt::format("// {}: {} threads look a row up and copy it.\n",
+                                region_.stores[0].to.name, name("LANES")) +
+                    head.text + " {\n" + body + "}\n";
+    add_plan(kernel, head);
+    settle(kernel, situation_);
+    return kernel;
+  }
+
+ private:
+  static std::vector<NodeId> nodes_of(const Region& region) {
+    std::vector<NodeId> nodes;
+    for (const Store& store : region.stores) nodes.push_back(store.node);
+    return nodes;
+  }
+  std::string name(const char* text) const { return text + region_.suffix; }
+
+  // Scopes: 1 is the row, 2 a pack, 3 an element of it.
+  void write_values() {
+    e_.open(loop_.row_variables(), 0, 0);
+    length_ = e_.text(loop_.length());
+    rows_ = e_.text(loop_.rows());
+    e_.on_load = [this](NodeId, const Buffer& buffer, const Dim& address) {
+      return load(buffer, address);
+    };
+    const int pack_scope = e_.open({"column"}, 1, 3);
+    lane_scope_ = e_.open(loop_.element_variables(kLane), pack_scope);
+    for (const Store& store : region_.stores) {
+      const Dim whole = linear(store.to.shape, loop_.index());
+      const Dim address = substitute(whole, loop_.rename(variable("column")));
+      vector_store_ = packs_.can_store(address) && vector_store_;
+      const Value value = e_.value(store.node, loop_.index());
+      e_.touch(store.to);
+      e_.note(whole);
+      if (store.to.dtype == DType::E8m0) e_.need("to_exponent");
+      const std::string pack = e_.fresh(store.to.name + "_pack");
+      stores_.push_back({store.to, address, pack});
+      e_.at(lane_scope_)
+          .line(fmt::format("{}.at[{}] = {};", pack, kLane, e_.stored(value, store.to.dtype)));
+    }
+    lane_text_ = e_.close();
+    pack_text_ = e_.close();
+    row_text_ = e_.close();
+  }
+
+  std::optional<Value> load(const Buffer& buffer, const Dim& address) {
+    const Dim renamed = substitute(address, loop_.rename(variable("column")));
+    // What is picked anew for every element cannot be loaded before the elements are known.
+    for (const std::string& word : identifiers(renamed.text())) {
+      if (word != "column" && e_.level_of(variable(word)) == lane_scope_) return std::nullopt;
+    }
+    const auto element = packs_.element(buffer, renamed, "[u]");
+    if (!element) return std::nullopt;
+    e_.note(address);
+    return Value{{from_memory(buffer.dtype, *element)}, lane_scope_};
+  }
+
+  std::string write_body() {
+    CudaWriter w(1);
+    w.raw(e_.at(0).text());
+    const std::string lanes = name("LANES");
+    w.line(fmt::format("const int member = threadIdx.x % {};", lanes));
+    w.line(
+        fmt::format("const Index row = static_cast<Index>(blockIdx.x) * ({0} / {1}) + "
+                    "threadIdx.x / {1};",
+                    name("THREADS"), lanes));
+    w.line(fmt::format("if (row >= {}) return;", rows_));
+    loop_.write_row(e_, w);
+    w.raw(row_text_);
+    const std::string each = fmt::format("for (int u = 0; u < {}; ++u)", name("UNROLL"));
+    const std::string column =
+        fmt::format("const Index column = start + (u * {} + member) * kVec;", lanes);
+    {
+      const auto loop =
+          w.block(fmt::format("for (Index start = 0; start < {}; start += {} * {} * kVec)", length_,
+                              lanes, name("UNROLL")));
+      for (const PackLoad& load : packs_.loads())
+        w.line(fmt::format("Pack<{}, kVec> {}[{}];", memory_type(load.buffer.dtype), load.name,
+                           name("UNROLL")));
+      w.line("#pragma unroll");
+      {
+        const auto packs = w.block(each);
+        w.line(column);
+        const auto inside = w.block(fmt::format("if (column < {})", length_));
+        packs_.write_loads(w);
+      }
+      w.line("#pragma unroll");
+      const auto packs = w.block(each);
+      w.line(column);
+      const auto inside = w.block(fmt::format("if (column < {})", length_));
+      write_stores(w);
+    }
+    return w.text();
+  }
+
+  void write_stores(CudaWriter& w) const {
+    w.raw(pack_text_);
+    for (const PackStore& store : stores_)
+      w.line(fmt::format("Pack<{}, kVec> {};", memory_type(store.to.dtype), store.pack));
+    w.line("#pragma unroll");
+    {
+      const auto lanes = w.block(fmt::format("for (int {0} = 0; {0} < kVec; ++{0})", kLane));
+      w.raw(lane_text_);
+    }
+    for (const PackStore& store : stores_)
+      w.line(
+          fmt::format("store_pack({} + {}, {});", store.to.name, store.address.text(), store.pack));
+  }
+
+  void add_plan(Kernel& kernel, const Head& head) {
+    using Values = std::vector<int64_t>;
+    const int64_t narrowest = packs_.narrowest();
+    const int64_t vec = std::min<int64_t>(16 / narrowest, 8);
+    const int64_t packs = (loop_.length().value() + vec - 1) / vec;
+    int64_t lanes = 4;
+    while (lanes < 128 && lanes < packs) lanes *= 2;
+    kernel.tunes.push_back({name("THREADS"), {256, 128}, ""});
+    kernel.tunes.push_back({name("VEC"), vec > 1 ? Values{vec, 1} : Values{1}, ""});
+    kernel.tunes.push_back(
+        {name("LANES"), lanes > 4 ? Values{lanes, lanes / 2} : Values{lanes}, ""});
+    kernel.tunes.push_back(
+        {name("UNROLL"), packs >= 2 * lanes ? Values{2, 1, 4} : Values{1, 2}, ""});
+    if (vec > 1)
+      kernel.methods.push_back(
+          {"memory.vectorized_access", name("VEC") + " > 1", name("VEC") + "=1"});
+    kernel.methods.push_back(
+        {"compute.ilp_unroll_register_tile", name("UNROLL") + " > 1", name("UNROLL") + "=1"});
+    kernel.methods.push_back({"memory.coalesced_access", "", ""});
+    const auto variant = [&](const std::string& when, const char* index, const std::string& pack) {
+      kernel.variants.push_back({when,
+                                 {{fmt::format("{}<{}, {}>", region_.name, index, pack),
+                                   fmt::format("ceil_div({}, {} / {})", loop_.rows().text(),
+                                               name("THREADS"), name("LANES")),
+                                   name("THREADS"), "", head.args}}});
+    };
+    packs_.each_variant(true, as_factor(loop_.length()), name("VEC"), fits_int(region_), variant);
+  }
+
+  const Region& region_;
+  const Situation& situation_;
+  RowLoop loop_;
+  Emitter e_;
+  Packs packs_;
+  int lane_scope_ = 0;
+  bool vector_store_ = true;
+  std::vector<PackStore> stores_;
+  std::string length_, rows_, lane_text_, pack_text_, row_text_;
+};
+
+}  // namespace
+
+bool gather_rows_applies(const Region& region, const Situation& situation) {
+  if (!heavy_nodes(region).empty() || !region.in_place.empty()) return false;
+  const Shape& shape = region.stores[0].to.shape;
+  if (shape.size() < 2) return false;
+  for (const Store& store : region.stores)
+    if (!same_shape(store.to.shape, shape)) return false;
+  bool picks = false;
+  for (const NodeId id : interior(region)) {
+    const Op op = region.node(id).op;
+    picks = picks || op == Op::IndexSelect || op == Op::Gather;
+  }
+  return picks && GatherRows(region, situation).packs();
+}
+
+Kernel gather_rows_emit(const Region& region, const Situation& situation) {
+  return GatherRows(region, situation).emit();
+}
+
+}  // namespace kw::moves

@@ -1,0 +1,125 @@
+// The floor: one thread per element, loops for whatever looks at many elements. Applies to every
+// region. Sorted elements are written to their rank, so that each is looked at once.
+#include <fmt/core.h>
+
+#include "moves/schedules.h"
+#include "moves/words.h"
+
+namespace kw::moves {
+
+using graph::Node;
+using graph::NodeId;
+using graph::OpKind;
+
+namespace {
+
+class Generic {
+ public:
+  explicit Generic(const Region& region) : region_(region), e_(region, 1) {}
+
+  Kernel emit() {
+    const Node& root = region_.root();
+    const bool ranks = region_.stores.size() == 1 &&
+                       graph::op_info(root.op).kind == OpKind::Selection &&
+                       region_.loads.count(region_.stores[0].node) == 0;
+    const Shape& shape = ranks ? region_.node(root.inputs[0]).shape : root.shape;
+    const Domain domain = make_domain(shape, "i");
+    e_.ranges = ranges_of(domain);
+    std::vector<std::string> variables = {"i"};
+    for (const Axis& dim : domain.dims) variables.push_back(dim.name);
+    e_.open(variables, 0, 0);
+    if (ranks) {
+      write_ranked(root, domain);
+    } else {
+      write_elements(domain);
+    }
+    const std::string body = e_.close();
+    return assembled(domain, body);
+  }
+
+ private:
+  void write_elements(const Domain& domain) {
+    for (const Store& store : region_.stores) {
+      const Shape& shape = region_.node(store.node).shape;
+      const Index index = reshaped(domain.shape, domain.index, shape, e_.ranges);
+      const Value value = e_.value(store.node, index);
+      write_store(store, linear(shape, index), value);
+    }
+  }
+
+  void write_store(const Store& store, const Dim& address, const Value& value) {
+    e_.touch(store.to);
+    if (store.to.dtype == tensor::DType::E8m0) e_.need("to_exponent");
+    e_.at(1).line(fmt::format("{}[{}] = {};", store.to.name, e_.text(address),
+                              e_.stored(value, store.to.dtype)));
+  }
+
+  void write_ranked(const Node& root, const Domain& domain) {
+    const auto along = static_cast<size_t>(root.attrs.dims[0]);
+    const Node& input = region_.node(root.inputs[0]);
+    Value x = e_.value(root.inputs[0], domain.index);
+    x = e_.bound({x.expr, 1}, input.dtype, "candidate");
+    const std::string rank = serial_rank(e_, 1, root, root.inputs[0], domain.index, x.expr.text);
+    const bool values = root.op == graph::Op::SortValues || root.op == graph::Op::TopKValues;
+    Index to = domain.index;
+    to[along] = variable(rank);
+    if (!values) x.expr = {fmt::format("static_cast<long long>({})", e_.text(domain.index[along]))};
+    if (root.shape[along].same_text(input.shape[along])) {
+      write_store(region_.stores[0], linear(root.shape, to), x);
+      return;
+    }
+    const auto block =
+        e_.at(1).block(fmt::format("if ({} < {})", rank, e_.text(root.shape[along])));
+    write_store(region_.stores[0], linear(root.shape, to), x);
+  }
+
+  Kernel assembled(const Domain& domain, const std::string& values) {
+    CudaWriter w(1);
+    const Dim total = graph::count_of(domain.shape);
+    const std::string threads = "THREADS" + region_.suffix;
+    w.line(
+        fmt::format("const Index i = static_cast<Index>(blockIdx.x) * {} + threadIdx.x;", threads));
+    w.line(fmt::format("if (i >= {}) return;", e_.text(total)));
+    const Index at = unravel(variable("i"), domain.shape, {{"i", total}});
+    for (size_t d = 0, v = 0; d < domain.shape.size(); ++d) {
+      if (v == domain.dims.size() || !mentions(domain.index[d], domain.dims[v].name)) continue;
+      w.line(fmt::format("const Index {} = {};", domain.dims[v++].name, e_.text(at[d])));
+    }
+    w.raw(e_.at(0).text());
+    w.raw(values);
+    Kernel kernel;
+    const Head head = head_of(e_, region_.name, "typename Index", threads);
+    kernel.source = fmt::format("// {}: one thread per element.\n{} {{\n{}}}\n",
+                                region_.stores[0].to.name, head.text, w.text());
+    kernel.functions = e_.functions();
+    kernel.tunes.push_back({threads, {128, 256, 64}, ""});
+    const bool empty = total.is_constant() && total.value() == 0;
+    const auto launch = [&](const char* index) {
+      return Launch{fmt::format("{}<{}>", region_.name, index),
+                    empty ? "1" : fmt::format("ceil_div({}, {})", total.text(), threads), threads,
+                    "", head.args};
+    };
+    const std::string fits = fits_int(region_);
+    if (!fits.empty()) kernel.variants.push_back({fits, {launch("int")}});
+    kernel.variants.push_back({"", {launch(fits.empty() ? "int" : "long long")}});
+    return kernel;
+  }
+
+  const Region& region_;
+  Emitter e_;
+};
+
+}  // namespace
+
+bool generic_applies(const Region& region, const Situation&) {
+  const Dim count = graph::count_of(region.root().shape);
+  for (const Store& store : region.stores) {
+    if (!graph::count_of(store.to.shape).same_text(count)) return false;
+  }
+  const std::vector<NodeId> heavy = heavy_nodes(region);
+  return heavy.empty() || heavy == std::vector<NodeId>{region.stores[0].node};
+}
+
+Kernel generic_emit(const Region& region, const Situation&) { return Generic(region).emit(); }
+
+}  // namespace kw::moves

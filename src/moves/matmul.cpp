@@ -1,0 +1,331 @@
+// Matrix products on CUDA cores: a block computes a tile, every thread 8 x 8 of it in registers.
+// The next tiles of the operands travel to registers while the present ones are multiplied from
+// shared memory, which has two buffers, so that one barrier per step is enough. Where tiles are too
+// few to fill the device, several blocks share one along k, and a second launch adds what they
+// found.
+#include "moves/matmul.h"
+
+#include <fmt/core.h>
+
+#include "base/text.h"
+#include "moves/schedules.h"
+#include "moves/words.h"
+
+namespace kw::moves {
+
+using graph::NodeId;
+using tensor::DType;
+
+namespace {
+
+class Tiled {
+ public:
+  Tiled(const Region& region, bool split)
+      : region_(region), split_(split), product_(*product_of(region)), e_(region, 1) {
+    e_.ranges = product_.ranges();
+  }
+
+  Kernel emit() {
+    write_values();
+    const std::string body = write_body();
+    Kernel kernel;
+    std::vector<std::pair<std::string, std::string>> more = {
+        {"Index chunk", split_ ? name("CHUNK") : fmt::format("max(1, {})", product_.k().text())}};
+    if (split_) more.emplace_back(sum_type() + "* sums", sums());
+    const Head head = head_of(e_, region_.name, "typename Index", threads(), more);
+    kernel.functions = e_.functions();
+    kernel.source = multiply_text() + summary() + head.text + " {\n" + body + "}\n";
+    add_plan(kernel, head);
+    if (split_) Tiled(region_, true).add_finish(kernel);
+    return kernel;
+  }
+
+ private:
+  std::string name(const char* text) const { return text + region_.suffix; }
+  std::string sums() const { return scratch_name(region_, "sums"); }
+  /// What products are added up in: as wide as the result, fp32 for halves.
+  DType sum_dtype() const {
+    const DType dtype = product_.node().dtype;
+    return in_float(dtype) ? DType::Fp32 : dtype;
+  }
+  std::string sum_type() const { return register_type(sum_dtype()); }
+  std::string threads() const {
+    return fmt::format("{} * {} / 64", name("TILE_M"), name("TILE_N"));
+  }
+
+  // Scopes: 1 is the block's place, 2 one element.
+  void write_values() {
+    e_.open({"batch"}, 0, 0);
+    for (const Dim& extent : {product_.m(), product_.n(), product_.k()}) e_.note(extent);
+    e_.note(product_.batches());
+    left_ = write_element(product_.operand(true, false));
+    right_ = write_element(product_.operand(false, false));
+    if (split_) {
+      result_ = fmt::format(
+          "sums[((blockIdx.y * {} + batch) * {} + mi) * {} + ni] = total[i][other];\n",
+          as_factor(product_.batches()), as_factor(product_.m()), as_factor(product_.n()));
+    } else {
+      const int scope = e_.open({"mi", "ni"}, 1, 3);
+      product_.write_stores(e_, scope, "total[i][other]");
+      result_ = e_.close();
+    }
+    block_text_ = e_.close();
+  }
+
+  struct Element {
+    ProductOperand operand;
+    std::string text;
+  };
+
+  Element write_element(const ProductOperand& operand) {
+    const int scope = e_.open({"mi", "ni", "ki"}, 1, 2);
+    const Value value =
+        e_.value(operand.node, operand.left ? product_.left_index() : product_.right_index());
+    e_.at(scope).line(fmt::format("next_{}[element] = {};", operand.tile, value.expr.text));
+    return {operand, e_.close()};
+  }
+
+  std::string write_body() {
+    CudaWriter w(1);
+    w.raw(e_.at(0).text());
+    const std::string m = product_.m().text(), n = product_.n().text();
+    w.line(fmt::format("constexpr int kM = {}, kN = {}, kK = {}, kThreads = kM * kN / 64;",
+                       name("TILE_M"), name("TILE_N"), name("TILE_K")));
+    w.line(fmt::format("__shared__ __align__(16) {} left[2][kK][kM + 4], right[2][kK][kN + 4];",
+                       sum_type()));
+    w.line(fmt::format("const Index tiles_m = ({} + kM - 1) / kM, tiles_n = ({} + kN - 1) / kN;", m,
+                       n));
+    w.line("const Index batch = blockIdx.x / (tiles_m * tiles_n);");
+    w.line("const Index first_m = blockIdx.x / tiles_n % tiles_m * kM;");
+    w.line("const Index first_n = blockIdx.x % tiles_n * kN;");
+    w.line("const int row = threadIdx.x / (kN / 8), column = threadIdx.x % (kN / 8);");
+    w.line("const Index begin = blockIdx.y * chunk;");
+    w.line(fmt::format("const Index end = {0} - begin < chunk ? {0} : begin + chunk;",
+                       product_.k().text()));
+    w.raw(block_text_);
+    w.line(fmt::format("{0} next_left[kM * kK / kThreads], next_right[kN * kK / kThreads];",
+                       sum_type()));
+    w.line(fmt::format("{} total[8][8] = {{}};", sum_type()));
+    write_fetch(w);
+    write_keep(w);
+    w.line("fetch(begin);");
+    w.line("keep(0);");
+    w.line("__syncthreads();");
+    w.line("int turn = 0;");
+    {
+      const auto loop = w.block("for (Index start = begin; start < end; start += kK, turn ^= 1)");
+      w.line("if (start + kK < end) fetch(start + kK);");
+      w.line(
+          fmt::format("{}_multiply(left[turn], right[turn], row, column, total);", region_.name));
+      w.line("if (start + kK < end) keep(turn ^ 1);");
+      w.line("__syncthreads();");
+    }
+    write_results(w);
+    return w.text();
+  }
+
+  /// Elements `start` … `start` + kK of both operands into registers; zero outside.
+  void write_fetch(CudaWriter& w) const {
+    const auto lambda = w.block("const auto fetch = [&](Index from)", ";");
+    for (const Element* element : {&left_, &right_}) {
+      const ProductOperand& operand = element->operand;
+      const char* side = operand.left ? "mi" : "ni";
+      const char* size = operand.left ? "kM" : "kN";
+      w.line("#pragma unroll");
+      const auto loop = w.block(
+          fmt::format("for (int element = 0; element < {} * kK / kThreads; ++element)", size));
+      write_place(w, operand);
+      w.line(fmt::format("const Index {} = {} + at, ki = {} + at_k;", side,
+                         operand.left ? "first_m" : "first_n", "from"));
+      w.line(fmt::format("next_{}[element] = 0;", operand.tile));
+      const auto inside =
+          w.block(fmt::format("if ({} < {} && ki < end)", side,
+                              operand.left ? product_.m().text() : product_.n().text()));
+      w.raw(element->text);
+    }
+  }
+
+  void write_keep(CudaWriter& w) const {
+    const auto lambda = w.block("const auto keep = [&](int to)", ";");
+    for (const Element* element : {&left_, &right_}) {
+      const ProductOperand& operand = element->operand;
+      w.line("#pragma unroll");
+      const auto loop =
+          w.block(fmt::format("for (int element = 0; element < {} * kK / kThreads; ++element)",
+                              operand.left ? "kM" : "kN"));
+      write_place(w, operand);
+      w.line(fmt::format("{0}[{1}][at_k][at] = next_{0}[element];", operand.tile, "to"));
+    }
+  }
+
+  /// Neighbouring threads take what lies side by side in memory.
+  void write_place(CudaWriter& w, const ProductOperand& operand) const {
+    const char* size = operand.left ? "kM" : "kN";
+    w.line("const int own = element * kThreads + threadIdx.x;");
+    w.line(operand.along_k ? "const int at = own / kK, at_k = own % kK;"
+                           : fmt::format("const int at = own % {0}, at_k = own / {0};", size));
+  }
+
+  /// Device code of one step: the thread's 8 x 8 sums take kK products each.
+  std::string multiply_text() const {
+    CudaWriter w;
+    w.comment("The thread's 8 x 8 sums take what one tile of each operand gives.");
+    w.line("template <int kK, int kM, int kN>");
+    w.line("__device__ __forceinline__ void");
+    {
+      const auto function = w.block(fmt::format(
+          "{0}_multiply(const {1} (&left)[kK][kM], const {1} (&right)[kK][kN], int row, int "
+          "column, {1} (&total)[8][8])",
+          region_.name, sum_type()));
+      w.line("#pragma unroll");
+      const auto steps = w.block("for (int k = 0; k < kK; ++k)");
+      w.line(fmt::format("{} a[8], b[8];", sum_type()));
+      w.line("#pragma unroll");
+      {
+        const auto load = w.block("for (int i = 0; i < 8; ++i)");
+        w.line("a[i] = left[k][i / 4 * ((kM - 4) / 2) + row * 4 + i % 4];");
+        w.line("b[i] = right[k][i / 4 * ((kN - 4) / 2) + column * 4 + i % 4];");
+      }
+      w.line("#pragma unroll");
+      w.line("for (int i = 0; i < 64; ++i) total[i / 8][i % 8] += a[i / 8] * b[i % 8];");
+    }
+    return w.text() + "\n";
+  }
+
+  void write_results(CudaWriter& w) const {
+    w.line("#pragma unroll");
+    const auto rows = w.block("for (int i = 0; i < 8; ++i)");
+    w.line("const Index mi = first_m + i / 4 * (kM / 2) + row * 4 + i % 4;");
+    w.line("#pragma unroll");
+    const auto columns = w.block("for (int other = 0; other < 8; ++other)");
+    w.line("const Index ni = first_n + other / 4 * (kN / 2) + column * 4 + other % 4;");
+    const auto inside =
+        w.block(fmt::format("if (mi < {} && ni < {})", product_.m().text(), product_.n().text()));
+    if (split_) {
+      w.line(std::string(trim(result_)));
+    } else {
+      w.raw(result_);
+    }
+  }
+
+  std::string summary() const {
+    return fmt::format("// {}: a block computes a tile of the product{}.\n",
+                       region_.stores[0].to.name, split_ ? " over a part of k" : "");
+  }
+
+  void add_plan(Kernel& kernel, const Head& head) {
+    const int64_t m = product_.m().value(), n = product_.n().value();
+    const bool small = m * n * product_.batches().value() < 128 * 128 * 132;
+    using Values = std::vector<int64_t>;
+    const Values sizes = small ? Values{64, 128} : Values{128, 64};
+    kernel.tunes.push_back({name("TILE_M"), sum_dtype() == DType::Fp64 ? Values{64} : sizes, ""});
+    kernel.tunes.push_back({name("TILE_N"), sum_dtype() == DType::Fp64 ? Values{64} : sizes, ""});
+    kernel.tunes.push_back({name("TILE_K"), {8, 16}, ""});
+    kernel.methods.push_back({"memory.tiling_smem", "", ""});
+    kernel.methods.push_back({"compute.ilp_unroll_register_tile", "", ""});
+    kernel.methods.push_back({"compute.overlap_compute_memory", "", ""});
+    const std::string tiles =
+        fmt::format("{} * ceil_div({}, {}) * ceil_div({}, {})", as_factor(product_.batches()),
+                    product_.m().text(), name("TILE_M"), product_.n().text(), name("TILE_N"));
+    if (split_) add_chunks(kernel, tiles);
+    const std::string fits = fits_int(region_);
+    const auto variant = [&](const std::string& when, const char* index) {
+      kernel.variants.push_back(
+          {when,
+           {{fmt::format("{}<{}>", region_.name, index),
+             split_ ? tiles + ", " + name("CHUNKS") : tiles, threads(), "", head.args}}});
+    };
+    if (!fits.empty()) variant(fits, "int");
+    variant("", fits.empty() ? "int" : "long long");
+  }
+
+  void add_chunks(Kernel& kernel, const std::string& tiles) const {
+    const std::string k = product_.k().text();
+    kernel.lets = {
+        {name("WISH"),
+         fmt::format("max(1, min(ceil_div({}, 64), ceil_div(SMS * 2, max(1, {}))))", k, tiles)},
+        {name("CHUNK"), fmt::format("ceil_div(max(1, ceil_div({}, {})), {}) * {}", k, name("WISH"),
+                                    name("TILE_K"), name("TILE_K"))},
+        {name("CHUNKS"), fmt::format("ceil_div({}, {})", k, name("CHUNK"))}};
+    kernel.methods.push_back({"memory.split_k_parallel_reduce", "", ""});
+    kernel.scratch.push_back(
+        {sums(), sum_dtype(),
+         fmt::format("{} * {} * {} * {}", name("CHUNKS"), as_factor(product_.batches()),
+                     as_factor(product_.m()), as_factor(product_.n())),
+         ""});
+  }
+
+  /// The second launch: a thread adds what the chunks found for its element.
+  void add_finish(Kernel& kernel) {
+    e_.open({"batch", "mi", "ni"}, 0, 0);
+    const int scope = e_.open({}, 1, 0);
+    product_.write_stores(e_, scope, "total");
+    const std::string result = e_.close(), text = e_.close();
+    e_.note(product_.m());
+    e_.note(product_.n());
+    e_.note(product_.batches());
+    CudaWriter w(1);
+    w.raw(e_.at(0).text());
+    const std::string count = fmt::format("{} * {} * {}", as_factor(product_.batches()),
+                                          as_factor(product_.m()), as_factor(product_.n()));
+    w.line("const Index i = static_cast<Index>(blockIdx.x) * 256 + threadIdx.x;");
+    w.line(fmt::format("const Index count = {};", count));
+    w.line("if (i >= count) return;");
+    w.line(fmt::format("const Index ni = i % {0}, mi = i / {0} % {1};", as_factor(product_.n()),
+                       as_factor(product_.m())));
+    w.line(fmt::format("const Index batch = i / {} / {};", as_factor(product_.n()),
+                       as_factor(product_.m())));
+    w.line(fmt::format("{} total = 0;", sum_type()));
+    w.line("for (Index c = 0; c < chunks; ++c) total += sums[c * count + i];");
+    w.raw(text);
+    w.raw(result);
+    const std::string own = region_.name + "_finish";
+    const Head head = head_of(
+        e_, own, "typename Index", "256",
+        {{"Index chunks", name("CHUNKS")}, {fmt::format("const {}* sums", sum_type()), sums()}});
+    kernel.functions.insert(e_.functions().begin(), e_.functions().end());
+    kernel.source +=
+        fmt::format("\n// {}: the parts along k added up.\n", region_.stores[0].to.name) +
+        head.text + " {\n" + w.text() + "}\n";
+    for (Variant& variant : kernel.variants) {
+      const bool wide = variant.launches[0].kernel.find("<long long") != std::string::npos;
+      variant.launches.push_back({fmt::format("{}<{}>", own, wide ? "long long" : "int"),
+                                  fmt::format("ceil_div({}, 256)", count), "256", "", head.args});
+    }
+  }
+
+  const Region& region_;
+  bool split_;
+  Product product_;
+  Emitter e_;
+  Element left_, right_;
+  std::string result_, block_text_;
+};
+
+}  // namespace
+
+bool matmul_applies(const Region& region, const Situation&) {
+  return product_of(region).has_value();
+}
+
+bool matmul_split_applies(const Region& region, const Situation& situation) {
+  const auto product = product_of(region);
+  if (!product) return false;
+  const int64_t tiles = product->batches().value() * ((product->m().value() + 63) / 64) *
+                        ((product->n().value() + 63) / 64);
+  return tiles < situation.target.default_sms && product->k().value() >= 512;
+}
+
+Kernel matmul_emit(const Region& region, const Situation& situation) {
+  Kernel kernel = Tiled(region, false).emit();
+  settle(kernel, situation);
+  return kernel;
+}
+
+Kernel matmul_split_emit(const Region& region, const Situation& situation) {
+  Kernel kernel = Tiled(region, true).emit();
+  settle(kernel, situation);
+  return kernel;
+}
+
+}  // namespace kw::moves

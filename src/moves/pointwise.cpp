@@ -1,0 +1,331 @@
+// Kernels without reductions: every thread computes UNROLL packs of VEC neighbouring elements, with
+// all loads issued before any arithmetic. Broadcasts are found by joining dims to as few axes as
+// the accesses allow.
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "moves/schedules.h"
+#include "moves/words.h"
+
+namespace kw::moves {
+
+using graph::NodeId;
+
+namespace {
+
+/// What one run over the region's elements needs: values of every store at the domain's index.
+class Elements {
+ public:
+  explicit Elements(const Region& region) : region_(region) {
+    domain_ = make_domain(region.node(before_reshapes(region, region.stores[0].node)).shape, "i");
+  }
+
+  const Domain& domain() const { return domain_; }
+  NodeId node_of(const Store& store) const { return before_reshapes(region_, store.node); }
+  Index index_of(const Store& store) const {
+    return reshaped(domain_.shape, domain_.index, region_.node(node_of(store)).shape,
+                    ranges_of(domain_));
+  }
+  /// Of every store: all have the domain's elements in its order.
+  Dim address() const { return linear(domain_.shape, domain_.index); }
+  std::vector<std::string> variables() const {
+    std::vector<std::string> names;
+    for (const Axis& dim : domain_.dims) names.push_back(dim.name);
+    return names;
+  }
+
+  /// Indices used when every store is computed; nothing when there are too many statements.
+  std::optional<std::vector<Dim>> used() const {
+    Emitter e(region_);
+    e.ranges = ranges_of(domain_);
+    e.budget = kMostStatements;
+    e.open(variables(), 0);
+    for (const Store& store : region_.stores) {
+      e.value(node_of(store), index_of(store));
+      e.text(address());
+    }
+    if (e.overflowed()) return std::nullopt;
+    return e.used_indices();
+  }
+
+ private:
+  const Region& region_;
+  Domain domain_;
+};
+
+class Pointwise {
+ public:
+  Pointwise(const Region& region, const Situation& situation, bool loops)
+      : region_(region),
+        situation_(situation),
+        loops_(loops),
+        elements_(region),
+        e_(region, 1),
+        axes_(axes_of(elements_)),
+        inner_(axes_.axes.back().name),
+        packs_(e_, inner_, names_of(axes_)) {
+    e_.ranges = ranges_of(elements_.domain());
+    e_.rename = axes_.rename;
+  }
+
+  Kernel emit() {
+    write_values();
+    Kernel kernel;
+    const std::string body = write_body();
+    const Head head = head_of(e_, region_.name, "typename Index, int kVec", tune("THREADS"));
+    kernel.source = summary() + head.text + " {\n" + body + "}\n";
+    kernel.functions = e_.functions();
+    kernel.functions.insert("load_pack");
+    kernel.functions.insert("store_pack");
+    add_plan(kernel, head);
+    return kernel;
+  }
+
+ private:
+  std::string tune(const char* name) const { return name + region_.suffix; }
+
+  static Joined axes_of(const Elements& elements) {
+    const std::vector<Dim> used = *elements.used();
+    const Joined axes = joined(elements.domain(), used, {"column", "row"});
+    return axes.axes.size() > 1 ? axes : joined(elements.domain(), used, {"i"});
+  }
+
+  static std::set<std::string> names_of(const Joined& axes) {
+    std::set<std::string> names;
+    for (const Axis& axis : axes.axes) names.insert(axis.name);
+    return names;
+  }
+
+  /// The last axis inside a pack runs over lanes.
+  Dim in_pack(const Dim& renamed) const {
+    return substitute(renamed, {{inner_, variable(inner_) + variable(kLane)}});
+  }
+
+  // Scopes: 1 is a pack, 2 an element of it.
+  void write_values() {
+    std::vector<std::string> outer = elements_.variables();
+    for (const Axis& axis : axes_.axes) outer.push_back(axis.name);
+    pack_scope_ = e_.open(outer, 0, loops_ ? 3 : 2);
+    lane_scope_ = e_.open({kLane}, pack_scope_);
+    if (!elements_.domain().dims.empty()) move_inner_to_lanes();
+    e_.on_load = [this](NodeId, const Buffer& buffer, const Dim& address) {
+      return load(buffer, address);
+    };
+    for (const Store& store : region_.stores) {
+      const Dim address = substitute(elements_.address(), axes_.rename);
+      vector_store_ = packs_.can_store(address) && vector_store_;
+      const Value value = e_.value(elements_.node_of(store), elements_.index_of(store));
+      const std::string pack = e_.fresh(store.to.name + "_pack");
+      e_.touch(store.to);
+      stores_.push_back({store, address, pack});
+      e_.at(lane_scope_)
+          .line(fmt::format("{}.at[{}] = {};", pack, kLane, e_.stored(value, store.to.dtype)));
+      if (store.to.dtype == tensor::DType::E8m0) e_.need("to_exponent");
+    }
+    lane_text_ = e_.close();
+    pack_text_ = e_.close();
+  }
+
+  // The innermost dim's variable belongs to the element, all others to its pack.
+  void move_inner_to_lanes() {
+    e_.set_level(elements_.domain().dims.back().name, lane_scope_);
+    for (const auto& [name, to] : axes_.rename) {
+      if (mentions(to, inner_)) e_.set_level(name, lane_scope_);
+    }
+    e_.rename = axes_.rename;
+    for (auto& [name, to] : e_.rename) to = in_pack(to);
+  }
+
+  std::optional<Value> load(const Buffer& buffer, const Dim& address) {
+    const Dim renamed = substitute(address, axes_.rename);
+    const auto element = packs_.element(buffer, renamed, "[u]");
+    if (!element) {
+      scattered_ = scattered_ || mentions(renamed, inner_);
+      return std::nullopt;
+    }
+    e_.note(address);
+    return Value{{from_memory(buffer.dtype, *element)}, lane_scope_};
+  }
+
+  /// The running number itself, where an address is nothing else.
+  std::string position(const Dim& address) const {
+    Dim whole(0);
+    for (const Axis& axis : axes_.axes) whole = whole * axis.extent + variable(axis.name);
+    return address.same_text(whole) ? "i" : address.text();
+  }
+
+  void write_axes(CudaWriter& w) {
+    if (axes_.axes.size() == 1) return;
+    std::string left = "i";
+    for (size_t a = axes_.axes.size(); a-- > 0;) {
+      const Axis& axis = axes_.axes[a];
+      const std::string extent = e_.text(axis.extent);
+      const bool simple = axis.extent.terms().size() == 1 && extent.find('*') == std::string::npos;
+      const std::string by = simple ? extent : "(" + extent + ")";
+      w.line(a == 0 ? fmt::format("const Index {} = {};", axis.name, left)
+                    : fmt::format("const Index {} = {} % {};", axis.name, left, by));
+      left = a + 1 == axes_.axes.size() ? "i / " + by : fmt::format("{} / {}", left, by);
+    }
+  }
+
+  std::string write_body() {
+    CudaWriter w(1);
+    Dim total(1);
+    for (const Axis& axis : axes_.axes) total = total * axis.extent;
+    w.raw(e_.at(0).text());
+    w.line(fmt::format("const Index count = {};", e_.text(total)));
+    const std::string tile = fmt::format("({} * {} * kVec)", tune("THREADS"), tune("UNROLL"));
+    const std::string start =
+        fmt::format("static_cast<Index>(blockIdx.x) * {} + threadIdx.x * kVec", tile);
+    if (loops_) {
+      w.line(fmt::format("const Index step = static_cast<Index>(gridDim.x) * {};", tile));
+      const auto block =
+          w.block(fmt::format("for (Index first = {}; first < count; first += step)", start));
+      write_tile(w);
+    } else {
+      w.line(fmt::format("const Index first = {};", start));
+      write_tile(w);
+    }
+    return w.text();
+  }
+
+  void write_tile(CudaWriter& w) {
+    const std::string unroll = tune("UNROLL");
+    const std::string head = fmt::format("for (int u = 0; u < {}; ++u)", unroll);
+    const std::string at = fmt::format("const Index i = first + u * ({} * kVec);", tune("THREADS"));
+    if (!packs_.loads().empty()) {
+      for (const PackLoad& load : packs_.loads()) {
+        w.line(fmt::format("Pack<{}, kVec> {}[{}];", memory_type(load.buffer.dtype), load.name,
+                           unroll));
+      }
+      w.line("#pragma unroll");
+      const auto loop = w.block(head);
+      w.line(at);
+      const auto inside = w.block("if (i < count)");
+      write_axes(w);
+      for (const PackLoad& load : packs_.loads()) {
+        w.line(fmt::format("{}[u] = load_pack<kVec>({} + {});", load.name, load.buffer.name,
+                           position(load.address)));
+      }
+    }
+    w.line("#pragma unroll");
+    const auto loop = w.block(head);
+    w.line(at);
+    const auto inside = w.block("if (i < count)");
+    write_axes(w);
+    w.raw(pack_text_);
+    for (const auto& store : stores_) {
+      w.line(fmt::format("Pack<{}, kVec> {};", memory_type(store.store.to.dtype), store.pack));
+    }
+    w.line("#pragma unroll");
+    {
+      const auto lanes = w.block("for (int lane = 0; lane < kVec; ++lane)");
+      w.raw(lane_text_);
+    }
+    for (const auto& store : stores_) {
+      w.line(fmt::format("store_pack({} + {}, {});", store.store.to.name, position(store.address),
+                         store.pack));
+    }
+  }
+
+  std::string summary() const {
+    std::vector<std::string> names;
+    for (const Store& store : region_.stores) names.push_back(store.to.name);
+    std::string text = fmt::format("// {}: every thread computes {} packs of kVec elements",
+                                   join(names, ", "), tune("UNROLL"));
+    text += loops_ ? ",\n// and the grid walks over all of them.\n" : ".\n";
+    return text;
+  }
+
+  void add_plan(Kernel& kernel, const Head& head) {
+    int widest = 1, narrowest = 16;
+    const auto size = [&](tensor::DType dtype) {
+      widest = std::max(widest, tensor::dtype_size(dtype));
+      narrowest = std::min(narrowest, tensor::dtype_size(dtype));
+    };
+    for (const PackLoad& load : packs_.loads()) size(load.buffer.dtype);
+    for (const Store& store : region_.stores) size(store.to.dtype);
+    std::vector<int64_t> vecs;
+    for (const int64_t vec : {16 / narrowest, 16 / widest, 1}) {
+      if (std::find(vecs.begin(), vecs.end(), vec) == vecs.end()) vecs.push_back(vec);
+    }
+    if (!vector_store_) vecs = {1};
+    if (scattered_) std::rotate(vecs.begin(), vecs.end() - 1, vecs.end());
+    const bool alone = situation_.alone;
+    using Values = std::vector<int64_t>;
+    kernel.tunes.push_back(
+        {tune("THREADS"), alone ? Values{256, 128, 512, 1024} : Values{256}, ""});
+    kernel.tunes.push_back({tune("VEC"), vecs, ""});
+    kernel.tunes.push_back({tune("UNROLL"), alone ? Values{1, 2, 4} : Values{1, 2}, ""});
+    if (vecs.size() > 1) {
+      kernel.methods.push_back(
+          {"memory.vectorized_access", tune("VEC") + " > 1", tune("VEC") + "=1"});
+    }
+    kernel.methods.push_back(
+        {"compute.ilp_unroll_register_tile", tune("UNROLL") + " > 1", tune("UNROLL") + "=1"});
+    kernel.methods.push_back({"memory.coalesced_access", "", ""});
+    if (interior(region_).size() > 1) kernel.methods.push_back({"memory.kernel_fusion", "", ""});
+    if (loops_) kernel.methods.push_back({"latency.persistent_kernel", "", ""});
+    add_variants(kernel, head);
+  }
+
+  void add_variants(Kernel& kernel, const Head& head) {
+    Dim total(1);
+    for (const Axis& axis : axes_.axes) total = total * axis.extent;
+    const std::string count = total.text();
+    const auto launch = [&](const std::string& index, const std::string& vec) {
+      const std::string name = fmt::format("{}<{}, {}>", region_.name, index, vec);
+      std::string grid = fmt::format("ceil_div({}, {} * {}{})", count, tune("THREADS"),
+                                     tune("UNROLL"), vec == "1" ? "" : " * " + vec);
+      if (loops_) grid = fmt::format("min({}, SMS * blocks_per_sm({}))", grid, name);
+      return Launch{name, grid, tune("THREADS"), "", head.args};
+    };
+    const auto add = [&](const std::string& when, const char* index, const std::string& vec) {
+      kernel.variants.push_back({when, {launch(index, vec)}});
+    };
+    packs_.each_variant(kernel.tunes[1].values.size() > 1, as_factor(axes_.axes.back().extent),
+                        tune("VEC"), fits_int(region_), add);
+  }
+
+  struct StoredPack {
+    Store store;
+    Dim address{0};
+    std::string pack;
+  };
+
+  const Region& region_;
+  const Situation& situation_;
+  bool loops_;
+  Elements elements_;
+  Emitter e_;
+  Joined axes_;
+  std::string inner_;
+  Packs packs_;
+  int pack_scope_ = 0, lane_scope_ = 0;
+  bool vector_store_ = true, scattered_ = false;
+  std::vector<StoredPack> stores_;
+  std::string lane_text_, pack_text_;
+};
+
+}  // namespace
+
+bool pointwise_applies(const Region& region, const Situation&) {
+  if (!heavy_nodes(region).empty()) return false;
+  const Dim count = graph::count_of(region.root().shape);
+  for (const Store& store : region.stores) {
+    if (!graph::count_of(region.node(store.node).shape).same_text(count)) return false;
+  }
+  return Elements(region).used().has_value();
+}
+
+Kernel pointwise_emit(const Region& region, const Situation& situation) {
+  return Pointwise(region, situation, false).emit();
+}
+
+Kernel pointwise_loop_emit(const Region& region, const Situation& situation) {
+  return Pointwise(region, situation, true).emit();
+}
+
+}  // namespace kw::moves

@@ -1,0 +1,209 @@
+// Scatters in two launches instead of a search per result. The first has a thread per source
+// element: sums are added atomically to scratch that starts at 0; where the last writer wins,
+// scratch keeps the largest position that wants a place, so that equal indices give the same answer
+// in every order. The second computes the results from the base and what was found.
+//
+// Sums of floats are kept in fp64, where the order of blocks shows only far behind what fp32 can
+// hold; fp64 itself, and tasks that demand the same bits twice, are left to others. Integers are
+// the same in every order.
+#include <fmt/core.h>
+
+#include "base/text.h"
+#include "moves/schedules.h"
+#include "moves/words.h"
+
+namespace kw::moves {
+
+using graph::Node;
+using graph::NodeId;
+using graph::Op;
+using graph::ScatterMode;
+using tensor::DType;
+
+namespace {
+
+constexpr int kThreads = 256;
+
+class Scatter {
+ public:
+  Scatter(const Region& region, NodeId id)
+      : region_(region),
+        id_(id),
+        node_(region.node(id)),
+        adds_(node_.attrs.scatter == ScatterMode::Add) {}
+
+  Kernel emit() {
+    Kernel kernel;
+    kernel.scratch.push_back({scratch(), scratch_dtype(), count_text(node_.shape), "= 0"});
+    kernel.methods = {{"memory.coalesced_access", "", ""}, {"latency.atomic_optimize", "", ""}};
+    const Head spread = write_spread(kernel);
+    const Head finish = write_finish(kernel);
+    const std::string fits = fits_int(region_);
+    if (!fits.empty()) kernel.variants.push_back(variant(fits, "int", spread, finish));
+    kernel.variants.push_back(variant("", fits.empty() ? "int" : "long long", spread, finish));
+    return kernel;
+  }
+
+ private:
+  std::string scratch() const { return scratch_name(region_, "found"); }
+  /// Sums of floats are in fp64; places are counted from 1.
+  DType scratch_dtype() const {
+    if (!adds_) return DType::Uint64;
+    if (in_float(node_.dtype)) return DType::Fp64;
+    return tensor::dtype_size(node_.dtype) == 8 ? DType::Uint64 : DType::Int32;
+  }
+  static std::string count_text(const Shape& shape) { return graph::count_of(shape).text(); }
+  const Shape& sources() const { return region_.node(node_.inputs[1]).shape; }
+  size_t along() const { return static_cast<size_t>(node_.attrs.dims[0]); }
+
+  Variant variant(const std::string& when, const std::string& index, const Head& spread,
+                  const Head& finish) const {
+    const auto grid = [](const Shape& shape) {
+      return fmt::format("ceil_div({}, {})", count_text(shape), kThreads);
+    };
+    const std::string threads = std::to_string(kThreads);
+    return {when,
+            {{fmt::format("{}_spread<{}>", region_.name, index), grid(sources()), threads, "",
+              spread.args},
+             {fmt::format("{}<{}>", region_.name, index), grid(region_.stores[0].to.shape), threads,
+              "", finish.args}}};
+  }
+
+  /// The head of a kernel with a thread per element of `shape`, as variables of its dims.
+  static void write_place(CudaWriter& w, Emitter& e, const Domain& domain) {
+    w.line(fmt::format("const Index i = static_cast<Index>(blockIdx.x) * {} + threadIdx.x;",
+                       kThreads));
+    w.line(fmt::format("if (i >= {}) return;", e.text(graph::count_of(domain.shape))));
+    std::string left = "i";
+    for (size_t a = domain.dims.size(); a-- > 0;) {
+      e.note(domain.dims[a].extent);
+      const std::string by = as_factor(domain.dims[a].extent);
+      w.line(a == 0 ? fmt::format("const Index {} = {};", domain.dims[a].name, left)
+                    : fmt::format("const Index {} = {} % {};", domain.dims[a].name, left, by));
+      left = fmt::format("{} / {}", left, by);
+    }
+  }
+
+  static std::vector<std::string> names_of(const Domain& domain) {
+    std::vector<std::string> names;
+    for (const Axis& axis : domain.dims) names.push_back(axis.name);
+    return names;
+  }
+
+  Head write_spread(Kernel& kernel) const {
+    const Domain domain = make_domain(sources(), "i");
+    Emitter e(region_, 1);
+    e.ranges = ranges_of(domain);
+    const int scope = e.open(names_of(domain), 0, 0);
+    const Value to = e.value(node_.inputs[1], domain.index);
+    const std::string picked = e.fresh_variable("picked", scope);
+    e.at(scope).line(fmt::format("const Index {} = static_cast<Index>({});", picked, to.expr.text));
+    Index at = domain.index;
+    at[along()] = variable(picked);
+    const std::string address = e.text(linear(node_.shape, at));
+    if (adds_) {
+      const Value source = e.value(node_.inputs[2], domain.index);
+      e.at(scope).line(fmt::format("atomicAdd(&found[{}], static_cast<{}>({}));", address,
+                                   register_type(scratch_dtype()), source.expr.text));
+    } else {
+      e.at(scope).line(
+          fmt::format("atomicMax(&found[{}], static_cast<unsigned long long>(i) + 1);", address));
+    }
+    const std::string body = e.close();
+    CudaWriter w(1);
+    w.raw(e.at(0).text());
+    write_place(w, e, domain);
+    w.raw(body);
+    const Head head =
+        head_of(e, region_.name + "_spread", "typename Index", std::to_string(kThreads),
+                {{fmt::format("{}* found", register_type(scratch_dtype())), scratch()}});
+    kernel.functions.insert(e.functions().begin(), e.functions().end());
+    kernel.source +=
+        fmt::format("// A thread per source element {}.\n",
+                    adds_ ? "adds it where it belongs" : "claims its place; the last one gets it") +
+        head.text + " {\n" + w.text() + "}\n\n";
+    return head;
+  }
+
+  Head write_finish(Kernel& kernel) const {
+    const Domain domain = make_domain(region_.stores[0].to.shape, "i");
+    Emitter e(region_, 1);
+    e.ranges = ranges_of(domain);
+    const int scope = e.open(names_of(domain), 0, 0);
+    e.on_node = [&](NodeId id, const Index& at) -> std::optional<Value> {
+      if (id != id_) return std::nullopt;
+      return scattered(e, at, scope);
+    };
+    for (const Store& store : region_.stores) {
+      const Value value = e.value(store.node, domain.index);
+      e.touch(store.to);
+      if (store.to.dtype == DType::E8m0) e.need("to_exponent");
+      e.at(scope).line(fmt::format("{}[{}] = {};", store.to.name,
+                                   e.text(linear(store.to.shape, domain.index)),
+                                   e.stored(value, store.to.dtype)));
+    }
+    const std::string body = e.close();
+    CudaWriter w(1);
+    w.raw(e.at(0).text());
+    write_place(w, e, domain);
+    w.raw(body);
+    const Head head =
+        head_of(e, region_.name, "typename Index", std::to_string(kThreads),
+                {{fmt::format("const {}* found", register_type(scratch_dtype())), scratch()}});
+    kernel.functions.insert(e.functions().begin(), e.functions().end());
+    kernel.source +=
+        fmt::format("// {}: the base and what was found for it.\n", region_.stores[0].to.name) +
+        head.text + " {\n" + w.text() + "}\n";
+    return head;
+  }
+
+  Value scattered(Emitter& e, const Index& at, int scope) const {
+    const Value base = e.value(node_.inputs[0], at);
+    const std::string entry = fmt::format("found[{}]", e.text(linear(node_.shape, at)));
+    if (adds_) {
+      const std::string type = register_type(node_.dtype);
+      const std::string found =
+          in_float(node_.dtype) ? entry : fmt::format("static_cast<{}>({})", type, entry);
+      return {{fmt::format("static_cast<{}>({} + {})", type, base.expr.operand(), found)}, scope};
+    }
+    const std::string winner = e.fresh_variable("winner", scope);
+    e.at(scope).line(fmt::format("const Index {} = static_cast<Index>({});", winner, entry));
+    const Emitter::Guarded source = e.under(winner + " > 0", scope, [&] {
+      const Index from = unravel(variable(winner) - Dim(1), sources(), e.ranges);
+      return e.value(node_.inputs[2], from);
+    });
+    return source.or_else(base);
+  }
+
+  const Region& region_;
+  NodeId id_;
+  const Node& node_;
+  bool adds_;
+};
+
+std::optional<NodeId> scatter_of(const Region& region) {
+  const std::vector<NodeId> heavy = heavy_nodes(region);
+  if (heavy.size() != 1 || region.node(heavy[0]).op != Op::Scatter || !region.in_place.empty())
+    return std::nullopt;
+  for (const Store& store : region.stores)
+    if (!same_shape(store.to.shape, region.stores[0].to.shape)) return std::nullopt;
+  return heavy[0];
+}
+
+}  // namespace
+
+bool scatter_applies(const Region& region, const Situation& situation) {
+  const auto id = scatter_of(region);
+  if (!id) return false;
+  const Node& node = region.node(*id);
+  if (node.attrs.scatter == ScatterMode::Set) return true;
+  if (node.attrs.scatter != ScatterMode::Add || node.dtype == DType::Bool) return false;
+  if (node.dtype == DType::Fp64) return false;
+  return !(in_float(node.dtype) && situation.precision.deterministic);
+}
+
+Kernel scatter_emit(const Region& region, const Situation&) {
+  return Scatter(region, *scatter_of(region)).emit();
+}
+
+}  // namespace kw::moves

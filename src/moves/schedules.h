@@ -1,0 +1,36 @@
+// The functions behind the schedule table's rows for elements computed one by one, moved, or
+// multiplied as matrices.
+#pragma once
+
+#include "moves/words.h"
+
+namespace kw::moves {
+
+// pointwise.cpp: one thread per few elements
+bool pointwise_applies(const Region& region, const Situation& situation);
+Kernel pointwise_emit(const Region& region, const Situation& situation);
+Kernel pointwise_loop_emit(const Region& region, const Situation& situation);
+// generic.cpp: one thread per element, loops for the rest
+bool generic_applies(const Region& region, const Situation& situation);
+Kernel generic_emit(const Region& region, const Situation& situation);
+
+// transpose.cpp: tiles turned in shared memory
+bool transpose_applies(const Region& region, const Situation& situation);
+Kernel transpose_emit(const Region& region, const Situation& situation);
+// scatter.cpp: a thread per source element, then one per result
+bool scatter_applies(const Region& region, const Situation& situation);
+Kernel scatter_emit(const Region& region, const Situation& situation);
+// gather_rows.cpp: rows picked from tables
+bool gather_rows_applies(const Region& region, const Situation& situation);
+Kernel gather_rows_emit(const Region& region, const Situation& situation);
+
+// matmul.cpp: on CUDA cores
+bool matmul_applies(const Region& region, const Situation& situation);
+Kernel matmul_emit(const Region& region, const Situation& situation);
+bool matmul_split_applies(const Region& region, const Situation& situation);
+Kernel matmul_split_emit(const Region& region, const Situation& situation);
+// matmul_wmma.cpp: on tensor cores
+bool matmul_wmma_applies(const Region& region, const Situation& situation);
+Kernel matmul_wmma_emit(const Region& region, const Situation& situation);
+
+}  // namespace kw::moves

@@ -1,0 +1,296 @@
+// Results whose last dim is not the one that is contiguous in the operands: square tiles pass
+// through shared memory, so that both loads and stores run along memory, in words of four bytes
+// where elements are smaller. Everything that is done element by element before and after the
+// permute is done on the way.
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "moves/schedules.h"
+#include "moves/words.h"
+
+namespace kw::moves {
+
+using graph::NodeId;
+using graph::Op;
+using tensor::DType;
+
+namespace {
+
+/// The permute whose operand is read along another dim than the result is written.
+struct Turned {
+  NodeId node = 0;
+  size_t along = 0;  // dim of the result in which the operand's memory is contiguous
+};
+
+/// Where the loads below a node step by single elements: a dim of the result, or nothing.
+std::optional<size_t> contiguous_dim(const Region& region, NodeId node, const Domain& domain) {
+  Emitter e(region);
+  e.ranges = ranges_of(domain);
+  std::vector<std::string> names;
+  for (const Axis& axis : domain.dims) names.push_back(axis.name);
+  e.open(names, 0);
+  std::set<size_t> dims;
+  bool odd = false;
+  e.on_load = [&](NodeId, const Buffer&, const Dim& address) -> std::optional<Value> {
+    for (const Axis& axis : domain.dims) {
+      const auto step = coefficient(address, axis.name);
+      if (step && step->same_text(Dim(1))) dims.insert(std::stoul(axis.name.substr(1)));
+      odd = odd || !step;
+    }
+    return Value{{"x"}, 1};
+  };
+  e.value(node, domain.index);
+  if (odd || dims.size() != 1 || e.overflowed()) return std::nullopt;
+  return *dims.begin();
+}
+
+/// Permutes that only pointwise work lies above.
+std::set<NodeId> permutes_under(const Region& region, NodeId node) {
+  if (region.loads.count(node) > 0) return {};
+  if (region.node(node).op == Op::Permute) return {node};
+  if (graph::op_info(region.node(node).op).kind != graph::OpKind::Pointwise) return {};
+  std::set<NodeId> found;
+  for (const NodeId input : region.node(node).inputs) found.merge(permutes_under(region, input));
+  return found;
+}
+
+std::optional<Turned> turned_of(const Region& region) {
+  if (!heavy_nodes(region).empty() || region.stores.size() != 1 || !region.in_place.empty())
+    return std::nullopt;
+  const Store& store = region.stores[0];
+  const Shape& shape = region.node(store.node).shape;
+  const Domain domain = make_domain(shape, "i");
+  if (domain.dims.size() < 2) return std::nullopt;
+  const std::set<NodeId> permutes = permutes_under(region, store.node);
+  if (permutes.size() != 1) return std::nullopt;
+  const NodeId at = *permutes.begin();
+  const auto along = contiguous_dim(region, at, domain);
+  if (!along || fmt::format("i{}", *along) == domain.dims.back().name) return std::nullopt;
+  return Turned{at, *along};
+}
+
+/// Variables a pack's address may have: indices read from memory are known too late.
+std::set<std::string> names_of(const Domain& domain) {
+  std::set<std::string> names;
+  for (const Axis& axis : domain.dims) names.insert(axis.name);
+  return names;
+}
+
+class Transpose {
+ public:
+  explicit Transpose(const Region& region)
+      : region_(region),
+        turned_(*turned_of(region)),
+        domain_(make_domain(region.node(region.stores[0].node).shape, "i")),
+        last_(domain_.dims.back().name),
+        along_(fmt::format("i{}", turned_.along)),
+        e_(region, 1),
+        packs_in_(e_, along_, names_of(domain_)),
+        packs_out_(e_, last_, names_of(domain_)) {
+    e_.ranges = ranges_of(domain_);
+    for (const Axis& axis : domain_.dims) {
+      if (axis.name == last_) width_ = axis.extent;
+      if (axis.name == along_) height_ = axis.extent;
+      if (axis.name != last_ && axis.name != along_) {
+        others_.push_back(axis);
+        count_ = count_ * axis.extent;
+      }
+    }
+  }
+
+  Kernel emit() {
+    write_values();
+    Kernel kernel;
+    const std::string body = write_body();
+    const Head head = head_of(e_, region_.name, "typename Index, int kVec", "32 * " + name("TALL"));
+    kernel.functions = e_.functions();
+    kernel.functions.insert({"load_pack", "store_pack"});
+    kernel.source =
+        fmt::format("// {}: square tiles turned in shared memory.\n", region_.stores[0].to.name) +
+        head.text + " {\n" + body + "}\n";
+    add_plan(kernel, head);
+    return kernel;
+  }
+
+ private:
+  std::string name(const char* text) const { return text + region_.suffix; }
+  /// Half types stay what they are in shared memory: half the traffic, the same values.
+  DType kept_dtype() const { return region_.node(turned_.node).dtype; }
+
+  /// Elements to a word of four bytes: as many as keep rows of the tile in different banks.
+  int64_t vec() const {
+    int size =
+        std::max(tensor::dtype_size(kept_dtype()), tensor::dtype_size(region_.stores[0].to.dtype));
+    for (const Packs* packs : {&packs_in_, &packs_out_})
+      for (const PackLoad& load : packs->loads())
+        size = std::max(size, tensor::dtype_size(load.buffer.dtype));
+    return packs_in_.loads().empty() || size >= 4 ? 1 : 4 / size;
+  }
+
+  void add_plan(Kernel& kernel, const Head& head) {
+    const int64_t most = vec();
+    const std::string vec = name("VEC");
+    if (most > 1) {
+      kernel.tunes.push_back({vec, {most, 1}, ""});
+      kernel.methods.push_back({"memory.vectorized_access", vec + " > 1", vec + "=1"});
+    }
+    kernel.tunes.push_back({name("TALL"), {8, 4, 16}, ""});
+    kernel.tunes.push_back({name("PAD"), {1, 0}, ""});
+    kernel.methods.insert(kernel.methods.end(),
+                          {{"memory.coalesced_access", "", ""},
+                           {"memory.tiling_smem", "", ""},
+                           {"memory.bank_conflict", name("PAD") + " == 1", name("PAD") + "=0"},
+                           {"memory.layout_transform_fusion", "", ""}});
+    const auto add = [&](const std::string& when, const char* index, const std::string& packed) {
+      const std::string side = packed == "1" ? "32" : fmt::format("(32 * {})", packed);
+      kernel.variants.push_back(
+          {when,
+           {{fmt::format("{}<{}, {}>", region_.name, index, packed),
+             fmt::format("{} * ceil_div({}, {}) * ceil_div({}, {})", as_factor(count_),
+                         height_.text(), side, width_.text(), side),
+             "32, " + name("TALL"), "", head.args}}});
+    };
+    if (most > 1) {
+      std::vector<std::string> aligned = packs_in_.conditions(vec);
+      for (const std::string& condition : packs_out_.conditions(vec)) aligned.push_back(condition);
+      for (const Dim& side : {height_, width_})
+        aligned.push_back(fmt::format("{} % {} == 0", as_factor(side), vec));
+      aligned.push_back(fits_int(region_));
+      add(all_of(aligned), "int", vec);
+    }
+    const std::string fits = fits_int(region_);
+    if (!fits.empty()) add(fits, "int", "1");
+    add("", fits.empty() ? "int" : "long long", "1");
+  }
+
+  // Scopes: 1 is the tile's place, 2 a pack, 3 an element of it, along the dim that packs lie on.
+  void open_pack(const std::string& inner) {
+    e_.rename = {{inner, variable(inner) + variable(kLane)}};
+    pack_scope_ = e_.open({last_, along_}, 1, 2);
+    lane_scope_ = e_.open({inner, kLane}, pack_scope_);
+    e_.on_load = [this, inner](NodeId, const Buffer& buffer,
+                               const Dim& address) -> std::optional<Value> {
+      Packs& packs = inner == last_ ? packs_out_ : packs_in_;
+      const auto element = packs.element(buffer, address, "");
+      if (!element) return std::nullopt;
+      e_.note(address);
+      return Value{{from_memory(buffer.dtype, *element)}, lane_scope_};
+    };
+  }
+
+  void write_values() {
+    std::vector<std::string> outer;
+    for (const Axis& axis : others_) outer.push_back(axis.name);
+    e_.open(outer, 0, 0);
+    height_text_ = e_.text(height_);
+    width_text_ = e_.text(width_);
+    for (const Axis& axis : others_) e_.note(axis.extent);
+    open_pack(along_);
+    const Value in = e_.value(turned_.node, domain_.index);
+    e_.at(lane_scope_)
+        .line(fmt::format("tile[place][fast + lane] = {};", e_.stored(in, kept_dtype())));
+    in_ = write_pack(packs_in_, "", "");
+    open_pack(last_);
+    e_.on_node = [this](NodeId id, const Index&) -> std::optional<Value> {
+      if (id != turned_.node) return std::nullopt;
+      return Value{{from_memory(kept_dtype(), "tile[fast + lane][place]")}, lane_scope_};
+    };
+    const Store& store = region_.stores[0];
+    const Dim address = linear(store.to.shape, domain_.index);
+    const Value value = e_.value(store.node, domain_.index);
+    e_.touch(store.to);
+    e_.note(address);
+    KW_CHECK(packs_out_.can_store(address), "a result is contiguous along its last dim");
+    if (store.to.dtype == DType::E8m0) e_.need("to_exponent");
+    const std::string pack = e_.fresh(store.to.name + "_pack");
+    e_.at(lane_scope_)
+        .line(fmt::format("{}.at[lane] = {};", pack, e_.stored(value, store.to.dtype)));
+    out_ =
+        write_pack(packs_out_, fmt::format("Pack<{}, kVec> {};", memory_type(store.to.dtype), pack),
+                   fmt::format("store_pack({} + {}, {});", store.to.name, address.text(), pack));
+    outer_text_ = e_.close();
+  }
+
+  /// What is done with a pack, from its loads on; closes its scopes.
+  std::string write_pack(const Packs& packs, const std::string& before, const std::string& behind) {
+    const std::string lanes = e_.close(), own = e_.close();
+    CudaWriter w(3);
+    for (const PackLoad& load : packs.loads())
+      w.line(fmt::format("const Pack<{}, kVec> {} = load_pack<kVec>({} + {});",
+                         memory_type(load.buffer.dtype), load.name, load.buffer.name,
+                         load.address.text()));
+    w.raw(own);
+    if (!before.empty()) w.line(before);
+    w.line("#pragma unroll");
+    {
+      const auto loop = w.block("for (int lane = 0; lane < kVec; ++lane)");
+      w.raw(lanes);
+    }
+    if (!behind.empty()) w.line(behind);
+    return w.text();
+  }
+
+  std::string write_body() {
+    CudaWriter w(1);
+    w.raw(e_.at(0).text());
+    w.line("constexpr int kSide = 32 * kVec;");
+    w.line(fmt::format("__shared__ {} tile[kSide][kSide + {}];", memory_type(kept_dtype()),
+                       name("PAD")));
+    w.line("const int fast = threadIdx.x * kVec;");
+    w.line(fmt::format("const Index tiles = ({} + kSide - 1) / kSide;", width_text_));
+    w.line(fmt::format("const Index stacks = ({} + kSide - 1) / kSide;", height_text_));
+    w.line("const Index first_column = blockIdx.x % tiles * kSide;");
+    w.line("const Index first_row = blockIdx.x / tiles % stacks * kSide;");
+    std::string left = "blockIdx.x / tiles / stacks";
+    for (size_t a = others_.size(); a-- > 0;) {
+      const std::string by = as_factor(others_[a].extent);
+      w.line(a == 0 ? fmt::format("const Index {} = {};", others_[a].name, left)
+                    : fmt::format("const Index {} = {} % {};", others_[a].name, left, by));
+      left = fmt::format("{} / {}", left, by);
+    }
+    w.raw(outer_text_);
+    write_pass(w, last_, "first_column + place", along_, "first_row + fast", in_);
+    w.line("__syncthreads();");
+    write_pass(w, along_, "first_row + place", last_, "first_column + fast", out_);
+    return w.text();
+  }
+
+  /// One way through the tile: neighbouring threads are neighbours along `fast`.
+  void write_pass(CudaWriter& w, const std::string& slow, const std::string& slow_at,
+                  const std::string& fast, const std::string& fast_at, const std::string& body) {
+    w.line("#pragma unroll");
+    const auto loop = w.block(
+        fmt::format("for (int place = threadIdx.y; place < kSide; place += {})", name("TALL")));
+    w.line(fmt::format("const Index {} = {}, {} = {};", slow, slow_at, fast, fast_at));
+    const auto inside =
+        w.block(fmt::format("if ({} < {} && {} < {})", last_, width_text_, along_, height_text_));
+    w.raw(body);
+  }
+
+  const Region& region_;
+  Turned turned_;
+  Domain domain_;
+  std::string last_, along_;
+  Emitter e_;
+  Packs packs_in_, packs_out_;
+  int pack_scope_ = 0, lane_scope_ = 0;
+  Dim width_{1}, height_{1}, count_{1};
+  std::vector<Axis> others_;
+  std::string height_text_, width_text_, in_, out_, outer_text_;
+};
+
+}  // namespace
+
+bool transpose_applies(const Region& region, const Situation&) {
+  return turned_of(region).has_value();
+}
+
+Kernel transpose_emit(const Region& region, const Situation& situation) {
+  Kernel kernel = Transpose(region).emit();
+  settle(kernel, situation);
+  return kernel;
+}
+
+}  // namespace kw::moves

@@ -1,0 +1,545 @@
+#include "rows/row_kernel.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "rows/words.h"
+
+namespace kw::rows {
+
+using graph::Node;
+using graph::NodeId;
+using graph::Op;
+
+std::set<std::string> axis_names(const Joined& rows, const Joined& columns) {
+  std::set<std::string> names;
+  for (const Axis& axis : rows.axes) names.insert(axis.name);
+  for (const Axis& axis : columns.axes) names.insert(axis.name);
+  return names;
+}
+
+std::string joined_text(Op op, const std::string& name, const Value& x, const char* type) {
+  if (op == Op::Sum) return fmt::format("{} += {};", name, x.expr.text);
+  if (op == Op::Prod) return fmt::format("{} *= {};", name, x.expr.operand());
+  return fmt::format("{0} = {1}()({0}, static_cast<{2}>({3}));", name, combine_of(op), type,
+                     x.expr.text);
+}
+
+RowKernel::RowKernel(const Region& region, const RowPlan& plan, Team team, bool registers,
+                     const Habits* habits)
+    : region_(region),
+      plan_(plan),
+      team_(team),
+      registers_(registers),
+      habits_(habits),
+      e_(region, 1),
+      rows_(axes(plan.rows, "row")),
+      columns_(axes(plan.columns, "column")),
+      inner_(columns_.axes.back().name),
+      packs_(e_, inner_, axis_names(rows_, columns_)) {
+  e_.ranges = plan.ranges();
+  e_.rename = rows_.rename;
+  for (const auto& [name, to] : columns_.rename) {
+    e_.rename.insert_or_assign(name,
+                               substitute(to, {{inner_, variable(inner_) + variable(kLane)}}));
+  }
+  plain_ = rows_.rename;
+  for (const auto& [name, to] : columns_.rename) plain_.insert_or_assign(name, to);
+}
+
+std::string RowKernel::body() {
+  open_row();
+  e_.on_node = [this](NodeId id, const Index& index) { return node(id, index); };
+  e_.on_load = [this](NodeId, const Buffer& buffer, const Dim& address) {
+    return load(buffer, address);
+  };
+  for (pass_ = 0; pass_ < plan_.passes.size(); ++pass_) {
+    if (!split() || pass_ == only_) reduction_pass(plan_.passes[pass_]);
+    if (!split() || pass_ >= only_) continue;
+    for (const NodeId id : plan_.passes[pass_]) join_parts(id);
+  }
+  if (!split() || only_ == plan_.passes.size()) {
+    row_stores();
+    if (!plan_.full_stores.empty()) store_pass();
+  }
+  const std::string values = first_loads() + e_.close();
+  CudaWriter w(1);
+  w.raw(e_.at(0).text());
+  for (const std::string& slots : shared_) w.line(slots);
+  write_head(w, values);
+  return w.text();
+}
+
+Joined RowKernel::axes(const Domain& domain, const std::string& name) const {
+  const Joined one = joined(domain, plan_.used, {name});
+  if (one.axes.size() == 1) return one;
+  return joined(domain, plan_.used, {name + "_inner", name + "_outer"});
+}
+
+void RowKernel::open_row() {
+  std::vector<std::string> variables = plan_.row_variables();
+  for (const Axis& axis : rows_.axes) variables.push_back(axis.name);
+  for (const char* own : {"row", "own_row", "thread"}) variables.emplace_back(own);
+  row_scope_ = e_.open(variables, 0, loops() && !split() ? 1 : 0);
+}
+
+// Pack and lane scopes of one pass.
+void RowKernel::open_pass(bool guarded) {
+  std::vector<std::string> variables = plan_.column_variables();
+  for (const Axis& axis : columns_.axes) variables.push_back(axis.name);
+  variables.emplace_back("column");
+  pack_scope_ = e_.open(variables, row_scope_, guarded ? 2 : 1);
+  lane_scope_ = e_.open({kLane}, pack_scope_);
+  for (const auto& [name, to] : columns_.rename) {
+    if (mentions(to, inner_)) e_.set_level(name, lane_scope_);
+  }
+  in_pass_.clear();
+}
+
+/// The loop over this thread's packs of the row.
+void RowKernel::write_columns(CudaWriter& w, const std::string& condition,
+                              const std::function<void()>& inside) {
+  const std::string count = e_.text(plan_.column_count());
+  if (loops()) {
+    w.line("#pragma unroll 4");
+    const auto loop = w.block(
+        fmt::format("for (Index column = {}thread * kVec; column < {}; column += {} * kVec)",
+                    split() ? "first + " : "", split() ? "last" : count, threads()));
+    write_parts(w, columns_, "column");
+    if (condition.empty()) {
+      inside();
+      return;
+    }
+    const auto block = w.block(fmt::format("if ({})", condition));
+    inside();
+    return;
+  }
+  w.line("#pragma unroll");
+  const auto loop = w.block("for (int item = 0; item < kItems; ++item)");
+  w.line(fmt::format("const Index column = (item * {} + thread) * kVec;", threads()));
+  const auto block = w.block(
+      fmt::format("if (column < {}{})", count, condition.empty() ? "" : " && " + condition));
+  write_parts(w, columns_, "column");
+  inside();
+}
+
+// Rows that several passes read, and those of the first pass, are loaded before anything else.
+std::string RowKernel::first_loads() {
+  CudaWriter w(loops() && !split() ? 2 : 1);
+  std::vector<const PackLoad*> first;
+  for (const PackLoad& load : packs_.loads()) {
+    if (is_kept(load.address)) first.push_back(&load);
+  }
+  for (const PackLoad* load : first) {
+    w.line(fmt::format("Pack<{}, kVec> {}[kItems];", memory_type(load->buffer.dtype), load->name));
+  }
+  for (const auto& [id, name] : kept_) {
+    w.line(fmt::format("{} {}[kItems][kVec];", register_type(region_.node(id).dtype), name));
+  }
+  write_shared_rows(w);
+  if (first.empty()) return w.text();
+  write_columns(w, "", [&] {
+    for (const PackLoad* load : first) {
+      w.line(fmt::format("{}[item] = load_pack<kVec>({} + {});", load->name, load->buffer.name,
+                         load->address.text()));
+    }
+  });
+  return w.text();
+}
+
+bool RowKernel::is_shared(const Dim& address) const {
+  if (!shares_ || habits_ == nullptr) return false;
+  const auto found = habits_->packs.find(address.text());
+  return found != habits_->packs.end() && found->second.size() > 1;
+}
+
+std::vector<Buffer> RowKernel::shared_rows() const {
+  std::vector<Buffer> rows;
+  for (const PackLoad& load : packs_.loads()) {
+    if (is_shared(load.address)) rows.push_back(load.buffer);
+  }
+  return rows;
+}
+
+// Every thread finds its own packs again, so no barrier is needed.
+void RowKernel::write_shared_rows(CudaWriter& w) {
+  if (shared_rows().empty()) return;
+  shared_.emplace_back("extern __shared__ uint4 row_memory[];");
+  const std::string columns = e_.text(plan_.column_count());
+  std::string from = "row_memory";
+  for (const PackLoad& load : packs_.loads()) {
+    if (!is_shared(load.address)) continue;
+    const char* type = memory_type(load.buffer.dtype);
+    w.line(fmt::format("auto* {0}_row = reinterpret_cast<Pack<{1}, kVec>*>({2});", load.name, type,
+                       from));
+    from += fmt::format(" + (({}) * sizeof({}) + 15) / 16", columns, type);
+  }
+  write_columns(w, "", [&] {
+    for (const PackLoad& load : packs_.loads()) {
+      if (!is_shared(load.address)) continue;
+      w.line(fmt::format("{0}_row[column / kVec] = load_pack<kVec>({1} + {2});", load.name,
+                         load.buffer.name, load.address.text()));
+    }
+  });
+}
+
+bool RowKernel::is_kept(const Dim& address) const {
+  if (!registers_ || habits_ == nullptr) return registers_;
+  const auto found = habits_->packs.find(address.text());
+  return found != habits_->packs.end() && (found->second.size() > 1 || found->second.count(0) > 0);
+}
+
+std::optional<Value> RowKernel::load(const Buffer& buffer, const Dim& address) {
+  const Dim renamed = substitute(address, plain_);
+  const bool kept = is_kept(renamed);
+  const auto element = packs_.element(buffer, renamed, kept ? "[item]" : "");
+  if (!element) return std::nullopt;
+  e_.note(address);
+  seen_.packs[renamed.text()].insert(pass_);
+  if (!kept) in_pass_.insert(element->substr(0, element->find('.')));
+  return Value{{from_memory(buffer.dtype, *element)}, lane_scope_};
+}
+
+std::optional<Value> RowKernel::node(NodeId id, const Index& index) {
+  const auto result = results_.find(id);
+  if (result != results_.end()) return result->second;
+  if (!is_costly(region_.node(id).op) || region_.loads.count(id) > 0) return std::nullopt;
+  int level = 0;
+  for (const Dim& dim : index) level = std::max(level, e_.level_of(dim));
+  if (level != lane_scope_ || lane_scope_ == 0) return std::nullopt;
+  seen_.costly[id].insert(pass_);
+  if (!registers_ || habits_ == nullptr) return std::nullopt;
+  const auto habit = habits_->costly.find(id);
+  if (habit == habits_->costly.end() || habit->second.size() < 2 || kept_.size() > 1) {
+    return std::nullopt;
+  }
+  return keep(id, index);
+}
+
+// Computed in the first pass that needs it, found in registers by the others.
+std::optional<Value> RowKernel::keep(NodeId id, const Index& index) {
+  const auto known = kept_.find(id);
+  if (known != kept_.end()) return Value{{known->second + "[item][lane]"}, lane_scope_};
+  if (keeping_) return std::nullopt;
+  keeping_ = true;
+  Value value = e_.plain(id, index);
+  keeping_ = false;
+  const std::string name = e_.fresh("kept");
+  kept_[id] = name;
+  value = e_.bound({value.expr, lane_scope_}, region_.node(id).dtype,
+                   std::string(graph::op_info(region_.node(id).op).name) + "_value");
+  e_.at(lane_scope_).line(fmt::format("{}[item][lane] = {};", name, value.expr.text));
+  return value;
+}
+
+/// Declares what a reduction has found so far: nothing.
+std::string RowKernel::start_total(NodeId id) {
+  const Node& node = region_.node(id);
+  const std::string name =
+      e_.fresh_variable(fmt::format("row_{}", graph::op_info(node.op).name), row_scope_);
+  totals_[id] = name;
+  e_.need(combine_of(node.op));
+  return fmt::format("{} {} = {};", partial_type(node.dtype), name,
+                     identity_of(node.op, node.dtype));
+}
+
+void RowKernel::write_step(NodeId id) {
+  const Node& node = region_.node(id);
+  const Node& operand = region_.node(node.inputs[0]);
+  const Value x = e_.value(node.inputs[0], plan_.operand_index(node, operand, plan_.places.at(id)));
+  e_.at(lane_scope_).line(joined_text(node.op, totals_.at(id), x, partial_type(node.dtype)));
+}
+
+void RowKernel::reduction_pass(const std::vector<NodeId>& reductions) {
+  open_pass(registers_);
+  std::vector<std::string> starts;
+  for (const NodeId id : reductions) {
+    starts.push_back(start_total(id));
+    if (plan_.rescaled.count(id) == 0) write_step(id);
+  }
+  const std::string lanes = e_.close(), packs = e_.take(pack_scope_);
+  const std::string online = online_steps(reductions);
+  e_.close();
+  CudaWriter& w = e_.at(row_scope_);
+  w.lines(starts);
+  for (const auto& [max, base] : bases_) {
+    w.line(fmt::format("float {} = {};", base, identity_of(graph::Op::Max, tensor::DType::Fp32)));
+  }
+  write_columns(w, "", [&] {
+    write_pass_body(w, packs, lanes, {}, {});
+    w.raw(online);
+  });
+  for (const NodeId id : reductions) {
+    if (plan_.rescaled.count(id) > 0) rescale(id);
+    finish(id, totals_.at(id));
+  }
+  bases_.clear();
+}
+
+// What is summed so far is rescaled when the maximum has grown by so much that exponentials could
+// overflow, not each time it grows: that is rare, and every time costs a rounding.
+std::string RowKernel::online_steps(const std::vector<NodeId>& reductions) {
+  std::map<NodeId, std::vector<NodeId>> sums;  // by their maximum
+  for (const NodeId id : reductions) {
+    const auto found = plan_.rescaled.find(id);
+    if (found != plan_.rescaled.end()) sums[found->second.max].push_back(id);
+  }
+  if (sums.empty()) return "";
+  const std::string lowest = identity_of(graph::Op::Max, tensor::DType::Fp32);
+  e_.need("rescaled");
+  CudaWriter& w = e_.at(pack_scope_);
+  for (const auto& [max, behind] : sums) {
+    const std::string base = e_.fresh_variable("row_base", row_scope_), now = totals_.at(max);
+    bases_[max] = base;
+    {
+      const auto grown = w.block(fmt::format("if ({} > {} + 8.0f)", now, base));
+      for (const NodeId id : behind) {
+        w.line(fmt::format("{0} = rescaled({0}, {1}, {2});", totals_.at(id), base, now));
+      }
+      w.line(fmt::format("{} = {};", base, now));
+    }
+    const std::string shift = e_.fresh_variable("shift", pack_scope_);
+    w.line(fmt::format("const float {0} = {1} == {2} ? 0.0f : {1};", shift, base, lowest));
+    results_[max] = {{shift}, pack_scope_};
+  }
+  lane_scope_ = e_.open({kLane}, pack_scope_);
+  for (const auto& [max, behind] : sums) {
+    for (const NodeId id : behind) write_step(id);
+  }
+  for (const auto& [max, behind] : sums) results_.erase(max);
+  const std::string lanes = e_.close();
+  w.line("#pragma unroll");
+  {
+    const auto block = w.block("for (int lane = 0; lane < kVec; ++lane)");
+    w.raw(lanes);
+  }
+  return e_.take(pack_scope_);
+}
+
+/// The sum as it would be with the row's own maximum, which is known by now.
+void RowKernel::rescale(NodeId id) {
+  const NodeId max = plan_.rescaled.at(id).max;
+  e_.at(row_scope_)
+      .line(fmt::format("{0} = rescaled({0}, {1}, {2});", totals_.at(id), bases_.at(max),
+                        totals_.at(max)));
+}
+
+void RowKernel::write_pass_body(CudaWriter& w, const std::string& packs, const std::string& lanes,
+                                const std::vector<std::string>& before_lanes,
+                                const std::vector<std::string>& behind_lanes) {
+  for (const PackLoad& load : packs_.loads()) {
+    if (in_pass_.count(load.name) == 0) continue;
+    if (is_shared(load.address)) {
+      w.line(fmt::format("const Pack<{0}, kVec> {1} = {1}_row[column / kVec];",
+                         memory_type(load.buffer.dtype), load.name));
+      continue;
+    }
+    w.line(fmt::format("const Pack<{}, kVec> {} = load_pack<kVec>({} + {});",
+                       memory_type(load.buffer.dtype), load.name, load.buffer.name,
+                       load.address.text()));
+  }
+  w.raw(packs);
+  w.lines(before_lanes);
+  w.line("#pragma unroll");
+  {
+    const auto block = w.block("for (int lane = 0; lane < kVec; ++lane)");
+    w.raw(lanes);
+  }
+  w.lines(behind_lanes);
+}
+
+/// Joins what the blocks of an earlier launch found in their parts of the row.
+void RowKernel::join_parts(NodeId id) {
+  CudaWriter& w = e_.at(row_scope_);
+  w.line(start_total(id));
+  const std::string name = totals_.at(id), at = "[row * parts + other]";
+  std::string part = partials_of(id, false) + at;
+  const auto online = plan_.rescaled.find(id);
+  if (online != plan_.rescaled.end()) {
+    e_.need("rescaled");
+    part = fmt::format("rescaled({}, {}{}, {})", part, partials_of(online->second.max, false), at,
+                       totals_.at(online->second.max));
+  }
+  {
+    const auto loop =
+        w.block(fmt::format("for (Index other = thread; other < parts; other += {})", threads()));
+    w.line(fmt::format("{0} = {1}()({0}, {2});", name, combine_of(region_.node(id).op), part));
+  }
+  finish(id, name);
+}
+
+std::string RowKernel::partials_of(NodeId id, bool written) {
+  const std::string name = partials_name(region_, id);
+  const std::pair<std::string, std::string> own = {
+      fmt::format("{}{}* __restrict__ {}", written ? "" : "const ",
+                  partial_type(region_.node(id).dtype), name),
+      name};
+  if (std::find(parameters_.begin(), parameters_.end(), own) == parameters_.end()) {
+    parameters_.push_back(own);
+  }
+  return name;
+}
+
+void RowKernel::finish(NodeId id, const std::string& name) {
+  const Node& node = region_.node(id);
+  CudaWriter& w = e_.at(row_scope_);
+  if (team_ != Team::Lanes) {
+    const std::string slots = e_.fresh(name + "_slots");
+    shared_.push_back(
+        fmt::format("__shared__ {} {}[{} / 32];", partial_type(node.dtype), slots, threads()));
+    w.line(fmt::format("{0} = reduce_block<{1}>({0}, {2}(), {3});", name, threads(),
+                       combine_of(node.op), slots));
+    e_.need("reduce_block");
+  } else {
+    w.line(
+        fmt::format("{0} = reduce_lanes<{1}>({0}, {2}());", name, threads(), combine_of(node.op)));
+    e_.need("reduce_lanes");
+  }
+  if (split() && pass_ == only_) {
+    w.line(
+        fmt::format("if (thread == 0) {}[row * parts + part] = {};", partials_of(id, true), name));
+  } else if (plan_.rescaled.count(id) > 0 && plan_.rescaled.at(id).bare) {
+    w.comment("An infinite maximum is subtracted from itself somewhere: no number.");
+    w.line(fmt::format("{0} += {1} - {1};", name, totals_.at(plan_.rescaled.at(id).max)));
+  }
+  const bool narrow = std::string_view(partial_type(node.dtype)) != register_type(node.dtype);
+  results_[id] = {
+      {narrow ? fmt::format("static_cast<{}>({})", register_type(node.dtype), name) : name},
+      row_scope_};
+}
+
+void RowKernel::row_stores() {
+  if (plan_.row_stores.empty()) return;
+  lane_scope_ = 0;
+  std::vector<std::string> lines;
+  for (const Store& store : plan_.row_stores) {
+    const Index index = plan_.index_of(store, region_);
+    const Value value = e_.value(store.node, index);
+    e_.touch(store.to);
+    if (store.to.dtype == tensor::DType::E8m0) e_.need("to_exponent");
+    lines.push_back(fmt::format("{}[{}] = {};", store.to.name, e_.text(plan_.address_of(store)),
+                                e_.stored(value, store.to.dtype)));
+  }
+  CudaWriter& w = e_.at(row_scope_);
+  const char* others = team_ == Team::Lanes                    ? " && own_row < rows"
+                       : split() && !plan_.full_stores.empty() ? " && part == 0"
+                                                               : "";
+  const auto block = w.block(fmt::format("if (thread == 0{})", others));
+  w.lines(lines);
+}
+
+void RowKernel::store_pass() {
+  open_pass(registers_ || team_ == Team::Lanes);
+  std::vector<std::string> packs, stores;
+  for (const Store& store : plan_.full_stores) {
+    const Index index = plan_.index_of(store, region_);
+    const Dim address = plan_.address_of(store);
+    const Value value = e_.value(store.node, index);
+    e_.touch(store.to);
+    if (store.to.dtype == tensor::DType::E8m0) e_.need("to_exponent");
+    const Dim renamed = substitute(address, plain_);
+    if (!packs_.can_store(renamed)) {
+      e_.at(lane_scope_)
+          .line(fmt::format("{}[{}] = {};", store.to.name, e_.text(address),
+                            e_.stored(value, store.to.dtype)));
+      continue;
+    }
+    e_.note(address);
+    const std::string pack = e_.fresh(store.to.name + "_pack");
+    packs.push_back(fmt::format("Pack<{}, kVec> {};", memory_type(store.to.dtype), pack));
+    e_.at(lane_scope_)
+        .line(fmt::format("{}.at[lane] = {};", pack, e_.stored(value, store.to.dtype)));
+    stores.push_back(fmt::format("store_pack({} + {}, {});", store.to.name, renamed.text(), pack));
+    e_.need("store_pack");
+  }
+  const std::string lanes = e_.close(), pack_text = e_.close();
+  CudaWriter& w = e_.at(row_scope_);
+  write_columns(w, team_ == Team::Lanes ? "own_row < rows" : "",
+                [&] { write_pass_body(w, pack_text, lanes, packs, stores); });
+}
+
+/// Parts of a running number, where an axis could not be joined with the next.
+void RowKernel::write_parts(CudaWriter& w, const Joined& axes, const std::string& whole) {
+  if (axes.axes.size() == 1) return;
+  std::string left = whole;
+  for (size_t a = axes.axes.size(); a-- > 0;) {
+    const Axis& axis = axes.axes[a];
+    std::string extent = e_.text(axis.extent);
+    if (extent.find(' ') != std::string::npos) extent = "(" + extent + ")";
+    w.line(a == 0 ? fmt::format("const Index {} = {};", axis.name, left)
+                  : fmt::format("const Index {} = {} % {};", axis.name, left, extent));
+    left = fmt::format("{} / {}", left, extent);
+  }
+}
+
+void RowKernel::write_head(CudaWriter& w, const std::string& values) {
+  if (split()) return write_split_head(w, values);
+  if (team_ == Team::Block) return write_block_head(w, values);
+  write_lanes_head(w, values);
+}
+
+void RowKernel::write_block_head(CudaWriter& w, const std::string& values) {
+  w.line("const int thread = threadIdx.x;");
+  if (!loops()) {
+    w.line("const Index row = blockIdx.x;");
+    write_parts(w, rows_, "row");
+    w.raw(values);
+    return;
+  }
+  const std::string rows = e_.text(plan_.row_count());
+  const auto loop =
+      w.block(fmt::format("for (Index row = blockIdx.x; row < {}; row += gridDim.x)", rows));
+  write_parts(w, rows_, "row");
+  w.raw(values);
+  if (!shared_.empty()) w.line("__syncthreads();");
+}
+
+// Parts are whole packs, so that they begin aligned.
+void RowKernel::write_split_head(CudaWriter& w, const std::string& values) {
+  w.line("const int thread = threadIdx.x;");
+  if (only_ == plan_.passes.size() && plan_.full_stores.empty()) {
+    w.line("const Index row = blockIdx.x;");
+  } else {
+    const std::string columns = e_.text(plan_.column_count());
+    w.line("const Index row = blockIdx.x / parts;");
+    w.line("const Index part = blockIdx.x % parts;");
+    w.line(fmt::format("const Index share = ({} / kVec + parts - 1) / parts * kVec;", columns));
+    w.line("const Index first = share * part;");
+    w.line(fmt::format("const Index last = first + share < {0} ? first + share : {0};", columns));
+  }
+  write_parts(w, rows_, "row");
+  w.raw(values);
+}
+
+void RowKernel::write_lanes_head(CudaWriter& w, const std::string& values) {
+  const std::string per_block = fmt::format("({} / {})", tune("THREADS"), threads());
+  w.line(fmt::format("const Index rows = {};", e_.text(plan_.row_count())));
+  w.line(fmt::format("const int thread = threadIdx.x % {};", threads()));
+  if (!loops()) {
+    w.line(
+        fmt::format("const Index own_row = static_cast<Index>(blockIdx.x) * {} + threadIdx.x / {};",
+                    per_block, threads()));
+    write_own_row(w, values);
+    return;
+  }
+  w.line(fmt::format("const Index step = static_cast<Index>(gridDim.x) * {};", per_block));
+  // All lanes of a warp take part in its shuffles, so all make the same number of rounds.
+  const auto loop = w.block(fmt::format(
+      "for (Index first = static_cast<Index>(blockIdx.x) * {}; first < rows; first += step)",
+      per_block));
+  w.line(fmt::format("const Index own_row = first + threadIdx.x / {};", threads()));
+  write_own_row(w, values);
+}
+
+void RowKernel::write_own_row(CudaWriter& w, const std::string& values) {
+  w.line("const Index row = own_row < rows ? own_row : rows - 1;");
+  write_parts(w, rows_, "row");
+  w.raw(values);
+}
+
+std::string partials_name(const Region& region, NodeId reduction) {
+  return fmt::format("{}_{}_parts", graph::op_info(region.node(reduction).op).name, reduction);
+}
+
+}  // namespace kw::rows

@@ -1,0 +1,118 @@
+// One __global__ function of a row program: its passes over the row, one after the other, for the
+// threads that share it. Not for plan lines.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "rows/row_plan.h"
+#include "rows/words.h"
+
+namespace kw::rows {
+
+/// Who shares a row: a block, a few lanes of a warp, or several blocks that each see a part of it.
+enum class Team : uint8_t { Block, Lanes, Split };
+
+/// What the passes over a row have in common, found in a first run.
+struct Habits {
+  std::map<std::string, std::set<size_t>> packs;     // address of a pack -> passes that use it
+  std::map<graph::NodeId, std::set<size_t>> costly;  // node -> passes that compute it per element
+};
+
+class RowKernel {
+ public:
+  /// `registers`: the row is read once and kept; else every pass reads it. `habits`: of an earlier
+  /// run, without which everything is kept.
+  RowKernel(const Region& region, const RowPlan& plan, Team team, bool registers,
+            const Habits* habits);
+  /// Of a split row, only this pass, after joining the partial results of those before it; the one
+  /// behind the last stores the results.
+  void only_pass(size_t pass) { only_ = pass; }
+
+  /// Rows that several passes read are kept in shared memory; needs habits.
+  void keep_in_shared() { shares_ = true; }
+
+  std::string body();
+  /// Buffers whose rows are kept so, after body().
+  std::vector<Buffer> shared_rows() const;
+  Emitter& emitter() { return e_; }
+  const Packs& packs() const { return packs_; }
+  const Habits& seen() const { return seen_; }
+  const std::vector<Axis>& columns() const { return columns_.axes; }
+  /// Declarations and arguments beyond buffers and dims.
+  const std::vector<std::pair<std::string, std::string>>& parameters() const { return parameters_; }
+
+ private:
+  std::string tune(const char* name) const { return name + region_.suffix; }
+  std::string threads() const { return tune(team_ == Team::Lanes ? "LANES" : "THREADS"); }
+  bool loops() const { return !registers_; }
+  bool split() const { return team_ == Team::Split; }
+
+  Joined axes(const Domain& domain, const std::string& name) const;
+  void open_row();
+  void open_pass(bool guarded);
+  void write_columns(CudaWriter& w, const std::string& condition,
+                     const std::function<void()>& inside);
+  std::string first_loads();
+  void write_shared_rows(CudaWriter& w);
+  bool is_kept(const Dim& address) const;
+  bool is_shared(const Dim& address) const;
+  std::optional<Value> load(const Buffer& buffer, const Dim& address);
+  std::optional<Value> node(graph::NodeId id, const Index& index);
+  std::optional<Value> keep(graph::NodeId id, const Index& index);
+  void reduction_pass(const std::vector<graph::NodeId>& reductions);
+  std::string start_total(graph::NodeId id);
+  void write_step(graph::NodeId id);
+  std::string online_steps(const std::vector<graph::NodeId>& reductions);
+  void rescale(graph::NodeId id);
+  void write_pass_body(CudaWriter& w, const std::string& packs, const std::string& lanes,
+                       const std::vector<std::string>& before_lanes,
+                       const std::vector<std::string>& behind_lanes);
+  void join_parts(graph::NodeId id);
+  void finish(graph::NodeId id, const std::string& name);
+  void row_stores();
+  void store_pass();
+  void write_parts(CudaWriter& w, const Joined& axes, const std::string& whole);
+  void write_head(CudaWriter& w, const std::string& values);
+  void write_block_head(CudaWriter& w, const std::string& values);
+  void write_split_head(CudaWriter& w, const std::string& values);
+  void write_lanes_head(CudaWriter& w, const std::string& values);
+  void write_own_row(CudaWriter& w, const std::string& values);
+  std::string partials_of(graph::NodeId id, bool written);
+
+  const Region& region_;
+  const RowPlan& plan_;
+  Team team_;
+  bool registers_;
+  const Habits* habits_;
+  Emitter e_;
+  Joined rows_, columns_;
+  std::string inner_;
+  Packs packs_;
+  std::map<std::string, Dim> plain_;  // variables by axes, lanes left out
+  int row_scope_ = 0, pack_scope_ = 0, lane_scope_ = 0;
+  size_t pass_ = 0, only_ = 0;
+  std::set<std::string> in_pass_;  // packs loaded inside the pass
+  std::vector<std::string> shared_;
+  std::map<graph::NodeId, Value> results_;
+  std::map<graph::NodeId, std::string> kept_;
+  std::map<graph::NodeId, std::string> totals_;  // names of what reductions found so far
+  std::map<graph::NodeId, std::string> bases_;   // what sums of exponentials have taken off, by max
+  bool keeping_ = false, shares_ = false;
+  Habits seen_;
+  std::vector<std::pair<std::string, std::string>> parameters_;
+};
+
+/// All variables that a pack's address may have.
+std::set<std::string> axis_names(const Joined& rows, const Joined& columns);
+
+/// "row_sum += x;": a reduction's step for one more element, of partial type `type`.
+std::string joined_text(graph::Op op, const std::string& name, const Value& x, const char* type);
+
+/// Scratch that holds a reduction's partial results, one per part of a row.
+std::string partials_name(const Region& region, graph::NodeId reduction);
+
+}  // namespace kw::rows

@@ -1,0 +1,31 @@
+// The functions behind the schedule table's rows for row programs.
+#pragma once
+
+#include "rows/words.h"
+
+namespace kw::rows {
+
+// row.cpp: chains of reductions over a row and what is computed from them
+/// The tunable that merges the passes of a maximum and its sum of exponentials, and its method.
+void add_online(Kernel& kernel, const Region& region);
+bool rows_apply(const Region& region, const Situation& situation);
+bool lanes_apply(const Region& region, const Situation& situation);
+bool rows_prefer_lanes(const Region& region, const Situation& situation);
+Kernel block_per_row_emit(const Region& region, const Situation& situation);
+Kernel lanes_per_row_emit(const Region& region, const Situation& situation);
+
+// stack.cpp: the same where neighbouring rows lie side by side in memory
+bool stacked_rows_apply(const Region& region, const Situation& situation);
+Kernel stacked_rows_emit(const Region& region, const Situation& situation);
+bool stacked_split_applies(const Region& region, const Situation& situation);
+Kernel stacked_split_emit(const Region& region, const Situation& situation);
+
+// row_shared.cpp: a block per row, which is kept in shared memory
+bool shared_rows_apply(const Region& region, const Situation& situation);
+Kernel shared_rows_emit(const Region& region, const Situation& situation);
+
+// row_split.cpp: several blocks per row
+bool split_rows_apply(const Region& region, const Situation& situation);
+Kernel split_rows_emit(const Region& region, const Situation& situation);
+
+}  // namespace kw::rows

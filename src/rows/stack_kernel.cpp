@@ -1,0 +1,366 @@
+#include "rows/stack_kernel.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "rows/words.h"
+
+namespace kw::rows {
+
+using graph::Node;
+using graph::NodeId;
+
+namespace {
+
+Joined axes_of(const Domain& domain, const std::vector<Dim>& used, const std::string& name) {
+  Joined one = joined(domain, used, {name});
+  if (one.axes.size() == 1) return one;
+  return joined(domain, used, {name + "_inner", name + "_outer"});
+}
+
+}  // namespace
+
+StackKernel::StackKernel(const Region& region, const RowPlan& plan, Reading reading,
+                         const Habits* habits)
+    : region_(region),
+      plan_(plan),
+      reading_(reading),
+      habits_(habits),
+      e_(region, 1),
+      rows_(axes_of(plan.rows, plan.used, "row")),
+      columns_(axes_of(plan.columns, plan.used, "column")),
+      inner_(rows_.axes.back().name),
+      packs_(e_, inner_, axis_names(rows_, columns_)) {
+  e_.ranges = plan.ranges();
+  plain_ = rows_.rename;
+  for (const auto& [name, to] : columns_.rename) plain_.insert_or_assign(name, to);
+  e_.rename = plain_;
+  const std::map<std::string, Dim> lanes = {{inner_, variable(inner_) + variable(kLane)}};
+  for (const auto& [name, to] : rows_.rename) {
+    e_.rename.insert_or_assign(name, substitute(to, lanes));
+  }
+}
+
+std::string StackKernel::body() {
+  open_row();
+  e_.on_node = [this](NodeId id, const Index& index) { return node(id, index); };
+  e_.on_load = [this](NodeId, const Buffer& buffer, const Dim& address) {
+    return load(buffer, address);
+  };
+  for (pass_ = 0; pass_ < plan_.passes.size(); ++pass_) {
+    if (!in_parts() || pass_ == only_) reduction_pass(plan_.passes[pass_]);
+    if (!in_parts() || pass_ >= only_) continue;
+    for (const NodeId id : plan_.passes[pass_]) join_parts(id);
+  }
+  if (ends_here()) {
+    row_stores();
+    if (!plan_.full_stores.empty()) store_pass();
+  }
+  e_.close();
+  const std::string values = first_loads() + e_.close();
+  CudaWriter w(1);
+  w.raw(e_.at(0).text());
+  for (const std::string& slots : shared_) w.line(slots);
+  write_head(w);
+  w.raw(values);
+  return w.text();
+}
+
+// Scopes: 1 is the rows together, 2 one of them, 3 one element of it.
+void StackKernel::open_row() {
+  std::vector<std::string> variables;
+  for (const Axis& axis : rows_.axes) variables.push_back(axis.name);
+  for (const char* own : {"row", "own_row", "layer", "own_columns"}) variables.emplace_back(own);
+  for (const auto& [name, to] : rows_.rename) variables.push_back(name);
+  row_scope_ = e_.open(variables, 0, 0);
+  lane_scope_ = e_.open({kLane}, row_scope_);
+  for (const auto& [name, to] : rows_.rename) {
+    if (mentions(to, inner_)) e_.set_level(name, lane_scope_);
+  }
+  e_.keep_in_arrays(lane_scope_, kLane, "kVec");
+}
+
+void StackKernel::open_pass() {
+  std::vector<std::string> variables = plan_.column_variables();
+  for (const Axis& axis : columns_.axes) variables.push_back(axis.name);
+  variables.emplace_back("column");
+  element_scope_ = e_.open(variables, row_scope_, in_registers() ? 3 : 2);
+  in_pass_.clear();
+}
+
+void StackKernel::write_lanes(CudaWriter& w, const std::string& text) {
+  if (text.empty()) return;
+  w.line("#pragma unroll");
+  const auto loop = w.block("for (int lane = 0; lane < kVec; ++lane)");
+  w.raw(text);
+}
+
+void StackKernel::flush_rows() { write_lanes(e_.at(row_scope_), e_.take(lane_scope_)); }
+
+/// The loop over this thread's columns.
+void StackKernel::write_columns(CudaWriter& w, const std::function<void()>& inside) {
+  if (in_registers()) {
+    w.line("#pragma unroll");
+    const auto loop = w.block("for (int item = 0; item < kItems; ++item)");
+    w.line(fmt::format("const Index column = item * {} + layer;", stack()));
+    const auto block = w.block("if (column < own_columns)");
+    write_parts(columns_.axes, "column", e_, w);
+    inside();
+    return;
+  }
+  w.line("#pragma unroll 4");
+  const auto loop =
+      w.block(fmt::format("for (Index column = {}layer; column < own_columns; column += {})",
+                          in_parts() ? "first + " : "", stack()));
+  write_parts(columns_.axes, "column", e_, w);
+  inside();
+}
+
+// Packs that several passes read, and those of the first pass, are loaded before anything else.
+std::string StackKernel::first_loads() {
+  CudaWriter w(1);
+  std::vector<const PackLoad*> first;
+  for (const PackLoad& load : packs_.loads()) {
+    const char* type = memory_type(load.buffer.dtype);
+    if (!has_column(load.address)) {
+      w.line(fmt::format("const Pack<{}, kVec> {} = load_pack<kVec>({} + {});", type, load.name,
+                         load.buffer.name, load.address.text()));
+    } else if (is_kept(load.address)) {
+      first.push_back(&load);
+      w.line(fmt::format("Pack<{}, kVec> {}[kItems];", type, load.name));
+    }
+  }
+  for (const auto& [id, name] : kept_) {
+    w.line(fmt::format("{} {}[kItems][kVec];", register_type(region_.node(id).dtype), name));
+  }
+  if (first.empty()) return w.text();
+  write_columns(w, [&] {
+    for (const PackLoad* load : first) {
+      w.line(fmt::format("{}[item] = load_pack<kVec>({} + {});", load->name, load->buffer.name,
+                         load->address.text()));
+    }
+  });
+  return w.text();
+}
+
+bool StackKernel::has_column(const Dim& address) const {
+  return std::any_of(columns_.axes.begin(), columns_.axes.end(),
+                     [&](const Axis& axis) { return mentions(address, axis.name); });
+}
+
+bool StackKernel::is_kept(const Dim& address) const {
+  if (!in_registers() || habits_ == nullptr) return in_registers();
+  const auto found = habits_->packs.find(address.text());
+  return found != habits_->packs.end() && (found->second.size() > 1 || found->second.count(0) > 0);
+}
+
+std::optional<Value> StackKernel::load(const Buffer& buffer, const Dim& address) {
+  const Dim renamed = substitute(address, plain_);
+  const bool moves = has_column(renamed), kept = moves && is_kept(renamed);
+  const auto element = packs_.element(buffer, renamed, kept ? "[item]" : "");
+  if (!element) return std::nullopt;
+  e_.note(address);
+  if (!moves) return Value{{from_memory(buffer.dtype, *element)}, lane_scope_};
+  seen_.packs[renamed.text()].insert(pass_);
+  if (!kept) in_pass_.insert(element->substr(0, element->find('.')));
+  return Value{{from_memory(buffer.dtype, *element)}, element_scope_};
+}
+
+std::optional<Value> StackKernel::node(NodeId id, const Index& index) {
+  const auto result = results_.find(id);
+  if (result != results_.end()) return Value{{result->second}, lane_scope_};
+  if (!is_costly(region_.node(id).op) || region_.loads.count(id) > 0) return std::nullopt;
+  int level = 0;
+  for (const Dim& dim : index) level = std::max(level, e_.level_of(dim));
+  if (level != element_scope_ || element_scope_ == 0) return std::nullopt;
+  seen_.costly[id].insert(pass_);
+  if (!in_registers() || habits_ == nullptr) return std::nullopt;
+  const auto habit = habits_->costly.find(id);
+  if (habit == habits_->costly.end() || habit->second.size() < 2 || kept_.size() > 1) {
+    return std::nullopt;
+  }
+  return keep(id, index);
+}
+
+// Computed in the first pass that needs it, found in registers by the others.
+std::optional<Value> StackKernel::keep(NodeId id, const Index& index) {
+  const auto known = kept_.find(id);
+  if (known != kept_.end()) return Value{{known->second + "[item][lane]"}, element_scope_};
+  if (keeping_) return std::nullopt;
+  keeping_ = true;
+  Value value = e_.plain(id, index);
+  keeping_ = false;
+  const std::string name = e_.fresh("kept");
+  kept_[id] = name;
+  value = e_.bound({value.expr, element_scope_}, region_.node(id).dtype,
+                   std::string(graph::op_info(region_.node(id).op).name) + "_value");
+  e_.at(element_scope_).line(fmt::format("{}[item][lane] = {};", name, value.expr.text));
+  return value;
+}
+
+/// Declares what a reduction has found so far: nothing.
+std::string StackKernel::start_total(NodeId id) {
+  const Node& node = region_.node(id);
+  const std::string name =
+      e_.fresh_variable(fmt::format("row_{}", graph::op_info(node.op).name), lane_scope_);
+  e_.need(combine_of(node.op));
+  e_.at(row_scope_).line(fmt::format("{} {}[kVec];", partial_type(node.dtype), name));
+  e_.at(lane_scope_).line(fmt::format("{}[lane] = {};", name, identity_of(node.op, node.dtype)));
+  return name;
+}
+
+void StackKernel::reduction_pass(const std::vector<NodeId>& reductions) {
+  open_pass();
+  std::vector<std::string> totals;
+  for (const NodeId id : reductions) {
+    const Node& node = region_.node(id);
+    totals.push_back(start_total(id));
+    const Node& operand = region_.node(node.inputs[0]);
+    const Value x =
+        e_.value(node.inputs[0], plan_.operand_index(node, operand, plan_.places.at(id)));
+    e_.at(element_scope_)
+        .line(joined_text(node.op, totals.back() + "[lane]", x, partial_type(node.dtype)));
+  }
+  write_pass(e_.close(), {}, {});
+  for (size_t i = 0; i < reductions.size(); ++i) finish(reductions[i], totals[i]);
+}
+
+void StackKernel::write_pass(const std::string& text, const std::vector<std::string>& before,
+                             const std::vector<std::string>& behind) {
+  flush_rows();
+  CudaWriter& w = e_.at(row_scope_);
+  write_columns(w, [&] {
+    for (const PackLoad& load : packs_.loads()) {
+      if (in_pass_.count(load.name) == 0) continue;
+      w.line(fmt::format("const Pack<{}, kVec> {} = load_pack<kVec>({} + {});",
+                         memory_type(load.buffer.dtype), load.name, load.buffer.name,
+                         load.address.text()));
+    }
+    w.lines(before);
+    write_lanes(w, text);
+    w.lines(behind);
+  });
+}
+
+/// Joins what the blocks of an earlier launch found in their parts of the columns.
+void StackKernel::join_parts(NodeId id) {
+  const std::string name = start_total(id), partials = partials_of(id, false);
+  flush_rows();
+  CudaWriter& w = e_.at(row_scope_);
+  {
+    const auto loop = w.block(fmt::format(
+        "for (Index other = layer; other < parts && own_row < rows; other += {})", stack()));
+    w.line("#pragma unroll");
+    const auto lanes = w.block("for (int lane = 0; lane < kVec; ++lane)");
+    w.line(fmt::format("{0}[lane] = {1}()({0}[lane], {2}[other * rows + row + lane]);", name,
+                       combine_of(region_.node(id).op), partials));
+  }
+  finish(id, name);
+}
+
+std::string StackKernel::partials_of(NodeId id, bool written) {
+  const std::string name = partials_name(region_, id);
+  parameters_.emplace_back(fmt::format("{}{}* __restrict__ {}", written ? "" : "const ",
+                                       partial_type(region_.node(id).dtype), name),
+                           name);
+  return name;
+}
+
+// Two arrays take turns: between two uses of one lie the barriers of the other.
+std::string StackKernel::slots_for(const char* type) {
+  const int turn = slots_[type]++;
+  const std::string word =
+      std::string_view(type).find(' ') == std::string_view::npos ? type : "long";
+  const std::string name = fmt::format("{}_slots_{}", word, turn % 2 + 1);
+  if (turn < 2) {
+    shared_.push_back(fmt::format("__shared__ {0} {1}[{2} / ({3} < 32 ? 32 : {3}) * {3} * kVec];",
+                                  type, name, tune("THREADS"), tune("WIDTH")));
+  }
+  return name;
+}
+
+void StackKernel::finish(NodeId id, const std::string& name) {
+  const Node& node = region_.node(id);
+  CudaWriter& w = e_.at(row_scope_);
+  w.line(fmt::format("reduce_stack<{}, {}>({}, {}(), {});", tune("THREADS"), tune("WIDTH"), name,
+                     combine_of(node.op), slots_for(partial_type(node.dtype))));
+  e_.need("reduce_stack");
+  if (in_parts() && pass_ == only_) {
+    const auto block = w.block("if (layer == 0 && own_row < rows)");
+    w.line("#pragma unroll");
+    w.line(fmt::format(
+        "for (int lane = 0; lane < kVec; ++lane) {}[part * rows + row + lane] = {}[lane];",
+        partials_of(id, true), name));
+  }
+  const bool narrow = std::string_view(partial_type(node.dtype)) != register_type(node.dtype);
+  results_[id] = narrow ? fmt::format("static_cast<{}>({}[lane])", register_type(node.dtype), name)
+                        : name + "[lane]";
+}
+
+void StackKernel::write_store(const Store& store, std::vector<std::string>& before,
+                              std::vector<std::string>& behind) {
+  const Dim address = plan_.address_of(store), renamed = substitute(address, plain_);
+  const Value value = e_.value(store.node, plan_.index_of(store, region_));
+  e_.touch(store.to);
+  e_.note(address);
+  if (store.to.dtype == tensor::DType::E8m0) e_.need("to_exponent");
+  const std::string rounded = e_.stored(value, store.to.dtype);
+  if (!packs_.can_store(renamed)) {
+    e_.at(element_scope_)
+        .line(fmt::format("{}[{}] = {};", store.to.name, e_.text(address), rounded));
+    return;
+  }
+  const std::string pack = e_.fresh(store.to.name + "_pack");
+  before.push_back(fmt::format("Pack<{}, kVec> {};", memory_type(store.to.dtype), pack));
+  e_.at(element_scope_).line(fmt::format("{}.at[lane] = {};", pack, rounded));
+  behind.push_back(fmt::format("store_pack({} + {}, {});", store.to.name, renamed.text(), pack));
+  e_.need("store_pack");
+}
+
+void StackKernel::row_stores() {
+  if (plan_.row_stores.empty()) return;
+  element_scope_ = e_.open({}, row_scope_, 2);
+  std::vector<std::string> before, behind;
+  for (const Store& store : plan_.row_stores) write_store(store, before, behind);
+  const std::string text = e_.close();
+  flush_rows();
+  CudaWriter& w = e_.at(row_scope_);
+  const bool parted = in_parts() && !plan_.full_stores.empty();
+  const auto block =
+      w.block(fmt::format("if (layer == 0 && own_row < rows{})", parted ? " && part == 0" : ""));
+  w.lines(before);
+  write_lanes(w, text);
+  w.lines(behind);
+}
+
+void StackKernel::store_pass() {
+  open_pass();
+  std::vector<std::string> before, behind;
+  for (const Store& store : plan_.full_stores) write_store(store, before, behind);
+  write_pass(e_.close(), before, behind);
+}
+
+// Threads without a row stay for the barriers: they have no columns.
+void StackKernel::write_head(CudaWriter& w) {
+  const std::string width = tune("WIDTH"), columns = e_.text(plan_.column_count());
+  w.line(fmt::format("const Index rows = {};", e_.text(plan_.row_count())));
+  w.line(fmt::format("const int layer = threadIdx.x / {};", width));
+  w.line(fmt::format(
+      "const Index own_row = (static_cast<Index>(blockIdx.x) * {0} + threadIdx.x % {0}) * kVec;",
+      width));
+  w.line("const Index row = own_row < rows ? own_row : rows - kVec;");
+  write_parts(rows_.axes, "row", e_, w);
+  if (in_parts() && only_ == plan_.passes.size() && plan_.full_stores.empty()) return;
+  if (!in_parts()) {
+    w.line(fmt::format("const Index own_columns = own_row < rows ? {} : 0;", columns));
+    return;
+  }
+  w.line("const Index part = blockIdx.y;");
+  w.line(fmt::format("const Index share = ({} + parts - 1) / parts;", columns));
+  w.line("const Index first = share * part;");
+  w.line(fmt::format("const Index last = {0} - first < share ? {0} : first + share;", columns));
+  w.line("const Index own_columns = own_row < rows ? last : 0;");
+}
+
+}  // namespace kw::rows

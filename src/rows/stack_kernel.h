@@ -1,0 +1,96 @@
+// One __global__ function of a row program whose rows lie across memory: neighbouring threads have
+// neighbouring rows, kVec each, and a stack of threads shares the columns of theirs. What is known
+// of a row is an array over its kVec neighbours. Not for plan lines.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "rows/row_kernel.h"
+#include "rows/row_plan.h"
+#include "rows/words.h"
+
+namespace kw::rows {
+
+/// Where a stack finds the columns it has seen already.
+enum class Reading : uint8_t {
+  Once,   // in registers
+  Again,  // in memory
+  Parts,  // in memory, each block a part of them; one launch per pass
+};
+
+class StackKernel {
+ public:
+  /// `habits`: of an earlier run, without which everything is kept.
+  StackKernel(const Region& region, const RowPlan& plan, Reading reading, const Habits* habits);
+  /// Of Parts, only this pass, after joining the partial results of those before it; the one
+  /// behind the last stores the results.
+  void only_pass(size_t pass) { only_ = pass; }
+
+  std::string body();
+  Emitter& emitter() { return e_; }
+  const Packs& packs() const { return packs_; }
+  const Habits& seen() const { return seen_; }
+  /// The extent of the axis along which packs lie.
+  const Dim& inner_extent() const { return rows_.axes.back().extent; }
+  /// Declarations and arguments beyond buffers and dims.
+  const std::vector<std::pair<std::string, std::string>>& parameters() const { return parameters_; }
+
+ private:
+  std::string tune(const char* name) const { return name + region_.suffix; }
+  std::string stack() const { return "(" + tune("THREADS") + " / " + tune("WIDTH") + ")"; }
+  bool in_registers() const { return reading_ == Reading::Once; }
+  bool in_parts() const { return reading_ == Reading::Parts; }
+  bool ends_here() const { return !in_parts() || only_ == plan_.passes.size(); }
+
+  void open_row();
+  void open_pass();
+  /// Writes what the rows' own scope has to say so far, as a loop over the rows.
+  void flush_rows();
+  void write_lanes(CudaWriter& w, const std::string& text);
+  void write_columns(CudaWriter& w, const std::function<void()>& inside);
+  void write_pass(const std::string& text, const std::vector<std::string>& before,
+                  const std::vector<std::string>& behind);
+  std::string first_loads();
+  bool is_kept(const Dim& address) const;
+  bool has_column(const Dim& address) const;
+  std::optional<Value> load(const Buffer& buffer, const Dim& address);
+  std::optional<Value> node(graph::NodeId id, const Index& index);
+  std::optional<Value> keep(graph::NodeId id, const Index& index);
+  std::string start_total(graph::NodeId id);
+  void reduction_pass(const std::vector<graph::NodeId>& reductions);
+  void join_parts(graph::NodeId id);
+  void finish(graph::NodeId id, const std::string& name);
+  std::string slots_for(const char* type);
+  std::string partials_of(graph::NodeId id, bool written);
+  /// A pack to be filled in a loop over the rows, or single stores; `behind` stores the pack.
+  void write_store(const Store& store, std::vector<std::string>& before,
+                   std::vector<std::string>& behind);
+  void row_stores();
+  void store_pass();
+  void write_head(CudaWriter& w);
+
+  const Region& region_;
+  const RowPlan& plan_;
+  Reading reading_;
+  const Habits* habits_;
+  Emitter e_;
+  Joined rows_, columns_;
+  std::string inner_;
+  Packs packs_;
+  std::map<std::string, Dim> plain_;  // variables by axes, lanes left out
+  int row_scope_ = 0, lane_scope_ = 0, element_scope_ = 0;
+  size_t pass_ = 0, only_ = 0;
+  std::set<std::string> in_pass_;     // packs loaded inside the pass
+  std::map<std::string, int> slots_;  // used so far, by type
+  std::vector<std::string> shared_;
+  std::map<graph::NodeId, std::string> results_, kept_;
+  bool keeping_ = false;
+  Habits seen_;
+  std::vector<std::pair<std::string, std::string>> parameters_;
+};
+
+}  // namespace kw::rows

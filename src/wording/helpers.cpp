@@ -1,0 +1,453 @@
+#include "wording/helpers.h"
+
+#include <vector>
+
+#include "base/text.h"
+
+namespace kw::wording {
+
+namespace {
+
+struct HelperRow {
+  const char *name, *needs, *text;
+};
+
+constexpr const char* kPack = R"(// Neighbouring elements that are loaded and stored as one word.
+template <typename T, int kCount>
+struct alignas(sizeof(T) * kCount < 16 ? sizeof(T) * kCount : 16) Pack {
+  T at[kCount];
+};
+)";
+
+constexpr const char* kWord = R"(// The unsigned word, or words, of that many bytes.
+template <int kBytes>
+struct WordOf {
+  using Type = uint4;
+};
+template <>
+struct WordOf<8> {
+  using Type = uint2;
+};
+template <>
+struct WordOf<4> {
+  using Type = unsigned int;
+};
+template <>
+struct WordOf<2> {
+  using Type = unsigned short;
+};
+template <>
+struct WordOf<1> {
+  using Type = unsigned char;
+};
+)";
+
+constexpr const char* kLoadPack =
+    R"(template <int kCount, typename T>
+__device__ __forceinline__ Pack<T, kCount> load_pack(const T* from) {
+  constexpr int kBytes = sizeof(T) * kCount < 16 ? sizeof(T) * kCount : 16;
+  using Word = typename WordOf<kBytes>::Type;
+  Pack<T, kCount> pack;
+#pragma unroll
+  for (int i = 0; i < static_cast<int>(sizeof(pack) / kBytes); ++i) {
+    const Word* at = reinterpret_cast<const Word*>(from) + i;
+    const Word word = *at;
+    memcpy(reinterpret_cast<char*>(&pack) + i * kBytes, &word, kBytes);
+  }
+  return pack;
+}
+)";
+
+constexpr const char* kStorePack =
+    R"(// Streaming data is not read again soon, so it should not push anything else out of the caches.
+template <typename T, int kCount>
+__device__ __forceinline__ void store_pack(T* to, const Pack<T, kCount>& pack) {
+  constexpr int kBytes = sizeof(T) * kCount < 16 ? sizeof(T) * kCount : 16;
+  using Word = typename WordOf<kBytes>::Type;
+#pragma unroll
+  for (int i = 0; i < static_cast<int>(sizeof(pack) / kBytes); ++i) {
+    Word word;
+    memcpy(&word, reinterpret_cast<const char*>(&pack) + i * kBytes, kBytes);
+    Word* at = reinterpret_cast<Word*>(to) + i;
+    if (STREAM) {
+      __stcs(at, word);
+    } else {
+      *at = word;
+    }
+  }
+}
+)";
+
+constexpr const char* kMaxNan = R"(// The larger one; NaN wins.
+template <typename T>
+__device__ __forceinline__ T max_nan(T a, T b) {
+  return a > b || a != a ? a : b;
+}
+#if __CUDA_ARCH__ >= 800
+__device__ __forceinline__ float max_nan(float a, float b) {
+  float larger;
+  asm("max.NaN.f32 %0, %1, %2;" : "=f"(larger) : "f"(a), "f"(b));
+  return larger;
+}
+#endif
+)";
+
+constexpr const char* kMinNan = R"(// The smaller one; NaN wins.
+template <typename T>
+__device__ __forceinline__ T min_nan(T a, T b) {
+  return a < b || a != a ? a : b;
+}
+#if __CUDA_ARCH__ >= 800
+__device__ __forceinline__ float min_nan(float a, float b) {
+  float smaller;
+  asm("min.NaN.f32 %0, %1, %2;" : "=f"(smaller) : "f"(a), "f"(b));
+  return smaller;
+}
+#endif
+)";
+
+constexpr const char* kMaxOf = R"(template <typename T>
+__device__ __forceinline__ T max_of(T a, T b) {
+  return a > b ? a : b;
+}
+)";
+
+constexpr const char* kMinOf = R"(template <typename T>
+__device__ __forceinline__ T min_of(T a, T b) {
+  return a < b ? a : b;
+}
+)";
+
+constexpr const char* kSign = R"(template <typename T>
+__device__ __forceinline__ T sign_of(T x) {
+  return static_cast<T>((T(0) < x) - (x < T(0)));
+}
+)";
+
+constexpr const char* kFloorRemainder = R"(// Python's %: the result has the divisor's sign.
+template <typename T>
+__device__ __forceinline__ T floor_remainder(T a, T b) {
+  const T left = a % b;
+  return left != 0 && (left < 0) != (b < 0) ? left + b : left;
+}
+__device__ __forceinline__ float floor_remainder(float a, float b) {
+  const float left = fmodf(a, b);
+  return left != 0.0f && (left < 0.0f) != (b < 0.0f) ? left + b : left;
+}
+__device__ __forceinline__ double floor_remainder(double a, double b) {
+  const double left = fmod(a, b);
+  return left != 0.0 && (left < 0.0) != (b < 0.0) ? left + b : left;
+}
+)";
+
+constexpr const char* kFloorQuotient = R"(// Python's //: the quotient rounded down.
+template <typename T>
+__device__ __forceinline__ T floor_quotient(T a, T b) {
+  const T whole = a / b;
+  return a % b != 0 && (a < 0) != (b < 0) ? whole - 1 : whole;
+}
+template <typename T>
+__device__ __forceinline__ T floor_quotient_of_floats(T a, T b, T left) {
+  if (b == T(0)) return a / b;
+  T whole = (a - left) / b;
+  if (left != T(0) && (left < T(0)) != (b < T(0))) whole -= T(1);
+  if (whole == T(0)) return copysign(T(0), a / b);
+  const T down = floor(whole);
+  return whole - down > T(0.5) ? down + T(1) : down;
+}
+__device__ __forceinline__ float floor_quotient(float a, float b) {
+  return floor_quotient_of_floats(a, b, fmodf(a, b));
+}
+__device__ __forceinline__ double floor_quotient(double a, double b) {
+  return floor_quotient_of_floats(a, b, fmod(a, b));
+}
+)";
+
+constexpr const char* kIntegerPower = R"(template <typename T>
+__device__ __forceinline__ T integer_power(T base, T exponent) {
+  if (exponent < 0) return base == 1 ? T(1) : base == T(-1) ? (exponent % 2 ? T(-1) : T(1)) : T(0);
+  T power = 1;
+  for (; exponent > 0; exponent /= 2, base *= base) {
+    if (exponent % 2 != 0) power *= base;
+  }
+  return power;
+}
+)";
+
+constexpr const char* kShiftLeft = R"(// What is shifted out is gone; too far, nothing is left.
+template <typename T>
+__device__ __forceinline__ T shifted_left(T x, T by) {
+  return by < 0 || by >= T(8 * sizeof(T)) ? T(0) : static_cast<T>(x << by);
+}
+)";
+
+constexpr const char* kShiftRight = R"(// Too far, only the sign is left.
+template <typename T>
+__device__ __forceinline__ T shifted_right(T x, T by) {
+  return by < 0 || by >= T(8 * sizeof(T)) ? (x < 0 ? T(-1) : T(0)) : static_cast<T>(x >> by);
+}
+)";
+
+constexpr const char* kRanksBelow =
+    R"(// Whether a comes before b in ascending order: NaN is last, equals keep their order.
+template <typename T>
+__device__ __forceinline__ bool ranks_below(T a, T b, bool first) {
+  const bool a_nan = a != a, b_nan = b != b;
+  if (a_nan || b_nan) return a_nan == b_nan ? first : b_nan;
+  return a < b || (a == b && first);
+}
+)";
+
+constexpr const char* kRanksAbove =
+    R"(// Whether a comes before b in descending order: NaN is first, equals keep their order.
+template <typename T>
+__device__ __forceinline__ bool ranks_above(T a, T b, bool first) {
+  const bool a_nan = a != a, b_nan = b != b;
+  if (a_nan || b_nan) return a_nan == b_nan ? first : a_nan;
+  return a > b || (a == b && first);
+}
+)";
+
+constexpr const char* kAdd = R"(struct Add {
+  template <typename T>
+  __device__ __forceinline__ T operator()(T a, T b) const {
+    return a + b;
+  }
+};
+)";
+
+constexpr const char* kMultiply = R"(struct Multiply {
+  template <typename T>
+  __device__ __forceinline__ T operator()(T a, T b) const {
+    return a * b;
+  }
+};
+)";
+
+constexpr const char* kLarger = R"(struct Larger {
+  template <typename T>
+  __device__ __forceinline__ T operator()(T a, T b) const {
+    return max_nan(a, b);
+  }
+};
+)";
+
+constexpr const char* kSmaller = R"(struct Smaller {
+  template <typename T>
+  __device__ __forceinline__ T operator()(T a, T b) const {
+    return min_nan(a, b);
+  }
+};
+)";
+
+constexpr const char* kReduceLanes =
+    R"(// Joins the values of kLanes neighbouring lanes; all of them get the result.
+template <int kLanes, typename T, typename Join>
+__device__ __forceinline__ T reduce_lanes(T value, Join join) {
+#pragma unroll
+  for (int offset = kLanes / 2; offset > 0; offset /= 2) {
+    value = join(value, __shfl_xor_sync(0xffffffffu, value, offset));
+  }
+  return value;
+}
+)";
+
+constexpr const char* kReduceBlock =
+    R"(// Joins the values of all threads; all of them get the result. `slots` is used once only.
+template <int kThreads, typename T, typename Join>
+__device__ __forceinline__ T reduce_block(T value, Join join, T* slots) {
+  value = reduce_lanes<32>(value, join);
+  if (kThreads == 32) return value;
+  if (threadIdx.x % 32 == 0) slots[threadIdx.x / 32] = value;
+  __syncthreads();
+  value = slots[0];
+#pragma unroll
+  for (int warp = 1; warp < kThreads / 32; ++warp) value = join(value, slots[warp]);
+  return value;
+}
+)";
+
+constexpr const char* kReduceStack =
+    R"(// Joins what all threads found whose number is the same modulo kWidth; all of them get the
+// result. `slots` may be used again after one more barrier.
+template <int kThreads, int kWidth, int kVec, typename T, typename Join>
+__device__ __forceinline__ void reduce_stack(T (&values)[kVec], Join join, T* slots) {
+  constexpr int kLayer = kWidth < 32 ? 32 : kWidth, kRows = kWidth * kVec;
+#pragma unroll
+  for (int lane = 0; lane < kVec; ++lane) {
+#pragma unroll
+    for (int by = kWidth; by < 32; by *= 2) {
+      values[lane] = join(values[lane], __shfl_xor_sync(0xffffffffu, values[lane], by));
+    }
+  }
+  if (kThreads == kLayer) return;
+  T* own = slots + threadIdx.x % kWidth * kVec;
+  if (threadIdx.x % kLayer < kWidth) {
+#pragma unroll
+    for (int lane = 0; lane < kVec; ++lane) own[threadIdx.x / kLayer * kRows + lane] = values[lane];
+  }
+  __syncthreads();
+  for (int at = threadIdx.x; at < kRows; at += kThreads) {
+    T joined = slots[at];
+#pragma unroll
+    for (int layer = 1; layer < kThreads / kLayer; ++layer) {
+      joined = join(joined, slots[layer * kRows + at]);
+    }
+    slots[at] = joined;
+  }
+  __syncthreads();
+#pragma unroll
+  for (int lane = 0; lane < kVec; ++lane) values[lane] = own[lane];
+}
+)";
+
+constexpr const char* kRescaled =
+    R"(// A sum of exponentials in which another number is taken off the exponents; -inf taken off means
+// that nothing was summed yet.
+__device__ __forceinline__ float rescaled(float sum, float from, float to) {
+  return from == to || from == -__int_as_float(0x7f800000) ? sum : sum * expf(from - to);
+}
+)";
+
+constexpr const char* kLoadAcquire =
+    R"(// What the block that released the word had written before is seen after this.
+__device__ __forceinline__ unsigned int load_acquire(const unsigned int* from) {
+  unsigned int word;
+  asm volatile("ld.acquire.gpu.u32 %0, [%1];" : "=r"(word) : "l"(from) : "memory");
+  return word;
+}
+)";
+
+constexpr const char* kStoreRelease =
+    R"(__device__ __forceinline__ void store_release(unsigned int* to, unsigned int word) {
+  asm volatile("st.release.gpu.u32 [%0], %1;" : : "l"(to), "r"(word) : "memory");
+}
+)";
+
+constexpr const char* kDigamma =
+    R"(// Reflected to positive arguments, lifted above 10, then the asymptotic series.
+__device__ __forceinline__ double digamma(double x) {
+  if (x == 0.0) return copysign(__longlong_as_double(0x7ff0000000000000LL), -x);
+  double shift = 0.0;
+  if (x < 0.0) {
+    if (x == trunc(x)) return nan("");
+    shift = -3.14159265358979323846 / tan(3.14159265358979323846 * fmod(x, 1.0));
+    x = 1.0 - x;
+  }
+  for (; x < 10.0; x += 1.0) shift -= 1.0 / x;
+  const double z = 1.0 / (x * x);
+  const double series =
+      z * (8.33333333333333333333e-2 -
+           z * (8.33333333333333333333e-3 -
+                z * (3.96825396825396825397e-3 -
+                     z * (4.16666666666666666667e-3 -
+                          z * (7.57575757575757575758e-3 -
+                               z * (2.10927960927960927961e-2 - z * 8.33333333333333333333e-2))))));
+  return log(x) - 0.5 / x - series + shift;
+}
+__device__ __forceinline__ float digamma(float x) {
+  return static_cast<float>(digamma(static_cast<double>(x)));
+}
+)";
+
+constexpr const char* kPhilox =
+    R"(// Philox 4x32-10: element i of the stream as a uniform number in [0, 1).
+__device__ __forceinline__ float philox_uniform(long long seed, long long offset, long long i) {
+  const unsigned long long block = static_cast<unsigned long long>(offset) + i / 4;
+  unsigned int key0 = static_cast<unsigned int>(seed);
+  unsigned int key1 = static_cast<unsigned int>(static_cast<unsigned long long>(seed) >> 32);
+  uint4 c = make_uint4(static_cast<unsigned int>(block), static_cast<unsigned int>(block >> 32),
+                       0u, 0u);
+#pragma unroll
+  for (int round = 0; round < 10; ++round) {
+    const unsigned int high0 = __umulhi(0xD2511F53u, c.x), low0 = 0xD2511F53u * c.x;
+    const unsigned int high1 = __umulhi(0xCD9E8D57u, c.z), low1 = 0xCD9E8D57u * c.z;
+    c = make_uint4(high1 ^ c.y ^ key0, low1, high0 ^ c.w ^ key1, low0);
+    key0 += 0x9E3779B9u;
+    key1 += 0xBB67AE85u;
+  }
+  const int which = static_cast<int>(i % 4);
+  const unsigned int word = which == 0 ? c.x : which == 1 ? c.y : which == 2 ? c.z : c.w;
+  return (word >> 8) * 5.9604644775390625e-8f;
+}
+)";
+
+constexpr const char* kFromExponent = R"(// e8m0 holds a power of two; 255 is NaN.
+__device__ __forceinline__ float from_exponent(unsigned char bits) {
+  return bits == 255 ? nanf("") : exp2f(static_cast<float>(bits) - 127.0f);
+}
+)";
+
+constexpr const char* kToExponent =
+    R"(__device__ __forceinline__ unsigned char to_exponent(float x) {
+  if (isnan(x) || isinf(x)) return 255;
+  const unsigned int bits = __float_as_uint(x);
+  unsigned int exponent = (bits >> 23) & 255u;
+  const unsigned int fraction = bits & 0x7fffffu;
+  const bool up = exponent == 0 ? fraction > 0x400000u
+                                : fraction > 0x400000u || (fraction == 0x400000u && exponent > 0);
+  return static_cast<unsigned char>(up && exponent < 254u ? exponent + 1u : exponent);
+}
+)";
+
+constexpr HelperRow kHelpers[] = {
+    {"Pack", "", kPack},
+    {"WordOf", "", kWord},
+    {"load_pack", "Pack WordOf", kLoadPack},
+    {"store_pack", "Pack WordOf", kStorePack},
+    {"max_nan", "", kMaxNan},
+    {"min_nan", "", kMinNan},
+    {"max_of", "", kMaxOf},
+    {"min_of", "", kMinOf},
+    {"sign_of", "", kSign},
+    {"floor_remainder", "", kFloorRemainder},
+    {"floor_quotient", "", kFloorQuotient},
+    {"integer_power", "", kIntegerPower},
+    {"shifted_left", "", kShiftLeft},
+    {"shifted_right", "", kShiftRight},
+    {"ranks_below", "", kRanksBelow},
+    {"ranks_above", "", kRanksAbove},
+    {"Add", "", kAdd},
+    {"Multiply", "", kMultiply},
+    {"Larger", "max_nan", kLarger},
+    {"Smaller", "min_nan", kSmaller},
+    {"reduce_lanes", "", kReduceLanes},
+    {"reduce_block", "reduce_lanes", kReduceBlock},
+    {"reduce_stack", "", kReduceStack},
+    {"rescaled", "", kRescaled},
+    {"load_acquire", "", kLoadAcquire},
+    {"store_release", "", kStoreRelease},
+    {"digamma", "", kDigamma},
+    {"philox_uniform", "", kPhilox},
+    {"from_exponent", "", kFromExponent},
+    {"to_exponent", "", kToExponent},
+};
+
+}  // namespace
+
+bool is_helper(const std::string& name) {
+  for (const HelperRow& row : kHelpers) {
+    if (name == row.name) return true;
+  }
+  return false;
+}
+
+std::string helper_functions(const std::set<std::string>& names) {
+  std::set<std::string> wanted = names;
+  for (bool grew = true; grew;) {
+    grew = false;
+    for (const HelperRow& row : kHelpers) {
+      if (wanted.count(row.name) == 0) continue;
+      for (const std::string& need : split(row.needs, ' ')) {
+        grew = (!need.empty() && wanted.insert(need).second) || grew;
+      }
+    }
+  }
+  std::string text;
+  for (const HelperRow& row : kHelpers) {
+    if (wanted.count(row.name) > 0) text += (text.empty() ? "" : "\n") + std::string(row.text);
+  }
+  return text;
+}
+
+}  // namespace kw::wording

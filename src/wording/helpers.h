@@ -1,0 +1,14 @@
+// Device functions that generated kernels call: a table of names, texts and what each needs.
+#pragma once
+
+#include <set>
+#include <string>
+
+namespace kw::wording {
+
+/// Definitions of these functions and those they need, each before its users. Names that are not
+/// in the table are left to others.
+std::string helper_functions(const std::set<std::string>& names);
+bool is_helper(const std::string& name);
+
+}  // namespace kw::wording

@@ -1,0 +1,64 @@
+#include "wording/names.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "kernel/names.h"
+
+namespace kw::wording {
+
+namespace {
+
+constexpr std::string_view kWords[] = {
+    // what CUDA and its headers declare
+    "half", "half2", "float2", "float4", "double2", "int2", "int4", "uint2", "uint4", "threadIdx",
+    "blockIdx", "blockDim", "gridDim", "warpSize", "min", "max", "abs", "exp", "log", "sin", "cos",
+    "tan", "sqrt", "pow", "floor", "ceil", "round", "trunc", "rint", "erf", "gamma", "y0", "y1",
+    "j0", "j1", "jn", "yn", "main", "isnan", "isinf", "signbit", "clock", "printf", "assert",
+    // what the schedules use
+    "Index", "Pack", "WordOf", "lane", "item", "row", "column", "first", "count", "i", "u",
+    "thread", "rows", "columns", "step", "own_row", "part", "parts", "share", "last", "other",
+    "packs", "i0", "i1", "i2", "i3", "i4", "i5", "i6", "i7", "minor", "major", "member", "carry",
+    "run", "runs", "upto", "total", "totals", "place", "places", "before", "below", "now", "start",
+    "begin", "end", "turn", "warp", "joined", "sofar", "each", "best", "bests", "limit", "found",
+    "pool", "items", "sorted", "blocks", "picked", "own", "chunk", "chunks", "tiles", "left",
+    "right", "at", "batch", "results", "sums", "more", "mi", "ni", "ki", "element", "wmma", "layer",
+    "own_columns", "of_group", "outside", "fast", "tile", "mirror", "ticket", "tickets", "flags",
+    "handed", "back", "steps", "flag", "whole"};
+
+bool is_identifier(const std::string& name) {
+  if (name.empty() || (name[0] >= '0' && name[0] <= '9')) return false;
+  return std::all_of(name.begin(), name.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+  });
+}
+
+bool is_free(const std::string& name, const std::set<std::string>& taken) {
+  return taken.count(name) == 0 &&
+         std::find(std::begin(kWords), std::end(kWords), name) == std::end(kWords) &&
+         kernel::reserved_name(name).empty() && !kernel::is_cpp_word(name) &&
+         name.rfind("__", 0) != 0;
+}
+
+}  // namespace
+
+std::span<const std::string_view> reserved_words() { return kWords; }
+
+std::string safe_name(const std::string& name, std::set<std::string>& taken) {
+  std::string base = name;
+  if (!is_identifier(base)) {
+    for (char& c : base) {
+      if (!is_identifier(std::string("a") + c)) c = '_';
+    }
+    base = is_identifier(base) ? base : "t" + base;
+  }
+  std::string free = base;
+  for (int i = 0; !is_free(free, taken); ++i) {
+    free = i == 0 ? base + "_" : fmt::format("{}_{}", base, i + 1);
+  }
+  taken.insert(free);
+  return free;
+}
+
+}  // namespace kw::wording
