@@ -87,7 +87,7 @@ class Writer {
   explicit Writer(const Graph& graph) : graph_(graph) {}
 
   std::string value(NodeId id) {
-    if (const auto shortcut = codegen::find_shortcut(graph_, id)) {
+    if (const auto shortcut = wording::find_shortcut(graph_, id)) {
       std::string text = shortcut->expression;
       for (size_t i = 0; i < shortcut->arguments.size(); ++i)
         text = replace_all(text, fmt::format("{{{}}}", i), value(shortcut->arguments[i]));
@@ -178,7 +178,7 @@ __global__ void k(const {2}* x, {2}* y, int n) {{
   y[i] = {4};
 }}
 )",
-                     name, codegen::device_functions(writer.functions()), type, up, down);
+                     name, wording::device_functions(writer.functions()), type, up, down);
 }
 
 /// Every value of a half type; for fp32 values of every size, thickest where functions bend.
