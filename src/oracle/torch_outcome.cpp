@@ -7,12 +7,12 @@
 namespace kw::oracle {
 namespace {
 
-struct Row {
+struct OutcomeRow {
   TorchKind kind;
   const char* name;
   const char* words;
 };
-constexpr Row kRows[] = {
+constexpr OutcomeRow kOutcomes[] = {
     {TorchKind::Ok, "Ok", "it worked"},
     {TorchKind::NoTorch, "NoTorch", "there is no PyTorch"},
     {TorchKind::NoCuda, "NoCuda", "PyTorch has no GPU"},
@@ -30,10 +30,11 @@ constexpr Row kRows[] = {
     {TorchKind::Failed, "Failed", "the torch process could not be used"},
 };
 
-const Row& row(TorchKind kind) {
+const OutcomeRow& row(TorchKind kind) {
   const auto index = static_cast<size_t>(kind);
-  KW_CHECK(index < std::size(kRows) && kRows[index].kind == kind, "one row per kind, in order");
-  return kRows[index];
+  KW_CHECK(index < std::size(kOutcomes) && kOutcomes[index].kind == kind,
+           "one row per kind, in order");
+  return kOutcomes[index];
 }
 
 }  // namespace
@@ -41,7 +42,7 @@ const Row& row(TorchKind kind) {
 const char* torch_kind_name(TorchKind kind) { return row(kind).name; }
 
 std::optional<TorchKind> torch_kind_from_name(std::string_view name) {
-  for (const Row& each : kRows) {
+  for (const OutcomeRow& each : kOutcomes) {
     if (name == each.name) return each.kind;
   }
   return std::nullopt;
