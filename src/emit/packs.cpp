@@ -95,6 +95,18 @@ void Packs::write_loads(CudaWriter& w) const {
                        load.address.text()));
 }
 
+void Packs::write_ahead(CudaWriter& w, const std::string& count, const std::function<void()>& place,
+                        const std::string& guard) const {
+  if (loads_.empty()) return;
+  for (const PackLoad& load : loads_)
+    w.line(fmt::format("Pack<{}, kVec> {}[{}];", memory_type(load.buffer.dtype), load.name, count));
+  w.line("#pragma unroll");
+  const auto loop = w.block(fmt::format("for (int u = 0; u < {}; ++u)", count));
+  place();
+  const auto inside = w.block(fmt::format("if ({})", guard));
+  write_loads(w);
+}
+
 void Packs::each_variant(bool packed, const std::string& extent, const std::string& vec,
                          const std::string& fits, const AddVariant& add) const {
   if (packed) {

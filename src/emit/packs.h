@@ -49,6 +49,10 @@ class Packs {
   int64_t narrowest(int64_t most = 16) const;
   /// Loads the u-th pack of everything.
   void write_loads(CudaWriter& w) const;
+  /// Declares `count` packs of everything and loads them before any is used, in a loop over u whose
+  /// body `place` begins, where `guard` holds.
+  void write_ahead(CudaWriter& w, const std::string& count, const std::function<void()>& place,
+                   const std::string& guard) const;
 
   using AddVariant =
       std::function<void(const std::string& when, const char* index, const std::string& vec)>;

@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "lines/joining.h"
 #include "lines/schedules.h"
+#include "lines/siblings.h"
 #include "lines/words.h"
 
 namespace kw::lines {
@@ -24,39 +25,23 @@ using tensor::DType;
 
 namespace {
 
-struct Args {
-  std::set<NodeId> nodes;
-  const Node* first = nullptr;
-  NodeId input = 0;
+struct Args : Siblings {
   bool largest = true;
-
-  size_t axis() const { return static_cast<size_t>(first->attrs.dims[0]); }
 };
 
-bool is_arg(Op op) { return op == Op::ArgMax || op == Op::ArgMin; }
+bool is_search(Op op) { return op == Op::ArgMax || op == Op::ArgMin; }
+bool is_largest(Op op) { return op == Op::ArgMax || op == Op::Max; }
+bool is_smallest(Op op) { return op == Op::ArgMin || op == Op::Min; }
 
 std::optional<Args> args_of(const Region& region) {
-  if (!region.in_place.empty()) return std::nullopt;
-  Args args;
   bool any_place = false;
-  for (const NodeId id : heavy_nodes(region)) {
-    const Node& node = region.node(id);
-    const bool max = node.op == Op::ArgMax || node.op == Op::Max;
-    const bool min = node.op == Op::ArgMin || node.op == Op::Min;
-    if ((!max && !min) || node.attrs.dims.size() != 1) return std::nullopt;
-    if (args.first == nullptr) {
-      args.first = &node;
-      args.input = node.inputs[0];
-      args.largest = max;
-    }
-    if (node.inputs[0] != args.input || max != args.largest ||
-        node.attrs.dims != args.first->attrs.dims)
-      return std::nullopt;
-    any_place = any_place || is_arg(node.op);
-    args.nodes.insert(id);
-  }
-  if (!any_place || depends_on(region, args.input, args.nodes)) return std::nullopt;
-  return args;
+  const auto found = siblings_of(region, [&](const Node& first, const Node& node) {
+    any_place = any_place || is_search(node.op);
+    return (is_largest(node.op) || is_smallest(node.op)) && node.attrs.dims.size() == 1 &&
+           is_largest(node.op) == is_largest(first.op);
+  });
+  if (!found || !any_place) return std::nullopt;
+  return Args{*found, is_largest(found->first->op)};
 }
 
 enum class Searchers : uint8_t { Warp, Block, Split };
@@ -143,7 +128,7 @@ class RowArg {
     e_.on_node = [this, row, scope](NodeId id, const Index& at) -> std::optional<Value> {
       if (args_.nodes.count(id) == 0) return std::nullopt;
       for (size_t d = 0; d < at.size(); ++d) in_order_ = in_order_ && at[d].same_text(row[d]);
-      if (is_arg(region_.node(id).op))
+      if (is_search(region_.node(id).op))
         return Value{{fmt::format("static_cast<long long>({})", joining_.place("best"))}, scope};
       return Value{{joining_.value("best")}, scope};
     };
@@ -224,16 +209,8 @@ class RowArg {
         w.block(fmt::format("for (Index start = {}; start < {}; start += {} * {} * "
                             "kVec)",
                             begin, end, lanes(), name("UNROLL")));
-    for (const PackLoad& load : packs_.loads())
-      w.line(fmt::format("Pack<{}, kVec> {}[{}];", memory_type(load.buffer.dtype), load.name,
-                         name("UNROLL")));
-    if (!packs_.loads().empty()) {
-      w.line("#pragma unroll");
-      const auto packs = w.block(each);
-      w.line(column);
-      const auto inside = w.block(fmt::format("if (column < {})", end));
-      packs_.write_loads(w);
-    }
+    packs_.write_ahead(
+        w, name("UNROLL"), [&] { w.line(column); }, fmt::format("column < {}", end));
     w.line("#pragma unroll");
     const auto packs = w.block(each);
     w.line(column);

@@ -252,16 +252,8 @@ class RowScan {
 
   void write_tile(CudaWriter& w, const std::string& lanes, const std::string& end) {
     const std::string each = fmt::format("for (int u = 0; u < {}; ++u)", tune("UNROLL"));
-    for (const PackLoad& load : packs_.loads())
-      w.line(fmt::format("Pack<{}, kVec> {}[{}];", memory_type(load.buffer.dtype), load.name,
-                         tune("UNROLL")));
-    if (!packs_.loads().empty()) {
-      w.line("#pragma unroll");
-      const auto loop = w.block(each);
-      write_column(w, lanes);
-      const auto inside = w.block(fmt::format("if (column < {})", end));
-      packs_.write_loads(w);
-    }
+    packs_.write_ahead(
+        w, tune("UNROLL"), [&] { write_column(w, lanes); }, fmt::format("column < {}", end));
     if (group_ != Scanners::Warp) {
       write_block_tile(w, each, lanes, end);
       return;

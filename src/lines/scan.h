@@ -5,19 +5,15 @@
 #include <set>
 
 #include "lines/joining.h"
+#include "lines/siblings.h"
 #include "lines/words.h"
 
 namespace kw::lines {
 
 /// One input, one way, perhaps values and places.
-struct Scans {
-  std::set<graph::NodeId> nodes;
-  const graph::Node* first = nullptr;
-  graph::NodeId input = 0;
+struct Scans : Siblings {
   Joining::Kind kind = Joining::Kind::Sum;
   bool places = false;
-
-  size_t axis() const { return static_cast<size_t>(first->attrs.dims[0]); }
 };
 
 /// Nothing where the region is no scan with what can be done element by element before and after.

@@ -171,7 +171,8 @@ class ColumnScan {
     {
       const auto tiles = w.block(fmt::format(
           "for (Index start = begin; start < end; start += {} * {})", name("STACK"), name("SPAN")));
-      write_loads(w);
+      packs_.write_ahead(
+          w, name("SPAN"), [&] { write_column(w); }, "column < own_columns");
       write_runs(w);
       if (!ordered_) write_meeting(w);
       write_outputs(w);
@@ -213,18 +214,14 @@ class ColumnScan {
                    const std::function<void()>& inside) {
     w.line("#pragma unroll");
     const auto steps = w.block(fmt::format("for (int u = 0; u < {}; ++u)", name("SPAN")));
-    w.line(fmt::format("const Index column = start + layer * {} + u;", name("SPAN")));
+    write_column(w);
     w.lines(always);
     const auto there = w.block("if (column < own_columns)");
     inside();
   }
 
-  void write_loads(CudaWriter& w) {
-    if (packs_.loads().empty()) return;
-    for (const PackLoad& load : packs_.loads())
-      w.line(fmt::format("Pack<{}, kVec> {}[{}];", memory_type(load.buffer.dtype), load.name,
-                         name("SPAN")));
-    write_steps(w, {}, [&] { packs_.write_loads(w); });
+  void write_column(CudaWriter& w) const {
+    w.line(fmt::format("const Index column = start + layer * {} + u;", name("SPAN")));
   }
 
   /// Every element joined with those before it of the same thread.

@@ -32,27 +32,15 @@ Joining::Kind scan_kind(Op op) {
 bool is_place(Op op) { return op == Op::CumMaxIndex || op == Op::CumMinIndex; }
 
 std::optional<Scans> scans_of(const Region& region) {
-  if (!region.in_place.empty()) return std::nullopt;
-  Scans scans;
-  for (const NodeId id : heavy_nodes(region)) {
-    const Node& node = region.node(id);
-    if (graph::op_info(node.op).kind != OpKind::Scan) return std::nullopt;
-    if (scans.first == nullptr) {
-      scans.first = &node;
-      scans.input = node.inputs[0];
-      scans.kind = scan_kind(node.op);
-    }
-    const bool alike = node.inputs[0] == scans.input && scan_kind(node.op) == scans.kind &&
-                       node.attrs.dims == scans.first->attrs.dims &&
-                       node.attrs.reverse == scans.first->attrs.reverse &&
-                       node.attrs.exclusive == scans.first->attrs.exclusive;
-    if (!alike) return std::nullopt;
-    scans.places = scans.places || is_place(node.op);
-    scans.nodes.insert(id);
-  }
-  if (scans.first == nullptr || depends_on(region, scans.input, scans.nodes)) return std::nullopt;
-  if (!stores_follow(region, scans.nodes, scans.first->shape)) return std::nullopt;
-  return scans;
+  bool places = false;
+  const auto found = siblings_of(region, [&](const Node& first, const Node& node) {
+    places = places || is_place(node.op);
+    return graph::op_info(node.op).kind == OpKind::Scan &&
+           scan_kind(node.op) == scan_kind(first.op) && node.attrs.reverse == first.attrs.reverse &&
+           node.attrs.exclusive == first.attrs.exclusive;
+  });
+  if (!found || !stores_follow(region, found->nodes, found->first->shape)) return std::nullopt;
+  return Scans{*found, scan_kind(found->first->op), places};
 }
 
 bool needs_order(const Scans& scans) {

@@ -21,25 +21,13 @@ bool is_rank(Op op) { return op == Op::SortIndices || op == Op::TopKIndices; }
 }  // namespace
 
 std::optional<Selection> selection_of(const Region& region) {
-  if (!region.in_place.empty()) return std::nullopt;
-  Selection selection;
-  for (const NodeId id : heavy_nodes(region)) {
-    const Node& node = region.node(id);
-    if (graph::op_info(node.op).kind != OpKind::Selection) return std::nullopt;
-    if (selection.first == nullptr) {
-      selection.first = &node;
-      selection.input = node.inputs[0];
-      selection.stable = is_sort(node.op);
-    }
-    const Node& first = *selection.first;
-    const bool alike = node.inputs[0] == selection.input && node.attrs.dims == first.attrs.dims &&
-                       node.attrs.descending == first.attrs.descending &&
-                       is_sort(node.op) == selection.stable && same_shape(node.shape, first.shape);
-    if (!alike) return std::nullopt;
-    selection.nodes.insert(id);
-  }
-  if (selection.first == nullptr || depends_on(region, selection.input, selection.nodes))
-    return std::nullopt;
+  const auto found = siblings_of(region, [](const Node& first, const Node& node) {
+    return graph::op_info(node.op).kind == OpKind::Selection &&
+           node.attrs.descending == first.attrs.descending &&
+           is_sort(node.op) == is_sort(first.op) && same_shape(node.shape, first.shape);
+  });
+  if (!found) return std::nullopt;
+  Selection selection{*found, is_sort(found->first->op)};
   for (const Store& store : region.stores)
     if (!results_per_row(region, selection, store)) return std::nullopt;
   return selection;

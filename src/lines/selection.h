@@ -7,18 +7,14 @@
 #include <set>
 #include <string>
 
-#include "lines/words.h"
+#include "lines/siblings.h"
 
 namespace kw::lines {
 
 /// Values and places of one selection.
-struct Selection {
-  std::set<graph::NodeId> nodes;
-  const graph::Node* first = nullptr;
-  graph::NodeId input = 0;
+struct Selection : Siblings {
   bool stable = false;  // a sort: equals keep their order
 
-  size_t axis() const { return static_cast<size_t>(first->attrs.dims[0]); }
   /// How many are asked for.
   const Dim& count() const { return first->shape[axis()]; }
 };

@@ -1,8 +1,8 @@
 // Sorting kernels as the last resort of every selection: right for every length and count.
 #pragma once
 
-#include "lines/words.h"
 #include "lines/selection.h"
+#include "lines/words.h"
 
 namespace kw::lines {
 

@@ -116,16 +116,8 @@ class GatherRows {
       const auto loop =
           w.block(fmt::format("for (Index start = 0; start < {}; start += {} * {} * kVec)", length_,
                               lanes, name("UNROLL")));
-      for (const PackLoad& load : packs_.loads())
-        w.line(fmt::format("Pack<{}, kVec> {}[{}];", memory_type(load.buffer.dtype), load.name,
-                           name("UNROLL")));
-      w.line("#pragma unroll");
-      {
-        const auto packs = w.block(each);
-        w.line(column);
-        const auto inside = w.block(fmt::format("if (column < {})", length_));
-        packs_.write_loads(w);
-      }
+      packs_.write_ahead(
+          w, name("UNROLL"), [&] { w.line(column); }, fmt::format("column < {}", length_));
       w.line("#pragma unroll");
       const auto packs = w.block(each);
       w.line(column);

@@ -1,0 +1,27 @@
+#include "lines/siblings.h"
+
+namespace kw::lines {
+
+using graph::Node;
+using graph::NodeId;
+
+std::optional<Siblings> siblings_of(
+    const Region& region, const std::function<bool(const Node& first, const Node& node)>& alike) {
+  if (!region.in_place.empty()) return std::nullopt;
+  Siblings siblings;
+  for (const NodeId id : heavy_nodes(region)) {
+    const Node& node = region.node(id);
+    if (siblings.first == nullptr) siblings.first = &node;
+    const Node& first = *siblings.first;
+    if (!alike(first, node) || node.inputs[0] != first.inputs[0] ||
+        node.attrs.dims != first.attrs.dims)
+      return std::nullopt;
+    siblings.input = node.inputs[0];
+    siblings.nodes.insert(id);
+  }
+  if (siblings.first == nullptr || depends_on(region, siblings.input, siblings.nodes))
+    return std::nullopt;
+  return siblings;
+}
+
+}  // namespace kw::lines
