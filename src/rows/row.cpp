@@ -112,6 +112,8 @@ class RowSchedule {
       std::vector<int64_t> values = {threads};
       if (threads < 1024) values.push_back(threads * 2);
       values.push_back(threads / 2);
+      // One pack a thread: nothing to wait for but the row's own reduction.
+      if (situation_.alone && threads < 512 && threads * 4 <= packs) values.push_back(threads * 4);
       kernel.tunes.push_back({tune("THREADS"), values, ""});
     } else {
       int64_t lanes = 32;
@@ -121,9 +123,12 @@ class RowSchedule {
       std::vector<int64_t> values = {lanes};
       values.push_back(lanes > 1 ? lanes / 2 : 8);
       kernel.tunes.push_back({tune("LANES"), values, ""});
-      kernel.tunes.push_back(
-          {tune("THREADS"),
-           situation_.alone ? std::vector<int64_t>{128, 256} : std::vector<int64_t>{128}, ""});
+      // Blocks of short rows move so little that starting them is what takes time.
+      const bool brief = packs <= 2;
+      std::vector<int64_t> threads = {brief ? 256 : 128};
+      if (situation_.alone) threads.push_back(brief ? 1024 : 256);
+      if (situation_.alone && brief) threads.push_back(512);
+      kernel.tunes.push_back({tune("THREADS"), threads, ""});
     }
     kernel.tunes.push_back({tune("VEC"), vecs, ""});
     kernel.tunes.push_back({tune("REGISTERS"), {1, 0}, ""});

@@ -7,7 +7,7 @@
 //! let     PACKS_ITEMS = 1 + (PACKS > 1) + (PACKS > 2) + (PACKS > 3) + 2 * (PACKS > 4) + 2 * (PACKS > 6) + 4 * (PACKS > 8) + 4 * (PACKS > 12)
 //! let     SINGLES = ceil_div(D, THREADS)
 //! let     SINGLES_ITEMS = 1 + (SINGLES > 1) + (SINGLES > 2) + (SINGLES > 3) + 2 * (SINGLES > 4) + 2 * (SINGLES > 6) + 4 * (SINGLES > 8) + 4 * (SINGLES > 12)
-//! tune    THREADS in 128, 256, 64
+//! tune    THREADS in 128, 256, 64, 512
 //! tune    VEC in 4, 1
 //! tune    REGISTERS in 1, 0
 //! method  memory.vectorized_access when VEC > 1, off VEC=1

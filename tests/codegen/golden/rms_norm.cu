@@ -7,7 +7,7 @@
 //! let     PACKS_ITEMS = 1 + (PACKS > 1) + (PACKS > 2) + (PACKS > 3) + 2 * (PACKS > 4) + 2 * (PACKS > 6) + 4 * (PACKS > 8) + 4 * (PACKS > 12)
 //! let     SINGLES = ceil_div(D, THREADS)
 //! let     SINGLES_ITEMS = 1 + (SINGLES > 1) + (SINGLES > 2) + (SINGLES > 3) + 2 * (SINGLES > 4) + 2 * (SINGLES > 6) + 4 * (SINGLES > 8) + 4 * (SINGLES > 12)
-//! tune    THREADS in 64, 128, 32
+//! tune    THREADS in 64, 128, 32, 256
 //! tune    VEC in 8, 1
 //! tune    REGISTERS in 1, 0
 //! tune    STREAM in 0, 1
