@@ -200,7 +200,7 @@ std::string difference(const exec::Truth& want, const exec::Truth& got) {
       right = right && !std::isfinite(exec::bound_at(got, static_cast<int64_t>(k), false));
     } else {
       // A bound larger than the value says that little of it is known.
-      const double share = bound > std::fabs(x) ? 0.05 : 1e-6;
+      const double share = bound > std::fabs(x) ? 0.25 : 1e-6;
       const double slack = want.exact ? 0 : 4 * 0x1p-52 * std::fabs(x) + share * bound;
       right = right && (!std::isfinite(x) || std::fabs(x - z) <= slack) &&
               close(entry(want.a, k), entry(got.a, k), share * bound) &&
