@@ -368,7 +368,11 @@ class ColumnScan {
     while (width > 1 && width / 2 * vec >= loop_.inner_extent().value()) width /= 2;
     const int64_t columns = loop_.columns().value();
     int64_t stack = std::max<int64_t>(32 / width, 1);
-    while (stack < 32 && stack * 8 < columns && stack * width < 256) stack *= 2;
+    // Few blocks need more threads each.
+    const bool few =
+        loop_.rows().value() < 2 * int64_t{situation_.target.default_sms} * width * vec;
+    const int64_t most = few ? 32 : 16;
+    while (stack < most && stack * 8 < columns && stack * width < 256) stack *= 2;
     if (ordered_) {
       stack = 1;
       width = 128;
@@ -376,7 +380,8 @@ class ColumnScan {
     kernel.tunes.push_back({name("VEC"), vec > 1 ? Values{vec, 1} : Values{1}, ""});
     kernel.tunes.push_back({name("WIDTH"), {width, width * 2}, ""});
     kernel.tunes.push_back({name("STACK"), ordered_ ? Values{1} : Values{stack, stack * 2}, ""});
-    kernel.tunes.push_back({name("SPAN"), {8, 4, 1}, ""});
+    // Each of a thread's elements takes a register.
+    kernel.tunes.push_back({name("SPAN"), vec > 4 ? Values{4, 8, 1} : Values{8, 4, 1}, ""});
     if (vec > 1)
       kernel.methods.push_back(
           {"memory.vectorized_access", name("VEC") + " > 1", name("VEC") + "=1"});

@@ -21,7 +21,7 @@ using graph::NodeId;
 namespace {
 
 constexpr int64_t kStackSegment = 128;  // bytes side by side that a layer should read
-constexpr int64_t kItems = 8;           // columns a thread likes to keep
+constexpr int64_t kElements = 32;       // that a thread likes to keep
 constexpr int64_t kLongToSplit = 2048;
 
 /// The plan lines around the kernels.
@@ -125,8 +125,9 @@ class StackSchedule {
   }
 
   int64_t wanted_layers() const {
+    const int64_t items = std::min<int64_t>(kElements / vec(), 8);
     int64_t layers = 1;
-    while (layers * kItems < plan_.column_count().value()) layers *= 2;
+    while (layers * items < plan_.column_count().value()) layers *= 2;
     return layers;
   }
 
