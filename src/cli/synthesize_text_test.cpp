@@ -7,7 +7,7 @@ namespace {
 
 constexpr report::Style kPlain{false};
 
-engine::SynthesisReport measured() {
+engine::SynthesisReport measured_report() {
   engine::SynthesisReport report;
   report.passed = report.measured = report.certified = true;
   report.task_name = "rms_norm";
@@ -42,7 +42,7 @@ engine::SynthesisReport measured() {
 
 TEST(SynthesizeText, SaysWhatHowSureHowFastAndWhere) {
   EXPECT_EQ(
-      synthesis_text(measured(), kPlain),
+      synthesis_text(measured_report(), kPlain),
       "PASSED rms_norm\n"
       "  kernel     /runs/20261115-1/final/kernel.cu\n"
       "  design     rms_norm=block_per_row THREADS=256 VEC=8\n"
@@ -56,7 +56,7 @@ TEST(SynthesizeText, SaysWhatHowSureHowFastAndWhere) {
 }
 
 TEST(SynthesizeText, AnEstimateIsCalledOneAndSaysHowToMeasure) {
-  engine::SynthesisReport report = measured();
+  engine::SynthesisReport report = measured_report();
   report.measured = false;
   report.baselines.clear();
   const std::string text = synthesis_text(report, kPlain);

@@ -25,7 +25,7 @@ struct WordRow {
   const char* word;  // in lower case, in code or message
   FailureKind kind;
 };
-constexpr WordRow kWords[] = {
+constexpr WordRow kFailureWords[] = {
     {"insufficient_quota", FailureKind::Quota},
     {"billing_error", FailureKind::Quota},
     {"credit balance", FailureKind::Quota},
@@ -177,7 +177,7 @@ Failure failure_of_status(const HttpReply& reply, double unix_time) {
   }
   const ErrorWords words = error_words(*body);
   // A server that is down says so by its status; words decide where the client is to blame.
-  if (const auto kind = kind_of_words(words, kWords); kind && reply.status < 500)
+  if (const auto kind = kind_of_words(words, kFailureWords); kind && reply.status < 500)
     failure.kind = *kind;
   if (!failure.retry_after_seconds) failure.retry_after_seconds = google_delay(*body);
   failure.message = fmt::format("HTTP {}: {}", reply.status,
@@ -188,7 +188,7 @@ Failure failure_of_status(const HttpReply& reply, double unix_time) {
 Failure failure_of_error(const Json& body) {
   const ErrorWords words = error_words(body);
   Failure failure;
-  const auto kind = kind_of_words(words, kWords);
+  const auto kind = kind_of_words(words, kFailureWords);
   failure.kind = kind ? *kind : kind_of_words(words, kGeneralWords).value_or(FailureKind::Server);
   failure.sent = true;
   failure.message = tidy(words.message.empty() ? words.code : words.message);

@@ -112,10 +112,10 @@ const SseCase kSseCases[] = {
 INSTANTIATE_TEST_SUITE_P(All, Sse, ::testing::ValuesIn(kSseCases),
                          [](const auto& row) { return std::string(row.param.name); });
 
-Config built_in() { return parse_config("", "/etc/providers.toml").value(); }
+Config built_in_config() { return parse_config("", "/etc/providers.toml").value(); }
 
 TEST(ModelIds, AreProviderAndModel) {
-  const Config config = built_in();
+  const Config config = built_in_config();
   const auto id = [&](const std::string& text) {
     const auto parsed = parse_model_id(text, config);
     return parsed ? parsed->provider + "|" + parsed->model : "error: " + parsed.error().message;
@@ -222,7 +222,7 @@ TEST(Config, KeysComeFromTheEnvironmentOnly) {
 }
 
 TEST(Prices, EveryBuiltInRowIsDated) {
-  const Config config = built_in();
+  const Config config = built_in_config();
   EXPECT_GE(config.prices.rows().size(), 20u);
   for (const Price& price : config.prices.rows()) {
     EXPECT_EQ(price.as_of.size(), 10u) << price.model;
@@ -234,7 +234,7 @@ TEST(Prices, EveryBuiltInRowIsDated) {
 }
 
 TEST(Prices, FollowTheTable) {
-  const Config config = built_in();
+  const Config config = built_in_config();
   const Price sonnet = *config.price("anthropic", "claude-sonnet-4-6");
   Usage usage{true, 1'000'000, 100'000, 2'000'000, 400'000, 0};
   EXPECT_NEAR(sonnet.usd(usage), 3 + 1.5 + 0.6 + 1.5, 1e-9);
@@ -250,7 +250,7 @@ TEST(Prices, FollowTheTable) {
 }
 
 TEST(Prices, TheUpperEstimateHolds) {
-  const Config config = built_in();
+  const Config config = built_in_config();
   for (const Price& price : config.prices.rows()) {
     for (const Usage& usage : {Usage{true, 1000, 50, 0, 0, 0}, Usage{true, 0, 50, 1000, 0, 0},
                                Usage{true, 0, 50, 0, 1000, 0}, Usage{true, 300'000, 9, 9, 9, 0}}) {
