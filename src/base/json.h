@@ -2,6 +2,7 @@
 // The library behind it appears in json.cpp only.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <string>
