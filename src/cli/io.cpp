@@ -43,6 +43,9 @@ Io::Io(std::string command, bool json)
       style_{!json && wants_colour(STDOUT_FILENO)},
       error_style_{wants_colour(STDERR_FILENO)} {}
 
+Io::Io(std::string command, Listener& listener)
+    : command_(std::move(command)), json_(true), live_(true), listener_(&listener) {}
+
 void Io::print(std::string_view text) {
   progress("");
   if (!json_) write(stdout, text);
@@ -50,9 +53,13 @@ void Io::print(std::string_view text) {
 
 void Io::progress(const std::string& what) {
   if (!live_ || (what.empty() && !status_shown_)) return;
+  status_shown_ = !what.empty();
+  if (listener_ != nullptr) {
+    if (status_shown_) listener_->progress(what);
+    return;
+  }
   write(stderr, "\r\033[K" + (what.empty() ? "" : what + "…"));
   std::fflush(stderr);
-  status_shown_ = !what.empty();
 }
 
 void Io::line(const std::string& what) {
@@ -61,6 +68,7 @@ void Io::line(const std::string& what) {
 
 void Io::note(const std::string& what) {
   progress("");
+  if (listener_ != nullptr) listener_->note(what);
   if (!json_)
     write(stderr, report::paint(error_style_, report::Paint::Warning, "kernelwright: note:") + " " +
                       report::printable(what) + "\n");
@@ -80,6 +88,14 @@ Json Io::envelope(int code) const {
   return json.set("ok", code == kOk).set("exit_code", code);
 }
 
+void Io::publish(Json document) {
+  if (listener_ != nullptr) {
+    listener_->document = std::move(document);
+  } else {
+    write(stdout, document.dump(true) + "\n");
+  }
+}
+
 int Io::fail(const Error& error) {
   progress("");
   const bool stopped = os::interrupted();
@@ -88,7 +104,7 @@ int Io::fail(const Error& error) {
   if (json_) {
     Json details = Json::object();
     details.set("blame", stopped ? "user" : blame_name(error.blame)).set("message", message);
-    write(stdout, envelope(code).set("error", details).dump(true) + "\n");
+    publish(envelope(code).set("error", details));
   } else {
     complain(message);
   }
@@ -100,7 +116,7 @@ int Io::finish(int code, Json document) {
   if (!json_) return code;
   Json json = envelope(code);
   for (const auto& [key, value] : document.members()) json.set(key, value);
-  write(stdout, json.dump(true) + "\n");
+  publish(std::move(json));
   return code;
 }
 

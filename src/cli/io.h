@@ -2,6 +2,7 @@
 // Colour and progress appear on terminals only.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -23,9 +24,18 @@ enum Exit : int {
 /// The exit code for an Error of this blame.
 int exit_code(Blame blame);
 
+/// Who hears of a command where no terminal does: a program that has kernelwright as a library.
+struct Listener {
+  std::function<void(const std::string&)> progress;  // what is being done now
+  std::function<void(const std::string&)> note;      // worth knowing, changes no result
+  Json document;                                     // as --json prints it, once there is one
+};
+
 class Io {
  public:
   Io(std::string command, bool json);
+  /// In JSON mode, but to the listener instead of the standard streams.
+  Io(std::string command, Listener& listener);
 
   bool json() const { return json_; }
   const report::Style& style() const { return style_; }
@@ -49,12 +59,14 @@ class Io {
 
  private:
   Json envelope(int code) const;
+  void publish(Json document);
 
   std::string command_;
   bool json_;
-  bool live_;  // standard error is a terminal
+  bool live_;  // standard error is a terminal, or somebody listens
   report::Style style_, error_style_;
   bool status_shown_ = false;
+  Listener* listener_ = nullptr;
 };
 
 /// The version of this program, "0.1.0".

@@ -33,6 +33,7 @@ class Context {
   const Driver& driver() const { return driver_; }
   const Api& api() const { return driver_.api(); }
   CuStream stream() const { return stream_; }
+  CuContext handle() const { return context_; }
   const exec::DeviceInfo& info() const { return info_; }
   bool can_cooperate() const { return attribute(kAttrCooperativeLaunch) != 0; }
   bool can_cluster() const { return attribute(kAttrClusterLaunch) != 0; }

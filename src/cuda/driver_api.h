@@ -166,7 +166,9 @@ static_assert(sizeof(CuLaunchConfig) == 56);
   X(function_parameter, "cuFuncGetParamInfo",                                             \
     (CuFunction function, size_t index, size_t * offset, size_t * bytes))                 \
   X(host_register, "cuMemHostRegister_v2", (void* address, size_t bytes, unsigned flags)) \
-  X(host_unregister, "cuMemHostUnregister", (void* address))
+  X(host_unregister, "cuMemHostUnregister", (void* address))                              \
+  X(context_push, "cuCtxPushCurrent_v2", (CuContext context))                             \
+  X(context_pop, "cuCtxPopCurrent_v2", (CuContext * context))
 
 /// The driver's entry points, null until bound.
 struct Api {

@@ -131,6 +131,11 @@ Went prepare_launch(const Context& context, Function& function, const Launch& la
 
 Went enqueue_launch(const Context& context, const Function& function, const Launch& launch,
                     const std::vector<CuDevicePtr>& addresses) {
+  return enqueue_launch_on(context.stream(), context, function, launch, addresses);
+}
+
+Went enqueue_launch_on(CuStream stream, const Context& context, const Function& function,
+                       const Launch& launch, const std::vector<CuDevicePtr>& addresses) {
   size_t total = 0;
   for (const kernel::Param& param : launch.params)
     total += (param.bytes.size() + 15) / 16 * 16 + 16;
@@ -158,7 +163,7 @@ Went enqueue_launch(const Context& context, const Function& function, const Laun
                         launch.block.y,
                         launch.block.z,
                         static_cast<unsigned>(launch.shared_bytes),
-                        context.stream(),
+                        stream,
                         attributes,
                         0};
   if (launch.cooperative) {

@@ -17,5 +17,8 @@ Went prepare_launch(const Context& context, Function& function, const kernel::La
 /// Queues the launch on the context's stream. `addresses` is parallel to the program's buffers.
 Went enqueue_launch(const Context& context, const Function& function, const kernel::Launch& launch,
                     const std::vector<CuDevicePtr>& addresses);
+/// The same on a stream of the caller's, of the same context.
+Went enqueue_launch_on(CuStream stream, const Context& context, const Function& function,
+                       const kernel::Launch& launch, const std::vector<CuDevicePtr>& addresses);
 
 }  // namespace kw::cuda

@@ -17,9 +17,16 @@
 
 #include "base/text.h"
 #include "os/file_error.h"
+#include "os/own_program.h"
 
 namespace kw::os {
 namespace {
+
+// Set once by whoever loaded us as a library, before anything asks.
+std::string& own_program() {
+  static std::string path;
+  return path;
+}
 
 class Fd {
  public:
@@ -212,7 +219,10 @@ std::string find_program(const std::string& name) {
   return "";
 }
 
+void set_own_program(std::string path) { own_program() = std::move(path); }
+
 std::string self_path() {
+  if (!own_program().empty()) return own_program();
   char buffer[PATH_MAX];
   const ssize_t n = ::readlink("/proc/self/exe", buffer, sizeof(buffer));
   return n > 0 ? std::string(buffer, static_cast<size_t>(n)) : "";

@@ -18,17 +18,25 @@ constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP};
 
 void on_signal(int) {
   const int saved = errno;
-  g_interrupted.store(true);
-  const uint64_t one = 1;
-  if (g_event.load() >= 0) [[maybe_unused]]
-    const ssize_t n = ::write(g_event.load(), &one, sizeof(one));
+  request_interrupt();
   errno = saved;
 }
 
 }  // namespace
 
-void install_interrupt_handler() {
+void arm_interrupt() {
   if (g_event.load() < 0) g_event.store(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+}
+
+void request_interrupt() {
+  g_interrupted.store(true);
+  const uint64_t one = 1;
+  if (g_event.load() >= 0) [[maybe_unused]]
+    const ssize_t n = ::write(g_event.load(), &one, sizeof(one));
+}
+
+void install_interrupt_handler() {
+  arm_interrupt();
   struct sigaction action {};
   action.sa_handler = on_signal;
   action.sa_flags = static_cast<int>(SA_RESETHAND);
@@ -42,11 +50,15 @@ void install_interrupt_handler() {
 
 bool interrupted() { return g_interrupted.load(); }
 
-void clear_interrupt() {
+void reset_interrupt() {
   uint64_t count = 0;
   if (g_event.load() >= 0) [[maybe_unused]]
     const ssize_t n = ::read(g_event.load(), &count, sizeof(count));
   g_interrupted.store(false);
+}
+
+void clear_interrupt() {
+  reset_interrupt();
   install_interrupt_handler();
 }
 

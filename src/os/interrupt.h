@@ -11,7 +11,15 @@ void install_interrupt_handler();
 bool interrupted();
 /// Forgets the request, for servers that outlive one job. The handler is installed again.
 void clear_interrupt();
-/// Becomes readable when the user asks to stop, for poll(); -1 when no handler is installed.
+/// Becomes readable when the user asks to stop, for poll(); -1 when nobody can ask.
 int interrupt_fd();
+
+// The same without signals, for a library in a program that has handlers of its own.
+/// From now on request_interrupt() wakes whoever waits.
+void arm_interrupt();
+/// Asks to stop, as Ctrl-C would.
+void request_interrupt();
+/// Forgets the request; handlers stay as they are.
+void reset_interrupt();
 
 }  // namespace kw::os
