@@ -1,0 +1,148 @@
+"""What a synthesis may be told beside prompt, reference and target. Frozen; defaults are those of the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+STAGES = ("interview", "codegen", "correctness", "performance", "polish")
+DEFAULT_MODEL = "anthropic:claude-sonnet-4-6"
+ESCALATION_MODEL = "claude-opus-4-7"
+DEFAULT_SHAPES: tuple[tuple[int, ...], ...] = ((0,), (1,), (127,), (128,), (1024,), (4097,))
+
+
+@dataclass(frozen=True)
+class RetryBudgets:
+    """How often each stage may ask a model. The built-in proposer asks none and has no use for them."""
+
+    interview: int = 1
+    codegen: int = 3
+    correctness: int = 3
+    performance: int = 3
+    polish: int = 1
+
+    def __post_init__(self) -> None:
+        for name, value in asdict(self).items():
+            if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+                raise ValueError(f"RetryBudgets.{name} is {value!r}; it is a whole number, 0 or more")
+
+
+@dataclass(frozen=True)
+class StageModels:
+    """Which model each stage asks: "provider:model"; without a provider, Anthropic's."""
+
+    interview: str = DEFAULT_MODEL
+    codegen: str = DEFAULT_MODEL
+    correctness: str = DEFAULT_MODEL
+    performance: str = DEFAULT_MODEL
+    polish: str = DEFAULT_MODEL
+
+    def __post_init__(self) -> None:
+        for name, value in asdict(self).items():
+            if not isinstance(value, str) or not value:
+                raise ValueError(f'StageModels.{name} is {value!r}; it is a "provider:model"')
+
+
+@dataclass(frozen=True)
+class SynthesisConfig:
+    """Options of `synthesize`.
+
+    Only what differs from its default is passed on, so that what is left alone stays the engine's own choice.
+
+    Fields of the first group have the names other generators use:
+
+    retry_budgets, stage_models, escalate_to_opus_on_bust, opus_model, opus_retry_budget_codegen,
+    opus_retry_budget_performance: of stages that ask a model.
+    perf_target_speedup_vs_torch_compile: below it the kernel ships all the same, with `below_target`.
+    correctness_rtol, correctness_atol: an outer bound *beside* the judge's own error bound, never instead of it;
+    None: the judge's own alone.
+    correctness_shapes: further shapes of the first input to be right at; the judge always draws its own, harder ones.
+    performance_shape_n: about how many elements the first input has where neither reference nor `dims` say.
+    artifact_root: folder for runs; None: the user's data folder.
+    benchmark_warmup_iterations, benchmark_timed_iterations, nvcc_flags: accepted, without effect. The clock decides by
+    statistics how often it measures, and a module is compiled as it is judged.
+
+    The second group is ours: device ("auto", "gpu", "vgpu"), compiler, proposer ("builtin", "llm", "hybrid"), seconds
+    of searching, candidates, goal (share of the floor that is good enough), precision ("tf32", "flush",
+    "deterministic"), seed (replays; never certified), quick, cross_check, baselines, budget (USD), and `options` for
+    any other option of `kernelwright synthesize` by its name.
+    """
+
+    retry_budgets: RetryBudgets = field(default_factory=RetryBudgets)
+    stage_models: StageModels = field(default_factory=StageModels)
+    escalate_to_opus_on_bust: bool = False
+    opus_model: str = ESCALATION_MODEL
+    opus_retry_budget_codegen: int = 1
+    opus_retry_budget_performance: int = 1
+    perf_target_speedup_vs_torch_compile: float = 1.0
+    correctness_rtol: float | None = None
+    correctness_atol: float | None = None
+    correctness_shapes: tuple[tuple[int, ...], ...] = DEFAULT_SHAPES
+    performance_shape_n: int = 16_777_216
+    artifact_root: str | Path | None = None
+    benchmark_warmup_iterations: int = 10
+    benchmark_timed_iterations: int = 100
+    nvcc_flags: tuple[str, ...] = ("-O3", "--use_fast_math")
+    request_timeout_seconds: float = 120
+
+    device: str = "auto"
+    compiler: str = ""
+    proposer: str = ""
+    seconds: float | None = None
+    candidates: int | None = None
+    goal: float | None = None
+    precision: str = ""
+    seed: int | None = None
+    quick: bool = False
+    cross_check: str = ""
+    baselines: tuple[str, ...] | None = None
+    budget: float | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    def changed(self, name: str) -> bool:
+        """Whether a field differs from its default."""
+        return bool(getattr(self, name) != getattr(SynthesisConfig(), name))
+
+    def engine_options(self) -> dict[str, Any]:
+        """The options of `kernelwright synthesize` this stands for."""
+        options: dict[str, Any] = {
+            "device": self.device,
+            "compiler": self.compiler or None,
+            "proposer": self.proposer or None,
+            "time": self.seconds,
+            "candidates": self.candidates,
+            "goal": self.goal,
+            "precision": self.precision or None,
+            "seed": self.seed,
+            "quick": self.quick,
+            "cross_check": self.cross_check or None,
+            "versus": (list(self.baselines) or ["none"]) if self.baselines is not None else None,
+            "budget": self.budget,
+            "perf_target": self.perf_target_speedup_vs_torch_compile,
+            "out": str(self.artifact_root) if self.artifact_root is not None else None,
+        }
+        options.update(self._model_options())
+        options.update(self.options)
+        return {name: value for name, value in options.items() if value is not None and value is not False}
+
+    def _model_options(self) -> dict[str, Any]:
+        options: dict[str, Any] = {}
+        retries = _differences(self.retry_budgets, RetryBudgets())
+        models = _differences(self.stage_models, StageModels())
+        if retries:
+            options["retries"] = retries
+        if models:
+            options["stage_model"] = models
+        if self.escalate_to_opus_on_bust:
+            options["escalate"] = True
+        return options
+
+
+def _differences(value: Any, default: Any) -> dict[str, Any]:
+    return {
+        one.name: getattr(value, one.name)
+        for one in fields(value)
+        if getattr(value, one.name) != getattr(default, one.name)
+    }

@@ -1,0 +1,325 @@
+"""A kernel module as a function on tensors: on CUDA tensors in this process, on CPU tensors by the virtual GPU."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import inspect
+import json
+import sys
+import threading
+import weakref
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from kernelwright import _library, tensors
+from kernelwright.errors import InputError
+from kernelwright.results import TensorArg
+from kernelwright.tensors import BY_NAME, CPU, View
+
+PLANS_KEPT = 512
+
+
+class _Plan:
+    """The module for one set of shapes on one device."""
+
+    def __init__(self, kernel: int, request: dict[str, Any]) -> None:
+        found = _library.library()
+        self.handle = _library.handle(found, found.kw_kernel_plan(kernel, _library.text_of(request)))
+        self._free = weakref.finalize(self, found.kw_plan_free, self.handle)
+        described = json.loads(found.kw_plan_describe(self.handle).decode())
+        self.buffers: list[dict[str, Any]] = described["buffers"]
+        self.device: str = described["device"]
+        self.kept: dict[tuple[int, str], tuple[Any, View]] = {}  # scratch that stays zero, by stream
+
+
+class Kernel:
+    """A kernel module that can be called like the function it was made for.
+
+    `kernel(x, weight)` takes torch CUDA tensors (the work is queued on torch's current stream, outputs are allocated by
+    torch, and after a first call with the same shapes it may be captured in a CUDA graph), and torch CPU tensors, NumPy
+    arrays, objects with `__dlpack__` or plain buffers, which the virtual GPU computes, every access checked. Arguments
+    are those of the reference, or the module's inputs in the order it declares them; scalars have their defaults.
+    `out=` gives the outputs memory of yours.
+
+    Tensors must fit the module's domain: dtype, shape, contiguity (or the strides it declares), alignment. What does
+    not raises InputError. Nothing is copied or converted behind your back, and nothing is recorded for autograd.
+    """
+
+    def __init__(
+        self,
+        source: str | Path,
+        *,
+        tunes: Mapping[str, int] | None = None,
+        target: str = "",
+        compiler: str = "",
+        parameters: Sequence[inspect.Parameter] = (),
+        weights: Callable[[], dict[str, Any]] | None = None,
+    ) -> None:
+        """`source`: the module's file, or its text. `target`: what the virtual GPU is to be; "" = sm_90."""
+        text, name = _read(source)
+        found = _library.library()
+        options = {"text": text, "file_name": name, "tunes": dict(tunes or {}), "compiler": compiler}
+        self._handle = _library.handle(found, found.kw_kernel_open(_library.text_of(options)))
+        self._free = weakref.finalize(self, found.kw_kernel_free, self._handle)
+        described = json.loads(found.kw_kernel_describe(self._handle).decode())
+        self.source = text
+        self.tunes = dict(tunes or {})
+        self.task: str = described["task"]
+        self.dims: list[str] = described["dims"]
+        self.scalars: dict[str, Any] = {one["name"]: one["default"] for one in described["scalars"]}
+        self._scalar_types = {one["name"]: one["dtype"] for one in described["scalars"]}
+        self._tensors: dict[str, dict[str, Any]] = {one["name"]: one for one in described["tensors"]}
+        self._given = [name for name, one in self._tensors.items() if one["role"] != "output"]
+        self._target = target
+        self._weights = weights
+        self._parameters = self._usable(parameters)
+        self._plans: OrderedDict[Any, _Plan] = OrderedDict()
+        self._lock = threading.Lock()
+
+    @property
+    def inputs(self) -> list[TensorArg]:
+        """The tensors it takes."""
+        return [_argument(self._tensors[name]) for name in self._given]
+
+    @property
+    def outputs(self) -> list[TensorArg]:
+        """The tensors it makes."""
+        return [_argument(one) for one in self._tensors.values() if one["role"] == "output"]
+
+    def __repr__(self) -> str:
+        def listed(arguments: list[TensorArg]) -> str:
+            return ", ".join(f"{one.name}: {one.dtype}[{', '.join(one.shape)}]" for one in arguments)
+
+        return f"<kernel {self.task}({listed(self.inputs)}) -> {listed(self.outputs)}>"
+
+    def __call__(self, *args: Any, out: Any = None, **kwargs: Any) -> Any:
+        """Runs the kernel. One output is returned as it is, several as a tuple; without any, what it updated."""
+        given, scalars, dims = self._bind(args, kwargs)
+        views = {name: tensors.view(name, value) for name, value in given.items()}
+        first = self._check_together(views)
+        plan = self._plan(first, views, scalars, dims)
+        made = _Call(plan, first, views).run(out)
+        if made:
+            return made[0] if len(made) == 1 else tuple(made)
+        updated = tuple(given[name] for name in self._given if self._tensors[name]["role"] == "inout" and name in given)
+        return updated[0] if len(updated) == 1 else updated or None
+
+    def _usable(self, parameters: Sequence[inspect.Parameter]) -> list[inspect.Parameter]:
+        """The reference's parameters, where the module's inputs are among them by name."""
+        plain = [one for one in parameters if one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD)]
+        names = {one.name for one in plain}
+        bound = set(self._weights()) if self._weights is not None else set()
+        return plain if all(name in names or name in bound for name in self._given) else []
+
+    def _order(self) -> list[str]:
+        if self._parameters:
+            return [one.name for one in self._parameters if one.kind is not one.KEYWORD_ONLY]
+        return [*self._given, *self.scalars]
+
+    def _bind(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[dict[str, Any], dict[str, str], dict[str, int]]:
+        """Arguments by what they are to the module: tensors, scalars, dims."""
+        order = self._order()
+        if len(args) > len(order):
+            raise InputError(f"{len(args)} arguments for a kernel that takes {', '.join(order)}")
+        named = dict(zip(order, args, strict=False))
+        for name, value in kwargs.items():
+            if name in named:
+                raise InputError(f"{name!r} was given twice")
+            named[name] = value
+        given, scalars, dims = {}, {}, {}
+        for name, value in named.items():
+            if name in self._given:
+                if value is not None:
+                    given[name] = value
+            elif name in self._scalar_types:
+                scalars[name] = self._scalar_text(name, value)
+            elif name in self.dims:
+                dims[name] = int(value)
+            else:
+                self._check_fixed(name, value)
+        self._add_weights(given)
+        missing = [name for name in self._given if name not in given and not self._tensors[name]["optional"]]
+        if missing:
+            raise InputError(f"{', '.join(missing)} not given; the kernel is {self!r}")
+        return given, scalars, dims
+
+    def _add_weights(self, given: dict[str, Any]) -> None:
+        if self._weights is None or all(name in given for name in self._given):
+            return
+        place = next((value.device for value in given.values() if hasattr(value, "device")), None)
+        for name, value in self._weights().items():
+            if name in self._given and name not in given:
+                given[name] = value.to(place).contiguous() if place is not None else value
+
+    def _check_fixed(self, name: str, value: Any) -> None:
+        """A parameter of the reference that the module has no use for keeps the value it was judged with."""
+        found = [one for one in self._parameters if one.name == name]
+        if not found:
+            raise InputError(f"the kernel has no input {name!r}; it is {self!r}")
+        if found[0].default is not found[0].empty and not tensors.is_tensor(value) and value == found[0].default:
+            return
+        raise InputError(f"{name!r} is fixed in this kernel"
+                         + (f" at {found[0].default!r}" if found[0].default is not found[0].empty else ""))
+
+    def _scalar_text(self, name: str, value: Any) -> str:
+        if hasattr(value, "item"):
+            value = value.item()
+        dtype = BY_NAME[self._scalar_types[name]]
+        whole = dtype.code in (0, 1, 6)
+        if not isinstance(value, (bool, int, float)) or (whole and isinstance(value, float)):
+            raise InputError(f"{name!r} is {value!r}, the kernel wants a number of type {dtype.name}")
+        return str(int(value)) if whole else repr(float(value))
+
+    @staticmethod
+    def _check_together(views: dict[str, View]) -> View:
+        if not views:
+            raise InputError("a kernel is called with tensors")
+        (first_name, first), *others = views.items()
+        for name, one in others:
+            if (one.device_type == CPU) != (first.device_type == CPU) or one.device_id != first.device_id:
+                raise InputError(f"{first_name!r} is on {_place(first)}, {name!r} on {_place(one)}; a kernel's tensors "
+                                 "are all on one device")
+        return first
+
+    def _plan(self, first: View, views: dict[str, View], scalars: dict[str, str], dims: dict[str, int]) -> _Plan:
+        place = ("virtual", 0) if first.device_type == CPU else ("cuda", first.device_id)
+        strided = tuple((name, one.strides) for name, one in views.items() if self._tensors[name]["strides"])
+        shapes = tuple((name, one.shape) for name, one in views.items())
+        key = (place, shapes, strided, tuple(scalars.items()), tuple(dims.items()))
+        with self._lock:
+            found = self._plans.get(key)
+            if found is not None:
+                self._plans.move_to_end(key)
+                return found
+            _refuse_capture()
+            self._check_types(views)
+            made = _Plan(self._handle, {
+                "device": place[0], "ordinal": place[1], "target": self._target,
+                "shapes": {name: list(shape) for name, shape in shapes},
+                "strides": {name: list(one) for name, one in strided},
+                "scalars": scalars, "dims": dims,
+                "absent": [name for name in self._given if name not in views],
+            })
+            self._plans[key] = made
+            while len(self._plans) > PLANS_KEPT:
+                self._plans.popitem(last=False)
+            return made
+
+    def _check_types(self, views: dict[str, View]) -> None:
+        """Before anything is compiled for tensors that cannot be used."""
+        for name, one in views.items():
+            wanted = self._tensors[name]
+            if one.dtype.name != wanted["dtype"]:
+                raise InputError(f"{name!r} is {one.dtype.name}, the kernel wants {wanted['dtype']}")
+            if len(one.shape) != len(wanted["shape"]):
+                raise InputError(f"{name!r} has {len(one.shape)} dimensions, the kernel wants "
+                                 f"[{', '.join(wanted['shape'])}]")
+
+
+class _Call:
+    """One run of a plan."""
+
+    def __init__(self, plan: _Plan, first: View, views: dict[str, View]) -> None:
+        self._plan, self._first, self._views = plan, first, views
+        self._stream = _current_stream(first)
+        self._held: list[Any] = []
+
+    def run(self, out: Any) -> list[Any]:
+        """The outputs."""
+        made: list[Any] = []
+        wanted = self._given_outputs(out)
+        structs: list[_library.Tensor | None] = []
+        for buffer in self._plan.buffers:
+            if buffer["role"] == "output":
+                value, seen = wanted.pop(0) if wanted else self._allocated(buffer)
+                made.append(value)
+                structs.append(seen.struct())
+            elif buffer["role"] == "scratch":
+                structs.append(self._scratch(buffer))
+            else:
+                held = self._views.get(buffer["name"])
+                structs.append(held.struct() if held is not None else None)
+        count = len(structs)
+        array = (_library.TensorPointer * count)(*[
+            ctypes.pointer(one) if one is not None else _library.TensorPointer() for one in structs])
+        found = _library.library()
+        if found.kw_plan_run(self._plan.handle, array, count, self._stream) != 0:
+            _library.fail(found)
+        return made
+
+    def _given_outputs(self, out: Any) -> list[tuple[Any, View]]:
+        if out is None:
+            return []
+        given = list(out) if isinstance(out, (tuple, list)) else [out]
+        names = [one["name"] for one in self._plan.buffers if one["role"] == "output"]
+        if len(given) != len(names):
+            raise InputError(f"out= has {len(given)} tensors for {len(names)} outputs")
+        return [(value, tensors.view(name, value)) for name, value in zip(names, given, strict=True)]
+
+    def _allocated(self, buffer: dict[str, Any]) -> tuple[Any, View]:
+        dtype = BY_NAME[buffer["dtype"]]
+        made, seen = tensors.allocate(self._first, dtype, buffer["shape"], buffer["strides"],
+                                      buffer["bytes"] // dtype.size)
+        # A buffer of plain memory has no word for every dtype and shape; the kernel's own are meant.
+        seen.dtype, seen.shape = dtype, tuple(buffer["shape"])
+        seen.strides = tuple(buffer["strides"]) or tensors.dense_strides(seen.shape)
+        return made, seen
+
+    def _scratch(self, buffer: dict[str, Any]) -> _library.Tensor | None:
+        if self._first.device_type == CPU or buffer["bytes"] == 0:
+            return None
+        key = (self._stream or 0, buffer["name"])
+        held = self._plan.kept.get(key) if buffer["fill"] == "kept" else None
+        if held is None:
+            held = tensors.allocate(self._first, BY_NAME["uint8"], [buffer["bytes"]], [], buffer["bytes"])
+            if buffer["fill"] == "kept":
+                held[0].zero_()
+                if not _capturing():  # a graph's memory is its own
+                    self._plan.kept[key] = held
+        self._held.append(held)
+        return held[1].struct()
+
+
+def _read(source: str | Path) -> tuple[str, str]:
+    if isinstance(source, Path) or "\n" not in source:
+        path = Path(source)
+        try:
+            return path.read_text(), path.name
+        except (OSError, UnicodeDecodeError) as error:
+            raise InputError(f"reading {path}: {error}") from error
+    return source, "kernel.cu"
+
+
+def _argument(one: dict[str, Any]) -> TensorArg:
+    layout = "any" if one["strides"] else "row_major"
+    return TensorArg(one["name"], one["dtype"], tuple(one["shape"]), layout, one["optional"])
+
+
+def _place(one: View) -> str:
+    return "the CPU" if one.device_type == CPU else f"cuda:{one.device_id}"
+
+
+def _current_stream(first: View) -> int | None:
+    torch = sys.modules.get("torch")
+    if first.device_type == CPU or torch is None:
+        return None
+    return int(torch.cuda.current_stream(first.device_id).cuda_stream) or None
+
+
+def _capturing() -> bool:
+    torch = sys.modules.get("torch")
+    with contextlib.suppress(AttributeError, RuntimeError):
+        return torch is not None and torch.cuda.is_initialized() and torch.cuda.is_current_stream_capturing()
+    return False
+
+
+def _refuse_capture() -> None:
+    if _capturing():
+        raise InputError("this kernel has not run with these shapes yet; call it once before capturing a CUDA graph, "
+                         "so that it is compiled and loaded")
+

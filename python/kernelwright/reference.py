@@ -1,0 +1,157 @@
+"""Anything callable as a reference: written down as a file the engine reads, or exported by torch where it cannot be.
+
+Files go to the cache folder under a hash of what they say, so that a run can be continued later.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import keyword
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from kernelwright import _export, _source, tensors
+from kernelwright.errors import InputError
+
+#: What `inputs=` may be: descriptions, examples by name, examples by position.
+Inputs = Sequence[Any] | Mapping[str, Any] | None
+Reference = str | os.PathLike[str] | Callable[..., Any]
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A reference on disk, and what calling its kernel needs to know of it."""
+
+    path: str
+    function: str = ""
+    inputs: list[str] = field(default_factory=list)
+    parameters: list[inspect.Parameter] = field(default_factory=list)
+    weights: Callable[[], dict[str, Any]] | None = None
+
+    def options(self) -> dict[str, Any]:
+        """For any command that takes a reference."""
+        return {"reference": self.path, "function": self.function or None, "input": self.inputs or None}
+
+
+def cache_folder() -> Path:
+    """As the engine has it: $KERNELWRIGHT_CACHE, $XDG_CACHE_HOME/kernelwright, ~/.cache/kernelwright."""
+    named = os.environ.get("KERNELWRIGHT_CACHE")
+    if named:
+        return Path(named)
+    base = os.environ.get("XDG_CACHE_HOME")
+    return (Path(base) if base else Path.home() / ".cache") / "kernelwright"
+
+
+def keep(name: str, text: str, suffix: str = ".py") -> Path:
+    """The text as a file that stays, under a hash of it."""
+    folder = cache_folder() / "references" / hashlib.sha256(text.encode()).hexdigest()[:16]
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{name}{suffix}"
+    if not path.exists():
+        partial = path.with_suffix(f".{os.getpid()}")
+        partial.write_text(text)
+        partial.replace(path)
+    return path
+
+
+def parameters_of(function: Any) -> list[inspect.Parameter]:
+    """What a callable takes; nothing for builtins that do not tell."""
+    function = getattr(function, "forward", function)
+    try:
+        return list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):
+        return []
+
+
+def _named_inputs(inputs: Inputs, parameters: list[inspect.Parameter]) -> tuple[list[str], dict[str, Any]]:
+    """Descriptions as they were said, and examples by name."""
+    if inputs is None:
+        return [], {}
+    if isinstance(inputs, Mapping):
+        said = [f"{name}:{value}" for name, value in inputs.items() if isinstance(value, str)]
+        said += [f"{name}={value}" for name, value in inputs.items() if isinstance(value, (bool, int, float))]
+        return said, {name: value for name, value in inputs.items() if not isinstance(value, (str, int, float))}
+    if isinstance(inputs, str) or not isinstance(inputs, Sequence):
+        inputs = [inputs]
+    said = [value for value in inputs if isinstance(value, str)]
+    rest = [value for value in inputs if not isinstance(value, str)]
+    names = [one.name for one in parameters] or [f"x{i}" for i in range(len(rest))]
+    if len(rest) > len(names):
+        raise InputError(f"{len(rest)} inputs for a reference that takes {len(names)}")
+    return said, dict(zip(names, rest, strict=False))
+
+
+def _inputs_text(examples: Mapping[str, Any]) -> str:
+    """get_inputs() for examples: their dtypes and shapes, and of integers their range."""
+    rows = [f'        "{name}": {tensors.maker_text(name, value)},' for name, value in examples.items()]
+    return "\n".join(["def get_inputs():", "    return {", *rows, "    }"])
+
+
+def _bounds_text(rtol: float | None, atol: float | None) -> str:
+    lines = [f"{name} = {value!r}" for name, value in (("rtol", rtol), ("atol", atol)) if value is not None]
+    return "\n".join(lines)
+
+
+def _from_path(reference: str | os.PathLike[str], inputs: Inputs) -> Prepared:
+    path, function = os.fspath(reference), ""
+    if not os.path.exists(path) and ":" in path:
+        path, _, function = path.rpartition(":")
+    if not os.path.exists(path):
+        raise InputError(f"there is no file or folder {path}")
+    said, examples = _named_inputs(inputs, [])
+    said += [f"{name}:{tensors.spec_text(name, value)}" for name, value in examples.items()]
+    return Prepared(os.path.abspath(path), function, said)
+
+
+def _stem(reference: Any) -> str:
+    name = getattr(reference, "__name__", type(reference).__name__)
+    return name if name.isidentifier() and not keyword.iskeyword(name) else "reference"
+
+
+def is_module(value: Any) -> bool:
+    """Whether it is an nn.Module, without importing torch."""
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(value, torch.nn.Module)
+
+
+def _weights(module: Any) -> Callable[[], dict[str, Any]]:
+    def current() -> dict[str, Any]:
+        named = [*module.named_parameters(), *module.named_buffers()]
+        return {name.replace(".", "_"): value.detach() for name, value in named}
+
+    return current
+
+
+def prepare(
+    reference: Reference,
+    inputs: Inputs = None,
+    dims: Mapping[str, int] | None = None,
+    rtol: float | None = None,
+    atol: float | None = None,
+) -> Prepared:
+    """A reference of any kind as a file."""
+    bounds = _bounds_text(rtol, atol)
+    if isinstance(reference, (str, os.PathLike)):
+        if bounds:
+            raise InputError("correctness_rtol and correctness_atol belong into the reference's own file: write them "
+                             "there as rtol = … and atol = …")
+        return _from_path(reference, inputs)
+    if not callable(reference):
+        raise InputError(f"the reference is {type(reference).__name__}, neither a callable nor a path")
+    parameters = parameters_of(reference)
+    said, examples = _named_inputs(inputs, parameters)
+    weights = None
+    try:
+        text, function = _source.source_of(reference)
+    except _source.Unwritable as why:
+        exported = _export.export(_source.unwrapped(reference), parameters, said, examples, dims or {}, str(why))
+        text, function = exported, "REFERENCE"
+        weights = _weights(reference) if is_module(reference) else None
+    pieces = [text.rstrip(), bounds, _inputs_text(examples) if examples else ""]
+    path = keep(_stem(reference), "\n\n".join(piece for piece in pieces if piece) + "\n")
+    return Prepared(str(path), function, said, parameters, weights)

@@ -1,0 +1,124 @@
+#include "library/job.h"
+
+#include <fmt/core.h>
+
+#include <chrono>
+#include <exception>
+#include <new>
+#include <thread>
+#include <utility>
+
+#include "base/text.h"
+#include "library/words.h"
+#include "os/interrupt.h"
+
+namespace kw::library {
+namespace {
+
+constexpr const char* kInterruptedText = "interrupted";
+
+std::mutex& turn() {
+  static std::mutex mutex;
+  return mutex;
+}
+
+/// Commands that end in a document and ask nobody.
+bool is_job(const cli::Command& command) {
+  for (const char* other : {"help", "version", "demo"})
+    if (std::string_view(command.name) == other) return false;
+  return !command.hidden;
+}
+
+Json failed(int code, const char* blame, const std::string& message) {
+  return Json::object()
+      .set("kernelwright", cli::version())
+      .set("ok", false)
+      .set("exit_code", code)
+      .set("error", Json::object().set("blame", blame).set("message", message));
+}
+
+}  // namespace
+
+Result<std::shared_ptr<Job>> Job::start(const std::string& command, const std::string& options) {
+  const cli::Command* found = cli::find_command(command);
+  if (found == nullptr || !is_job(*found)) {
+    std::vector<std::string> names;
+    for (const cli::Command& one : cli::commands())
+      if (is_job(one)) names.emplace_back(one.name);
+    return input_error(
+        fmt::format("there is no command '{}'{}", command, did_you_mean(command, names)));
+  }
+  const Json given = KW_TRY(Json::parse(options));
+  std::shared_ptr<Job> job(new Job(*found, KW_TRY(words_of(*found, given))));
+  os::arm_interrupt();
+  std::thread([job] { job->run(); }).detach();
+  return job;
+}
+
+bool Job::begin() {
+  const std::lock_guard lock(mutex_);
+  if (stopped_) return false;
+  os::reset_interrupt();
+  state_ = State::Running;
+  return true;
+}
+
+void Job::run() {
+  const std::lock_guard alone(turn());
+  cli::Listener listener;
+  listener.progress = [this](const std::string& text) { tell("progress", text); };
+  listener.note = [this](const std::string& text) { tell("note", text); };
+  listener.document = failed(cli::kInterrupted, "user", kInterruptedText);
+  if (begin()) execute(listener);
+  end(listener.document.dump());
+}
+
+void Job::execute(cli::Listener& listener) {
+  try {
+    cli::Io io(command_.name, listener);
+    const Result<cli::Args> args = cli::parse_args(command_, words_);
+    if (args) {
+      command_.run(*args, io);
+    } else {
+      io.fail(args.error());
+    }
+  } catch (const std::bad_alloc&) {
+    listener.document = failed(cli::kEnvironment, "environment", "out of memory");
+  } catch (const std::exception& bug) {
+    listener.document = failed(cli::kBug, "bug", bug.what());
+  }
+}
+
+void Job::end(std::string result) {
+  const std::lock_guard lock(mutex_);
+  os::reset_interrupt();  // a request to stop ends with the job it was meant for
+  result_ = std::move(result);
+  state_ = State::Ended;
+  changed_.notify_all();
+}
+
+void Job::tell(const char* kind, const std::string& text) {
+  const std::lock_guard lock(mutex_);
+  // Nobody may be listening for minutes: of what is merely going on, the last word is enough.
+  if (!told_.empty() && told_.back().first == "progress") told_.pop_back();
+  told_.emplace_back(kind, text);
+}
+
+bool Job::wait(int milliseconds) {
+  std::unique_lock lock(mutex_);
+  return changed_.wait_for(lock, std::chrono::milliseconds(milliseconds),
+                           [this] { return state_ == State::Ended; });
+}
+
+std::vector<std::pair<std::string, std::string>> Job::told() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(told_, {});
+}
+
+void Job::stop() {
+  const std::lock_guard lock(mutex_);
+  stopped_ = true;
+  if (state_ == State::Running) os::request_interrupt();
+}
+
+}  // namespace kw::library

@@ -1,0 +1,52 @@
+// One command in a thread of its own. Jobs wait for each other: they share the machine, and the
+// flag that asks work to stop belongs to the process.
+#pragma once
+
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/json.h"
+#include "base/result.h"
+#include "cli/command.h"
+
+namespace kw::library {
+
+class Job : public std::enable_shared_from_this<Job> {
+ public:
+  /// Input Error for a command that is not there or options that are none.
+  static Result<std::shared_ptr<Job>> start(const std::string& command, const std::string& options);
+
+  /// True once it has ended.
+  bool wait(int milliseconds);
+  /// What happened since this was last asked: kind and text.
+  std::vector<std::pair<std::string, std::string>> told();
+  void stop();
+  /// The document, when it has ended.
+  const std::string& result() const { return result_; }
+
+ private:
+  enum class State : uint8_t { Waiting, Running, Ended };
+
+  Job(const cli::Command& command, std::vector<std::string> words)
+      : command_(command), words_(std::move(words)) {}
+  void run();
+  void execute(cli::Listener& listener);
+  void tell(const char* kind, const std::string& text);
+  bool begin();
+  void end(std::string result);
+
+  const cli::Command& command_;
+  const std::vector<std::string> words_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  State state_ = State::Waiting;
+  bool stopped_ = false;
+  std::vector<std::pair<std::string, std::string>> told_;
+  std::string result_;
+};
+
+}  // namespace kw::library

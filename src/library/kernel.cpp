@@ -1,0 +1,199 @@
+#include "library/kernel.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <set>
+
+#include "arch/arch.h"
+#include "base/text.h"
+#include "engine/best_image.h"
+#include "engine/devices.h"
+#include "engine/load.h"
+#include "engine/run.h"
+#include "kernel/instantiate.h"
+#include "library/seat.h"
+
+namespace kw::library {
+namespace {
+
+const char* role_name_of(kernel::Role role) {
+  constexpr const char* kNames[] = {"input", "output", "inout", "scratch"};
+  return kNames[static_cast<size_t>(role)];
+}
+
+Json shape_json(const std::vector<kernel::Expr>& shape) {
+  Json list = Json::array();
+  for (const kernel::Expr& extent : shape) list.push(extent.text);
+  return list;
+}
+
+Json default_json(const kernel::ScalarDecl& scalar) {
+  if (scalar.value) return Json(*scalar.value);
+  if (scalar.integer) return Json(*scalar.integer);
+  return {};
+}
+
+std::map<std::string, int64_t> integers(const Json& object) {
+  std::map<std::string, int64_t> values;
+  for (const auto& [name, value] : object.members()) values[name] = value.as_int();
+  return values;
+}
+
+std::map<std::string, std::vector<int64_t>> lists(const Json& object) {
+  std::map<std::string, std::vector<int64_t>> values;
+  for (const auto& [name, list] : object.members()) {
+    std::vector<int64_t>& to = values[name];
+    for (const Json& item : list.items()) to.push_back(item.as_int());
+  }
+  return values;
+}
+
+std::string log_of(const exec::CompileFailed& failed) {
+  for (const exec::CompileMessage& message : failed.messages) {
+    if (message.severity == exec::CompileMessage::Severity::Error)
+      return fmt::format("the module does not compile: line {}: {}", message.line, message.text);
+  }
+  return "the module does not compile: " + failed.log.substr(0, 2000);
+}
+
+/// Everything an image depends on beside the module's text.
+std::string image_key(const kernel::Selection& selection, const std::string& target,
+                      exec::ImageKind kind) {
+  std::string key = fmt::format("{} {}", target, static_cast<int>(kind));
+  for (const auto& [name, value] : selection.defines) key += fmt::format(" {}={}", name, value);
+  return key + "\n" + join(selection.kernels, "\n");
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Kernel>> Kernel::open(const Json& options) {
+  const std::string name = options["file_name"].as_string();
+  kernel::Module module =
+      KW_TRY(engine::parse_module(options["text"].as_string(), name.empty() ? "kernel.cu" : name));
+  std::unique_ptr<Kernel> made(new Kernel(std::move(module)));
+  made->tunes_ = integers(options["tunes"]);
+  made->compiler_ = options["compiler"].as_string();
+  made->timeout_seconds_ = options["timeout_seconds"].as_double(60);
+  made->describe();
+  return made;
+}
+
+void Kernel::describe() {
+  Json tensors = Json::array();
+  for (const kernel::TensorDecl& decl : module_.tensors) {
+    if (decl.role == kernel::Role::Scratch) continue;
+    Json one = Json::object();
+    one.set("name", decl.name).set("role", role_name_of(decl.role));
+    one.set("dtype", tensor::dtype_name(decl.dtype)).set("shape", shape_json(decl.shape));
+    one.set("strides", shape_json(decl.strides));
+    tensors.push(one.set("optional", decl.optional).set("align", decl.align));
+  }
+  Json scalars = Json::array();
+  for (const kernel::ScalarDecl& decl : module_.scalars) {
+    Json one = Json::object();
+    one.set("name", decl.name).set("dtype", tensor::dtype_name(decl.dtype));
+    scalars.push(one.set("default", default_json(decl)));
+  }
+  Json dims = Json::array();
+  for (const std::string& dim : module_.dims()) dims.push(dim);
+  Json json = Json::object();
+  json.set("task", module_.task).set("tensors", std::move(tensors));
+  json.set("scalars", std::move(scalars)).set("dims", std::move(dims));
+  description_ = json.dump();
+}
+
+/// Dims that only strides name are what the tensors' strides are.
+Status Kernel::infer_strides(const Json& request, engine::BindingRequest& names) const {
+  const std::vector<std::string> dims = module_.dims(names.absent);
+  for (const auto& [name, strides] : lists(request["strides"])) {
+    const kernel::TensorDecl* decl = module_.find_tensor(name);
+    if (decl == nullptr || decl->strides.size() != strides.size()) continue;
+    for (size_t i = 0; i < strides.size(); ++i) {
+      const kernel::ExprNode& root = decl->strides[i].root();
+      const bool free = root.op == kernel::Op::Name &&
+                        std::find(dims.begin(), dims.end(), root.name) != dims.end();
+      if (free) names.dims.emplace(root.name, strides[i]);
+    }
+  }
+  for (const std::string& dim : dims) {
+    if (names.dims.count(dim) != 0) continue;
+    return input_error(fmt::format(
+        "dim {} of the kernel does not follow from the tensors' shapes; pass it by name", dim));
+  }
+  return Done{};
+}
+
+Result<engine::BindingRequest> Kernel::names(const Json& request) const {
+  engine::BindingRequest names;
+  names.tunes = tunes_;
+  names.dims = integers(request["dims"]);
+  for (const Json& name : request["absent"].items()) names.absent.insert(name.as_string());
+  for (const auto& [name, value] : request["scalars"].members())
+    names.scalars[name] = value.as_string();
+  const auto inferred = KW_TRY(kernel::infer_dims(module_, lists(request["shapes"])));
+  for (const auto& [name, value] : inferred) {
+    const auto [said, fresh] = names.dims.emplace(name, value);
+    if (!fresh && said->second != value)
+      return input_error(
+          fmt::format("{} is {} by the shapes, but {} was given", name, value, said->second));
+  }
+  KW_TRY(infer_strides(request, names));
+  return names;
+}
+
+Result<std::shared_ptr<exec::Device>> Kernel::virtual_gpu(const std::string& target) {
+  std::shared_ptr<exec::Device>& device = virtual_gpus_[target];
+  if (device == nullptr) device = KW_TRY(engine::open_device({"vgpu", target, 0, {}}));
+  return device;
+}
+
+Result<const exec::Compiled*> Kernel::compile(const kernel::Selection& selection,
+                                              const kernel::Bindings& bindings,
+                                              exec::ImageKind kind, std::string* fault) {
+  const std::string key = image_key(selection, bindings.target.name, kind);
+  if (const auto found = compiled_.find(key); found != compiled_.end()) return &found->second;
+  exec::CompileRequest request;
+  request.source = module_.text;
+  request.file_name = module_.file_name;
+  request.target = bindings.target.name;
+  request.defines = selection.defines;
+  request.kernels = selection.kernels;
+  request.timeout_seconds = timeout_seconds_;
+  const auto compiler = KW_TRY(engine::open_compiler(compiler_));
+  engine::BestImage best(*compiler, kind);
+  exec::CompileOutcome outcome = KW_TRY(best.compile(request));
+  if (outcome.compiled) return &compiled_.emplace(key, std::move(*outcome.compiled)).first->second;
+  *fault = log_of(*outcome.failed);
+  return static_cast<const exec::Compiled*>(nullptr);
+}
+
+Result<std::unique_ptr<Plan>> Kernel::plan(const Json& request, std::string* fault) {
+  const std::lock_guard lock(mutex_);
+  const std::string& where = request["device"].as_string();
+  if (where != "cuda" && where != "virtual")
+    return input_error(fmt::format("'{}' is neither cuda nor virtual", where));
+  const bool cuda = where == "cuda";
+  const int ordinal = static_cast<int>(request["ordinal"].as_int());
+  std::shared_ptr<exec::Device> device;
+  exec::DeviceInfo info;
+  if (cuda) {
+    const Seat* seat = KW_TRY(Seat::of(ordinal));
+    info = seat->context().info();
+  } else {
+    device = KW_TRY(virtual_gpu(request["target"].as_string()));
+    info = device->info();
+  }
+  const engine::BindingRequest said = KW_TRY(names(request));
+  const arch::Target target = KW_TRY(arch::find_target(info.target));
+  const kernel::Bindings bindings = KW_TRY(engine::bind_names(module_, said, {}, target, info));
+  const kernel::Selection selection = KW_TRY(kernel::select(module_, bindings));
+  const exec::Compiled* image = KW_TRY(compile(selection, bindings, info.image, fault));
+  if (image == nullptr) return std::unique_ptr<Plan>();
+  kernel::Program program =
+      KW_TRY(kernel::instantiate(module_, bindings, selection, engine::kernel_infos(*image)));
+  return cuda ? make_cuda_plan(std::move(program), *image, ordinal)
+              : make_virtual_plan(std::move(program), *image, std::move(device));
+}
+
+}  // namespace kw::library

@@ -1,0 +1,49 @@
+// A kernel module as something to call: parsed once, compiled for what its callers' shapes select.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "base/json.h"
+#include "base/result.h"
+#include "engine/bind.h"
+#include "exec/compiler.h"
+#include "exec/device.h"
+#include "kernel/module.h"
+#include "kernel/select.h"
+#include "library/plan.h"
+
+namespace kw::library {
+
+class Kernel {
+ public:
+  /// `options` as kw_kernel_open takes them. Input Error for text that is no module.
+  static Result<std::unique_ptr<Kernel>> open(const Json& options);
+
+  const std::string& description() const { return description_; }
+  /// `request` as kw_kernel_plan takes it. A module that does not compile is "not this call's
+  /// fault" to the caller: `fault` gets the compiler's words, and the plan is null.
+  Result<std::unique_ptr<Plan>> plan(const Json& request, std::string* fault);
+
+ private:
+  explicit Kernel(kernel::Module module) : module_(std::move(module)) {}
+  void describe();
+  Result<engine::BindingRequest> names(const Json& request) const;
+  Status infer_strides(const Json& request, engine::BindingRequest& names) const;
+  Result<std::shared_ptr<exec::Device>> virtual_gpu(const std::string& target);
+  Result<const exec::Compiled*> compile(const kernel::Selection& selection,
+                                        const kernel::Bindings& bindings, exec::ImageKind image,
+                                        std::string* fault);
+
+  const kernel::Module module_;
+  std::map<std::string, int64_t> tunes_;
+  std::string compiler_, description_;
+  double timeout_seconds_ = 60;
+  std::mutex mutex_;
+  std::map<std::string, exec::Compiled> compiled_;                     // by selection and target
+  std::map<std::string, std::shared_ptr<exec::Device>> virtual_gpus_;  // by target
+};
+
+}  // namespace kw::library

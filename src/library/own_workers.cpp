@@ -1,0 +1,59 @@
+#include "library/own_workers.h"
+
+#include <dlfcn.h>
+#include <fmt/core.h>
+
+#include <string>
+
+#include "base/json.h"
+#include "cli/io.h"
+#include "library/kernelwright.h"
+#include "os/files.h"
+#include "os/own_program.h"
+#include "os/process.h"
+
+namespace kw::library {
+namespace {
+
+constexpr double kAnswerSeconds = 30;
+
+std::string folder_of_library() {
+  Dl_info info{};
+  if (::dladdr(reinterpret_cast<const void*>(&kw_abi_version), &info) == 0) return "";
+  const std::string path = info.dli_fname == nullptr ? "" : info.dli_fname;
+  const size_t slash = path.rfind('/');
+  return slash == std::string::npos ? "." : path.substr(0, slash);
+}
+
+Status check_program(const std::string& program) {
+  if (!os::exists(program)) {
+    return environment_error(
+        fmt::format("the workers' program {} is missing; it belongs beside the library", program));
+  }
+  os::ProcessLimits limits;
+  limits.timeout_seconds = kAnswerSeconds;
+  const auto said = KW_TRY(os::run_process({program, "version", "--json"}, {}, limits));
+  const Result<Json> answer = Json::parse(said.out);
+  const std::string version = answer ? (*answer)["kernelwright"].as_string() : "";
+  if (version == cli::version()) return Done{};
+  return environment_error(
+      fmt::format("the library is kernelwright {}, but {} is {}; install them together",
+                  cli::version(), program, version.empty() ? "none" : "version " + version));
+}
+
+Status look_for_workers() {
+  std::string program = os::env("KERNELWRIGHT_WORKER");
+  if (program.empty()) program = folder_of_library() + "/kernelwright";
+  KW_TRY(check_program(program));
+  os::set_own_program(program);
+  return Done{};
+}
+
+}  // namespace
+
+Status find_workers() {
+  static const Status found = look_for_workers();
+  return found;
+}
+
+}  // namespace kw::library

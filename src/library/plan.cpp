@@ -1,0 +1,236 @@
+#include "library/plan.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "cuda/launch.h"
+#include "cuda/layout.h"
+#include "cuda/run.h"
+#include "engine/inputs.h"
+#include "library/seat.h"
+#include "os/memory.h"
+
+namespace kw::library {
+namespace {
+
+using kernel::Buffer;
+using kernel::Role;
+
+const char* role_name(Role role) {
+  switch (role) {
+    case Role::Input:
+      return "input";
+    case Role::Output:
+      return "output";
+    case Role::Inout:
+      return "inout";
+    case Role::Scratch:
+      break;
+  }
+  return "scratch";
+}
+
+const char* fill_name(kernel::Fill fill) {
+  switch (fill) {
+    case kernel::Fill::Poison:
+      return "none";
+    case kernel::Fill::Zero:
+      return "zero";
+    case kernel::Fill::ZeroKept:
+      break;
+  }
+  return "kept";
+}
+
+Json numbers(const std::vector<int64_t>& values) {
+  Json list = Json::array();
+  for (const int64_t value : values) list.push(value);
+  return list;
+}
+
+Json describe(const Buffer& buffer) {
+  Json json = Json::object();
+  json.set("name", buffer.name).set("role", role_name(buffer.role));
+  json.set("dtype", tensor::dtype_name(buffer.dtype)).set("shape", numbers(buffer.shape));
+  json.set("strides", numbers(buffer.strides)).set("bytes", buffer.bytes);
+  json.set("align", buffer.align).set("fill", fill_name(buffer.fill));
+  return json.set("present", buffer.present);
+}
+
+bool is_empty(const Buffer& buffer) {
+  return std::find(buffer.shape.begin(), buffer.shape.end(), 0) != buffer.shape.end();
+}
+
+/// Nothing in, nothing out is done without a launch; anything else out of nothing was never judged.
+Status settle_empty(kernel::Program& program) {
+  const auto returned = [](const Buffer& buffer) {
+    return buffer.role == Role::Output || buffer.role == Role::Inout;
+  };
+  const bool nothing =
+      std::all_of(program.buffers.begin(), program.buffers.end(),
+                  [&](const Buffer& buffer) { return !returned(buffer) || is_empty(buffer); });
+  if (nothing) program.launches.clear();
+  for (const Buffer& buffer : program.buffers) {
+    if (nothing || buffer.role == Role::Scratch || !buffer.present || !is_empty(buffer)) continue;
+    return input_error(fmt::format(
+        "'{}' has no elements; kernels are judged on tensors that have some", buffer.name));
+  }
+  return Done{};
+}
+
+class CudaPlan : public Plan {
+ public:
+  CudaPlan(kernel::Program program, Seat& seat)
+      : Plan(std::move(program), seat.context().info(), Room{true, seat.ordinal()}), seat_(seat) {}
+
+  Status prepare(const exec::Compiled& compiled) {
+    cuda::LoadedImage* image = KW_TRY(seat_.image(compiled));
+    const Seated here(seat_);
+    auto ready = cuda::ready_launches(seat_.context(), *image, program());
+    if (!ready) return input_error(ready.error().message);
+    launches_ = std::move(ready).value();
+    return Done{};
+  }
+
+  Ran run(std::span<const kw_tensor* const> tensors, void* stream) override {
+    KW_TRY(check(tensors, true));
+    std::vector<cuda::CuDevicePtr> addresses;
+    for (const kw_tensor* one : tensors)
+      addresses.push_back(one == nullptr ? 0 : reinterpret_cast<uintptr_t>(address_of(*one)));
+    const Seated here(seat_);
+    const cuda::Went went = queue(addresses, static_cast<cuda::CuStream>(stream));
+    if (went) return std::string();
+    // Launches that were refused when they were prepared never get here; what is left is a device
+    // that an earlier fault has lost, or one without memory.
+    return environment_error(went.error().message);
+  }
+
+ private:
+  cuda::Went queue(const std::vector<cuda::CuDevicePtr>& addresses, cuda::CuStream stream) {
+    const cuda::Context& context = seat_.context();
+    for (size_t i = 0; i < addresses.size() && !launches_.empty(); ++i) {
+      const Buffer& buffer = program().buffers[i];
+      if (buffer.fill != kernel::Fill::Zero || buffer.bytes == 0) continue;
+      KW_TRY(context.check(
+          context.api().fill_bytes(addresses[i], 0, static_cast<size_t>(buffer.bytes), stream),
+          "clearing scratch '" + buffer.name + "'"));
+    }
+    for (const cuda::ReadyLaunch& one : launches_)
+      KW_TRY(cuda::enqueue_launch_on(stream, context, *one.function, *one.launch, addresses));
+    return Done{};
+  }
+
+  Seat& seat_;
+  std::vector<cuda::ReadyLaunch> launches_;
+};
+
+class VirtualPlan : public Plan {
+ public:
+  VirtualPlan(kernel::Program program, std::shared_ptr<exec::Device> device)
+      : Plan(std::move(program), device->info(), Room{}), device_(std::move(device)) {}
+
+  Status prepare(const exec::Compiled& compiled) {
+    KW_TRY(engine::check_memory(program(), os::available_memory(), 3, "this machine's memory"));
+    image_ = KW_TRY(device_->load(compiled));
+    return Done{};
+  }
+
+  Ran run(std::span<const kw_tensor* const> tensors, void*) override {
+    KW_TRY(check(tensors, false));
+    if (program().launches.empty()) return std::string();
+    std::vector<tensor::HostTensor> inputs;
+    for (size_t i = 0; i < tensors.size(); ++i)
+      inputs.push_back(taken(program().buffers[i], tensors[i]));
+    const std::lock_guard lock(mutex_);
+    exec::RunOutcome outcome = KW_TRY(device_->run(image_, program(), inputs, {}));
+    if (std::string fault = fault_of(outcome); !fault.empty()) return fault;
+    for (size_t i = 0; i < tensors.size(); ++i) give(outcome.buffers[i], i, tensors[i]);
+    device_->recycle(std::move(outcome.buffers));
+    return std::string();
+  }
+
+ private:
+  static tensor::HostTensor taken(const Buffer& buffer, const kw_tensor* given) {
+    tensor::HostTensor made{buffer.dtype, buffer.shape, {}};
+    const bool read = buffer.role == Role::Input || buffer.role == Role::Inout;
+    if (!read || given == nullptr) return made;
+    made.data.resize(cuda::dense_bytes(buffer));
+    const std::span storage(address_of(*given), static_cast<size_t>(buffer.bytes));
+    cuda::gather(buffer, storage,
+                 std::as_writable_bytes(std::span(made.data.data(), made.data.size())));
+    return made;
+  }
+
+  void give(const tensor::HostTensor& made, size_t index, const kw_tensor* to) const {
+    const Buffer& buffer = program().buffers[index];
+    if ((buffer.role != Role::Output && buffer.role != Role::Inout) || to == nullptr) return;
+    cuda::scatter(buffer, std::as_bytes(std::span(made.data.data(), made.data.size())),
+                  std::span(address_of(*to), static_cast<size_t>(buffer.bytes)));
+  }
+
+  static std::string fault_of(const exec::RunOutcome& outcome) {
+    for (const record::Finding& finding : outcome.findings) {
+      if (finding.certainty != record::Certainty::Certain) continue;
+      return fmt::format("{}: {}{}", record::finding_name(finding.kind), finding.message,
+                         finding.at.line > 0 ? fmt::format(" (line {})", finding.at.line) : "");
+    }
+    if (outcome.status == exec::RunStatus::Completed) return "";
+    return fmt::format("{}: {}", exec::run_status_name(outcome.status), outcome.message);
+  }
+
+  std::shared_ptr<exec::Device> device_;
+  exec::ImageId image_ = 0;
+  std::mutex mutex_;
+};
+
+}  // namespace
+
+Plan::Plan(kernel::Program program, const exec::DeviceInfo& device, Room room)
+    : program_(std::move(program)), room_(room) {
+  Json buffers = Json::array();
+  for (const Buffer& buffer : program_.buffers) buffers.push(describe(buffer));
+  Json json = Json::object();
+  json.set("buffers", std::move(buffers)).set("launches", program_.launches.size());
+  description_ = json.set("device", device.name).set("target", device.target).dump();
+}
+
+Status Plan::check(std::span<const kw_tensor* const> tensors, bool needs_scratch) const {
+  const std::vector<Buffer>& buffers = program_.buffers;
+  if (tensors.size() != buffers.size()) {
+    return input_error(
+        fmt::format("{} tensors were given for {} buffers", tensors.size(), buffers.size()));
+  }
+  for (size_t i = 0; i < buffers.size(); ++i) {
+    const bool scratch = buffers[i].role == Role::Scratch;
+    if (!buffers[i].present || (scratch && (!needs_scratch || buffers[i].bytes == 0))) continue;
+    if (tensors[i] == nullptr)
+      return input_error(fmt::format("'{}' was not given", buffers[i].name));
+    KW_TRY(scratch ? check_scratch(buffers[i], *tensors[i], room_)
+                   : check_tensor(buffers[i], *tensors[i], room_));
+  }
+  return Done{};
+}
+
+Result<std::unique_ptr<Plan>> make_cuda_plan(kernel::Program program, const exec::Compiled& image,
+                                             int ordinal) {
+  KW_TRY(settle_empty(program));
+  Seat* seat = KW_TRY(Seat::of(ordinal));
+  auto plan = std::make_unique<CudaPlan>(std::move(program), *seat);
+  KW_TRY(plan->prepare(image));
+  return std::unique_ptr<Plan>(std::move(plan));
+}
+
+Result<std::unique_ptr<Plan>> make_virtual_plan(kernel::Program program,
+                                                const exec::Compiled& image,
+                                                std::shared_ptr<exec::Device> device) {
+  KW_TRY(settle_empty(program));
+  auto plan = std::make_unique<VirtualPlan>(std::move(program), std::move(device));
+  KW_TRY(plan->prepare(image));
+  return std::unique_ptr<Plan>(std::move(plan));
+}
+
+}  // namespace kw::library

@@ -1,0 +1,96 @@
+#include "library/seat.h"
+
+#include <fmt/core.h>
+
+#include <map>
+#include <mutex>
+
+#include "base/hash.h"
+
+namespace kw::library {
+namespace {
+
+std::mutex& seats_mutex() {
+  static std::mutex mutex;
+  return mutex;
+}
+
+// Never destroyed: at the end of the process the driver may be gone before us.
+std::map<int, Seat*>& seats() {
+  static auto* all = new std::map<int, Seat*>();
+  return *all;
+}
+
+/// The context this thread had, put back at the end.
+class KeepCurrent {
+ public:
+  explicit KeepCurrent(const cuda::Api& api) : api_(api) {
+    if (api_.context_pop == nullptr || api_.context_push == nullptr) return;
+    if (api_.context_pop(&before_) == cuda::kSuccess) api_.context_push(before_);
+  }
+  ~KeepCurrent() {
+    if (before_ != nullptr) api_.context_set(before_);
+  }
+  KeepCurrent(const KeepCurrent&) = delete;
+  KeepCurrent& operator=(const KeepCurrent&) = delete;
+
+ private:
+  const cuda::Api& api_;
+  cuda::CuContext before_ = nullptr;
+};
+
+}  // namespace
+
+struct Seat::Images {
+  std::mutex mutex;
+  std::map<std::string, std::unique_ptr<cuda::LoadedImage>> by_hash;
+};
+
+Result<std::unique_ptr<Seat>> Seat::open(int ordinal) {
+  std::unique_ptr<Seat> seat(new Seat());
+  seat->ordinal_ = ordinal;
+  seat->driver_ = KW_TRY(cuda::Driver::open());
+  const KeepCurrent keep(seat->driver_->api());
+  seat->context_ = KW_TRY(cuda::Context::create(*seat->driver_, ordinal));
+  seat->images_ = std::make_shared<Images>();
+  return seat;
+}
+
+Result<Seat*> Seat::of(int ordinal) {
+  const std::lock_guard lock(seats_mutex());
+  const auto found = seats().find(ordinal);
+  if (found != seats().end()) return found->second;
+  std::unique_ptr<Seat> seat = KW_TRY(open(ordinal));
+  return seats()[ordinal] = seat.release();
+}
+
+Result<cuda::LoadedImage*> Seat::image(const exec::Compiled& compiled) {
+  const std::lock_guard lock(images_->mutex);
+  auto& image = images_->by_hash[hash_hex(compiled.image)];
+  if (image == nullptr) {
+    const Seated here(*this);
+    auto loaded = cuda::LoadedImage::load(*context_, compiled.kind, compiled.image);
+    if (!loaded) {
+      images_->by_hash.erase(hash_hex(compiled.image));
+      return std::move(loaded).error();
+    }
+    image = std::move(loaded).value();
+  }
+  return image.get();
+}
+
+Seated::Seated(const Seat& seat) : api_(seat.context().api()) {
+  const cuda::CuContext context = seat.context().handle();
+  if (api_.context_push != nullptr && api_.context_pop != nullptr) {
+    pushed_ = api_.context_push(context) == cuda::kSuccess;
+  } else {
+    api_.context_set(context);
+  }
+}
+
+Seated::~Seated() {
+  cuda::CuContext popped = nullptr;
+  if (pushed_) api_.context_pop(&popped);
+}
+
+}  // namespace kw::library

@@ -1,0 +1,52 @@
+// A GPU this process uses together with whoever else uses it (PyTorch, as a rule): the primary
+// context, retained once, and the images loaded into it. Both stay to the end of the process: CUDA
+// graphs that others captured hold our kernels.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "base/result.h"
+#include "cuda/context.h"
+#include "cuda/driver.h"
+#include "cuda/image.h"
+#include "exec/compiler.h"
+
+namespace kw::library {
+
+class Seat {
+ public:
+  /// The one of this device, made when first asked for. Environment Error without such a device.
+  static Result<Seat*> of(int ordinal);
+
+  const cuda::Context& context() const { return *context_; }
+  int ordinal() const { return ordinal_; }
+  /// The image in this context, loaded when first asked for.
+  Result<cuda::LoadedImage*> image(const exec::Compiled& compiled);
+
+ private:
+  struct Images;
+
+  Seat() = default;
+  static Result<std::unique_ptr<Seat>> open(int ordinal);
+
+  int ordinal_ = 0;
+  std::unique_ptr<cuda::Driver> driver_;
+  std::unique_ptr<cuda::Context> context_;
+  std::shared_ptr<Images> images_;  // shared for the deleter's sake alone
+};
+
+/// Makes the seat's context current for this thread, and the caller's again at the end.
+class Seated {
+ public:
+  explicit Seated(const Seat& seat);
+  ~Seated();
+  Seated(const Seated&) = delete;
+  Seated& operator=(const Seated&) = delete;
+
+ private:
+  const cuda::Api& api_;
+  bool pushed_ = false;
+};
+
+}  // namespace kw::library
