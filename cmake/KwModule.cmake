@@ -104,3 +104,18 @@ function(kw_clock_library)
   endif()
   set_target_properties(kwclock PROPERTIES LINK_DEPENDS ${map})
 endfunction()
+
+# libkernelwright.so of one module and all it stands on, beside the program whose workers it starts. It shows nothing but
+# the functions of its C header, and brings its own libstdc++.
+function(kw_shared_library module)
+  set(map ${CMAKE_CURRENT_BINARY_DIR}/kernelwright.map)
+  file(WRITE ${map} "{ global: kw_*; local: *; };\n")
+  add_library(kwlibrary SHARED $<TARGET_OBJECTS:kw_${module}> ${PROJECT_SOURCE_DIR}/apps/portable.cpp)
+  target_link_libraries(kwlibrary PRIVATE kw_${module} kw_flags)
+  target_link_options(kwlibrary PRIVATE -Wl,--version-script=${map} -Wl,--gc-sections -s)
+  if(NOT KW_SANITIZE)  # whose symbols come from the program that loads it
+    target_link_options(kwlibrary PRIVATE -Wl,--no-undefined)
+  endif()
+  set_target_properties(kwlibrary PROPERTIES OUTPUT_NAME kernelwright LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}
+    LINK_DEPENDS ${map} EXCLUDE_FROM_ALL ON)
+endfunction()
