@@ -127,7 +127,7 @@ void read_fragment(const Warp& w, const Fragment& f, Matrix& out) {
 // Products are exact in double; their sum is rounded once to the result's type. The hardware's
 // order and width of accumulation are not specified; for f64 it is a chain of fused multiply-adds.
 void multiply(Warp& w, const TensorInst& t) {
-  static thread_local Matrix a, b, c, d;
+  Matrix a, b, c, d;
   read_fragment(w, t.a, a);
   read_fragment(w, t.b, b);
   read_fragment(w, t.c, c);
@@ -196,7 +196,7 @@ int logical(const TensorInst& t, const Lines& l, int e) {
 }
 
 void load_matrix(Machine& m, Warp& w, uint32_t pc, const TensorInst& t) {
-  static thread_local std::byte values[kMaxElements * 8], bits[kMaxElements * 8];
+  std::byte values[kMaxElements * 8], bits[kMaxElements * 8];
   const Lines l = lines_of(w, t);
   const uint32_t piece = t.mem.total;
   each_piece(l, piece, [&](int lane, uint64_t address, int first) {
@@ -219,7 +219,7 @@ void load_matrix(Machine& m, Warp& w, uint32_t pc, const TensorInst& t) {
 }
 
 void store_matrix(Machine& m, Warp& w, uint32_t pc, const TensorInst& t) {
-  static thread_local std::byte values[kMaxElements * 8], bits[kMaxElements * 8];
+  std::byte values[kMaxElements * 8], bits[kMaxElements * 8];
   const Lines l = lines_of(w, t);
   const uint32_t piece = t.mem.total;
   get_matrix(w.regs, t.d, values);
