@@ -3,10 +3,13 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <optional>
 
 #include "base/text.h"
+#include "codegen/distinct.h"
+#include "codegen/even.h"
 #include "codegen/module_text.h"
 #include "codegen/partition.h"
 #include "codegen/schedule.h"
@@ -31,6 +34,10 @@ Result<bool> holds(const task::Task& task, const std::vector<std::string>& guard
   return std::find(values.begin(), values.end(), 0) == values.end();
 }
 
+bool same_number(double one, double other) {
+  return one == other || (std::isnan(one) && std::isnan(other));
+}
+
 /// Whether the same operations were traced with other numbers.
 bool only_numbers_differ(const graph::Graph& one, const graph::Graph& other) {
   if (one.nodes.size() != other.nodes.size()) return false;
@@ -39,7 +46,8 @@ bool only_numbers_differ(const graph::Graph& one, const graph::Graph& other) {
     const graph::Node &a = one.nodes[i], &b = other.nodes[i];
     if (a.op != b.op || a.inputs != b.inputs) return false;
     if (a.op != graph::Op::Constant || !a.attrs.starts.empty()) continue;
-    differ = differ || a.attrs.number != b.attrs.number || a.attrs.integer != b.attrs.integer;
+    differ = differ || !same_number(a.attrs.number, b.attrs.number) ||
+             a.attrs.integer != b.attrs.integer;
   }
   return differ;
 }
@@ -89,6 +97,11 @@ Result<Traces> trace(const task::Task& task, const Options& options) {
     const std::vector<std::string> tied = KW_TRY(tied_dims(task, graph, shape));
     graph.guards.insert(graph.guards.end(), tied.begin(), tied.end());
     if (traces.programs.empty()) traces.names = names_of(task, graph);
+    if (const auto even = with_even_quotients(graph, shape)) {
+      traces.programs.push_back(
+          std::make_unique<Program>(KW_TRY(make_program(*even, traces.names, options))));
+      traces.programs.back()->special = true;
+    }
     traces.programs.push_back(
         std::make_unique<Program>(KW_TRY(make_program(graph, traces.names, options))));
   }
@@ -187,6 +200,7 @@ Result<std::string> generate(const task::Task& task, const Design& design, const
     }
     sequences.push_back(std::move(sequence));
   }
+  make_distinct(sequences);
   return module_text(task, sequences,
                      fmt::format("Generated for task {}: {}.", task.name, design_text(design)));
 }

@@ -13,6 +13,31 @@ namespace kw::codegen {
 namespace {
 
 constexpr size_t kMostCombinations = 60;
+constexpr size_t kLongKernel = 80;
+
+/// Lines from `at` to the closing brace of what stands there.
+size_t length_from(const std::vector<std::string_view>& lines, size_t at) {
+  size_t end = at;
+  while (end < lines.size() && lines[end] != "}") ++end;
+  return end - at + 1;
+}
+
+/// A blank line between definitions, and above a long kernel the reason why it is one.
+std::string laid_out(std::string_view source) {
+  const std::vector<std::string_view> lines = split_lines(source);
+  std::string text;
+  for (size_t i = 0; i < lines.size(); ++i) {
+    const bool follows = i > 0 && (lines[i - 1] == "}" || lines[i - 1] == "};");
+    if (follows && !lines[i].empty()) text += "\n";
+    const bool kernel = lines[i].starts_with("template") && i + 1 < lines.size() &&
+                        lines[i + 1].starts_with("__global__");
+    if (kernel && length_from(lines, i + 1) > kLongKernel) {
+      text += "// One long kernel: its steps share what is kept in registers and shared memory.\n";
+    }
+    text += std::string(lines[i]) + "\n";
+  }
+  return text;
+}
 
 class ModuleText {
  public:
@@ -66,7 +91,7 @@ class ModuleText {
   }
 
   void write_tensors() {
-    const Program& program = *sequences_[0].program;
+    const Program& program = *sequences_[sequences_[0].program->special ? 1 : 0].program;
     for (const task::TensorSpec& spec : task_.inputs) {
       const std::string& name = names_.inputs.at(spec.name);
       const bool both = names_.in_place.count(name) > 0;
@@ -278,7 +303,7 @@ class ModuleText {
       for (const Kernel& kernel : sequence.kernels) {
         if (!first) w.line("");
         first = false;
-        w.raw(kernel.source);
+        w.raw(laid_out(kernel.source));
       }
     }
     return w.text();

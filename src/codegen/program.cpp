@@ -40,21 +40,19 @@ class Quotients {
   std::string name_of(const std::string& factor) {
     const bool plain = identifiers(factor) == std::vector<std::string>{factor};
     if (plain && kept(factor)) return factor;
-    for (const auto& [name, text] : lets) {
-      if (text == factor) return name;
+    auto found = names_.quotients.find(factor);
+    if (found == names_.quotients.end()) {
+      const std::string name = safe_name(plain ? factor : "PART", names_.taken);
+      found = names_.quotients.emplace(factor, name).first;
     }
-    lets.emplace_back(safe_name(plain ? factor : "PART", names_.taken), factor);
-    return lets.back().first;
+    const std::pair<std::string, std::string> let{found->second, factor};
+    if (std::find(lets.begin(), lets.end(), let) == lets.end()) lets.push_back(let);
+    return let.first;
   }
 
   static bool kept(const std::string& dim) {
     const auto words = reserved_words();
     return std::find(words.begin(), words.end(), dim) == words.end();
-  }
-
-  /// Dims compare and choose by their values: a name that is added and taken away brings it along.
-  static Dim with_value(const Dim& dim, int64_t value) {
-    return dim + Dim::symbol("value", value - dim.value()) - Dim::symbol("value", 0);
   }
 
   Names& names_;

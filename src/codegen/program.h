@@ -19,7 +19,8 @@ struct Names {
   std::set<std::string> in_place;                      // outputs that are inputs too
   std::set<std::string> taken;                         // those above, dims, reserved ones
   std::set<std::string> dims;
-  std::string kernel;  // what kernels are called after
+  std::map<std::string, std::string> quotients;  // "(D / 3)" -> what it is called
+  std::string kernel;                            // what kernels are called after
 };
 Names names_of(const task::Task& task, const graph::Graph& graph);
 
@@ -29,6 +30,7 @@ struct Program {
   std::map<graph::NodeId, Buffer> inputs;
   std::vector<Store> outputs;
   std::vector<std::string> guards;  // plan conditions of the trace
+  bool special = false;             // the next program says the same with fewer guards
   Names names;
 };
 

@@ -188,6 +188,11 @@ Dim substitute(const Dim& expr, const std::map<std::string, Dim>& by) {
   return out;
 }
 
+// A name that is added and taken away brings the value along.
+Dim with_value(const Dim& expr, int64_t value) {
+  return expr + Dim::symbol("value", value - expr.value()) - Dim::symbol("value", 0);
+}
+
 std::optional<Dim> coefficient(const Dim& expr, const std::string& name) {
   Dim out(0);
   for (const auto& [factors, number] : expr.terms()) {

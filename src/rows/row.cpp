@@ -19,6 +19,8 @@ namespace {
 
 constexpr int64_t kLongForLanes = 16384;  // columns beyond which a warp is too few threads
 
+constexpr int64_t kManyRows = 8192;  // of them threads may take more than one
+
 /// The plan lines around the kernels of one team.
 class RowSchedule {
  public:
@@ -28,7 +30,9 @@ class RowSchedule {
   Kernel emit() {
     RowKernel trial(region_, plan_, team_, true, nullptr);
     trial.body();
+    packs_ = &trial.packs();
     RowKernel fast(region_, plan_, team_, true, &trial.seen());
+    if (takes_turns()) fast.take_turns();
     RowKernel slow(region_, plan_, team_, false, nullptr);
     packs_ = &fast.packs();
     Kernel kernel;
@@ -73,6 +77,22 @@ class RowSchedule {
     return plan_.column_count().value() > 1024 * most_items() * (16 / narrowest());
   }
 
+  int64_t widest_pack() const { return std::max<int64_t>(1, 16 / narrowest()); }
+
+  int64_t packs_per_row() const {
+    const int64_t vec = is_packed() ? widest_pack() : 1;
+    return std::max<int64_t>(1, (plan_.column_count().value() + vec - 1) / vec);
+  }
+
+  bool is_packed() const { return !packs_->loads().empty() && plan_.is_contiguous(); }
+
+  /// Rows so short that a block of them moves too little to be worth starting.
+  bool is_brief() const { return team_ == Team::Lanes && packs_per_row() <= 2; }
+
+  bool takes_turns() const {
+    return team_ == Team::Lanes && situation_.alone && plan_.row_count().value() >= kManyRows;
+  }
+
   int64_t narrowest() const {
     int64_t size = 16;
     for (const PackLoad& load : packs_->loads()) {
@@ -99,10 +119,8 @@ class RowSchedule {
   }
 
   void add_knobs(Kernel& kernel) {
-    const bool packed = !packs_->loads().empty() && plan_.is_contiguous();
-    const int64_t vec = packed ? std::max<int64_t>(1, 16 / narrowest()) : 1;
-    const int64_t columns = plan_.column_count().value();
-    const int64_t packs = std::max<int64_t>(1, (columns + vec - 1) / vec);
+    const int64_t vec = is_packed() ? widest_pack() : 1;
+    const int64_t packs = packs_per_row();
     std::vector<int64_t> vecs = {vec};
     if (vec > 1 && widest() > narrowest()) vecs.push_back(std::max<int64_t>(1, 16 / widest()));
     if (vecs.back() > 1) vecs.push_back(1);
@@ -123,17 +141,21 @@ class RowSchedule {
       std::vector<int64_t> values = {lanes};
       values.push_back(lanes > 1 ? lanes / 2 : 8);
       kernel.tunes.push_back({tune("LANES"), values, ""});
-      // Blocks of short rows move so little that starting them is what takes time.
-      const bool brief = packs <= 2;
-      std::vector<int64_t> threads = {brief ? 256 : 128};
-      if (situation_.alone) threads.push_back(brief ? 1024 : 256);
-      if (situation_.alone && brief) threads.push_back(512);
+      std::vector<int64_t> threads = {is_brief() ? 256 : 128};
+      if (situation_.alone) threads.push_back(is_brief() ? 1024 : 256);
       kernel.tunes.push_back({tune("THREADS"), threads, ""});
+      if (takes_turns()) add_turns(kernel);
     }
     kernel.tunes.push_back({tune("VEC"), vecs, ""});
     kernel.tunes.push_back({tune("REGISTERS"), {1, 0}, ""});
     if (online_) add_online(kernel, region_);
     add_methods(kernel, vecs.size() > 1);
+  }
+
+  void add_turns(Kernel& kernel) {
+    const std::vector<int64_t> turns =
+        is_brief() ? std::vector<int64_t>{4, 2, 1} : std::vector<int64_t>{1, 2};
+    kernel.tunes.push_back({tune("TURNS"), turns, ""});
   }
 
   void add_methods(Kernel& kernel, bool vectors) {
@@ -143,6 +165,10 @@ class RowSchedule {
     }
     kernel.methods.push_back({"compute.ilp_unroll_register_tile", tune("REGISTERS") + " == 1",
                               tune("REGISTERS") + "=0"});
+    if (takes_turns()) {
+      kernel.methods.push_back(
+          {"compute.thread_coarsening", tune("TURNS") + " > 1", tune("TURNS") + "=1"});
+    }
     kernel.methods.push_back({"compute.reduction", "", ""});
     kernel.methods.push_back({"compute.warp_shuffle", "", ""});
     kernel.methods.push_back({"memory.coalesced_access", "", ""});
@@ -154,8 +180,13 @@ class RowSchedule {
     const std::string per_block =
         team_ == Team::Block ? rows
                              : fmt::format("ceil_div({}, {} / {})", rows, tune("THREADS"), team());
+    const std::string in_turns =
+        fmt::format("ceil_div({}, {} / {} * {})", rows, tune("THREADS"), team(), tune("TURNS"));
     const auto launch = [&](const std::string& name, bool bounded) {
-      return Launch{name, bounded ? per_block : fmt::format("min({}, 2147483647)", per_block),
+      return Launch{name,
+                    !bounded        ? fmt::format("min({}, 2147483647)", per_block)
+                    : takes_turns() ? in_turns
+                                    : per_block,
                     tune("THREADS"), "",
                     name.find(region_.name + "<") == 0 ? fast_args_ : slow_args_};
     };

@@ -81,7 +81,7 @@ void RowKernel::open_row() {
   std::vector<std::string> variables = plan_.row_variables();
   for (const Axis& axis : rows_.axes) variables.push_back(axis.name);
   for (const char* own : {"row", "own_row", "thread"}) variables.emplace_back(own);
-  row_scope_ = e_.open(variables, 0, loops() && !split() ? 1 : 0);
+  row_scope_ = e_.open(variables, 0, nested() ? 1 : 0);
 }
 
 // Pack and lane scopes of one pass.
@@ -126,7 +126,7 @@ void RowKernel::write_columns(CudaWriter& w, const std::string& condition,
 
 // Rows that several passes read, and those of the first pass, are loaded before anything else.
 std::string RowKernel::first_loads() {
-  CudaWriter w(loops() && !split() ? 2 : 1);
+  CudaWriter w(nested() ? 2 : 1);
   std::vector<const PackLoad*> first;
   for (const PackLoad& load : packs_.loads()) {
     if (is_kept(load.address)) first.push_back(&load);
@@ -516,12 +516,17 @@ void RowKernel::write_lanes_head(CudaWriter& w, const std::string& values) {
   const std::string per_block = fmt::format("({} / {})", tune("THREADS"), threads());
   w.line(fmt::format("const Index rows = {};", e_.text(plan_.row_count())));
   w.line(fmt::format("const int thread = threadIdx.x % {};", threads()));
+  const std::string lane_row = fmt::format("{} + threadIdx.x / {}", per_block, threads());
+  if (turns_) {
+    w.line("#pragma unroll");
+    const auto loop = w.block(fmt::format("for (int turn = 0; turn < {}; ++turn)", tune("TURNS")));
+    w.line(fmt::format("const Index own_row = (static_cast<Index>(blockIdx.x) * {} + turn) * {};",
+                       tune("TURNS"), lane_row));
+    return write_own_row(w, values);
+  }
   if (!loops()) {
-    w.line(
-        fmt::format("const Index own_row = static_cast<Index>(blockIdx.x) * {} + threadIdx.x / {};",
-                    per_block, threads()));
-    write_own_row(w, values);
-    return;
+    w.line(fmt::format("const Index own_row = static_cast<Index>(blockIdx.x) * {};", lane_row));
+    return write_own_row(w, values);
   }
   w.line(fmt::format("const Index step = static_cast<Index>(gridDim.x) * {};", per_block));
   // All lanes of a warp take part in its shuffles, so all make the same number of rounds.

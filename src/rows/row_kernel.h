@@ -35,6 +35,9 @@ class RowKernel {
   /// Rows that several passes read are kept in shared memory; needs habits.
   void keep_in_shared() { shares_ = true; }
 
+  /// Lanes take several rows in turn, all of them in flight; needs registers.
+  void take_turns() { turns_ = true; }
+
   std::string body();
   /// Buffers whose rows are kept so, after body().
   std::vector<Buffer> shared_rows() const;
@@ -50,6 +53,8 @@ class RowKernel {
   std::string threads() const { return tune(team_ == Team::Lanes ? "LANES" : "THREADS"); }
   bool loops() const { return !registers_; }
   bool split() const { return team_ == Team::Split; }
+  /// Whether a row's statements are inside a loop over rows.
+  bool nested() const { return turns_ || (loops() && !split()); }
 
   Joined axes(const Domain& domain, const std::string& name) const;
   void open_row();
@@ -101,7 +106,7 @@ class RowKernel {
   std::map<graph::NodeId, std::string> kept_;
   std::map<graph::NodeId, std::string> totals_;  // names of what reductions found so far
   std::map<graph::NodeId, std::string> bases_;   // what sums of exponentials have taken off, by max
-  bool keeping_ = false, shares_ = false;
+  bool keeping_ = false, shares_ = false, turns_ = false;
   Habits seen_;
   std::vector<std::pair<std::string, std::string>> parameters_;
 };

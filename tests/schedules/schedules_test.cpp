@@ -82,6 +82,8 @@ const std::vector<Case>& cases() {
       {"index_select", {"gather_rows"}},
       {"shouted_dims", {"stacked_rows"}},
       {"clashing_names", {"scan_warp", "matmul"}},
+      {"segments", {"lanes_per_row"}},
+      {"two_traces", {"block_per_row"}},
   };
   return kCases;
 }

@@ -1,0 +1,101 @@
+#include "codegen/distinct.h"
+
+#include <fmt/core.h>
+
+#include <cctype>
+#include <map>
+#include <string>
+#include <utility>
+
+namespace kw::codegen {
+
+namespace {
+
+using Renamed = std::map<std::string, std::string>;
+
+bool in_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+
+/// With every word that has a new name replaced by it.
+std::string reworded(const std::string& text, const Renamed& renamed) {
+  std::string out;
+  for (size_t at = 0; at < text.size();) {
+    size_t end = at;
+    while (end < text.size() && in_word(text[end])) ++end;
+    if (end == at) {
+      out += text[at++];
+      continue;
+    }
+    const std::string word = text.substr(at, end - at);
+    const auto found = renamed.find(word);
+    out += found == renamed.end() ? word : found->second;
+    at = end;
+  }
+  return out;
+}
+
+/// Names of the plan and what they mean.
+class Meanings {
+ public:
+  /// The name under which the plan may say this.
+  std::string name_for(const std::string& name, const std::string& meaning) {
+    std::string free = name;
+    for (int i = 2;; ++i) {
+      const auto [at, fresh] = all_.try_emplace(free, meaning);
+      if (fresh || at->second == meaning) return free;
+      free = fmt::format("{}_S{}", name, i);
+    }
+  }
+
+ private:
+  Renamed all_;
+};
+
+std::string extent_text(const Buffer& buffer) {
+  return fmt::format("{} {}", tensor::dtype_name(buffer.dtype), graph::shape_text(buffer.shape));
+}
+
+std::string extent_text(const Scratch& scratch) {
+  return fmt::format("{} {} {}", tensor::dtype_name(scratch.dtype), scratch.extent, scratch.fill);
+}
+
+void reword(Variant& variant, const Renamed& renamed) {
+  variant.when = reworded(variant.when, renamed);
+  for (Launch& launch : variant.launches) {
+    const size_t open = launch.kernel.find('<');
+    if (open != std::string::npos) {
+      launch.kernel = launch.kernel.substr(0, open) + reworded(launch.kernel.substr(open), renamed);
+    }
+    for (std::string* text : {&launch.grid, &launch.block, &launch.shared, &launch.repeat}) {
+      *text = reworded(*text, renamed);
+    }
+    for (std::string& arg : launch.args) arg = reworded(arg, renamed);
+  }
+}
+
+}  // namespace
+
+void make_distinct(std::vector<Sequence>& sequences) {
+  Meanings meanings;
+  for (Sequence& sequence : sequences) {
+    Renamed renamed;
+    const auto rename = [&](std::string& name, const std::string& meaning) {
+      const std::string now = meanings.name_for(name, meaning);
+      if (now != name) renamed[name] = now;
+      name = now;
+    };
+    for (Buffer& buffer : sequence.partition.scratch) rename(buffer.name, extent_text(buffer));
+    for (Kernel& kernel : sequence.kernels) {
+      for (auto& [name, text] : kernel.lets) {
+        text = reworded(text, renamed);
+        rename(name, text);
+      }
+      for (Scratch& scratch : kernel.scratch) {
+        scratch.extent = reworded(scratch.extent, renamed);
+        rename(scratch.name, extent_text(scratch));
+      }
+      for (Variant& variant : kernel.variants) reword(variant, renamed);
+    }
+  }
+}
+
+}  // namespace kw::codegen
