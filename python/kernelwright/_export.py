@@ -38,7 +38,7 @@ def export(
     module = function if isinstance(function, torch.nn.Module) else _Wrapper.of(torch, function, names)
     device = _device_of(torch, module)
     arguments = [one.to(device) if isinstance(one, torch.Tensor) else one for one in arguments]
-    program = _exported(torch, module, names, arguments, symbols, why)
+    program = _exported(torch, module, arguments, symbols, why)
     path = _save(torch, program)
     return (f"import torch\n\nREFERENCE = torch.export.load({str(path)!r}).module()\n"
             "REFERENCE.train = REFERENCE.eval = lambda mode=True: REFERENCE  # what was exported knows no modes")
@@ -79,8 +79,10 @@ def _arguments(
         described[name] = (tensor, [f"{name}_{i}" for i in range(tensor.ndim)])
     order = [one.name for one in parameters if one.name in described]
     order += [name for name in described if name not in order]
-    missing = [one.name for one in parameters if one.name not in described and one.default is one.empty
-               and one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)]
+    plain = [one for one in parameters if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)]
+    last = max((i for i, one in enumerate(plain) if one.name in described), default=-1)
+    missing = [one.name for i, one in enumerate(plain) if one.name not in described
+               and (one.default is one.empty or i < last)]
     if missing or not order:
         name = missing[0] if missing else "x"
         raise InputError(f"{why}, so torch has to export it, and for that shape and dtype of {name!r} must be known: "
@@ -121,17 +123,14 @@ def _value(node: ast.expr, values: Mapping[str, int]) -> int:
     raise TypeError("no arithmetic")
 
 
-def _exported(
-    torch: Any, module: Any, names: list[str], arguments: list[Any], symbols: list[list[str]], why: str
-) -> Any:
-    dynamic = {name: {i: torch.export.Dim.AUTO for i, extent in enumerate(extents) if not extent.isdigit()}
-               for name, extents in zip(names, symbols, strict=True)}
+def _exported(torch: Any, module: Any, arguments: list[Any], symbols: list[list[str]], why: str) -> Any:
+    dynamic = tuple({i: torch.export.Dim.AUTO for i, extent in enumerate(extents) if not extent.isdigit()}
+                    for extents in symbols)
     problem: Exception | None = None
     with torch.no_grad():
         for shapes in (dynamic, None):  # what has fixed shapes is exported with fixed shapes
             try:
-                return torch.export.export(module, (), dict(zip(names, arguments, strict=True)),
-                                           dynamic_shapes=shapes, strict=False)
+                return torch.export.export(module, tuple(arguments), dynamic_shapes=shapes, strict=False)
             except Exception as error:
                 problem = problem or error
     reason = " ".join(str(problem).split())[:400]

@@ -17,7 +17,7 @@ from typing import Any
 from kernelwright import _library, tensors
 from kernelwright.errors import InputError
 from kernelwright.results import TensorArg
-from kernelwright.tensors import BY_NAME, CPU, View
+from kernelwright.tensors import BY_NAME, CPU, CUDA, MANAGED, PINNED, View
 
 PLANS_KEPT = 512
 
@@ -301,7 +301,9 @@ def _argument(one: dict[str, Any]) -> TensorArg:
 
 
 def _place(one: View) -> str:
-    return "the CPU" if one.device_type == CPU else f"cuda:{one.device_id}"
+    if one.device_type in (CPU, PINNED):
+        return "the CPU"
+    return f"cuda:{one.device_id}" if one.device_type in (CUDA, MANAGED) else f"a device of kind {one.device_type}"
 
 
 def _current_stream(first: View) -> int | None:

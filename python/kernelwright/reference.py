@@ -9,6 +9,7 @@ import hashlib
 import inspect
 import keyword
 import os
+import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -122,9 +123,15 @@ def is_module(value: Any) -> bool:
 def _weights(module: Any) -> Callable[[], dict[str, Any]]:
     def current() -> dict[str, Any]:
         named = [*module.named_parameters(), *module.named_buffers()]
-        return {name.replace(".", "_"): value.detach() for name, value in named}
+        return {weight_name(name): value.detach() for name, value in named}
 
     return current
+
+
+def weight_name(name: str) -> str:
+    """A state dict's name as modules have it: 0.weight is _0_weight."""
+    plain = re.sub(r"[^0-9A-Za-z_]", "_", name)
+    return f"_{plain}" if plain[:1].isdigit() else plain
 
 
 def prepare(

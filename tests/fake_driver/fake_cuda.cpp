@@ -162,6 +162,11 @@ CuResult cuDevicePrimaryCtxRetain(CuContext* context, CuDevice) {
 }
 CuResult cuDevicePrimaryCtxRelease_v2(CuDevice) { return kSuccess; }
 CuResult cuCtxSetCurrent(CuContext) { return kSuccess; }
+CuResult cuCtxPushCurrent_v2(CuContext) { return kSuccess; }
+CuResult cuCtxPopCurrent_v2(CuContext* context) {
+  *context = nullptr;
+  return kSuccess;
+}
 CuResult cuCtxSynchronize() { return fake::device().drain_all(); }
 CuResult cuCtxSetLimit(int, size_t) { return kSuccess; }
 CuResult cuCtxResetPersistingL2Cache() { return kSuccess; }
@@ -169,7 +174,8 @@ CuResult cuCtxResetPersistingL2Cache() { return kSuccess; }
 CuResult cuModuleLoadDataEx(CuModule* module, const void* image, unsigned count, int* options,
                             void** values) {
   const std::string text(static_cast<const char*>(image));
-  if (text.find(".version") == std::string::npos) {
+  const bool cubin = text.rfind("\177ELF", 0) == 0;
+  if (!cubin && text.find(".version") == std::string::npos) {
     if (void* log = jit_option(count, options, values, kJitErrorLog)) {
       std::strcpy(static_cast<char*>(log), "ptxas fatal   : Ptx assembly aborted due to errors");
     }
@@ -188,7 +194,9 @@ CuResult cuModuleUnload(CuModule module) {
 }
 CuResult cuModuleGetFunction(CuFunction* function, CuModule module, const char* name) {
   const fake::Kernel* kernel = fake::find_kernel(name);
-  if (kernel == nullptr || module->text.find(std::string(".entry ") + name) == std::string::npos)
+  const bool cubin = module->text.rfind("\177ELF", 0) == 0;  // whose names are not looked for
+  if (kernel == nullptr ||
+      (!cubin && module->text.find(std::string(".entry ") + name) == std::string::npos))
     return fake::kNotFound;
   fake::Function& found = module->functions[name];
   found.module = module;

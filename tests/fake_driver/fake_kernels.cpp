@@ -226,9 +226,18 @@ const std::map<std::string, Kernel>& kernels() {
   return table;
 }
 
+/// "_Z10vector_addPKfS0_Pfj" -> "vector_add".
+std::string plain_name(const std::string& name) {
+  if (name.rfind("_Z", 0) != 0) return name;
+  char* end = nullptr;
+  const size_t length = std::strtoul(name.c_str() + 2, &end, 10);
+  return std::string(end).substr(0, length);
+}
+
 }  // namespace
 
-const Kernel* find_kernel(const std::string& name) {
+const Kernel* find_kernel(const std::string& written) {
+  const std::string name = plain_name(written);
   // All arithmetic loops of a calibration look alike from outside.
   auto found = kernels().find(name.rfind("kw_peak_", 0) == 0 ? "kw_peak" : name);
   return found == kernels().end() ? nullptr : &found->second;
