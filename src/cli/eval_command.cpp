@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/model_options.h"
 #include "cli/values.h"
 #include "cli/watch.h"
 #include "engine/eval.h"
@@ -19,6 +20,7 @@ namespace {
 using evaluation::RunnerEvent;
 
 constexpr int64_t kMostJobs = 256;
+constexpr size_t kAskedAbove = 5;  // tasks
 
 std::string evaluations_folder() { return os::data_directory() + "/evals"; }
 
@@ -75,7 +77,7 @@ std::vector<std::string> baseline_names(const std::string& text) {
   return names;
 }
 
-Result<engine::EvalRequest> eval_request(const Args& args) {
+Result<engine::EvalRequest> eval_request(const Args& args, Io& io) {
   engine::EvalRequest request;
   evaluation::RunnerRequest& runner = request.runner;
   runner.suite = args.one("--suite", "internal");
@@ -92,7 +94,10 @@ Result<engine::EvalRequest> eval_request(const Args& args) {
   each.target = args.one("--target", each.target);
   each.device = args.one("--device", each.device);
   each.compiler = args.one("--compiler");
-  each.proposer = args.one("--proposer", each.proposer);
+  each.models = KW_TRY(model_options(args, io));
+  // A suite costs money only for those who say so.
+  const bool named = !each.models.model_id.empty() || !each.models.stage_models.empty();
+  each.proposer = args.one("--proposer", named ? "hybrid" : "builtin");
   each.seconds = KW_TRY(duration_option(args, "--time", each.seconds));
   each.candidates =
       static_cast<size_t>(KW_TRY(integer_option(args, "--candidates", 0, 1, 1 << 30)));
@@ -152,11 +157,29 @@ int verdict(const evaluation::Evaluation& evaluation) {
   return all ? kOk : kCandidateFailed;
 }
 
+/// Above a few tasks what models may cost is said, and somebody must agree.
+Status agree_to_cost(const engine::EvalRequest& request, const Args& args, Io& io) {
+  const auto cost = KW_TRY(engine::eval_cost(request));
+  if (!cost || cost->tasks <= kAskedAbove) return Done{};
+  io.note(engine::cost_text(*cost));
+  if (args.has("--yes")) return Done{};
+  if (!person_there()) {
+    return input_error(engine::cost_text(*cost) +
+                       "; say --yes to go on, because there is no terminal to ask on");
+  }
+  const auto answer = ask_person(io, "Go on? [y/N]");
+  const std::string word(answer ? trim(*answer) : "");
+  if (word == "y" || word == "Y" || word == "yes") return Done{};
+  return input_error("nothing was run: the cost was not agreed to");
+}
+
 }  // namespace
 
 int eval_command(const Args& args, Io& io) {
-  const Result<engine::EvalRequest> request = eval_request(args);
+  const Result<engine::EvalRequest> request = eval_request(args, io);
   if (!request) return io.fail(request.error());
+  if (const Status agreed = agree_to_cost(*request, args, io); !agreed)
+    return io.fail(agreed.error());
   const std::string& folder = request->runner.out;
   InterruptWatch::last_words("to go on: " + request->runner.command + "\n");
   const auto watch = [&io](const RunnerEvent& event) { show(event, io); };

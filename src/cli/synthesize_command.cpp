@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/model_options.h"
 #include "cli/synthesize_text.h"
 #include "cli/values.h"
 #include "cli/watch.h"
@@ -40,7 +41,7 @@ Status reference_option(const Args& args, engine::SynthesizeRequest& request) {
   return Done{};
 }
 
-Result<engine::SynthesizeRequest> synthesize_request(const Args& args) {
+Result<engine::SynthesizeRequest> synthesize_request(const Args& args, Io& io) {
   engine::SynthesizeRequest request;
   KW_TRY(reference_option(args, request));
   request.prompt = KW_TRY(prompt_option(args));
@@ -50,7 +51,8 @@ Result<engine::SynthesizeRequest> synthesize_request(const Args& args) {
   request.target = args.one("--target", "auto");
   request.device = args.one("--device", "auto");
   request.compiler = args.one("--compiler");
-  request.proposer = args.one("--proposer", "builtin");
+  request.proposer = args.one("--proposer", "auto");
+  request.models = KW_TRY(model_options(args, io));
   request.seconds = KW_TRY(duration_option(args, "--time", request.seconds));
   request.candidates =
       static_cast<size_t>(KW_TRY(integer_option(args, "--candidates", 0, 1, 1000000)));
@@ -79,6 +81,7 @@ class ProgressLines {
   explicit ProgressLines(Io& io) : io_(io) {}
 
   void operator()(const engine::SynthesisProgress& progress) {
+    if (!progress.notice.empty()) io_.note(progress.notice);
     if (io_.live()) {
       io_.progress(progress_text(progress));
       return;
@@ -125,6 +128,10 @@ int go_on(const Args& args, Io& io, bool only_measure) {
     if (!args.one("--candidates").empty())
       request.candidates =
           static_cast<size_t>(KW_TRY(integer_option(args, "--candidates", 0, 1, 1000000)));
+    if (!args.one("--budget").empty())
+      request.budget_usd = KW_TRY(number_option(args, "--budget", 0, 0, 1e6));
+    request.record = args.one("--record");
+    request.replay = args.one("--replay");
     request.device = only_measure ? args.one("--device", "auto") : args.one("--device");
     request.only_measure = only_measure;
     request.timeout_seconds = KW_TRY(timeout_option(args));
@@ -144,7 +151,7 @@ int go_on(const Args& args, Io& io, bool only_measure) {
 }  // namespace
 
 int synthesize_command(const Args& args, Io& io) {
-  const auto request = synthesize_request(args);
+  const auto request = synthesize_request(args, io);
   if (!request) return io.fail(request.error());
   ProgressLines lines(io);
   const auto report = engine::synthesize(*request, [&](const engine::SynthesisProgress& progress) {

@@ -95,6 +95,8 @@ std::string synthesis_text(const engine::SynthesisReport& report, const report::
                fmt::format("{} tried, {} rejected, {} kept; {}", report.tried, report.rejected,
                            report.kept, report.stopped.empty() ? "not finished" : report.stopped));
   }
+  if (!report.models.empty())
+    out += row("models", fmt::format("{}; cost {}", report.models, report.cost));
   for (const std::string& warning : report.warnings)
     out += row("warning", report::paint(style, report::Paint::Warning, report::printable(warning)));
   for (const std::string& note : report.notes) out += row("note", report::printable(note));

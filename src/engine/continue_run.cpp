@@ -6,6 +6,7 @@
 
 #include "base/diff.h"
 #include "base/text.h"
+#include "engine/model_work.h"
 #include "engine/synthesis.h"
 #include "os/files.h"
 #include "store/find.h"
@@ -33,6 +34,28 @@ std::string absolute(const std::string& path) {
   return path.empty() || failed ? path : whole.lexically_normal().string();
 }
 
+Json models_to_json(const ModelOptions& models) {
+  Json json = Json::object();
+  json.set("model_id", models.model_id).set("escalation_id", models.escalation_id);
+  json.set("stage_models", list_of(models.stage_models)).set("retries", list_of(models.retries));
+  json.set("budget_usd", models.budget_usd ? Json(*models.budget_usd) : Json());
+  json.set("escalate", models.escalate).set("transcripts", models.transcripts);
+  return json.set("store_reference", models.store_reference);
+}
+
+ModelOptions models_from_json(const Json& json) {
+  ModelOptions models;
+  models.model_id = json["model_id"].as_string();
+  models.escalation_id = json["escalation_id"].as_string();
+  models.stage_models = strings(json["stage_models"]);
+  models.retries = strings(json["retries"]);
+  if (json["budget_usd"].is_number()) models.budget_usd = json["budget_usd"].as_double();
+  models.escalate = json["escalate"].as_bool();
+  models.transcripts = json["transcripts"].as_bool(true);
+  models.store_reference = json["store_reference"].as_bool(true);
+  return models;
+}
+
 }  // namespace
 
 Json request_to_json(const SynthesizeRequest& request) {
@@ -51,6 +74,7 @@ Json request_to_json(const SynthesizeRequest& request) {
   json.set("quick", request.quick);
   json.set("cross_check", request.cross_check).set("baselines", list_of(request.baselines));
   json.set("timeout_seconds", request.timeout_seconds).set("threads", request.threads);
+  if (request.proposer != "builtin") json.set("models", models_to_json(request.models));
   return json.set("kernelwright", request.version);
 }
 
@@ -77,6 +101,7 @@ SynthesizeRequest request_from_json(const Json& json) {
   request.timeout_seconds = json["timeout_seconds"].as_double(60);
   request.threads = static_cast<int>(json["threads"].as_int());
   request.version = json["kernelwright"].as_string();
+  request.models = models_from_json(json["models"]);
   return request;
 }
 
@@ -84,6 +109,8 @@ Status Synthesis::check_unchanged(const store::RunInputs& inputs, const Continue
   if (!how.reference.empty()) request_.reference = how.reference;
   const std::string path = request_.reference;
   if (!os::exists(path)) {
+    if (!request_.models.store_reference)
+      return input_error(path + " is gone, and the run keeps no copy of it (--no-store-reference)");
     // The copy the run keeps is as good, as long as it needs no folder around it.
     request_.reference = how.folder + "/inputs/reference.py";
     reference_text_ = inputs.reference;
@@ -99,6 +126,8 @@ Status Synthesis::check_unchanged(const store::RunInputs& inputs, const Continue
 
 Status Synthesis::compare_reference(const store::RunInputs& inputs, const std::string& path) const {
   if (reference_text_ == inputs.reference) return Done{};
+  // A reference that is not kept is known by its hash, which the task has (see check_spec()).
+  if (!request_.models.store_reference) return Done{};
   return input_error(fmt::format(
       "{} is not what this run was started with; start a new one, or put it back\n{}", path,
       unified_diff(inputs.reference, reference_text_, "the run's reference", path)));
@@ -110,7 +139,8 @@ Status Synthesis::check_spec(const store::RunInputs& inputs) {
   KW_TRY(compare_reference(inputs, request_.reference));
   // The same question asked from another folder is the same question.
   Json before = inputs.spec, now = task::to_json(*task_);
-  for (Json* json : {&before, &now}) json->set("source_path", "").set("notes", Json());
+  for (Json* json : {&before, &now})
+    json->set("source_path", "").set("notes", Json()).set("kernel_spec", Json());
   if (before.dump() == now.dump()) return Done{};
   return input_error(
       "the task is not what this run was started with; start a new one, or put it back\n" +
@@ -136,6 +166,20 @@ void Synthesis::restore_archive() {
   }
 }
 
+// What was asked, tried and spent before, so that it is neither lost nor asked again.
+Status Synthesis::restore_models(const Json& spec) {
+  if (only_measure_) request_.proposer = "builtin";
+  KW_TRY(open_models());
+  if (!work_) return Done{};
+  KW_TRY(work_->journal->attach(*run_));
+  work_->session->restore(past_calls(*run_));
+  work_->attempts = past_attempts(*run_);
+  if (spec.is_null()) return Done{};
+  const stages::KernelSpec frozen = KW_TRY(stages::spec_from_json(spec));
+  work_->frozen = frozen;
+  return Done{};
+}
+
 Result<SynthesisReport> Synthesis::go_on(const ContinueRequest& how) {
   run_.emplace(KW_TRY(store::Run::open(how.folder, store::Access::Write)));
   const store::RunInputs inputs = KW_TRY(run_->inputs());
@@ -153,16 +197,19 @@ Result<SynthesisReport> Synthesis::go_on(const ContinueRequest& how) {
   only_measure_ = how.only_measure;
   report_.run_id = run_->id();
   report_.folder = progress_.folder = run_->folder();
+  if (how.budget_usd) request_.models.budget_usd = how.budget_usd;
+  request_.models.record = how.record;
+  request_.models.replay = how.replay;
   KW_TRY(check_unchanged(inputs, how));
+  KW_TRY(restore_models(inputs.spec["kernel_spec"]));
   if (step("reference", &Synthesis::read_reference)) KW_TRY(check_spec(inputs));
   step("machine", &Synthesis::open_machine);
+  if (work_) step("interview", &Synthesis::interview);
   if (only_measure_ && lanes_ != nullptr && !lanes_->has_gpu())
     return environment_error("tune measures on a GPU, and there is none: " + machine_->no_gpu());
   if (report_.failed_stage.empty())
     KW_TRY(run_->event("resumed", Json::object().set("env", env_json())));
-  step("search", &Synthesis::search);
-  conclude();
-  return finish();
+  return tell_the_rest();
 }
 
 Result<std::string> named_run(const std::string& out, const std::string& name) {

@@ -7,7 +7,9 @@
 
 #include "base/text.h"
 #include "engine/bench_tools.h"
+#include "llm/config.h"
 #include "os/interrupt.h"
+#include "stages/plan.h"
 #include "store/run_id.h"
 
 namespace kw::engine {
@@ -68,6 +70,18 @@ void add_document(const Json& document, Row* row) {
   row->max_rel_err = number(document["correctness"]["max_rel_err"]);
 }
 
+/// Tokens of a stage in which half of the attempts are needed, most of the prompt kept by the
+/// provider.
+llm::Usage usual_usage(int attempts) {
+  const double calls = attempts == 0 ? 0 : 0.5 * attempts + 0.5;
+  llm::Usage usage;
+  usage.known = true;
+  usage.input = static_cast<int64_t>(4000 * calls);
+  usage.cache_read = static_cast<int64_t>(6000 * calls);
+  usage.output = static_cast<int64_t>(3000 * calls);
+  return usage;
+}
+
 const char* failure_kind(std::optional<int> blame) {
   if (!blame) return evaluation::kStageFailure;
   switch (static_cast<Blame>(*blame)) {
@@ -79,6 +93,13 @@ const char* failure_kind(std::optional<int> blame) {
       break;
   }
   return evaluation::kRunnerError;
+}
+
+std::string models_text(const ModelOptions& models) {
+  std::string text = models.model_id.empty() ? stages::kDefaultModel : models.model_id;
+  for (const std::string& word : models.stage_models) text += ", " + word;
+  for (const std::string& word : models.retries) text += ", attempts " + word;
+  return text + (models.escalate ? ", escalating" : "");
 }
 
 /// What two evaluations must share to be one.
@@ -96,7 +117,8 @@ std::vector<std::pair<std::string, std::string>> settings_of(const SynthesizeReq
           {"timing", each.quick ? "quick" : "full"},
           {"seed", each.seed ? fmt::format("{}", *each.seed) : "fresh"},
           {"shape", dims.empty() ? "each task's own" : join(dims, " ")},
-          {"baselines", join(each.baselines, ", ")}};
+          {"baselines", join(each.baselines, ", ")},
+          {"models", each.proposer == "builtin" ? "none" : models_text(each.models)}};
 }
 
 /// The machine is opened by the first task of a worker and kept for the next: importing torch alone
@@ -168,6 +190,9 @@ Row row_of(const SynthesisReport& report, const SynthesizeRequest& request) {
   row.run_id = report.run_id;
   row.artifacts_dir = report.folder;
   row.provider = request.proposer;
+  if (!report.models.empty())
+    row.model_id =
+        request.models.model_id.empty() ? stages::kDefaultModel : request.models.model_id;
   row.baseline_status = baseline_status(report);
   if (!report.passed) {
     row.failed_stage = report.failed_stage;
@@ -191,6 +216,40 @@ Row row_of(const SynthesisReport& report, const SynthesizeRequest& request) {
   row.certified = report.certified;
   add_document(report.document, &row);
   return row;
+}
+
+Result<std::optional<EvalCost>> eval_cost(const EvalRequest& request) {
+  if (request.each.proposer == "builtin") return std::optional<EvalCost>{};
+  const llm::Config config = KW_TRY(llm::load_config());
+  const ModelOptions& models = request.each.models;
+  const stages::Plan plan = KW_TRY(stages::make_plan(
+      {models.model_id, models.escalation_id, models.stage_models, models.retries, models.escalate},
+      config));
+  const evaluation::Suite suite =
+      KW_TRY(evaluation::open_suite(request.runner.suite, request.runner.out));
+  EvalCost cost;
+  cost.tasks = KW_TRY(evaluation::select_tasks(suite, request.runner.only)).size();
+  if (request.runner.limit > 0)
+    cost.tasks = std::min(cost.tasks, static_cast<size_t>(request.runner.limit));
+  cost.models = models_text(models);
+  cost.usd_at_most = models.budget_usd.value_or(kDefaultBudget) * static_cast<double>(cost.tasks);
+  double each = 0;
+  for (const stages::Stage stage : stages::kAllStages) {
+    const llm::ModelId& id = plan.model(stage);
+    const auto price = config.price(id.provider, id.model);
+    if (!price) return std::optional(cost);
+    each += price->usd(usual_usage(plan.budget(stage)));
+  }
+  cost.usd_expected = std::min(each * static_cast<double>(cost.tasks), cost.usd_at_most);
+  return std::optional(cost);
+}
+
+std::string cost_text(const EvalCost& cost) {
+  return fmt::format("{} tasks with {}: {}, at most {}", cost.tasks, cost.models,
+                     cost.usd_expected
+                         ? "about " + llm::usd_text(cost.usd_expected) + " by the price table"
+                         : std::string("no price is known"),
+                     llm::usd_text(cost.usd_at_most));
 }
 
 EvalTools eval_tools(const SynthesizeRequest& each) {

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "engine/synthesize.h"
@@ -29,6 +30,19 @@ using EvalWatcher = std::function<void(const evaluation::RunnerEvent&)>;
 /// With a GPU one task is done at a time, whatever was asked: a clock needs the device for itself.
 Result<evaluation::Evaluation> eval_suite(const EvalRequest& request, const EvalTools& tools,
                                           const EvalWatcher& watcher = {});
+
+/// What models may cost over a whole evaluation, said before it begins.
+struct EvalCost {
+  size_t tasks = 0;
+  std::string models;  // "anthropic:claude-sonnet-4-6"
+  std::optional<double>
+      usd_expected;        // by the price table and a usual conversation; none: no price
+  double usd_at_most = 0;  // the cap per kernel times the tasks
+};
+/// Nothing when no model would be asked.
+Result<std::optional<EvalCost>> eval_cost(const EvalRequest& request);
+/// "42 tasks with …: about $6.30 by the price table, at most $84.00".
+std::string cost_text(const EvalCost& cost);
 
 /// A job's report as a row; the name, hash and time are the runner's to add.
 evaluation::Row row_of(const SynthesisReport& report, const SynthesizeRequest& request);

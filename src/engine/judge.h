@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -38,6 +39,17 @@ struct Certificate {
   std::optional<Cost> cost;
 };
 
+/// A candidate compiled for the timed shape and, where asked, run at a small one under all checks.
+struct Trial {
+  record::Verdict verdict;  // Unknown when all that was looked at is well
+  bool well = false;
+  std::string log;                               // the compilers' words, or the plan reader's
+  std::optional<exec::CompileFailed> failed;     // it does not compile
+  std::optional<exec::RunOutcome> outcome;       // of the run
+  std::optional<kernel::Program> program;        // that was run
+  std::vector<exec::KernelResources> resources;  // where a cubin can be made
+};
+
 class Judge : public search::Evaluator {
  public:
   /// Everything must outlive this. An Error when the task cannot be traced at its shapes.
@@ -50,6 +62,15 @@ class Judge : public search::Evaluator {
   Result<std::vector<search::Look>> measure(const search::Candidates& candidates) override;
   Result<std::vector<search::Look>> pair(const search::Candidates& candidates, int effort) override;
   Result<search::Look> certify(const record::Candidate& candidate) override;
+
+  /// Keeps the candidate, compiles it, and runs it where asked. What it is refused for is kept.
+  Result<Trial> trial(const record::Candidate& candidate, bool run);
+  /// The gate at the timed shape and the task's smaller ones; its verdict is kept.
+  Result<VerifyReport> verify(const record::Candidate& candidate);
+  /// What screening estimated; nullptr when it has not looked.
+  const Cost* cost(const std::string& id) const;
+  /// Takes the place of what was certified last.
+  void keep(Certificate certificate) { certificate_ = std::move(certificate); }
 
   /// The shape to be fast at.
   const task::Dims& dims() const { return dims_; }
@@ -79,11 +100,14 @@ class Judge : public search::Evaluator {
                                         bool at_least = false);
   Result<search::Look> measure_one(Lane& lane, const record::Candidate& candidate);
   Status find_shape(Lane& lane);
+  Result<VerifyReport> gate(Lane& lane, const record::Candidate& candidate);
   Result<std::string> ready(Lane& lane, const record::Candidate& candidate);
   bench::MeasureOptions measure_options(Lane& lane, const std::vector<TimedCandidate*>& timed,
                                         int effort);
   CostRequest cost_request(const record::Candidate& candidate,
                            std::vector<CostLaunch> launches) const;
+  Result<std::vector<exec::KernelResources>> resources_of(const kernel::Module& module,
+                                                          const record::Candidate& candidate);
   Status note_resources(const record::Candidate& candidate, Certificate& certificate);
 
   mutable std::mutex mutex_;  // lanes tell and refuse at the same time
@@ -99,6 +123,7 @@ class Judge : public search::Evaluator {
   std::unique_ptr<Counting> counting_;
   exec::Compiler* inner_ = nullptr;  // behind ahead_
   std::unique_ptr<AheadCompiler> ahead_;
+  std::set<std::string> gated_;  // ids that verify() passed on the first lane
   std::optional<Certificate> certificate_;
   std::optional<VerifyReport> last_refusal_;
 };

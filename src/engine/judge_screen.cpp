@@ -206,13 +206,14 @@ Result<search::Look> Judge::screen_one(const record::Candidate& candidate) {
       KW_TRY(run_.compiled(candidate.id, compile_log(*one->failed)));
       return refuse(candidate, rejected(record::Stage::Compile, first_error(*one->failed)));
     }
-    if (!one->not_served.empty())
+    // A trace may be tied to the extents of the shape to be fast at; then no smaller one tells.
+    if (!one->not_served.empty() && one == &timed)
       return refuse(candidate, rejected(record::Stage::Static, one->not_served));
     if (!one->not_loaded.empty() && !measures())
       return refuse(candidate, rejected(record::Stage::VirtualGpu, one->not_loaded));
   }
   KW_TRY(run_.compiled(candidate.id, compile_log(programs.compiled())));
-  // The virtual GPU does not know an instruction: only the clock can tell, so let it be asked.
+  // The virtual GPU cannot run it: only the clock can tell, so let it be asked.
   if (!built.ready || !timed.ready) {
     Cost unknown;
     unknown.us = floor_.us;

@@ -47,18 +47,23 @@ Status Judge::find_shape(Lane& lane) {
   return Done{};
 }
 
-/// "" when the candidate is ready on this lane, else why it must not be timed.
-Result<std::string> Judge::ready(Lane& lane, const record::Candidate& candidate) {
-  if (lane.ready.count(candidate.id) > 0) return std::string();
+Result<VerifyReport> Judge::gate(Lane& lane, const record::Candidate& candidate) {
   VerifyReport judged = KW_TRY(verify_module(candidate.text, searched_, verify_request(candidate),
                                              lane.tools.verify, {}, &lane.pools));
   KW_TRY(run_.judged(candidate.id, to_json(judged)));
-  std::string reason = verdict_reason(judged.gate.verdict);
-  if (!reason.empty()) {
-    const std::lock_guard lock(mutex_);
-    last_refusal_ = std::move(judged);
-    return reason;
-  }
+  if (record::passed(judged.gate.verdict)) return judged;
+  const std::lock_guard lock(mutex_);
+  last_refusal_ = judged;
+  return judged;
+}
+
+/// "" when the candidate is ready on this lane, else why it must not be timed.
+Result<std::string> Judge::ready(Lane& lane, const record::Candidate& candidate) {
+  if (lane.ready.count(candidate.id) > 0) return std::string();
+  const bool gated = &lane == &lanes_.first() && gated_.count(candidate.id) > 0;
+  const std::string reason =
+      gated ? "" : verdict_reason(KW_TRY(gate(lane, candidate)).gate.verdict);
+  if (!reason.empty()) return reason;
   KW_TRY(find_shape(lane));
   const kernel::Module module = KW_TRY(parse_module(candidate.text, "module.cu"));
   PrepareOptions options;

@@ -12,12 +12,17 @@
 #include "engine/lanes.h"
 #include "engine/prompt.h"
 #include "engine/synthesize.h"
+#include "llm/config.h"
+#include "llm/provider.h"
 #include "oracle/torch_process.h"
 #include "search/search.h"
+#include "stages/stages.h"
 #include "store/run.h"
 #include "task/task.h"
 
 namespace kw::engine {
+
+struct ModelWork;
 
 /// What a stage of the story did, for stage_traces.
 struct StageTrace {
@@ -42,10 +47,14 @@ class Synthesis {
   Status open_machine();
   Status search();
   void conclude();
+  Result<SynthesisReport> tell_the_rest();
   Status apply_prompt();
   Status apply_precision();
+  /// The benchmark shapes in the order a priority asks for.
+  void order_shapes(const std::string& priority);
   /// One step with its trace; its Error becomes the report's failure.
   bool step(const char* name, Step method);
+  void fail(const std::string& stage, const Error& error);
   Status guarded(Step method);
   Status create_run();
   Status check_unchanged(const store::RunInputs& inputs, const ContinueRequest& how);
@@ -61,6 +70,24 @@ class Synthesis {
   Json config_json() const;
   Json env_json() const;
 
+  // With language models (synthesis_models.cpp).
+  Status open_models();
+  Status restore_models(const Json& spec);
+  llm::Outcome ask_model(const llm::ModelId& id, const llm::Request& request);
+  Status ask_what_is_open(const std::string& known, std::vector<std::string> open,
+                          std::vector<std::string>* inputs);
+  Result<std::vector<std::string>> inputs_from_model(const std::string& problem);
+  Status interview();
+  stages::Brief brief() const;
+  stages::Standing standing() const;
+  std::optional<record::Candidate> known_candidate(const std::string& id) const;
+  Status talk();
+  void talk_step();
+  std::unique_ptr<search::Proposer> tuner() const;
+  Status certify_models();
+  Status polish();
+  void polish_step();
+
   // The report (synthesis_report.cpp).
   void fill_report();
   void fill_performance();
@@ -69,6 +96,11 @@ class Synthesis {
   Json performance_json() const;
   Json prompt_json() const;
   Json candidates_json() const;
+  Json trace_json(const StageTrace& trace) const;
+  Json models_json() const;
+  void fill_models();
+  Status show_outcome();
+  StageTrace* trace(const std::string& name);
   std::string readme() const;
   store::FinalFiles final_files() const;
 
@@ -90,6 +122,7 @@ class Synthesis {
   std::unique_ptr<search::Proposer> proposer_;
   std::unique_ptr<Judge> judge_;
   std::optional<search::Outcome> outcome_;
+  std::unique_ptr<ModelWork> work_;  // null: no model is asked
   bool only_measure_ = false;
   std::vector<StageTrace> traces_;
   size_t certifications_ = 0;

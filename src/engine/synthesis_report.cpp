@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "engine/model_work.h"
 #include "engine/synthesis.h"
 #include "propose/builtin.h"
 
@@ -83,6 +84,10 @@ std::optional<double> against_best(const std::vector<BaselineLine>& lines, bool 
   return least;
 }
 
+int64_t tokens_in(const Json& usage) {
+  return usage["input"].as_int() + usage["cache_read"].as_int() + usage["cache_write"].as_int();
+}
+
 }  // namespace
 
 void Synthesis::fill_performance() {
@@ -132,11 +137,15 @@ void Synthesis::fill_report() {
   if (outcome_) {
     report_.stopped = outcome_->stopped;
     report_.kept = outcome_->kept.size();
-    // The search's last step has a trace of its own.
-    const double certifying = certifications_ > 0 ? search_end_ - certify_begin_ : 0;
-    traces_.back().seconds -= certifying;
-    traces_.back().attempts = report_.tried;
-    traces_.push_back({"certify", certifications_, report_.passed, certifying});
+    trace("search")->attempts = report_.tried;
+    if (work_ == nullptr) {
+      // The search's last step has a trace of its own.
+      const double certifying = certifications_ > 0 ? search_end_ - certify_begin_ : 0;
+      trace("search")->seconds -= certifying;
+      traces_.push_back({"certify", certifications_, report_.passed, certifying});
+    } else if (StageTrace* certify = trace("certify"); certify != nullptr) {
+      certify->attempts = certifications_;
+    }
     if (request_.goal > 1)
       report_.warnings.push_back("a goal above 1 lies beyond the floor: no search stops at it");
   }
@@ -161,7 +170,13 @@ void Synthesis::fill_report() {
     }
     fill_performance();
   }
+  if (work_) fill_models();
   report_.document = document();
+}
+
+StageTrace* Synthesis::trace(const std::string& name) {
+  const auto at = std::ranges::find(traces_, name, &StageTrace::name);
+  return at == traces_.end() ? nullptr : &*at;
 }
 
 Json Synthesis::correctness_json() const {
@@ -251,6 +266,7 @@ Json Synthesis::candidates_json() const {
     for (const auto& [name, value] : entry.candidate.tunes) tunes.set(name, value);
     Json row = Json::object();
     row.set("id", entry.candidate.id).set("design", entry.candidate.origin);
+    if (!entry.candidate.model.empty()) row.set("model", entry.candidate.model);
     row.set("tunes", std::move(tunes)).set("estimate_us", or_null(entry.estimate_us));
     row.set("estimate_is_lower_limit", entry.at_least);
     row.set("measured_us", or_null(entry.measured_us)).set("certified", entry.certified);
@@ -267,16 +283,16 @@ Json Synthesis::document() const {
   Json stages = Json::array(), traces = Json::array();
   for (const StageTrace& trace : traces_) {
     stages.push(trace.name);
-    Json row = Json::object();
-    row.set("stage_name", trace.name).set("attempts", static_cast<int64_t>(trace.attempts));
-    row.set("succeeded", trace.succeeded).set("model_used", "none");
-    row.set("tokens_in", 0).set("tokens_out", 0).set("cache_read_tokens", 0);
-    traces.push(row.set("latency_seconds", trace.seconds));
+    traces.push(trace_json(trace));
   }
   Json report = Json::object();
   report.set("run_id", report_.run_id).set("spec_name", report_.task_name);
   report.set("stages_executed", std::move(stages)).set("stage_traces", std::move(traces));
-  report.set("total_llm_tokens_in", 0).set("total_llm_tokens_out", 0).set("total_cost_usd", 0.0);
+  const Json models = models_json();
+  const Json& total = models["ledger"]["total"];
+  report.set("total_llm_tokens_in", work_ ? tokens_in(total["usage"]) : 0);
+  report.set("total_llm_tokens_out", total["usage"]["output"].as_int());
+  report.set("total_cost_usd", work_ ? total["usd"] : Json(0.0));
   report.set("wall_time_seconds", report_.wall_seconds).set("warnings", texts(report_.warnings));
   Json json = Json::object();
   json.set("passed", report_.passed).set("run_id", report_.run_id);
@@ -293,7 +309,7 @@ Json Synthesis::document() const {
   json.set("tunes", std::move(tunes)).set("device", report_.device);
   json.set("measured", report_.measured).set("stopped", report_.stopped);
   Json searched = Json::object();
-  searched.set("proposer", proposer_ ? proposer_->name() : request_.proposer);
+  searched.set("proposer", !work_ && proposer_ ? proposer_->name() : request_.proposer);
   searched.set("tried", static_cast<int64_t>(report_.tried));
   searched.set("rejected", static_cast<int64_t>(report_.rejected));
   searched.set("kept", static_cast<int64_t>(report_.kept)).set("order_seed", order_seed_);
@@ -308,6 +324,7 @@ Json Synthesis::document() const {
   }
   json.set("search", searched.set("candidates", candidates_json()));
   json.set("prompt", prompt_json()).set("notes", texts(report_.notes));
+  if (work_) json.set("models", models);
   return json.set("kernelwright", request_.version);
 }
 

@@ -11,6 +11,7 @@
 #include "engine/calibration.h"
 #include "engine/cross_check.h"
 #include "engine/devices.h"
+#include "engine/model_work.h"
 #include "engine/synthesis.h"
 #include "engine/verify_tools.h"
 #include "os/entropy.h"
@@ -54,10 +55,6 @@ Status read_precision(const std::string& words, task::Precision& precision) {
 }
 
 Status check_request(const SynthesizeRequest& request) {
-  if (request.proposer != "builtin") {
-    return input_error(fmt::format("--proposer: there is no '{}'{}; proposers: builtin",
-                                   request.proposer, did_you_mean(request.proposer, {"builtin"})));
-  }
   if (!(request.goal > 0) || !std::isfinite(request.goal))
     return input_error("--goal wants a share of the floor above 0, like 0.95");
   if (!(request.perf_target > 0) || !std::isfinite(request.perf_target))
@@ -123,11 +120,15 @@ bool Synthesis::step(const char* name, Step method) {
   const Status done = guarded(method);
   traces_.push_back({name, 1, static_cast<bool>(done), seconds() - begin});
   if (done) return true;
-  report_.failed_stage = name;
-  report_.failure_reason = done.error().message;
-  report_.interrupted = os::interrupted();
-  report_.error_blame = static_cast<int>(done.error().blame);
+  fail(name, done.error());
   return false;
+}
+
+void Synthesis::fail(const std::string& stage, const Error& error) {
+  report_.failed_stage = stage;
+  report_.failure_reason = error.message;
+  report_.interrupted = os::interrupted();
+  report_.error_blame = static_cast<int>(error.blame);
 }
 
 Status Synthesis::apply_precision() {
@@ -138,6 +139,18 @@ Status Synthesis::apply_precision() {
     phrase.effect = "precision " + phrase.value;
   }
   return read_precision(words, task_->precision);
+}
+
+// Few rows are a matter of latency, many of throughput.
+void Synthesis::order_shapes(const std::string& priority) {
+  if (priority == "balanced") return;
+  const auto volume = [](const task::Dims& dims) {
+    double product = 1;
+    for (const auto& [name, value] : dims) product *= static_cast<double>(value);
+    return product;
+  };
+  std::ranges::stable_sort(task_->benchmark_shapes, {}, volume);
+  if (priority == "throughput") std::ranges::reverse(task_->benchmark_shapes);
 }
 
 // Which shape to be fast at, and for which GPU; everything else the reference says itself.
@@ -158,14 +171,7 @@ Status Synthesis::apply_prompt() {
     }
   }
   if (Phrase* priority = prompt_.find(PhraseKind::Priority)) {
-    // Few rows are a matter of latency, many of throughput.
-    const auto volume = [](const task::Dims& dims) {
-      double product = 1;
-      for (const auto& [name, value] : dims) product *= static_cast<double>(value);
-      return product;
-    };
-    std::ranges::stable_sort(task_->benchmark_shapes, {}, volume);
-    if (priority->value == "throughput") std::ranges::reverse(task_->benchmark_shapes);
+    order_shapes(priority->value);
     priority->effect = "fast at " + task::dims_text(task_->benchmark_shapes.front());
   }
   if (Phrase* arch = prompt_.find(PhraseKind::Arch)) {
@@ -187,6 +193,13 @@ Status Synthesis::read_reference() {
   Result<task::Task> task = load_reference(ask);
   if (!task && request_.inputs.empty()) {
     ask.inputs = inputs_from_prompt(prompt_, task.error().message);
+    if (!ask.inputs.empty()) {
+      request_.inputs = ask.inputs;
+      task = load_reference(ask);
+    }
+  }
+  if (!task && request_.inputs.empty()) {
+    ask.inputs = KW_TRY(inputs_from_model(task.error().message));
     if (!ask.inputs.empty()) {
       request_.inputs = ask.inputs;
       task = load_reference(ask);
@@ -269,20 +282,26 @@ Status Synthesis::create_run() {
   store::RunInputs inputs;
   inputs.name = task_ ? task_->name : "unread";
   inputs.prompt = request_.prompt;
-  inputs.reference = reference_text_;
+  inputs.reference = request_.models.store_reference ? reference_text_ : "";
   inputs.spec = task_ ? task::to_json(*task_) : Json();
+  if (task_ && work_) inputs.spec.set("kernel_spec", stages::to_json(work_->spec));
   inputs.config = config_json();
   inputs.env = env_json();
   store::Where where;
   where.root = request_.out.empty() ? store::default_root() : request_.out;
   run_.emplace(KW_TRY(store::Run::create(where, inputs)));
+  if (work_) {
+    KW_TRY(work_->journal->attach(*run_));
+    KW_TRY(run_->transcript("stage1_interview/kernel_spec.json",
+                            stages::to_json(work_->spec).dump(true) + "\n"));
+  }
   report_.run_id = run_->id();
   report_.folder = progress_.folder = run_->folder();
   return Done{};
 }
 
 Result<std::unique_ptr<search::Proposer>> Synthesis::make_proposer() {
-  if (only_measure_) return propose::no_proposer();
+  if (only_measure_ || (work_ && work_->proposer == "llm")) return propose::no_proposer();
   codegen::Options options;
   options.target = KW_TRY(arch::find_target(tools_.verify.virtual_gpu->info().target));
   std::unique_ptr<search::Proposer> made =
@@ -354,7 +373,9 @@ Status Synthesis::search() {
                               [this](const std::string& what) { tell(progress_.stage, what); }));
   restore_archive();
   proposer_ = KW_TRY(make_proposer());
+  if (work_ && work_->proposer == "llm") return Done{};
   search::Options options = search_options(judge_->measures());
+  if (work_) options.certifications = 0;  // the winner may come later
   outcome_ = KW_TRY(search::run(*proposer_, *judge_, archive_, options));
   search_end_ = seconds();
   return Done{};
@@ -367,6 +388,15 @@ void Synthesis::conclude() {
   if (report_.passed) return;
   report_.failed_stage = "certify";
   report_.failure_reason = "no candidate came to be";
+  if (work_ && !work_->why_not.empty()) {
+    // Nobody wrote a kernel that is right: whose stage it was says more than how many there were.
+    report_.failed_stage = work_->story->failed() != nullptr
+                               ? stages::stage_name(work_->story->failed()->stage)
+                               : "certify";
+    report_.failure_reason = work_->why_not;
+    if (work_->provider) report_.error_blame = static_cast<int>(work_->provider->blame());
+    return;
+  }
   for (const search::Entry& entry : archive_.entries()) {
     if (entry.alive()) continue;
     report_.failure_reason = fmt::format("none of {} candidates passed; the last: {}",
@@ -383,6 +413,8 @@ Result<SynthesisReport> Synthesis::finish() {
     report_.failed_stage = "store";
     report_.failure_reason = written.error().message;
     report_.error_blame = static_cast<int>(written.error().blame);
+  } else if (work_) {
+    KW_TRY(show_outcome());
   }
   return std::move(report_);
 }
@@ -392,10 +424,21 @@ Result<SynthesisReport> Synthesis::run() {
   KW_TRY(check_request(request_));
   reference_text_ = KW_TRY(reference_text(request_.reference));
   order_seed_ = request_.seed ? *request_.seed : KW_TRY(os::random_bits()) >> 1;
+  KW_TRY(open_models());
   step("reference", &Synthesis::read_reference);
   step("machine", &Synthesis::open_machine);
+  if (work_) step("interview", &Synthesis::interview);
   KW_TRY(create_run());
+  return tell_the_rest();
+}
+
+Result<SynthesisReport> Synthesis::tell_the_rest() {
   step("search", &Synthesis::search);
+  if (work_) {
+    talk_step();
+    step("certify", &Synthesis::certify_models);
+    polish_step();
+  }
   conclude();
   return finish();
 }

@@ -18,6 +18,21 @@ namespace kw::engine {
 
 class BenchMachine;
 
+/// Which language models may be asked, and what that may cost; as typed (docs/models.md).
+struct ModelOptions {
+  std::string model_id;                            // for all stages; "" = the default
+  std::string escalation_id;                       // asked last; "" = the default
+  std::vector<std::string> stage_models, retries;  // "codegen=openai:gpt-5.2", "polish=0"
+  std::optional<double> budget_usd;                // none: kDefaultBudget
+  bool escalate = false;
+  std::string record, replay;   // cassettes
+  bool transcripts = true;      // prompts and replies are kept in the run's folder
+  bool store_reference = true;  // and the reference's source
+  /// Puts a question to the user; nothing when nobody answers. Empty: nobody is asked.
+  std::function<std::optional<std::string>(const std::string& question)> ask = {};
+};
+inline constexpr double kDefaultBudget = 2;  // US dollars per kernel
+
 struct SynthesizeRequest {
   std::string reference;                // file or task folder
   std::string function;                 // of the file; "" = the only one
@@ -25,14 +40,15 @@ struct SynthesizeRequest {
   std::map<std::string, int64_t> dims;  // to be fast at, instead of the reference's own
   std::string prompt;                   // plain English; docs/synthesize.md has the phrases
   std::string target = "auto", device = "auto", compiler;
-  std::string proposer = "builtin";
-  double seconds = 60;           // of searching; certifying the winner comes on top
-  size_t candidates = 0;         // at most so many are tried; 0: as the device allows
-  double goal = 0.95;            // of the floor: good enough to stop
-  double perf_target = 1;        // of the best baseline's speed
-  std::string precision;         // "tf32", "flush", "deterministic", commas between
-  std::optional<uint64_t> seed;  // replays the order and the inputs; never certified
-  std::string out;               // folder in which the run's folder is made; "" = the user's
+  std::string proposer = "builtin";  // "llm", "hybrid", or "auto": hybrid where a key is present
+  ModelOptions models;               // for the last three
+  double seconds = 60;               // of searching; certifying the winner comes on top
+  size_t candidates = 0;             // at most so many are tried; 0: as the device allows
+  double goal = 0.95;                // of the floor: good enough to stop
+  double perf_target = 1;            // of the best baseline's speed
+  std::string precision;             // "tf32", "flush", "deterministic", commas between
+  std::optional<uint64_t> seed;      // replays the order and the inputs; never certified
+  std::string out;                   // folder in which the run's folder is made; "" = the user's
   bool quick = false;  // the winner is timed by one process with few samples; never certified
   std::string cross_check = "auto";
   std::vector<std::string> baselines = {"eager", "compile", "max-autotune-no-cudagraphs"};
@@ -46,6 +62,7 @@ struct SynthesizeRequest {
 struct SynthesisProgress {
   std::string stage;  // "reference", "search", "certify", …
   std::string detail;
+  std::string notice;  // to be shown whatever else is: what models may cost
   size_t tried = 0, rejected = 0;
   double best_us = 0;                 // 0: none yet
   bool measured = false;              // best_us is a time, not an estimate
@@ -90,6 +107,7 @@ struct SynthesisReport {
   double max_z = 0;
   double wall_seconds = 0;
   std::vector<std::string> warnings, notes;
+  std::string models, cost;        // who was asked and what that cost, in words; "" when nobody was
   std::optional<int> error_blame;  // of an Error that ended it: kw::Blame as a number
   Json document;
 };
@@ -105,8 +123,10 @@ struct ContinueRequest {
   std::string reference;          // where the reference is now; "" = where it was
   std::optional<double> seconds;  // of searching, from now
   std::optional<size_t> candidates;
-  std::string device;         // "" = as before
-  bool only_measure = false;  // `tune`: no new candidates
+  std::string device;                // "" = as before
+  bool only_measure = false;         // `tune`: no new candidates
+  std::optional<double> budget_usd;  // for models, over all sessions of the run
+  std::string record, replay;        // cassettes
   double timeout_seconds = 60;
   int threads = 0;
   std::string version;

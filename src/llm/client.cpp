@@ -113,6 +113,13 @@ Outcome Client::complete(const ModelId& id, Request request, const Watch& watch)
   return (*found)->complete(request, watch);
 }
 
+void Client::restore(const std::vector<LedgerEntry>& entries) {
+  for (const LedgerEntry& entry : entries) {
+    ledger_.add(entry);
+    spending_.settle({}, entry.charge);
+  }
+}
+
 size_t Client::left_to_replay() { return cassette_ ? cassette_->left() : 0; }
 
 }  // namespace kw::llm

@@ -48,6 +48,9 @@ class Client {
   /// being made is an Auth or NotFound failure.
   Outcome complete(const ModelId& id, Request request, const Watch& watch);
 
+  /// Calls of an earlier session of the same job: they count against its limits.
+  void restore(const std::vector<LedgerEntry>& entries);
+
   const Config& config() const { return config_; }
   const Ledger& ledger() const { return ledger_; }
   Spending& spending() { return spending_; }

@@ -139,6 +139,7 @@ Outcome CommandProvider::complete(const Request& request, const Watch& watch) {
   limits.timeout_seconds = request.timeout_seconds;
   limits.output_bytes = kMostOutput;
   limits.stop = watch.cancelled;
+  limits.with_keys = true;
   const double start = real_clock().now();
   auto result = os::run_process(*words, conversation_text(request), limits);
   const double seconds = real_clock().now() - start;

@@ -25,7 +25,9 @@ bool may_be_charged(const Failure& failure) {
   }
 }
 
-Json entry_json(const LedgerEntry& entry) {
+}  // namespace
+
+Json to_json(const LedgerEntry& entry) {
   Json json(Json::Object{{"label", entry.label},
                          {"provider", entry.provider},
                          {"model", entry.model},
@@ -35,7 +37,7 @@ Json entry_json(const LedgerEntry& entry) {
   if (entry.charge.usd) json.set("usd", *entry.charge.usd);
   if (entry.charge.at_most) json.set("usd_at_most", *entry.charge.at_most);
   if (!entry.charge.unknown.empty()) json.set("usd_unknown", entry.charge.unknown);
-  json.set("latency_seconds", entry.latency_seconds);
+  json.set("tokens", entry.charge.tokens).set("latency_seconds", entry.latency_seconds);
   if (!entry.degraded.empty()) {
     Json notes = Json::array();
     for (const std::string& note : entry.degraded) notes.push(note);
@@ -44,7 +46,21 @@ Json entry_json(const LedgerEntry& entry) {
   return json;
 }
 
-}  // namespace
+LedgerEntry ledger_entry_from_json(const Json& json) {
+  LedgerEntry entry;
+  entry.label = json["label"].as_string();
+  entry.provider = json["provider"].as_string();
+  entry.model = json["model"].as_string();
+  entry.outcome = json["outcome"].as_string();
+  entry.usage = usage_from_json(json["usage"]);
+  if (json["usd"].is_number()) entry.charge.usd = json["usd"].as_double();
+  if (json["usd_at_most"].is_number()) entry.charge.at_most = json["usd_at_most"].as_double();
+  entry.charge.unknown = json["usd_unknown"].as_string();
+  entry.charge.tokens = json["tokens"].as_int(entry.usage.total());
+  entry.latency_seconds = json["latency_seconds"].as_double();
+  for (const Json& note : json["degraded"].items()) entry.degraded.push_back(note.as_string());
+  return entry;
+}
 
 Charge charge_of(const Request& request, const Outcome& outcome,
                  const std::optional<Price>& price) {
@@ -104,7 +120,7 @@ LedgerTotals Ledger::totals() const {
 
 Json Ledger::json() const {
   Json rows = Json::array();
-  for (const LedgerEntry& entry : entries()) rows.push(entry_json(entry));
+  for (const LedgerEntry& entry : entries()) rows.push(to_json(entry));
   const LedgerTotals sum = totals();
   Json total = Json::object();
   total.set("calls", sum.calls).set("failed", sum.failed).set("usage", to_json(sum.usage));

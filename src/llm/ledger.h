@@ -31,6 +31,10 @@ struct LedgerEntry {
   std::vector<std::string> degraded;
 };
 
+/// One row, and the way back (unknown members are passed over).
+Json to_json(const LedgerEntry& entry);
+LedgerEntry ledger_entry_from_json(const Json& json);
+
 struct LedgerTotals {
   int64_t calls = 0, failed = 0;
   Usage usage;             // of the calls that reported it

@@ -76,17 +76,6 @@ Json failure_json(const Failure& failure) {
   return json;
 }
 
-Usage usage_from(const Json& json) {
-  Usage usage;
-  usage.known = json.is_object();
-  usage.input = json["input"].as_int();
-  usage.output = json["output"].as_int();
-  usage.cache_read = json["cache_read"].as_int();
-  usage.cache_write = json["cache_write"].as_int();
-  usage.reasoning = json["reasoning"].as_int();
-  return usage;
-}
-
 Result<Outcome> reply_from(const Json& json) {
   Reply reply;
   const auto stop = stop_reason(json["stop"].as_string());
@@ -98,7 +87,7 @@ Result<Outcome> reply_from(const Json& json) {
     reply.calls.push_back(make_tool_call(call["id"].as_string(), call["name"].as_string(),
                                          call["arguments"].as_string()));
   }
-  reply.usage = usage_from(json["usage"]);
+  reply.usage = usage_from_json(json["usage"]);
   reply.provider = json["provider"].as_string();
   reply.model = json["model"].as_string();
   reply.request_id = json["request_id"].as_string();
@@ -121,7 +110,7 @@ Result<Outcome> failure_from(const Json& json) {
   failure.status = static_cast<int>(json["status"].as_int());
   failure.request_id = json["request_id"].as_string();
   failure.sent = json["sent"].as_bool();
-  failure.usage = usage_from(json["usage"]);
+  failure.usage = usage_from_json(json["usage"]);
   failure.latency_seconds = json["latency_seconds"].as_double();
   return Outcome(std::move(failure));
 }
@@ -190,6 +179,17 @@ Json to_json(const Request& request) {
   if (!request.stop.empty())
     json.set("stop", list(request.stop, [](const std::string& word) { return Json(word); }));
   return json;
+}
+
+Usage usage_from_json(const Json& json) {
+  Usage usage;
+  usage.known = json.is_object();
+  usage.input = json["input"].as_int();
+  usage.output = json["output"].as_int();
+  usage.cache_read = json["cache_read"].as_int();
+  usage.cache_write = json["cache_write"].as_int();
+  usage.reasoning = json["reasoning"].as_int();
+  return usage;
 }
 
 Json to_json(const Usage& usage) {

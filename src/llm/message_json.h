@@ -13,6 +13,8 @@ namespace kw::llm {
 /// All that is sent (so neither label nor timeout). Equal requests give equal texts.
 Json to_json(const Request& request);
 Json to_json(const Usage& usage);
+/// The way back; null is a usage that is not known.
+Usage usage_from_json(const Json& json);
 Json to_json(const Outcome& outcome);
 Result<Outcome> outcome_from_json(const Json& json);
 

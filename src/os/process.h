@@ -24,7 +24,12 @@ struct ProcessLimits {
   const Allowed* allowed =
       nullptr;  // files it may touch (os/landlock.h), where the kernel can enforce it
   std::function<bool()> stop = {};  // asked often; true ends it as Ctrl-C does
+  bool with_keys = false;           // it is the user's own and gets the variables that hold keys
 };
+
+/// Variables that hold keys and reach no child: those named "…_API_KEY", and these.
+void add_key_variables(const std::vector<std::string>& names);
+bool is_key_variable(std::string_view name);
 
 struct ProcessResult {
   int exit_code = 0;  // meaningful when signal is 0 and not timed_out

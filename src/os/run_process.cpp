@@ -82,7 +82,7 @@ Result<ProcessResult> run_process(const std::vector<std::string>& argv, std::str
     if (auto made = make_ruleset(*limits.allowed)) ruleset = std::move(made).value();
   }
   SpawnRequest request{argv, extra_env,           in.get(),     out_writer.get(), err_writer.get(),
-                       -1,   limits.memory_bytes, ruleset.get()};
+                       -1,   limits.memory_bytes, ruleset.get(), limits.with_keys};
   const pid_t pid = KW_TRY(spawn(request));
   out_writer.reset();
   err_writer.reset();

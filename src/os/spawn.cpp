@@ -18,13 +18,16 @@
 #include <cstdlib>
 #include <cstring>
 #include <deque>
+#include <functional>
 #include <future>
 #include <mutex>
+#include <set>
 #include <thread>
 
 #include "os/files.h"
 #include "os/interrupt.h"
 #include "os/landlock.h"
+#include "os/process.h"
 
 extern char** environ;
 
@@ -143,7 +146,17 @@ class Spawner {
   std::deque<std::packaged_task<pid_t()>> tasks_;
 };
 
-std::vector<std::string> merged_environment(const std::vector<std::string>& extra) {
+std::mutex& key_mutex() {
+  static std::mutex mutex;
+  return mutex;
+}
+
+std::set<std::string, std::less<>>& key_names() {
+  static std::set<std::string, std::less<>> names;
+  return names;
+}
+
+std::vector<std::string> merged_environment(const std::vector<std::string>& extra, bool with_keys) {
   std::vector<std::string> merged;
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
     const std::string_view text = *entry;
@@ -152,7 +165,7 @@ std::vector<std::string> merged_environment(const std::vector<std::string>& extr
     for (const std::string& other : extra) {
       replaced |= std::string_view(other).substr(0, other.find('=')) == name;
     }
-    if (!replaced) merged.emplace_back(text);
+    if (!replaced && (with_keys || !is_key_variable(name))) merged.emplace_back(text);
   }
   merged.insert(merged.end(), extra.begin(), extra.end());
   return merged;
@@ -169,6 +182,17 @@ int exec_error(int fd) {
 }
 
 }  // namespace
+
+void add_key_variables(const std::vector<std::string>& names) {
+  const std::lock_guard lock(key_mutex());
+  key_names().insert(names.begin(), names.end());
+}
+
+bool is_key_variable(std::string_view name) {
+  if (name.ends_with("_API_KEY")) return true;
+  const std::lock_guard lock(key_mutex());
+  return key_names().count(name) > 0;
+}
 
 void UniqueFd::reset() {
   if (fd_ >= 0) ::close(std::exchange(fd_, -1));
@@ -202,7 +226,7 @@ Result<pid_t> spawn(const SpawnRequest& request) {
   for (const std::string& arg : request.argv)
     prepared.argv.push_back(const_cast<char*>(arg.c_str()));
   prepared.argv.push_back(nullptr);
-  prepared.env_storage = merged_environment(request.extra_env);
+  prepared.env_storage = merged_environment(request.extra_env, request.with_keys);
   for (std::string& entry : prepared.env_storage) prepared.envp.push_back(entry.data());
   prepared.envp.push_back(nullptr);
   const UniqueFd null = above_standard(UniqueFd(::open("/dev/null", O_RDWR | O_CLOEXEC)));

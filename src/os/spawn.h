@@ -39,6 +39,7 @@ struct SpawnRequest {
   int channel = -1;                    // becomes 3 when given
   uint64_t memory_bytes = 0;           // RLIMIT_AS; 0 = as we are
   int ruleset = -1;                    // Landlock ruleset to enter before the program starts
+  bool with_keys = false;              // variables that hold keys are passed on, too
 };
 
 /// Starts the program; an Error says why it could not be started (not found, not executable …).

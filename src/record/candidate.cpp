@@ -35,6 +35,10 @@ Json to_json(const Candidate& candidate) {
   Json json = Json::object();
   json.set("id", candidate.id).set("tunes", std::move(tunes)).set("proposer", candidate.proposer);
   json.set("origin", candidate.origin).set("parents", std::move(parents));
+  if (!candidate.model.empty()) {
+    json.set("model_id", candidate.model).set("stage", candidate.stage);
+    json.set("attempt", candidate.attempt);
+  }
   return json.set("when", candidate.when);
 }
 
@@ -52,6 +56,9 @@ Result<Candidate> candidate_from_json(const Json& lineage, std::string text) {
     candidate.parents.push_back(parent.as_string());
   }
   candidate.when = lineage["when"].as_double();
+  candidate.model = lineage["model_id"].as_string();
+  candidate.stage = lineage["stage"].as_string();
+  candidate.attempt = static_cast<int>(lineage["attempt"].as_int());
   const std::string id = candidate_id(candidate.text, candidate.tunes);
   if (id != candidate.id) {
     return input_error(fmt::format("it says it is candidate '{}', but its text and tunables are {}",

@@ -16,10 +16,13 @@ struct Candidate {
   std::string id;  // candidate_id(text, tunes)
   std::string text;
   std::map<std::string, int64_t> tunes;
-  std::string proposer;  // "builtin"
+  std::string proposer;  // "builtin", "llm"
   std::string origin;    // what was tried, in words: "row program, block per row, 16-byte loads"
   std::vector<std::string> parents;  // ids of the candidates it was made from
   double when = 0;                   // seconds since the run started
+  // Of a model's: which one, for which stage, at the how-manieth attempt.
+  std::string model = {}, stage = {};
+  int attempt = 0;
 };
 
 /// The name its content has: 16 hex digits of a hash of text and tunables.

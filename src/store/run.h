@@ -73,6 +73,12 @@ class Run {
   Status event(const record::Event& event);
   /// The same with the present time.
   Status event(const std::string& kind, Json data);
+  /// A text beside the records, at a path like "stage2_codegen/attempt_01/llm_response.md": what
+  /// was said on the way to a candidate. Losing one loses nothing that was judged.
+  Status transcript(const std::string& path, std::string_view text);
+  /// Shows a candidate's files under `path` as links: kernel.cu, compile.log, result.json,
+  /// timing.json as far as they are there; "final" shows what ships.
+  Status view(const std::string& path, const std::string& id);
   /// Replaces what a later session continues from.
   Status checkpoint(const Json& state);
   /// final/ and then report.json; may be called again by a later session. A "storage" member is

@@ -1,0 +1,48 @@
+#include "cli/model_options.h"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <optional>
+
+#include "cli/values.h"
+#include "report/style.h"
+
+namespace kw::cli {
+
+bool person_there() { return ::isatty(STDIN_FILENO) != 0 && ::isatty(STDERR_FILENO) != 0; }
+
+std::optional<std::string> ask_person(Io& io, const std::string& question) {
+  if (!person_there()) return std::nullopt;
+  io.progress("");
+  std::fprintf(stderr, "%s\n> ", report::printable(question).c_str());
+  std::fflush(stderr);
+  std::string line;
+  for (int c = std::getchar(); c != EOF && c != '\n'; c = std::getchar())
+    line += static_cast<char>(c);
+  if (line.empty() && std::feof(stdin) != 0) return std::nullopt;
+  return line;
+}
+
+Result<engine::ModelOptions> model_options(const Args& args, Io& io) {
+  engine::ModelOptions options;
+  options.model_id = args.one("--model-id");
+  options.escalation_id = args.one("--escalation-model");
+  options.stage_models = args.all("--stage-model");
+  options.retries = args.all("--retries");
+  if (!args.one("--budget").empty())
+    options.budget_usd = KW_TRY(number_option(args, "--budget", 0, 0, 1e6));
+  options.escalate = args.has("--escalate");
+  options.record = args.one("--record");
+  options.replay = args.one("--replay");
+  if (!options.record.empty() && !options.replay.empty())
+    return input_error("--record and --replay: give one of the two");
+  options.transcripts = !args.has("--no-transcripts");
+  options.store_reference = !args.has("--no-store-reference");
+  if (!args.has("--ask")) return options;
+  if (!person_there()) return input_error("--ask wants a terminal on which you can be asked");
+  options.ask = [&io](const std::string& question) { return ask_person(io, question); };
+  return options;
+}
+
+}  // namespace kw::cli

@@ -1,0 +1,19 @@
+// The options about language models, shared by synthesize and eval.
+#pragma once
+
+#include "base/result.h"
+#include "cli/command.h"
+#include "engine/synthesize.h"
+
+namespace kw::cli {
+
+/// --model-id, --stage-model, --retries, --budget, --escalate, --escalation-model, --ask, --record,
+/// --replay, --no-transcripts, --no-store-reference, as far as the command has them.
+Result<engine::ModelOptions> model_options(const Args& args, Io& io);
+
+/// One line from a person at the terminal; nothing when there is none or it is closed.
+std::optional<std::string> ask_person(Io& io, const std::string& question);
+/// Whether a person can be asked: input and errors are a terminal.
+bool person_there();
+
+}  // namespace kw::cli

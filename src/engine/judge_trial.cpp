@@ -1,0 +1,138 @@
+// Looks that a model may ask for while it writes: does it compile, does it run clean, is it right.
+#include <fmt/core.h>
+
+#include "base/text.h"
+#include "engine/best_image.h"
+#include "engine/judge_counting.h"
+#include "engine/load.h"
+#include "os/interrupt.h"
+#include "verify/programs.h"
+
+namespace kw::engine {
+namespace {
+
+record::Verdict trial_rejected(record::Stage stage, std::string reason) {
+  return record::Rejected{stage, std::move(reason), std::nullopt, ""};
+}
+
+std::string failure_line(const exec::CompileFailed& failed) {
+  if (failed.timed_out) return "the compiler did not finish in time";
+  for (const exec::CompileMessage& message : failed.messages) {
+    if (message.severity == exec::CompileMessage::Severity::Error)
+      return fmt::format("line {}: {}", message.line, message.text);
+  }
+  return failed.crashed ? "the compiler crashed on it" : "it does not compile";
+}
+
+std::string failure_log(const exec::CompileFailed& failed) {
+  std::string log;
+  for (const exec::CompileMessage& message : failed.messages)
+    log += fmt::format("line {}, column {}: {}\n", message.line, message.column, message.text);
+  return log.empty() ? failed.log : log;
+}
+
+std::optional<record::Finding> certain_finding(const exec::RunOutcome& outcome) {
+  for (const record::Finding& finding : outcome.findings) {
+    if (finding.certainty == record::Certainty::Certain) return finding;
+  }
+  return std::nullopt;
+}
+
+/// Why a run condemns a candidate; nothing when it does not.
+std::optional<record::Verdict> condemned(const exec::RunOutcome& outcome) {
+  if (const auto finding = certain_finding(outcome)) {
+    return record::Rejected{record::Stage::VirtualGpu, finding->message, *finding, ""};
+  }
+  if (outcome.status == exec::RunStatus::Completed) return std::nullopt;
+  return trial_rejected(
+      record::Stage::VirtualGpu,
+      fmt::format("{}: {}", exec::run_status_name(outcome.status), outcome.message));
+}
+
+}  // namespace
+
+const Cost* Judge::cost(const std::string& id) const {
+  const auto at = counting_->costs.find(id);
+  return at == counting_->costs.end() ? nullptr : &at->second;
+}
+
+Result<VerifyReport> Judge::verify(const record::Candidate& candidate) {
+  if (os::interrupted()) return environment_error("interrupted");
+  KW_TRY(run_.add(candidate));
+  tell("judging " + candidate.origin);
+  compile_ahead(candidate, exec::ImageKind::Ptx, true);
+  Lane& lane = lanes_.first();
+  if (measures()) compile_ahead(candidate, lane.tools.verify.gpu->info().image, true);
+  VerifyReport judged = KW_TRY(gate(lane, candidate));
+  if (record::passed(judged.gate.verdict)) gated_.insert(candidate.id);
+  return judged;
+}
+
+Result<Trial> Judge::trial(const record::Candidate& candidate, bool run) {
+  if (os::interrupted()) return environment_error("interrupted");
+  KW_TRY(run_.add(candidate));
+  Trial trial;
+  const auto refuse_with = [&](record::Verdict verdict, std::string log) -> Result<Trial> {
+    trial.verdict = std::move(verdict);
+    trial.log = std::move(log);
+    KW_TRY(run_.compiled(candidate.id, trial.log));
+    KW_TRY(refuse(candidate, trial.verdict));
+    return trial;
+  };
+  const Result<kernel::Module> module = parse_module(candidate.text, "module.cu");
+  if (!module) {
+    const std::string first(split_lines(module.error().message + "\n").front());
+    return refuse_with(trial_rejected(record::Stage::Static, first), module.error().message);
+  }
+  const Counting& at = *counting_;
+  exec::Device& device = *lanes_.first().tools.verify.virtual_gpu;
+  const auto matching = verify::match_tensors(*module, *request_.task, at.small.graph);
+  if (!matching)
+    return refuse_with(trial_rejected(record::Stage::Static, matching.error().message), "");
+  verify::Programs programs(*module, *ahead_, device, fixed_for(device, candidate),
+                            request_.verify.timeout_seconds);
+  const verify::Built built =
+      KW_TRY(programs.build(*matching, *request_.task, at.small.graph, at.small.dims));
+  const verify::Built timed = KW_TRY(programs.build(*matching, *request_.task, at.graph, at.dims));
+  for (const verify::Built* one : {&built, &timed}) {
+    if (one->failed) {
+      trial.failed = one->failed;
+      return refuse_with(trial_rejected(record::Stage::Compile, failure_line(*one->failed)),
+                         failure_log(*one->failed));
+    }
+    if (!one->not_served.empty())
+      return refuse_with(trial_rejected(record::Stage::Static, one->not_served), "");
+    if (!one->not_loaded.empty() && !measures())
+      return refuse_with(trial_rejected(record::Stage::VirtualGpu, one->not_loaded), "");
+  }
+  trial.resources = KW_TRY(resources_of(*module, candidate));
+  if (run && built.ready) {
+    exec::RunOptions options;
+    options.threads = request_.verify.threads;
+    options.timeout_seconds = request_.verify.timeout_seconds;
+    trial.outcome = KW_TRY(
+        device.run(built.ready->image, built.ready->program,
+                   verify::program_inputs(built.ready->program, *matching, at.inputs), options));
+    trial.program = built.ready->program;
+    if (auto verdict = condemned(*trial.outcome)) return refuse_with(*verdict, trial.log);
+  }
+  trial.verdict = record::Unknown{"it was not judged"};
+  trial.well = true;
+  return trial;
+}
+
+Result<std::vector<exec::KernelResources>> Judge::resources_of(const kernel::Module& module,
+                                                               const record::Candidate& candidate) {
+  std::vector<exec::KernelResources> resources;
+  const kernel::Bindings fixed = fixed_for(*lanes_.first().tools.verify.virtual_gpu, candidate);
+  const auto request = counting_->compile_request(module, fixed, request_.verify.timeout_seconds);
+  if (!request) return resources;
+  BestImage image(*ahead_, exec::ImageKind::Cubin);
+  const auto compiled = image.compile(*request);
+  if (!compiled || !compiled->compiled) return resources;
+  for (const exec::CompiledKernel& kernel : compiled->compiled->kernels)
+    resources.push_back(kernel.resources);
+  return resources;
+}
+
+}  // namespace kw::engine

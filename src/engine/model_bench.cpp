@@ -1,0 +1,155 @@
+#include "engine/model_bench.h"
+
+#include <fmt/core.h>
+
+#include "base/text.h"
+#include "report/counters.h"
+#include "report/excerpt.h"
+#include "report/findings.h"
+#include "report/verdict.h"
+
+namespace kw::engine {
+namespace {
+
+constexpr size_t kMostMessages = 12;
+constexpr const char* kModuleName = "module.cu";
+
+/// Each message with its line of source.
+std::string messages_text(const exec::CompileFailed& failed, const std::string& source) {
+  std::string out;
+  for (size_t i = 0; i < std::min(kMostMessages, failed.messages.size()); ++i) {
+    const exec::CompileMessage& message = failed.messages[i];
+    out += fmt::format("{} in line {}: {}\n",
+                       message.severity == exec::CompileMessage::Severity::Error ? "error" : "note",
+                       message.line, message.text);
+    out += report::excerpt(source, {{message.line, message.column, "", report::Paint::Error}}, {});
+  }
+  if (failed.messages.size() > kMostMessages)
+    out += fmt::format("… and {} more\n", failed.messages.size() - kMostMessages);
+  return failed.messages.empty() ? failed.log : out;
+}
+
+std::string resources_text(const std::vector<exec::KernelResources>& list) {
+  std::string out;
+  for (const exec::KernelResources& one : list) {
+    out += fmt::format(
+        "  {} registers per thread, {} bytes of static shared memory, {} bytes spilled\n",
+        one.registers, std::max<int64_t>(one.static_shared, 0),
+        std::max<int64_t>(one.spill_store_bytes, 0));
+  }
+  return out.empty() ? "" : "resources (from the compiler):\n" + out;
+}
+
+std::string trial_text(const Trial& trial, const std::string& source) {
+  if (trial.failed) return messages_text(*trial.failed, source);
+  std::string out = trial.log;
+  if (trial.outcome) {
+    const report::FindingContext context{trial.program ? &*trial.program : nullptr, kModuleName,
+                                         source};
+    out += fmt::format("the run {}{}\n", exec::run_status_name(trial.outcome->status),
+                       trial.outcome->message.empty() ? "" : ": " + trial.outcome->message);
+    out += report::findings_text(trial.outcome->findings, context, {});
+    if (!trial.outcome->printed.empty()) out += "printed:\n" + trial.outcome->printed;
+  }
+  return out + resources_text(trial.resources);
+}
+
+std::string gate_text(const VerifyReport& report) {
+  const report::FindingContext context{nullptr, kModuleName, report.module_text};
+  std::string out = report::verdict_text(report.gate.verdict, context, {});
+  if (report.gate.compile_failed)
+    out += messages_text(*report.gate.compile_failed, report.module_text);
+  size_t wrong = 0;
+  for (const verify::CellReport& cell : report.gate.cells) wrong += !cell.right;
+  if (wrong > 0) out += fmt::format("{} of {} cells are wrong:\n", wrong, report.gate.cells.size());
+  for (const verify::CellReport& cell : report.gate.cells) {
+    if (cell.right) continue;
+    out += fmt::format("  {} {} ({}): max error {} of the bound\n", cell.cell.shape,
+                       cell.cell.family, cell.why, report::short_number(cell.summary.max_z));
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string JudgeBench::anonymous(std::string text) const {
+  for (const auto& [path, name] : private_paths_) {
+    if (!path.empty()) text = replace_all(std::move(text), path, name);
+  }
+  return text;
+}
+
+std::string JudgeBench::refused(const std::string& id) const {
+  return archive_.contains(id) ? archive_.at(id).refused : "";
+}
+
+search::Entry& JudgeBench::entry(const record::Candidate& candidate) {
+  archive_.add(candidate);
+  return archive_.at(candidate.id);
+}
+
+Result<stages::Look> JudgeBench::trial(const record::Candidate& candidate, bool run) {
+  const Trial made = KW_TRY(judge_.trial(candidate, run));
+  stages::Look look;
+  look.ok = made.well;
+  look.text = anonymous(report::printable(trial_text(made, candidate.text)));
+  if (made.well) return look;
+  look.reason = anonymous(verdict_reason(made.verdict));
+  entry(candidate).refused = look.reason;
+  return look;
+}
+
+Result<stages::Look> JudgeBench::compile(const record::Candidate& candidate) {
+  return trial(candidate, false);
+}
+
+Result<stages::Look> JudgeBench::run(const record::Candidate& candidate) {
+  return trial(candidate, true);
+}
+
+Result<stages::Look> JudgeBench::verify(const record::Candidate& candidate) {
+  const VerifyReport report = KW_TRY(judge_.verify(candidate));
+  stages::Look look;
+  look.reason = anonymous(verdict_reason(report.gate.verdict));
+  look.ok = look.reason.empty();
+  look.text = anonymous(report::printable(gate_text(report)));
+  entry(candidate).refused = look.reason;
+  if (look.ok) KW_TRY(estimate(candidate));
+  return look;
+}
+
+Status JudgeBench::estimate(const record::Candidate& candidate) {
+  const search::Look look = KW_TRY(judge_.screen({candidate})).front();
+  search::Entry& known = entry(candidate);
+  known.refused = look.refused;
+  known.estimate_us = look.us;
+  known.at_least = look.at_least;
+  return Done{};
+}
+
+Result<stages::Look> JudgeBench::time(const record::Candidate& candidate) {
+  if (!archive_.contains(candidate.id)) KW_TRY(verify(candidate));
+  stages::Look look;
+  look.reason = refused(candidate.id);
+  if (look.reason.empty() && judge_.measures()) {
+    const search::Look timed = KW_TRY(judge_.measure({candidate})).front();
+    entry(candidate).measured_us = timed.us;
+    entry(candidate).refused = look.reason = timed.refused;
+  }
+  const search::Entry& known = archive_.at(candidate.id);
+  look.ok = look.reason.empty();
+  look.us = known.us();
+  look.measured = known.measured_us > 0;
+  look.text = look.ok ? hints(candidate) : anonymous(look.reason);
+  return look;
+}
+
+std::string JudgeBench::hints(const record::Candidate& candidate) {
+  const bool known = archive_.contains(candidate.id);
+  const search::Entry* at = known ? &archive_.at(candidate.id) : nullptr;
+  return bound_text(judge_.cost(candidate.id), judge_.work(), judge_.floor(),
+                    at != nullptr ? at->us() : 0, at != nullptr && at->measured_us > 0,
+                    calibration_.gpu);
+}
+
+}  // namespace kw::engine

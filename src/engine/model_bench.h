@@ -1,0 +1,49 @@
+// The judge as models see it: looks at candidates in words, and puts every one that was judged into
+// the race.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "engine/judge.h"
+#include "search/archive.h"
+#include "stages/ports.h"
+
+namespace kw::engine {
+
+class JudgeBench : public stages::Workbench {
+ public:
+  /// Borrows all. `private_paths` and what they are called instead: nobody outside this machine
+  /// learns where things are.
+  JudgeBench(Judge& judge, search::Archive& archive, const record::Calibration& calibration,
+             std::vector<std::pair<std::string, std::string>> private_paths)
+      : judge_(judge),
+        archive_(archive),
+        calibration_(calibration),
+        private_paths_(std::move(private_paths)) {}
+
+  Result<stages::Look> compile(const record::Candidate& candidate) override;
+  Result<stages::Look> run(const record::Candidate& candidate) override;
+  Result<stages::Look> verify(const record::Candidate& candidate) override;
+  Result<stages::Look> time(const record::Candidate& candidate) override;
+  std::string hints(const record::Candidate& candidate) override;
+
+ private:
+  Result<stages::Look> trial(const record::Candidate& candidate, bool run);
+  /// Why it is out already; "" when it is not.
+  std::string refused(const std::string& id) const;
+  search::Entry& entry(const record::Candidate& candidate);
+  Status estimate(const record::Candidate& candidate);
+  std::string anonymous(std::string text) const;
+
+  Judge& judge_;
+  search::Archive& archive_;
+  const record::Calibration& calibration_;
+  std::vector<std::pair<std::string, std::string>> private_paths_;
+};
+
+/// What limits a candidate, by roofline and cost model, and what may help against it.
+std::string bound_text(const Cost* cost, const bench::Work& work, const bench::Floor& floor,
+                       double us, bool measured, const std::string& rates_of);
+
+}  // namespace kw::engine

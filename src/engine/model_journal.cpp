@@ -1,0 +1,93 @@
+#include "engine/model_journal.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "llm/message_json.h"
+
+namespace kw::engine {
+namespace {
+
+constexpr const char* kCallEvent = "llm_call";
+constexpr const char* kAttemptEvent = "attempt";
+
+}  // namespace
+
+std::vector<stages::Attempt> past_attempts(const store::Run& run) {
+  std::vector<stages::Attempt> attempts;
+  for (const record::Event& event : run.events()) {
+    if (event.kind == kAttemptEvent) attempts.push_back(stages::attempt_from_json(event.data));
+  }
+  return attempts;
+}
+
+std::vector<llm::LedgerEntry> past_calls(const store::Run& run) {
+  std::vector<llm::LedgerEntry> calls;
+  for (const record::Event& event : run.events()) {
+    if (event.kind == kCallEvent) calls.push_back(llm::ledger_entry_from_json(event.data));
+  }
+  return calls;
+}
+
+Status RunJournal::attach(store::Run& run) {
+  run_ = &run;
+  exchanges_ += static_cast<int>(past_calls(run).size());
+  const std::vector<Deed> deeds = std::exchange(waiting_, {});
+  for (const Deed& deed : deeds) KW_TRY(deed(run));
+  return Done{};
+}
+
+Status RunJournal::now_or_later(Deed deed) {
+  if (run_ != nullptr) return deed(*run_);
+  waiting_.push_back(std::move(deed));
+  return Done{};
+}
+
+std::string RunJournal::shown(const std::string& text) const {
+  if (hidden_.empty()) return text;
+  return replace_all(text, std::string(trim(hidden_)), "[the reference is not stored]");
+}
+
+Status RunJournal::write(const std::string& path, const std::string& text) {
+  if (!transcripts_) return Done{};
+  return now_or_later(
+      [path, kept = shown(text)](store::Run& run) { return run.transcript(path, kept); });
+}
+
+Status RunJournal::show(const std::string& folder, const std::string& candidate_id) {
+  return now_or_later(
+      [folder, candidate_id](store::Run& run) { return run.view(folder, candidate_id); });
+}
+
+Status RunJournal::attempt(const stages::Attempt& attempt) {
+  return now_or_later([json = stages::to_json(attempt)](store::Run& run) {
+    return run.event(kAttemptEvent, json);
+  });
+}
+
+Status RunJournal::exchange(const std::string& label, const llm::Request& request,
+                            const llm::Outcome& outcome) {
+  // What was spent is known for good before anything else is.
+  for (const llm::LedgerEntry& row : session_.fresh_rows()) {
+    KW_TRY(now_or_later(
+        [json = llm::to_json(row)](store::Run& run) { return run.event(kCallEvent, json); }));
+  }
+  if (!transcripts_) return Done{};
+  llm::Request kept = request;
+  for (llm::SystemBlock& block : kept.system) block.text = shown(block.text);
+  for (llm::Message& message : kept.messages) {
+    message.text = shown(message.text);
+    for (llm::ToolResult& result : message.results) result.content = shown(result.content);
+  }
+  Json json = Json::object();
+  json.set("label", label).set("request", llm::to_json(kept)).set("outcome", llm::to_json(outcome));
+  const std::string path =
+      fmt::format("llm/{:04}-{}.json", ++exchanges_, replace_all(label, " ", "-"));
+  return now_or_later([path, text = json.dump(true) + "\n"](store::Run& run) {
+    return run.transcript(path, text);
+  });
+}
+
+}  // namespace kw::engine

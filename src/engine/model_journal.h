@@ -1,0 +1,50 @@
+// What models were told and said, kept in the run's folder: exchanges, texts by stage, attempts,
+// calls. Before the run has a folder it keeps them until there is one.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/model_session.h"
+#include "stages/ports.h"
+#include "store/run.h"
+
+namespace kw::engine {
+
+class RunJournal : public stages::Journal {
+ public:
+  /// `hidden` is taken out of everything that is kept (a reference that must not be stored).
+  RunJournal(ModelSession& session, bool transcripts, std::string hidden = "")
+      : session_(session), transcripts_(transcripts), hidden_(std::move(hidden)) {}
+
+  /// From now on into this folder, with what was kept so far.
+  Status attach(store::Run& run);
+  void hide(std::string text) { hidden_ = std::move(text); }
+
+  Status write(const std::string& path, const std::string& text) override;
+  Status show(const std::string& folder, const std::string& candidate_id) override;
+  Status attempt(const stages::Attempt& attempt) override;
+  Status exchange(const std::string& label, const llm::Request& request,
+                  const llm::Outcome& outcome) override;
+
+ private:
+  using Deed = std::function<Status(store::Run&)>;
+  Status now_or_later(Deed deed);
+  std::string shown(const std::string& text) const;
+
+  ModelSession& session_;
+  const bool transcripts_;
+  std::string hidden_;
+  store::Run* run_ = nullptr;
+  std::vector<Deed> waiting_;
+  int exchanges_ = 0;
+};
+
+/// Attempts and calls of earlier sessions, from the events of the run.
+std::vector<stages::Attempt> past_attempts(const store::Run& run);
+std::vector<llm::LedgerEntry> past_calls(const store::Run& run);
+
+}  // namespace kw::engine

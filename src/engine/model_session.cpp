@@ -1,0 +1,140 @@
+#include "engine/model_session.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "os/process.h"
+
+namespace kw::engine {
+namespace {
+
+const std::vector<std::string> kProposers = {"auto", "builtin", "llm", "hybrid"};
+
+stages::PlanWords words_of(const ModelOptions& options) {
+  return {options.model_id, options.escalation_id, options.stage_models, options.retries,
+          options.escalate};
+}
+
+bool names_models(const ModelOptions& options) {
+  return !options.model_id.empty() || !options.stage_models.empty() || !options.replay.empty();
+}
+
+/// Whether every provider of the plan has a key.
+bool keys_present(const llm::Config& config, const stages::Plan& plan) {
+  const std::vector<llm::ProviderState> states = llm::provider_states(config);
+  return std::ranges::all_of(plan.models, [&](const llm::ModelId& id) {
+    return std::ranges::any_of(states, [&](const llm::ProviderState& state) {
+      return state.name == id.provider && state.ready && state.has_key;
+    });
+  });
+}
+
+}  // namespace
+
+void hide_keys(const llm::Config& config) {
+  std::vector<std::string> names;
+  for (const llm::ProviderRow& row : config.providers) {
+    if (!row.key_env.empty()) names.push_back(row.key_env);
+  }
+  os::add_key_variables(names);
+}
+
+Result<std::string> resolve_proposer(const SynthesizeRequest& request, std::string* warning) {
+  if (std::ranges::find(kProposers, request.proposer) == kProposers.end()) {
+    return input_error(fmt::format("--proposer: there is no '{}'{}; proposers: {}",
+                                   request.proposer, did_you_mean(request.proposer, kProposers),
+                                   join(kProposers, ", ")));
+  }
+  if (request.proposer != "auto") return request.proposer;
+  if (names_models(request.models)) return std::string("hybrid");
+  const Result<llm::Config> config = llm::load_config();
+  if (!config) {
+    // Nobody asked for a model, so nobody is stopped by how they are configured.
+    *warning = "no model is asked: " + config.error().message;
+    return std::string("builtin");
+  }
+  const stages::Plan plan = KW_TRY(stages::make_plan(words_of(request.models), *config));
+  return std::string(keys_present(*config, plan) ? "hybrid" : "builtin");
+}
+
+Result<std::unique_ptr<ModelSession>> ModelSession::open(const ModelOptions& options,
+                                                         uint64_t seed) {
+  std::unique_ptr<ModelSession> session(new ModelSession());
+  session->config_ = KW_TRY(llm::load_config());
+  hide_keys(session->config_);
+  session->plan_ = KW_TRY(stages::make_plan(words_of(options), session->config_));
+  session->budget_ = options.budget_usd.value_or(kDefaultBudget);
+  llm::ClientOptions client;
+  client.limits.usd = session->budget_;
+  // A limit the user gave is kept or nothing is sent; the default one gives way where no price is
+  // known, and that is said.
+  client.limits.unknown_price =
+      options.budget_usd ? llm::UnknownPrice::Refuse : llm::UnknownPrice::Allow;
+  client.record_path = options.record;
+  client.replay_path = options.replay;
+  client.seed = seed;
+  session->replaying_ = !options.replay.empty();
+  session->http_ = llm::make_curl_http();
+  session->client_ = KW_TRY(
+      llm::Client::open(session->config_, std::move(client), *session->http_, llm::real_clock()));
+  return session;
+}
+
+llm::Outcome ModelSession::answer(const llm::ModelId& id, const llm::Request& request) {
+  return client_->complete(id, request, {});
+}
+
+std::vector<llm::LedgerEntry> ModelSession::fresh_rows() {
+  const std::vector<llm::LedgerEntry> rows = client_->ledger().entries();
+  std::vector<llm::LedgerEntry> fresh(rows.begin() + static_cast<std::ptrdiff_t>(rows_seen_),
+                                      rows.end());
+  rows_seen_ = rows.size();
+  return fresh;
+}
+
+void ModelSession::restore(const std::vector<llm::LedgerEntry>& rows) {
+  client_->restore(rows);
+  rows_seen_ += rows.size();
+}
+
+std::vector<std::string> ModelSession::model_names() const {
+  std::vector<std::string> names;
+  for (const llm::ModelId& id : plan_.models) {
+    if (std::ranges::find(names, id.text()) == names.end()) names.push_back(id.text());
+  }
+  return names;
+}
+
+std::string ModelSession::terms() const {
+  std::string text = fmt::format(
+      "models: {}{}; at most {} for this kernel (--budget)", join(model_names(), ", "),
+      plan_.escalate ? ", then " + plan_.escalation.text() : "", llm::usd_text(budget_));
+  if (replaying_) text += "; replayed, nothing is sent";
+  std::vector<std::string> unpriced;
+  for (const llm::ModelId& id : plan_.models) {
+    if (!config_.price(id.provider, id.model) &&
+        std::ranges::find(unpriced, id.text()) == unpriced.end())
+      unpriced.push_back(id.text());
+  }
+  if (!unpriced.empty()) text += "; no price is known for " + join(unpriced, ", ");
+  return text;
+}
+
+std::vector<std::string> ModelSession::warnings() {
+  std::vector<std::string> list;
+  if (const size_t left = client_->left_to_replay(); left > 0)
+    list.push_back(fmt::format("{} recorded exchanges were not asked for", left));
+  std::vector<std::string> degraded;
+  for (const llm::LedgerEntry& row : client_->ledger().entries()) {
+    for (const std::string& what : row.degraded) {
+      const std::string line = row.provider + ": " + what;
+      if (std::ranges::find(degraded, line) == degraded.end()) degraded.push_back(line);
+    }
+  }
+  list.insert(list.end(), degraded.begin(), degraded.end());
+  return list;
+}
+
+}  // namespace kw::engine

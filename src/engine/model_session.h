@@ -1,0 +1,54 @@
+// The language models of one synthesis: configuration, plan, client, and a ledger that outlives the
+// session because every call is an event of the run.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/synthesize.h"
+#include "llm/client.h"
+#include "stages/plan.h"
+
+namespace kw::engine {
+
+class ModelSession {
+ public:
+  /// Errors: providers.toml, an unknown provider, stage or number, a cassette that cannot be read.
+  static Result<std::unique_ptr<ModelSession>> open(const ModelOptions& options, uint64_t seed);
+
+  const stages::Plan& plan() const { return plan_; }
+  llm::Client& client() { return *client_; }
+  /// One exchange; blocks. Ctrl-C cancels it.
+  llm::Outcome answer(const llm::ModelId& id, const llm::Request& request);
+  /// Rows of the ledger since the last call of this.
+  std::vector<llm::LedgerEntry> fresh_rows();
+  /// Rows of earlier sessions.
+  void restore(const std::vector<llm::LedgerEntry>& rows);
+
+  /// "anthropic:claude-sonnet-4-6, at most $2.0000 (--budget)": said before the first call.
+  std::string terms() const;
+  /// The distinct models of the plan.
+  std::vector<std::string> model_names() const;
+  /// Providers whose calls cannot be replayed any more, and other things worth a warning.
+  std::vector<std::string> warnings();
+
+ private:
+  ModelSession() = default;
+  llm::Config config_;
+  stages::Plan plan_;
+  std::unique_ptr<llm::Http> http_;
+  std::unique_ptr<llm::Client> client_;
+  size_t rows_seen_ = 0;
+  bool replaying_ = false;
+  double budget_ = kDefaultBudget;
+};
+
+/// "builtin", "llm" or "hybrid" for what was asked; `warning` is set when a key might have been
+/// meant to be used and cannot be. The Error lists the proposers.
+Result<std::string> resolve_proposer(const SynthesizeRequest& request, std::string* warning);
+
+/// No child process is given the keys of these providers.
+void hide_keys(const llm::Config& config);
+
+}  // namespace kw::engine

@@ -1,0 +1,347 @@
+// The part of the story in which language models write: interview, the stages, polish. What they
+// write is judged as everything else is.
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "engine/kernel_spec.h"
+#include "engine/model_work.h"
+#include "engine/synthesis.h"
+#include "os/interrupt.h"
+#include "propose/builtin.h"
+#include "stages/interview.h"
+
+namespace kw::engine {
+namespace {
+
+constexpr size_t kTuned = 8;  // values of tunables tried of a model's modules, without a clock
+constexpr size_t kTunedModules = 3;  // of which
+constexpr double kTuneShare = 0.5;   // of the time for searching
+constexpr double kSlower = 1.05;     // a polished kernel beyond the plain one's time is not shipped
+
+/// What the engine itself writes into a polished kernel.
+std::vector<std::string> measured_lines(const Certificate& certificate, const search::Entry& entry,
+                                        const std::string& dims, double floor_us,
+                                        const std::string& rates_of) {
+  std::vector<std::string> lines;
+  if (const auto* passed = std::get_if<record::Passed>(&certificate.bench.gate.gate.verdict)) {
+    lines.push_back(
+        fmt::format("Verified by kernelwright: {} cells, worst error {:.3g} of its bound.",
+                    passed->cells, passed->summary.max_z));
+  }
+  const auto& measurement = certificate.bench.candidate.measurement;
+  if (measurement) {
+    lines.push_back(
+        fmt::format("Measured by kernelwright on {}: {:.2f} us at {}, {:.0f} % of the "
+                    "floor.",
+                    certificate.bench.device.name, measurement->summary.median, dims,
+                    100 * floor_us / measurement->summary.median));
+  } else if (entry.estimate_us > 0 && !entry.at_least) {
+    lines.push_back(
+        fmt::format("Estimated by kernelwright for {}, never measured: {:.2f} us at {}.", rates_of,
+                    entry.estimate_us, dims));
+  }
+  return lines;
+}
+
+}  // namespace
+
+Status Synthesis::open_models() {
+  std::string warning;
+  request_.proposer = KW_TRY(resolve_proposer(request_, &warning));
+  if (!warning.empty()) report_.warnings.push_back(warning);
+  if (request_.proposer == "builtin") return Done{};
+  if (request_.models.budget_usd && !(*request_.models.budget_usd >= 0))
+    return input_error("--budget wants dollars, 0 or more");
+  work_ = std::make_unique<ModelWork>();
+  work_->proposer = request_.proposer;
+  work_->session = KW_TRY(ModelSession::open(request_.models, order_seed_));
+  work_->journal = std::make_unique<RunJournal>(*work_->session, request_.models.transcripts);
+  return Done{};
+}
+
+// Everybody who asks a model comes through here.
+llm::Outcome Synthesis::ask_model(const llm::ModelId& id, const llm::Request& request) {
+  if (!work_->terms_told) {
+    work_->terms_told = true;
+    progress_.notice = work_->session->terms();
+    tell(progress_.stage, progress_.detail);
+    progress_.notice.clear();
+  }
+  llm::Outcome outcome = work_->session->answer(id, request);
+  if (!outcome) work_->provider = outcome.failure();
+  return outcome;
+}
+
+Status Synthesis::ask_what_is_open(const std::string& known, std::vector<std::string> open,
+                                   std::vector<std::string>* inputs) {
+  stages::InterviewRequest ask;
+  ask.reference = reference_text_;
+  ask.prompt = request_.prompt;
+  ask.target = request_.target;
+  ask.known = known;
+  ask.open = std::move(open);
+  ask.ask = request_.models.ask;
+  const auto answer = [this](const llm::ModelId& id, const llm::Request& request) {
+    return ask_model(id, request);
+  };
+  stages::InterviewOutcome outcome =
+      KW_TRY(stages::interview(work_->session->plan(), ask, answer, *work_->journal));
+  for (stages::Attempt& attempt : outcome.attempts) work_->attempts.push_back(std::move(attempt));
+  if (os::interrupted()) return environment_error("interrupted");
+  if (!outcome.answers) {
+    report_.warnings.push_back("interview: " + outcome.problem);
+    return Done{};
+  }
+  if (inputs != nullptr) *inputs = outcome.answers->inputs;
+  if (outcome.answers->priority) work_->priority = *outcome.answers->priority;
+  work_->notes = outcome.answers->notes;
+  for (const std::string& question : outcome.answers->questions)
+    report_.notes.push_back("the model asks (--ask lets you answer): " + question);
+  return Done{};
+}
+
+// Nobody described the inputs, and the prompt's phrases do not either: a model may read it better.
+Result<std::vector<std::string>> Synthesis::inputs_from_model(const std::string& problem) {
+  std::vector<std::string> inputs;
+  if (work_ == nullptr || problem.find("--input") == std::string::npos) return inputs;
+  KW_TRY(ask_what_is_open("the reference cannot be read without them: " + problem,
+                          {"dtype and symbolic shape of every input"}, &inputs));
+  return inputs;
+}
+
+Status Synthesis::interview() {
+  ModelWork& work = *work_;
+  const exec::Device& device =
+      tools_.verify.gpu != nullptr ? *tools_.verify.gpu : *tools_.verify.virtual_gpu;
+  const exec::DeviceInfo info = device.info();
+  const arch::Target target =
+      KW_TRY(arch::find_target(request_.target == "auto" ? info.target : request_.target));
+  work.target = target_text(target, info.name, info.sms, info.l2_bytes);
+  work.interface = KW_TRY(interface_lines(*task_, target));
+  const Phrase* said = prompt_.find(PhraseKind::Priority);
+  work.spec =
+      KW_TRY(kernel_spec(*task_, target, work.interface, said != nullptr ? said->value : ""));
+  if (!request_.models.store_reference) work.journal->hide(reference_text_);
+  if (work.frozen) {
+    if (said == nullptr) order_shapes(work.frozen->optimization_priority);
+    work.spec = *work.frozen;
+    return Done{};
+  }
+  if (work.attempts.empty() && !prompt_.unused.empty()) {
+    KW_TRY(ask_what_is_open(
+        stages::to_json(work.spec).dump(true),
+        {"what these words of the user mean for the kernel: " + join(prompt_.unused, "; ")},
+        nullptr));
+  }
+  if (said == nullptr && !work.priority.empty()) {
+    work.spec.optimization_priority = work.priority;
+    order_shapes(work.priority);
+  }
+  if (!work.notes.empty()) work.spec.notes += (work.spec.notes.empty() ? "" : "; ") + work.notes;
+  return Done{};
+}
+
+stages::Brief Synthesis::brief() const {
+  stages::Brief brief;
+  brief.name = task_->name;
+  brief.reference = reference_text_;
+  brief.prompt = request_.prompt;
+  brief.spec = stages::to_json(work_->spec).dump(true);
+  brief.interface = work_->interface;
+  brief.target = work_->target;
+  brief.goal = request_.goal;
+  brief.floor_us = judge_->floor().us;
+  const search::Entry* best = archive_.best();
+  if (work_->proposer == "hybrid" && best != nullptr && best->candidate.model.empty()) {
+    brief.built_in = best->candidate;
+    brief.built_in_us = best->us();
+  }
+  return brief;
+}
+
+// What earlier sessions of this run found out.
+stages::Standing Synthesis::standing() const {
+  stages::Standing standing;
+  standing.attempts = work_->attempts;
+  for (const search::Entry* entry : archive_.ranked()) {
+    if (entry->candidate.model.empty() || entry->candidate.stage == "polish") continue;
+    standing.right = entry->candidate;
+    standing.us = entry->us();
+    break;
+  }
+  for (auto at = work_->attempts.rbegin(); at != work_->attempts.rend() && !standing.wrong; ++at) {
+    const bool writes = at->stage == "codegen" || at->stage == "correctness";
+    if (!writes || !at->succeeded || at->candidate.empty()) continue;
+    if (auto candidate = run_->candidate(at->candidate)) standing.wrong = *candidate;
+  }
+  return standing;
+}
+
+std::optional<record::Candidate> Synthesis::known_candidate(const std::string& id) const {
+  for (const search::Entry& entry : archive_.entries()) {
+    if (entry.candidate.id.starts_with(id)) return entry.candidate;
+  }
+  if (auto kept = run_->candidate(id)) return *kept;
+  return std::nullopt;
+}
+
+Status Synthesis::talk() {
+  ModelWork& work = *work_;
+  const search::Entry* best = archive_.best();
+  const double floor = judge_->floor().us;
+  const bool counts = best != nullptr && (!judge_->measures() || best->measured_us > 0);
+  if (work.proposer == "hybrid" && counts && best->us() > 0 &&
+      floor / best->us() >= request_.goal) {
+    work.why_no_talk = fmt::format("the built-in proposer reached the goal ({:.0f} % of the floor)",
+                                   100 * floor / best->us());
+  } else if (work.provider) {
+    work.why_no_talk = work.provider->error().message;
+  }
+  if (!work.why_no_talk.empty()) return Done{};
+  work.bench = std::make_unique<JudgeBench>(
+      *judge_, archive_, calibration_,
+      std::vector<std::pair<std::string, std::string>>{{run_->folder(), "run"},
+                                                       {request_.reference, "reference.py"}});
+  stages::Ports ports;
+  ports.bench = work.bench.get();
+  ports.journal = work.journal.get();
+  ports.answer = [this](const llm::ModelId& id, const llm::Request& request) {
+    return ask_model(id, request);
+  };
+  ports.known = [this](const std::string& id) { return known_candidate(id); };
+  ports.tell = [this](const std::string& stage, const std::string& detail) {
+    work_->stage = stage;
+    tell(stage, detail);
+  };
+  work.stages =
+      std::make_unique<stages::Stages>(work.session->plan(), brief(), std::move(ports), standing());
+  work.story = KW_TRY(work.stages->write());
+  if (os::interrupted()) return environment_error("interrupted");
+  return Done{};
+}
+
+void Synthesis::talk_step() {
+  if (!report_.failed_stage.empty()) return;
+  work_->stage = "codegen";
+  const Status done = guarded(&Synthesis::talk);
+  if (work_->stages) work_->attempts = work_->stages->attempts();
+  if (work_->story) {
+    for (const stages::StageOutcome& stage : work_->story->stages)
+      traces_.push_back({stages::stage_name(stage.stage), 0, stage.succeeded, stage.seconds});
+    for (const std::string& note : work_->story->notes) report_.notes.push_back(note);
+    if (const stages::StageOutcome* failed = work_->story->failed()) {
+      work_->why_not = fmt::format("{}: {}", stages::stage_name(failed->stage), failed->reason);
+      report_.warnings.push_back(work_->why_not);
+    }
+  }
+  if (!work_->why_no_talk.empty())
+    (work_->provider ? report_.warnings : report_.notes)
+        .push_back("no model was asked: " + work_->why_no_talk);
+  if (done) return;
+  if (!work_->story) traces_.push_back({work_->stage, 0, false, 0});
+  fail(work_->stage, done.error());
+}
+
+// The values of the tunables of a model's modules are searched as the built-in proposer's are.
+std::unique_ptr<search::Proposer> Synthesis::tuner() const {
+  std::vector<propose::Recipe> recipes;
+  for (const search::Entry* entry : archive_.ranked()) {
+    const record::Candidate& candidate = entry->candidate;
+    if (candidate.model.empty() || recipes.size() == kTunedModules) continue;
+    recipes.push_back(
+        {candidate.origin, [text = candidate.text]() -> Result<std::string> { return text; }});
+  }
+  if (recipes.empty() || only_measure_) return propose::no_proposer();
+  return std::make_unique<propose::Builtin>(std::move(recipes), order_seed_);
+}
+
+Status Synthesis::certify_models() {
+  search::Options options = search_options(judge_->measures());
+  options.rules.clear();
+  options.rules.push_back(search::stop_at_goal(request_.goal));
+  options.rules.push_back(search::stop_after_seconds(kTuneShare * request_.seconds));
+  if (!judge_->measures())
+    options.rules.push_back(search::stop_after_candidates(archive_.entries().size() + kTuned));
+  const std::unique_ptr<search::Proposer> tuning = tuner();
+  const std::optional<search::Outcome> explored = std::move(outcome_);
+  outcome_ = KW_TRY(search::run(*tuning, *judge_, archive_, options));
+  if (explored) {
+    outcome_->stopped = explored->stopped;
+    outcome_->seconds += explored->seconds;
+    outcome_->measured += explored->measured;
+  }
+  return Done{};
+}
+
+// The certified winner with comments. Whatever goes wrong, the winner ships as it is.
+Status Synthesis::polish() {
+  ModelWork& work = *work_;
+  const Certificate plain = *judge_->certificate();
+  const search::Entry winner = archive_.at(*outcome_->winner);
+  record::Candidate shipped = winner.candidate;
+  shipped.text = plain.text;
+  const std::string facts = work.bench->hints(winner.candidate);
+  const auto annotated = KW_TRY(work.stages->polish(shipped, facts, &work.why_not_polished));
+  work.attempts = work.stages->attempts();
+  if (!annotated) return Done{};
+  const bool measured = plain.bench.candidate.measurement.has_value();
+  const std::vector<std::string> lines = measured_lines(
+      plain, winner, task::dims_text(judge_->dims()), judge_->floor().us, calibration_.gpu);
+  record::Candidate made = record::make_candidate(
+      stages::with_header(stages::without_claims(annotated->text), lines), winner.candidate.tunes,
+      "llm", annotated->origin, {winner.candidate.id});
+  made.model = annotated->model;
+  made.stage = annotated->stage;
+  made.attempt = annotated->attempt;
+  archive_.add(made);
+  const stages::Look compiled = KW_TRY(work.bench->compile(made));
+  KW_TRY(work.journal->show("stage5_polish", made.id));
+  if (!compiled.ok) {
+    work.why_not_polished = "the annotated module was refused: " + compiled.reason;
+    return Done{};
+  }
+  const search::Look look = KW_TRY(judge_->certify(made));
+  KW_TRY(work.journal->show("stage5_polish", made.id));
+  search::Entry& entry = archive_.at(made.id);
+  entry.refused = look.refused;
+  if (!look.refused.empty()) {
+    work.why_not_polished = "the annotated module was refused: " + look.refused;
+    return Done{};
+  }
+  if (measured && look.us > kSlower * plain.bench.candidate.measurement->summary.median) {
+    judge_->keep(plain);
+    entry.measured_us = look.us;
+    work.why_not_polished = fmt::format("the annotated module is slower: {:.2f} us", look.us);
+    return Done{};
+  }
+  entry.estimate_us = winner.estimate_us;
+  entry.at_least = winner.at_least;
+  if (measured) entry.measured_us = look.us;
+  entry.certified = true;
+  outcome_->winner = made.id;
+  work.polished = true;
+  return Done{};
+}
+
+void Synthesis::polish_step() {
+  const bool can = report_.failed_stage.empty() && outcome_ && outcome_->winner &&
+                   work_->stages != nullptr && !work_->provider &&
+                   work_->session->plan().budget(stages::Stage::Polish) > 0;
+  if (!can) return;
+  tell("polish", "");
+  const double begin = seconds();
+  const Certificate plain = *judge_->certificate();
+  const Status done = guarded(&Synthesis::polish);
+  if (!done) {
+    work_->why_not_polished = done.error().message;
+    judge_->keep(plain);
+  }
+  traces_.push_back({"polish", 0, work_->polished, seconds() - begin});
+  if (work_->polished) return;
+  report_.warnings.push_back("polish: " + work_->why_not_polished +
+                             "; the kernel is shipped as it was verified");
+}
+
+}  // namespace kw::engine

@@ -1,0 +1,48 @@
+// What was said so far between the engine and a model, and its next request. Long conversations are
+// compacted by a rule that is told to the model; nothing is dropped silently.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "llm/reply.h"
+#include "llm/request.h"
+
+namespace kw::stages {
+
+struct ConversationLimits {
+  size_t most_bytes = 200'000;  // of all turns together
+  size_t keep_turns = 6;        // the last of which are never compacted
+  int64_t max_tokens = 16'384;  // of an answer
+};
+
+class Conversation {
+ public:
+  Conversation(std::vector<llm::SystemBlock> system, std::vector<llm::Tool> tools,
+               ConversationLimits limits = {})
+      : system_(std::move(system)), tools_(std::move(tools)), limits_(limits) {}
+
+  /// Adds to the user's next turn.
+  void say(const std::string& text);
+  void answer_calls(std::vector<llm::ToolResult> results);
+  /// The assistant's turn.
+  void hear(const llm::Reply& reply);
+  /// Everything up to now, compacted where it is too long.
+  llm::Request request(const std::string& label);
+
+  const std::vector<llm::Message>& messages() const { return messages_; }
+  /// What compaction did, in words, one line each time.
+  const std::vector<std::string>& compactions() const { return compactions_; }
+
+ private:
+  llm::Message& user_turn();
+  void compact();
+
+  std::vector<llm::SystemBlock> system_;
+  std::vector<llm::Tool> tools_;
+  ConversationLimits limits_;
+  std::vector<llm::Message> messages_;
+  std::vector<std::string> compactions_;
+};
+
+}  // namespace kw::stages

@@ -1,0 +1,74 @@
+#include "stages/conversation.h"
+
+#include <gtest/gtest.h>
+
+namespace kw::stages {
+namespace {
+
+llm::Reply reply(const std::string& text) {
+  llm::Reply made;
+  made.text = text;
+  made.opaque.model = "m";
+  made.opaque.content = Json("signed");
+  return made;
+}
+
+TEST(Conversation, AlternatesAndMarksTheEnd) {
+  Conversation talk({{"system", llm::Cache::Mark}}, {});
+  talk.say("one");
+  talk.say("two");
+  talk.hear(reply("three"));
+  talk.say("four");
+  const auto& turns = talk.messages();
+  ASSERT_GE(turns.size(), 2u);
+  EXPECT_EQ(turns[0].text, "one\n\ntwo");
+  EXPECT_EQ(turns[1].text, "three");
+  const llm::Request request = talk.request("x");
+  EXPECT_EQ(request.messages.back().cache, llm::Cache::Mark);
+  EXPECT_EQ(request.messages.front().cache, llm::Cache::No);
+}
+
+TEST(Conversation, AnEmptyAnswerIsStillATurn) {
+  Conversation talk({}, {});
+  talk.say("one");
+  talk.hear(reply(" \n"));
+  talk.say("two");
+  llm::Request request = talk.request("x");
+  request.model = "m";
+  EXPECT_TRUE(llm::check_request(request));
+}
+
+// Old turns shrink, and say so; the first and the last ones stay whole.
+TEST(Conversation, CompactsByRule) {
+  ConversationLimits limits;
+  limits.most_bytes = 40'000;
+  limits.keep_turns = 2;
+  Conversation talk({}, {}, limits);
+  const std::string block(6'000, 'x');
+  talk.say("first " + block);
+  for (int i = 0; i < 5; ++i) {
+    llm::Reply asking = reply("turn " + std::to_string(i) + "\n" + block);
+    asking.calls = {llm::make_tool_call("c" + std::to_string(i), "verify",
+                                        Json::object().set("source", block).dump())};
+    talk.hear(asking);
+    talk.answer_calls(
+        {{"c" + std::to_string(i), "verify", "found " + std::to_string(i) + "\n" + block, false}});
+  }
+  llm::Request request = talk.request("x");
+  request.model = "m";
+  EXPECT_TRUE(llm::check_request(request));
+  ASSERT_EQ(talk.compactions().size(), 1u);
+  EXPECT_EQ(request.messages.size(), 11u) << "nothing is dropped";
+  EXPECT_EQ(request.messages[0].text, "first " + block);
+  EXPECT_EQ(request.messages.back().results.at(0).content, "found 4\n" + block);
+  const llm::Message& old = request.messages[1];
+  EXPECT_NE(old.text.find("turn 0"), std::string::npos);
+  EXPECT_NE(old.text.find("more bytes were here"), std::string::npos);
+  EXPECT_LT(old.calls.at(0).arguments.size(), 200u);
+  EXPECT_TRUE(old.calls.at(0).parsed.is_object());
+  EXPECT_TRUE(old.opaque.content.is_null()) << "a signature of what was there before";
+  EXPECT_NE(request.messages[2].results.at(0).content.find("found 0"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace kw::stages

@@ -1,0 +1,58 @@
+// The stages under way. Internal to stages.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "stages/stages.h"
+#include "stages/writer.h"
+
+namespace kw::stages {
+
+class Stages::Impl {
+ public:
+  Impl(Plan plan, Brief brief, Ports ports, Standing standing);
+
+  Result<Story> write();
+  Result<std::optional<record::Candidate>> polish(const record::Candidate& winner,
+                                                  const std::string& facts, std::string* why);
+
+  Plan plan;
+  Brief brief;
+  Ports ports;
+  Writer writer;
+  std::vector<Attempt> attempts;  // of all sessions
+
+ private:
+  /// A module that compiles, or a submission of it for the stage, in at most so many tries.
+  Result<std::optional<record::Candidate>> compiling(TryRequest request, int most);
+  /// The same by the stronger model, which is told everything that was tried.
+  Result<std::optional<record::Candidate>> escalated(TryRequest request, int most,
+                                                     const std::string& goal);
+  Result<std::optional<record::Candidate>> codegen();
+  Result<std::optional<record::Candidate>> correct(record::Candidate candidate,
+                                                   std::string* reason);
+  Result<bool> find_right();
+  Status consider_built_in();
+  Status performance();
+  /// One try to be faster; what there is to say about it. "" ends the stage: the provider failed.
+  Result<std::string> faster(const TryRequest& request);
+  Result<std::string> judge_faster(const TryRequest& request, const Try& made);
+  bool good_enough() const;
+  void consider(const record::Candidate& candidate, const Look& time);
+  Status note(const TryRequest& request, const Try& made, bool succeeded,
+              const std::string& outcome, double us = 0);
+  void finish(Stage stage, bool succeeded, const std::string& reason, double begin);
+  int used(Stage stage, bool escalated) const;
+  int rounds_before() const;
+  std::string last_source() const;
+  static std::string source_text(const record::Candidate& candidate);
+  std::string hints(const record::Candidate& candidate);
+  static double now();
+
+  Standing before;
+  Story story;
+};
+
+}  // namespace kw::stages

@@ -1,0 +1,96 @@
+// Faster, and still right: every candidate goes through the gate before it is timed, the best one
+// is kept, and it ends at the goal.
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "stages/impl.h"
+#include "stages/prompts.h"
+
+namespace kw::stages {
+namespace {
+
+std::string time_text(double us, bool measured) {
+  if (us <= 0) return "unknown time";
+  return fmt::format("{:.2f} us ({})", us, measured ? "measured" : "estimated");
+}
+
+}  // namespace
+
+std::string Stages::Impl::hints(const record::Candidate& candidate) {
+  return data("data", ports.bench->hints(candidate));
+}
+
+bool Stages::Impl::good_enough() const {
+  return story.us > 0 && brief.floor_us > 0 && brief.floor_us / story.us >= brief.goal;
+}
+
+Result<std::string> Stages::Impl::judge_faster(const TryRequest& request, const Try& made) {
+  const record::Candidate& candidate = *made.candidate;
+  const auto refused = [&](const char* what, const Look& look) -> Result<std::string> {
+    const std::string outcome = fmt::format("{}: {}", what, look.reason);
+    KW_TRY(note(request, made, false, outcome));
+    return fmt::format("Your last module {}.\n{}\n{}", outcome, data("data", look.text),
+                       source_text(candidate));
+  };
+  if (story.best && candidate.id == story.best->id) {
+    KW_TRY(note(request, made, false, "the module is the one that was shown"));
+    return std::string("Your last answer was the module you were shown, unchanged.");
+  }
+  const Look compiled = KW_TRY(ports.bench->compile(candidate));
+  if (!compiled.ok) return refused("does not compile", compiled);
+  const Look right = KW_TRY(ports.bench->verify(candidate));
+  if (!right.ok) return refused("is not right", right);
+  const Look time = KW_TRY(ports.bench->time(candidate));
+  if (!time.ok) return refused("cannot be timed", time);
+  const double last = story.us;
+  consider(candidate, time);
+  const bool better = story.best->id == candidate.id;
+  KW_TRY(note(request, made, better, time_text(time.us, time.measured), time.us));
+  return fmt::format("Your last module ({}) is right and takes {}; the best before it took {}. {}",
+                     candidate.id, time_text(time.us, time.measured),
+                     time_text(last, time.measured),
+                     better ? "It is the best now." : "The best one stays.");
+}
+
+Result<std::string> Stages::Impl::faster(const TryRequest& request) {
+  const Try made = KW_TRY(writer.submit(request));
+  if (writer.failure()) return std::string();
+  if (made.candidate) return judge_faster(request, made);
+  KW_TRY(note(request, made, false, made.problem));
+  return "Your last answer could not be used: " + made.problem;
+}
+
+Status Stages::Impl::performance() {
+  std::string feedback = "This is where we stand.";
+  const int normal = plan.budget(Stage::Performance);
+  const int extra = plan.escalate ? plan.escalated_performance : 0;
+  const int begin = used(Stage::Performance, false) + used(Stage::Performance, true);
+  for (int i = begin; i < normal + extra; ++i) {
+    if (good_enough()) {
+      story.notes.push_back(fmt::format("performance: goal reached, {:.0f} % of the floor",
+                                        100 * brief.floor_us / story.us));
+      break;
+    }
+    const bool escalated = i >= normal;
+    if (escalated && !story.stages.empty()) {
+      story.notes.push_back("performance: " + plan.escalation.text() +
+                            " was asked with the whole history");
+      writer.begin(true);
+      writer.say("Attempts so far:\n" + data("data", history_text(attempts)));
+    }
+    writer.set_current(*story.best);
+    writer.say(prompt("performance", {{"feedback", feedback},
+                                      {"source", source_text(*story.best)},
+                                      {"time", time_text(story.us, story.measured)},
+                                      {"hints", hints(*story.best)}}));
+    const TryRequest request{Stage::Performance, i + 1, escalated,
+                             fmt::format("stage4_performance/perf_repair/{}attempt_{:02}",
+                                         escalated ? "escalated/" : "", i + 1)};
+    feedback = KW_TRY(faster(request));
+    if (feedback.empty()) return Done{};
+  }
+  return Done{};
+}
+
+}  // namespace kw::stages

@@ -1,0 +1,147 @@
+// A model, a bench and a journal that do what a test says. For tests only.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "stages/stages.h"
+
+namespace kw::stages::test {
+
+/// A module whose text decides what the bench thinks of it: words in its body.
+///   "broken" does not compile, "wrong" is not right, "slow"/"fast" have times.
+inline std::string module_text(const std::string& body) {
+  return "//! kernelwright 1\n//! task t\n//! input x: fp32[N]\n//! output y: fp32[N]\n"
+         "//! launch k grid(1) block(32) args(x, y, N)\n__global__ void k(const float* x, float* "
+         "y, "
+         "int n) { " +
+         body + " }\n";
+}
+
+inline std::string fenced(const std::string& body) {
+  return "Here it is.\n```cuda\n" + module_text(body) + "```\n";
+}
+
+class ScriptedBench : public Workbench {
+ public:
+  Result<Look> compile(const record::Candidate& candidate) override {
+    log.push_back("compile " + body(candidate));
+    if (has(candidate, "broken"))
+      return Look{false, "line 6: identifier \"oops\" is undefined", "oops in line 6", 0, false};
+    return Look{true, "", "32 registers", 0, false};
+  }
+  Result<Look> run(const record::Candidate& candidate) override {
+    log.push_back("run " + body(candidate));
+    return Look{true, "", "no finding", 0, false};
+  }
+  Result<Look> verify(const record::Candidate& candidate) override {
+    log.push_back("verify " + body(candidate));
+    if (interrupt) return environment_error("interrupted");
+    if (has(candidate, "wrong"))
+      return Look{false, "wrong: y[31] is 0, not 7", "worst element y[31]", 0, false};
+    right.push_back(candidate.id);
+    return Look{true, "", "passed", 0, false};
+  }
+  Result<Look> time(const record::Candidate& candidate) override {
+    log.push_back("time " + body(candidate));
+    return Look{true, "", "", us(candidate), false};
+  }
+  std::string hints(const record::Candidate&) override { return "bound by memory (estimated)"; }
+
+  static double us(const record::Candidate& candidate) {
+    return has(candidate, "fast") ? 10 : has(candidate, "slow") ? 30 : 20;
+  }
+  std::vector<std::string> log, right;
+  bool interrupt = false;
+
+ private:
+  static bool has(const record::Candidate& candidate, const std::string& word) {
+    return candidate.text.find(word) != std::string::npos;
+  }
+  static std::string body(const record::Candidate& candidate) {
+    const size_t begin = candidate.text.rfind("{ ") + 2;
+    return candidate.text.substr(begin, candidate.text.rfind(" }") - begin);
+  }
+};
+
+class MemoryJournal : public Journal {
+ public:
+  Status write(const std::string& path, const std::string& text) override {
+    files[path] = text;
+    return Done{};
+  }
+  Status show(const std::string& folder, const std::string& id) override {
+    shown[folder] = id;
+    return Done{};
+  }
+  Status attempt(const Attempt& attempt) override {
+    attempts.push_back(attempt);
+    return Done{};
+  }
+  Status exchange(const std::string& label, const llm::Request&, const llm::Outcome&) override {
+    labels.push_back(label);
+    return Done{};
+  }
+  std::map<std::string, std::string> files, shown;
+  std::vector<Attempt> attempts;
+  std::vector<std::string> labels;
+};
+
+/// Answers in order; what it was asked is kept. Out of answers it fails as a budget does.
+class ScriptedModel {
+ public:
+  using Step = std::function<llm::Outcome(const llm::Request&)>;
+  void says(const std::string& text, llm::StopReason stop = llm::StopReason::End) {
+    llm::Reply reply;
+    reply.text = text;
+    reply.stop = stop;
+    steps_.push_back([reply](const llm::Request&) { return llm::Outcome(reply); });
+  }
+  void calls(const std::string& tool, const std::string& arguments) {
+    llm::Reply reply;
+    reply.calls = {llm::make_tool_call("c" + std::to_string(steps_.size()), tool, arguments)};
+    reply.stop = llm::StopReason::ToolUse;
+    steps_.push_back([reply](const llm::Request&) { return llm::Outcome(reply); });
+  }
+  void fails(llm::FailureKind kind) {
+    llm::Failure failure;
+    failure.kind = kind;
+    failure.message = "scripted";
+    steps_.push_back([failure](const llm::Request&) { return llm::Outcome(failure); });
+  }
+  Answer port() {
+    return [this](const llm::ModelId& id, const llm::Request& request) {
+      requests.push_back(request);
+      models.push_back(id.text());
+      // The real client checks what it is given; so does this one.
+      llm::Request checked = request;
+      checked.model = id.model;
+      if (const Status valid = llm::check_request(checked); !valid) {
+        problems.push_back(valid.error().message);
+      }
+      if (steps_.empty()) {
+        llm::Failure failure;
+        failure.kind = llm::FailureKind::Budget;
+        failure.message = "nothing is left";
+        return llm::Outcome(failure);
+      }
+      const Step step = steps_.front();
+      steps_.pop_front();
+      return step(request);
+    };
+  }
+  /// The last thing the user said in a request.
+  std::string asked(size_t request) const { return requests.at(request).messages.back().text; }
+  size_t left() const { return steps_.size(); }
+
+  std::vector<llm::Request> requests;
+  std::vector<std::string> models, problems;
+
+ private:
+  std::deque<Step> steps_;
+};
+
+}  // namespace kw::stages::test

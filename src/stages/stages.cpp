@@ -1,0 +1,256 @@
+#include "stages/stages.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "base/text.h"
+#include "stages/impl.h"
+#include "stages/prompts.h"
+
+namespace kw::stages {
+
+const StageOutcome* Story::failed() const {
+  const auto at = std::ranges::find(stages, false, &StageOutcome::succeeded);
+  return at == stages.end() ? nullptr : &*at;
+}
+
+std::string history_text(const std::vector<Attempt>& attempts) {
+  std::string out;
+  for (const Attempt& attempt : attempts) {
+    out += fmt::format("{} {}{} by {}: {}{}\n", attempt.stage, attempt.number,
+                       attempt.escalated ? " (escalated)" : "", attempt.model,
+                       attempt.candidate.empty() ? "" : "module " + attempt.candidate + ": ",
+                       split_lines(attempt.outcome.empty() ? "?" : attempt.outcome)[0]);
+  }
+  return out.empty() ? "nothing was tried before\n" : out;
+}
+
+Stages::Stages(Plan plan, Brief brief, Ports ports, Standing standing)
+    : impl_(std::make_unique<Impl>(std::move(plan), std::move(brief), std::move(ports),
+                                   std::move(standing))) {}
+Stages::~Stages() = default;
+
+Result<Story> Stages::write() { return impl_->write(); }
+Result<std::optional<record::Candidate>> Stages::polish(const record::Candidate& winner,
+                                                        const std::string& facts,
+                                                        std::string* why) {
+  return impl_->polish(winner, facts, why);
+}
+const std::optional<llm::Failure>& Stages::provider_failure() const {
+  return impl_->writer.failure();
+}
+const std::vector<Attempt>& Stages::attempts() const { return impl_->attempts; }
+
+Stages::Impl::Impl(Plan p, Brief b, Ports o, Standing standing)
+    : plan(std::move(p)),
+      brief(std::move(b)),
+      ports(std::move(o)),
+      writer(plan, brief, ports),
+      attempts(standing.attempts),
+      before(std::move(standing)) {}
+
+int Stages::Impl::used(Stage stage, bool escalated) const {
+  return static_cast<int>(std::ranges::count_if(attempts, [&](const Attempt& attempt) {
+    return attempt.stage == stage_name(stage) && attempt.escalated == escalated;
+  }));
+}
+
+Status Stages::Impl::note(const TryRequest& request, const Try& made, bool succeeded,
+                          const std::string& outcome, double us) {
+  Attempt attempt;
+  attempt.stage = stage_name(request.stage);
+  attempt.number = request.number;
+  attempt.escalated = request.escalated;
+  attempt.model = writer.model(request).text();
+  if (made.candidate) attempt.candidate = made.candidate->id;
+  attempt.succeeded = succeeded;
+  attempt.outcome = outcome;
+  attempt.us = us;
+  attempts.push_back(attempt);
+  if (made.candidate) KW_TRY(ports.journal->show(request.folder, made.candidate->id));
+  return ports.journal->attempt(attempt);
+}
+
+std::string Stages::Impl::source_text(const record::Candidate& candidate) {
+  // Comments are their writer's words and could say anything; the judge reads code alone.
+  return fmt::format("module {}:\n{}", candidate.id,
+                     data("cuda", without_comments(candidate.text)));
+}
+
+Result<std::optional<record::Candidate>> Stages::Impl::compiling(TryRequest request, int most) {
+  const std::string root = request.folder;
+  for (int i = 0; i < most; ++i) {
+    request.number = used(request.stage, false) + used(request.stage, true) + 1;
+    request.folder = fmt::format("{}/attempt_{:02}", root, i + 1);
+    const Try made = KW_TRY(writer.submit(request));
+    if (writer.failure()) return std::optional<record::Candidate>{};
+    if (!made.candidate) {
+      KW_TRY(note(request, made, false, made.problem));
+      writer.say(prompt("no_module", {{"problem", made.problem}}));
+      continue;
+    }
+    const Look look = KW_TRY(ports.bench->compile(*made.candidate));
+    KW_TRY(note(request, made, look.ok, look.ok ? "compiles" : look.reason));
+    if (look.ok) {
+      KW_TRY(ports.journal->show(root + "/final", made.candidate->id));
+      return made.candidate;
+    }
+    writer.say(prompt("compile_failed", {{"reason", look.reason},
+                                         {"log", data("data", look.text)},
+                                         {"source", source_text(*made.candidate)}}));
+  }
+  return std::optional<record::Candidate>{};
+}
+
+Result<std::optional<record::Candidate>> Stages::Impl::escalated(TryRequest request, int most,
+                                                                 const std::string& goal) {
+  if (!plan.escalate || most <= 0 || writer.failure()) return std::optional<record::Candidate>{};
+  request.escalated = true;
+  request.folder += "/escalated";
+  story.notes.push_back(
+      fmt::format("{}: {} attempts were not enough; {} was asked with all of "
+                  "their history",
+                  stage_name(request.stage), used(request.stage, false), plan.escalation.text()));
+  const std::string last = last_source();
+  writer.begin(true);
+  writer.say(prompt("escalate", {{"history", data("data", history_text(attempts))},
+                                 {"count", std::to_string(attempts.size())},
+                                 {"source", last.empty() ? "(none)" : last},
+                                 {"goal", goal}}));
+  return compiling(request, most);
+}
+
+std::string Stages::Impl::last_source() const {
+  for (auto at = attempts.rbegin(); at != attempts.rend(); ++at) {
+    if (at->candidate.empty() || !ports.known) continue;
+    const auto candidate = ports.known(at->candidate);
+    if (candidate) return source_text(*candidate) + "\nIt was found to be: " + at->outcome;
+  }
+  return "";
+}
+
+Result<std::optional<record::Candidate>> Stages::Impl::codegen() {
+  const TryRequest request{Stage::Codegen, 1, false, "stage2_codegen"};
+  const std::string start =
+      brief.built_in ? prompt("codegen_improve", {{"source", source_text(*brief.built_in)},
+                                                  {"hints", hints(*brief.built_in)}})
+                     : prompt("codegen");
+  writer.say(start);
+  if (!before.attempts.empty())
+    writer.say("Attempts so far:\n" + data("data", history_text(before.attempts)));
+  const int left = plan.budget(Stage::Codegen) - used(Stage::Codegen, false);
+  auto made = KW_TRY(compiling(request, std::max(left, 0)));
+  if (made || writer.failure()) return made;
+  return escalated(request, plan.escalated_codegen - used(Stage::Codegen, true), start);
+}
+
+// Whether the candidate is right, repaired as often as the budget allows.
+Result<std::optional<record::Candidate>> Stages::Impl::correct(record::Candidate candidate,
+                                                               std::string* reason) {
+  Look look = KW_TRY(ports.bench->verify(candidate));
+  KW_TRY(ports.journal->show("stage3_correctness", candidate.id));
+  const int rounds = plan.budget(Stage::Correctness);
+  for (int round = rounds_before() + 1; !look.ok && round <= rounds; ++round) {
+    const std::string folder = fmt::format("stage3_repair/attempt_{:02}", round);
+    KW_TRY(ports.journal->write(folder + "/correctness_report.md", look.text + "\n"));
+    const std::string report = prompt("wrong", {{"reason", look.reason},
+                                                {"report", data("data", look.text)},
+                                                {"source", source_text(candidate)}});
+    writer.say(report);
+    const TryRequest request{Stage::Correctness, 1, false, folder + "/codegen"};
+    auto made = KW_TRY(compiling(request, std::max(plan.budget(Stage::Codegen), 1)));
+    if (!made && !writer.failure())
+      made = KW_TRY(
+          escalated(request, plan.escalated_codegen - used(Stage::Correctness, true), report));
+    if (writer.failure()) break;
+    if (!made) continue;
+    candidate = *made;
+    look = KW_TRY(ports.bench->verify(candidate));
+    KW_TRY(ports.journal->show("stage3_correctness", candidate.id));
+  }
+  if (look.ok) return std::optional(candidate);
+  *reason = look.reason;
+  return std::optional<record::Candidate>{};
+}
+
+// Rounds of repair an earlier session has used: attempts that compile end one.
+int Stages::Impl::rounds_before() const {
+  return static_cast<int>(std::ranges::count_if(before.attempts, [](const Attempt& attempt) {
+    return attempt.stage == stage_name(Stage::Correctness) && attempt.succeeded;
+  }));
+}
+
+void Stages::Impl::finish(Stage stage, bool succeeded, const std::string& reason, double begin) {
+  std::string why = succeeded ? "" : reason;
+  if (!succeeded && writer.failure()) why = writer.failure()->error().message;
+  story.stages.push_back({stage, succeeded, why, now() - begin});
+}
+
+Result<bool> Stages::Impl::find_right() {
+  double begin = now();
+  std::optional<record::Candidate> made = before.wrong;
+  if (!made) {
+    made = KW_TRY(codegen());
+    finish(Stage::Codegen, made.has_value(), "no module that compiles came of all attempts", begin);
+  }
+  if (!made) return false;
+  begin = now();
+  std::string reason;
+  const auto right = KW_TRY(correct(*made, &reason));
+  finish(Stage::Correctness, right.has_value(), reason, begin);
+  if (!right) return false;
+  const Look time = KW_TRY(ports.bench->time(*right));
+  if (!time.ok) {
+    story.stages.back() = {Stage::Correctness, false, time.reason, now() - begin};
+    return false;
+  }
+  consider(*right, time);
+  return true;
+}
+
+void Stages::Impl::consider(const record::Candidate& candidate, const Look& time) {
+  if (story.best && story.us > 0 && (time.us <= 0 || time.us >= story.us)) return;
+  story.best = candidate;
+  story.us = time.us;
+  story.measured = time.measured;
+}
+
+// Where the code generator's module looks better, that is the one to improve on.
+Status Stages::Impl::consider_built_in() {
+  if (!brief.built_in || brief.built_in_us <= 0 || story.us <= brief.built_in_us) return Done{};
+  const Look right = KW_TRY(ports.bench->verify(*brief.built_in));
+  if (!right.ok) return Done{};
+  const Look time = KW_TRY(ports.bench->time(*brief.built_in));
+  if (time.ok) consider(*brief.built_in, time);
+  return Done{};
+}
+
+Result<Story> Stages::Impl::write() {
+  writer.begin(true);
+  if (before.right) {
+    story.best = before.right;
+    story.us = before.us;
+    story.stages.push_back({Stage::Codegen, true, "", 0});
+    story.stages.push_back({Stage::Correctness, true, "", 0});
+  } else if (!KW_TRY(find_right())) {
+    story.provider = writer.failure();
+    return story;
+  }
+  if (before.right || !before.attempts.empty())
+    writer.say("Attempts so far:\n" + data("data", history_text(before.attempts)));
+  const double begin = now();
+  KW_TRY(consider_built_in());
+  KW_TRY(performance());
+  finish(Stage::Performance, !writer.failure(), "", begin);
+  story.provider = writer.failure();
+  for (const std::string& line : writer.compactions()) story.notes.push_back(line);
+  return story;
+}
+
+double Stages::Impl::now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+}  // namespace kw::stages

@@ -1,0 +1,185 @@
+#include "stages/writer.h"
+
+#include <fmt/core.h>
+
+#include "base/text.h"
+#include "kernel/parse.h"
+#include "kernel/select.h"
+#include "stages/prompts.h"
+
+namespace kw::stages {
+namespace {
+
+constexpr int kMostRounds = 12;        // of tool calls in one try
+constexpr size_t kMostCalls = 8;       // in one answer
+constexpr size_t kShortestPrefix = 4;  // of an id
+constexpr size_t kMostQuoted = 200;    // of an answer in a message
+
+std::vector<llm::SystemBlock> system_blocks(const Brief& brief) {
+  const std::string asked = brief.prompt.empty() ? "(nothing)" : data("data", brief.prompt);
+  return {{prompt("contract") + "\n" +
+               prompt("machine", {{"target", brief.target}, {"catalogue", catalog_text("")}}),
+           llm::Cache::Mark},
+          {prompt("task", {{"name", brief.name},
+                           {"reference", data("python", brief.reference)},
+                           {"prompt", asked},
+                           {"spec", data("json", brief.spec)},
+                           {"interface", data("cuda", brief.interface)}}),
+           llm::Cache::Mark}};
+}
+
+/// The values a module uses when nobody says otherwise.
+std::map<std::string, int64_t> first_values(const std::string& text) {
+  const kernel::ParseOutcome parsed = kernel::parse(text, "module.cu");
+  if (!parsed.module) return {};
+  const auto space = kernel::tune_space(*parsed.module, 1);
+  return space.empty() ? std::map<std::string, int64_t>{} : space.front();
+}
+
+std::string calls_text(const llm::Reply& reply) {
+  std::string out;
+  for (const llm::ToolCall& call : reply.calls)
+    out += fmt::format("\n## tool call {}\n\n{}\n", call.name, data("json", call.arguments));
+  return out;
+}
+
+std::string try_label(const TryRequest& request) {
+  return fmt::format("{} attempt {}", stage_name(request.stage), request.number);
+}
+
+}  // namespace
+
+Writer::Writer(const Plan& plan, const Brief& brief, const Ports& ports)
+    : plan_(plan), brief_(brief), ports_(ports), conversation_({}, {}) {
+  if (brief.built_in) set_current(*brief.built_in);
+}
+
+void Writer::begin(bool with_tools) {
+  conversation_ =
+      Conversation(system_blocks(brief_), with_tools ? tools() : std::vector<llm::Tool>{});
+}
+
+const llm::ModelId& Writer::model(const TryRequest& request) const {
+  return request.escalated ? plan_.escalation : plan_.model(request.stage);
+}
+
+std::string Writer::remember(const record::Candidate& candidate) {
+  modules_.emplace(candidate.id, candidate);
+  return candidate.id;
+}
+
+std::optional<std::pair<std::string, std::string>> Writer::find(const std::string& id) const {
+  if (id.empty()) {
+    const auto at = modules_.find(current_);
+    if (at == modules_.end()) return std::nullopt;
+    return std::pair(at->first, at->second.text);
+  }
+  if (id.size() < kShortestPrefix) return std::nullopt;
+  for (const auto& [name, candidate] : modules_) {
+    if (name.starts_with(id)) return std::pair(name, candidate.text);
+  }
+  if (!ports_.known) return std::nullopt;
+  const auto known = ports_.known(id);
+  if (!known) return std::nullopt;
+  return std::pair(known->id, known->text);
+}
+
+record::Candidate Writer::candidate(const TryRequest& request, const Submission& submission) {
+  const std::string id = model(request).text();
+  std::vector<std::string> parents;
+  if (!submission.parent.empty()) parents.push_back(submission.parent);
+  record::Candidate made = record::make_candidate(
+      submission.module, first_values(submission.module), "llm",
+      fmt::format("{} {} by {}", stage_name(request.stage), request.number, id), parents);
+  made.model = id;
+  made.stage = stage_name(request.stage);
+  made.attempt = request.number;
+  remember(made);
+  return made;
+}
+
+Result<std::optional<llm::Reply>> Writer::ask(const TryRequest& request, int round) {
+  llm::Request sent = conversation_.request(try_label(request));
+  if (round == 0)
+    KW_TRY(ports_.journal->write(request.folder + "/prompt_to_llm.md",
+                                 conversation_.messages().back().text + "\n"));
+  if (ports_.tell)
+    ports_.tell(stage_name(request.stage),
+                fmt::format("asking {}, attempt {}", model(request).text(), request.number));
+  const llm::Outcome outcome = ports_.answer(model(request), sent);
+  KW_TRY(ports_.journal->exchange(sent.label, sent, outcome));
+  if (!outcome) {
+    failure_ = outcome.failure();
+    return std::optional<llm::Reply>{};
+  }
+  conversation_.hear(*outcome);
+  return std::optional(*outcome);
+}
+
+Status Writer::run_calls(const TryRequest& request, const llm::Reply& reply, int round) {
+  ToolContext context;
+  context.bench = ports_.bench;
+  context.parent = [this](const std::string& id) { return find(id); };
+  context.candidate = [&](const Submission& submission) { return candidate(request, submission); };
+  std::vector<llm::ToolResult> results;
+  std::string record = calls_text(reply);
+  for (size_t i = 0; i < reply.calls.size(); ++i) {
+    const llm::ToolCall& call = reply.calls[i];
+    if (i >= kMostCalls) {
+      results.push_back({call.id, call.name,
+                         fmt::format("not run: at most {} calls in one answer", kMostCalls), true});
+      continue;
+    }
+    if (ports_.tell) ports_.tell(stage_name(request.stage), "tool " + call.name);
+    ToolAnswer answer = KW_TRY(run_tool(call, context));
+    if (!answer.candidate.empty()) looked_at_ = current_ = answer.candidate;
+    record += fmt::format("\n## result of {}\n\n{}\n", call.name, answer.result.content);
+    results.push_back(std::move(answer.result));
+  }
+  conversation_.answer_calls(std::move(results));
+  if (round + 2 == kMostRounds)
+    conversation_.say("No further tool calls are run in this attempt: answer with the module now.");
+  return ports_.journal->write(fmt::format("{}/tools_{:02}.md", request.folder, round + 1),
+                               reply.text + "\n" + record);
+}
+
+Try Writer::last_looked_at() const {
+  const auto at = modules_.find(looked_at_);
+  return at == modules_.end() ? Try{} : Try{at->second, ""};
+}
+
+Try Writer::read(const TryRequest& request, const llm::Reply& reply) {
+  if (reply.stop == llm::StopReason::Refusal)
+    return {std::nullopt, "the answer is a refusal: " + reply.text.substr(0, kMostQuoted)};
+  const Result<Submission> submission =
+      read_submission(reply.text, [this](const std::string& id) { return find(id); });
+  if (submission) return {candidate(request, *submission), ""};
+  // A module that tools were shown is an answer, too.
+  if (!looked_at_.empty() && fenced_blocks(reply.text).empty()) return last_looked_at();
+  std::string problem = submission.error().message;
+  if (reply.stop == llm::StopReason::Length)
+    problem += "; the answer was cut at its length limit: answer with less text, or with a diff";
+  return {std::nullopt, problem};
+}
+
+Result<Try> Writer::submit(const TryRequest& request) {
+  looked_at_.clear();
+  for (int round = 0; round < kMostRounds; ++round) {
+    const std::optional<llm::Reply> reply = KW_TRY(ask(request, round));
+    if (!reply) return Try{};
+    if (!reply->calls.empty()) {
+      KW_TRY(run_calls(request, *reply, round));
+      continue;
+    }
+    KW_TRY(ports_.journal->write(request.folder + "/llm_response.md", reply->text + "\n"));
+    Try made = read(request, *reply);
+    if (made.candidate) set_current(*made.candidate);
+    return made;
+  }
+  Try made = last_looked_at();
+  if (!made.candidate)
+    made.problem = fmt::format("{} rounds of tool calls without an answer", kMostRounds);
+  return made;
+}
+
+}  // namespace kw::stages

@@ -1,0 +1,65 @@
+// One model at work on candidates: a conversation with tools, from a request to a submission.
+// Internal to stages.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "stages/conversation.h"
+#include "stages/stages.h"
+#include "stages/tools.h"
+
+namespace kw::stages {
+
+/// Who tries what for the how-manieth time, and where it is kept.
+struct TryRequest {
+  Stage stage = Stage::Codegen;
+  int number = 1;
+  bool escalated = false;
+  std::string folder;  // in the journal
+};
+
+/// What came of one try. At most one of the first two is set; neither: the provider failed.
+struct Try {
+  std::optional<record::Candidate> candidate;
+  std::string problem;  // with the answer, in words for the model
+};
+
+class Writer {
+ public:
+  Writer(const Plan& plan, const Brief& brief, const Ports& ports);
+
+  /// A new conversation under the stable beginning of all of them.
+  void begin(bool with_tools);
+  void say(const std::string& text) { conversation_.say(text); }
+  /// Asks, runs tools, reads the answer.
+  Result<Try> submit(const TryRequest& request);
+  /// The module a diff without a parent is against.
+  void set_current(const record::Candidate& candidate) { current_ = remember(candidate); }
+
+  const std::optional<llm::Failure>& failure() const { return failure_; }
+  const std::vector<std::string>& compactions() const { return conversation_.compactions(); }
+  const llm::ModelId& model(const TryRequest& request) const;
+
+ private:
+  std::string remember(const record::Candidate& candidate);
+  std::optional<std::pair<std::string, std::string>> find(const std::string& id) const;
+  record::Candidate candidate(const TryRequest& request, const Submission& submission);
+  Result<std::optional<llm::Reply>> ask(const TryRequest& request, int round);
+  Status run_calls(const TryRequest& request, const llm::Reply& reply, int round);
+  Try read(const TryRequest& request, const llm::Reply& reply);
+  Try last_looked_at() const;
+
+  const Plan& plan_;
+  const Brief& brief_;
+  const Ports& ports_;
+  Conversation conversation_;
+  std::map<std::string, record::Candidate> modules_;  // by id
+  std::string current_;
+  std::string looked_at_;  // by a tool in this try, last
+  std::optional<llm::Failure> failure_;
+};
+
+}  // namespace kw::stages
