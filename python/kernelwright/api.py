@@ -19,7 +19,8 @@ from kernelwright.results import Benchmark, KernelArtifact, SynthesisResult, Ver
 
 #: A module: a Kernel, a result that shipped one, its file, or its text.
 Module = Kernel | SynthesisResult | str | os.PathLike[str]
-_WITHOUT_EFFECT = ("benchmark_warmup_iterations", "benchmark_timed_iterations", "nvcc_flags", "performance_shape_n")
+_WITHOUT_EFFECT = ("benchmark_warmup_iterations", "benchmark_timed_iterations", "nvcc_flags", "performance_shape_n",
+                   "opus_retry_budget_codegen", "opus_retry_budget_performance")
 
 
 def _warn_without_effect(config: SynthesisConfig) -> None:

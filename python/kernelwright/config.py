@@ -53,16 +53,17 @@ class SynthesisConfig:
 
     Fields of the first group have the names other generators use:
 
-    retry_budgets, stage_models, escalate_to_opus_on_bust, opus_model, opus_retry_budget_codegen,
-    opus_retry_budget_performance: of stages that ask a model.
+    retry_budgets, stage_models, escalate_to_opus_on_bust, opus_model: of stages that ask a model.
     perf_target_speedup_vs_torch_compile: below it the kernel ships all the same, with `below_target`.
     correctness_rtol, correctness_atol: an outer bound *beside* the judge's own error bound, never instead of it;
     None: the judge's own alone.
     correctness_shapes: further shapes of the first input to be right at; the judge always draws its own, harder ones.
-    performance_shape_n: about how many elements the first input has where neither reference nor `dims` say.
+    performance_shape_n: what the engine assumes where neither reference nor `dims` say; pass `dims` for others.
     artifact_root: folder for runs; None: the user's data folder.
-    benchmark_warmup_iterations, benchmark_timed_iterations, nvcc_flags: accepted, without effect. The clock decides by
-    statistics how often it measures, and a module is compiled as it is judged.
+    request_timeout_seconds: of each compile and each run of a candidate, when it is not the default.
+    benchmark_warmup_iterations, benchmark_timed_iterations, nvcc_flags, opus_retry_budget_…: accepted, without effect
+    and with a warning. The clock decides by statistics how often it measures, a module is compiled as it is judged,
+    and a stronger model is asked once per stage.
 
     The second group is ours: device ("auto", "gpu", "vgpu"), compiler, proposer ("builtin", "llm", "hybrid"), seconds
     of searching, candidates, goal (share of the floor that is good enough), precision ("tf32", "flush",
@@ -120,6 +121,7 @@ class SynthesisConfig:
             "cross_check": self.cross_check or None,
             "versus": (list(self.baselines) or ["none"]) if self.baselines is not None else None,
             "budget": self.budget,
+            "timeout": self.request_timeout_seconds if self.changed("request_timeout_seconds") else None,
             "perf_target": self.perf_target_speedup_vs_torch_compile,
             "out": str(self.artifact_root) if self.artifact_root is not None else None,
         }
@@ -137,6 +139,8 @@ class SynthesisConfig:
             options["stage_model"] = models
         if self.escalate_to_opus_on_bust:
             options["escalate"] = True
+        if self.changed("opus_model"):
+            options["escalation_model"] = self.opus_model
         return options
 
 

@@ -17,7 +17,7 @@ from typing import Any
 from kernelwright import _library, tensors
 from kernelwright.errors import InputError
 from kernelwright.results import TensorArg
-from kernelwright.tensors import BY_NAME, CPU, CUDA, MANAGED, PINNED, View
+from kernelwright.tensors import BY_NAME, CUDA, MANAGED, View
 
 PLANS_KEPT = 512
 
@@ -181,13 +181,13 @@ class Kernel:
             raise InputError("a kernel is called with tensors")
         (first_name, first), *others = views.items()
         for name, one in others:
-            if (one.device_type == CPU) != (first.device_type == CPU) or one.device_id != first.device_id:
+            if one.on_host != first.on_host or (one.device_id != first.device_id and not one.on_host):
                 raise InputError(f"{first_name!r} is on {_place(first)}, {name!r} on {_place(one)}; a kernel's tensors "
                                  "are all on one device")
         return first
 
     def _plan(self, first: View, views: dict[str, View], scalars: dict[str, str], dims: dict[str, int]) -> _Plan:
-        place = ("virtual", 0) if first.device_type == CPU else ("cuda", first.device_id)
+        place = ("virtual", 0) if first.on_host else ("cuda", first.device_id)
         strided = tuple((name, one.strides) for name, one in views.items() if self._tensors[name]["strides"])
         shapes = tuple((name, one.shape) for name, one in views.items())
         key = (place, shapes, strided, tuple(scalars.items()), tuple(dims.items()))
@@ -271,7 +271,7 @@ class _Call:
         return made, seen
 
     def _scratch(self, buffer: dict[str, Any]) -> _library.Tensor | None:
-        if self._first.device_type == CPU or buffer["bytes"] == 0:
+        if self._first.on_host or buffer["bytes"] == 0:
             return None
         key = (self._stream or 0, buffer["name"])
         held = self._plan.kept.get(key) if buffer["fill"] == "kept" else None
@@ -301,14 +301,14 @@ def _argument(one: dict[str, Any]) -> TensorArg:
 
 
 def _place(one: View) -> str:
-    if one.device_type in (CPU, PINNED):
+    if one.on_host:
         return "the CPU"
     return f"cuda:{one.device_id}" if one.device_type in (CUDA, MANAGED) else f"a device of kind {one.device_type}"
 
 
 def _current_stream(first: View) -> int | None:
     torch = sys.modules.get("torch")
-    if first.device_type == CPU or torch is None:
+    if first.on_host or torch is None:
         return None
     return int(torch.cuda.current_stream(first.device_id).cuda_stream) or None
 

@@ -76,6 +76,11 @@ class View:
     strides: tuple[int, ...]  # in elements
     owner: Any
 
+    @property
+    def on_host(self) -> bool:
+        """Whether the CPU can read it."""
+        return self.device_type in (CPU, PINNED)
+
     def struct(self) -> _library.Tensor:
         """The C struct; keeps its arrays itself."""
         extents = (ctypes.c_int64 * len(self.shape))(*self.shape)
@@ -191,7 +196,7 @@ def _buffer_view(name: str, value: Any) -> View:
 
 def allocate(like: View, dtype: DType, shape: Sequence[int], strides: Sequence[int], elements: int) -> tuple[Any, View]:
     """A tensor of the same family and place as `like`, not initialised. `elements`: of its storage."""
-    if like.family == "torch" or like.device_type != CPU:
+    if like.family == "torch" or not like.on_host:
         made = _allocate_torch(like, dtype, shape, strides)
     elif like.family == "buffer" or dtype.name not in _numpy_names():
         made = _allocate_buffer(dtype, shape, elements)
@@ -209,7 +214,7 @@ def _allocate_torch(like: View, dtype: DType, shape: Sequence[int], strides: Seq
     torch = sys.modules.get("torch")
     if torch is None:
         raise InputError("outputs on a GPU are allocated by torch; import it first")
-    device = torch.device("cuda", like.device_id) if like.device_type != CPU else torch.device("cpu")
+    device = torch.device("cuda", like.device_id) if not like.on_host else torch.device("cpu")
     kind = torch_dtype(torch, dtype.name)
     if strides:
         return torch.empty_strided(tuple(shape), tuple(strides), dtype=kind, device=device)
@@ -261,7 +266,7 @@ def maker_text(name: str, value: Any) -> str:
     seen = view(name, value)
     shape = f"({', '.join(map(str, seen.shape))}{',' if len(seen.shape) == 1 else ''})"
     kind = f"torch.{seen.dtype.torch}"
-    if seen.dtype.code in (0, 1) and seen.device_type == CPU and math.prod(seen.shape) > 0:
+    if seen.dtype.code in (0, 1) and seen.on_host and math.prod(seen.shape) > 0:
         low, high = _range(value)
         return f"torch.randint({low}, {high + 1}, {shape}, dtype={kind})"
     if seen.dtype.name == "bool":

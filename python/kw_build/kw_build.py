@@ -83,8 +83,9 @@ def package_files(build: Path) -> Iterator[tuple[str, Path]]:
 class Wheel:
     """A wheel being written: files, and the RECORD that lists them."""
 
-    def __init__(self, path: Path) -> None:
-        self._zip = zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=6)
+    def __init__(self, path: Path, level: int) -> None:
+        self._zip = zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED)
+        self._level = level
         self._record: list[str] = []
 
     def add(self, name: str, content: bytes, mode: int = 0o644) -> None:
@@ -92,7 +93,7 @@ class Wheel:
         info = zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0))
         info.external_attr = (stat.S_IFREG | mode) << 16
         info.compress_type = zipfile.ZIP_DEFLATED
-        self._zip.writestr(info, content)
+        self._zip.writestr(info, content, compresslevel=self._level)
         digest = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
         self._record.append(f"{name},sha256={digest},{len(content)}")
 
@@ -113,14 +114,14 @@ def info_files() -> dict[str, str]:
     }
 
 
-def make_wheel(build: Path, dist: Path) -> str:
-    """Writes the wheel and says its name."""
+def make_wheel(build: Path, dist: Path, level: int = 6) -> str:
+    """Writes the wheel, compressed by so much, and says its name."""
     about = project()
     stem = f"{about['name']}-{about['version']}"
     dist.mkdir(parents=True, exist_ok=True)
     name = f"{stem}-{TAG}.whl"
     partial = dist / f".{name}.{os.getpid()}"
-    wheel = Wheel(partial)
+    wheel = Wheel(partial, level)
     for target, path in package_files(build):
         wheel.add(target, path.read_bytes(), 0o755 if path.name in NATIVE else 0o644)
     for file, text in info_files().items():

@@ -15,7 +15,7 @@
 
 namespace kw::library {
 
-class Job : public std::enable_shared_from_this<Job> {
+class Job {
  public:
   /// Input Error for a command that is not there or options that are none.
   static Result<std::shared_ptr<Job>> start(const std::string& command, const std::string& options);

@@ -1,6 +1,7 @@
 """Callables written down as files: what was written is loaded again and gives the same answers."""
 
 import math
+import pathlib
 import unittest
 
 import sources
@@ -91,7 +92,7 @@ class Preparing(InFolder):
             reference.prepare(3)  # type: ignore[arg-type]
 
     def test_bounds_are_written(self):
-        text = open(reference.prepare(sources.function, rtol=1e-2).path).read()
+        text = pathlib.Path(reference.prepare(sources.function, rtol=1e-2).path).read_text()
         self.assertIn("\nrtol = 0.01\n", text)
         with self.assertRaisesRegex(InputError, "own file"):
             reference.prepare(__file__, rtol=1e-2)
@@ -121,8 +122,9 @@ class Config(unittest.TestCase):
 
     def test_only_changes_are_passed_on(self):
         self.assertEqual(config.SynthesisConfig().engine_options(), {"device": "auto", "perf_target": 1.0})
-        made = config.SynthesisConfig(retry_budgets=config.RetryBudgets(codegen=5), seconds=3, escalate_to_opus_on_bust=True,
-                                      stage_models=config.StageModels(polish="openai:gpt-4o"), baselines=())
+        made = config.SynthesisConfig(retry_budgets=config.RetryBudgets(codegen=5), seconds=3, baselines=(),
+                                      stage_models=config.StageModels(polish="openai:gpt-4o"),
+                                      escalate_to_opus_on_bust=True)
         options = made.engine_options()
         self.assertEqual(options["retries"], {"codegen": 5})
         self.assertEqual(options["stage_model"], {"polish": "openai:gpt-4o"})

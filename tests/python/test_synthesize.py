@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import types
-import unittest
 from unittest import mock
 
 import snippets
