@@ -19,6 +19,19 @@ class OnTorch(unittest.TestCase):
         self.assertIsInstance(total, torch.Tensor)
         self.assertTrue(torch.equal(total, x.sum(1)))
 
+    def test_again_with_other_contents(self):
+        import torch
+
+        scale, rows = Kernel(SCALE), Kernel(SUM_ROWS)
+        for value in (1.0, 2.0, 3.0):
+            x, bias = torch.full((5,), value), torch.full((5,), 0.5)
+            self.assertEqual(scale(x).tolist(), [2 * value] * 5)
+            self.assertEqual(scale(x, bias).tolist(), [2 * value + 0.5] * 5)
+            self.assertEqual(rows(torch.full((2, 3), value)).tolist(), [3 * value] * 2)
+        first, second = scale(x), scale(x + 1)
+        self.assertNotEqual(first.data_ptr(), second.data_ptr())
+        self.assertEqual(first.tolist(), [6.0] * 5)
+
     def test_grad_is_not_recorded(self):
         import torch
 
