@@ -20,6 +20,7 @@ from kernelwright.results import (
     Benchmark,
     CorrectnessReport,
     KernelArtifact,
+    KernelSpec,
     PerformanceReport,
     StageTrace,
     SynthesisReport,
@@ -31,7 +32,7 @@ from kernelwright.runs import Run
 
 __all__ = [
     "Benchmark", "CandidateError", "CorrectnessReport", "InputError", "InternalError", "Kernel", "KernelArtifact",
-    "KernelwrightError", "MachineError", "PerformanceReport", "RetryBudgets", "Run", "StageModels", "StageTrace",
-    "SynthesisConfig", "SynthesisReport", "SynthesisResult", "TensorArg", "Verdict", "__version__", "bench", "compare",
-    "synthesize", "verify",
+    "KernelSpec", "KernelwrightError", "MachineError", "PerformanceReport", "RetryBudgets", "Run", "StageModels",
+    "StageTrace", "SynthesisConfig", "SynthesisReport", "SynthesisResult", "TensorArg", "Verdict", "__version__",
+    "bench", "compare", "synthesize", "verify",
 ]

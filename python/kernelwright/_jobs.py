@@ -34,12 +34,20 @@ def _stop_all() -> None:
 atexit.register(_stop_all)
 
 
+def _isolated_torch() -> bool:
+    """Whether this Python finds torch in its own folders, without $PYTHONPATH and the user's."""
+    if not os.path.basename(sys.executable or "").startswith("python"):
+        return False
+    found = importlib.util.find_spec("torch")
+    return found is not None and (found.origin or "").startswith((sys.prefix, sys.base_prefix))
+
+
 @contextlib.contextmanager
 def _torch_here() -> Iterator[None]:
     """The torch process is started from this Python where it has torch and nobody said otherwise."""
     name = "KW_TORCH_PYTHON"
     with _environment:
-        mine = name not in os.environ and bool(sys.executable) and importlib.util.find_spec("torch") is not None
+        mine = name not in os.environ and _isolated_torch()
         if mine:
             os.environ[name] = sys.executable
     try:

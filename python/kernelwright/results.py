@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
+
+from kernelwright.tensors import BY_NAME
 
 if TYPE_CHECKING:
     from kernelwright.kernel import Kernel
@@ -106,6 +109,38 @@ class TensorArg:
     layout_hint: str = "row_major"
     optional: bool = False
 
+    def __post_init__(self) -> None:
+        if self.dtype not in BY_NAME:
+            raise ValueError(f"{self.name!r}: {self.dtype!r} is none of {', '.join(BY_NAME)}")
+
+
+@dataclass(frozen=True)
+class KernelSpec:
+    """The frozen contract that stages which ask a model agree on."""
+
+    name: str
+    target_arch: str
+    inputs: tuple[TensorArg, ...]
+    outputs: tuple[TensorArg, ...]
+    precision_tolerance: Mapping[str, float | None] = field(default_factory=dict)
+    optimization_priority: str = "balanced"
+    notes: str = ""
+
+    @classmethod
+    def of(cls, document: Mapping[str, Any]) -> KernelSpec:
+        """From a run's kernel_spec.json."""
+        def listed(name: str) -> tuple[TensorArg, ...]:
+            return tuple(TensorArg(one["name"], one["dtype"], tuple(map(str, one["shape"])),
+                                   one.get("layout_hint", "any")) for one in document.get(name, []))
+
+        return cls(document["name"], document.get("target_arch", ""), listed("inputs"), listed("outputs"),
+                   dict(document.get("precision_tolerance") or {}), document.get("optimization_priority", "balanced"),
+                   document.get("notes") or "")
+
+    def to_json(self) -> dict[str, Any]:
+        """What `of` reads."""
+        return json.loads(json.dumps(asdict(self)))  # type: ignore[no-any-return]
+
 
 @dataclass(frozen=True)
 class KernelArtifact:
@@ -157,6 +192,15 @@ class SynthesisResult:
     def kernel_path(self) -> Path | None:
         """The shipped module's file."""
         return self.artifact.kernel_cu_path if self.artifact is not None else None
+
+    @property
+    def spec(self) -> KernelSpec | None:
+        """What was agreed before a model wrote anything; None when none was asked."""
+        path = Path(self.artifacts_dir) / "inputs" / "spec.json"
+        if not self.artifacts_dir or not path.is_file():
+            return None
+        agreed = json.loads(path.read_text()).get("kernel_spec")
+        return KernelSpec.of(agreed) if agreed else None
 
     @classmethod
     def of(

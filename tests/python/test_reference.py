@@ -9,6 +9,7 @@ from support import InFolder, main
 
 from kernelwright import _source, config, reference
 from kernelwright.errors import InputError
+from kernelwright.results import KernelSpec
 
 
 def loaded(text: str, name: str):
@@ -100,6 +101,22 @@ class Preparing(InFolder):
     def test_too_many_examples(self):
         with self.assertRaisesRegex(InputError, "3 inputs for a reference that takes 2"):
             reference.prepare(sources.named, [b"a", b"b", b"c"])
+
+
+class Spec(unittest.TestCase):
+    def test_round_trip_and_frozen(self):
+        document = {"name": "f", "target_arch": "sm_90",
+                    "inputs": [{"name": "x", "dtype": "fp16", "shape": ["B", "D"]}],
+                    "outputs": [{"name": "y", "dtype": "fp32", "shape": []}],
+                    "precision_tolerance": {"rtol": None, "atol": 1e-3}, "optimization_priority": "latency"}
+        spec = KernelSpec.of(document)
+        self.assertEqual(spec.inputs[0].shape, ("B", "D"))
+        self.assertEqual(KernelSpec.of(spec.to_json()), spec)
+        with self.assertRaises(AttributeError):
+            spec.name = "g"
+        document["inputs"][0]["dtype"] = "fp17"
+        with self.assertRaisesRegex(ValueError, "'fp17' is none of fp64"):
+            KernelSpec.of(document)
 
 
 class Config(unittest.TestCase):
