@@ -5,6 +5,7 @@ be written down, and `Unwritable` says so.
 """
 
 from __future__ import annotations
+import __future__
 
 import ast
 import builtins
@@ -151,12 +152,13 @@ class Writer:
 
     def __init__(self) -> None:
         self._imports: dict[str, None] = {"import torch": None}
+        self._future: list[str] = []
         self._pieces: list[str] = []
         self._values: dict[str, Any] = {}
 
     def text(self, last: str = "") -> str:
         """The file."""
-        parts = ["\n".join(self._imports), *self._pieces, *([last] if last else [])]
+        parts = [*self._future, "\n".join(self._imports), *self._pieces, *([last] if last else [])]
         return "\n\n".join(parts) + "\n"
 
     def add(self, name: str, value: Any) -> None:
@@ -200,6 +202,8 @@ class Writer:
     def add_function(self, name: str, function: types.FunctionType) -> None:
         """A function of the user's, with all it names."""
         self._values[name] = function
+        if function.__code__.co_flags & __future__.annotations.compiler_flag:
+            self._future = ["from __future__ import annotations"]  # names in annotations need not be there
         if function.__name__ == "<lambda>":
             text = lambda_source(function)
             self._add_names(text, _scope_of(function))

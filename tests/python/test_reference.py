@@ -1,5 +1,6 @@
 """Callables written down as files: what was written is loaded again and gives the same answers."""
 
+import linecache
 import math
 import pathlib
 import unittest
@@ -67,6 +68,14 @@ class Writing(unittest.TestCase):
 
     def test_parameters_are_not_globals(self):
         self.assertNotIn("x = ", _source.source_of(sources.closing(1))[0])
+
+    def test_annotations_of_names_that_are_not_there(self):
+        scope = {}
+        text = "from __future__ import annotations\ndef f(x: Missing):\n    return x\n"
+        path = "<annotated>"
+        linecache.cache[path] = (len(text), None, text.splitlines(True), path)
+        exec(compile(text, path, "exec"), scope)
+        self.check(scope["f"], 3)
 
     def test_constants(self):
         cases = [(None, "None"), (-math.inf, 'float("-inf")'), ((1,), "(1,)"), ([1.5, "a"], "[1.5, 'a']"),
