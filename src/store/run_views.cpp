@@ -3,6 +3,8 @@
 #include <fmt/core.h>
 
 #include <filesystem>
+#include <system_error>
+#include <utility>
 
 #include "base/check.h"
 #include "os/files.h"
@@ -46,11 +48,8 @@ Status Run::view(const std::string& path, const std::string& id) {
   KW_CHECK(shipped || is_candidate_id(id), "what is shown was added");
   const std::string folder = impl_->at.folder + "/" + path;
   KW_TRY(impl_->disk.make_directories(folder));
-  std::string up;
-  for (size_t i = 0; i < static_cast<size_t>(std::distance(std::filesystem::path(path).begin(),
-                                                           std::filesystem::path(path).end()));
-       ++i)
-    up += "../";
+  std::string up = "../";
+  for (const char c : path) up += c == '/' ? "../" : "";
   const std::string from = shipped ? "final" : "candidates/" + id;
   constexpr std::pair<const char*, const char*> kShown[] = {{"kernel.cu", "module.cu"},
                                                             {"compile.log", "compile.log"},
