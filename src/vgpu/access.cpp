@@ -77,7 +77,8 @@ void write_piece(Machine& m, const LaneAccess& access, const Target& target,
       mark_global(m, access, target.region, target.offset, undefined ? bits : nullptr);
     } else if (target.kind == Target::Kind::Shared) {
       check_shared(m, access, static_cast<uint32_t>(target.offset));
-      mark_shared(m, static_cast<uint32_t>(target.offset), bytes, undefined ? bits : nullptr);
+      mark_shared(m, access.warp, static_cast<uint32_t>(target.offset), bytes,
+                  undefined ? bits : nullptr);
     } else if (target.kind == Target::Kind::Local) {
       std::memcpy(access.warp->local_undefined + target.offset, bits, bytes);
     }

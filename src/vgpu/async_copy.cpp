@@ -58,7 +58,7 @@ void check_target(Machine& m, Warp& w, const PendingCopy& copy, const std::byte*
       &w,        static_cast<int>(copy.lane),   copy.pc,   AccessKind::Write, false,
       copy.data, m.block->shared + copy.shared, copy.bytes};
   check_shared(m, access, copy.shared);
-  mark_shared(m, copy.shared, copy.bytes, undefined);
+  mark_shared(m, nullptr, copy.shared, copy.bytes, undefined);
 }
 
 // The bytes may arrive at any time from here to the wait, so until then nobody knows them.

@@ -241,7 +241,8 @@ LaneResult update_lane(Machine& m, Warp& w, uint32_t pc, const AtomicInst& atom,
                   static_cast<size_t>(width));
   }
   if (tracked && shared)
-    mark_shared(m, static_cast<uint32_t>(target.offset), atom.mem.total, any_bits ? bits : nullptr);
+    mark_shared(m, &w, static_cast<uint32_t>(target.offset), atom.mem.total,
+                any_bits ? bits : nullptr);
   if (tracked && !shared)
     mark_global(m, access, target.region, target.offset, any_bits ? bits : nullptr);
   return result;

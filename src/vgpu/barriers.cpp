@@ -153,20 +153,21 @@ void report_different_places(Machine& m, const Warp& w, const Group& group,
          });
 }
 
-// Whole warps that exited count as arrived on the hardware; CUDA wants every thread here, or none.
+// Threads that exited count as arrived on the hardware; CUDA wants every thread here, or none.
 void report_exited(Machine& m, const NamedBarrier& barrier) {
   const ResidentBlock& block = running(m);
   const Warp* gone = nullptr;
   uint32_t threads = 0;
   for (uint32_t v = 0; v < block.warp_count; ++v) {
-    if (block.warps[v].live != 0) continue;
-    gone = gone != nullptr ? gone : &block.warps[v];
-    threads += static_cast<uint32_t>(__builtin_popcount(block.warps[v].present));
+    const Warp& warp = block.warps[v];
+    if (warp.live == warp.present) continue;
+    gone = gone != nullptr ? gone : &warp;
+    threads += static_cast<uint32_t>(__builtin_popcount(warp.present & ~warp.live));
   }
   if (gone == nullptr) return;
   report(m, FindingKind::DivergentBarrier, Certainty::Warning,
          {block.linear, barrier.first_thread, barrier.first_pc}, {},
-         actor(m, *gone, __builtin_ctz(gone->present), gone->exit_pc), [&] {
+         actor(m, *gone, __builtin_ctz(gone->present & ~gone->live), gone->exit_pc), [&] {
            return fmt::format(
                "waits at a barrier of the whole block, {} of whose {} threads have already exited "
                "without it",

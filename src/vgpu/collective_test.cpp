@@ -53,6 +53,11 @@ INSTANTIATE_TEST_SUITE_P(
              [](unsigned l) { return (l & 7) + 6 <= 7 ? l + 6 : l; }},
         Case{"PredicateOfUp", "shfl.sync.up.b32 %r2|%p1, %r1, 4, 0, -1; selp.b32 %r10, 1, 0, %p1;",
              [](unsigned l) { return l >= 4 ? 1u : 0u; }},
+        Case{"TheUpperLanesOfAReduction",
+             "setp.lt.u32 %p1, %r1, 4; mov.u32 %r10, 0; @!%p1 bra E; shfl.sync.down.b32 %r2, %r1, "
+             "2, 31, 0xf; add.s32 %r3, %r1, %r2; shfl.sync.down.b32 %r4, %r3, 1, 31, 0xf; "
+             "add.s32 %r5, %r3, %r4; setp.eq.u32 %p2, %r1, 0; selp.b32 %r10, %r5, 0, %p2; E:",
+             [](unsigned l) { return l == 0 ? 6u : 0u; }},
         Case{"HalfWarps",
              "setp.lt.u32 %p1, %r1, 16; @%p1 bra A; shfl.sync.bfly.b32 %r10, %r1, 1, 31, "
              "0xffff0000; bra E; "
@@ -183,7 +188,7 @@ TEST(BarrierTest, WhatDevicesAllowIsAWarning) {
       {"setp.lt.u32 %p1, %r1, 32; @%p1 bra A; bar.sync 0; bra E; A: bar.sync 0; E:",
        "while other threads of the block wait"},
       {"setp.ge.u32 %p1, %r1, 32; @%p1 bra E; bar.sync 0; E:", "32 of whose 64 threads"},
-      {"setp.ge.u32 %p1, %r1, 40; @%p1 bra E; bar.sync 0; E:", ""},
+      {"setp.ge.u32 %p1, %r1, 40; @%p1 bra E; bar.sync 0; E:", "24 of whose 64 threads"},
       {"setp.ge.u32 %p1, %r1, 32; @%p1 bra E; bar.sync 1, 32; E:", ""},
       {"setp.ge.u32 %p1, %r1, 32; bar.sync 0; @%p1 bra E; E:", ""},
   };

@@ -5,6 +5,7 @@
 
 #include <fmt/core.h>
 
+#include "vgpu/address.h"
 #include "vgpu/lanes.h"
 #include "vgpu/machine.h"
 #include "vgpu/ordering.h"
@@ -74,14 +75,9 @@ void shuffle(const Party& p) {
     const uint32_t c = get<uint32_t>(p.w.regs, p.in.args.src[2], lane);
     if (shuffle_source(static_cast<ShuffleMode>(p.in.sub), lane, b, c, from)) inside |= 1u << lane;
     if ((p.lanes >> from & 1) == 0) {
-      report(p.m, FindingKind::InactiveLaneRead, Certainty::Certain, actor(p.m, p.w, lane, p.pc),
-             {}, std::nullopt, [&] {
-               return fmt::format("lane {} reads lane {} in a shuffle, but lane {} {}", lane, from,
-                                  from,
-                                  (p.w.present >> from & 1) == 0 ? "does not exist in this block"
-                                  : (p.w.live >> from & 1) == 0  ? "has exited"
-                                                                 : "does not take part");
-             });
+      // An undefined value, and no harm where nothing uses it: the upper lanes of a reduction.
+      if (p.m.counters == nullptr) begin_inactive_lane(p.m, p.w, p.pc, lane, from);
+      bits[lane] = ~0u;
       return;
     }
     value[lane] = get<uint32_t>(p.w.regs, p.in.args.src[0], from);
@@ -225,7 +221,7 @@ void execute(const Party& p) {
     default:
       break;  // WarpSync: only the ordering below
   }
-  if (p.m.counters == nullptr) sync_warp(p.m, p.w);
+  if (p.m.counters == nullptr) sync_warp(p.m, p.w, p.lanes);
 }
 
 void check_members(Machine& m, const Warp& w, uint32_t pc, uint32_t lanes, uint32_t members) {

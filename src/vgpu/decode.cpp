@@ -165,12 +165,7 @@ void Decoder::emit_function(int index) {
   if (own.stack_bytes > 0) emit(Op::EnterFrame).target = static_cast<uint32_t>(own.frame);
   if (!own.undefined.empty()) emit_undefine();
   branch_fixups_.clear();
-  cas_addresses_.clear();
-  for (const ptx::Instruction& instruction : f.instructions) {
-    if (instruction.opcode != "atom" || !instruction.has("cas") || instruction.operands.size() < 2)
-      continue;
-    cas_addresses_.insert({instruction.operands[1].reg, instruction.operands[1].offset});
-  }
+  find_cas_addresses();
   for (size_t i = 0; i <= f.instructions.size(); ++i) {
     for (const int l : labels_at[i]) own.label_pcs[l] = static_cast<uint32_t>(code_.insts.size());
     if (i == f.instructions.size()) break;

@@ -29,6 +29,9 @@ uint64_t variable_address(int variable);
 /// Address of a function as a value.
 uint64_t function_address(int function);
 
+/// What the source calls a variable of this PTX name.
+std::string source_name(const std::string& name);
+
 /// Decodes `module.functions[entry]` and everything it can call.
 Decoded decode(const ptx::Module& module, int entry);
 

@@ -24,6 +24,8 @@ uint8_t element_bytes(const ptx::Variable& variable) {
   return static_cast<uint8_t>(std::max(1, ptx::type_size(variable.type)));
 }
 
+}  // namespace
+
 // What the source calls it: a mangled name ends with the length and the identifier, with an E
 // behind them in a namespace and a number where a function has several of that name.
 std::string source_name(const std::string& name) {
@@ -41,8 +43,6 @@ std::string source_name(const std::string& name) {
   }
   return name;
 }
-
-}  // namespace
 
 void Decoder::lay_out_params() {
   const ptx::Function& entry = module_.functions[entry_];

@@ -105,10 +105,6 @@ void Decoder::note_access(const MemOp& mem, bool orders) {
   if (global && mem.is_store && mem.order > Order::Seed) code_.has_strong_stores = true;
 }
 
-bool Decoder::starts_cas_loop(const Operand& where) const {
-  return where.reg >= 0 && cas_addresses_.count({where.reg, where.offset}) != 0;
-}
-
 bool Decoder::load(const Instruction& in) {
   if (!only_known_modifiers(in)) return false;
   MemOp mem;

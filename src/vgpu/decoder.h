@@ -99,6 +99,10 @@ class Decoder {
   bool async_copy(const ptx::Instruction& instruction);
   bool no_operation(const ptx::Instruction& instruction);
   void note_access(const MemOp& mem, bool orders);
+
+  // decode_cas.cpp
+  void find_cas_addresses();
+  std::pair<int, int64_t> based(const ptx::Operand& where) const;
   bool starts_cas_loop(const ptx::Operand& where) const;
 
   // decode_control.cpp
@@ -151,6 +155,7 @@ class Decoder {
   std::map<int, std::set<int>> calls_, reaches_;  // functions by caller
   std::set<int> variables_used_;
   std::set<std::pair<int, int64_t>> cas_addresses_;  // register and offset, of the current function
+  std::vector<int> definitions_;  // its only writer by register, below 0: none or several
   std::vector<std::pair<uint32_t, int>> branch_fixups_;  // inst, label of the current function
   bool unguarded_ = false;                               // the handler dealt with the guard itself
   uint32_t next_ = 0;                                    // end of the register file so far

@@ -80,7 +80,7 @@ void Handovers::check(Machine& m, const LaneAccess& a, uint32_t region, uint64_t
   // Seen, later than the data, and no fence of the writer in between.
   if (set.at > flag.at || set.at <= data.at || set.fenced >= data.at) return;
   const Actor other{cell.block, data.thread, data.pc};
-  const Subject subject = region_subject(m, region, static_cast<int64_t>(offset));
+  const Subject subject = region_subject(m, region, static_cast<int64_t>(offset), a.pc);
   report(
       m, record::FindingKind::GlobalRaceBetweenBlocks, record::Certainty::Warning,
       actor(m, *a.warp, a.lane, a.pc), subject, other, [&] {

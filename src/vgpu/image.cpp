@@ -106,7 +106,7 @@ void add_variables(const Image& image, Regions& regions) {
     const ptx::Variable& variable = image.module.variables[index];
     regions.skip_to(kFirstRegion + static_cast<uint32_t>(index));
     RegionInfo info;
-    info.name = variable.name;
+    info.name = source_name(variable.name);
     info.variable = index;
     info.element_bytes = std::max(1, ptx::type_size(variable.type));
     info.elements = variable.bytes / info.element_bytes;

@@ -1,6 +1,7 @@
 #include "vgpu/ordering.h"
 
 #include <algorithm>
+#include <memory>
 
 #include "vgpu/handovers.h"
 #include "vgpu/machine.h"
@@ -27,6 +28,7 @@ void restart_clock(ResidentBlock& block) {
   }
   std::fill(block.shared_reads, block.shared_reads + size_t{units}, 0);
   std::fill(&block.clocks[0][0], &block.clocks[0][0] + kLanes * kLanes, 0);
+  for (Warp& warp : block.warp_storage) warp.lane_clocks = nullptr;
   block.start_time = 1;
   block.time = block.barrier_time = 2;
   block.fence_time = block.device_fence_time = 0;
@@ -39,6 +41,17 @@ void join_releases(std::vector<BlockSync::Release>& releases) {
   for (size_t i = 0; i < releases.size() / 2; ++i)
     releases[i] = {releases[2 * i + 1].covers, releases[2 * i].at};
   releases.resize(releases.size() / 2);
+}
+
+// Kept for those warps only in which some lanes have synchronised without the others.
+LaneClocks& lane_clocks(ResidentBlock& block, Warp& warp) {
+  if (warp.lane_clocks != nullptr) return *warp.lane_clocks;
+  block.lane_clocks.resize(block.warp_count);
+  std::unique_ptr<LaneClocks>& own = block.lane_clocks[warp.index];
+  if (own == nullptr) own = std::make_unique<LaneClocks>();
+  *own = {};
+  warp.lane_clocks = own.get();
+  return *own;
 }
 
 }  // namespace
@@ -63,9 +76,22 @@ uint32_t advance_time(Machine& m) {
   return block.time;
 }
 
-void sync_warp(Machine& m, Warp& warp) {
+void sync_warp(Machine& m, Warp& warp, uint32_t lanes) {
   const uint32_t now = advance_time(m);
-  m.block->clocks[warp.index][warp.index] = now;
+  if ((warp.live & ~lanes) == 0) {
+    m.block->clocks[warp.index][warp.index] = now;
+    return;
+  }
+  // Some of its lanes: each of them now knows what any of them knew, and nobody else anything new.
+  LaneClocks& clocks = lane_clocks(running(m), warp);
+  uint32_t joined[kLanes] = {};
+  for (uint32_t rest = lanes; rest != 0; rest &= rest - 1) {
+    const uint32_t* known = clocks.at[__builtin_ctz(rest)];
+    for (int x = 0; x < kLanes; ++x) joined[x] = std::max(joined[x], known[x]);
+  }
+  for (uint32_t rest = lanes; rest != 0; rest &= rest - 1) joined[__builtin_ctz(rest)] = now;
+  for (uint32_t rest = lanes; rest != 0; rest &= rest - 1)
+    std::copy(joined, joined + kLanes, clocks.at[__builtin_ctz(rest)]);
 }
 
 void sync_block(Machine& m) {
@@ -109,8 +135,12 @@ void forget_acquires(Machine& m, const Block& block) {
   if (found != m.syncs.end() && found->second.releases.empty()) m.syncs.erase(found);
 }
 
-bool ordered_in_block(const Block& block, const Warp& by, uint32_t warp, uint32_t time) {
-  return time < std::max(block.barrier_time, block.clocks[by.index][warp]);
+bool ordered_in_block(const Block& block, const Warp& by, int lane, uint32_t thread,
+                      uint32_t time) {
+  const uint32_t warp = thread / kLanes;
+  if (time < std::max(block.barrier_time, block.clocks[by.index][warp])) return true;
+  return warp == by.index && by.lane_clocks != nullptr &&
+         time < by.lane_clocks->at[lane][thread % kLanes];
 }
 
 bool ordered_between_blocks(const Machine& m, uint32_t segment) {

@@ -197,6 +197,7 @@ void BlockPool::reset(ResidentBlock& block, uint32_t linear) const {
   block.index[1] = linear / grid.x % grid.y;
   block.index[2] = linear / grid.x / grid.y;
   block.saved.clear();
+  block.origins.clear();
   block.fence_time = block.device_fence_time = 0;
   block.released_time = block.device_released_time = 0;
   if (block.time >
@@ -227,6 +228,7 @@ void BlockPool::reset(ResidentBlock& block, uint32_t linear) const {
     warp.groups[0] = {0, warp.present, 0, GroupState::Runnable};
     warp.turn = 0;
     warp.rotate = warp.tainted = warp.spinning = false;
+    warp.lane_clocks = nullptr;
     warp.executed = 0;
     warp.quiet_slices = 0;
     warp.poll = Poll();

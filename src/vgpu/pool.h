@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <unordered_map>
 #include <vector>
 
 #include "vgpu/state.h"
@@ -51,7 +52,9 @@ struct ResidentBlock : Block {
   std::vector<Warp> warp_storage;
   std::vector<std::byte> files, shadows, shared_storage, shared_bits, local_storage, local_bits;
   std::vector<uint64_t> stamps;
-  std::vector<std::vector<std::byte>> saved;  // per thread: frames of recursive calls
+  std::vector<std::unique_ptr<LaneClocks>> lane_clocks;
+  std::unordered_map<uint32_t, UndefinedOrigin> origins;  // of undefined bytes stored to shared
+  std::vector<std::vector<std::byte>> saved;              // per thread: frames of recursive calls
 };
 
 class BlockPool {

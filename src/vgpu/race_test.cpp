@@ -118,6 +118,25 @@ INSTANTIATE_TEST_SUITE_P(
             "ld.shared.u32 %r6, [%r5]; bar.warp.sync -1; st.shared.u32 [%r4], %r6;",
             ""},
         RaceCase{
+            "LanesOfTheOtherHalf",
+            "st.shared.u32 [%r4], %r1; shr.u32 %r5, %r1, 4; and.b32 %r5, %r5, 1; "
+            "setp.eq.u32 %p1, %r5, 0; selp.b32 %r7, 0xffff, 0xffff0000, %p1; bar.warp.sync %r7; "
+            "xor.b32 %r5, %r3, 64; add.s32 %r5, %r5, %r2; ld.shared.u32 %r6, [%r5];",
+            "missing-syncwarp"},
+        RaceCase{
+            "LanesOfTheSameHalf",
+            "st.shared.u32 [%r4], %r1; shr.u32 %r5, %r1, 4; and.b32 %r5, %r5, 1; "
+            "setp.eq.u32 %p1, %r5, 0; selp.b32 %r7, 0xffff, 0xffff0000, %p1; bar.warp.sync %r7; "
+            "xor.b32 %r5, %r3, 32; add.s32 %r5, %r5, %r2; ld.shared.u32 %r6, [%r5];",
+            ""},
+        RaceCase{
+            "LanesInAChain",  // 0 with 1, then 1 with 2: 2 knows what 0 did
+            "st.shared.u32 [%r4], %r1; and.b32 %r5, %r1, 31; setp.gt.u32 %p1, %r5, 1; @%p1 bra A; "
+            "bar.warp.sync 3; A: setp.eq.u32 %p2, %r5, 0; @%p2 bra E; setp.gt.u32 %p3, %r5, 2; "
+            "@%p3 bra E; bar.warp.sync 6; setp.eq.u32 %p3, %r5, 1; @%p3 bra E; "
+            "ld.shared.u32 %r6, [%r4+-8]; E:",
+            ""},
+        RaceCase{
             "LanesWriteAfterReadWithoutSyncwarp",
             "st.shared.u32 [%r4], %r1; bar.warp.sync -1; xor.b32 %r5, %r3, 4; add.s32 %r5, %r5, "
             "%r2; "

@@ -50,7 +50,7 @@ void report_shared(Machine& m, const LaneAccess& a, uint32_t offset, const Confl
   const FindingKind kind =
       same_warp && !same_instruction ? FindingKind::MissingSyncwarp : FindingKind::SharedRace;
   const Actor who = actor(m, *a.warp, a.lane, a.pc);
-  const Subject subject = shared_subject(m, offset);
+  const Subject subject = shared_subject(m, offset, a.pc);
   m.log.note_race(m.launch.launch_index, a.pc, c.other.pc);
   report(m, kind, Certainty::Certain, who, subject, c.other, [&] {
     return race_sentence(m, a, subject, c,
@@ -65,7 +65,7 @@ bool shared_conflict(const Block& block, const LaneAccess& a, uint64_t stamp) {
   if (st::time(stamp) < block.start_time) return false;
   const uint32_t me = a.warp->index * kLanes + static_cast<uint32_t>(a.lane);
   if (st::thread(stamp) == me) return false;
-  return !ordered_in_block(block, *a.warp, st::warp(stamp), st::time(stamp));
+  return !ordered_in_block(block, *a.warp, a.lane, st::thread(stamp), st::time(stamp));
 }
 
 Conflict shared_other(const Machine& m, uint64_t stamp, bool read) {
@@ -76,8 +76,9 @@ Conflict shared_other(const Machine& m, uint64_t stamp, bool read) {
 void note_shared_read(Block& block, const LaneAccess& a, uint32_t unit, uint64_t mine) {
   namespace st = shared_stamp;
   uint64_t& first = block.shared_reads[unit];
-  const bool current = st::time(first) >= block.start_time &&
-                       !ordered_in_block(block, *a.warp, st::warp(first), st::time(first));
+  const bool current =
+      st::time(first) >= block.start_time &&
+      !ordered_in_block(block, *a.warp, a.lane, st::thread(first), st::time(first));
   const bool same_interval = st::time(first) >= block.barrier_time && first != 0;
   if (!same_interval ||
       (!current && st::warp(first) == a.warp->index && (first & st::kManyWarps) == 0)) {
@@ -130,7 +131,7 @@ void report_global(Machine& m, const LaneAccess& a, uint32_t region, uint64_t of
   const bool too_narrow = a.scope == Scope::Block || (!read && (stamp & st::kBlockScope) != 0);
   const bool suspicion = m.launch.code->has_sync && !too_narrow &&
                          (m.memory.row(region).saw_strong || published(m, st::segment(stamp)));
-  const Subject subject = region_subject(m, region, static_cast<int64_t>(offset));
+  const Subject subject = region_subject(m, region, static_cast<int64_t>(offset), a.pc);
   m.log.note_race(m.launch.launch_index, a.pc, c.other.pc);
   report(m, same_block ? FindingKind::GlobalRaceInBlock : FindingKind::GlobalRaceBetweenBlocks,
          suspicion ? Certainty::Warning : Certainty::Certain, actor(m, *a.warp, a.lane, a.pc),
@@ -149,7 +150,7 @@ bool global_ordered(const Machine& m, const LaneAccess& a, uint64_t stamp) {
   if (other.block != m.block->linear) return ordered_between_blocks(m, number);
   const uint32_t me = a.warp->index * kLanes + static_cast<uint32_t>(a.lane);
   return st::thread(stamp) == me ||
-         ordered_in_block(*m.block, *a.warp, st::warp(stamp), other.time);
+         ordered_in_block(*m.block, *a.warp, a.lane, st::thread(stamp), other.time);
 }
 
 // Whether some other warp of this block, or another block, may not know of this access yet.

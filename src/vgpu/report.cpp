@@ -5,17 +5,42 @@
 namespace kw::vgpu {
 namespace {
 
+// Bytes of what one lane moves there, or of one element of the vector it moves.
+int64_t width_at(const Code& code, uint32_t pc) {
+  if (pc >= code.insts.size()) return 1;
+  const Inst& inst = code.insts[pc];
+  switch (inst.op) {
+    case Op::LoadGlobal:
+    case Op::StoreGlobal:
+    case Op::LoadShared:
+    case Op::StoreShared:
+    case Op::LoadOther:
+    case Op::StoreOther:
+      return code.mems[inst.target].width;
+    case Op::Atomic:
+      return code.atomics[inst.target].mem.width;
+    default:
+      return 1;
+  }
+}
+
+// An object of `size` bytes declared with elements of `element` bytes, seen at `bytes` from its
+// start.
+Subject counted(std::string name, int64_t bytes, int64_t size, int64_t element, int64_t width) {
+  if (element == 1 && size % width == 0 && bytes % width == 0) element = width;
+  return {std::move(name), bytes >= 0 ? bytes / element : (bytes - element + 1) / element,
+          size / element, element == 1};
+}
+
 // The last variable that starts at or before `offset`; the first one when none does.
-Subject window_subject(const std::vector<WindowVariable>& variables, int64_t offset) {
+Subject window_subject(const std::vector<WindowVariable>& variables, int64_t offset,
+                       int64_t width) {
   const WindowVariable* found = nullptr;
   for (const WindowVariable& variable : variables) {
     if (found == nullptr || static_cast<int64_t>(variable.offset) <= offset) found = &variable;
   }
   if (found == nullptr) return {};
-  const int64_t bytes = offset - found->offset;
-  const int64_t size = found->element;
-  return {found->name, bytes >= 0 ? bytes / size : (bytes - size + 1) / size, found->bytes / size,
-          size == 1};
+  return counted(found->name, offset - found->offset, found->bytes, found->element, width);
 }
 
 }  // namespace
@@ -77,27 +102,32 @@ void report_fatal(Machine& m, record::FindingKind kind, const Actor& who,
   m.stop = true;
 }
 
-Subject region_subject(const Machine& m, uint32_t region, int64_t offset) {
+Subject region_subject(const Machine& m, uint32_t region, int64_t offset, uint32_t pc) {
   const RegionInfo& info = m.memory.info(region);
   const int64_t size = info.element_bytes;
-  return {info.name, offset >= 0 ? offset / size : (offset - size + 1) / size};
+  if (info.variable < 0)
+    return {info.name, offset >= 0 ? offset / size : (offset - size + 1) / size, info.elements};
+  return counted(info.name, offset, info.elements * size, size, width_at(*m.launch.code, pc));
 }
 
-Subject shared_subject(const Machine& m, int64_t offset) {
+Subject shared_subject(const Machine& m, int64_t offset, uint32_t pc) {
   const Code& code = *m.launch.code;
-  if (m.launch.dynamic_shared > 0 && offset >= static_cast<int64_t>(code.shared_static_end))
-    return {"dynamic shared memory", offset - static_cast<int64_t>(code.shared_static_end),
-            m.launch.dynamic_shared, true};
-  return window_subject(code.shared, offset);
+  const int64_t dynamic = offset - static_cast<int64_t>(code.shared_static_end);
+  if (m.launch.dynamic_shared > 0 && dynamic >= 0)
+    return counted("dynamic shared memory", dynamic, m.launch.dynamic_shared, 1,
+                   width_at(code, pc));
+  return window_subject(code.shared, offset, width_at(code, pc));
 }
 
-Subject local_subject(const Machine& m, int64_t offset) {
-  return window_subject(m.launch.code->local, offset);
+Subject local_subject(const Machine& m, int64_t offset, uint32_t pc) {
+  return window_subject(m.launch.code->local, offset, width_at(*m.launch.code, pc));
 }
 
 std::string subject_text(const Subject& subject) {
   if (subject.name.empty()) return "memory";
   if (subject.in_bytes) return fmt::format("byte {} of {}", subject.element, subject.name);
+  if (subject.name.find(' ') != std::string::npos)
+    return fmt::format("element {} of {}", subject.element, subject.name);
   return fmt::format("{}[{}]", subject.name, subject.element);
 }
 

@@ -22,8 +22,8 @@ struct Actor {
 struct Subject {
   std::string name;  // buffer or variable, empty: none
   int64_t element = -1;
-  int64_t extent = 0;     // of a variable or of dynamic shared memory, in elements
-  bool in_bytes = false;  // PTX does not tell the elements' type: they are bytes
+  int64_t extent = 0;     // in elements
+  bool in_bytes = false;  // neither PTX nor the access tells the elements' type: they are bytes
 };
 
 record::Place place_of(const Code& code, uint32_t pc);
@@ -43,10 +43,12 @@ void report_fatal(Machine& m, record::FindingKind kind, const Actor& who,
 
 Actor actor(const Machine& m, const Warp& w, int lane, uint32_t pc);
 
-Subject region_subject(const Machine& m, uint32_t region, int64_t offset);
+/// The element at `offset` that the instruction at `pc` touches: compilers declare arrays of the
+/// module as bytes, so what the instruction takes them for is what is counted.
+Subject region_subject(const Machine& m, uint32_t region, int64_t offset, uint32_t pc);
 /// The shared (local) variable at or below `offset`.
-Subject shared_subject(const Machine& m, int64_t offset);
-Subject local_subject(const Machine& m, int64_t offset);
+Subject shared_subject(const Machine& m, int64_t offset, uint32_t pc);
+Subject local_subject(const Machine& m, int64_t offset, uint32_t pc);
 /// "x[12]", or "byte 48 of s" where only bytes are known.
 std::string subject_text(const Subject& subject);
 

@@ -29,16 +29,16 @@ Target refuse(const Attempt& a, FindingKind kind, const Subject& subject,
   return {};
 }
 
-std::string outside(const Attempt& a, const Subject& subject, int64_t elements, const char* unit) {
+std::string outside(const Attempt& a, const Subject& subject) {
   std::string where;
   if (subject.element < 0)
     where = fmt::format("{} before its start", -subject.element);
-  else if (subject.element == elements)
+  else if (subject.element == subject.extent)
     where = "one past the end";
   else
-    where = fmt::format("{} past the end", subject.element - elements + 1);
+    where = fmt::format("{} past the end", subject.element - subject.extent + 1);
   return fmt::format("{} {}, {} ({} has {} {})", a.verb(), subject_text(subject), where,
-                     subject.name, elements, unit);
+                     subject.name, subject.extent, subject.in_bytes ? "bytes" : "elements");
 }
 
 Target misaligned(const Attempt& a, const Subject& subject, uint64_t address) {
@@ -65,16 +65,14 @@ Target global(const Attempt& a, uint64_t address) {
   }
   Region& region = a.m.regions[number];
   const uint64_t offset = address - region.base;
-  const RegionInfo& info = a.m.memory.info(number);
   if (offset >= region.size || offset + a.bytes > region.size) {
     // The first byte outside decides which element is named.
     int64_t bad = static_cast<int64_t>(offset);
     if (bad >= 0 && offset < region.size) bad = static_cast<int64_t>(region.size);
-    const Subject subject = region_subject(a.m, number, bad);
-    return refuse(a, FindingKind::OutOfBoundsGlobal, subject,
-                  [&] { return outside(a, subject, info.elements, "elements"); });
+    const Subject subject = region_subject(a.m, number, bad, a.who.pc);
+    return refuse(a, FindingKind::OutOfBoundsGlobal, subject, [&] { return outside(a, subject); });
   }
-  const Subject subject = {info.name, static_cast<int64_t>(offset) / info.element_bytes};
+  const Subject subject = region_subject(a.m, number, static_cast<int64_t>(offset), a.who.pc);
   if (address % a.bytes != 0) return misaligned(a, subject, address);
   if (a.store && !region.writable) {
     const FindingKind kind =
@@ -96,22 +94,22 @@ Target shared(const Attempt& a, uint64_t offset) {
       inside = inside && block.shared_writes[u] != shared_stamp::kRedZone;
   }
   if (!inside) {
-    const Subject subject = shared_subject(a.m, static_cast<int64_t>(offset));
+    const Subject subject = shared_subject(a.m, static_cast<int64_t>(offset), a.who.pc);
     return refuse(a, FindingKind::OutOfBoundsShared, subject, [&] {
       if (subject.name.empty())
         return fmt::format("{} shared memory, but the kernel has none (shared address {})",
                            a.verb(), offset);
-      return outside(a, subject, subject.extent, subject.in_bytes ? "bytes" : "elements");
+      return outside(a, subject);
     });
   }
   if (offset % a.bytes != 0)
-    return misaligned(a, shared_subject(a.m, static_cast<int64_t>(offset)), offset);
+    return misaligned(a, shared_subject(a.m, static_cast<int64_t>(offset), a.who.pc), offset);
   return {Target::Kind::Shared, block.shared + offset, offset, kSharedRegion};
 }
 
 Target local(const Attempt& a, Warp& w, int lane, uint64_t offset) {
   const Code& code = *a.m.launch.code;
-  const Subject subject = local_subject(a.m, static_cast<int64_t>(offset));
+  const Subject subject = local_subject(a.m, static_cast<int64_t>(offset), a.who.pc);
   for (const WindowVariable& variable : code.local) {
     if (offset < variable.offset || offset + a.bytes > uint64_t{variable.offset} + variable.bytes)
       continue;

@@ -46,7 +46,7 @@ struct Group {
 /// Where an undefined value was first met by a warp, for the report.
 struct UndefinedOrigin {
   uint32_t pc = ~0u;
-  uint32_t region = 0;  // or kSharedRegion, kLocalRegion, kRegisterFile
+  uint32_t region = 0;  // or kSharedRegion, kLocalRegion, kRegisterFile, kInactiveLane
   uint64_t offset = 0;
 };
 
@@ -60,6 +60,11 @@ struct Poll {
   bool slept = false;               // no look since the last sleep
   const std::byte* data = nullptr;  // the only place looked at, null: several
   uint32_t bytes = 0;
+};
+
+/// Inside one warp. [l][x]: accesses of lane x stamped earlier are ordered before lane l.
+struct LaneClocks {
+  uint32_t at[kLanes][kLanes] = {};
 };
 
 struct Warp {
@@ -79,6 +84,8 @@ struct Warp {
   bool tainted = false;
   bool spinning = false;
   UndefinedOrigin origin;
+  LaneClocks* lane_clocks =
+      nullptr;  // null: its lanes have synchronised all together or not at all
   uint64_t executed = 0;
   uint32_t quiet_slices = 0;  // in a row, in which nothing changed
   Poll poll;

@@ -18,11 +18,13 @@ using record::FindingKind;
 constexpr std::byte kAll{0xff};
 
 Subject origin_subject(const Machine& m, const UndefinedOrigin& origin) {
-  if (origin.region == kRegisterFile) return {};
-  if (origin.region == kSharedRegion) return shared_subject(m, static_cast<int64_t>(origin.offset));
+  if (origin.region == kRegisterFile || origin.region == kInactiveLane) return {};
+  if (origin.region == kSharedRegion)
+    return shared_subject(m, static_cast<int64_t>(origin.offset), origin.pc);
   if (origin.region == kLocalRegion)
-    return local_subject(m, static_cast<int64_t>(origin.offset % m.launch.code->local_bytes));
-  return region_subject(m, origin.region, static_cast<int64_t>(origin.offset));
+    return local_subject(m, static_cast<int64_t>(origin.offset % m.launch.code->local_bytes),
+                         origin.pc);
+  return region_subject(m, origin.region, static_cast<int64_t>(origin.offset), origin.pc);
 }
 
 void fill_lanes(std::byte* file, const SavedSlot& slot, uint32_t mask, bool ones) {
@@ -54,13 +56,51 @@ std::string origin_text(const Machine& m, const UndefinedOrigin& origin, const S
                          : "nothing was written to it yet");
 }
 
+/// A thread and the lane of its warp it reads, as an UndefinedOrigin keeps them.
+struct InactiveRead {
+  uint32_t thread = 0;
+  int from = 0;
+};
+constexpr int kThreadBits = 16;
+uint64_t packed(const InactiveRead& read) {
+  return static_cast<uint64_t>(read.from) << kThreadBits | read.thread;
+}
+InactiveRead unpacked(uint64_t offset) {
+  return {static_cast<uint32_t>(offset & ((1u << kThreadBits) - 1)),
+          static_cast<int>(offset >> kThreadBits)};
+}
+
+// What came undefined into shared memory keeps its origin there.
+void carry_origin(ResidentBlock& block, const Warp* by, uint32_t offset, uint32_t bytes) {
+  constexpr size_t kMost = 4096;
+  const bool known = by != nullptr && by->tainted && by->origin.region != kRegisterFile &&
+                     block.origins.size() < kMost;
+  if (!known && block.origins.empty()) return;
+  for (uint32_t at = offset; at < offset + bytes; ++at) {
+    if (known)
+      block.origins.insert_or_assign(at, by->origin);
+    else
+      block.origins.erase(at);
+  }
+}
+
 }  // namespace
+
+void begin_inactive_lane(Machine& m, Warp& w, uint32_t pc, int lane, int from) {
+  const uint32_t thread = w.index * kLanes + static_cast<uint32_t>(lane);
+  begin_taint(m, w, pc, kInactiveLane, packed({thread, from}));
+}
 
 void begin_taint(Machine& m, Warp& w, uint32_t pc, uint32_t region, uint64_t offset) {
   if (w.tainted && (w.origin.region != kRegisterFile || region == kRegisterFile)) return;
   if (!w.tainted) w.shadow = m.pool->shadow(static_cast<ResidentBlock&>(*m.block), w);
   w.tainted = true;
   w.origin = {pc, region, offset};
+  if (region == kSharedRegion) {
+    const auto& origins = static_cast<const ResidentBlock&>(*m.block).origins;
+    const auto carried = origins.find(static_cast<uint32_t>(offset));
+    if (carried != origins.end()) w.origin = carried->second;
+  }
   if (m.must_be_clean) m.stop = true;
 }
 
@@ -116,7 +156,7 @@ void mark_global(Machine& m, const LaneAccess& access, uint32_t number, uint64_t
     return;
   }
   if (region.reports_undefined) {
-    const Subject subject = region_subject(m, number, static_cast<int64_t>(offset));
+    const Subject subject = region_subject(m, number, static_cast<int64_t>(offset), access.pc);
     report_undefined(m, *access.warp, access.pc, access.lane,
                      fmt::format("stores an undefined value to {}", subject_text(subject)));
     return;
@@ -128,9 +168,11 @@ void mark_global(Machine& m, const LaneAccess& access, uint32_t number, uint64_t
     region.writes[u] |= global_stamp::kUndefined;
 }
 
-void mark_shared(Machine& m, uint32_t offset, uint32_t bytes, const std::byte* bits) {
+void mark_shared(Machine& m, const Warp* by, uint32_t offset, uint32_t bytes,
+                 const std::byte* bits) {
   auto& block = static_cast<ResidentBlock&>(*m.block);
   if (bits == nullptr) return;  // the new stamp already says "defined"
+  carry_origin(block, by, offset, bytes);
   if (block.shared_undefined == nullptr) {
     block.shared_bits.resize(block.shared_bytes);
     block.shared_undefined = block.shared_bits.data();
@@ -150,7 +192,32 @@ bool undefined_address(Machine& m, Warp& w, uint32_t pc, const MemOp& op, int la
   return true;
 }
 
+namespace {
+
+// Named where the shuffle stands: that is the line to mend.
+void report_inactive_lane(Machine& m, const Warp& w, uint32_t pc, int lane,
+                          const std::string& what) {
+  const InactiveRead read = unpacked(w.origin.offset);
+  report(m, FindingKind::InactiveLaneRead, Certainty::Certain,
+         {m.block->linear, read.thread, w.origin.pc}, {}, actor(m, w, lane, pc), [&] {
+           const Warp& reader = m.block->warps[read.thread / kLanes];
+           return fmt::format("lane {} reads lane {} in a shuffle, but lane {} {}; line {} {}",
+                              read.thread % kLanes, read.from, read.from,
+                              (reader.present >> read.from & 1) == 0
+                                  ? "does not exist in this block"
+                              : (reader.live >> read.from & 1) == 0 ? "has exited"
+                                                                    : "does not take part",
+                              place_of(*m.launch.code, pc).line, what);
+         });
+}
+
+}  // namespace
+
 void report_undefined(Machine& m, Warp& w, uint32_t pc, int lane, const std::string& what) {
+  if (w.origin.region == kInactiveLane) {
+    report_inactive_lane(m, w, pc, lane, what);
+    return;
+  }
   const Subject subject = origin_subject(m, w.origin);
   Actor origin = actor(m, w, lane, w.origin.pc);
   report(

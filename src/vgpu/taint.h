@@ -16,6 +16,8 @@ namespace kw::vgpu {
 /// remembered for reports; memory before registers, since compilers leave registers undefined that
 /// nothing uses.
 void begin_taint(Machine& m, Warp& w, uint32_t pc, uint32_t region, uint64_t offset);
+/// The same: `lane` shuffles a value out of a lane that does not take part.
+void begin_inactive_lane(Machine& m, Warp& w, uint32_t pc, int lane, int from);
 /// Back to the fast loop when no register holds undefined bits any more.
 void end_taint_if_clean(const Machine& m, Warp& w);
 
@@ -32,7 +34,9 @@ void undefined_shared_bits(const Block& block, uint32_t offset, uint32_t bytes, 
 /// After a store (whose stamps are made already): `bits` of it are undefined; null: none.
 void mark_global(Machine& m, const LaneAccess& access, uint32_t region, uint64_t offset,
                  const std::byte* bits);
-void mark_shared(Machine& m, uint32_t offset, uint32_t bytes, const std::byte* bits);
+/// `by`: the warp whose registers it comes from, null for bytes that are under way.
+void mark_shared(Machine& m, const Warp* by, uint32_t offset, uint32_t bytes,
+                 const std::byte* bits);
 
 /// Whether the lane's address register is undefined; reported.
 bool undefined_address(Machine& m, Warp& w, uint32_t pc, const MemOp& op, int lane);

@@ -204,7 +204,7 @@ KW_LANE bool shuffle_whole_warp(Machine& m, Warp& w, const Inst& in) {
   }
   permute_lanes(lanes32(regs, in.args.dst[0]), lanes32(regs, in.args.src[0]), from);
   if ((in.flags & kFlagSecondDst) != 0) mask_at(regs, in.args.dst[1]) = inside;
-  if (m.block->dirty) sync_warp(m, w);
+  if (m.block->dirty) sync_warp(m, w, ~0u);
   return true;
 }
 
