@@ -14,6 +14,7 @@ import functools
 import importlib
 import inspect
 import math
+import re
 import symtable
 import sys
 import textwrap
@@ -57,6 +58,21 @@ def public_name(value: Any) -> str | None:
     for part in name.split("."):
         found = getattr(found, part, None)
     return f"{home}.{name}" if found is value else None
+
+
+def documented_parameters(function: Any) -> list[str]:
+    """What a builtin of torch must be given, by the first line of its documentation; nothing where it can be asked."""
+    try:
+        inspect.signature(function)
+        return []
+    except (TypeError, ValueError):
+        pass
+    name, text = getattr(function, "__name__", ""), getattr(function, "__doc__", None) or ""
+    match = re.match(rf"\s*{re.escape(name)}\(([^()]*)\) ->", text)
+    required = [part.strip() for part in match.group(1).split(",")] if match else []
+    required = required[:required.index("*")] if "*" in required else required
+    names = [part for part in required if "=" not in part]
+    return names if all(part.isidentifier() for part in names) else []
 
 
 def is_library(module_name: str) -> bool:
@@ -289,6 +305,10 @@ def source_of(function: Callable[..., Any]) -> tuple[str, str]:
     public = public_name(function)
     if public is not None and is_library(public.rpartition(".")[0]) and not isinstance(function, type):
         home = public.rpartition(".")[0]
+        names = documented_parameters(function)
+        if names:
+            call = f"def reference({', '.join(names)}):\n    return {public}({', '.join(names)})"
+            return writer.text(call if home == "torch" else f"import {home}\n\n{call}"), "reference"
         return writer.text(f"import {home}\n\nREFERENCE = {public}" if home != "torch" else f"REFERENCE = {public}"), \
             "REFERENCE"
     if isinstance(function, functools.partial):

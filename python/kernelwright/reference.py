@@ -66,7 +66,8 @@ def parameters_of(function: Any) -> list[inspect.Parameter]:
     try:
         return list(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):
-        return []
+        names = _source.documented_parameters(function)
+        return [inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD) for name in names]
 
 
 def _named_inputs(inputs: Inputs, parameters: list[inspect.Parameter]) -> tuple[list[str], dict[str, Any]]:
@@ -88,9 +89,36 @@ def _named_inputs(inputs: Inputs, parameters: list[inspect.Parameter]) -> tuple[
 
 
 def _inputs_text(examples: Mapping[str, Any]) -> str:
-    """get_inputs() for examples: their dtypes and shapes, and of integers their range."""
-    rows = [f'        "{name}": {tensors.maker_text(name, value)},' for name, value in examples.items()]
-    return "\n".join(["def get_inputs():", "    return {", *rows, "    }"])
+    """get_inputs() for examples: their dtypes and shapes, and of integers their range.
+
+    Integers that are all below an extent of another tensor are taken for indices into it: the extent gets a name, so
+    that at other shapes they stay below it.
+    """
+    views = {name: tensors.view(name, value) for name, value in examples.items()}
+    shapes = {name: [str(extent) for extent in one.shape] for name, one in views.items()}
+    named: dict[str, int] = {}
+    rows = []
+    ranges = {name: tensors.range_of(one, examples[name]) for name, one in views.items()}
+    below: dict[str, str] = {}
+    for name, found in ranges.items():
+        owner = _indexed(name, found, views) if found is not None else None
+        if owner is not None:
+            word = f"{owner[0]}_{owner[1]}"
+            named[word] = views[owner[0]].shape[owner[1]]
+            shapes[owner[0]][owner[1]] = below[name] = word
+    for name, one in views.items():
+        rows.append(f'        "{name}": {tensors.maker_text(one, shapes[name], ranges[name], below.get(name))},')
+    constants = [f"{word} = {extent}" for word, extent in named.items()]
+    return "\n".join([*constants, "", "def get_inputs():", "    return {", *rows, "    }"]).lstrip("\n")
+
+
+def _indexed(
+    name: str, found: tuple[int, int], views: Mapping[str, tensors.View]
+) -> tuple[str, int] | None:
+    """The tensor and axis that integers of this range may be indices into: a first axis, else the shortest."""
+    fits = [(axis != 0, extent, other, axis) for other, one in views.items() if other != name
+            for axis, extent in enumerate(one.shape) if extent > found[1]]
+    return min(fits)[2:] if fits and found[0] >= 0 and found[1] > 1 else None
 
 
 def _bounds_text(rtol: float | None, atol: float | None) -> str:

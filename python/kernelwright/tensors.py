@@ -261,22 +261,23 @@ def spec_text(name: str, value: Any) -> str:
     return f"{seen.dtype.name}[{', '.join(map(str, seen.shape))}]"
 
 
-def maker_text(name: str, value: Any) -> str:
-    """Python that makes a tensor like an example: its dtype and shape, and of integers their range."""
-    seen = view(name, value)
-    shape = f"({', '.join(map(str, seen.shape))}{',' if len(seen.shape) == 1 else ''})"
-    kind = f"torch.{seen.dtype.torch}"
-    if seen.dtype.code in (0, 1) and seen.on_host and math.prod(seen.shape) > 0:
-        low, high = _range(value)
-        return f"torch.randint({low}, {high + 1}, {shape}, dtype={kind})"
-    if seen.dtype.name == "bool":
-        return f"torch.randint(0, 2, {shape}).to({kind})"
-    return f"torch.randn({shape}).to({kind})"
-
-
-def _range(value: Any) -> tuple[int, int]:
+def range_of(seen: View, value: Any) -> tuple[int, int] | None:
+    """Least and greatest of integers; None for others, and where there are none to be seen."""
+    if seen.dtype.code not in (0, 1) or not seen.on_host or math.prod(seen.shape) == 0:
+        return None
     if hasattr(value, "min") and hasattr(value, "max"):
         return int(value.min()), int(value.max())
     memory: Any = memoryview(value)
     items = list(memory.cast("B").cast(memory.format))
     return min(items), max(items)
+
+
+def maker_text(seen: View, shape: Sequence[str], found: tuple[int, int] | None, below: str | None) -> str:
+    """Python that makes a tensor like an example; integers in its range, or from 0 to `below`."""
+    extents, kind = f"({', '.join(shape)}{',' if len(shape) == 1 else ''})", f"torch.{seen.dtype.torch}"
+    if found is not None:
+        low, high = (0, below) if below is not None else (found[0], found[1] + 1)
+        return f"torch.randint({low}, {high}, {extents}, dtype={kind})"
+    if seen.dtype.name == "bool":
+        return f"torch.randint(0, 2, {extents}).to({kind})"
+    return f"torch.randn({extents}).to({kind})"

@@ -1,8 +1,10 @@
 """Callables written down as files: what was written is loaded again and gives the same answers."""
 
+import array
 import linecache
 import math
 import pathlib
+import types
 import unittest
 
 import sources
@@ -106,6 +108,24 @@ class Preparing(InFolder):
         self.assertIn("\nrtol = 0.01\n", text)
         with self.assertRaisesRegex(InputError, "own file"):
             reference.prepare(__file__, rtol=1e-2)
+
+    def test_examples_become_inputs(self):
+        table = memoryview(array.array("f", range(24))).cast("B").cast("f", (12, 2))
+        examples = {"ids": array.array("q", [0, 7]), "table": table, "sign": array.array("b", [-1, 1])}
+        text = reference._inputs_text(examples)
+        self.assertIn("table_0 = 12\n", text)
+        self.assertIn('"ids": torch.randint(0, table_0, (2,), dtype=torch.int64)', text)
+        self.assertIn('"table": torch.randn((table_0, 2)).to(torch.float32)', text)
+        self.assertIn('"sign": torch.randint(-1, 2, (2,), dtype=torch.int8)', text)
+
+    def test_builtins_by_their_documentation(self):
+        cases = [("\ngelu(input, approximate='none') -> Tensor\n", ["input"]),
+                 ("gelu(input, other, *, out=None) -> Tensor", ["input", "other"]),
+                 ("no signature", []), (None, [])]
+        for text, names in cases:
+            with self.subTest(text=text):
+                shown = types.SimpleNamespace(__name__="gelu", __doc__=text)
+                self.assertEqual(_source.documented_parameters(shown), names)
 
     def test_too_many_examples(self):
         with self.assertRaisesRegex(InputError, "3 inputs for a reference that takes 2"):
