@@ -1,9 +1,9 @@
 # kw_module(name DEPENDS ...): src/name/*.cpp -> kw_name, src/name/*_test.cpp -> kw_name_test (ctest label: name).
 # A module may depend only on modules declared above it; the lines collected in KW_LAYERS feed the include fence.
 # SIMD lists sources that are compiled once per x86-64 level (see kw_simd below); APART those that use the names of their
-# siblings on purpose, and so are never compiled together with them.
+# siblings on purpose, and so are never compiled together with them; HEAVY_TESTS: its tests compute a lot themselves.
 function(kw_module name)
-  cmake_parse_arguments(arg "" "" "DEPENDS;PRIVATE_LIBS;SIMD;APART;DEFINES" ${ARGN})
+  cmake_parse_arguments(arg "HEAVY_TESTS" "" "DEPENDS;PRIVATE_LIBS;SIMD;APART;DEFINES" ${ARGN})
   foreach(dep IN LISTS arg_DEPENDS)
     if(NOT TARGET kw_${dep})
       message(FATAL_ERROR "${name} depends on ${dep}, which is not declared above it")
@@ -33,6 +33,9 @@ function(kw_module name)
     target_link_libraries(kw_${name}_test PRIVATE kw_${name} kw_flags GTest::gtest_main ${arg_PRIVATE_LIBS})
     target_compile_definitions(kw_${name}_test PRIVATE KW_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
     target_compile_options(kw_${name}_test PRIVATE -O1)  # a third less build time; what they test keeps -O2
+    if(NOT arg_HEAVY_TESTS)
+      kw_light_test(kw_${name}_test)
+    endif()
     kw_discover(kw_${name}_test ${name})
     set_target_properties(kw_${name}_test PROPERTIES UNITY_BUILD ${KW_UNITY} UNITY_BUILD_BATCH_SIZE 12)
   endif()

@@ -1,0 +1,29 @@
+# kw_light_test(target): a test program whose own code is not worth optimising. In builds that are made once (KW_UNITY) it
+# is not, and GoogleTest and the standard library are parsed once for all of them. Where single files change, the compiler's
+# cache does more, and it cannot see into precompiled headers.
+if(KW_UNITY)
+  file(WRITE ${PROJECT_BINARY_DIR}/test_headers.cpp "int main() {}\n")
+  add_executable(kw_test_headers EXCLUDE_FROM_ALL ${PROJECT_BINARY_DIR}/test_headers.cpp)
+  target_link_libraries(kw_test_headers PRIVATE kw_flags GTest::gtest_main)
+  target_compile_options(kw_test_headers PRIVATE -O0)
+  target_precompile_headers(kw_test_headers PRIVATE <gtest/gtest.h> <fmt/core.h> <algorithm> <chrono> <filesystem> <functional>
+    <map> <memory> <optional> <random> <set> <span> <string> <string_view> <thread> <variant> <vector>)
+endif()
+
+function(kw_light_test target)
+  if(KW_UNITY)
+    target_compile_options(${target} PRIVATE -O0)
+    target_precompile_headers(${target} REUSE_FROM kw_test_headers)
+  endif()
+endfunction()
+
+# Every test program of a folder of tests/.
+function(kw_light_tests folder)
+  get_property(targets DIRECTORY ${folder} PROPERTY BUILDSYSTEM_TARGETS)
+  foreach(target IN LISTS targets)
+    get_target_property(type ${target} TYPE)
+    if(type STREQUAL EXECUTABLE)
+      kw_light_test(${target})
+    endif()
+  endforeach()
+endfunction()
