@@ -28,8 +28,8 @@ def export(
     examples: Mapping[str, Any],
     dims: Mapping[str, int],
     why: str,
-) -> str:
-    """Text of a file whose REFERENCE is the exported program. `why`: the reason there is no source."""
+) -> Path:
+    """The exported program as a file. `why`: the reason there is no source."""
     if importlib.util.find_spec("torch") is None:
         raise MachineError(f"{why}, and without torch it cannot be exported either")
     import torch
@@ -39,8 +39,12 @@ def export(
     device = _device_of(torch, module)
     arguments = [one.to(device) if isinstance(one, torch.Tensor) else one for one in arguments]
     program = _exported(torch, module, arguments, symbols, why)
-    path = _save(torch, program)
-    return (f"import torch\n\nREFERENCE = torch.export.load({str(path)!r}).module()\n"
+    return _save(torch, program)
+
+
+def file_text(program: Path) -> str:
+    """Python whose REFERENCE is the exported program."""
+    return (f"import torch\n\nREFERENCE = torch.export.load({str(program)!r}).module()\n"
             "REFERENCE.train = REFERENCE.eval = lambda mode=True: REFERENCE  # what was exported knows no modes")
 
 

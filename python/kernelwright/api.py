@@ -73,7 +73,11 @@ def synthesize(
     prepared = references.prepare(reference, inputs, dims, config.correctness_rtol, config.correctness_atol)
     asked = {**config.engine_options(), **prepared.options(), "prompt": prompt, "target": target,
              "dim": dict(dims) if dims else None, **options}
-    document = _jobs.run("synthesize", asked, progress)
+    try:
+        document = _jobs.run("synthesize", asked, progress)
+    finally:
+        if asked.get("no_store_reference"):
+            prepared.forget()
     result = SynthesisResult.of(document, _kernel_maker(prepared, "" if target == "auto" else target))
     return _with_shapes(result, prepared, config, progress) if config.changed("correctness_shapes") else result
 

@@ -33,6 +33,12 @@ class Prepared:
     inputs: list[str] = field(default_factory=list)
     parameters: list[inspect.Parameter] = field(default_factory=list)
     weights: Callable[[], dict[str, Any]] | None = None
+    made: list[Path] = field(default_factory=list)  # files of ours
+
+    def forget(self) -> None:
+        """Removes what was written down."""
+        for path in self.made:
+            path.unlink(missing_ok=True)
 
     def options(self) -> dict[str, Any]:
         """For any command that takes a reference."""
@@ -180,13 +186,14 @@ def prepare(
         raise InputError(f"the reference is {type(reference).__name__}, neither a callable nor a path")
     parameters = parameters_of(reference)
     said, examples = _named_inputs(inputs, parameters)
-    weights = None
+    weights, made = None, []
     try:
         text, function = _source.source_of(reference)
     except _source.Unwritable as why:
-        exported = _export.export(_source.unwrapped(reference), parameters, said, examples, dims or {}, str(why))
-        text, function = exported, "REFERENCE"
+        program = _export.export(_source.unwrapped(reference), parameters, said, examples, dims or {}, str(why))
+        text, function = _export.file_text(program), "REFERENCE"
+        made.append(program)
         weights = _weights(reference) if is_module(reference) else None
     pieces = [text.rstrip(), bounds, _inputs_text(examples) if examples else ""]
     path = keep(_stem(reference), "\n\n".join(piece for piece in pieces if piece) + "\n")
-    return Prepared(str(path), function, said, parameters, weights)
+    return Prepared(str(path), function, said, parameters, weights, [*made, path])

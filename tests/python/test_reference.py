@@ -127,6 +127,12 @@ class Preparing(InFolder):
                 shown = types.SimpleNamespace(__name__="gelu", __doc__=text)
                 self.assertEqual(_source.documented_parameters(shown), names)
 
+    def test_can_be_forgotten(self):
+        prepared = reference.prepare(sources.closing(17))
+        self.assertTrue(pathlib.Path(prepared.path).is_file())
+        prepared.forget()
+        self.assertFalse(pathlib.Path(prepared.path).exists())
+
     def test_too_many_examples(self):
         with self.assertRaisesRegex(InputError, "3 inputs for a reference that takes 2"):
             reference.prepare(sources.named, [b"a", b"b", b"c"])
