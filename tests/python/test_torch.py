@@ -1,5 +1,6 @@
 """References only torch can say, and kernels on CPU tensors of torch."""
 
+import pathlib
 import unittest
 
 from support import SCALE, SUM_ROWS, InFolder, main, needs
@@ -84,9 +85,13 @@ class References(InFolder):
         import torch
 
         shift = torch.arange(8, dtype=torch.float32)
-        result = self.made(lambda x: x + shift, inputs=[torch.zeros(3, 8)])
-        self.assertTrue(result.passed, result.failure_reason)
-        self.assertTrue(torch.equal(result.kernel(torch.ones(3, 8)), torch.ones(3, 8) + shift))
+        prepared = reference.prepare(lambda x: x + shift, [torch.zeros(3, 8)])
+        self.assertEqual([path.suffix for path in prepared.made], [".pt2", ".py"])
+        scope = {}
+        exec(pathlib.Path(prepared.path).read_text(), scope)
+        x = torch.ones(5, 8)  # the first extent was not fixed
+        self.assertTrue(torch.equal(scope[prepared.function](x), x + shift))
+        self.assertIn("torch.randn((3, 8))", pathlib.Path(prepared.path).read_text())
 
     def test_inputs_must_be_known(self):
         import torch
