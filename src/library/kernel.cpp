@@ -130,7 +130,7 @@ Result<engine::BindingRequest> Kernel::names(const Json& request) const {
   names.dims = integers(request["dims"]);
   for (const Json& name : request["absent"].items()) names.absent.insert(name.as_string());
   for (const auto& [name, value] : request["scalars"].members())
-    names.scalars[name] = value.as_string();
+    names.scalars[name] = value.is_string() ? value.as_string() : value.dump();
   const auto inferred = KW_TRY(kernel::infer_dims(module_, lists(request["shapes"])));
   for (const auto& [name, value] : inferred) {
     const auto [said, fresh] = names.dims.emplace(name, value);
