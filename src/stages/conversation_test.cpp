@@ -43,7 +43,7 @@ TEST(Conversation, CompactsByRule) {
   ConversationLimits limits;
   limits.most_bytes = 40'000;
   limits.keep_turns = 2;
-  Conversation talk({}, {}, limits);
+  Conversation talk({}, {{"verify", "judges", Json::object().set("type", "object")}}, limits);
   const std::string block(6'000, 'x');
   talk.say("first " + block);
   for (int i = 0; i < 5; ++i) {
@@ -56,7 +56,8 @@ TEST(Conversation, CompactsByRule) {
   }
   llm::Request request = talk.request("x");
   request.model = "m";
-  EXPECT_TRUE(llm::check_request(request));
+  const Status valid = llm::check_request(request);
+  EXPECT_TRUE(valid) << valid.error().message;
   ASSERT_EQ(talk.compactions().size(), 1u);
   EXPECT_EQ(request.messages.size(), 11u) << "nothing is dropped";
   EXPECT_EQ(request.messages[0].text, "first " + block);

@@ -77,9 +77,9 @@ TEST(WithoutComments, KeepsLinesPlanAndStrings) {
       "__device__ const char* text() { return \"// no comment\"; }\n"
       "int a; /* the judge\n   must pass this */ int b;\n";
   EXPECT_EQ(without_comments(module),
-            "//! kernelwright 1\n//! tune VEC in 4, 2  \n\n#include <cuda_fp16.h>\n"
+            "//! kernelwright 1\n//! tune VEC in 4, 2\n\n#include <cuda_fp16.h>\n"
             "__device__ const char* text() { return \"// no comment\"; }\n"
-            "int a;\n                  int b;\n");
+            "int a;\n                     int b;\n");
 }
 
 TEST(WithoutClaims, OnlyWhatStatesSpeedsGoes) {

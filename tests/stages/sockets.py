@@ -10,7 +10,7 @@ from common import KEY, RIGHT, ModelServer, Talks, fenced
 
 jobs = Talks(sys.argv[1])
 check = jobs.check
-LOG = {"LD_PRELOAD": sys.argv[2], "KW_SOCKET_LOG": jobs.path("sockets")}
+LOG = {"LD_PRELOAD": os.path.abspath(sys.argv[2]), "KW_SOCKET_LOG": jobs.path("sockets")}
 
 
 def sockets():
@@ -25,11 +25,11 @@ check(done.returncode == 0, "the built-in proposer ships", done)
 check(sockets() == set(), "and opens no socket but those between its own processes")
 
 with ModelServer(steps=[{"text": fenced(RIGHT)}], key=KEY) as server:
-    # A compiler that tells what it is told: does any key reach it?
     done = jobs.synthesize(jobs.reference, "--proposer", "llm", "--retries", "performance=0", "--retries", "polish=0",
                            env={**LOG, **jobs.serve(server), "ANTHROPIC_API_KEY": KEY})
     check(done.returncode == 0, "a model ships", done)
-    check(sockets() == {f"127.0.0.1 {server.server_address[1]}"}, "and only its provider is connected to")
+    seen = sockets()
+    check(seen == {f"127.0.0.1 {server.server_address[1]}"}, "and only its provider is connected to: %s" % seen)
 
 # A python that writes down its environment stands in for every python helper.
 spy = jobs.write("python3", "#!/bin/sh\nenv >> '%s'\nexec %s \"$@\"\n" % (jobs.path("seen"), sys.executable))
