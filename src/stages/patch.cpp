@@ -105,6 +105,9 @@ Error misfit(const std::vector<std::string_view>& lines, const Hunk& hunk, size_
     if (matching(lines, at, hunk) > matching(lines, best, hunk)) best = at;
   }
   const size_t bad = matching(lines, best, hunk);
+  if (bad == hunk.before.size())
+    return input_error(fmt::format(
+        "hunk {} does not fit: its lines stand before those of the hunk before it", number));
   const std::string found = best + bad < lines.size()
                                 ? fmt::format("line {} is '{}'", best + bad + 1, lines[best + bad])
                                 : "the text has ended";
