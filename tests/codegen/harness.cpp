@@ -55,11 +55,12 @@ codegen::Options Harness::options() const {
 }
 
 std::string Harness::judge(const std::string& module_text, const task::Task& task,
-                           engine::VerifyPools& pools) {
+                           engine::VerifyPools& pools, const std::string& family) {
   engine::VerifyRequest request;
   request.module_path = task.name + ".cu";
   request.reference_path = task.source_path;
   request.seed = 20;
+  request.family = family;
   engine::VerifyTools tools;
   tools.compiler = compiler_.get();
   tools.virtual_gpu = device_.get();

@@ -22,9 +22,9 @@ class Harness {
   /// Why nothing can be judged here; "" when it can.
   const std::string& problem() const { return problem_; }
   codegen::Options options() const;
-  /// "" when the gate passes the module, else what it says.
+  /// "" when the gate passes the module, else what it says. `family`: of the inputs; "" = all.
   std::string judge(const std::string& module_text, const task::Task& task,
-                    engine::VerifyPools& pools);
+                    engine::VerifyPools& pools, const std::string& family = "");
   /// "" when the module gives the graph's outputs for these inputs, else what is wrong.
   std::string judge(const std::string& module_text, const graph::Graph& graph,
                     const std::vector<tensor::HostTensor>& inputs, const task::Dims& dims = {});
