@@ -105,24 +105,30 @@ def initial_arguments(module, request):
     return list(made), {}
 
 
+def identifier(name):
+    """As the tracer names a weight: 'net.0.bias' is net_0_bias, '0.bias' is _0_bias."""
+    plain = name.replace(".", "_")
+    return "_" + plain if plain[:1].isdigit() else plain
+
+
 def state_names(model):
-    """The state dict's names, by themselves and with '_' for '.'."""
+    """The state dict's names, by themselves and as identifiers."""
     names = [name for name, _ in (*model.named_parameters(), *model.named_buffers())]
-    return {**{name.replace(".", "_"): name for name in names}, **{name: name for name in names}}
+    return {**{identifier(name): name for name in names}, **{name: name for name in names}}
 
 
 def put_weights(model, weights):
-    """Replaces parameters and buffers. Names are the state dict's, with '.' or '_' between the parts."""
+    """Replaces parameters and buffers. Names are the state dict's, by themselves or as identifiers."""
     owners = {}
     for prefix, owner in model.named_modules():
         for registry in (owner._parameters, owner._buffers):
             for name, value in registry.items():
                 if value is not None:
                     full = f"{prefix}.{name}" if prefix else name
-                    owners[full] = owners[full.replace(".", "_")] = (owner, registry, name, value)
+                    owners[full] = owners[identifier(full)] = (owner, registry, name, value)
     for full, value in weights:
         if full not in owners:
-            known = sorted({name for name in owners if "." in name or name.replace("_", ".") not in owners})
+            known = sorted({name for name, _ in (*model.named_parameters(), *model.named_buffers())})
             raise Failure("BadArguments", f"the model has no weight {full!r}; it has {', '.join(known) or 'none'}")
         owner, registry, name, old = owners[full]
         if tuple(old.shape) != tuple(value.shape):

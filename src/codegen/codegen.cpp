@@ -38,18 +38,17 @@ bool same_number(double one, double other) {
   return one == other || (std::isnan(one) && std::isnan(other));
 }
 
-/// Whether the same operations were traced with other numbers.
-bool only_numbers_differ(const graph::Graph& one, const graph::Graph& other) {
-  if (one.nodes.size() != other.nodes.size()) return false;
-  bool differ = false;
+/// Whether other operations were traced, or the same with other numbers.
+bool differ(const graph::Graph& one, const graph::Graph& other) {
+  if (one.nodes.size() != other.nodes.size()) return true;
   for (size_t i = 0; i < one.nodes.size(); ++i) {
     const graph::Node &a = one.nodes[i], &b = other.nodes[i];
-    if (a.op != b.op || a.inputs != b.inputs) return false;
+    if (a.op != b.op || a.inputs != b.inputs) return true;
     if (a.op != graph::Op::Constant || !a.attrs.starts.empty()) continue;
-    differ = differ || !same_number(a.attrs.number, b.attrs.number) ||
-             a.attrs.integer != b.attrs.integer;
+    if (!same_number(a.attrs.number, b.attrs.number) || a.attrs.integer != b.attrs.integer)
+      return true;
   }
-  return differ;
+  return false;
 }
 
 /// Another value of one dim that the trace at `shape` still speaks of; nothing where none is near.
@@ -67,8 +66,8 @@ Result<std::optional<task::Dims>> neighbour(const task::Task& task, const graph:
   return std::optional<task::Dims>();
 }
 
-/// Numbers that follow from the dims in a way no expression says, as in `D ** 0.5`, tie the trace
-/// to its dims: "D == 64".
+/// Numbers and operations that follow from the dims in a way no expression says, as in `D ** 0.5`,
+/// tie the trace to its dims: "D == 64".
 Result<std::vector<std::string>> tied_dims(const task::Task& task, const graph::Graph& graph,
                                            const task::Dims& shape) {
   std::vector<std::string> guards;
@@ -76,7 +75,7 @@ Result<std::vector<std::string>> tied_dims(const task::Task& task, const graph::
     const std::optional<task::Dims> at = KW_TRY(neighbour(task, graph, shape, dim));
     if (!at) continue;
     const Result<graph::Graph> other = task.reference->trace(*at);
-    if (other && only_numbers_differ(graph, *other)) {
+    if (other && differ(graph, *other)) {
       guards.push_back(fmt::format("{} == {}", dim, value));
     }
   }

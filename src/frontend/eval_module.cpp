@@ -46,9 +46,17 @@ Value Evaluator::symbol_for(const std::string& name, const Value& value) {
   return graph::Dim::symbol(name, extent);
 }
 
-// N = 16 makes a dim of N, shape = (16, 32) dims of shape_0 and shape_1.
+// N = 16 makes a dim of N, B, D = 16, 32 dims of B and D, shape = (16, 32) of shape_0 and shape_1.
 Value Evaluator::named_dim(const Json& target, Value value) {
-  if (!frames_.empty() || target["_"].as_string() != "Name") return value;
+  if (!frames_.empty()) return value;
+  const Json::Array& targets = target["elts"].items();
+  const std::vector<Value>* given = targets.empty() ? nullptr : items_of(value);
+  if (given && given->size() == targets.size()) {
+    std::vector<Value> named;
+    for (size_t i = 0; i < targets.size(); ++i) named.push_back(named_dim(targets[i], (*given)[i]));
+    return make_tuple(std::move(named));
+  }
+  if (target["_"].as_string() != "Name") return value;
   const std::string& name = target["id"].as_string();
   const auto* tuple = value.get<std::shared_ptr<Tuple>>();
   if (!tuple) return symbol_for(name, value);

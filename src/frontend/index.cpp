@@ -95,9 +95,8 @@ Result<Dim> slice_bound(Builder& graph, const Value& bound, const Dim& extent,
   if (!given)
     return input_error(
         fmt::format("slice indices must be integers or None, not {}", type_name(bound)));
-  const Dim from_front = given->value() < 0 ? extent + *given : *given;
-  if (from_front.value() < 0) return Dim(0);
-  return at_most(graph, from_front, extent) ? from_front : extent;
+  if (given->value() < 0) return at_most(graph, Dim(0) - *given, extent) ? extent + *given : Dim(0);
+  return at_most(graph, *given, extent) ? *given : extent;
 }
 
 Result<NodeId> cut(Builder& graph, NodeId node, int dim, const SliceValue& slice) {
@@ -146,6 +145,21 @@ Result<Value> resolve_item(Builder& graph, const Value& item) {
   return item;
 }
 
+/// Ints of a list as an index must lie inside at every extent the trace speaks of.
+Status check_listed(Builder& graph, NodeId index, int dim, const Dim& extent) {
+  const Node node = graph[index];
+  if (node.op == Op::Concat || node.op == Op::Reshape) {
+    for (const NodeId part : node.inputs) KW_TRY(check_listed(graph, part, dim, extent));
+  }
+  if (node.op != Op::Constant || !node.attrs.starts.empty()) return Done{};
+  const int64_t at = node.attrs.integer;
+  if (at < -extent.value() || at >= extent.value())
+    return input_error(fmt::format("index {} is out of bounds for dimension {} with size {}", at,
+                                   dim, extent.value()));
+  at_most(graph, Dim(at < 0 ? -at : at + 1), extent);
+  return Done{};
+}
+
 Result<Parsed> parse(Builder& graph, NodeId base, const Value& index) {
   std::vector<Value> items;
   const auto* tuple = index.get<std::shared_ptr<Tuple>>();
@@ -161,6 +175,8 @@ Result<Parsed> parse(Builder& graph, NodeId base, const Value& index) {
       const bool mask = is_mask(graph, tensor->node);
       (mask ? parsed.masks : parsed.picks)
           .push_back({static_cast<int>(shape.size()), tensor->node});
+      if (!mask)
+        KW_TRY(check_listed(graph, tensor->node, dim, graph[base].shape[static_cast<size_t>(dim)]));
       for (int i = dims_taken(graph, item); i > 0; --i)
         shape.push_back(graph[base].shape[static_cast<size_t>(dim++)]);
     } else if (const auto* integer = item.get<Dim>()) {

@@ -31,6 +31,14 @@ bool annotated(const Found& found) {
   });
 }
 
+/// Parameters of a flat reference that are ints of the file are dims, as if they had been given.
+void take_dims_of_file(const Found& found, TaskDraft& draft) {
+  for (const Parameter& one : found.parameters) {
+    const auto in_file = draft.file.find(one.name);
+    if (in_file != draft.file.end() && !one.has_default) draft.given.insert(*in_file);
+  }
+}
+
 Result<task::Task> read_source(const std::string& text, const std::string& path,
                                const LoadRequest& request) {
   TaskDraft draft;
@@ -48,11 +56,12 @@ Result<task::Task> read_source(const std::string& text, const std::string& path,
   const bool asked = from_file.has_value();
   draft.format = found.is_model && asked ? "kernelbench" : "function";
   if (asked) draft.notes.emplace_back("shapes and dtypes from get_inputs()");
+  const bool bare = !asked && !annotated(found) && !found.is_model;
+  if (bare) take_dims_of_file(found, draft);
   Binder binder(found, request.inputs, std::move(from_file), draft.entry.source->name);
   KW_TRY(binder.bind(draft));
   if (binder.unknown().empty()) return make_task(std::move(draft));
-  const bool flat = !asked && !annotated(found) && !found.is_model && !request.dims.empty();
-  if (!flat) return binder.ask();
+  if (!bare || draft.given.empty()) return binder.ask();
   return load_flat(std::move(draft), binder.unknown());
 }
 

@@ -191,9 +191,10 @@ Status check_inputs(const task::Task& task, const task::Dims& dims) {
   for (const task::TensorSpec& spec : task.inputs) {
     const std::vector<int64_t> shape = KW_TRY(task.shape_of(spec, dims));
     if (std::find(shape.begin(), shape.end(), 0) != shape.end())
-      return input_error(fmt::format("input '{}' has no elements: its shape is [{}]{}", spec.name,
-                                     join(spec.shape, ", "),
-                                     dims.empty() ? "" : " at " + task::dims_text(dims)));
+      return input_error(fmt::format(
+          "input '{}' has no elements: its shape is [{}]{}\n  hint: give extents of at least 1: a "
+          "kernel that has nothing to compute cannot be judged",
+          spec.name, join(spec.shape, ", "), dims.empty() ? "" : " at " + task::dims_text(dims)));
   }
   return Done{};
 }

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "frontend/numbers.h"
 #include "frontend/ops_formula.h"
 #include "frontend/ops_tables.h"
 #include "graph/compose_move.h"
@@ -31,6 +32,31 @@ Result<Value> pairwise_distance(Call& call) {
   return tensor_value(KW_TRY(graph::pairwise_distance(call.graph(), x, y, p, eps, keepdim)));
 }
 
+constexpr int64_t kFewRows = 25;  // PyTorch takes differences up to here, a product beyond
+
+/// Whether PyTorch multiplies: |x|^2 - 2 x y + |y|^2, which loses what the differences keep.
+Result<bool> multiplies(Call& call, NodeId x, NodeId y) {
+  const std::string mode = KW_TRY(call.text("compute_mode"));
+  if (mode == "use_mm_for_euclid_dist") return true;
+  if (mode == "donot_use_mm_for_euclid_dist") return false;
+  if (mode != "use_mm_for_euclid_dist_if_necessary")
+    return input_error(fmt::format("{} is not a valid value for compute_mode", mode));
+  graph::Builder& g = call.graph();
+  return !at_most(g, g.extent(x, g.rank(x) - 2), graph::Dim(kFewRows)) ||
+         !at_most(g, g.extent(y, g.rank(y) - 2), graph::Dim(kFewRows));
+}
+
+Result<Value> euclid_by_product(Formula& f, const Term& x, const Term& y) {
+  const Term rows = reduce(graph::Op::Sum, x * x, {f.rank(x) - 1});
+  const Term columns = reduce(graph::Op::Sum, y * y, {f.rank(y) - 1});
+  if (f.failed()) return f.result(rows);
+  graph::Builder& g = f.graph();
+  const Term across = f.node(graph::transpose(g, columns.value.node, -1, -2));
+  const NodeId turned = KW_TRY(graph::transpose(g, y.value.node, -1, -2));
+  const Term product = f.node(g.matmul(x.value.node, turned));
+  return f.result(sqrt(maximum(rows - 2 * product + across, 0)));
+}
+
 // Every row of the one against every row of the other.
 Result<Value> cdist(Call& call) {
   Formula f(call);
@@ -49,6 +75,8 @@ Result<Value> cdist(Call& call) {
                                    last_x.value(), last_y.value()));
   }
   if (p < 0) return input_error("cdist only supports non-negative p values");
+  if (p == 2 && KW_TRY(multiplies(call, x.value.node, y.value.node)))
+    return euclid_by_product(f, x, y);
   Term rows = f.node(graph::unsqueeze(g, x.value.node, f.rank(x) - 1));
   Term columns = f.node(graph::unsqueeze(g, y.value.node, f.rank(y) - 2));
   Term gap = rows - columns;

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "frontend/numbers.h"
 #include "frontend/ops_formula.h"
 #include "frontend/ops_tables.h"
 #include "graph/compose_move.h"
@@ -97,7 +98,7 @@ Result<NodeId> quantile_at(Call& call, NodeId sorted, int dim, double q) {
   graph::Builder& g = call.graph();
   const Dim n = g.extent(sorted, dim);
   std::string interpolation = KW_TRY(call.text("interpolation"));
-  Place place = KW_TRY(place_of(q, n.value(), interpolation));
+  Place place = KW_TRY(place_of(q, concrete(call.graph(), n), interpolation));
   Formula f(call);
   Term low = f.node(graph::narrow(g, sorted, dim, Dim(place.low), Dim(1)));
   Term high = f.node(graph::narrow(g, sorted, dim, Dim(place.high), Dim(1)));

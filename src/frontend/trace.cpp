@@ -161,8 +161,10 @@ Status Tracer::collect(const Value& value, const std::string& name, int depth) {
   const std::vector<Value>* items = items_of(value);
   if (const auto* object = value.get<std::shared_ptr<Object>>()) items = module_items(**object);
   if (!items || depth > kMaxNesting)
-    return input_error(fmt::format("{}: {} returns {}, not a tensor", entry_.source->name,
-                                   entry_.name, type_name(value)));
+    return input_error(
+        fmt::format("{}: {} returns {}, not a tensor\n  hint: return tensors, alone or in a tuple, "
+                    "list or dict",
+                    entry_.source->name, entry_.name, type_name(value)));
   for (size_t i = 0; i < items->size(); ++i)
     KW_TRY(collect((*items)[i], fmt::format("out{}", outputs_.size()), depth + 1));
   return Done{};
@@ -210,10 +212,15 @@ void Tracer::name_weights(Trace& trace, const graph::Graph& graph, const std::ve
                           std::vector<std::pair<NodeId, std::string>>& inputs) {
   std::vector<Drawn> drawn = evaluator_.parameters();
   drawn.insert(drawn.end(), evaluator_.drawn().begin(), evaluator_.drawn().end());
+  const std::string nameless = "weight";
   const auto add = [&](NodeId node, const std::string& path) {
     const auto known = std::find_if(drawn.begin(), drawn.end(),
                                     [&](const Drawn& one) { return one.node == node; });
-    if (known == drawn.end() || !needed[static_cast<size_t>(node)]) return;
+    if (known == drawn.end()) return;
+    if (!needed[static_cast<size_t>(node)]) {
+      if (&path != &nameless) trace.notes.push_back(fmt::format("no output needs '{}'", path));
+      return;
+    }
     Weight weight{unique(path), graph[node].dtype, {}, known->legal};
     for (const graph::Dim& extent : graph[node].shape) weight.shape.push_back(extent.text());
     inputs.emplace_back(node, weight.name);
@@ -234,7 +241,7 @@ void Tracer::name_weights(Trace& trace, const graph::Graph& graph, const std::ve
   while (!drawn.empty()) {
     const NodeId node = drawn.front().node;
     const size_t before = drawn.size();
-    add(node, "weight");
+    add(node, nameless);
     if (drawn.size() == before) drawn.erase(drawn.begin());
   }
 }

@@ -53,6 +53,7 @@ Result<NodeId> roll_one(Builder& b, NodeId x, const Dim& shift, int dim) {
   if (shift.value() < -extent.value() || shift.value() > extent.value()) {
     back = remainder(shift, extent);
   } else if (shift.value() < 0) {
+    b.guard_at_most(Dim(0) - shift, extent);
     back = extent + shift;
   }
   b.guard_at_most(back, extent);
@@ -252,8 +253,16 @@ Result<NodeId> pad(Builder& b, NodeId x, const std::vector<Dim>& pads, PadMode m
         "padding length {} and input of dimension {}",
         pads.size(), rank));
   }
+  const size_t padded = pads.size() / 2;
+  if (mode != PadMode::Constant && rank != padded + 1 && rank != padded + 2) {
+    return input_error(
+        fmt::format("Padding size {} is not supported for {}D input tensor: without "
+                    "mode='constant' it pads the "
+                    "last {} of {} or {} dimensions",
+                    pads.size(), rank, padded, padded + 1, padded + 2));
+  }
   std::vector<Edge> edges(rank, Edge{0, 0});
-  for (size_t i = 0; i < pads.size() / 2; ++i) {
+  for (size_t i = 0; i < padded; ++i) {
     edges[rank - 1 - i] = Edge{pads[2 * i], pads[2 * i + 1]};
   }
   for (size_t i = 0; i < rank; ++i) {

@@ -21,8 +21,14 @@ Error no_dims(const char* what) {
 // A place in 0 … extent as Python reads it: negative from the end, cut at both ends.
 Dim clamp_place(Builder& b, const Dim& place, const Dim& extent) {
   const Dim from_front = place.value() < 0 ? extent + place : place;
-  if (from_front.value() < 0) return 0;
-  if (from_front.value() > extent.value()) return extent;
+  if (from_front.value() < 0) {
+    b.guard_at_most(extent + Dim(1), Dim(0) - place);
+    return 0;
+  }
+  if (from_front.value() > extent.value()) {
+    b.guard_at_most(extent + Dim(1), from_front);
+    return extent;
+  }
   if (place.value() < 0) {
     b.guard_at_most(Dim(0) - place, extent);
   } else {
@@ -199,6 +205,7 @@ Result<NodeId> narrow(Builder& b, NodeId x, int dim, const Dim& start, const Dim
     return input_error(fmt::format("start ({}) + length ({}) exceeds dimension size ({}).",
                                    start.value(), length.value(), extent.value()));
   }
+  if (start.value() < 0) b.guard_at_most(Dim(0) - start, extent);
   b.guard_at_most(first + length, extent);
   return b.slice(x, at, first, first + length);
 }

@@ -239,6 +239,10 @@ std::vector<Golden> moves() {
        [](Builder& b, Inputs in) {
          return roll(b, in.single("x", {dim_b(), dim_d()}), {1}, {1});
        }},
+      {"move", "roll_back",
+       [](Builder& b, Inputs in) {
+         return roll(b, in.single("x", {dim_b(), dim_d()}), {-2}, {1});
+       }},
       {"move", "pad_reflect",
        [](Builder& b, Inputs in) {
          return pad(b, in.single("x", {dim_b(), dim_d()}), {1, 2}, PadMode::Reflect, 0);
@@ -528,6 +532,11 @@ std::vector<Refusal> refusals() {
          return pad(b, in.half("x", {2, 3}), {3, 0}, PadMode::Reflect, 0);
        },
        "Padding size should be less than the corresponding input dimension"},
+      {"pad_reflect_rank",
+       [](Builder& b, Inputs in) {
+         return pad(b, in.half("x", {1, 2, 3, 4}), {1, 1}, PadMode::Reflect, 0);
+       },
+       "Padding size 2 is not supported for 4D input tensor"},
       {"pad_circular_wide",
        [](Builder& b, Inputs in) {
          return pad(b, in.half("x", {2, 3}), {4, 0}, PadMode::Circular, 0);
