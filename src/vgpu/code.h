@@ -150,7 +150,6 @@ struct Code {
                         // run in order
   bool has_sync = false;           // the same without prints: blocks may order each other
   bool has_strong_stores = false;  // volatile, relaxed or releasing stores to global memory
-  bool has_float_atomics = false;
   std::vector<int> variables_used;  // indices into Module::variables (.global, .const)
   int max_threads[3] = {0, 0, 0};
   int required_threads[3] = {0, 0, 0};

@@ -223,10 +223,6 @@ bool Decoder::atomic(const Instruction& in) {
   }
   if (!address(in.operands[first], atom.mem)) return false;
   note_access(atom.mem, true);
-  const bool is_float = atom.type == Type::F32 || atom.type == Type::F64 ||
-                        atom.type == Type::F16 || atom.type == Type::F16x2 ||
-                        atom.type == Type::Bf16 || atom.type == Type::Bf16x2;
-  if (is_float && atom.mem.space != Space::Shared) code_.has_float_atomics = true;
   Inst& inst = emit(Op::Atomic);
   inst.target = static_cast<uint32_t>(code_.atomics.size());
   code_.atomics.push_back(atom);

@@ -8,10 +8,9 @@
 
 namespace kw::vgpu {
 
-/// The first output that differs, as a finding; a warning when float atomics explain it by
-/// rounding.
+/// The first output that differs, as a finding; a warning when rounding explains it.
 std::optional<record::Finding> compare_orders(const kernel::Program& program,
                                               const exec::RunOutcome& natural,
-                                              const exec::RunOutcome& permuted, bool float_atomics);
+                                              const exec::RunOutcome& permuted);
 
 }  // namespace kw::vgpu

@@ -214,19 +214,12 @@ Result<RunOutcome> run_once(const RunRequest& request, uint64_t seed, double dea
   return Attempt(request, 1, seed, deadline).run();
 }
 
-bool has_float_atomics(const RunRequest& request) {
-  const auto& launches = request.program->launches;
-  return std::any_of(launches.begin(), launches.end(), [&](const kernel::Launch& launch) {
-    return request.image->kernels.at(launch.entry).has_float_atomics;
-  });
-}
-
 // Runs the program twice more, backwards and shuffled.
 Status check_order(const RunRequest& request, double deadline, RunOutcome& outcome) {
   for (const uint64_t seed : {kReverseSeed, uint64_t{0x5eed}}) {
     const RunOutcome other = KW_TRY(run_once(request, seed, deadline));
     if (other.status != RunStatus::Completed) continue;
-    auto finding = compare_orders(*request.program, outcome, other, has_float_atomics(request));
+    auto finding = compare_orders(*request.program, outcome, other);
     if (!finding) continue;
     outcome.findings.push_back(std::move(*finding));
     return Done{};

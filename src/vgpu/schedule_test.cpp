@@ -184,6 +184,25 @@ TEST(Schedule, OrdersAreFoundByPermutingBlocks) {
   }
 }
 
+TEST(Schedule, RoundingOfSharedAtomicsIsAWarning) {
+  Bench bench(entry(".param .u64 y, .param .u64 x",
+                    R"(ld.param.u64 %rd1, [y]; ld.param.u64 %rd2, [x]; mov.u32 %r1, %tid.x;
+mad.wide.u32 %rd3, %r1, 4, %rd2; ld.global.f32 %f1, [%rd3]; setp.eq.s32 %p1, %r1, 0;
+@%p1 st.shared.u32 [s], 0; bar.sync 0; red.shared.add.f32 [s], %f1; bar.sync 0;
+@!%p1 bra E; ld.shared.f32 %f2, [s]; st.global.f32 [%rd1], %f2; E:)",
+                    ".shared .align 4 .b8 s[4];"));
+  const int y = bench.output("y", 1, tensor::DType::Fp32);
+  std::vector<float> values;
+  for (int i = 0; i < 256; ++i) values.push_back(1.0f / static_cast<float>(3 * i + 1));
+  const int x = bench.input("x", values);
+  bench.launch("k", {1}, {256}).params = {Bench::pointer(y), Bench::pointer(x)};
+  bench.options.check_order = true;
+  bench.run();
+  const record::Finding* f = bench.found(FindingKind::OrderDependence);
+  ASSERT_NE(f, nullptr) << bench.findings();
+  EXPECT_EQ(f->certainty, record::Certainty::Warning) << f->message;
+}
+
 TEST(Schedule, RoundingOfFloatAtomicsIsAWarning) {
   Bench bench(entry(".param .u64 y, .param .u64 x",
                     "ld.param.u64 %rd1, [y]; ld.param.u64 %rd2, [x]; mov.u32 %r1, %ctaid.x; "
