@@ -159,6 +159,29 @@ std::string coloured_diff(const std::string& diff, const Style& style) {
   return text;
 }
 
+/// Who was asked, what for, and what that cost; "" where no model was.
+std::string models_text(const engine::RunView& view) {
+  const Json& models = view.report["models"];
+  if (!models.is_object()) return "";
+  const Json& total = models["ledger"]["total"];
+  std::string text = line("models", fmt::format("{} calls, cost {}", total["calls"].as_int(),
+                                                total["text"].as_string()));
+  for (const Json& trace : view.report["report"]["stage_traces"].items()) {
+    if (trace["model_used"].as_string() == "none") continue;
+    text += line(
+        "", fmt::format("{}: {} attempts={} model={} tokens={}/{} cache_read={}",
+                        trace["stage_name"].as_string(),
+                        trace["succeeded"].as_bool() ? "ok" : "failed", trace["attempts"].as_int(),
+                        trace["model_used"].as_string(), trace["tokens_in"].as_int(),
+                        trace["tokens_out"].as_int(), trace["cache_read_tokens"].as_int()));
+  }
+  const Json& polish = models["polish"];
+  if (polish["accepted"].as_bool()) text += line("polish", "accepted");
+  if (polish["reason"].is_string())
+    text += line("polish", "rejected: " + polish["reason"].as_string());
+  return text;
+}
+
 }  // namespace
 
 std::string runs_text(const std::vector<store::RunRow>& runs, const Style& style) {
@@ -192,7 +215,7 @@ std::string inspect_text(const engine::RunView& view, size_t most, bool events,
   text += line("because", view.run.reason);
   text += line("right", correctness_text(view));
   text += line("best", result_text(view)) + line("kernel", view.kernel_path);
-  text += line("candidates", counts_text(view));
+  text += line("candidates", counts_text(view)) + models_text(view);
   for (const std::string& what : view.damage) {
     text += "  " + report::paint(style, Paint::Error, "damaged") + "    " +
             report::printable(what) + "\n";

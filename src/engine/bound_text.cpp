@@ -93,7 +93,8 @@ std::string bound_text(const Cost* cost, const bench::Work& work, const bench::F
   }
   if (cost == nullptr) return out + "no counters are known for it\n";
   double memory = 0;
-  for (const CostPart& part : cost->launches) memory += part.memory_us;
+  // Without what too few bytes in flight cost: traffic alone.
+  for (const CostPart& part : cost->launches) memory += part.memory_us * part.hiding;
   for (size_t i = 0; i < cost->launches.size(); ++i) out += part_text(cost->launches[i], i + 1);
   if (cost->launches.size() > 1)
     out += fmt::format("{} launches: intermediates go through memory between them\n",

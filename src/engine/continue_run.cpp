@@ -161,13 +161,15 @@ void Synthesis::restore_archive() {
       const std::string reason = verdict["reason"].as_string();
       entry.refused = name + (reason.empty() ? "" : ": " + reason);
     } else if (judge_->measures()) {
-      entry.measured_us = run_->timing(candidate.id)["us"].as_double();
+      const Json timing = run_->timing(candidate.id);
+      entry.measured_us = timing["rank_us"].as_double(timing["us"].as_double());
     }
   }
 }
 
 // What was asked, tried and spent before, so that it is neither lost nor asked again.
 Status Synthesis::restore_models(const Json& spec) {
+  past_models_ = run_->report()["models"];
   if (only_measure_) request_.proposer = "builtin";
   KW_TRY(open_models());
   if (!work_) return Done{};

@@ -24,7 +24,8 @@ struct JudgeRequest {
   const task::Task* task = nullptr;  // its first benchmark shape is the one to be fast at
   VerifyRequest verify;              // reference, options and seed; module and tunables are ours
   std::vector<std::string> torch_modes;
-  bool quick = false;  // certify() only looks again at what is known: nothing is certified
+  bool host_time = false;  // candidates are ranked by what the host sees, launches included
+  bool quick = false;      // certify() only looks again at what is known: nothing is certified
   const record::Calibration* calibration = nullptr;  // rates for estimates and the floor
 };
 
@@ -98,6 +99,8 @@ class Judge : public search::Evaluator {
                                                  std::vector<CostLaunch> launches);
   Result<search::Look> finish_screening(const record::Candidate& candidate, const Cost& cost,
                                         bool at_least = false);
+  /// The time a candidate is ranked by.
+  double rank_us(const bench::Measurement& measured) const;
   Result<search::Look> measure_one(Lane& lane, const record::Candidate& candidate);
   Status find_shape(Lane& lane);
   Result<VerifyReport> gate(Lane& lane, const record::Candidate& candidate);

@@ -125,10 +125,15 @@ Result<search::Look> Judge::measure_one(Lane& lane, const record::Candidate& can
     return refuse(candidate,
                   record::Rejected{record::Stage::Audit, *measured.rejected, std::nullopt, ""});
   }
-  KW_TRY(run_.timed(
-      candidate.id,
-      Json::object().set("us", measured.summary.median).set("quick", to_json(measured))));
-  return search::Look{measured.summary.median, ""};
+  Json json = Json::object();
+  json.set("us", measured.summary.median).set("rank_us", rank_us(measured));
+  KW_TRY(run_.timed(candidate.id, json.set("quick", to_json(measured))));
+  return search::Look{rank_us(measured), ""};
+}
+
+double Judge::rank_us(const bench::Measurement& measured) const {
+  const double host = measured.samples.host_us;
+  return request_.host_time && host > 0 ? host : measured.summary.median;
 }
 
 Result<std::vector<search::Look>> Judge::pair(const search::Candidates& candidates, int effort) {
@@ -162,9 +167,9 @@ Result<std::vector<search::Look>> Judge::pair(const search::Candidates& candidat
           candidate, record::Rejected{record::Stage::Audit, *measured.rejected, std::nullopt, ""}));
       continue;
     }
-    looks[owners[k]].us = measured.summary.median;
+    looks[owners[k]].us = rank_us(measured);
     Json json = Json::object();
-    json.set("us", measured.summary.median);
+    json.set("us", measured.summary.median).set("rank_us", rank_us(measured));
     json.set("paired", to_json(measured)).set("among", static_cast<int64_t>(owners.size()));
     KW_TRY(run_.timed(candidate.id, json));
   }

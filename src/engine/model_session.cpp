@@ -63,7 +63,6 @@ Result<std::unique_ptr<ModelSession>> ModelSession::open(const ModelOptions& opt
                                                          uint64_t seed) {
   std::unique_ptr<ModelSession> session(new ModelSession());
   session->config_ = KW_TRY(llm::load_config());
-  hide_keys(session->config_);
   session->plan_ = KW_TRY(stages::make_plan(words_of(options), session->config_));
   session->budget_ = options.budget_usd.value_or(kDefaultBudget);
   llm::ClientOptions client;
@@ -82,8 +81,9 @@ Result<std::unique_ptr<ModelSession>> ModelSession::open(const ModelOptions& opt
   return session;
 }
 
-llm::Outcome ModelSession::answer(const llm::ModelId& id, const llm::Request& request) {
-  return client_->complete(id, request, {});
+llm::Outcome ModelSession::answer(const llm::ModelId& id, const llm::Request& request,
+                                  const llm::Watch& watch) {
+  return client_->complete(id, request, watch);
 }
 
 std::vector<llm::LedgerEntry> ModelSession::fresh_rows() {

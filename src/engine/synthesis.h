@@ -52,6 +52,8 @@ class Synthesis {
   Status apply_precision();
   /// The benchmark shapes in the order a priority asks for.
   void order_shapes(const std::string& priority);
+  /// "latency", "throughput", "balanced", or "" where nobody said.
+  std::string priority() const;
   /// One step with its trace; its Error becomes the report's failure.
   bool step(const char* name, Step method);
   void fail(const std::string& stage, const Error& error);
@@ -85,6 +87,8 @@ class Synthesis {
   void talk_step();
   std::unique_ptr<search::Proposer> tuner() const;
   Status certify_models();
+  Result<std::optional<record::Candidate>> annotated(const search::Entry& winner);
+  Result<std::string> certify_annotated(const record::Candidate& made, const Certificate& plain);
   Status polish();
   void polish_step();
 
@@ -123,6 +127,7 @@ class Synthesis {
   std::unique_ptr<Judge> judge_;
   std::optional<search::Outcome> outcome_;
   std::unique_ptr<ModelWork> work_;  // null: no model is asked
+  Json past_models_;                 // what an earlier session's report says of them
   bool only_measure_ = false;
   std::vector<StageTrace> traces_;
   size_t certifications_ = 0;

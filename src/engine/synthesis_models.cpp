@@ -48,6 +48,8 @@ std::vector<std::string> measured_lines(const Certificate& certificate, const se
 }  // namespace
 
 Status Synthesis::open_models() {
+  // Whoever writes kernels: no helper needs the keys.
+  if (const auto config = llm::load_config()) hide_keys(*config);
   std::string warning;
   request_.proposer = KW_TRY(resolve_proposer(request_, &warning));
   if (!warning.empty()) report_.warnings.push_back(warning);
@@ -69,7 +71,12 @@ llm::Outcome Synthesis::ask_model(const llm::ModelId& id, const llm::Request& re
     tell(progress_.stage, progress_.detail);
     progress_.notice.clear();
   }
-  llm::Outcome outcome = work_->session->answer(id, request);
+  llm::Watch watch;
+  watch.on_text = [this, &id, bytes = size_t{0}](std::string_view text) mutable {
+    bytes += text.size();
+    tell(progress_.stage, fmt::format("{} answers, {} bytes so far", id.text(), bytes));
+  };
+  llm::Outcome outcome = work_->session->answer(id, request, watch);
   if (!outcome) work_->provider = outcome.failure();
   return outcome;
 }
@@ -225,6 +232,7 @@ Status Synthesis::talk() {
 void Synthesis::talk_step() {
   if (!report_.failed_stage.empty()) return;
   work_->stage = "codegen";
+  progress_.eta_seconds.reset();
   const Status done = guarded(&Synthesis::talk);
   if (work_->stages) work_->attempts = work_->stages->attempts();
   if (work_->story) {
@@ -233,7 +241,8 @@ void Synthesis::talk_step() {
     for (const std::string& note : work_->story->notes) report_.notes.push_back(note);
     if (const stages::StageOutcome* failed = work_->story->failed()) {
       work_->why_not = fmt::format("{}: {}", stages::stage_name(failed->stage), failed->reason);
-      report_.warnings.push_back(work_->why_not);
+      // A provider's failure is said once, at the end.
+      if (!work_->provider) report_.warnings.push_back(work_->why_not);
     }
   }
   if (!work_->why_no_talk.empty())
@@ -249,7 +258,8 @@ std::unique_ptr<search::Proposer> Synthesis::tuner() const {
   std::vector<propose::Recipe> recipes;
   for (const search::Entry* entry : archive_.ranked()) {
     const record::Candidate& candidate = entry->candidate;
-    if (candidate.model.empty() || recipes.size() == kTunedModules) continue;
+    const bool plain = !candidate.model.empty() && candidate.stage != "polish";
+    if (!plain || recipes.size() == kTunedModules) continue;
     recipes.push_back(
         {candidate.origin, [text = candidate.text]() -> Result<std::string> { return text; }});
   }
@@ -275,53 +285,70 @@ Status Synthesis::certify_models() {
   return Done{};
 }
 
-// The certified winner with comments. Whatever goes wrong, the winner ships as it is.
-Status Synthesis::polish() {
-  ModelWork& work = *work_;
-  const Certificate plain = *judge_->certificate();
-  const search::Entry winner = archive_.at(*outcome_->winner);
-  record::Candidate shipped = winner.candidate;
-  shipped.text = plain.text;
-  const std::string facts = work.bench->hints(winner.candidate);
-  const auto annotated = KW_TRY(work.stages->polish(shipped, facts, &work.why_not_polished));
-  work.attempts = work.stages->attempts();
-  if (!annotated) return Done{};
-  const bool measured = plain.bench.candidate.measurement.has_value();
+// The winner with a model's comments and the engine's numbers; nothing when no model gave it.
+Result<std::optional<record::Candidate>> Synthesis::annotated(const search::Entry& winner) {
+  for (const search::Entry& entry : archive_.entries()) {
+    const std::vector<std::string>& parents = entry.candidate.parents;
+    const bool its = std::ranges::find(parents, winner.candidate.id) != parents.end();
+    if (entry.alive() && its && entry.candidate.stage == "polish")
+      return std::optional(entry.candidate);
+  }
+  const Certificate& plain = *judge_->certificate();
+  record::Candidate shown = winner.candidate;
+  shown.text = plain.text;
+  const auto answer = KW_TRY(work_->stages->polish(shown, work_->bench->hints(winner.candidate),
+                                                   &work_->why_not_polished));
+  work_->attempts = work_->stages->attempts();
+  if (!answer) return answer;
   const std::vector<std::string> lines = measured_lines(
       plain, winner, task::dims_text(judge_->dims()), judge_->floor().us, calibration_.gpu);
-  record::Candidate made = record::make_candidate(
-      stages::with_header(stages::without_claims(annotated->text), lines), winner.candidate.tunes,
-      "llm", annotated->origin, {winner.candidate.id});
-  made.model = annotated->model;
-  made.stage = annotated->stage;
-  made.attempt = annotated->attempt;
+  record::Candidate made =
+      record::make_candidate(stages::with_header(stages::without_claims(answer->text), lines),
+                             winner.candidate.tunes, "llm", answer->origin, {winner.candidate.id});
+  made.model = answer->model;
+  made.stage = answer->stage;
+  made.attempt = answer->attempt;
+  return std::optional(made);
+}
+
+// Why the annotated kernel must not ship; "" when it was certified like the winner.
+Result<std::string> Synthesis::certify_annotated(const record::Candidate& made,
+                                                 const Certificate& plain) {
   archive_.add(made);
-  const stages::Look compiled = KW_TRY(work.bench->compile(made));
-  KW_TRY(work.journal->show("stage5_polish", made.id));
-  if (!compiled.ok) {
-    work.why_not_polished = "the annotated module was refused: " + compiled.reason;
-    return Done{};
-  }
+  const stages::Look compiled = KW_TRY(work_->bench->compile(made));
+  KW_TRY(work_->journal->show("stage5_polish", made.id));
+  if (!compiled.ok) return "the annotated module was refused: " + compiled.reason;
   const search::Look look = KW_TRY(judge_->certify(made));
-  KW_TRY(work.journal->show("stage5_polish", made.id));
+  KW_TRY(work_->journal->show("stage5_polish", made.id));
   search::Entry& entry = archive_.at(made.id);
   entry.refused = look.refused;
-  if (!look.refused.empty()) {
-    work.why_not_polished = "the annotated module was refused: " + look.refused;
-    return Done{};
-  }
-  if (measured && look.us > kSlower * plain.bench.candidate.measurement->summary.median) {
+  if (!look.refused.empty()) return "the annotated module was refused: " + look.refused;
+  const auto& before = plain.bench.candidate.measurement;
+  if (before) entry.measured_us = look.us;
+  if (before && look.us > kSlower * before->summary.median)
+    return fmt::format("the annotated module is slower: {:.2f} us", look.us);
+  entry.certified = true;
+  return std::string();
+}
+
+// Whatever goes wrong, the winner ships as it is.
+Status Synthesis::polish() {
+  const search::Entry winner = archive_.at(*outcome_->winner);
+  work_->polished = winner.candidate.stage == "polish";  // by an earlier session
+  if (work_->polished) return Done{};
+  const auto made = KW_TRY(annotated(winner));
+  if (!made) return Done{};
+  const Certificate plain = *judge_->certificate();
+  work_->why_not_polished = KW_TRY(certify_annotated(*made, plain));
+  if (!work_->why_not_polished.empty()) {
     judge_->keep(plain);
-    entry.measured_us = look.us;
-    work.why_not_polished = fmt::format("the annotated module is slower: {:.2f} us", look.us);
     return Done{};
   }
+  search::Entry& entry = archive_.at(made->id);
   entry.estimate_us = winner.estimate_us;
   entry.at_least = winner.at_least;
-  if (measured) entry.measured_us = look.us;
-  entry.certified = true;
-  outcome_->winner = made.id;
-  work.polished = true;
+  outcome_->winner = made->id;
+  work_->polished = true;
   return Done{};
 }
 

@@ -290,9 +290,9 @@ Json Synthesis::document() const {
   report.set("stages_executed", std::move(stages)).set("stage_traces", std::move(traces));
   const Json models = models_json();
   const Json& total = models["ledger"]["total"];
-  report.set("total_llm_tokens_in", work_ ? tokens_in(total["usage"]) : 0);
+  report.set("total_llm_tokens_in", tokens_in(total["usage"]));
   report.set("total_llm_tokens_out", total["usage"]["output"].as_int());
-  report.set("total_cost_usd", work_ ? total["usd"] : Json(0.0));
+  report.set("total_cost_usd", models.is_null() ? Json(0.0) : total["usd"]);
   report.set("wall_time_seconds", report_.wall_seconds).set("warnings", texts(report_.warnings));
   Json json = Json::object();
   json.set("passed", report_.passed).set("run_id", report_.run_id);
@@ -324,7 +324,7 @@ Json Synthesis::document() const {
   }
   json.set("search", searched.set("candidates", candidates_json()));
   json.set("prompt", prompt_json()).set("notes", texts(report_.notes));
-  if (work_) json.set("models", models);
+  if (!models.is_null()) json.set("models", models);
   return json.set("kernelwright", request_.version);
 }
 

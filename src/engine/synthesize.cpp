@@ -141,6 +141,11 @@ Status Synthesis::apply_precision() {
   return read_precision(words, task_->precision);
 }
 
+std::string Synthesis::priority() const {
+  if (const Phrase* said = prompt_.find(PhraseKind::Priority)) return said->value;
+  return work_ ? work_->spec.optimization_priority : "";
+}
+
 // Few rows are a matter of latency, many of throughput.
 void Synthesis::order_shapes(const std::string& priority) {
   if (priority == "balanced") return;
@@ -368,6 +373,7 @@ Status Synthesis::search() {
   ask.verify.threads = request_.threads;
   ask.torch_modes = request_.baselines;
   ask.quick = request_.quick;
+  ask.host_time = priority() == "latency";
   ask.calibration = &calibration_;
   judge_ = KW_TRY(Judge::make(ask, *lanes_, *run_,
                               [this](const std::string& what) { tell(progress_.stage, what); }));
