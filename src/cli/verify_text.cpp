@@ -85,10 +85,12 @@ std::string imposters_text(const verify::KillReport& report, const Style& style)
 std::string constants_text() {
   const exec::BoundConstants& k = exec::bound_constants();
   return fmt::format(
-      "B = {:g} a + h + jump + u|t| + eta; sums {:g} sqrt(n) + {:g}, halves {:g}; max z {:g}, rms "
+      "B = {:g} a + h + jump + u|t| + eta; sums {:g} sqrt(n) + {:g} or in turn to {:g}, halves "
+      "{:g}; max z {:g}, rms "
       "z "
       "{:g}, share {:g} %",
-      k.path_factor, k.sum_root, k.sum_plus, k.half_sum, k.max_z, k.rms_z, k.max_share * 100);
+      k.path_factor, k.sum_root, k.sum_plus, k.sum_chain, k.half_sum, k.max_z, k.rms_z,
+      k.max_share * 100);
 }
 
 std::string seeds_text(const verify::GateReport& gate) {

@@ -212,5 +212,22 @@ TEST(TorchCrossChecks, AgreeOnceAndRemember) {
   EXPECT_EQ(unused.started(), 0);
 }
 
+TEST(TorchCrossChecks, HalfStatisticsOfTheCpuAreANote) {
+  if (oracle::find_torch_python().path.empty()) GTEST_SKIP() << "no Python here can import torch";
+  const auto task = frontend::load_python(
+      "import torch.nn.functional as F\n"
+      "def reference(x: 'fp16[N, C, L]'):\n"
+      "    return F.instance_norm(x, eps=1e-4)\n",
+      "norm.py");
+  ASSERT_TRUE(task) << task.error().message;
+  oracle::Interpreter interpreter;
+  oracle::TorchProcess process;
+  const CrossCheckOptions options{CrossCheckMode::Always, "1", ""};
+  const auto report =
+      cross_check_reference(*task, options, cross_check_torch(interpreter, process));
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_EQ(report->state, CrossCheckState::Agrees);
+}
+
 }  // namespace
 }  // namespace kw::engine

@@ -79,6 +79,8 @@ INSTANTIATE_TEST_SUITE_P(
              "def f(x: 'fp32[B, D]'):\n  return x.mean(-1, keepdim=True).expand(x.shape[0], "
              "x.shape[1]) * 2\n",
              "axis-variation", true},
+        Case{"AnyOfBools", "def f(x: 'bool[B, D]'):\n  return x.any(-1)\n", "", true},
+        Case{"AllOfBools", "def f(x: 'bool[B, D]'):\n  return x.all(-1)\n", "", true},
         Case{"NotFinite", "import torch\ndef f(x: 'fp32[N]'):\n  return torch.log(x)\n",
              "finite-outputs", false},
         Case{"Rounded",

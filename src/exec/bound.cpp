@@ -1,5 +1,6 @@
 #include "exec/bound.h"
 
+#include <algorithm>
 #include <limits>
 
 namespace kw::exec {
@@ -44,11 +45,17 @@ Json to_json(const BoundConstants& constants) {
   json.set("path_factor", constants.path_factor);
   json.set("sum_root", constants.sum_root);
   json.set("sum_plus", constants.sum_plus);
+  json.set("sum_chain", constants.sum_chain);
   json.set("half_sum", constants.half_sum);
   json.set("max_z", constants.max_z);
   json.set("rms_z", constants.rms_z);
   json.set("max_share", constants.max_share);
   return json;
+}
+
+double chain_units(double n) {
+  const BoundConstants& c = bound_constants();
+  return std::min(n, c.sum_chain) / (2 * c.path_factor);
 }
 
 double unit_roundoff(DType type) {

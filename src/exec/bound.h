@@ -16,13 +16,18 @@ struct BoundConstants {
   double unit = 0x1p-24;   // of fp32
   double path_factor = 4;  // B = path_factor * a + h + jump + u_out * |t| + eta
   double sum_root = 2,
-         sum_plus = 8;  // a sum of n rounds by (sum_root * sqrt(n) + sum_plus) * unit * sum |x|
-  double half_sum = 4;  // h of a sum: half_sum * sqrt(sum h^2)
+         sum_plus = 8;      // a sum of n rounds by (sum_root * sqrt(n) + sum_plus) * unit * sum |x|
+  double sum_chain = 4096;  // terms that one thread may add in turn, each rounding the same way
+  double half_sum = 4;      // h of a sum: half_sum * sqrt(sum h^2)
   double max_z = 1, rms_z = 0.5;  // pass limits
   double max_share = 0.01;        // of elements that may rest on a discontinuity or an overflow
 };
 const BoundConstants& bound_constants();
 Json to_json(const BoundConstants& constants);
+
+/// What a sum of n terms may lose in units of |sum| when one thread adds them in turn, already
+/// divided by path_factor.
+double chain_units(double n);
 
 /// Half the distance between neighbours around 1: 2^-11 for fp16; 0 for integers.
 double unit_roundoff(tensor::DType type);

@@ -35,7 +35,7 @@ struct RunOptions {
   uint64_t schedule_seed = 0;   // 0: natural order
   uint64_t max_warp_instructions = 0;  // 0: a generous default
   double timeout_seconds = 60;
-  int misalign_bytes = 0;       // real GPU: offset every buffer from its natural base by this (multiple of its align)
+  int misalign_bytes = 0;       // offset every buffer from its natural base by this (multiple of its align)
   bool copy_outputs = true;     // real GPU: false leaves RunOutcome::buffers empty; hashes are there all the same
   uint64_t hash_seed = 0;       // real GPU: of RunOutcome::hashes
 };

@@ -27,6 +27,8 @@ struct Scores {
   /// best (sort, topk), or the best of 0 … j (cummax; of j … when `reverse`).
   enum class Rank : uint8_t { Best, Order, Prefix } rank = Rank::Best;
   bool reverse = false;
+  int64_t skip = 0;        // Order: so many better ones come before the output's first (kthvalue)
+  bool nan_first = false;  // a line with NaN asks for a NaN (median)
 };
 
 /// One output. All vectors have one entry per element, row-major.

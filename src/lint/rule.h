@@ -46,6 +46,8 @@ Status input_impact(Context& context, const Case& at, Findings* out);
 Status inactive_ops(Context& context, const Case& at, Findings* out);
 Status discontinuities(Context& context, const Case& at, Findings* out);
 
+/// Which family of inputs a rule's draw number `turn` takes.
+std::string family_for(const task::Task& task, int turn);
 /// Adds a finding about a shape.
 void report(const char* rule, Severity severity, const std::string& subject, std::string message,
             const Case& at, Findings* out);

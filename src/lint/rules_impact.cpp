@@ -128,8 +128,9 @@ void judge_choice(const graph::Node& node, const Choice& choice, const Case& at,
 
 Status input_impact(Context& context, const Case& at, Findings* out) {
   const Sample& sample = at.samples[0];
-  const std::vector<tensor::HostTensor> other = KW_TRY(verify::draw_inputs(
-      context.task, at.graph, at.dims, "normal", verify::derive_seed(context.options.seed, 77)));
+  const std::vector<tensor::HostTensor> other =
+      KW_TRY(verify::draw_inputs(context.task, at.graph, at.dims, family_for(context.task, 1),
+                                 verify::derive_seed(context.options.seed, 77)));
   for (size_t i = 0; i < at.graph.inputs.size(); ++i) {
     if (sample.inputs[i].data == other[i].data)
       continue;  // nothing to vary: one legal value, or empty

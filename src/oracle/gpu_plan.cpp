@@ -235,10 +235,11 @@ class GpuPlanner {
     const NodeFacts& facts = s.facts[static_cast<size_t>(node)];
     return fmt::format(
         "  const FoldSpec fold = {{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, "
-        "{}}};\n",
+        "{}, {}}};\n",
         s.mode == Mode::Truth, program.tracks.a, program.tracks.h, facts.tracks.a, facts.tracks.h,
         n.op == Op::Min ? -1 : 1, number_text(static_cast<double>(count)), number_text(c.sum_root),
-        number_text(c.sum_plus), number_text(c.half_sum), number_text(r.unit), number_text(r.limit),
+        number_text(c.sum_plus), number_text(exec::chain_units(static_cast<double>(count))),
+        number_text(c.half_sum), number_text(r.unit), number_text(r.limit),
         number_text(r.half_unit), number_text(r.half_tiny), number_text(r.half_limit),
         format_text(s.mode, n.dtype));
   }

@@ -482,7 +482,7 @@ KW_DEVICE void look_for_flip(const Value& x, const Value& z, bool same, unsigned
 struct FoldSpec {
   bool truth, in_a, in_h, out_a, out_h;
   double sign;  // of Max and Min
-  double count, root, plus, half_sum;
+  double count, root, plus, chain, half_sum;
   double unit, limit, half_unit, half_tiny, half_limit;
   Format settles;
 };
@@ -510,7 +510,8 @@ struct Sum {
     if (f.count > 1) {
       y.h *= f.half_sum;
       if (finite) {
-        y.a += (f.root * sqrt(f.count) + f.plus) * f.unit * size;
+        const double tree = (f.root * sqrt(f.count) + f.plus) * size;
+        y.a += f.unit * larger(tree, f.chain * fabs(t));
         y.h += f.half_unit * fabs(t) + (t != 0 ? f.half_tiny : 0);
       }
     }

@@ -388,6 +388,8 @@ class Product {
     add_up(job.jumps, panel, column, jumps);
     const double sum_units =
         (c.sum_root * std::sqrt(static_cast<double>(k_)) + c.sum_plus) * rounding_.unit;
+    // One thread adds all products of an element as a rule; those that are alike round alike.
+    const double chain_units = static_cast<double>(k_) / (2 * c.path_factor) * rounding_.unit;
     each(batch, panel, column, kGemmColumns<float>,
          [&](size_t at, int64_t k, size_t row, size_t col) {
            const double t = out_.t[at];
@@ -397,7 +399,7 @@ class Product {
            // Infinity times what may be zero may be NaN.
            if (!std::isfinite(t) && !unknown && job.errors.empty() && job.squares.empty()) return;
            const double m = std::fabs(t);
-           double a = errors[k] + sum_units * size[k];
+           double a = errors[k] + std::max(sum_units * size[k], chain_units * m);
            double h = c.half_sum * std::sqrt(squares[k]) + rounding_.half_unit * m +
                       (m > 0 ? rounding_.half_tiny : 0);
            // Each factor may be rounded or cut to ten bits of mantissa.

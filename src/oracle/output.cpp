@@ -36,10 +36,23 @@ bool is_index_op(Op op) {
   }
 }
 
+/// where(any NaN, argmax, index): what median does.
+bool prefers_nan(const Graph& graph, NodeId at) {
+  if (graph[at].op != Op::Where) return false;
+  const Node &found = graph[graph[at].inputs[0]], &nan = graph[graph[at].inputs[1]];
+  return nan.op == Op::ArgMax && found.op == Op::Max && graph[found.inputs[0]].op == Op::IsNan &&
+         graph[found.inputs[0]].inputs[0] == nan.inputs[0];
+}
+
 ScoreSource score_source(const Graph& graph, NodeId output) {
   ScoreSource source;
   NodeId at = output;
-  while (is_view_op(graph[at].op) || graph[at].op == Op::Cast) {
+  while (is_view_op(graph[at].op) || graph[at].op == Op::Cast || prefers_nan(graph, at)) {
+    if (graph[at].op == Op::Where) {
+      source.nan_first = true;
+      at = graph[at].inputs[2];
+      continue;
+    }
     const bool to_float = graph[at].op == Op::Cast && !is_integer(graph[at].dtype);
     if (to_float) return {};
     if (graph[at].op != Op::Cast) source.moves.insert(source.moves.begin(), &graph[at]);

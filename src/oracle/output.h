@@ -14,6 +14,7 @@ struct ScoreSource {
   graph::NodeId node = -1;                // what was ranked; -1: the output is no index
   graph::NodeId index = -1;               // the op that ranked it
   std::vector<const graph::Node*> moves;  // view ops from the index to the output, in order
+  bool nan_first = false;                 // a NaN takes the place of what was ranked
 };
 std::vector<ScoreSource> score_sources(const graph::Graph& graph);
 

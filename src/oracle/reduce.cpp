@@ -201,7 +201,8 @@ void Reduction::write_sum(const Accumulators& state, size_t at, size_t s) {
     h *= c.half_sum;
     const double n = static_cast<double>(state.count);
     if (finite) {
-      a += (c.sum_root * std::sqrt(n) + c.sum_plus) * rounding_.unit * state.size[s];
+      const double tree = (c.sum_root * std::sqrt(n) + c.sum_plus) * state.size[s];
+      a += rounding_.unit * std::max(tree, exec::chain_units(n) * std::fabs(t));
       h += rounding_.half_unit * std::fabs(t) + (t != 0 ? rounding_.half_tiny : 0);
     }
   }

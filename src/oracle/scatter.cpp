@@ -68,7 +68,8 @@ class Scattering {
     for (size_t k = 0; k < size_.size(); ++k) {
       if (written_[k] == 0) continue;
       const double n = written_[k] + 1.0, t = out_.t[k];
-      double a = out_.a[k] + (c.sum_root * std::sqrt(n) + c.sum_plus) * rounding_.unit * size_[k];
+      const double tree = (c.sum_root * std::sqrt(n) + c.sum_plus) * size_[k];
+      double a = out_.a[k] + rounding_.unit * std::max(tree, exec::chain_units(n) * std::fabs(t));
       if (std::isfinite(t) && size_[k] > rounding_.limit) a = kInfinity;
       if (out_.tracks.a) out_.a[k] = stored_bound(std::isfinite(t) ? a : 0);
       // Atomic additions of half types round every time.

@@ -20,8 +20,9 @@ namespace {
 // Follows the dims of the ranked tensor through view ops.
 class Tracker {
  public:
-  Tracker(const Extents& index_shape, View scores, int dim)
-      : shape_(index_shape), scores_(std::move(scores)), dim_(dim) {
+  /// `ordered`: places along the dim are ranks, so that later ones may be cut out.
+  Tracker(const Extents& index_shape, View scores, int dim, bool ordered)
+      : shape_(index_shape), scores_(std::move(scores)), dim_(dim), ordered_(ordered) {
     for (size_t d = 0; d < index_shape.size(); ++d) label_.push_back(static_cast<int>(d));
   }
 
@@ -47,6 +48,7 @@ class Tracker {
     return true;
   }
 
+  int64_t skip() const { return skip_; }
   /// Scores in the output's order, and where the ranked dim is in it.
   View result(int& dim) const {
     std::vector<int> order;
@@ -96,7 +98,8 @@ class Tracker {
       const int64_t start = op.attrs.starts[d].value(), step = op.attrs.steps[d];
       if (start == 0 && shape[d] == shape_[d]) continue;
       if (label_[d] == dim_) {
-        if (start != 0 || step != 1) return false;
+        if (step != 1 || (start != 0 && !ordered_)) return false;
+        skip_ += start;
         continue;  // fewer of the best: the scores stay
       }
       if (label_[d] < 0) continue;
@@ -123,6 +126,8 @@ class Tracker {
   Extents shape_;
   View scores_;
   int dim_;
+  bool ordered_;
+  int64_t skip_ = 0;
   std::vector<int> label_;  // per dim: which dim of the scores it is, -1: none
   bool sealed_ = false;
 };
@@ -160,7 +165,8 @@ Scores::Rank rank_of(Op op) {
 Result<std::optional<Scores>> make_scores(Run& run, const Graph& graph, const ScoreSource& source) {
   const Node& index = graph[source.index];
   const Extents& shape = run.facts(source.node).shape;
-  Tracker tracker(run.facts(source.index).shape, dense_view(shape), index.attrs.dims[0]);
+  const bool ordered = rank_of(index.op) == Scores::Rank::Order;
+  Tracker tracker(run.facts(source.index).shape, dense_view(shape), index.attrs.dims[0], ordered);
   for (const Node* move : source.moves) {
     if (!tracker.move(*move)) return std::optional<Scores>{};
   }
@@ -170,6 +176,8 @@ Result<std::optional<Scores>> make_scores(Run& run, const Graph& graph, const Sc
   scores.extent = view.shape[static_cast<size_t>(scores.dim)];
   scores.rank = rank_of(index.op);
   scores.reverse = index.attrs.reverse;
+  scores.skip = tracker.skip();
+  scores.nan_first = source.nan_first;
   const bool either_way = index.op == Op::TopKIndices || index.op == Op::SortIndices;
   scores.largest =
       either_way ? index.attrs.descending : index.op == Op::ArgMax || index.op == Op::CumMaxIndex;

@@ -23,6 +23,7 @@ using tensor::HostTensor;
 
 constexpr int64_t kDrawChunk = 8192, kDrawChunksPerThread = 32;
 constexpr double kLeastPositive = 0x1p-6;
+constexpr uint64_t kRare = 256;  // one of so many
 
 // A large mean with a small deviation: the ratio is at least 2000 where the format can hold it,
 // else as large as leaves neighbouring values apart.
@@ -37,11 +38,20 @@ constexpr Offset kOffsets[] = {
     {DType::Bf16, 256, 0.4},
 };
 
-// Small enough for the format, large enough to dwarf ordinary values.
-double spike_size(DType type) {
+// Small enough for the format, large enough to dwarf ordinary values. Formats with eight bits of
+// exponent and more see what a half cannot hold in every second draw.
+double spike_size(DType type, bool wide) {
   if (type == DType::Fp8e4m3) return 256;
   if (type == DType::Fp4e2m1x2) return 6;
-  return 1024;
+  const bool reaches = type == DType::Fp32 || type == DType::Bf16 || type == DType::Fp64;
+  return wide && reaches ? 131072 : 1024;
+}
+
+// Of integers that may have any value: beyond the next narrower type, away from the very ends.
+int64_t large_integer(DType type) {
+  const int bits = tensor::dtype_size(type) * 8;
+  if (bits == 8) return tensor::is_unsigned_int(type) ? 255 : 127;
+  return int64_t{1} << (bits == 64 ? 40 : bits - 2);
 }
 
 void transform(HostTensor* tensor, const std::function<double(double)>& change) {
@@ -66,7 +76,8 @@ void plant(HostTensor* tensor, uint64_t seed) {
   const int64_t count = tensor::value_count(*tensor);
   if (count == 0) return;
   const auto at = static_cast<int64_t>(seed % static_cast<uint64_t>(count));
-  const double value = spike_size(tensor->dtype) * ((seed >> 40) % 2 == 0 ? 1 : -1);
+  const double size = spike_size(tensor->dtype, (seed >> 41) % 2 == 0);
+  const double value = size * ((seed >> 40) % 2 == 0 ? 1 : -1);
   tensor::store_floats(*tensor, at, std::span(&value, 1));
 }
 
@@ -156,6 +167,45 @@ Result<tensor::IntegerRange> integer_range(const task::TensorSpec& spec, const t
   return range;
 }
 
+// Every element with a draw of its own.
+void for_each_draw(const HostTensor& tensor, uint64_t seed,
+                   const std::function<void(int64_t at, uint64_t draw)>& visit) {
+  const int64_t count = tensor::value_count(tensor);
+  const int64_t chunks = (count + kDrawChunk - 1) / kDrawChunk;
+  in_pieces(chunks, thread_count(chunks, kDrawChunksPerThread, 0),
+            [&](int, int64_t begin, int64_t end) {
+              for (int64_t at = begin * kDrawChunk; at < std::min(count, end * kDrawChunk); ++at)
+                visit(at, derive_seed(seed, static_cast<uint64_t>(at)));
+            });
+}
+
+// Few elements that are set, or few that are not: what any() and all() are about.
+void scatter_bools(HostTensor* tensor, bool rare, uint64_t seed) {
+  for_each_draw(*tensor, seed, [&](int64_t at, uint64_t draw) {
+    tensor::store_int(*tensor, at, (draw % kRare == 0) == rare ? 1 : 0);
+  });
+}
+
+// Few large ones, so that arithmetic in a narrower type shows.
+void scatter_large(HostTensor* tensor, uint64_t seed) {
+  const int64_t large = large_integer(tensor->dtype);
+  const bool signs = !tensor::is_unsigned_int(tensor->dtype);
+  for_each_draw(*tensor, seed, [&](int64_t at, uint64_t draw) {
+    if (draw % kRare != 0) return;
+    const auto less = static_cast<int64_t>((draw >> 20) % 64);
+    tensor::store_int(*tensor, at, signs && (draw >> 40) % 2 == 0 ? less - large : large - less);
+  });
+}
+
+Result<HostTensor> draw_bool(const std::vector<int64_t>& shape, const std::string& family,
+                             uint64_t seed) {
+  const bool alike = family == "zeros" || family == "equal";
+  HostTensor tensor = KW_TRY(tensor::make_input(
+      DType::Bool, shape, alike ? *tensor::family_from_name(family) : Family::Uniform, seed));
+  if (family == "spikes" || family == "heavy") scatter_bools(&tensor, family == "spikes", seed);
+  return tensor;
+}
+
 Result<HostTensor> draw_integer(const task::TensorSpec& spec, const std::vector<int64_t>& shape,
                                 const task::Dims& dims, const std::string& family, uint64_t seed) {
   if (spec.legal.permutation) {
@@ -163,13 +213,17 @@ Result<HostTensor> draw_integer(const task::TensorSpec& spec, const std::vector<
     permute_rows(&tensor, seed);
     return tensor;
   }
+  if (spec.dtype == DType::Bool) return draw_bool(shape, family, seed);
   // Special integers are the type's extremes, which may not be legal; the rest has a meaning.
   const bool plain = family == "probe" || family == "special" || family == "offset" ||
-                     family == "denormal" || family == "normal" || spec.dtype == DType::Bool;
+                     family == "denormal" || family == "normal";
   const Family base = plain ? Family::Uniform : *tensor::family_from_name(family);
   const tensor::IntegerRange range = KW_TRY(integer_range(spec, dims));
-  return tensor::make_input(spec.dtype, shape, base, seed,
-                            spec.dtype == DType::Bool ? std::nullopt : std::optional(range));
+  HostTensor tensor = KW_TRY(tensor::make_input(spec.dtype, shape, base, seed, range));
+  const task::Legal& legal = spec.legal;
+  const bool free = !legal.low && !legal.high && legal.high_dim.empty();
+  if (free && family == "spikes") scatter_large(&tensor, derive_seed(seed, 11));
+  return tensor;
 }
 
 Result<HostTensor> draw(const task::TensorSpec& spec, const std::vector<int64_t>& shape,

@@ -59,7 +59,7 @@ class Gate {
     bool same_bits = false;  // as in the run that was judged
   };
   Result<Again> run_again(size_t cell, const exec::RunOptions& options);
-  Result<Stop> check_alignment(size_t cell);
+  Result<Stop> check_alignment(Bench& bench, size_t cell);
   Result<Stop> check_determinism(size_t cell);
   Result<Stop> check_order(size_t cell);
   Stop note_determinism(const ShapeCase& shape, bool same);

@@ -300,6 +300,17 @@ TEST_F(GateTest, WrongOnlyWithMinimumAlignment) {
             std::string::npos);
 }
 
+TEST_F(GateTest, TheVirtualGpuTriesMinimumAlignmentToo) {
+  bool misaligned = false;
+  virtual_gpu.instead = [&](const kernel::Program&, const exec::RunOptions& options) {
+    misaligned = options.misalign_bytes > 0;
+    return std::optional<exec::RunOutcome>();
+  };
+  virtual_gpu.kernel = [&](double x, int64_t, int64_t) { return misaligned ? 2 * x : 2 * x + 1; };
+  EXPECT_NE(as<record::Wrong>(verdict()).reason.find("at its minimum alignment"),
+            std::string::npos);
+}
+
 TEST_F(GateTest, OtherBitsInARepeatedRunAreJudged) {
   bool repeated = false;
   gpu.instead = [&](const kernel::Program&, const exec::RunOptions& options) {

@@ -145,8 +145,7 @@ class FloatJudge {
       element.may_overflow = !truth_.may_overflow.empty() && truth_.may_overflow[at] != 0;
       const double distance = std::fabs(got[i] - want);
       if (distance <= bound && !element.exact && !has_outer_ && std::isfinite(rounded[i])) {
-        tally->add(element.index, got[i], want, bound, std::isfinite(bound) ? distance / bound : 0,
-                   ulps_between(got[i], want, format_));
+        add(at, element, std::isfinite(bound) ? distance / bound : 0, tally);
         continue;
       }
       judge_rare(element, tally);
@@ -217,6 +216,13 @@ class FloatJudge {
                          options_.precision.rtol.value_or(0) * std::fabs(e.want);
     if (z <= constants_.max_z && has_outer_ && distance > outer)
       return tally->add(e.index, e.got, e.want, outer, kInfinity, ulps, Why::OuterBound);
+    add(static_cast<size_t>(e.index), e, z, tally);
+  }
+
+  void add(size_t at, const Element& e, double z, Tally* tally) const {
+    const double ulps = ulps_between(e.got, e.want, format_);
+    if (!truth_.jump.empty() && truth_.jump[at] > 0)
+      return tally->add_beside_step(e.index, e.got, e.want, e.bound, z, ulps);
     tally->add(e.index, e.got, e.want, e.bound, z, ulps);
   }
 
@@ -254,7 +260,8 @@ void judge_integers(const exec::Truth& truth, const HostTensor& got, int64_t beg
     if (have == want) continue;
     const double distance = std::fabs(static_cast<double>(have) - static_cast<double>(want));
     const double z = jump > 0 ? distance / jump : kInfinity;
-    tally->add(i, static_cast<double>(have), static_cast<double>(want), jump, z, distance);
+    tally->add_beside_step(i, static_cast<double>(have), static_cast<double>(want), jump, z,
+                           distance);
   }
 }
 

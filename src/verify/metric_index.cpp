@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <optional>
 #include <utility>
 
 #include "verify/parallel.h"
@@ -48,6 +49,13 @@ class Line {
     };
     std::partial_sort(order_.begin(), order_.begin() + count, order_.end(), by_score);
     return order_;
+  }
+
+  std::optional<int64_t> first_nan() const {
+    for (int64_t i = 0; i < scores_.extent; ++i) {
+      if (std::isnan(score(i))) return i;
+    }
+    return std::nullopt;
   }
 
   /// The best among 0 … j, or j … when reversed; `before` is the answer for the place before.
@@ -102,16 +110,18 @@ class IndexJudge {
         judge_prefixes(number, line, tally);
         continue;
       }
-      const std::vector<int64_t>& best = line.best(std::min(many_, scores_.extent));
+      const std::vector<int64_t>& best = line.best(std::min(scores_.skip + many_, scores_.extent));
+      const std::optional<int64_t> nan = scores_.nan_first ? line.first_nan() : std::nullopt;
       for (int64_t j = 0; j < many_; ++j) {
         const int64_t index = index_at(number, j);
+        const int64_t want = nan.value_or(best[static_cast<size_t>(scores_.skip + j)]);
         ++tally->elements;
         if (index < 0 || index >= scores_.extent) {
-          fail(number, j, best[static_cast<size_t>(j)], kNoBound, Why::IndexOutOfRange, tally);
+          fail(number, j, want, kNoBound, Why::IndexOutOfRange, tally);
         } else if (std::exchange(seen[static_cast<size_t>(index)], number) == number) {
-          fail(number, j, best[static_cast<size_t>(j)], kNoBound, Why::IndexTwice, tally);
+          fail(number, j, want, kNoBound, Why::IndexTwice, tally);
         } else {
-          judge(number, j, best[static_cast<size_t>(j)], line, tally);
+          judge(number, j, want, line, tally);
         }
       }
     }

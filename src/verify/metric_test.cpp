@@ -178,6 +178,8 @@ struct IndexRow {
   float bound = 0;
   bool first_of_ties = false;
   bool largest = true;
+  int64_t skip = 0;
+  bool nan_first = false;
 };
 
 class Index : public testing::TestWithParam<IndexRow> {};
@@ -187,6 +189,8 @@ TEST_P(Index, IsJudgedByItsScore) {
   Truth truth = scored(row.scores, row.extent, row.many, row.rank);
   truth.scores->first_of_ties = row.first_of_ties;
   truth.scores->largest = row.largest;
+  truth.scores->skip = row.skip;
+  truth.scores->nan_first = row.nan_first;
   if (row.bound > 0) truth.scores->bound.assign(row.scores.size(), row.bound);
   const Comparison result = compare(truth, integers(DType::Int64, row.got), {});
   EXPECT_EQ(result.pass, row.pass) << result.reason;
@@ -216,6 +220,12 @@ INSTANTIATE_TEST_SUITE_P(
         IndexRow{"TopKTiesSwapped", {5, 5, 3, 4}, 4, 2, Rank::Order, {1, 0}, true},
         IndexRow{"SortAll", {2, 1, 3}, 3, 3, Rank::Order, {1, 0, 2}, true, 0, false, false},
         IndexRow{"SortNanLast", {2, kNan, 3}, 3, 3, Rank::Order, {0, 2, 1}, true, 0, false, false},
+        IndexRow{"Kth", {4, 1, 3, 2}, 4, 1, Rank::Order, {2}, true, 0, false, false, 2},
+        IndexRow{"NotKth", {4, 1, 3, 2}, 4, 1, Rank::Order, {3}, false, 0, false, false, 2},
+        IndexRow{"KthOfTies", {4, 1, 3, 3}, 4, 1, Rank::Order, {3}, true, 0, false, false, 1},
+        IndexRow{"NanForKth", {4, kNan, 3}, 3, 1, Rank::Order, {1}, true, 0, false, false, 1, true},
+        IndexRow{
+            "KthBesideNan", {4, kNan, 3}, 3, 1, Rank::Order, {0}, false, 0, false, false, 1, true},
         IndexRow{"PrefixBest", {1, 5, 3}, 3, 3, Rank::Prefix, {0, 1, 1}, true},
         IndexRow{"PrefixFromTheFuture", {1, 5, 3}, 3, 3, Rank::Prefix, {1, 1, 1}, false},
         IndexRow{"PrefixStale", {1, 5, 3}, 3, 3, Rank::Prefix, {0, 1, 2}, false}),
@@ -233,6 +243,10 @@ TEST(Metric, IntegersMustBeEqual) {
   EXPECT_TRUE(compare(jumps, integers(DType::Int8, {6, 7}), {}).pass);
   EXPECT_FALSE(compare(jumps, integers(DType::Int8, {5, 8}), {}).pass);
   EXPECT_FALSE(compare(jumps, integers(DType::Int8, {7, 7}), {}).pass);
+  Truth all = whole_numbers(DType::Int8, std::vector<int64_t>(64, 5));
+  all.jump.assign(64, 1);
+  EXPECT_TRUE(compare(all, integers(DType::Int8, std::vector<int64_t>(64, 6)), {}).pass)
+      << "the other side of a step says nothing about the precision";
 }
 
 TEST(Metric, BoolsAreZeroOrOne) {

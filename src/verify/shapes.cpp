@@ -37,6 +37,7 @@ constexpr int64_t kOuter[] = {3, 2, 5, 4};  // small and all different: swapped 
 constexpr int64_t kLargeInner = 4099;
 constexpr int64_t kManyOuter = 67;
 constexpr int64_t kWaveOuter = 263;
+constexpr int64_t kGridOuter = 1093, kGridInner = 5;  // more rows than a grid has blocks, but short
 constexpr int kEnoughDerived = 6;
 
 bool is_name_char(char c) {
@@ -170,13 +171,32 @@ class Planner {
     if (!outer_.empty()) {
       KW_TRY(try_derived(with_outer(33, 1), "outer extent 1", limits_.work));
       KW_TRY(try_derived(with_outer(96, kManyOuter), "many rows", limits_.work));
+      KW_TRY(add_rows());
       KW_TRY(try_empty());
     }
     KW_TRY(add_variations());
+    KW_TRY(add_alike());
     KW_TRY(try_derived(base(kLargeInner, 1), "large", limits_.large_work));
     // Where nothing is cut there is time for more than a wave of blocks, too.
     if (limits_.cut || outer_.empty()) return Done{};
     return try_derived(with_outer(kLargeInner, kWaveOuter), "large and many", limits_.large_work);
+  }
+
+  // Mixed-up dims may be right or wrong only where they are equal.
+  Status add_alike() {
+    if (task_.dims.size() < 2) return Done{};
+    Dims dims;
+    for (const auto& [name, range] : task_.dims)
+      dims[name] = adjust(task_.dims.size() == 2 ? 48 : task_.dims.size() == 3 ? 20 : 6, range);
+    return try_derived(dims, "all extents alike", limits_.work);
+  }
+
+  // What the cut benchmark shape leaves out: a grid that ends before the rows do.
+  Status add_rows() {
+    if (!limits_.cut) return Done{};
+    Dims dims = base(kGridInner, 0);
+    dims[outer_.front()] = adjust(kGridOuter, task_.dims.at(outer_.front()));
+    return try_derived(dims, "more rows than blocks", limits_.work);
   }
 
   Dims with_outer(int64_t inner, int64_t outer) const {

@@ -34,6 +34,8 @@ TEST(Shapes, AreTheTasksOwnAndAwkwardOnes) {
   for (const int64_t extent : {1, 7, 31, 64, 129, 257, 1000, 1030})
     EXPECT_TRUE(extents_of(*plan, "D").count(extent)) << extent;
   EXPECT_TRUE(extents_of(*plan, "B").count(1));
+  EXPECT_GT(*extents_of(*plan, "B").rbegin(), 1024) << "more rows than blocks";
+  EXPECT_NE(find(*plan, {{"B", 48}, {"D", 48}}), nullptr) << "all extents alike";
   const ShapeCase* own = find(*plan, {{"B", 4}, {"D", 32}});
   ASSERT_NE(own, nullptr);
   EXPECT_TRUE(own->demanded);

@@ -64,6 +64,15 @@ struct Tally {
     why = reason;
   }
 
+  /// Beside a step both of its sides are right, so the distance says nothing about the precision:
+  /// it counts towards the largest z only.
+  void add_beside_step(int64_t index, double got, double want, double bound, double z,
+                       double ulps) {
+    const double before = sum_squares;
+    add(index, got, want, bound, z, ulps);
+    if (z <= limit) sum_squares = before;
+  }
+
  private:
   static constexpr double kInfinity = std::numeric_limits<double>::infinity();
   static constexpr double kLargestZ = 1e6;  // beyond it a z says no more; keeps sums finite
