@@ -12,6 +12,8 @@ namespace kw::emit {
 namespace {
 
 constexpr int64_t kIntRoom = 2000000000;
+// Parameters stand below the first one, or further left where the longest does not fit there.
+constexpr size_t kColumns = 98, kMostAligned = 60, kContinued = 4;
 
 }  // namespace
 
@@ -47,10 +49,13 @@ Head head_of(const Emitter& e, const std::string& name, const std::string& templ
       fmt::format("template <{}>\n__global__ void{} {}(", templates,
                   bounds.empty() ? "" : fmt::format(" __launch_bounds__({})", bounds), name);
   size_t column = head.text.size() - head.text.find('\n') - 1;
-  const std::string indent(std::min<size_t>(column, 60), ' ');
+  size_t longest = 0;
+  for (const std::string& one : parameters) longest = std::max(longest, one.size() + 1);
+  const size_t aligned = std::min(column, kMostAligned);
+  const std::string indent(aligned + longest > kColumns ? kContinued : aligned, ' ');
   for (size_t i = 0; i < parameters.size(); ++i) {
     const std::string piece = parameters[i] + (i + 1 < parameters.size() ? "," : ")");
-    if (column + piece.size() + (i > 0 ? 1 : 0) > 98) {
+    if (column + piece.size() + (i > 0 ? 1 : 0) > kColumns) {
       head.text += "\n" + indent;
       column = indent.size();
     } else if (i > 0) {

@@ -147,6 +147,14 @@ Dim ReducedLoop::product(const Joined& joined) {
   return count;
 }
 
+std::set<std::string> ReducedLoop::axes() const {
+  std::set<std::string> names = {"row", "column"};
+  for (const Joined* joined : {&kept_, &reduced_}) {
+    for (const auto& axis : joined->axes) names.insert(axis.name);
+  }
+  return names;
+}
+
 std::vector<std::string> ReducedLoop::inner_variables() const {
   std::vector<std::string> names;
   for (const auto& [name, to] : kept_.rename)

@@ -63,6 +63,8 @@ class ReducedLoop {
   /// The axis along which neighbouring rows lie: "row", or "minor" where rows have parts.
   const std::string& inner() const { return kept_.axes.back().name; }
   const Dim& inner_extent() const { return kept_.axes.back().extent; }
+  /// All axes by name: what is known before anything is read.
+  std::set<std::string> axes() const;
   /// The domain's variables behind the inner axis, all other kept ones, and the reduced ones.
   std::vector<std::string> inner_variables() const;
   std::vector<std::string> outer_variables() const;

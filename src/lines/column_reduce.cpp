@@ -92,7 +92,7 @@ class ColumnReduce {
         loop_(region, region.node(region.node(nodes_[0]).inputs[0]).shape,
               region.node(nodes_[0]).attrs.dims, inputs(region, nodes_)),
         e_(region, 1),
-        packs_(e_, loop_.inner()) {
+        packs_(e_, loop_.inner(), loop_.axes()) {
     e_.ranges = loop_.ranges();
     e_.rename = loop_.rename(variable(kLane));
     // Bests first: what lies beside them joins them.
