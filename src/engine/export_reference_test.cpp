@@ -147,6 +147,7 @@ TEST(TorchExportedErrors, NameBothReaders) {
       << task.error().message;
   EXPECT_NE(task.error().message.find("torch.export does not read it either"), std::string::npos)
       << task.error().message;
+  EXPECT_EQ(task.error().message.find("install torch"), std::string::npos) << task.error().message;
 }
 
 TEST(TorchExportedErrors, AskForInputs) {

@@ -20,7 +20,8 @@ using frontend::TensorText;
 using oracle::TorchProcess;
 
 constexpr double kDescribeSeconds = 60;
-constexpr int64_t kAssumedExtent = 256;  // of a dim nobody gave a value
+// Of a dim nobody gave a value: smaller the more dims there are, since tensors have them all.
+int64_t assumed_extent(size_t dims) { return dims <= 2 ? 256 : dims == 3 ? 64 : 16; }
 
 Json scalar_json(const task::ScalarSpec& spec) {
   if (spec.dtype == tensor::DType::Bool) return Json(spec.integer != 0);
@@ -205,7 +206,7 @@ void Loader::settle_dims() {
     } else if (constant.is_int()) {
       dims_[name] = constant.as_int();
     } else {
-      assumed[name] = dims_[name] = kAssumedExtent << (other % 4);
+      assumed[name] = dims_[name] = assumed_extent(names.size()) << (other % 4);
     }
   }
   if (!assumed.empty())

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "base/text.h"
 #include "engine/export_reference.h"
 #include "frontend/load.h"
 #include "frontend/refusals.h"
@@ -17,6 +18,9 @@ namespace kw::engine {
 namespace {
 
 /// What our reader does not know, torch may; what is wrong with the request, it cannot mend.
+constexpr const char* kOtherWayOut =
+    "write it with supported operations, or leave it outside of the reference";
+
 bool may_be_exported(const Error& refused) {
   const bool unsupported = refused.message.find("not supported") != std::string::npos ||
                            refused.message.find(frontend::kWayOut + 3) != std::string::npos;
@@ -37,8 +41,10 @@ Result<task::Task> load_reference(const ReferenceRequest& request) {
     const auto torch = request.torch != nullptr ? request.torch : open_torch();
     Result<task::Task> exported = load_exported(text, path, what, torch, refused.message);
     if (exported) return exported;
-    return input_error(fmt::format("{}\n  and torch.export does not read it either: {}",
-                                   refused.message, exported.error().message));
+    // Torch is here and was no help, so "install torch" is no longer the way out.
+    const std::string message = replace_all(refused.message, frontend::kWayOut + 3, kOtherWayOut);
+    return input_error(fmt::format("{}\n  and torch.export does not read it either: {}", message,
+                                   exported.error().message));
   };
   return frontend::load_task(request.path, options);
 }

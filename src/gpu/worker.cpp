@@ -79,7 +79,13 @@ class Worker {
           "the GPU worker speaks protocol {}, the engine {}: they are of different builds",
           kProtocol, request.protocol));
     }
-    driver_ = KW_TRY(cuda::Driver::open());
+    auto driver = cuda::Driver::open();
+    if (!driver) {
+      Error error = std::move(driver).error();
+      error.message += "\n  hint: --device vgpu judges without a GPU, on the virtual one";
+      return error;
+    }
+    driver_ = std::move(driver).value();
     context_ = KW_TRY(cuda::Context::create(*driver_, request.ordinal));
     utilities_ = KW_TRY(cuda::UtilityKernels::load(*context_));
     kept_.emplace(*context_, utilities_->jobs());

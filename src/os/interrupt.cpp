@@ -41,6 +41,7 @@ void install_interrupt_handler() {
   action.sa_handler = on_signal;
   action.sa_flags = static_cast<int>(SA_RESETHAND);
   ::sigemptyset(&action.sa_mask);
+  ::signal(SIGXFSZ, SIG_IGN);  // a file at its size limit is the error of that write
   for (int signal : kSignals) {
     struct sigaction old {};
     ::sigaction(signal, nullptr, &old);

@@ -5,7 +5,7 @@
 namespace kw::os {
 
 /// From now on SIGINT, SIGTERM and SIGHUP only set the flag (once; the next one has its default
-/// effect).
+/// effect). A file that may not grow fails its write instead of ending the process.
 void install_interrupt_handler();
 /// Whether the user asked us to stop. Waiting for a child ends by itself when this becomes true.
 bool interrupted();

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -270,6 +272,22 @@ TEST(Interrupt, EndsWaitsCleanly) {
   clear_interrupt();
   EXPECT_FALSE(interrupted());
   EXPECT_TRUE(run_process({"true"}));
+}
+
+TEST(Interrupt, AFileAtItsSizeLimitIsAnError) {
+  const std::string path = testing::TempDir() + "kw_size_limit";
+  const pid_t child = ::fork();
+  if (child == 0) {
+    install_interrupt_handler();
+    const rlimit limit{16, 16};
+    const bool limited = ::setrlimit(RLIMIT_FSIZE, &limit) == 0;
+    const bool wrote = write_file(path, std::string(100, 'x')).has_value();
+    ::_exit(limited && !wrote ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status)) << "ended by signal " << WTERMSIG(status);
+  EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 
 TEST(Landlock, ConfinesAProgramFromItsStart) {

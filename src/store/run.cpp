@@ -59,7 +59,7 @@ Status check_inputs(const Layout& at, const Manifest& manifest) {
     if (hash_hex(text) == hash) continue;
     return input_error(
         fmt::format("inputs/{} was changed after the run began; what was judged "
-                    "belongs to the original, so it cannot go on",
+                    "belongs to the original, so it cannot go on; start a new one",
                     name));
   }
   return Done{};
