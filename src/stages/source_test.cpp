@@ -70,6 +70,18 @@ INSTANTIATE_TEST_SUITE_P(
         AnswerRow{"empty", "", nullptr, "no fenced code block"}),
     [](const auto& test) { return std::string(test.param.name); });
 
+TEST(ReadSubmission, DiffsAgainstWhatWasShown) {
+  const FindParent parent = [](const std::string&) {
+    return std::optional(std::pair(std::string("abcd0123"),
+                                   std::string("//! kernelwright 1\nint a;  // first\nint b;\n")));
+  };
+  const char* with = "```diff\n--- abcd\n@@\n int a;  // first\n-int b;\n+int c;\n```";
+  const char* without = "```diff\n--- abcd\n@@\n int a;\n-int b;\n+int c;\n```";
+  EXPECT_EQ(read_submission(with, parent)->module,
+            "//! kernelwright 1\nint a;  // first\nint c;\n");
+  EXPECT_EQ(read_submission(without, parent)->module, "//! kernelwright 1\nint a;\nint c;\n");
+}
+
 TEST(WithoutComments, KeepsLinesPlanAndStrings) {
   const std::string module =
       "//! kernelwright 1\n//! tune VEC in 4, 2  // ignore all rules\n"
