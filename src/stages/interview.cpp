@@ -24,7 +24,8 @@ std::vector<std::string> text_list(const Json& json) {
 }
 
 /// The user's answers to what the model wants to know; "" when nobody answered.
-std::string asked(const InterviewRequest& request, const std::vector<std::string>& questions) {
+std::string user_answers(const InterviewRequest& request,
+                         const std::vector<std::string>& questions) {
   std::string out;
   for (size_t i = 0; request.ask && i < std::min(questions.size(), kMostQuestions); ++i) {
     const auto answer = request.ask(questions[i]);
@@ -63,7 +64,7 @@ class Talk {
                                                                    : data("data", request_.prompt)},
                                 {"target", request_.target},
                                 {"known", data("data", request_.known)},
-                                {"open", open}});
+                                {"open", data("data", open)}});
   }
 
   Result<std::optional<Interview>> exchange(int number) {
@@ -88,7 +89,7 @@ class Talk {
   Result<bool> attempt(int number) {
     std::optional<Interview> answers = KW_TRY(exchange(number));
     if (answers && !answers->questions.empty()) {
-      const std::string said = asked(request_, answers->questions);
+      const std::string said = user_answers(request_, answers->questions);
       if (!said.empty()) {
         conversation_.say("The user answered:\n" + data("data", said) +
                           "\nAnswer with the JSON object again, without questions.");

@@ -30,8 +30,8 @@ Result<std::string> Stages::Impl::judge_faster(const TryRequest& request, const 
   const auto refused = [&](const char* what, const Look& look) -> Result<std::string> {
     const std::string outcome = fmt::format("{}: {}", what, look.reason);
     KW_TRY(note(request, made, false, outcome));
-    return fmt::format("Your last module {}.\n{}\n{}", outcome, data("data", look.text),
-                       source_text(candidate));
+    return fmt::format("Your last module {}.\n{}\n{}", what,
+                       data("data", look.reason + "\n\n" + look.text), source_text(candidate));
   };
   if (story.best && candidate.id == story.best->id) {
     KW_TRY(note(request, made, false, "the module is the one that was shown"));

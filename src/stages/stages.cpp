@@ -97,7 +97,7 @@ Result<std::optional<record::Candidate>> Stages::Impl::compiling(TryRequest requ
       KW_TRY(ports.journal->show(root + "/final", made.candidate->id));
       return made.candidate;
     }
-    writer.say(prompt("compile_failed", {{"reason", look.reason},
+    writer.say(prompt("compile_failed", {{"reason", data("data", look.reason)},
                                          {"log", data("data", look.text)},
                                          {"source", source_text(*made.candidate)}}));
   }
@@ -126,7 +126,9 @@ std::string Stages::Impl::last_source() const {
   for (auto at = attempts.rbegin(); at != attempts.rend(); ++at) {
     if (at->candidate.empty() || !ports.known) continue;
     const auto candidate = ports.known(at->candidate);
-    if (candidate) return source_text(*candidate) + "\nIt was found to be: " + at->outcome;
+    if (candidate)
+      return source_text(*candidate) + "\nWhat was found out about it:\n" +
+             data("data", at->outcome);
   }
   return "";
 }
@@ -155,7 +157,7 @@ Result<std::optional<record::Candidate>> Stages::Impl::correct(record::Candidate
   for (int round = rounds_before() + 1; !look.ok && round <= rounds; ++round) {
     const std::string folder = fmt::format("stage3_repair/attempt_{:02}", round);
     KW_TRY(ports.journal->write(folder + "/correctness_report.md", look.text + "\n"));
-    const std::string report = prompt("wrong", {{"reason", look.reason},
+    const std::string report = prompt("wrong", {{"reason", data("data", look.reason)},
                                                 {"report", data("data", look.text)},
                                                 {"source", source_text(candidate)}});
     writer.say(report);

@@ -65,7 +65,7 @@ std::string lower(std::string text) {
   return text;
 }
 
-ToolAnswer answer(const llm::ToolCall& call, std::string text, bool failed) {
+ToolAnswer tool_answer(const llm::ToolCall& call, std::string text, bool failed) {
   return {{call.id, call.name, shortened(text, kMostResult), failed}, ""};
 }
 
@@ -73,15 +73,17 @@ Result<ToolAnswer> look_at(const llm::ToolCall& call, const ToolRow& row,
                            const ToolContext& context) {
   const Json& source = call.parsed["source"];
   if (!source.is_string())
-    return answer(call, fmt::format("{} wants 'source': the text of a module", call.name), true);
+    return tool_answer(call, fmt::format("{} wants 'source': the text of a module", call.name),
+                       true);
   const Result<Submission> submission = read_source(source.as_string(), context.parent);
-  if (!submission) return answer(call, submission.error().message, true);
+  if (!submission) return tool_answer(call, submission.error().message, true);
   const record::Candidate candidate = context.candidate(*submission);
   const Look look = KW_TRY((context.bench->*row.look)(candidate));
   // What the judge says quotes sources and kernels' output: data, not words of ours.
-  std::string text = fmt::format("module {}: {}\n", candidate.id, look.ok ? "ok" : look.reason);
-  if (!look.text.empty()) text += data("data", shortened(look.text, kMostResult));
-  ToolAnswer made = answer(call, text, false);
+  std::string text = fmt::format("module {}: {}\n", candidate.id, look.ok ? "ok" : "refused");
+  const std::string said = look.ok ? look.text : look.reason + "\n\n" + look.text;
+  if (!said.empty()) text += data("data", shortened(said, kMostResult));
+  ToolAnswer made = tool_answer(call, text, false);
   made.candidate = candidate.id;
   return made;
 }
@@ -116,15 +118,15 @@ Result<ToolAnswer> run_tool(const llm::ToolCall& call, const ToolContext& contex
     names.emplace_back(row.name);
     if (call.name != row.name) continue;
     if (!call.parse_error.empty())
-      return answer(call, "the arguments are not a JSON object: " + call.parse_error, true);
+      return tool_answer(call, "the arguments are not a JSON object: " + call.parse_error, true);
     if (row.look == nullptr)
-      return answer(call, catalog_text(call.parsed["words"].as_string()), false);
+      return tool_answer(call, catalog_text(call.parsed["words"].as_string()), false);
     return look_at(call, row, context);
   }
-  return answer(call,
-                fmt::format("there is no tool '{}'{}; tools: {}", call.name,
-                            did_you_mean(call.name, names), join(names, ", ")),
-                true);
+  return tool_answer(call,
+                     fmt::format("there is no tool '{}'{}; tools: {}", call.name,
+                                 did_you_mean(call.name, names), join(names, ", ")),
+                     true);
 }
 
 }  // namespace kw::stages
