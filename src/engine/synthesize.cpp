@@ -394,6 +394,12 @@ void Synthesis::conclude() {
   if (report_.passed) return;
   report_.failed_stage = "certify";
   report_.failure_reason = "no candidate came to be";
+  if (work_ && work_->provider && !work_->story && work_->proposer == "llm") {
+    report_.failed_stage = "interview";
+    report_.failure_reason = work_->provider->error().message;
+    report_.error_blame = static_cast<int>(work_->provider->blame());
+    return;
+  }
   if (work_ && !work_->why_not.empty()) {
     // Nobody wrote a kernel that is right: whose stage it was says more than how many there were.
     report_.failed_stage = work_->story->failed() != nullptr
