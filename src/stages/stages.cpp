@@ -195,7 +195,9 @@ Result<bool> Stages::Impl::find_right() {
   std::optional<record::Candidate> made = before.wrong;
   if (!made) {
     made = KW_TRY(codegen());
-    finish(Stage::Codegen, made.has_value(), "no module that compiles came of all attempts", begin);
+    const std::string last = attempts.empty() ? "" : "; the last: " + attempts.back().outcome;
+    finish(Stage::Codegen, made.has_value(), "no module that compiles came of all attempts" + last,
+           begin);
   }
   if (!made) return false;
   begin = now();
