@@ -81,6 +81,22 @@ class grid_group {
 };
 KW_FN grid_group this_grid() { return {}; }
 
+// Structures travel word by word.
+template <typename T, typename Move>
+KW_FN T kw_moved(const T& value, Move move) {
+  if constexpr (__is_class(T) && sizeof(T) % 4 == 0) {
+    struct Words {
+      unsigned word[sizeof(T) / 4];
+    };
+    Words words = __builtin_bit_cast(Words, value);
+#pragma unroll
+    for (unsigned& word : words.word) word = move(word);
+    return __builtin_bit_cast(T, words);
+  } else {
+    return move(value);
+  }
+}
+
 template <unsigned kSize, typename Parent = void>
 class thread_block_tile;
 template <unsigned kSize>
@@ -97,19 +113,25 @@ class thread_block_tile<kSize, void> {
   KW_METHOD static void sync() { __syncwarp(kw_mask()); }
   template <typename T>
   KW_METHOD static T shfl(T value, int rank) {
-    return __shfl_sync(kw_mask(), value, rank, kSize);
+    return kw_moved(value,
+                    [&](auto part) KW_LAMBDA { return __shfl_sync(kw_mask(), part, rank, kSize); });
   }
   template <typename T>
   KW_METHOD static T shfl_up(T value, unsigned delta) {
-    return __shfl_up_sync(kw_mask(), value, delta, kSize);
+    return kw_moved(
+        value, [&](auto part) KW_LAMBDA { return __shfl_up_sync(kw_mask(), part, delta, kSize); });
   }
   template <typename T>
   KW_METHOD static T shfl_down(T value, unsigned delta) {
-    return __shfl_down_sync(kw_mask(), value, delta, kSize);
+    return kw_moved(value, [&](auto part) KW_LAMBDA {
+      return __shfl_down_sync(kw_mask(), part, delta, kSize);
+    });
   }
   template <typename T>
   KW_METHOD static T shfl_xor(T value, unsigned mask) {
-    return __shfl_xor_sync(kw_mask(), value, static_cast<int>(mask), kSize);
+    return kw_moved(value, [&](auto part) KW_LAMBDA {
+      return __shfl_xor_sync(kw_mask(), part, static_cast<int>(mask), kSize);
+    });
   }
   KW_METHOD static int any(int predicate) { return __any_sync(kw_mask(), predicate); }
   KW_METHOD static int all(int predicate) { return __all_sync(kw_mask(), predicate); }
@@ -152,17 +174,23 @@ class coalesced_group {
   KW_METHOD void sync() const { __syncwarp(mask_); }
   template <typename T>
   KW_METHOD T shfl(T value, int rank) const {
-    return __shfl_sync(mask_, value, kw_lane_of(static_cast<unsigned>(rank)));
+    return kw_moved(value, [&](auto part) KW_LAMBDA {
+      return __shfl_sync(mask_, part, kw_lane_of(static_cast<unsigned>(rank)));
+    });
   }
   template <typename T>
   KW_METHOD T shfl_up(T value, unsigned delta) const {
     const unsigned rank = thread_rank();
-    return __shfl_sync(mask_, value, kw_lane_of(rank >= delta ? rank - delta : rank));
+    return kw_moved(value, [&](auto part) KW_LAMBDA {
+      return __shfl_sync(mask_, part, kw_lane_of(rank >= delta ? rank - delta : rank));
+    });
   }
   template <typename T>
   KW_METHOD T shfl_down(T value, unsigned delta) const {
     const unsigned rank = thread_rank();
-    return __shfl_sync(mask_, value, kw_lane_of(rank + delta < size() ? rank + delta : rank));
+    return kw_moved(value, [&](auto part) KW_LAMBDA {
+      return __shfl_sync(mask_, part, kw_lane_of(rank + delta < size() ? rank + delta : rank));
+    });
   }
   KW_METHOD int any(int predicate) const { return __any_sync(mask_, predicate); }
   KW_METHOD int all(int predicate) const { return __all_sync(mask_, predicate); }

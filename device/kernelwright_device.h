@@ -6,6 +6,7 @@
 #include <kw/atomic.h>
 #include <kw/base.h>
 #include <kw/convert.h>
+#include <kw/dpx.h>
 #include <kw/float.h>
 #include <kw/integer.h>
 #include <kw/math_names.h>

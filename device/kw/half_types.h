@@ -122,28 +122,37 @@ KW_HALF_MODE(rz, "rz")
 KW_HALF_MODE(rd, "rm")
 KW_HALF_MODE(ru, "rp")
 #undef KW_HALF_MODE
-#define KW_HALF_TO(NAME, T, C, P)                             \
-  KW_FN T __half2##NAME##_rn(__half a) {                      \
-    T r;                                                      \
-    asm("cvt.rni." P ".f16 %0, %1;" : "=" C(r) : "h"(a.__x)); \
-    return r;                                                 \
-  }                                                           \
-  KW_FN T __half2##NAME##_rz(__half a) {                      \
-    T r;                                                      \
-    asm("cvt.rzi." P ".f16 %0, %1;" : "=" C(r) : "h"(a.__x)); \
-    return r;                                                 \
-  }                                                           \
-  KW_FN T __half2##NAME##_ru(__half a) {                      \
-    T r;                                                      \
-    asm("cvt.rpi." P ".f16 %0, %1;" : "=" C(r) : "h"(a.__x)); \
-    return r;                                                 \
-  }                                                           \
-  KW_FN T __half2##NAME##_rd(__half a) {                      \
-    T r;                                                      \
-    asm("cvt.rmi." P ".f16 %0, %1;" : "=" C(r) : "h"(a.__x)); \
-    return r;                                                 \
-  }                                                           \
-  KW_FN __half __##NAME##2half_rn(T a) { return kw_half(kw_to_half(a)); }
+#define KW_HALF_FROM(NAME, T, C, P, MODE, PTX)             \
+  KW_FN __half __##NAME##2half_##MODE(T a) {               \
+    unsigned short r;                                      \
+    asm("cvt." PTX ".f16." P " %0, %1;" : "=h"(r) : C(a)); \
+    return kw_half(r);                                     \
+  }
+#define KW_HALF_TO(NAME, T, C, P)                                         \
+  KW_FN T __half2##NAME##_rn(__half a) {                                  \
+    T r;                                                                  \
+    asm("cvt.rni." P ".f16 %0, %1;" : "=" C(r) : "h"(a.__x));             \
+    return r;                                                             \
+  }                                                                       \
+  KW_FN T __half2##NAME##_rz(__half a) {                                  \
+    T r;                                                                  \
+    asm("cvt.rzi." P ".f16 %0, %1;" : "=" C(r) : "h"(a.__x));             \
+    return r;                                                             \
+  }                                                                       \
+  KW_FN T __half2##NAME##_ru(__half a) {                                  \
+    T r;                                                                  \
+    asm("cvt.rpi." P ".f16 %0, %1;" : "=" C(r) : "h"(a.__x));             \
+    return r;                                                             \
+  }                                                                       \
+  KW_FN T __half2##NAME##_rd(__half a) {                                  \
+    T r;                                                                  \
+    asm("cvt.rmi." P ".f16 %0, %1;" : "=" C(r) : "h"(a.__x));             \
+    return r;                                                             \
+  }                                                                       \
+  KW_FN __half __##NAME##2half_rn(T a) { return kw_half(kw_to_half(a)); } \
+  KW_HALF_FROM(NAME, T, C, P, rz, "rz")                                   \
+  KW_HALF_FROM(NAME, T, C, P, ru, "rp")                                   \
+  KW_HALF_FROM(NAME, T, C, P, rd, "rm")
 KW_HALF_TO(short, short, "h", "s16")
 KW_HALF_TO(ushort, unsigned short, "h", "u16")
 KW_HALF_TO(int, int, "r", "s32")
@@ -151,6 +160,7 @@ KW_HALF_TO(uint, unsigned, "r", "u32")
 KW_HALF_TO(ll, long long, "l", "s64")
 KW_HALF_TO(ull, unsigned long long, "l", "u64")
 #undef KW_HALF_TO
+#undef KW_HALF_FROM
 KW_FN short __half_as_short(__half a) { return static_cast<short>(a.__x); }
 KW_FN unsigned short __half_as_ushort(__half a) { return a.__x; }
 KW_FN __half __short_as_half(short a) { return kw_half(static_cast<unsigned short>(a)); }

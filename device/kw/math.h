@@ -2,6 +2,7 @@
 #pragma once
 
 #include <kw/bessel.h>
+#include <kw/erf_inverse.h>
 #include <kw/exp_double.h>
 #include <kw/exp_float.h>
 #include <kw/gamma_double.h>

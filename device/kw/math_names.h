@@ -63,6 +63,10 @@ KW_UNARY(round)
 KW_UNARY(fabs)
 KW_UNARY(logb)
 KW_UNARY(normcdf)
+KW_UNARY(erfinv)
+KW_UNARY(erfcinv)
+KW_UNARY(erfcx)
+KW_UNARY(normcdfinv)
 KW_BINARY(pow)
 KW_BINARY(atan2)
 KW_BINARY(hypot)
@@ -79,6 +83,7 @@ KW_BINARY(nextafter)
 KW_FN float fma(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 KW_FN float ldexp(float x, int n) { return ldexpf(x, n); }
 KW_FN float scalbn(float x, int n) { return scalbnf(x, n); }
+KW_FN float scalbln(float x, long n) { return scalblnf(x, n); }
 KW_FN float frexp(float x, int* e) { return frexpf(x, e); }
 KW_FN float modf(float x, float* whole) { return modff(x, whole); }
 KW_FN int ilogb(float x) { return ilogbf(x); }
@@ -146,6 +151,8 @@ KW_FN unsigned umin(unsigned a, unsigned b) { return min(a, b); }
 KW_FN unsigned umax(unsigned a, unsigned b) { return max(a, b); }
 KW_FN long long llmin(long long a, long long b) { return min(a, b); }
 KW_FN long long llmax(long long a, long long b) { return max(a, b); }
+KW_FN unsigned long long ullmin(unsigned long long a, unsigned long long b) { return min(a, b); }
+KW_FN unsigned long long ullmax(unsigned long long a, unsigned long long b) { return max(a, b); }
 
 namespace std {
 using ::abs, ::acos, ::acosf, ::acosh, ::acoshf, ::asin, ::asinf, ::asinh, ::asinhf, ::atan,

@@ -35,6 +35,9 @@ KW_FN double ldexp(double x, int n) {
   return n < 0 ? x * b * a * a : x * a * a * b;
 }
 KW_FN double scalbn(double x, int n) { return ldexp(x, n); }
+KW_FN double scalbln(double x, long n) {
+  return ldexp(x, n > 5000 ? 5000 : n < -5000 ? -5000 : static_cast<int>(n));
+}
 KW_FN int ilogb(double x) {
   int e;
   frexp(x, &e);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <optional>
+#include <utility>
 
 #include "base/text.h"
 #include "compile/entries.h"
@@ -150,6 +151,63 @@ bool same_file(std::string_view shown, std::string_view file_name) {
   return shown == file_name || base_name(shown) == base_name(file_name);
 }
 
+// The header of a name that nvcc brings along without being asked; "" for any other name.
+std::string_view header_of(std::string_view name) {
+  static constexpr std::pair<std::string_view, std::string_view> kHeaders[] = {
+      {"INFINITY", "cmath"},
+      {"NAN", "cmath"},
+      {"M_PI", "cmath"},
+      {"HUGE_VALF", "cmath"},
+      {"FLT_MAX", "cfloat"},
+      {"FLT_MIN", "cfloat"},
+      {"FLT_EPSILON", "cfloat"},
+      {"DBL_MAX", "cfloat"},
+      {"DBL_EPSILON", "cfloat"},
+      {"INT_MAX", "climits"},
+      {"INT_MIN", "climits"},
+      {"UINT_MAX", "climits"},
+      {"LLONG_MAX", "climits"},
+      {"CHAR_BIT", "climits"},
+      {"int8_t", "cstdint"},
+      {"int16_t", "cstdint"},
+      {"int32_t", "cstdint"},
+      {"int64_t", "cstdint"},
+      {"uint8_t", "cstdint"},
+      {"uint16_t", "cstdint"},
+      {"uint32_t", "cstdint"},
+      {"uint64_t", "cstdint"},
+      {"uintptr_t", "cstdint"},
+      {"half", "cuda_fp16.h"},
+      {"__half", "cuda_fp16.h"},
+      {"half2", "cuda_fp16.h"},
+      {"__half2", "cuda_fp16.h"},
+      {"__float2half", "cuda_fp16.h"},
+      {"__half2float", "cuda_fp16.h"},
+      {"__nv_bfloat16", "cuda_bf16.h"},
+      {"__nv_bfloat162", "cuda_bf16.h"},
+      {"__nv_fp8_e4m3", "cuda_fp8.h"},
+      {"__nv_fp8_e5m2", "cuda_fp8.h"},
+      {"CUDART_INF_F", "math_constants.h"},
+      {"CUDART_PI_F", "math_constants.h"},
+      {"cooperative_groups", "cooperative_groups.h"},
+      {"nvcuda", "mma.h"},
+      {"cub", "cub/cub.cuh"},
+  };
+  for (const auto& [known, header] : kHeaders) {
+    if (name == known) return header;
+  }
+  return "";
+}
+
+// What stands between the first two quotes.
+std::string_view quoted(std::string_view text) {
+  const size_t begin = text.find_first_of("\"'");
+  if (begin == std::string_view::npos) return {};
+  const size_t end = text.find(text[begin], begin + 1);
+  return end == std::string_view::npos ? std::string_view()
+                                       : text.substr(begin + 1, end - begin - 1);
+}
+
 std::string with_hint(std::string text) {
   const size_t open = text.find("open source file \"");
   const size_t missing = text.find("' file not found");
@@ -160,6 +218,14 @@ std::string with_hint(std::string text) {
     text +=
         " (clang compiles with kernelwright's own headers, which lack this one; NVRTC or nvcc may "
         "have it)";
+  } else if (text.find("annotation on lambda requires") != std::string::npos) {
+    text += " (lambdas of a kernel module are device code as they are: leave the annotation out)";
+  } else if (text.find("undefined") != std::string::npos ||
+             text.find("undeclared identifier") != std::string::npos ||
+             text.find("unknown type name") != std::string::npos ||
+             text.find("must be a class or namespace") != std::string::npos) {
+    const std::string_view header = header_of(quoted(text));
+    if (!header.empty()) text += fmt::format(" (it comes with #include <{}>)", header);
   }
   return text;
 }

@@ -25,6 +25,14 @@ TEST(ParseLog, KnowsEveryDialect) {
       {"", ""},
       {"m.cu(5): error: identifier \"q\" is undefined\n    p = q;\n        ^\n\n1 error detected\n",
        "E5:7 identifier \"q\" is undefined\n"},
+      {"m.cu(5): error: identifier \"INFINITY\" is undefined\n    p = INFINITY;\n        ^\n",
+       "E5:7 identifier \"INFINITY\" is undefined (it comes with #include <cmath>)\n"},
+      {"m.cu:3:4: error: unknown type name 'uint32_t'\n",
+       "E3:4 unknown type name 'uint32_t' (it comes with #include <cstdint>)\n"},
+      {"m.cu(2): error: __host__ or __device__ annotation on lambda requires --extended-lambda "
+       "nvcc flag\n",
+       "E2:0 __host__ or __device__ annotation on lambda requires --extended-lambda nvcc flag "
+       "(lambdas of a kernel module are device code as they are: leave the annotation out)\n"},
       {"m.cu(5): warning #177-D: variable \"u\" was declared but never referenced\n  int u;\n      "
        "^\n\n"
        "Remark: The warnings can be suppressed with \"-diag-suppress <warning-number>\"\n",

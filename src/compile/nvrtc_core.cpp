@@ -126,13 +126,16 @@ Result<std::unique_ptr<NvrtcCore>> NvrtcCore::load(Options options) {
   return core;
 }
 
+// C++20 deprecates += and ++ on volatile objects, which kernels use for flags and locks.
+constexpr const char* kVolatileIsFine = "-diag-suppress=3010,3011,3012";
+
 std::vector<std::string> nvrtc_arguments(const exec::CompileRequest& request,
                                          const std::vector<std::string>& header_folders) {
   const bool cubin = request.image == exec::ImageKind::Cubin;
   // "sm_90a" -> "compute_90a": PTX is asked for by the virtual architecture.
   const std::string arch = cubin ? request.target : replace_all(request.target, "sm_", "compute_");
-  std::vector<std::string> arguments = {"--gpu-architecture=" + arch, "--std=c++17", "-lineinfo",
-                                        "-default-device"};
+  std::vector<std::string> arguments = {"--gpu-architecture=" + arch, "--std=c++20", "-lineinfo",
+                                        "-default-device", kVolatileIsFine};
   std::vector<std::string> folders = request.include_folders;
   folders.insert(folders.end(), header_folders.begin(), header_folders.end());
   for (const std::string& folder : folders) arguments.push_back("--include-path=" + folder);

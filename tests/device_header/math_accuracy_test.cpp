@@ -174,6 +174,47 @@ TEST(DeviceMath, Double) {
   for (const Unary<double>& row : kDouble) check(row);
 }
 
+// The error of an inverse, from how far its function misses the argument there.
+double inverse_ulps(double x, long double missed, long double slope) {
+  int exponent = 0;
+  std::frexp(x, &exponent);
+  return static_cast<double>(std::fabs(missed / slope) / std::ldexp(1.0L, exponent - 53));
+}
+long double erf_slope(long double x) { return 2 / std::sqrt(std::acos(-1.0L)) * std::exp(-x * x); }
+
+TEST(DeviceMath, InverseErrorFunctions) {
+  for (int i = -29999; i < 30000; ++i) {
+    const double y = i / 30000.0, x = device::erfinv(y);
+    ASSERT_LE(inverse_ulps(x, std::erf(static_cast<long double>(x)) - y, erf_slope(x)), 4) << y;
+    EXPECT_EQ(device::erfinvf(static_cast<float>(y)),
+              static_cast<float>(device::erfinv(static_cast<float>(y))));
+  }
+  for (double y = 1.99; y > 1e-300; y *= 0.99) {
+    const double x = device::erfcinv(y);
+    ASSERT_LE(inverse_ulps(x, std::erfc(static_cast<long double>(x)) - y, erf_slope(x)), 8) << y;
+    const double p = device::normcdfinv(y / 2);
+    EXPECT_NEAR(p, -x * std::sqrt(2.0), 1e-15 * std::max(1.0, std::fabs(p))) << y;
+  }
+  EXPECT_EQ(device::erfinv(1.0), INFINITY);
+  EXPECT_EQ(device::erfinv(-1.0), -INFINITY);
+  EXPECT_EQ(device::erfcinv(0.0), INFINITY);
+  EXPECT_TRUE(std::isnan(device::erfinv(1.5)) && std::isnan(device::erfcinv(-0.1)));
+  EXPECT_EQ(device::erfinv(0.0), 0.0);
+}
+
+TEST(DeviceMath, ScaledErrorFunction) {
+  for (double x = -26; x < 100; x += 0.013) {
+    const long double wide = x;
+    const long double exact = std::exp(wide * wide) * std::erfc(wide);
+    ASSERT_NEAR(device::erfcx(x) / static_cast<double>(exact), 1.0, 3e-15) << x;
+  }
+  EXPECT_NEAR(device::erfcx(1e8) * 1e8, 0.56418958354775628, 1e-15);
+  EXPECT_EQ(device::erfcx(-30.0), INFINITY);
+  const double sides[] = {3, 4, 12};
+  EXPECT_EQ(device::norm(3, sides), 13);
+  EXPECT_EQ(device::rnorm(3, sides), 1.0 / 13);
+}
+
 // Absolute, since they oscillate around zero.
 TEST(DeviceMath, Bessel) {
   for (int i = 1; i < kPoints; ++i) {
