@@ -27,6 +27,8 @@ std::optional<std::string> ask_person(Io& io, const std::string& question) {
 Result<engine::ModelOptions> model_options(const Args& args, Io& io) {
   engine::ModelOptions options;
   options.model_id = args.one("--model-id");
+  if (options.model_id.empty() && !args.all("--model-id").empty())
+    return input_error("--model-id names no model");
   options.escalation_id = args.one("--escalation-model");
   options.stage_models = args.all("--stage-model");
   options.retries = args.all("--retries");

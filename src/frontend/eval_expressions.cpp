@@ -105,8 +105,10 @@ Result<Value> Evaluator::eval_name(const Json& node) {
   }
   if (is_builtin(name)) return Value(Library{"builtins." + name});
   const auto star = globals_->names.find("*");
-  if (star != globals_->names.end())
-    return Value(Library{star->second.get<Library>()->name + "." + name});
+  if (star != globals_->names.end()) {
+    const std::string whole = star->second.get<Library>()->name + "." + name;
+    return library_constant(whole).value_or(Library{whole});
+  }
   std::vector<std::string> known;
   for (const Scope* at = &scope; at; at = at->outer.get())
     for (const auto& [one, value] : at->names) known.push_back(one);

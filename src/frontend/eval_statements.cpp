@@ -6,6 +6,7 @@
 #include "frontend/cell.h"
 #include "frontend/evaluator.h"
 #include "frontend/index.h"
+#include "frontend/names.h"
 #include "frontend/numbers.h"
 #include "frontend/refusals.h"
 
@@ -323,7 +324,8 @@ Result<Evaluator::Flow> Evaluator::run_import(const Json& statement) {
     if (name == "*") {
       globals_->names["*"] = Library{module};
     } else if (from) {
-      set_name(as.empty() ? name : as, Library{module + "." + name});
+      const std::string whole = module + "." + name;
+      set_name(as.empty() ? name : as, library_constant(whole).value_or(Library{whole}));
     } else {
       // `import torch.nn.functional` binds torch alone.
       set_name(as.empty() ? name.substr(0, name.find('.')) : as,
