@@ -41,7 +41,7 @@ class ColumnScan {
         loop_(columns_of(region, scans_)),
         joining_(joining_of(region, scans_)),
         e_(region, 1),
-        packs_(e_, loop_.inner()) {
+        packs_(e_, loop_.inner(), loop_.axes()) {
     e_.ranges = loop_.ranges();
     e_.rename = loop_.rename(variable(kLane));
   }
