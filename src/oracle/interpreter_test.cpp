@@ -117,7 +117,7 @@ TEST(Interpreter, SoftmaxOfHalf) {
       const double want = std::exp(v[row * 1500 + k]) / sum;
       const size_t at = row * 1500 + k;
       ASSERT_NEAR(truth.value[at], want, 1e-13 * want);
-      ASSERT_LT(truth.a[at], 150 * 0x1p-24 * want);
+      ASSERT_LT(truth.a[at], 250 * 0x1p-24 * want);  // 1500 terms, added in turn: 188
       ASSERT_GT(truth.a[at], 0x1p-24 * want);
       ASSERT_NEAR(truth.h[at], 0x1p-11 * want, 0x1p-24);
     }
