@@ -160,7 +160,7 @@ std::string coloured_diff(const std::string& diff, const Style& style) {
 }
 
 /// Who was asked, what for, and what that cost; "" where no model was.
-std::string models_text(const engine::RunView& view) {
+std::string models_lines(const engine::RunView& view) {
   const Json& models = view.report["models"];
   if (!models.is_object()) return "";
   const Json& total = models["ledger"]["total"];
@@ -215,7 +215,7 @@ std::string inspect_text(const engine::RunView& view, size_t most, bool events,
   text += line("because", view.run.reason);
   text += line("right", correctness_text(view));
   text += line("best", result_text(view)) + line("kernel", view.kernel_path);
-  text += line("candidates", counts_text(view)) + models_text(view);
+  text += line("candidates", counts_text(view)) + models_lines(view);
   for (const std::string& what : view.damage) {
     text += "  " + report::paint(style, Paint::Error, "damaged") + "    " +
             report::printable(what) + "\n";

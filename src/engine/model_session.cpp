@@ -12,7 +12,7 @@ namespace {
 
 const std::vector<std::string> kProposers = {"auto", "builtin", "llm", "hybrid"};
 
-stages::PlanWords words_of(const ModelOptions& options) {
+stages::PlanWords plan_words(const ModelOptions& options) {
   return {options.model_id, options.escalation_id, options.stage_models, options.retries,
           options.escalate};
 }
@@ -55,7 +55,7 @@ Result<std::string> resolve_proposer(const SynthesizeRequest& request, std::stri
     *warning = "no model is asked: " + config.error().message;
     return std::string("builtin");
   }
-  const stages::Plan plan = KW_TRY(stages::make_plan(words_of(request.models), *config));
+  const stages::Plan plan = KW_TRY(stages::make_plan(plan_words(request.models), *config));
   return std::string(keys_present(*config, plan) ? "hybrid" : "builtin");
 }
 
@@ -63,7 +63,7 @@ Result<std::unique_ptr<ModelSession>> ModelSession::open(const ModelOptions& opt
                                                          uint64_t seed) {
   std::unique_ptr<ModelSession> session(new ModelSession());
   session->config_ = KW_TRY(llm::load_config());
-  session->plan_ = KW_TRY(stages::make_plan(words_of(options), session->config_));
+  session->plan_ = KW_TRY(stages::make_plan(plan_words(options), session->config_));
   session->budget_ = options.budget_usd.value_or(kDefaultBudget);
   llm::ClientOptions client;
   client.limits.usd = session->budget_;

@@ -17,6 +17,7 @@ namespace {
 
 constexpr size_t kTuned = 8;  // values of tunables tried of a model's modules, without a clock
 constexpr size_t kTunedModules = 3;  // of which
+constexpr size_t kTunePlateau = 16;  // of them on the clock without a better one
 constexpr double kTuneShare = 0.5;   // of the time for searching
 constexpr double kSlower = 1.05;     // a polished kernel beyond the plain one's time is not shipped
 
@@ -272,7 +273,9 @@ Status Synthesis::certify_models() {
   options.rules.clear();
   options.rules.push_back(search::stop_at_goal(request_.goal));
   options.rules.push_back(search::stop_after_seconds(kTuneShare * request_.seconds));
-  if (!judge_->measures())
+  if (judge_->measures())
+    options.rules.push_back(search::stop_at_plateau(kTunePlateau));
+  else
     options.rules.push_back(search::stop_after_candidates(archive_.entries().size() + kTuned));
   const std::unique_ptr<search::Proposer> tuning = tuner();
   const std::optional<search::Outcome> explored = std::move(outcome_);

@@ -1,0 +1,121 @@
+#include "engine/model_bench.h"
+
+#include <gtest/gtest.h>
+
+#include "engine/kernel_spec.h"
+#include "engine/model_session.h"
+#include "frontend/load.h"
+
+namespace kw::engine {
+namespace {
+
+bool says(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+struct BoundRow {
+  const char* name;
+  CostPart part;
+  const char* expected;
+};
+
+class BoundText : public testing::TestWithParam<BoundRow> {};
+
+TEST_P(BoundText, GivesAdviceForTheBound) {
+  bench::Work work;
+  work.read_bytes = work.write_bytes = 4e6;
+  bench::Floor floor;
+  floor.us = floor.memory_us = 2;
+  Cost cost;
+  cost.launches = {GetParam().part};
+  cost.us = GetParam().part.us;
+  const std::string text = bound_text(&cost, work, floor, cost.us, false, "a GPU");
+  EXPECT_TRUE(says(text, GetParam().expected)) << text;
+  EXPECT_TRUE(says(text, "never measured")) << "an estimate is called one";
+}
+
+CostPart bound_part(const char* bound) {
+  CostPart part;
+  part.us = 10;
+  part.memory_us = 2;
+  part.occupancy = 0.9;
+  part.waves = 4;
+  part.bound = bound;
+  return part;
+}
+
+CostPart with(CostPart part, double CostPart::*what, double value) {
+  part.*what = value;
+  return part;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Rows, BoundText,
+    testing::Values(BoundRow{"memory", bound_part("memory"), "move fewer bytes"},
+                    BoundRow{"issue", bound_part("issue"), "fewer instructions"},
+                    BoundRow{"pipes", bound_part("pipes"), "slow pipe"},
+                    BoundRow{"launch", bound_part("launch"), "fewer kernels"},
+                    BoundRow{"compute", bound_part("compute"), "tensor cores"},
+                    BoundRow{"occupancy", with(bound_part("memory"), &CostPart::occupancy, 0.2),
+                             "occupancy is low"},
+                    BoundRow{"tail", with(bound_part("memory"), &CostPart::tail, 1.8), "last wave"},
+                    BoundRow{"small_grid", with(bound_part("memory"), &CostPart::waves, 0.3),
+                             "does not fill the GPU"},
+                    BoundRow{"in_flight", with(bound_part("memory"), &CostPart::hiding, 0.3),
+                             "in flight"},
+                    BoundRow{"traffic", with(bound_part("memory"), &CostPart::memory_us, 8),
+                             "4.0 times what the task needs"},
+                    BoundRow{"far", bound_part("memory"), "far from the floor"}),
+    [](const auto& test) { return std::string(test.param.name); });
+
+TEST(BoundTextOf, MeasuredTimesSaysSo) {
+  bench::Floor floor;
+  floor.us = 2;
+  floor.bandwidth = 4000;
+  bench::Work work;
+  work.read_bytes = 8e6;
+  const std::string text = bound_text(nullptr, work, floor, 4, true, "a GPU");
+  EXPECT_TRUE(says(text, "4.00 us (measured on the GPU), 50 % of the floor")) << text;
+  EXPECT_TRUE(says(text, "2000 GB/s of the 4000 GB/s")) << text;
+}
+
+TEST(KernelSpecOf, ATaskIsDeterministic) {
+  const auto task = frontend::load_python(
+      "import torch\ndef norm(x: 'fp16[B, D]', w: 'fp16[D]'):\n"
+      "  return (x.float().softmax(-1) * w).sum(-1)\n",
+      "norm.py");
+  ASSERT_TRUE(task) << task.error().message;
+  const arch::Target target = arch::find_target("sm_90").value();
+  const std::string lines = interface_lines(*task, target).value();
+  EXPECT_TRUE(says(lines, "//! kernelwright 1")) << lines;
+  EXPECT_FALSE(says(lines, "tune")) << lines;
+  const stages::KernelSpec spec = kernel_spec(*task, target, lines, "latency").value();
+  ASSERT_EQ(spec.inputs.size(), 2u);
+  EXPECT_EQ(spec.inputs[0].shape, (std::vector<std::string>{"B", "D"}));
+  EXPECT_EQ(spec.inputs[0].layout_hint, "row_major");
+  EXPECT_EQ(spec.inputs[1].shape, std::vector<std::string>{"D"});
+  ASSERT_EQ(spec.outputs.size(), 1u);
+  EXPECT_EQ(spec.outputs[0].shape, std::vector<std::string>{"B"});
+  EXPECT_EQ(spec.outputs[0].dtype, "fp32");
+  EXPECT_EQ(spec.optimization_priority, "latency");
+  EXPECT_EQ(spec.rtol, std::nullopt) << "nobody stated one";
+}
+
+TEST(ResolveProposer, KnowsItsNames) {
+  std::string warning;
+  SynthesizeRequest request;
+  for (const char* name : {"builtin", "llm", "hybrid"}) {
+    request.proposer = name;
+    EXPECT_EQ(*resolve_proposer(request, &warning), name);
+  }
+  request.proposer = "auto";
+  request.models.model_id = "ollama:llama3";
+  EXPECT_EQ(*resolve_proposer(request, &warning), "hybrid") << "a model was named";
+  request.proposer = "hybird";
+  const auto unknown = resolve_proposer(request, &warning);
+  ASSERT_FALSE(unknown);
+  EXPECT_TRUE(says(unknown.error().message, "did you mean 'hybrid'")) << unknown.error().message;
+}
+
+}  // namespace
+}  // namespace kw::engine
