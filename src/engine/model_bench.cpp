@@ -7,6 +7,7 @@
 #include "report/excerpt.h"
 #include "report/findings.h"
 #include "report/verdict.h"
+#include "stages/source.h"
 
 namespace kw::engine {
 namespace {
@@ -55,10 +56,10 @@ std::string trial_text(const Trial& trial, const std::string& source) {
 }
 
 std::string gate_text(const VerifyReport& report) {
-  const report::FindingContext context{nullptr, kModuleName, report.module_text};
+  const std::string source = stages::without_comments(report.module_text);
+  const report::FindingContext context{nullptr, kModuleName, source};
   std::string out = report::verdict_text(report.gate.verdict, context, {});
-  if (report.gate.compile_failed)
-    out += messages_text(*report.gate.compile_failed, report.module_text);
+  if (report.gate.compile_failed) out += messages_text(*report.gate.compile_failed, source);
   size_t wrong = 0;
   for (const verify::CellReport& cell : report.gate.cells) wrong += !cell.right;
   if (wrong > 0) out += fmt::format("{} of {} cells are wrong:\n", wrong, report.gate.cells.size());
@@ -92,7 +93,8 @@ Result<stages::Look> JudgeBench::trial(const record::Candidate& candidate, bool 
   const Trial made = KW_TRY(judge_.trial(candidate, run));
   stages::Look look;
   look.ok = made.well;
-  look.text = anonymous(report::printable(trial_text(made, candidate.text)));
+  look.text =
+      anonymous(report::printable(trial_text(made, stages::without_comments(candidate.text))));
   if (made.well) return look;
   look.reason = anonymous(verdict_reason(made.verdict));
   entry(candidate).refused = look.reason;

@@ -39,12 +39,9 @@ Result<Submission> patched(const std::string& diff, const FindParent& find) {
                                          named));
   }
   Result<std::string> text = apply_diff(parent->second, diff);
-  if (!text) {
-    // Modules are shown without their comments, so a diff may have been made against that.
-    const auto bare = apply_diff(without_comments(parent->second), diff);
-    if (bare) return Submission{*bare, parent->first};
-    return std::move(text).error().context("the diff does not apply to " + parent->first);
-  }
+  // Modules are shown without their comments, so a diff may have been made against that.
+  if (!text) text = apply_diff(without_comments(parent->second), diff);
+  if (!text) return std::move(text).error().context("the diff does not apply to " + parent->first);
   return Submission{std::move(text).value(), parent->first};
 }
 
