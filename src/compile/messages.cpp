@@ -200,7 +200,7 @@ std::string_view header_of(std::string_view name) {
 }
 
 // What stands between the first two quotes.
-std::string_view quoted(std::string_view text) {
+std::string_view first_quoted(std::string_view text) {
   const size_t begin = text.find_first_of("\"'");
   if (begin == std::string_view::npos) return {};
   const size_t end = text.find(text[begin], begin + 1);
@@ -224,7 +224,7 @@ std::string with_hint(std::string text) {
              text.find("undeclared identifier") != std::string::npos ||
              text.find("unknown type name") != std::string::npos ||
              text.find("must be a class or namespace") != std::string::npos) {
-    const std::string_view header = header_of(quoted(text));
+    const std::string_view header = header_of(first_quoted(text));
     if (!header.empty()) text += fmt::format(" (it comes with #include <{}>)", header);
   }
   return text;
