@@ -91,6 +91,7 @@ search::Entry& JudgeBench::entry(const record::Candidate& candidate) {
 
 Result<stages::Look> JudgeBench::trial(const record::Candidate& candidate, bool run) {
   const Trial made = KW_TRY(judge_.trial(candidate, run));
+  resources_[candidate.id] = resources_text(made.resources);
   stages::Look look;
   look.ok = made.well;
   look.text =
@@ -149,9 +150,11 @@ Result<stages::Look> JudgeBench::time(const record::Candidate& candidate) {
 std::string JudgeBench::hints(const record::Candidate& candidate) {
   const bool known = archive_.contains(candidate.id);
   const search::Entry* at = known ? &archive_.at(candidate.id) : nullptr;
+  const auto resources = resources_.find(candidate.id);
   return bound_text(judge_.cost(candidate.id), judge_.work(), judge_.floor(),
                     at != nullptr ? at->us() : 0, at != nullptr && at->measured_us > 0,
-                    calibration_.gpu);
+                    calibration_.gpu) +
+         (resources == resources_.end() ? "" : resources->second);
 }
 
 }  // namespace kw::engine

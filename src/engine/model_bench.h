@@ -2,6 +2,7 @@
 // the race.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -40,6 +41,7 @@ class JudgeBench : public stages::Workbench {
   search::Archive& archive_;
   const record::Calibration& calibration_;
   std::vector<std::pair<std::string, std::string>> private_paths_;
+  std::map<std::string, std::string> resources_;  // by id, as compilers told them
 };
 
 /// What limits a candidate, by roofline and cost model, and what may help against it.
