@@ -31,6 +31,7 @@ class Stages::Impl {
   Result<std::optional<record::Candidate>> escalated(TryRequest request, int most,
                                                      const std::string& goal);
   Result<std::optional<record::Candidate>> codegen();
+  Result<Look> judge(const record::Candidate& candidate);
   Result<std::optional<record::Candidate>> correct(record::Candidate candidate,
                                                    std::string* reason);
   Result<bool> find_right();

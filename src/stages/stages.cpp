@@ -148,11 +148,19 @@ Result<std::optional<record::Candidate>> Stages::Impl::codegen() {
   return escalated(request, plan.escalated_codegen - used(Stage::Codegen, true), start);
 }
 
-// Whether the candidate is right, repaired as often as the budget allows.
+// Whether the candidate is right. Whoever reads the history shall not take "compiles" for more.
+Result<Look> Stages::Impl::judge(const record::Candidate& candidate) {
+  Look look = KW_TRY(ports.bench->verify(candidate));
+  if (!look.ok && !attempts.empty() && attempts.back().candidate == candidate.id)
+    attempts.back().outcome = "compiles, but is not right: " + look.reason;
+  KW_TRY(ports.journal->show("stage3_correctness", candidate.id));
+  return look;
+}
+
+// The candidate, repaired as often as the budget allows, if it is right in the end.
 Result<std::optional<record::Candidate>> Stages::Impl::correct(record::Candidate candidate,
                                                                std::string* reason) {
-  Look look = KW_TRY(ports.bench->verify(candidate));
-  KW_TRY(ports.journal->show("stage3_correctness", candidate.id));
+  Look look = KW_TRY(judge(candidate));
   const int rounds = plan.budget(Stage::Correctness);
   for (int round = rounds_before() + 1; !look.ok && round <= rounds; ++round) {
     const std::string folder = fmt::format("stage3_repair/attempt_{:02}", round);
@@ -169,8 +177,7 @@ Result<std::optional<record::Candidate>> Stages::Impl::correct(record::Candidate
     if (writer.failure()) break;
     if (!made) continue;
     candidate = *made;
-    look = KW_TRY(ports.bench->verify(candidate));
-    KW_TRY(ports.journal->show("stage3_correctness", candidate.id));
+    look = KW_TRY(judge(candidate));
   }
   if (look.ok) return std::optional(candidate);
   *reason = look.reason;

@@ -137,6 +137,8 @@ TEST_F(StagesTest, RepairsWhatIsWrong) {
   EXPECT_TRUE(holds(model.asked(1), "{ wrong }"));
   EXPECT_TRUE(holds(model.asked(2), "{ wrong again }"));
   EXPECT_EQ(story.best->stage, "correctness");
+  EXPECT_EQ(stages->attempts()[0].outcome, "compiles, but is not right: wrong: y[31] is 0, not 7");
+  EXPECT_EQ(stages->attempts()[2].outcome, "compiles");
   EXPECT_TRUE(journal.files.count("stage3_repair/attempt_01/correctness_report.md"));
   EXPECT_TRUE(journal.files.count("stage3_repair/attempt_02/codegen/attempt_01/llm_response.md"));
 }
