@@ -31,8 +31,19 @@ size_t memory_bytes() {
   return text != nullptr ? std::strtoull(text, nullptr, 10) : size_t{512} << 20;
 }
 
+/// The stream that is there without being made.
+CuStream default_stream() {
+  static const CuStream stream = [] {
+    CuStream made = new CuStreamHandle();
+    fake::device().streams.push_back(made);
+    return made;
+  }();
+  return stream;
+}
+
 CuResult enqueue(CuStream stream, fake::Operation operation) {
   const std::lock_guard guard(fake::device().mutex);
+  if (stream == nullptr) stream = default_stream();
   if (fake::device().sticky != 0) return fake::device().sticky;
   if (stream->capture != nullptr) {
     stream->capture->push_back(std::move(operation));
