@@ -83,14 +83,14 @@ class ProgressLines {
   void operator()(const engine::SynthesisProgress& progress) {
     if (!progress.notice.empty()) io_.note(progress.notice);
     if (io_.live()) {
-      io_.progress(progress_text(progress));
+      io_.progress(cli::progress_text(progress));
       return;
     }
     const bool due = progress.stage != stage_ || progress.seconds >= last_ + kLineSeconds;
     if (!due) return;
     stage_ = progress.stage;
     last_ = progress.seconds;
-    io_.line(progress_text(progress));
+    io_.line(cli::progress_text(progress));
   }
 
  private:
