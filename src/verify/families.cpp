@@ -24,6 +24,7 @@ using tensor::HostTensor;
 constexpr int64_t kDrawChunk = 8192, kDrawChunksPerThread = 32;
 constexpr double kLeastPositive = 0x1p-6;
 constexpr uint64_t kRare = 256;  // one of so many
+constexpr int64_t kLeastRow = 16;
 
 // A large mean with a small deviation: the ratio is at least 2000 where the format can hold it,
 // else as large as leaves neighbouring values apart.
@@ -179,10 +180,12 @@ void for_each_draw(const HostTensor& tensor, uint64_t seed,
             });
 }
 
-// Few elements that are set, or few that are not: what any() and all() are about.
+// About one element of a row that is set, or that is not: what any() and all() are about.
 void scatter_bools(HostTensor* tensor, bool rare, uint64_t seed) {
+  const int64_t row = tensor->shape.empty() ? 1 : tensor->shape.back();
+  const auto one_of = static_cast<uint64_t>(std::max(row, kLeastRow));
   for_each_draw(*tensor, seed, [&](int64_t at, uint64_t draw) {
-    tensor::store_int(*tensor, at, (draw % kRare == 0) == rare ? 1 : 0);
+    tensor::store_int(*tensor, at, (draw % one_of == 0) == rare ? 1 : 0);
   });
 }
 
