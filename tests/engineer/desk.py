@@ -87,11 +87,13 @@ class Desk(stages_common.Talks):
 
     def prefixes(self, work):
         """What providers keep: the same rules, machine and task in every request, and turns that only grow."""
-        talks = [row["conversation"] for row in work.requests]
+        talks = [row["conversation"] for row in work.requests if row["conversation"]["system"]]  # not the interview
         self.check(len({talk["system"] for talk in talks}) <= 1, "one system text in all requests")
+        sent = [json.dumps(row["body"]["system"]) for row in work.requests if row["wire"] == "anthropic" and row["body"].get("system")]
+        self.check(len(set(sent)) <= 1 and all("cache_control" in one for one in sent), "byte for byte, and marked to be kept")
         tools = [json.dumps(talk["tools"]) for talk in talks if talk["tools"]]
         self.check(len(set(tools)) <= 1, "the same tools whenever there are any")
-        if "cut to their beginnings" in json.dumps(talks):
+        if "left out to save room" in json.dumps(talks):
             return
         for before, after in zip(talks, talks[1:]):
             new = len(after["messages"]) == 1
@@ -101,11 +103,11 @@ class Desk(stages_common.Talks):
         """Every request for a repair holds the module's source and exactly what the judge said of it."""
         for row in work.requests:
             text = row["conversation"]["messages"][-1]["text"]
-            if "Your module was refused" not in text and "it is not right" not in text:
+            if not re.search("Your module was refused|it is not right|Your last module (is not right|does not compile)", text):
                 continue
             shown = SOURCE.findall(text)
             self.check(shown, "a repair shows a source: " + text[:300])
-            for name, _, source in shown:
+            for name, _, source in shown[:1]:
                 module = self.read(work.folder, f"candidates/{name}/module.cu")
                 reason = work.refused.get(name)
                 self.check(reason and reason in text, f"a repair says what is wrong with {name}: {reason}")
