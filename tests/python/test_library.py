@@ -54,7 +54,7 @@ class Finding(InFolder):
 
     def test_without_workers(self):
         path = self.folder / "libkernelwright.so"
-        os.link(LIBRARY, path) if os.stat(LIBRARY).st_dev == os.stat(self.folder).st_dev else shutil.copy(LIBRARY, path)
+        shutil.copy(LIBRARY, path)
         self.assertIn("kernelwright is missing; it belongs beside the library", self.load(path))
         worker = self.folder / "kernelwright"
         worker.write_text('#!/bin/sh\necho \'{"kernelwright": "0.0.7"}\'\n')
