@@ -13,21 +13,8 @@ namespace kw::cli {
 
 namespace {
 
-constexpr uint64_t kMostModuleBytes = uint64_t{1} << 20;
 constexpr const char* kModes[] = {"eager", "compile", "max-autotune-no-cudagraphs",
                                   "reduce-overhead", "max-autotune"};
-
-/// What a repro line must repeat of the command line.
-std::vector<std::string> task_options(const Args& args) {
-  std::vector<std::string> words;
-  for (const char* option : {"--function", "--input", "--tune", "--target"}) {
-    for (const std::string& value : args.all(option)) {
-      words.emplace_back(option);
-      words.push_back(value);
-    }
-  }
-  return words;
-}
 
 /// --versus: commas between modes of torch, modules and py: names.
 Status read_versus(const Args& args, engine::BenchRequest& request) {

@@ -143,4 +143,15 @@ Result<engine::InputSources> input_options(const Args& args) {
   return sources;
 }
 
+std::vector<std::string> task_options(const Args& args) {
+  std::vector<std::string> words;
+  for (const char* option : {"--function", "--input", "--tune", "--target"}) {
+    for (const std::string& value : args.all(option)) {
+      words.emplace_back(option);
+      words.push_back(value);
+    }
+  }
+  return words;
+}
+
 }  // namespace kw::cli

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/result.h"
 #include "cli/command.h"
@@ -11,6 +12,8 @@
 #include "engine/inputs.h"
 
 namespace kw::cli {
+
+inline constexpr uint64_t kMostModuleBytes = uint64_t{1} << 20;
 
 /// "B=4096" -> {"B", "4096"}; the Error names the option.
 Result<std::pair<std::string, std::string>> parse_assignment(const std::string& option,
@@ -27,6 +30,8 @@ Result<double> duration_option(const Args& args, const std::string& option, doub
 Result<double> timeout_option(const Args& args);
 /// --dim, --dims, --tune, --scalar, --absent.
 Result<engine::BindingRequest> binding_options(const Args& args);
+/// What a repro line must repeat of the command line.
+std::vector<std::string> task_options(const Args& args);
 /// --input.
 Result<engine::InputSources> input_options(const Args& args);
 

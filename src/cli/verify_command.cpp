@@ -10,20 +10,6 @@ namespace kw::cli {
 
 namespace {
 
-constexpr uint64_t kMostModuleBytes = uint64_t{1} << 20;
-
-/// What a repro line must repeat of the command line.
-std::vector<std::string> task_options(const Args& args) {
-  std::vector<std::string> words;
-  for (const char* option : {"--function", "--input", "--tune", "--target"}) {
-    for (const std::string& value : args.all(option)) {
-      words.emplace_back(option);
-      words.push_back(value);
-    }
-  }
-  return words;
-}
-
 Result<engine::VerifyRequest> verify_request(const Args& args) {
   const engine::BindingRequest bindings = KW_TRY(binding_options(args));
   engine::VerifyRequest request;

@@ -22,14 +22,16 @@ uint64_t round_up(uint64_t value, uint64_t multiple) {
   return (value + multiple - 1) / multiple * multiple;
 }
 
+}  // namespace
+
 bool is_given(const Buffer& buffer) {
-  return buffer.role == Role::Input || buffer.role == Role::Inout;
+  return buffer.present && buffer.bytes > 0 &&
+         (buffer.role == Role::Input || buffer.role == Role::Inout);
 }
 bool is_returned(const Buffer& buffer) {
-  return buffer.role == Role::Output || buffer.role == Role::Inout;
+  return buffer.present && buffer.bytes > 0 &&
+         (buffer.role == Role::Output || buffer.role == Role::Inout);
 }
-
-}  // namespace
 
 Sources from_host(const ConstBytes& inputs) {
   Sources sources;
@@ -115,7 +117,7 @@ std::vector<std::byte> BufferSet::storage_image(size_t index,
 Went BufferSet::upload(const Sources& inputs) {
   for (size_t i = 0; i < slots_.size(); ++i) {
     const Buffer& buffer = program_->buffers[i];
-    if (!buffer.present || !is_given(buffer) || buffer.bytes == 0) continue;
+    if (!is_given(buffer)) continue;
     KW_CHECK(inputs[i].bytes() == dense_bytes(buffer), "input sizes were checked");
     KW_TRY(upload_one(i, inputs[i]));
   }
@@ -153,7 +155,7 @@ Went BufferSet::enqueue_zero_fills() {
 Went BufferSet::download(const MutableBytes& outputs) {
   for (size_t i = 0; i < slots_.size(); ++i) {
     const Buffer& buffer = program_->buffers[i];
-    if (!buffer.present || !is_returned(buffer) || buffer.bytes == 0) continue;
+    if (!is_returned(buffer)) continue;
     KW_CHECK(outputs[i].size() == dense_bytes(buffer), "output sizes were checked");
     const std::string doing = "downloading '" + buffer.name + "'";
     if (is_plain(i)) {

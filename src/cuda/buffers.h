@@ -34,6 +34,10 @@ Sources from_host(const ConstBytes& inputs);
 /// The dense bytes of a source, fetched from the device if need be.
 Got<std::vector<std::byte>> on_host(const Context& context, const Source& source);
 
+/// Whether a program is given this, or gives it back: there, not empty, and of such a role.
+bool is_given(const kernel::Buffer& buffer);
+bool is_returned(const kernel::Buffer& buffer);
+
 class BufferSet {
  public:
   /// Allocates and poisons. Every layout must have passed check_layout. `misalign_bytes` shifts

@@ -52,7 +52,7 @@ namespace {
   "  mov.b64 %rd22, {%r8, %r9};\n"           \
   "  add.u64 %rd20, %rd20, %rd22;\n"
 
-constexpr const char* kPtx = R"(
+constexpr const char* kJobsPtx = R"(
 .version 6.4
 .target sm_75
 .address_size 64
@@ -196,6 +196,6 @@ done:
 
 }  // namespace
 
-const char* job_kernels_ptx() { return kPtx; }
+const char* job_kernels_ptx() { return kJobsPtx; }
 
 }  // namespace kw::cuda

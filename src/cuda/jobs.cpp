@@ -5,7 +5,7 @@
 namespace kw::cuda {
 namespace {
 
-constexpr unsigned kThreads = 256;
+constexpr unsigned kJobThreads = 256;
 constexpr size_t kMaxRows = 65535;  // of a grid
 
 }  // namespace
@@ -34,13 +34,13 @@ Result<std::unique_ptr<JobKernels>> JobKernels::load(const Context& context) {
 
 Went JobKernels::launch(const char* entry, const JobList& jobs, void** params) {
   Function* function = KW_TRY(image_->function(entry));
-  const uint64_t wanted = (jobs.longest() / 16 + kThreads - 1) / kThreads;
+  const uint64_t wanted = (jobs.longest() / 16 + kJobThreads - 1) / kJobThreads;
   const auto most = static_cast<uint64_t>(std::max(1, context_.info().sms) * 8);
   CuLaunchConfig config{};
   config.grid_x = static_cast<unsigned>(std::clamp<uint64_t>(wanted, 1, most));
   config.grid_y = static_cast<unsigned>(jobs.size());
   config.grid_z = 1;
-  config.block_x = kThreads;
+  config.block_x = kJobThreads;
   config.block_y = config.block_z = 1;
   config.stream = context_.stream();
   const CuResult code = context_.api().launch(&config, function->handle, params, nullptr);

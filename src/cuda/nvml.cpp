@@ -7,12 +7,12 @@ namespace kw::cuda {
 namespace {
 
 using Handle = struct NvmlDevice*;
-constexpr int kOk = 0;
+constexpr int kNvmlOk = 0;
 constexpr unsigned kClockSm = 1;
 constexpr unsigned kClockMemory = 2;
 constexpr unsigned kSensorGpu = 0;
 
-struct Functions {
+struct NvmlFunctions {
   int (*init)() = nullptr;
   int (*shutdown)() = nullptr;
   int (*driver_version)(char* text, unsigned length) = nullptr;
@@ -25,7 +25,7 @@ struct Functions {
   int (*power)(Handle device, unsigned* milliwatts) = nullptr;
 };
 
-bool bind(const os::Library& library, Functions& f) {
+bool bind_nvml(const os::Library& library, NvmlFunctions& f) {
   library.bind(f.default_clock, "nvmlDeviceGetDefaultApplicationsClock");
   library.bind(f.power, "nvmlDeviceGetPowerUsage");
   return library.bind(f.init, "nvmlInit_v2") && library.bind(f.shutdown, "nvmlShutdown") &&
@@ -38,14 +38,14 @@ bool bind(const os::Library& library, Functions& f) {
 
 int ask(int (*function)(Handle, unsigned, unsigned*), Handle device, unsigned what) {
   unsigned value = 0;
-  return function(device, what, &value) == kOk ? static_cast<int>(value) : 0;
+  return function(device, what, &value) == kNvmlOk ? static_cast<int>(value) : 0;
 }
 
 }  // namespace
 
 struct Nvml::Impl {
   os::Library library;
-  Functions functions;
+  NvmlFunctions functions;
   Handle device = nullptr;
 };
 
@@ -58,10 +58,10 @@ std::unique_ptr<Nvml> Nvml::open(const std::string& uuid) {
   // own.
   const std::string chosen = os::env("KERNELWRIGHT_LIBCUDA");
   auto library = os::Library::open(chosen.empty() ? "libnvidia-ml.so.1" : chosen);
-  Functions functions;
-  if (!library || !bind(*library, functions) || functions.init() != kOk) return nullptr;
+  NvmlFunctions functions;
+  if (!library || !bind_nvml(*library, functions) || functions.init() != kNvmlOk) return nullptr;
   Handle device = nullptr;
-  if (functions.by_uuid(uuid.c_str(), &device) != kOk) {
+  if (functions.by_uuid(uuid.c_str(), &device) != kNvmlOk) {
     functions.shutdown();
     return nullptr;
   }
@@ -71,11 +71,11 @@ std::unique_ptr<Nvml> Nvml::open(const std::string& uuid) {
 
 std::string Nvml::driver_version() const {
   char version[96] = {};
-  return impl_->functions.driver_version(version, sizeof(version) - 1) == kOk ? version : "";
+  return impl_->functions.driver_version(version, sizeof(version) - 1) == kNvmlOk ? version : "";
 }
 
 NvmlReading Nvml::read() const {
-  const Functions& f = impl_->functions;
+  const NvmlFunctions& f = impl_->functions;
   NvmlReading reading;
   reading.sm_clock_mhz = ask(f.clock, impl_->device, kClockSm);
   reading.memory_clock_mhz = ask(f.clock, impl_->device, kClockMemory);
@@ -86,7 +86,7 @@ NvmlReading Nvml::read() const {
     reading.default_sm_clock_mhz = ask(f.default_clock, impl_->device, kClockSm);
   if (reading.default_sm_clock_mhz == 0) reading.default_sm_clock_mhz = reading.max_sm_clock_mhz;
   unsigned milliwatts = 0;
-  if (f.power != nullptr && f.power(impl_->device, &milliwatts) == kOk)
+  if (f.power != nullptr && f.power(impl_->device, &milliwatts) == kNvmlOk)
     reading.power_w = static_cast<int>(milliwatts / 1000);
   return reading;
 }

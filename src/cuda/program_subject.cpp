@@ -21,15 +21,6 @@ constexpr size_t kMaxStridedCopies = 10;
 // The device's queue of pending launches is about a thousand long.
 constexpr size_t kMaxQueuedLaunches = 256;
 
-bool is_given(const Buffer& buffer) {
-  return buffer.present && buffer.bytes > 0 &&
-         (buffer.role == Role::Input || buffer.role == Role::Inout);
-}
-bool is_returned(const Buffer& buffer) {
-  return buffer.present && buffer.bytes > 0 &&
-         (buffer.role == Role::Output || buffer.role == Role::Inout);
-}
-
 }  // namespace
 
 ProgramSubject::ProgramSubject(const Context& context, JobKernels& kernels, LoadedImage& image,

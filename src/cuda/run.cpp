@@ -28,17 +28,17 @@ void append(std::vector<Finding>& to, std::vector<Finding> from) {
 /// Faults whose name alone says which rule was broken become findings, as on the virtual GPU.
 void note_fault(const Fault& fault, const kernel::Launch& launch, int index,
                 exec::RunOutcome& outcome) {
-  struct Row {
+  struct Known {
     CuResult code;
     record::FindingKind kind;
   };
-  static constexpr Row kRows[] = {
+  static constexpr Known kKnown[] = {
       {700, record::FindingKind::InvalidAddress},  // ILLEGAL_ADDRESS
       {710, record::FindingKind::Trap},            // ASSERT
       {716, record::FindingKind::Misaligned},      // MISALIGNED_ADDRESS
       {717, record::FindingKind::InvalidAddress},  // INVALID_ADDRESS_SPACE
   };
-  for (const Row& row : kRows) {
+  for (const Known& row : kKnown) {
     if (row.code != fault.code) continue;
     Finding finding;
     finding.kind = row.kind;

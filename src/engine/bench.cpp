@@ -8,6 +8,7 @@
 
 #include "arch/arch.h"
 #include "engine/bench_session.h"
+#include "engine/inputs.h"
 #include "engine/load.h"
 #include "os/entropy.h"
 #include "os/files.h"
@@ -21,18 +22,12 @@ using Clock = std::chrono::steady_clock;
 using exec::RunStatus;
 
 constexpr int kWorkers = 3;  // of a certification
-constexpr int kSets = 4;
+constexpr int kFullSets = 4;
 constexpr int kQuickSets = 2;
 constexpr uint64_t kMostModuleBytes = uint64_t{1} << 20;
 
 double since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
-Result<uint64_t> secret_seed() { return KW_TRY(os::random_bits()) >> 1; }
-
-exec::TimedProgram timed_program(const TimedCandidate& candidate) {
-  return {candidate.image, &candidate.program, candidate.inputs};
 }
 
 bool can_be_compared(const TimedEntry& entry) {
@@ -62,10 +57,7 @@ void BenchSession::tell(const std::string& what) const {
   if (progress_) progress_(what);
 }
 
-Status BenchSession::check_interrupt() const {
-  if (os::interrupted()) return environment_error("interrupted");
-  return Done{};
-}
+Status BenchSession::check_interrupt() const { return os::check_interrupted(); }
 
 Status BenchSession::choose_dims() {
   report_.dims = request_.dims;
@@ -101,7 +93,7 @@ Status BenchSession::find_shape() {
     report_.pool = static_cast<int>(shape_.sets.size());
     return Done{};
   }
-  const int sets = request_.quick ? kQuickSets : kSets;
+  const int sets = request_.quick ? kQuickSets : kFullSets;
   const auto& cases = pools_.large->shapes().cases;
   const bool judged = std::any_of(cases.begin(), cases.end(), [&](const verify::ShapeCase& shape) {
     return shape.dims == report_.dims;
@@ -223,7 +215,7 @@ Status BenchSession::time_worker(int worker, const std::vector<exec::TimedProgra
 Status BenchSession::time_modules() {
   const auto start = Clock::now();
   std::vector<exec::TimedProgram> programs;
-  for (const auto& ready : ready_) programs.push_back(timed_program(*ready));
+  for (const auto& ready : ready_) programs.push_back(ready->timed());
   cycles_.assign(ready_.size(), {});
   const int workers = request_.quick ? 1 : kWorkers;
   for (int worker = 0; worker < workers && report_.candidate.problem.empty(); ++worker) {
@@ -262,7 +254,7 @@ Status BenchSession::look_again() {
   options.audits[0].deterministic = false;
   options.judged_per_batch = 4;
   const bench::MeasureOutcome outcome =
-      KW_TRY(bench::measure(*tools_.verify.gpu, {timed_program(*ready_[0])}, options));
+      KW_TRY(bench::measure(*tools_.verify.gpu, {ready_[0]->timed()}, options));
   if (outcome.status != RunStatus::Completed) {
     report_.notes.push_back("it seems too fast, and could not be measured again: " + why);
     return Done{};
@@ -290,7 +282,7 @@ Status BenchSession::ask_profiler() {
   protocol.max_samples = 4;
   protocol.span = true;
   if (tools_.renew) tools_.renew();
-  const auto timed = tools_.verify.gpu->time({timed_program(*ready_[0])}, protocol);
+  const auto timed = tools_.verify.gpu->time({ready_[0]->timed()}, protocol);
   // Its worker has a profiler in it: nothing else is to be timed there.
   if (tools_.renew) tools_.renew();
   if (!timed || timed->status != RunStatus::Completed) return check_interrupt();

@@ -1,5 +1,6 @@
 #include "engine/bench_tools.h"
 
+#include "engine/calibration.h"
 #include "engine/devices.h"
 #include "engine/verify_tools.h"
 #include "gpu/gpu_device.h"
@@ -7,11 +8,7 @@
 #include "vgpu/virtual_gpu.h"
 
 namespace kw::engine {
-namespace {
-
-constexpr double kCalibrationSeconds = 60;  // of each measurement in it
-
-}  // namespace
+namespace {}  // namespace
 
 struct BenchMachine::Parts {
   std::unique_ptr<exec::Device> virtual_gpu;

@@ -11,6 +11,8 @@
 
 namespace kw::engine {
 
+inline constexpr double kCalibrationSeconds = 60;  // of each measurement in it
+
 /// Measures now; a few seconds.
 using Measure = std::function<Result<record::Calibration>()>;
 

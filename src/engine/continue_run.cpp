@@ -14,8 +14,6 @@
 namespace kw::engine {
 namespace {
 
-constexpr uint64_t kMostReferenceBytes = uint64_t{1} << 20;
-
 std::vector<std::string> strings(const Json& json) {
   std::vector<std::string> list;
   for (const Json& item : json.items()) list.push_back(item.as_string());

@@ -3,6 +3,7 @@
 // wants about 2.5 MB at once), how the last wave of blocks fills the GPU, and what goes through
 // memory between launches. Constants are round numbers; only the order they give matters.
 #include "engine/cost_model.h"
+#include "record/counters.h"
 
 #include <algorithm>
 #include <cmath>
@@ -11,7 +12,6 @@
 namespace kw::engine {
 namespace {
 
-constexpr double kSectorBytes = 32;
 constexpr double kLatencyUs = 0.6;    // of a load from memory under load
 constexpr double kLoadsInFlight = 2;  // per warp, as compilers schedule them
 constexpr int kUnknownRegisters = 32;
@@ -53,7 +53,7 @@ class Launch {
  private:
   double scaled(uint64_t value) const { return static_cast<double>(value) * request_.scale; }
   double sector_bytes() const {
-    return kSectorBytes *
+    return record::kSectorBytes *
            scaled(launch_.counted.global_load_sectors + launch_.counted.global_store_sectors);
   }
 
@@ -79,10 +79,11 @@ class Launch {
 
   // What is read again comes from the L2: a launch cannot need more from memory than its buffers.
   double memory_us() const {
-    const double read = std::min(kSectorBytes * scaled(launch_.counted.global_load_sectors),
+    const double read = std::min(record::kSectorBytes * scaled(launch_.counted.global_load_sectors),
                                  launch_.readable_bytes);
-    const double written = std::min(kSectorBytes * scaled(launch_.counted.global_store_sectors),
-                                    launch_.writable_bytes);
+    const double written =
+        std::min(record::kSectorBytes * scaled(launch_.counted.global_store_sectors),
+                 launch_.writable_bytes);
     if (read + written <= 0) return 0;
     return (read + written) / request_.gpu->bandwidth(read, written) * 1e-3 / part_.hiding;
   }

@@ -7,6 +7,7 @@
 
 #include "base/hash.h"
 #include "base/text.h"
+#include "engine/json.h"
 #include "os/files.h"
 #include "verify/families.h"
 #include "verify/shapes.h"
@@ -244,12 +245,6 @@ const char* state_name(CrossCheckState state) {
       break;
   }
   return "not checked";
-}
-
-Json texts(const std::vector<std::string>& list) {
-  Json json = Json::array();
-  for (const std::string& text : list) json.push(text);
-  return json;
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
 #include "engine/estimate.h"
+#include "record/counters.h"
 
 #include <algorithm>
 #include <utility>
@@ -6,7 +7,6 @@
 namespace kw::engine {
 namespace {
 
-constexpr double kSectorBytes = 32;
 constexpr GpuRates kRates{};
 
 }  // namespace
@@ -36,8 +36,9 @@ Estimate estimate(const record::CounterValues& total, size_t launches, const ben
   Estimate result;
   result.gpu = gpu.gpu;
   result.scale = scale;
-  const double read = kSectorBytes * static_cast<double>(total.global_load_sectors) * scale;
-  const double written = kSectorBytes * static_cast<double>(total.global_store_sectors) * scale;
+  const double read = record::kSectorBytes * static_cast<double>(total.global_load_sectors) * scale;
+  const double written =
+      record::kSectorBytes * static_cast<double>(total.global_store_sectors) * scale;
   result.l2_bytes = read + written;
   result.l2_us = result.l2_bytes / kRates.l2_gbps * 1e-3;
   // What is read again comes from the L2, as far as anybody can tell from sums.

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/text.h"
+#include "engine/inputs.h"
 #include "frontend/arrange.h"
 #include "frontend/names.h"
 #include "oracle/torch_export.h"
@@ -18,14 +19,6 @@ using oracle::TorchArgument;
 using tensor::HostTensor;
 
 constexpr double kExportSeconds = 120;  // for one export
-
-const HostTensor* input_named(const graph::Graph& graph, const std::vector<HostTensor>& inputs,
-                              const std::string& name) {
-  for (size_t i = 0; i < graph.inputs.size() && i < inputs.size(); ++i) {
-    if (graph.inputs[i].name == name) return &inputs[i];
-  }
-  return nullptr;
-}
 
 bool has_name(const std::vector<graph::NamedNode>& list, const std::string& name) {
   return std::any_of(list.begin(), list.end(), [&](const auto& one) { return one.name == name; });

@@ -14,7 +14,7 @@
 namespace kw::engine {
 namespace {
 
-std::shared_ptr<oracle::TorchProcess> process() {
+std::shared_ptr<oracle::TorchProcess> exporter() {
   static const std::shared_ptr<oracle::TorchProcess> made =
       oracle::find_torch_python().path.empty() ? nullptr : open_torch();
   return made;
@@ -47,17 +47,17 @@ std::vector<std::string> specs_of(const task::Task& task) {
 class TorchExported : public testing::TestWithParam<ExportCase> {};
 
 TEST_P(TorchExported, MeanWhatPyTorchSays) {
-  if (process() == nullptr) GTEST_SKIP() << "no Python here can import torch";
+  if (exporter() == nullptr) GTEST_SKIP() << "no Python here can import torch";
   const auto inputs = frontend::parse_input_options(GetParam().inputs);
   ASSERT_TRUE(inputs) << inputs.error().message;
   const frontend::LoadRequest request{"", *inputs, GetParam().dims, {}, {}};
   const auto task =
-      load_exported(GetParam().text, "/nowhere/reference.py", request, process(), "no");
+      load_exported(GetParam().text, "/nowhere/reference.py", request, exporter(), "no");
   ASSERT_TRUE(task) << task.error().message;
   EXPECT_EQ(specs_of(*task), GetParam().specs);
   oracle::Interpreter interpreter;
   const auto checked = cross_check_reference(*task, {CrossCheckMode::Always, "1", ""},
-                                             cross_check_torch(interpreter, *process()));
+                                             cross_check_torch(interpreter, *exporter()));
   ASSERT_TRUE(checked) << checked.error().message;
   EXPECT_EQ(checked->state, CrossCheckState::Agrees) << checked->text();
 }
@@ -129,7 +129,7 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& test) { return test.param.name; });
 
 TEST(TorchExportedErrors, NameBothReaders) {
-  if (process() == nullptr) GTEST_SKIP() << "no Python here can import torch";
+  if (exporter() == nullptr) GTEST_SKIP() << "no Python here can import torch";
   ReferenceRequest request;
   request.path = written("both.py",
                          "import torch\n"
@@ -139,7 +139,7 @@ TEST(TorchExportedErrors, NameBothReaders) {
                          "    finally:\n"
                          "        pass\n");
   request.inputs = {"x:fp32[N]"};
-  request.torch = process();
+  request.torch = exporter();
   const auto task = load_reference(request);
   ASSERT_FALSE(task);
   EXPECT_EQ(task.error().blame, Blame::Input);
@@ -151,8 +151,8 @@ TEST(TorchExportedErrors, NameBothReaders) {
 }
 
 TEST(TorchExportedErrors, AskForInputs) {
-  if (process() == nullptr) GTEST_SKIP() << "no Python here can import torch";
-  const auto task = load_exported(kTry, "/nowhere/reference.py", {}, process(), "refused");
+  if (exporter() == nullptr) GTEST_SKIP() << "no Python here can import torch";
+  const auto task = load_exported(kTry, "/nowhere/reference.py", {}, exporter(), "refused");
   ASSERT_FALSE(task);
   EXPECT_NE(task.error().message.find("--input x:"), std::string::npos) << task.error().message;
 }

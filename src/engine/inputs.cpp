@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "os/entropy.h"
 #include "tensor/npy.h"
 
 namespace kw::engine {
@@ -146,5 +147,16 @@ Status check_memory(const kernel::Program& program, uint64_t available, int copi
   }
   return Done{};
 }
+
+const tensor::HostTensor* input_named(const graph::Graph& graph,
+                                      const std::vector<tensor::HostTensor>& inputs,
+                                      const std::string& name) {
+  for (size_t i = 0; i < graph.inputs.size() && i < inputs.size(); ++i) {
+    if (graph.inputs[i].name == name) return &inputs[i];
+  }
+  return nullptr;
+}
+
+Result<uint64_t> secret_seed() { return KW_TRY(os::random_bits()) >> 1; }
 
 }  // namespace kw::engine

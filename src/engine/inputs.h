@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "graph/graph.h"
 #include "kernel/module.h"
 #include "kernel/program.h"
 #include "tensor/host_tensor.h"
@@ -40,6 +41,14 @@ Result<NamedTensors> read_input_files(const kernel::Module& module, const InputS
 Result<std::vector<tensor::HostTensor>> make_inputs(const kernel::Program& program,
                                                     const InputSources& sources,
                                                     const NamedTensors& files, uint64_t seed);
+
+/// The tensor of a graph's input; nullptr where it has none of that name.
+const tensor::HostTensor* input_named(const graph::Graph& graph,
+                                      const std::vector<tensor::HostTensor>& inputs,
+                                      const std::string& name);
+
+/// Of the system's entropy; fits int64, as which seeds are typed and read.
+Result<uint64_t> secret_seed();
 
 /// Refuses a program whose buffers cannot fit `copies` times into `available` bytes (0: unknown,
 /// accepts).

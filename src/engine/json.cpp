@@ -108,6 +108,12 @@ void set_outcome(const exec::RunOutcome& outcome, Json* json) {
 
 }  // namespace
 
+Json texts(const std::vector<std::string>& list) {
+  Json json = Json::array();
+  for (const std::string& text : list) json.push(text);
+  return json;
+}
+
 Json to_json(const RunReport& report, const kernel::Module& module) {
   Json json = Json::object();
   json.set("module", module_json(module)).set("device", to_json(report.device));

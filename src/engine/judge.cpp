@@ -18,11 +18,6 @@ namespace {
 
 constexpr int kMostCompilers = 8;
 
-Status check_interrupt() {
-  if (os::interrupted()) return environment_error("interrupted");
-  return Done{};
-}
-
 /// "//! tune    THREADS in 128, 256 where …" with its value moved to the front of the list.
 std::string tune_line_with(std::string_view line, int64_t value) {
   const size_t in = line.find(" in ");
@@ -172,7 +167,7 @@ Result<std::vector<search::Look>> Judge::measure(const search::Candidates& candi
 }
 
 Result<search::Look> Judge::certify(const record::Candidate& candidate) {
-  KW_TRY(check_interrupt());
+  KW_TRY(os::check_interrupted());
   tell("certifying " + candidate.origin);
   BenchRequest request;
   request.verify = verify_request(candidate);

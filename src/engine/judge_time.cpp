@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "engine/inputs.h"
 #include "engine/judge.h"
 #include "engine/load.h"
 #include "os/entropy.h"
@@ -13,12 +14,6 @@ namespace kw::engine {
 namespace {
 
 constexpr int kSets = 2;  // of inputs at the timed shape: contents must change from call to call
-
-Result<uint64_t> secret_seed() { return KW_TRY(os::random_bits()) >> 1; }
-
-exec::TimedProgram timed_program(const TimedCandidate& candidate) {
-  return {candidate.image, &candidate.program, candidate.inputs};
-}
 
 }  // namespace
 
@@ -112,8 +107,8 @@ Result<search::Look> Judge::measure_one(Lane& lane, const record::Candidate& can
   const std::string reason = KW_TRY(ready(lane, candidate));
   if (!reason.empty()) return search::Look{0, reason};
   const std::vector<TimedCandidate*> timed = {lane.ready.at(candidate.id).get()};
-  const bench::MeasureOutcome outcome = KW_TRY(bench::measure(
-      *lane.tools.verify.gpu, {timed_program(*timed[0])}, measure_options(lane, timed, 0)));
+  const bench::MeasureOutcome outcome = KW_TRY(
+      bench::measure(*lane.tools.verify.gpu, {timed[0]->timed()}, measure_options(lane, timed, 0)));
   if (outcome.status != exec::RunStatus::Completed) {
     return refuse(candidate, record::Crashed{fmt::format("while it was timed: {}: {}",
                                                          exec::run_status_name(outcome.status),
@@ -147,7 +142,7 @@ Result<std::vector<search::Look>> Judge::pair(const search::Candidates& candidat
     looks[i].refused = KW_TRY(ready(lane, candidates[i]));
     if (!looks[i].refused.empty()) continue;
     timed.push_back(lane.ready.at(candidates[i].id).get());
-    programs.push_back(timed_program(*timed.back()));
+    programs.push_back(timed.back()->timed());
     owners.push_back(i);
   }
   if (programs.empty()) return looks;

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "cuda/driver.h"
+#include "engine/calibration.h"
 #include "engine/verify_tools.h"
 #include "gpu/gpu_device.h"
 #include "vgpu/virtual_gpu.h"
@@ -11,7 +12,6 @@ namespace kw::engine {
 namespace {
 
 constexpr double kPatienceSeconds = 1;  // a further GPU that is busy is left alone
-constexpr double kCalibrationSeconds = 60;
 
 }  // namespace
 

@@ -19,11 +19,6 @@ void tell(const Progress& progress, const std::string& what) {
   if (progress) progress(what);
 }
 
-Status check_interrupt() {
-  if (os::interrupted()) return environment_error("interrupted");
-  return Done{};
-}
-
 bool is_written(const kernel::Buffer& buffer) {
   return buffer.role == kernel::Role::Output || buffer.role == kernel::Role::Inout;
 }
@@ -158,7 +153,7 @@ Result<RunReport> run_module(const kernel::Module& module, const RunRequest& req
   KW_TRY(refuse_impossible(request, report.device));
   const NamedTensors files = KW_TRY(read_input_files(module, request.inputs));
   const bool compiled = KW_TRY(prepare(module, request, compiler, files, progress, &report));
-  KW_TRY(check_interrupt());
+  KW_TRY(os::check_interrupted());
   if (!compiled) return report;
   report.program = KW_TRY(kernel::instantiate(module, report.bindings, report.selection,
                                               kernel_infos(*report.compiled)));
@@ -170,7 +165,7 @@ Result<RunReport> run_module(const kernel::Module& module, const RunRequest& req
   report.compiled->image.clear();
   tell(progress, "running on " + report.device.name);
   report.outcome = KW_TRY(device.run(image, report.program, inputs, run_options(request)));
-  KW_TRY(check_interrupt());
+  KW_TRY(os::check_interrupted());
   const bool healthy = report.outcome->status == exec::RunStatus::Completed;
   if (healthy) collect_outputs(&report);
   if (request.counters && healthy) KW_TRY(count(device, image, inputs, request, &report));

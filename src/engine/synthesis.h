@@ -24,6 +24,8 @@ namespace kw::engine {
 
 struct ModelWork;
 
+inline constexpr uint64_t kMostReferenceBytes = uint64_t{1} << 20;
+
 /// What a stage of the story did, for stage_traces.
 struct StageTrace {
   std::string name;

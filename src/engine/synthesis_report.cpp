@@ -5,18 +5,13 @@
 
 #include <algorithm>
 
+#include "engine/json.h"
 #include "engine/model_work.h"
 #include "engine/synthesis.h"
 #include "propose/builtin.h"
 
 namespace kw::engine {
 namespace {
-
-Json texts(const std::vector<std::string>& list) {
-  Json json = Json::array();
-  for (const std::string& text : list) json.push(text);
-  return json;
-}
 
 Json or_null(double value) { return value > 0 ? Json(value) : Json(); }
 
@@ -351,7 +346,8 @@ std::string Synthesis::readme() const {
                          line.relation);
   }
   out += fmt::format(
-      "\nJudge it again: `kernelwright verify kernel.cu --reference ../inputs/reference.py`\n");
+      "\nJudge it again: `kernelwright verify kernel.cu --reference {}`\n",
+      request_.models.store_reference ? "../inputs/reference.py" : "REF");
   return out;
 }
 

@@ -24,7 +24,6 @@ namespace {
 
 constexpr size_t kGuesses = 12;       // tried where only estimates can be had
 constexpr size_t kPlateauLooks = 40;  // on the clock without a better one
-constexpr uint64_t kMostReferenceBytes = uint64_t{1} << 20;
 
 /// The text a run keeps as reference.py, should the task behind it not come to be. What a task
 /// folder's reference is called only its task.toml knows.

@@ -48,6 +48,8 @@ struct TimedCandidate {
   exec::ImageId image = 0;
   double compile_seconds = 0;
   std::optional<record::Verdict> refused;  // why it must not be timed
+
+  exec::TimedProgram timed() const { return {image, &program, inputs}; }
 };
 
 /// Bits that were judged right at one shape, per set of its inputs: hashes of the graph's outputs.

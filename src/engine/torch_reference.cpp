@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "engine/export_reference.h"
+#include "engine/inputs.h"
 #include "exec/bound.h"
 #include "frontend/trace.h"
 #include "oracle/torch_export.h"
@@ -17,14 +18,6 @@ namespace kw::engine {
 namespace {
 
 using tensor::HostTensor;
-
-const HostTensor* input_named(const graph::Graph& graph, const std::vector<HostTensor>& inputs,
-                              const std::string& name) {
-  for (size_t i = 0; i < graph.inputs.size() && i < inputs.size(); ++i) {
-    if (graph.inputs[i].name == name) return &inputs[i];
-  }
-  return nullptr;
-}
 
 Json scalar_value(const task::ScalarSpec& spec) {
   if (spec.dtype == tensor::DType::Bool) return Json(spec.integer != 0);

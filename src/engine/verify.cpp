@@ -6,6 +6,7 @@
 
 #include "arch/arch.h"
 #include "base/text.h"
+#include "engine/inputs.h"
 #include "engine/load.h"
 #include "engine/verify_sanitizer.h"
 #include "os/entropy.h"
@@ -18,11 +19,6 @@ namespace kw::engine {
 namespace {
 
 constexpr uint64_t kPoolShare = 4;  // of the memory that can be had
-
-Result<uint64_t> secret_seed() {
-  const uint64_t bits = KW_TRY(os::random_bits());
-  return bits >> 1;  // seeds are typed and read as int64
-}
 
 /// The task with only the shape that was asked for.
 Result<task::Task> with_dims(task::Task task, const std::map<std::string, int64_t>& dims) {

@@ -1,15 +1,10 @@
+#include "engine/json.h"
 #include "engine/verify.h"
 #include "exec/bound.h"
 
 namespace kw::engine {
 
 namespace {
-
-Json texts(const std::vector<std::string>& list) {
-  Json json = Json::array();
-  for (const std::string& text : list) json.push(text);
-  return json;
-}
 
 Json stages_json(const std::vector<verify::StageReport>& stages) {
   Json json = Json::array();

@@ -11,7 +11,7 @@ namespace kw::engine {
 
 namespace {
 
-constexpr const char* kTools[] = {"memcheck", "racecheck", "initcheck", "synccheck"};
+constexpr const char* kSanitizers[] = {"memcheck", "racecheck", "initcheck", "synccheck"};
 constexpr int kFoundCode = 86;
 constexpr double kTimeoutSeconds = 600;  // the tools slow a kernel down a hundredfold
 
@@ -92,7 +92,7 @@ verify::OtherCheckers sanitizer_checkers(const std::string& module_path,
   if (sanitizer.empty()) return {};
   return [=](const kernel::Bindings& bindings) -> Result<std::string> {
     const std::vector<std::string> words = run_words(self, module_path, bindings);
-    for (const char* tool : kTools) {
+    for (const char* tool : kSanitizers) {
       const std::string found = KW_TRY(run_tool(sanitizer, tool, words));
       if (!found.empty()) return found;
     }

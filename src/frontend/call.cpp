@@ -85,15 +85,15 @@ std::string short_name(std::string_view function) {
   return std::string(function.substr(function.rfind('.') + 1));
 }
 
-using Bound = std::vector<std::pair<std::string, Value>>;
+using BoundArguments = std::vector<std::pair<std::string, Value>>;
 
-bool is_bound(const Bound& bound, std::string_view name) {
+bool is_bound(const BoundArguments& bound, std::string_view name) {
   return std::any_of(bound.begin(), bound.end(),
                      [&](const auto& one) { return one.first == name; });
 }
 
 Status bind_positional(const std::string& function, const std::vector<FormalParameter>& parameters,
-                       std::vector<Value>& positional, Bound& bound) {
+                       std::vector<Value>& positional, BoundArguments& bound) {
   size_t next = 0, accepted = 0;
   for (const FormalParameter& parameter : parameters) {
     if (parameter.rest) {
@@ -116,7 +116,8 @@ Status bind_positional(const std::string& function, const std::vector<FormalPara
 }
 
 Status bind_keywords(const std::string& function, const std::vector<FormalParameter>& parameters,
-                     const std::vector<std::pair<std::string, Value>>& keywords, Bound& bound) {
+                     const std::vector<std::pair<std::string, Value>>& keywords,
+                     BoundArguments& bound) {
   std::vector<std::string> names;
   for (const FormalParameter& parameter : parameters) names.push_back(parameter.name);
   for (const auto& [keyword, value] : keywords) {
@@ -229,6 +230,11 @@ Result<std::vector<NodeId>> Call::tensors(std::string_view name) {
 Result<int64_t> Call::integer(std::string_view name) {
   const Dim value = KW_TRY(dim_value(name));
   return value.value();
+}
+
+Result<std::optional<Dim>> Call::maybe_dim(std::string_view name) {
+  if (!given(name)) return std::optional<Dim>{};
+  return std::optional<Dim>(KW_TRY(dim_value(name)));
 }
 
 Result<Dim> Call::dim_value(std::string_view name) {

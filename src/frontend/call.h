@@ -35,6 +35,8 @@ class Call {
   Result<std::vector<graph::NodeId>> tensors(std::string_view name);
   Result<int64_t> integer(std::string_view name);
   Result<graph::Dim> dim_value(std::string_view name);
+  /// Nothing where it was not given.
+  Result<std::optional<graph::Dim>> maybe_dim(std::string_view name);
   Result<double> number(std::string_view name);
   Result<bool> boolean(std::string_view name);
   Result<std::string> text(std::string_view name);

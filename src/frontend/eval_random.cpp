@@ -20,7 +20,7 @@ struct Draw {
 };
 
 constexpr const char* kSized = "*size, dtype=None, generator=None";
-constexpr const char* kLike = "input, *, dtype=None";
+constexpr const char* kSizedLike = "input, *, dtype=None";
 
 Result<Draw> draw_sized(Call& call, const std::string& name, DType fallback) {
   Draw draw;
@@ -133,7 +133,7 @@ Result<Draw> draw_any(graph::Builder& graph, const std::string& name, Arguments 
   const bool sized = name == "torch.randn" || name == "torch.rand";
   const bool like = name.ends_with("_like");
   if (!sized && !like) return draw_filled(graph, name, std::move(arguments));
-  Call call = KW_TRY(Call::bind(graph, name, sized ? kSized : kLike,
+  Call call = KW_TRY(Call::bind(graph, name, sized ? kSized : kSizedLike,
                                 std::move(arguments.positional), std::move(arguments.keywords)));
   return sized ? draw_sized(call, name, fallback) : draw_like(call, name);
 }

@@ -9,7 +9,7 @@ using graph::Node;
 using graph::NodeId;
 using graph::Op;
 
-constexpr int kMaxDepth = 200;
+constexpr int kMostSteps = 200;
 
 /// inf * 0 is no bound.
 double times(double a, double b) { return a == 0 || b == 0 ? 0 : a * b; }
@@ -101,7 +101,7 @@ class Ranges {
   Interval of(NodeId id, int depth = 0) {
     const auto found = known_.find(id);
     if (found != known_.end()) return found->second;
-    if (depth > kMaxDepth) return {};
+    if (depth > kMostSteps) return {};
     const Interval result = compute(nodes_(id), depth);
     known_[id] = result;
     return result;

@@ -404,7 +404,7 @@ Result<Value> isclose(Call& call) {
 
 // Ignores NaN where the other has a value.
 template <Op op>
-Result<Value> extremum(Call& call) {
+Result<Value> extremum_of_two(Call& call) {
   return binary<op>(call);
 }
 
@@ -428,10 +428,10 @@ constexpr OpRow kArithmeticRows[] = {
     {"torch.atan2 Tensor.atan2 torch.arctan2 Tensor.arctan2", kTwo, float_binary<Op::Atan2>},
     {"torch.copysign Tensor.copysign", kTwo, float_binary<Op::Copysign>},
     {"torch.hypot Tensor.hypot", kTwo, hypot},
-    {"torch.maximum Tensor.maximum", kTwo, extremum<Op::Maximum>},
-    {"torch.minimum Tensor.minimum", kTwo, extremum<Op::Minimum>},
-    {"torch.fmax Tensor.fmax", kTwo, extremum<Op::Fmax>},
-    {"torch.fmin Tensor.fmin", kTwo, extremum<Op::Fmin>},
+    {"torch.maximum Tensor.maximum", kTwo, extremum_of_two<Op::Maximum>},
+    {"torch.minimum Tensor.minimum", kTwo, extremum_of_two<Op::Minimum>},
+    {"torch.fmax Tensor.fmax", kTwo, extremum_of_two<Op::Fmax>},
+    {"torch.fmin Tensor.fmin", kTwo, extremum_of_two<Op::Fmin>},
     {"torch.eq Tensor.eq operator.eq", kTwo, binary<Op::Eq>},
     {"torch.ne Tensor.ne torch.not_equal Tensor.not_equal operator.ne", kTwo, binary<Op::Ne>},
     {"torch.lt Tensor.lt torch.less Tensor.less operator.lt", kTwo, binary<Op::Lt>},

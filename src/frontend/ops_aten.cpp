@@ -136,16 +136,11 @@ Result<Value> to_copy(Call& call) {
   return tensor_value(dtype ? call.graph().cast(x, *dtype) : x);
 }
 
-Result<std::optional<Dim>> maybe_dim(Call& call, std::string_view name) {
-  if (!call.given(name)) return std::optional<Dim>{};
-  return std::optional<Dim>(KW_TRY(call.dim_value(name)));
-}
-
 Result<Value> slice(Call& call) {
   NodeId x = KW_TRY(call.tensor("input"));
   int dim = KW_TRY(call.dim("dim", x));
-  std::optional<Dim> start = KW_TRY(maybe_dim(call, "start"));
-  std::optional<Dim> stop = KW_TRY(maybe_dim(call, "end"));
+  std::optional<Dim> start = KW_TRY(call.maybe_dim("start"));
+  std::optional<Dim> stop = KW_TRY(call.maybe_dim("end"));
   int64_t step = KW_TRY(call.integer("step"));
   if (step <= 0) return input_error("slice step must be positive");
   return tensor_value(KW_TRY(graph::slice_range(call.graph(), x, dim, start, stop, step)));
@@ -190,7 +185,7 @@ Result<Value> index_put(Call& call) {
   return tensor_value(KW_TRY(read(call.graph(), copy)));
 }
 
-Result<Value> embedding(Call& call) {
+Result<Value> aten_embedding(Call& call) {
   NodeId weight = KW_TRY(call.tensor("weight"));
   NodeId indices = KW_TRY(call.tensor("indices"));
   return tensor_value(KW_TRY(graph::embedding(call.graph(), indices, weight)));
@@ -269,7 +264,7 @@ constexpr OpRow kOwn[] = {
     {"index _unsafe_index", "input, indices", index},
     {"index_put", "input, indices, values, accumulate=False", index_put},
     {"embedding", "weight, indices, padding_idx=-1, scale_grad_by_freq=False, sparse=False",
-     embedding},
+     aten_embedding},
     {"sym_size", "input, dim", sym_size},
     {"sym_numel", "input", sym_numel},
     {"constant_pad_nd", "input, pad, value=0", constant_pad},

@@ -80,22 +80,22 @@ Result<Value> type_as(Call& call) {
   return tensor_value(call.graph().cast(x, call.graph()[other].dtype));
 }
 
-constexpr char kOne[] = "input, memory_format=None";
+constexpr char kCast[] = "input, memory_format=None";
 
 constexpr OpRow kCastRows[] = {
     {"Tensor.to", "input, *what, dtype=None, other=None, non_blocking=False, copy=False", to},
     {"Tensor.type", "input, dtype=None, non_blocking=False", type},
     {"Tensor.type_as", "input, other", type_as},
-    {"Tensor.float", kOne, cast_to<DType::Fp32>},
-    {"Tensor.double", kOne, cast_to<DType::Fp64>},
-    {"Tensor.half", kOne, cast_to<DType::Fp16>},
-    {"Tensor.bfloat16", kOne, cast_to<DType::Bf16>},
-    {"Tensor.long", kOne, cast_to<DType::Int64>},
-    {"Tensor.int", kOne, cast_to<DType::Int32>},
-    {"Tensor.short", kOne, cast_to<DType::Int16>},
-    {"Tensor.char", kOne, cast_to<DType::Int8>},
-    {"Tensor.byte", kOne, cast_to<DType::Uint8>},
-    {"Tensor.bool", kOne, cast_to<DType::Bool>},
+    {"Tensor.float", kCast, cast_to<DType::Fp32>},
+    {"Tensor.double", kCast, cast_to<DType::Fp64>},
+    {"Tensor.half", kCast, cast_to<DType::Fp16>},
+    {"Tensor.bfloat16", kCast, cast_to<DType::Bf16>},
+    {"Tensor.long", kCast, cast_to<DType::Int64>},
+    {"Tensor.int", kCast, cast_to<DType::Int32>},
+    {"Tensor.short", kCast, cast_to<DType::Int16>},
+    {"Tensor.char", kCast, cast_to<DType::Int8>},
+    {"Tensor.byte", kCast, cast_to<DType::Uint8>},
+    {"Tensor.bool", kCast, cast_to<DType::Bool>},
 };
 
 }  // namespace

@@ -158,7 +158,7 @@ Result<Labelled> sum_unneeded(graph::Builder& g, Labelled x, const std::string& 
   return x;
 }
 
-Result<Labelled> arrange(graph::Builder& g, const Labelled& x, const std::string& order) {
+Result<Labelled> in_order(graph::Builder& g, const Labelled& x, const std::string& order) {
   std::vector<int> dims;
   for (char letter : order) {
     const size_t at = x.letters.find(letter);
@@ -167,12 +167,12 @@ Result<Labelled> arrange(graph::Builder& g, const Labelled& x, const std::string
   return Labelled{KW_TRY(g.permute(x.node, dims)), order};
 }
 
-struct Extents {
+struct LabelExtents {
   std::map<char, Dim> of;
 };
 
-// Extents of 1 broadcast against the letter's extent elsewhere.
-Status note_extents(const graph::Builder& g, const Labelled& x, Extents& extents) {
+// LabelExtents of 1 broadcast against the letter's extent elsewhere.
+Status note_extents(const graph::Builder& g, const Labelled& x, LabelExtents& extents) {
   for (size_t i = 0; i < x.letters.size(); ++i) {
     const Dim& extent = g.extent(x.node, static_cast<int>(i));
     auto [place, fresh] = extents.of.emplace(x.letters[i], extent);
@@ -187,15 +187,15 @@ Status note_extents(const graph::Builder& g, const Labelled& x, Extents& extents
   return Done{};
 }
 
-Dim product(const Extents& extents, const std::string& letters) {
+Dim product(const LabelExtents& extents, const std::string& letters) {
   Dim count(1);
   for (char letter : letters) count = count * extents.of.at(letter);
   return count;
 }
 
-Result<NodeId> as_batch(graph::Builder& g, const Labelled& x, const Extents& extents,
+Result<NodeId> as_batch(graph::Builder& g, const Labelled& x, const LabelExtents& extents,
                         const std::string& order, const graph::Shape& shape) {
-  Labelled turned = KW_TRY(arrange(g, x, order));
+  Labelled turned = KW_TRY(in_order(g, x, order));
   graph::Shape full;
   for (char letter : order) full.push_back(extents.of.at(letter));
   NodeId wide = KW_TRY(g.expand(turned.node, full));
@@ -203,7 +203,7 @@ Result<NodeId> as_batch(graph::Builder& g, const Labelled& x, const Extents& ext
 }
 
 Result<Labelled> contract(graph::Builder& g, const Labelled& a, const Labelled& b,
-                          const std::string& needed, const Extents& extents) {
+                          const std::string& needed, const LabelExtents& extents) {
   std::string batch, rows, columns, summed;
   for (char letter : a.letters) {
     const bool both = contains(b.letters, letter);
@@ -226,7 +226,7 @@ Result<Labelled> contract(graph::Builder& g, const Labelled& a, const Labelled& 
 Result<NodeId> evaluate(graph::Builder& g, const Equation& equation,
                         const std::vector<NodeId>& operands) {
   std::vector<Labelled> left;
-  Extents extents;
+  LabelExtents extents;
   for (size_t i = 0; i < operands.size(); ++i) {
     left.push_back(KW_TRY(take_diagonals(g, {operands[i], equation.inputs[i]})));
     KW_TRY(note_extents(g, left.back(), extents));
@@ -253,7 +253,7 @@ Result<NodeId> evaluate(graph::Builder& g, const Equation& equation,
     result = KW_TRY(contract(g, result, next, later, extents));
   }
   result = KW_TRY(sum_unneeded(g, result, equation.output));
-  Labelled ordered = KW_TRY(arrange(g, result, equation.output));
+  Labelled ordered = KW_TRY(in_order(g, result, equation.output));
   return ordered.node;
 }
 

@@ -202,17 +202,12 @@ Result<Value> select_scatter(Call& call) {
   return tensor_value(KW_TRY(graph::index_copy(g, x, dim, place, wide)));
 }
 
-Result<std::optional<Dim>> maybe_dim(Call& call, std::string_view name) {
-  if (!call.given(name)) return std::optional<Dim>{};
-  return std::optional<Dim>(KW_TRY(call.dim_value(name)));
-}
-
 Result<Value> slice_scatter(Call& call) {
   NodeId x = KW_TRY(dimensioned(call));
   NodeId source = KW_TRY(call.tensor("src"));
   int dim = KW_TRY(call.dim("dim", x));
-  std::optional<Dim> start = KW_TRY(maybe_dim(call, "start"));
-  std::optional<Dim> stop = KW_TRY(maybe_dim(call, "end"));
+  std::optional<Dim> start = KW_TRY(call.maybe_dim("start"));
+  std::optional<Dim> stop = KW_TRY(call.maybe_dim("end"));
   int64_t step = KW_TRY(call.integer("step"));
   graph::Builder& g = call.graph();
   NodeId all = g.iota({g.extent(x, dim)}, 0, DType::Int64);

@@ -11,8 +11,6 @@ using tensor::DType;
 
 namespace {
 
-bool between(Op op, Op first, Op last) { return first <= op && op <= last; }
-
 Error not_implemented(Op op, DType type) {
   return input_error(
       fmt::format("\"{}\" not implemented for '{}'", op_info(op).name, torch_name(type)));

@@ -14,8 +14,6 @@ using tensor::DType;
 
 bool is_packed(DType type) { return type == DType::Fp4e2m1x2; }
 bool is_integer(DType type) { return tensor::is_signed_int(type) || tensor::is_unsigned_int(type); }
-bool between(Op op, Op first, Op last) { return first <= op && op <= last; }
-
 struct Scope {
   std::span<const Node> nodes;
   const Node& node;

@@ -121,6 +121,8 @@ enum class Op : uint8_t {
                 // attrs.scatter
 };
 inline constexpr int kOps = static_cast<int>(Op::Scatter) + 1;
+/// In the enum's order, both ends included.
+inline bool between(Op op, Op first, Op last) { return first <= op && op <= last; }
 
 enum class OpKind : uint8_t {
   Source,

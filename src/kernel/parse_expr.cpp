@@ -12,7 +12,7 @@ namespace kw::kernel {
 
 namespace {
 
-constexpr int kMaxDepth = 60;
+constexpr int kMostNesting = 60;
 constexpr size_t kMaxNodes = 500;
 
 struct BinaryOperator {
@@ -118,7 +118,7 @@ class ExprParser {
   }
 
   std::optional<int> unary() {
-    if (depth_ >= kMaxDepth) {
+    if (depth_ >= kMostNesting) {
       cursor_.fail("this expression is nested too deeply");
       return std::nullopt;
     }

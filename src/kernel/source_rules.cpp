@@ -74,16 +74,16 @@ constexpr std::array<std::string_view, 17> kPragmas = {
     "nv_diagnostic",    "diag_suppress",   "GCC diagnostic",
     "GCC unroll",       "clang diagnostic"};
 
-using Row = std::pair<std::string_view, std::string_view>;
+using Refusal = std::pair<std::string_view, std::string_view>;
 
 constexpr std::string_view kOnlyInclude = "only '#include <header>' with an allowed header is";
 constexpr std::array kDirectives = {
-    Row{"include_next", kOnlyInclude},
-    Row{"import", kOnlyInclude},
-    Row{"embed", kOnlyInclude},
-    Row{"line", "the engine keeps the line table itself"},
-    Row{"ident", "it leaves a mark in the image"},
-    Row{"sccs", "it leaves a mark in the image"},
+    Refusal{"include_next", kOnlyInclude},
+    Refusal{"import", kOnlyInclude},
+    Refusal{"embed", kOnlyInclude},
+    Refusal{"line", "the engine keeps the line table itself"},
+    Refusal{"ident", "it leaves a mark in the image"},
+    Refusal{"sccs", "it leaves a mark in the image"},
 };
 
 constexpr std::string_view kProbe = "a module may not look at the file system";
@@ -91,13 +91,13 @@ constexpr std::string_view kDate = "the same module must always compile to the s
 constexpr std::string_view kEngine =
     "there is no host code: the engine allocates, copies, launches and synchronises";
 constexpr std::array kIdentifiers = {
-    Row{"__has_include", kProbe},
-    Row{"__has_include_next", kProbe},
-    Row{"__has_embed", kProbe},
-    Row{"__DATE__", kDate},
-    Row{"__TIME__", kDate},
-    Row{"__TIMESTAMP__", kDate},
-    Row{"__managed__", "memory comes from tensors and scratch buffers"},
+    Refusal{"__has_include", kProbe},
+    Refusal{"__has_include_next", kProbe},
+    Refusal{"__has_embed", kProbe},
+    Refusal{"__DATE__", kDate},
+    Refusal{"__TIME__", kDate},
+    Refusal{"__TIMESTAMP__", kDate},
+    Refusal{"__managed__", "memory comes from tensors and scratch buffers"},
 };
 constexpr std::array<std::string_view, 14> kHostPrefixes = {
     "cudaMalloc", "cudaFree",   "cudaMemcpy", "cudaMemset", "cudaLaunch",
@@ -110,13 +110,13 @@ constexpr std::array<std::string_view, 3> kClockIntrinsics = {
     "__nvvm_read_ptx_sreg_clock", "__nvvm_read_ptx_sreg_globaltimer", "__nvvm_read_ptx_sreg_smid"};
 
 template <typename Table>
-bool contains(const Table& table, std::string_view name) {
+bool listed(const Table& table, std::string_view name) {
   return std::ranges::find(table, name) != table.end();
 }
 
 template <typename Table>
 std::string_view lookup(const Table& table, std::string_view name) {
-  for (const Row& row : table) {
+  for (const Refusal& row : table) {
     if (row.first == name) return row.second;
   }
   return {};
@@ -141,7 +141,7 @@ size_t find_word(std::string_view text, std::string_view word, bool after_blank)
 }  // namespace
 
 bool header_allowed(std::string_view header) {
-  if (contains(kHeaders, header)) return true;
+  if (listed(kHeaders, header)) return true;
   for (const std::string_view folder : kHeaderFolders) {
     if (!header.starts_with(folder) || header.size() == folder.size()) continue;
     const bool plain = std::ranges::all_of(
@@ -153,7 +153,7 @@ bool header_allowed(std::string_view header) {
 
 std::vector<std::string> allowed_headers() { return {kHeaders.begin(), kHeaders.end()}; }
 
-bool pragma_allowed(std::string_view name) { return contains(kPragmas, name); }
+bool pragma_allowed(std::string_view name) { return listed(kPragmas, name); }
 std::vector<std::string> allowed_pragmas() { return {kPragmas.begin(), kPragmas.end()}; }
 
 std::string_view refused_directive(std::string_view name) { return lookup(kDirectives, name); }
@@ -167,7 +167,7 @@ std::string_view refused_identifier(std::string_view name) {
 }
 
 bool is_clock_function(std::string_view name) {
-  if (contains(kClocks, name)) return true;
+  if (listed(kClocks, name)) return true;
   return std::ranges::any_of(kClockIntrinsics,
                              [&](std::string_view prefix) { return name.starts_with(prefix); });
 }

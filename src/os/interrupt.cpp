@@ -51,6 +51,11 @@ void install_interrupt_handler() {
 
 bool interrupted() { return g_interrupted.load(); }
 
+Status check_interrupted() {
+  if (interrupted()) return environment_error("interrupted");
+  return Done{};
+}
+
 void reset_interrupt() {
   uint64_t count = 0;
   if (g_event.load() >= 0) [[maybe_unused]]

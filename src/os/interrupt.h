@@ -2,6 +2,8 @@
 // temporary files go. A second Ctrl-C ends the process at once. Not for timeouts.
 #pragma once
 
+#include "base/result.h"
+
 namespace kw::os {
 
 /// From now on SIGINT, SIGTERM and SIGHUP only set the flag (once; the next one has its default
@@ -9,6 +11,8 @@ namespace kw::os {
 void install_interrupt_handler();
 /// Whether the user asked us to stop. Waiting for a child ends by itself when this becomes true.
 bool interrupted();
+/// An Error if so: for work that stops between its steps.
+Status check_interrupted();
 /// Forgets the request, for servers that outlive one job. The handler is installed again.
 void clear_interrupt();
 /// Becomes readable when the user asks to stop, for poll(); -1 when nobody can ask.

@@ -177,7 +177,7 @@ double to_half(double value) {
   return tensor::get_element(one, 0);
 }
 
-std::vector<double> values_of(const HostTensor& tensor) {
+std::vector<double> numbers_of(const HostTensor& tensor) {
   std::vector<double> values(static_cast<size_t>(tensor::value_count(tensor)));
   tensor::load_values(tensor, 0, values);
   return values;
@@ -191,7 +191,7 @@ Result<HostTensor> tensor_of(const Node& node, const std::vector<double>& values
 
 /// A sum whose running total is a half, one element after the other.
 Result<HostTensor> half_sum(const Graph& graph, const Node& node, const HostTensor& x) {
-  const std::vector<double> from = values_of(x);
+  const std::vector<double> from = numbers_of(x);
   const graph::Shape& shape = graph[node.inputs[0]].shape;
   std::vector<double> totals(
       static_cast<size_t>(std::max<int64_t>(graph::count_of(node.shape).value(), 0)));
@@ -215,7 +215,7 @@ Result<HostTensor> half_sum(const Graph& graph, const Node& node, const HostTens
 }
 
 Result<HostTensor> half_product(const Node& node, const HostTensor& left, const HostTensor& right) {
-  const std::vector<double> a = values_of(left), b = values_of(right);
+  const std::vector<double> a = numbers_of(left), b = numbers_of(right);
   const size_t rank = node.shape.size();
   const int64_t rows = node.shape[rank - 2].value(), columns = node.shape[rank - 1].value();
   const int64_t inner = left.shape[rank - 1];

@@ -18,8 +18,6 @@ using record::Certainty;
 using record::FindingKind;
 using Kind = BarrierInst::Kind;
 
-ResidentBlock& running(Machine& m) { return static_cast<ResidentBlock&>(*m.block); }
-
 uint32_t lane_value(const Warp& w, uint32_t slot, int lane) {
   uint32_t value = 0;
   std::memcpy(&value, w.regs + slot + lane * 4, 4);

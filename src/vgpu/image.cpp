@@ -14,8 +14,8 @@ namespace {
 
 constexpr size_t kMaxListed = 20;
 // Of all kernels together: each has a copy of the functions it calls.
-constexpr uint64_t kMaxInstructions = uint64_t{1} << 23;
-constexpr uint64_t kMaxFileBytes = uint64_t{1} << 28;
+constexpr uint64_t kMostInstructions = uint64_t{1} << 23;
+constexpr uint64_t kMostFileBytes = uint64_t{1} << 28;
 
 std::string problem_text(const DecodeProblem& problem) {
   if (problem.place.line > 0)
@@ -66,7 +66,7 @@ Result<Image> load_image(std::string_view text) {
     Decoded decoded = decode(image.module, static_cast<int>(f));
     instructions += decoded.visited;
     file_bytes += decoded.code.file_bytes;
-    if (instructions > kMaxInstructions || file_bytes > kMaxFileBytes)
+    if (instructions > kMostInstructions || file_bytes > kMostFileBytes)
       return input_error("the kernels of this PTX, with all they call, are too large together");
     for (const DecodeProblem& problem : decoded.problems) {
       std::string line = problem_text(problem);

@@ -13,8 +13,6 @@ namespace {
 constexpr size_t kMaxSegments = size_t{1} << 26;
 constexpr size_t kMaxReleases = size_t{1} << 16;  // of one block
 
-ResidentBlock& running(Machine& m) { return static_cast<ResidentBlock&>(*m.block); }
-
 // The block's clock ran out between two of its barriers: forget who did what, keep what is
 // initialised.
 void restart_clock(ResidentBlock& block) {

@@ -57,6 +57,9 @@ struct ResidentBlock : Block {
   std::vector<std::vector<std::byte>> saved;              // per thread: frames of recursive calls
 };
 
+/// The block whose warp runs.
+inline ResidentBlock& running(Machine& m) { return static_cast<ResidentBlock&>(*m.block); }
+
 class BlockPool {
  public:
   explicit BlockPool(const LaunchContext& context);

@@ -15,7 +15,7 @@ using record::FindingKind;
 
 constexpr uint64_t kNearNull = uint64_t{1} << 32;  // a null pointer plus any 32-bit index
 
-struct Attempt {
+struct Access {
   Machine& m;
   Actor who;
   uint32_t bytes;
@@ -23,13 +23,13 @@ struct Attempt {
   const char* verb() const { return store ? "writes" : "reads"; }
 };
 
-Target refuse(const Attempt& a, FindingKind kind, const Subject& subject,
+Target refuse(const Access& a, FindingKind kind, const Subject& subject,
               const std::function<std::string()>& message) {
   report(a.m, kind, Certainty::Certain, a.who, subject, std::nullopt, message);
   return {};
 }
 
-std::string outside(const Attempt& a, const Subject& subject) {
+std::string outside(const Access& a, const Subject& subject) {
   std::string where;
   if (subject.element < 0)
     where = fmt::format("{} before its start", -subject.element);
@@ -41,14 +41,14 @@ std::string outside(const Attempt& a, const Subject& subject) {
                      subject.name, subject.extent, subject.in_bytes ? "bytes" : "elements");
 }
 
-Target misaligned(const Attempt& a, const Subject& subject, uint64_t address) {
+Target misaligned(const Access& a, const Subject& subject, uint64_t address) {
   return refuse(a, FindingKind::Misaligned, subject, [&] {
     return fmt::format("{} {} bytes at {}, an address {} bytes past a multiple of {}", a.verb(),
                        a.bytes, subject_text(subject), address % a.bytes, a.bytes);
   });
 }
 
-Target global(const Attempt& a, uint64_t address) {
+Target global(const Access& a, uint64_t address) {
   const uint32_t number = region_of(address);
   const bool exists = number < a.m.region_count && a.m.regions[number].data != nullptr;
   if (!exists) {
@@ -85,7 +85,7 @@ Target global(const Attempt& a, uint64_t address) {
   return {Target::Kind::Global, region.data + offset, offset, number};
 }
 
-Target shared(const Attempt& a, uint64_t offset) {
+Target shared(const Access& a, uint64_t offset) {
   const Block& block = *a.m.block;
   bool inside = offset < block.shared_bytes && offset + a.bytes <= block.shared_bytes;
   if (inside && offset % a.bytes == 0) {
@@ -107,7 +107,7 @@ Target shared(const Attempt& a, uint64_t offset) {
   return {Target::Kind::Shared, block.shared + offset, offset, kSharedRegion};
 }
 
-Target local(const Attempt& a, Warp& w, int lane, uint64_t offset) {
+Target local(const Access& a, Warp& w, int lane, uint64_t offset) {
   const Code& code = *a.m.launch.code;
   const Subject subject = local_subject(a.m, static_cast<int64_t>(offset), a.who.pc);
   for (const WindowVariable& variable : code.local) {
@@ -131,7 +131,7 @@ Target local(const Attempt& a, Warp& w, int lane, uint64_t offset) {
   });
 }
 
-Target param(const Attempt& a, uint64_t offset) {
+Target param(const Access& a, uint64_t offset) {
   const uint64_t at = offset - kWindowStart;
   const bool inside = offset >= kWindowStart && at + a.bytes <= a.m.launch.code->param_bytes;
   if (!inside || a.store) {
@@ -156,7 +156,7 @@ uint64_t lane_address(const Warp& w, const MemOp& op, int lane) {
 
 Target resolve(Machine& m, Warp& w, int lane, uint32_t pc, ptx::Space space, uint64_t address,
                uint32_t bytes, bool store) {
-  const Attempt attempt{m, actor(m, w, lane, pc), bytes, store};
+  const Access attempt{m, actor(m, w, lane, pc), bytes, store};
   if (space == ptx::Space::Generic) {
     switch (region_of(address)) {
       case kSharedRegion:
