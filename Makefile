@@ -3,10 +3,12 @@
 # make test    build everything and run all tests this machine can run
 # make asan    the same tests under AddressSanitizer and UBSan
 # make bench   the benchmarks (figures, not tests)
+# make wheel   the Python package with library and workers, as a wheel in BUILD/dist
+# make lint    ruff and mypy over the Python package, fetched where they are missing
 BUILD ?= build
 KW := $(BUILD)/kernelwright
 
-.PHONY: all demo test asan bench clean
+.PHONY: all demo test asan bench wheel lint clean
 all: $(BUILD)/build.ninja
 	@tools/quiet "building" cmake --build $(BUILD) --target kernelwright
 
@@ -33,6 +35,14 @@ asan:
 bench: all
 	@tools/quiet "building benchmarks" cmake --build $(BUILD) --target benchmarks
 	@for program in $(BUILD)/bench/bench_*; do echo "== $$program"; $$program; done
+
+wheel: $(BUILD)/build.ninja
+	@tools/quiet "building" cmake --build $(BUILD) --target kernelwright kwlibrary
+	@python3 python/kw_build/kw_build.py $(BUILD) $(BUILD)/dist
+
+lint:
+	@tools/setup lint $(BUILD)
+	@KW_BUILD=$(abspath $(BUILD)) python3 -B tests/python/test_tools.py
 
 clean:
 	rm -rf $(BUILD) build-asan build-tsan build-dev

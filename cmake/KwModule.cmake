@@ -23,6 +23,7 @@ function(kw_module name)
     message(FATAL_ERROR "module ${name} has no sources")
   endif()
   add_library(kw_${name} STATIC ${sources})
+  kw_position_independent(kw_${name})
   list(TRANSFORM arg_DEPENDS PREPEND kw_ OUTPUT_VARIABLE dep_targets)
   target_include_directories(kw_${name} PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})
   target_compile_definitions(kw_${name} PRIVATE ${arg_DEFINES})
@@ -42,6 +43,13 @@ function(kw_module name)
   set_target_properties(kw_${name} PROPERTIES UNITY_BUILD ${KW_UNITY} UNITY_BUILD_BATCH_SIZE 12)
   string(REPLACE ";" " " deps "${arg_DEPENDS}")
   set_property(GLOBAL APPEND_STRING PROPERTY KW_LAYERS "${name}: ${deps}\n")
+endfunction()
+
+# Programs and shared libraries are linked from the same objects. Nothing is visible outside unless it says so, which
+# spares the detours of ordinary position-independent code.
+function(kw_position_independent target)
+  set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_VISIBILITY_PRESET hidden
+    VISIBILITY_INLINES_HIDDEN ON)
 endfunction()
 
 # Registers a GoogleTest program with ctest. Suites named Nvrtc…, Clang…, Nvcc…, Gpu… get that label; the rest is `fast`.
@@ -78,6 +86,7 @@ function(kw_simd target folder dep_targets)
     if(sources)
       list(TRANSFORM sources PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/${folder}/)
       add_library(${target}_${level} OBJECT ${sources})
+      kw_position_independent(${target}_${level})
       target_include_directories(${target}_${level} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
       target_link_libraries(${target}_${level} PRIVATE kw_flags ${dep_targets})
       target_compile_options(${target}_${level} PRIVATE -march=x86-64-${level} ${optimise} -fno-trapping-math -fno-math-errno)
@@ -93,10 +102,6 @@ endfunction()
 # libkwclock.so of the module `capi` and all it stands on. It is loaded into foreign processes, so it shows them nothing
 # but its own few functions and brings its own libstdc++.
 function(kw_clock_library)
-  foreach(module IN LISTS ARGN)
-    set_target_properties(kw_${module} PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_VISIBILITY_PRESET hidden
-      VISIBILITY_INLINES_HIDDEN ON)
-  endforeach()
   set(map ${CMAKE_CURRENT_BINARY_DIR}/kwclock.map)
   file(WRITE ${map} "{ global: kw_clock_*; local: *; };\n")
   add_library(kwclock SHARED $<TARGET_OBJECTS:kw_capi>)
@@ -120,5 +125,5 @@ function(kw_shared_library module)
     target_link_options(kwlibrary PRIVATE -Wl,--no-undefined)
   endif()
   set_target_properties(kwlibrary PROPERTIES OUTPUT_NAME kernelwright LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}
-    LINK_DEPENDS ${map} EXCLUDE_FROM_ALL ON)
+    LINK_DEPENDS ${map})
 endfunction()
