@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "vgpu/machine.h"
 #include "vgpu/state.h"
 
 namespace kw::vgpu {
