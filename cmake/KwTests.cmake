@@ -13,7 +13,10 @@ endif()
 function(kw_light_test target)
   if(KW_UNITY)
     target_compile_options(${target} PRIVATE -O0)
-    target_precompile_headers(${target} REUSE_FROM kw_test_headers)
+    get_target_property(libraries ${target} LINK_LIBRARIES)
+    if("${libraries}" MATCHES "GTest::")  # whose flags the headers were parsed with
+      target_precompile_headers(${target} REUSE_FROM kw_test_headers)
+    endif()
   endif()
 endfunction()
 
