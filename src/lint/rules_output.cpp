@@ -140,7 +140,11 @@ Status axis_variation(Context&, const Case& at, Findings* out) {
     if (overall == 0 || truth.value.empty()) continue;
     for (size_t axis = 0; axis < truth.shape.size(); ++axis) {
       if (truth.shape[axis] < 2) continue;
-      if (deviation_along(truth, axis) >= kSmallSpread * overall) continue;
+      const bool varies =
+          std::any_of(at.samples.begin(), at.samples.end(), [&](const Sample& sample) {
+            return deviation_along(sample.truths[i], axis) >= kSmallSpread * overall;
+          });
+      if (varies) continue;
       report("axis-variation", Severity::Warning, name_of(at, i),
              fmt::format("'{}' is the same all along dim {}: one slice of it would do", truth.name,
                          axis),

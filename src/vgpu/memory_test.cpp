@@ -72,7 +72,7 @@ INSTANTIATE_TEST_SUITE_P(
         WrongAccess{"WriteToConstant", "mov.u64 %rd6, c; st.u32 [%rd6], 1;", "write-to-constant",
                     "constant memory"},
         WrongAccess{"BetweenSharedVariables", "ld.shared.u32 %r5, [a+64];", "out-of-bounds-shared",
-                    "64 of a"},
+                    "a[16], one past the end"},
         WrongAccess{"BeforeShared", "ld.shared.u32 %r5, [0];", "out-of-bounds-shared", "a"},
         WrongAccess{"PastShared", "mov.u32 %r6, b; st.shared.u32 [%r6+68], 1;",
                     "out-of-bounds-shared", "b"},
