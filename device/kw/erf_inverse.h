@@ -13,7 +13,7 @@ KW_MATH double kw_erf_inverse(double most, double rest, double log_product) {
   const double half = 4.3307467507995 + 0.5 * log_product;  // 2 / (pi * kShape) + …
   double x = sqrt(sqrt(half * half - log_product / kShape) - half);
 #pragma unroll 1
-  for (int i = 0; i < 3; ++i) {
+  for (int i = 0; i < 4; ++i) {  // three are enough but far in the tail
     const double missed = x < 0.5 ? most - erf(x) : erfc(x) - rest;
     const double step = missed / (kTwoOverRootPi * exp(-x * x));
     x = x + step / (1.0 - x * step);
