@@ -2,7 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <cctype>
 #include <map>
 #include <string>
 #include <utility>
@@ -11,27 +10,7 @@ namespace kw::codegen {
 
 namespace {
 
-using Renamed = std::map<std::string, std::string>;
-
-bool in_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
-
-/// With every word that has a new name replaced by it.
-std::string reworded(const std::string& text, const Renamed& renamed) {
-  std::string out;
-  for (size_t at = 0; at < text.size();) {
-    size_t end = at;
-    while (end < text.size() && in_word(text[end])) ++end;
-    if (end == at) {
-      out += text[at++];
-      continue;
-    }
-    const std::string word = text.substr(at, end - at);
-    const auto found = renamed.find(word);
-    out += found == renamed.end() ? word : found->second;
-    at = end;
-  }
-  return out;
-}
+using Renamed = std::map<std::string, Dim>;
 
 /// Names of the plan and what they mean.
 class Meanings {
@@ -47,7 +26,7 @@ class Meanings {
   }
 
  private:
-  Renamed all_;
+  std::map<std::string, std::string> all_;
 };
 
 std::string extent_text(const Buffer& buffer) {
@@ -80,7 +59,7 @@ void make_distinct(std::vector<Sequence>& sequences) {
     Renamed renamed;
     const auto rename = [&](std::string& name, const std::string& meaning) {
       const std::string now = meanings.name_for(name, meaning);
-      if (now != name) renamed[name] = now;
+      if (now != name) renamed.insert_or_assign(name, Dim::symbol(now, 1));
       name = now;
     };
     for (Buffer& buffer : sequence.partition.scratch) rename(buffer.name, extent_text(buffer));

@@ -28,24 +28,6 @@ Dim product_of(const std::vector<std::string>& factors) {
   return product;
 }
 
-/// Names inside an opaque factor ("(i / D)") replaced in place.
-std::string replaced_text(const std::string& text, const std::map<std::string, Dim>& by) {
-  std::string out;
-  for (size_t at = 0; at < text.size();) {
-    if (!starts_word(text[at]) || (at > 0 && is_word(text[at - 1]))) {
-      out += text[at++];
-      continue;
-    }
-    size_t end = at;
-    while (end < text.size() && is_word(text[end])) ++end;
-    const std::string word = text.substr(at, end - at);
-    const auto found = by.find(word);
-    out += found == by.end() ? word : operand(found->second);
-    at = end;
-  }
-  return out;
-}
-
 bool never_negative(const Dim& expr) {
   return std::all_of(expr.terms().begin(), expr.terms().end(),
                      [](const auto& term) { return term.second > 0; });
@@ -171,6 +153,23 @@ bool mentions(const Dim& expr, const std::string& name) {
   return false;
 }
 
+std::string reworded(const std::string& text, const std::map<std::string, Dim>& by) {
+  std::string out;
+  for (size_t at = 0; at < text.size();) {
+    if (!starts_word(text[at]) || (at > 0 && is_word(text[at - 1]))) {
+      out += text[at++];
+      continue;
+    }
+    size_t end = at;
+    while (end < text.size() && is_word(text[end])) ++end;
+    const std::string word = text.substr(at, end - at);
+    const auto found = by.find(word);
+    out += found == by.end() ? word : operand(found->second);
+    at = end;
+  }
+  return out;
+}
+
 Dim substitute(const Dim& expr, const std::map<std::string, Dim>& by) {
   Dim out(0);
   for (const auto& [factors, coefficient] : expr.terms()) {
@@ -180,7 +179,7 @@ Dim substitute(const Dim& expr, const std::map<std::string, Dim>& by) {
       if (found != by.end()) {
         term = term * found->second;
       } else {
-        term = term * Dim::symbol(replaced_text(factor, by), 1);
+        term = term * Dim::symbol(reworded(factor, by), 1);
       }
     }
     out = out + term;

@@ -27,6 +27,8 @@ bool mentions(const Dim& expr, const std::string& name);
 
 /// With names replaced; names inside quotients and remainders are replaced in their text.
 Dim substitute(const Dim& expr, const std::map<std::string, Dim>& by);
+/// A text with names replaced, in parentheses where they need them.
+std::string reworded(const std::string& text, const std::map<std::string, Dim>& by);
 /// With another value beside it: substitute() knows none, yet dims compare and choose by theirs.
 Dim with_value(const Dim& expr, int64_t value);
 /// What `name` is multiplied with where the rest does not contain it; nothing where the expression

@@ -15,18 +15,6 @@ namespace {
 
 constexpr size_t kWholeSpace = 100000;
 
-exec::CompileRequest request_for(const kernel::Module& module, const Probe& probe,
-                                 const CheckRequest& request) {
-  exec::CompileRequest out;
-  out.source = module.text;
-  out.file_name = module.file_name;
-  out.target = request.target;
-  out.defines = probe.selection.defines;
-  out.kernels = probe.selection.kernels;
-  out.timeout_seconds = request.timeout_seconds;
-  return out;
-}
-
 const exec::KernelResources* resources_of(const exec::Compiled& compiled,
                                           const std::string& entry) {
   for (const exec::CompiledKernel& kernel : compiled.kernels) {
@@ -92,7 +80,9 @@ Result<VariantCheck> check_variant(const kernel::Module& module, const Probe& pr
   check.group = probe.selection.group;
   check.tunes = {probe.selection.defines.begin(), probe.selection.defines.end()};
   check.dims = probe.bindings.dims;
-  const exec::CompileOutcome outcome = KW_TRY(best.compile(request_for(module, probe, request)));
+  const exec::CompileRequest wanted =
+      exec::compile_request(module, probe.selection, request.target, request.timeout_seconds);
+  const exec::CompileOutcome outcome = KW_TRY(best.compile(wanted));
   if (outcome.failed) {
     check.compiler = outcome.failed->compiler;
     check.failed = outcome.failed;
@@ -101,8 +91,7 @@ Result<VariantCheck> check_variant(const kernel::Module& module, const Probe& pr
   check.compiler = outcome.compiled->compiler;
   check.warnings = outcome.compiled->messages;
   check_plan(module, probe, *outcome.compiled, target, &check);
-  KW_TRY(
-      ask_virtual_gpu(request_for(module, probe, request), best.compiler(), virtual_gpu, &check));
+  KW_TRY(ask_virtual_gpu(wanted, best.compiler(), virtual_gpu, &check));
   return check;
 }
 
@@ -156,7 +145,7 @@ Result<CheckReport> check_module(const kernel::Module& module, const CheckReques
     const std::vector<Probe> probes = KW_TRY(probe_groups(module, fixed));
     ++report.assignments;
     for (const Probe& probe : probes) {
-      if (os::interrupted()) return environment_error("interrupted");
+      KW_TRY(os::check_interrupted());
       if (progress)
         progress(
             fmt::format("compiling {} (variant {})", module.file_name, report.variants.size() + 1));

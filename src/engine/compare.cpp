@@ -41,13 +41,8 @@ Status build(const kernel::Module& module, const CompareRequest& request, exec::
   const kernel::Bindings bindings =
       KW_TRY(bind_names(module, request.bindings, files, target, info));
   const kernel::Selection selection = KW_TRY(kernel::select(module, bindings));
-  exec::CompileRequest compile;
-  compile.source = module.text;
-  compile.file_name = module.file_name;
-  compile.target = target.name;
-  compile.defines = selection.defines;
-  compile.kernels = selection.kernels;
-  compile.timeout_seconds = request.timeout_seconds;
+  const exec::CompileRequest compile =
+      exec::compile_request(module, selection, target.name, request.timeout_seconds);
   BestImage image(compiler, info.image);
   exec::CompileOutcome compiled = KW_TRY(image.compile(compile));
   if (!compiled.compiled) {
@@ -150,7 +145,7 @@ Status time_both(const CompareRequest& request, exec::Device& device,
   std::vector<bench::Cycle> cycles;
   const int workers = request.quick ? 1 : kCompareWorkers;
   for (int worker = 0; worker < workers; ++worker) {
-    if (os::interrupted()) return environment_error("interrupted");
+    KW_TRY(os::check_interrupted());
     if (progress) progress(fmt::format("timing, process {} of {}", worker + 1, workers));
     if (worker > 0 && renew) renew();
     options.protocol.seed = request.seed + 7919 * static_cast<uint64_t>(worker + 1);

@@ -6,6 +6,7 @@
 
 #include "base/diff.h"
 #include "base/text.h"
+#include "engine/json.h"
 #include "engine/model_work.h"
 #include "engine/synthesis.h"
 #include "os/files.h"
@@ -20,12 +21,6 @@ std::vector<std::string> strings(const Json& json) {
   return list;
 }
 
-Json list_of(const std::vector<std::string>& values) {
-  Json json = Json::array();
-  for (const std::string& value : values) json.push(value);
-  return json;
-}
-
 std::string absolute(const std::string& path) {
   std::error_code failed;
   const std::filesystem::path whole = std::filesystem::absolute(path, failed);
@@ -35,7 +30,7 @@ std::string absolute(const std::string& path) {
 Json models_to_json(const ModelOptions& models) {
   Json json = Json::object();
   json.set("model_id", models.model_id).set("escalation_id", models.escalation_id);
-  json.set("stage_models", list_of(models.stage_models)).set("retries", list_of(models.retries));
+  json.set("stage_models", texts(models.stage_models)).set("retries", texts(models.retries));
   json.set("budget_usd", models.budget_usd ? Json(*models.budget_usd) : Json());
   json.set("escalate", models.escalate).set("transcripts", models.transcripts);
   return json.set("store_reference", models.store_reference);
@@ -59,7 +54,7 @@ ModelOptions models_from_json(const Json& json) {
 Json request_to_json(const SynthesizeRequest& request) {
   Json json = Json::object();
   json.set("reference", absolute(request.reference)).set("function", request.function);
-  json.set("inputs", list_of(request.inputs));
+  json.set("inputs", texts(request.inputs));
   Json dims = Json::object();
   for (const auto& [name, value] : request.dims) dims.set(name, value);
   json.set("dims", std::move(dims)).set("prompt", request.prompt);
@@ -70,7 +65,7 @@ Json request_to_json(const SynthesizeRequest& request) {
   json.set("precision", request.precision);
   json.set("seed", request.seed ? Json(*request.seed) : Json());
   json.set("quick", request.quick);
-  json.set("cross_check", request.cross_check).set("baselines", list_of(request.baselines));
+  json.set("cross_check", request.cross_check).set("baselines", texts(request.baselines));
   json.set("timeout_seconds", request.timeout_seconds).set("threads", request.threads);
   if (request.proposer != "builtin") json.set("models", models_to_json(request.models));
   return json.set("kernelwright", request.version);

@@ -34,4 +34,10 @@ struct Judge::Counting {
   std::map<std::string, Cost> costs;
 };
 
+// Verdicts that a look at a candidate ends with, and their words.
+record::Verdict rejected(record::Stage stage, std::string reason);
+record::Verdict not_completed(const exec::RunOutcome& outcome);
+/// Of what the compiler said, the line to show first.
+std::string first_error(const exec::CompileFailed& failed);
+
 }  // namespace kw::engine

@@ -48,19 +48,6 @@ std::string compile_log(const std::vector<const exec::Compiled*>& images) {
   return log;
 }
 
-std::string first_error(const exec::CompileFailed& failed) {
-  if (failed.timed_out) return "the compiler did not finish in time";
-  for (const exec::CompileMessage& message : failed.messages) {
-    if (message.severity == exec::CompileMessage::Severity::Error)
-      return fmt::format("line {}: {}", message.line, message.text);
-  }
-  return failed.crashed ? "the compiler crashed on it" : "it does not compile";
-}
-
-record::Verdict rejected(record::Stage stage, std::string reason) {
-  return record::Rejected{stage, std::move(reason), std::nullopt, ""};
-}
-
 double bytes_of(const kernel::Program& program, const kernel::Launch& launch, bool writable) {
   std::vector<int> seen;
   double bytes = 0;
@@ -101,6 +88,24 @@ bool over_budget(const exec::RunOutcome& outcome) {
 
 }  // namespace
 
+std::string first_error(const exec::CompileFailed& failed) {
+  if (failed.timed_out) return "the compiler did not finish in time";
+  for (const exec::CompileMessage& message : failed.messages) {
+    if (message.severity == exec::CompileMessage::Severity::Error)
+      return fmt::format("line {}: {}", message.line, message.text);
+  }
+  return failed.crashed ? "the compiler crashed on it" : "it does not compile";
+}
+
+record::Verdict rejected(record::Stage stage, std::string reason) {
+  return record::Rejected{stage, std::move(reason), std::nullopt, ""};
+}
+
+record::Verdict not_completed(const exec::RunOutcome& outcome) {
+  return rejected(record::Stage::VirtualGpu,
+                  fmt::format("{}: {}", exec::run_status_name(outcome.status), outcome.message));
+}
+
 Status Judge::Counting::choose(const task::Task& asked, const task::Dims& timed,
                                const graph::Graph& whole) {
   task = &asked;
@@ -136,14 +141,7 @@ std::optional<exec::CompileRequest> Judge::Counting::compile_request(const kerne
   if (!bindings) return std::nullopt;
   const auto selection = kernel::select(module, *bindings);
   if (!selection) return std::nullopt;
-  exec::CompileRequest request;
-  request.source = module.text;
-  request.file_name = module.file_name;
-  request.target = fixed.target.name;
-  request.defines = selection->defines;
-  request.kernels = selection->kernels;
-  request.timeout_seconds = timeout_seconds;
-  return request;
+  return exec::compile_request(module, *selection, fixed.target.name, timeout_seconds);
 }
 
 void Judge::compile_ahead(const record::Candidate& candidate, exec::ImageKind image,
@@ -236,9 +234,7 @@ Result<search::Look> Judge::screen_one(const record::Candidate& candidate) {
     return finish_screening(candidate, slow, true);
   }
   if (outcome.status != exec::RunStatus::Completed) {
-    return refuse(candidate, rejected(record::Stage::VirtualGpu,
-                                      fmt::format("{}: {}", exec::run_status_name(outcome.status),
-                                                  outcome.message)));
+    return refuse(candidate, not_completed(outcome));
   }
   return finish_screening(candidate,
                           cost_of(cost_request(candidate, counting_->launches[candidate.id])));
@@ -283,7 +279,7 @@ Result<std::vector<search::Look>> Judge::screen(const search::Candidates& candid
   std::vector<search::Look> looks;
   double best = 0;
   for (const record::Candidate& candidate : candidates) {
-    if (os::interrupted()) return environment_error("interrupted");
+    KW_TRY(os::check_interrupted());
     tell("screening " + candidate.origin);
     looks.push_back(KW_TRY(screen_one(candidate)));
     const double us = looks.back().us;

@@ -102,7 +102,7 @@ bench::MeasureOptions Judge::measure_options(Lane& lane, const std::vector<Timed
 }
 
 Result<search::Look> Judge::measure_one(Lane& lane, const record::Candidate& candidate) {
-  if (os::interrupted()) return environment_error("interrupted");
+  KW_TRY(os::check_interrupted());
   tell("judging " + candidate.origin);
   const std::string reason = KW_TRY(ready(lane, candidate));
   if (!reason.empty()) return search::Look{0, reason};
@@ -138,7 +138,7 @@ Result<std::vector<search::Look>> Judge::pair(const search::Candidates& candidat
   std::vector<exec::TimedProgram> programs;
   std::vector<size_t> owners;
   for (size_t i = 0; i < candidates.size(); ++i) {
-    if (os::interrupted()) return environment_error("interrupted");
+    KW_TRY(os::check_interrupted());
     looks[i].refused = KW_TRY(ready(lane, candidates[i]));
     if (!looks[i].refused.empty()) continue;
     timed.push_back(lane.ready.at(candidates[i].id).get());

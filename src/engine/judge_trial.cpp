@@ -11,19 +11,6 @@
 namespace kw::engine {
 namespace {
 
-record::Verdict trial_rejected(record::Stage stage, std::string reason) {
-  return record::Rejected{stage, std::move(reason), std::nullopt, ""};
-}
-
-std::string failure_line(const exec::CompileFailed& failed) {
-  if (failed.timed_out) return "the compiler did not finish in time";
-  for (const exec::CompileMessage& message : failed.messages) {
-    if (message.severity == exec::CompileMessage::Severity::Error)
-      return fmt::format("line {}: {}", message.line, message.text);
-  }
-  return failed.crashed ? "the compiler crashed on it" : "it does not compile";
-}
-
 std::string failure_log(const exec::CompileFailed& failed) {
   std::string log;
   for (const exec::CompileMessage& message : failed.messages)
@@ -44,9 +31,7 @@ std::optional<record::Verdict> condemned(const exec::RunOutcome& outcome) {
     return record::Rejected{record::Stage::VirtualGpu, finding->message, *finding, ""};
   }
   if (outcome.status == exec::RunStatus::Completed) return std::nullopt;
-  return trial_rejected(
-      record::Stage::VirtualGpu,
-      fmt::format("{}: {}", exec::run_status_name(outcome.status), outcome.message));
+  return not_completed(outcome);
 }
 
 }  // namespace
@@ -57,7 +42,7 @@ const Cost* Judge::cost(const std::string& id) const {
 }
 
 Result<VerifyReport> Judge::verify(const record::Candidate& candidate) {
-  if (os::interrupted()) return environment_error("interrupted");
+  KW_TRY(os::check_interrupted());
   KW_TRY(run_.add(candidate));
   tell("judging " + candidate.origin);
   compile_ahead(candidate, exec::ImageKind::Ptx, true);
@@ -69,7 +54,7 @@ Result<VerifyReport> Judge::verify(const record::Candidate& candidate) {
 }
 
 Result<Trial> Judge::trial(const record::Candidate& candidate, bool run) {
-  if (os::interrupted()) return environment_error("interrupted");
+  KW_TRY(os::check_interrupted());
   KW_TRY(run_.add(candidate));
   Trial trial;
   const auto refuse_with = [&](record::Verdict verdict, std::string log) -> Result<Trial> {
@@ -82,13 +67,12 @@ Result<Trial> Judge::trial(const record::Candidate& candidate, bool run) {
   const Result<kernel::Module> module = parse_module(candidate.text, "module.cu");
   if (!module) {
     const std::string first(split_lines(module.error().message + "\n").front());
-    return refuse_with(trial_rejected(record::Stage::Static, first), module.error().message);
+    return refuse_with(rejected(record::Stage::Static, first), module.error().message);
   }
   const Counting& at = *counting_;
   exec::Device& device = *lanes_.first().tools.verify.virtual_gpu;
   const auto matching = verify::match_tensors(*module, *request_.task, at.small.graph);
-  if (!matching)
-    return refuse_with(trial_rejected(record::Stage::Static, matching.error().message), "");
+  if (!matching) return refuse_with(rejected(record::Stage::Static, matching.error().message), "");
   verify::Programs programs(*module, *ahead_, device, fixed_for(device, candidate),
                             request_.verify.timeout_seconds);
   const verify::Built built =
@@ -97,13 +81,13 @@ Result<Trial> Judge::trial(const record::Candidate& candidate, bool run) {
   for (const verify::Built* one : {&built, &timed}) {
     if (one->failed) {
       trial.failed = one->failed;
-      return refuse_with(trial_rejected(record::Stage::Compile, failure_line(*one->failed)),
+      return refuse_with(rejected(record::Stage::Compile, first_error(*one->failed)),
                          failure_log(*one->failed));
     }
     if (!one->not_served.empty())
-      return refuse_with(trial_rejected(record::Stage::Static, one->not_served), "");
+      return refuse_with(rejected(record::Stage::Static, one->not_served), "");
     if (!one->not_loaded.empty() && !measures())
-      return refuse_with(trial_rejected(record::Stage::VirtualGpu, one->not_loaded), "");
+      return refuse_with(rejected(record::Stage::VirtualGpu, one->not_loaded), "");
   }
   trial.resources = KW_TRY(resources_of(*module, candidate));
   if (run && built.ready) {

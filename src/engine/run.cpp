@@ -23,18 +23,6 @@ bool is_written(const kernel::Buffer& buffer) {
   return buffer.role == kernel::Role::Output || buffer.role == kernel::Role::Inout;
 }
 
-exec::CompileRequest compile_request(const kernel::Module& module, const RunReport& report,
-                                     double timeout) {
-  exec::CompileRequest request;
-  request.source = module.text;
-  request.file_name = module.file_name;
-  request.target = report.bindings.target.name;
-  request.defines = report.selection.defines;
-  request.kernels = report.selection.kernels;
-  request.timeout_seconds = timeout;
-  return request;
-}
-
 // Host copies beside the device's own: the inputs, and for the virtual GPU its memory with shadow.
 Status check_fits(const RunReport& report) {
   if (!report.device.is_virtual && report.device.memory_bytes > 0) {
@@ -116,8 +104,8 @@ Result<bool> prepare(const kernel::Module& module, const RunRequest& request,
   report->selection = KW_TRY(kernel::select(module, report->bindings));
   tell(progress, "compiling " + module.file_name);
   BestImage image(compiler, report->device.image);
-  exec::CompileOutcome compiled =
-      KW_TRY(image.compile(compile_request(module, *report, request.timeout_seconds)));
+  exec::CompileOutcome compiled = KW_TRY(image.compile(exec::compile_request(
+      module, report->selection, report->bindings.target.name, request.timeout_seconds)));
   report->compile_failed = std::move(compiled.failed);
   report->compiled = std::move(compiled.compiled);
   report->notes = compiler.notes();

@@ -115,7 +115,7 @@ Result<std::vector<Screened>> screen(const std::string& path, const Progress& pr
   const evaluation::Suite suite = KW_TRY(evaluation::open_suite(plain ? "./" + path : path, ""));
   std::vector<Screened> all;
   for (const evaluation::SuiteTask& file : suite.tasks) {
-    if (os::interrupted()) return environment_error("interrupted");
+    KW_TRY(os::check_interrupted());
     if (progress) progress("looking at " + file.name);
     all.push_back(KW_TRY(screen_one(file, torch)));
   }

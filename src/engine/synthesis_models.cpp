@@ -97,7 +97,7 @@ Status Synthesis::ask_what_is_open(const std::string& known, std::vector<std::st
   stages::InterviewOutcome outcome =
       KW_TRY(stages::interview(work_->session->plan(), ask, answer, *work_->journal));
   for (stages::Attempt& attempt : outcome.attempts) work_->attempts.push_back(std::move(attempt));
-  if (os::interrupted()) return environment_error("interrupted");
+  KW_TRY(os::check_interrupted());
   if (!outcome.answers) {
     report_.warnings.push_back("interview: " + outcome.problem);
     return Done{};
@@ -226,7 +226,7 @@ Status Synthesis::talk() {
   work.stages =
       std::make_unique<stages::Stages>(work.session->plan(), brief(), std::move(ports), standing());
   work.story = KW_TRY(work.stages->write());
-  if (os::interrupted()) return environment_error("interrupted");
+  KW_TRY(os::check_interrupted());
   return Done{};
 }
 

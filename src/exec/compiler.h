@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "kernel/select.h"
 
 namespace kw::exec {
 
@@ -22,6 +23,10 @@ struct CompileRequest {
   std::vector<std::string> include_folders;              // beside the compiler's own
   double timeout_seconds = 60;
 };
+
+/// What the launches of a selection need.
+CompileRequest compile_request(const kernel::Module& module, const kernel::Selection& selection,
+                               const std::string& target, double timeout_seconds);
 
 /// What the compiler said about one kernel. -1: not reported.
 struct KernelResources {

@@ -4,6 +4,18 @@
 
 namespace kw::exec {
 
+CompileRequest compile_request(const kernel::Module& module, const kernel::Selection& selection,
+                               const std::string& target, double timeout_seconds) {
+  CompileRequest request;
+  request.source = module.text;
+  request.file_name = module.file_name;
+  request.target = target;
+  request.defines = selection.defines;
+  request.kernels = selection.kernels;
+  request.timeout_seconds = timeout_seconds;
+  return request;
+}
+
 Compiler::~Compiler() = default;
 Device::~Device() = default;
 void Device::recycle(std::vector<tensor::HostTensor>) {}

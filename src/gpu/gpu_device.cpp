@@ -144,7 +144,7 @@ Status GpuDevice::ensure_image(exec::ImageId id) {
     const std::string how =
         answer.state == Answer::State::TimedOut ? "never ended" : answer.how_died;
     drop_worker("loading an image");
-    if (os::interrupted()) return environment_error("interrupted");
+    KW_TRY(os::check_interrupted());
     return input_error("the driver did not survive loading this image: " + how);
   }
   if (answer.reply.context_lost) drop_worker("loading an image");

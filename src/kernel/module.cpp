@@ -16,6 +16,11 @@ const Decl* find_named(const std::vector<Decl>& decls, const std::string& name) 
 
 }  // namespace
 
+const char* role_name(Role role) {
+  constexpr const char* kNames[] = {"input", "output", "inout", "scratch"};
+  return kNames[static_cast<size_t>(role)];
+}
+
 const TensorDecl* Module::find_tensor(const std::string& name) const {
   return find_named(tensors, name);
 }

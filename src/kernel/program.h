@@ -17,6 +17,8 @@ struct Dim3 {
 };
 
 enum class Role : uint8_t { Input, Output, Inout, Scratch };
+/// "input", …: the word of its plan line.
+const char* role_name(Role role);
 enum class Fill : uint8_t {
   Poison,    // outputs and plain scratch: a pattern that must not survive
   Zero,      // scratch "= 0": memset at the start of every call, inside the clock

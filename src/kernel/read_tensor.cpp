@@ -12,20 +12,6 @@ namespace {
 constexpr size_t kMaxRank = 16;
 constexpr int64_t kMaxAlign = 256;
 
-const char* role_word(Role role) {
-  switch (role) {
-    case Role::Input:
-      return "input";
-    case Role::Output:
-      return "output";
-    case Role::Inout:
-      return "inout";
-    case Role::Scratch:
-      return "scratch";
-  }
-  return "tensor";
-}
-
 }  // namespace
 
 bool LineReader::tensor() {
@@ -34,13 +20,13 @@ bool LineReader::tensor() {
   decl.kind = kind_;
   decl.line = cursor_.line();
   decl.column = cursor_.column();
-  if (!new_name(role_word(role_), decl.name)) return false;
+  if (!new_name(role_name(role_), decl.name)) return false;
   const size_t mark = cursor_.position();
   if (cursor_.accept("?")) {
     decl.optional = true;
     if (role_ != Role::Input) {
       return cursor_.fail_at(mark, mark + 1,
-                             fmt::format("an {} cannot be optional", role_word(role_)),
+                             fmt::format("an {} cannot be optional", role_name(role_)),
                              "only inputs take '?'");
     }
   }

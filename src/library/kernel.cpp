@@ -17,11 +17,6 @@
 namespace kw::library {
 namespace {
 
-const char* role_name_of(kernel::Role role) {
-  constexpr const char* kNames[] = {"input", "output", "inout", "scratch"};
-  return kNames[static_cast<size_t>(role)];
-}
-
 Json shape_json(const std::vector<kernel::Expr>& shape) {
   Json list = Json::array();
   for (const kernel::Expr& extent : shape) list.push(extent.text);
@@ -84,7 +79,7 @@ void Kernel::describe() {
   for (const kernel::TensorDecl& decl : module_.tensors) {
     if (decl.role == kernel::Role::Scratch) continue;
     Json one = Json::object();
-    one.set("name", decl.name).set("role", role_name_of(decl.role));
+    one.set("name", decl.name).set("role", kernel::role_name(decl.role));
     one.set("dtype", tensor::dtype_name(decl.dtype)).set("shape", shape_json(decl.shape));
     one.set("strides", shape_json(decl.strides));
     tensors.push(one.set("optional", decl.optional).set("align", decl.align));
@@ -153,13 +148,8 @@ Result<const exec::Compiled*> Kernel::compile(const kernel::Selection& selection
                                               exec::ImageKind kind, std::string* fault) {
   const std::string key = image_key(selection, bindings.target.name, kind);
   if (const auto found = compiled_.find(key); found != compiled_.end()) return &found->second;
-  exec::CompileRequest request;
-  request.source = module_.text;
-  request.file_name = module_.file_name;
-  request.target = bindings.target.name;
-  request.defines = selection.defines;
-  request.kernels = selection.kernels;
-  request.timeout_seconds = timeout_seconds_;
+  const exec::CompileRequest request =
+      exec::compile_request(module_, selection, bindings.target.name, timeout_seconds_);
   const auto compiler = KW_TRY(engine::open_compiler(compiler_));
   engine::BestImage best(*compiler, kind);
   exec::CompileOutcome outcome = KW_TRY(best.compile(request));

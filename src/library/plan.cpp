@@ -20,20 +20,6 @@ namespace {
 using kernel::Buffer;
 using kernel::Role;
 
-const char* role_name(Role role) {
-  switch (role) {
-    case Role::Input:
-      return "input";
-    case Role::Output:
-      return "output";
-    case Role::Inout:
-      return "inout";
-    case Role::Scratch:
-      break;
-  }
-  return "scratch";
-}
-
 const char* fill_name(kernel::Fill fill) {
   switch (fill) {
     case kernel::Fill::Poison:
@@ -54,7 +40,7 @@ Json numbers(const std::vector<int64_t>& values) {
 
 Json describe(const Buffer& buffer) {
   Json json = Json::object();
-  json.set("name", buffer.name).set("role", role_name(buffer.role));
+  json.set("name", buffer.name).set("role", kernel::role_name(buffer.role));
   json.set("dtype", tensor::dtype_name(buffer.dtype)).set("shape", numbers(buffer.shape));
   json.set("strides", numbers(buffer.strides)).set("bytes", buffer.bytes);
   json.set("align", buffer.align).set("fill", fill_name(buffer.fill));

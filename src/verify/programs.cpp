@@ -36,13 +36,8 @@ Result<kernel::Selection> Programs::select(const Matching& matching, const task:
 
 // Only some compilers make cubins; PTX is taken by every device.
 Result<exec::CompileOutcome> Programs::compile(const kernel::Selection& selection) {
-  exec::CompileRequest request;
-  request.source = module_.text;
-  request.file_name = module_.file_name;
-  request.target = fixed_.target.name;
-  request.defines = selection.defines;
-  request.kernels = selection.kernels;
-  request.timeout_seconds = timeout_seconds_;
+  exec::CompileRequest request =
+      exec::compile_request(module_, selection, fixed_.target.name, timeout_seconds_);
   request.image = kind_;
   Result<exec::CompileOutcome> outcome = compiler_.compile(request);
   if (outcome || kind_ == exec::ImageKind::Ptx) return outcome;
