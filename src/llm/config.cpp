@@ -73,11 +73,17 @@ Result<Config> load_config() {
 
 Result<ModelId> parse_model_id(const std::string& text, const Config& config) {
   const size_t colon = text.find(':');
-  ModelId id{colon == std::string::npos ? kBareProvider : text.substr(0, colon),
-             colon == std::string::npos ? text : text.substr(colon + 1)};
+  ModelId id;
+  id.provider = colon == std::string::npos ? kBareProvider : text.substr(0, colon);
+  id.model = colon == std::string::npos ? text : text.substr(colon + 1);
   if (trim(id.model).empty())
     return input_error(fmt::format("'{}' names no model; write provider:model", text));
-  if (id.provider == kCommand || config.provider(id.provider) != nullptr) return id;
+  if (id.provider == kCommand) return id;
+  if (const ProviderRow* row = config.provider(id.provider); row != nullptr) {
+    const int64_t own = config.model(row->wire, id.model).context_tokens;
+    id.context_tokens = own > 0 ? own : row->context_tokens;
+    return id;
+  }
   const std::vector<std::string> names = provider_names(config);
   return input_error(fmt::format(
       "'{}': there is no provider '{}'{}; there are {}; others go into {}", text, id.provider,

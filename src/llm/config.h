@@ -32,6 +32,7 @@ struct ProviderRow {
   std::vector<std::pair<std::string, std::string>> headers;
   int64_t requests_per_minute = 0, tokens_per_minute = 0, max_parallel = 0;  // 0 = no limit
   double timeout_seconds = 600;
+  int64_t context_tokens = 128'000;  // request and answer together, unless a model's row says more
 };
 
 /// What models with a common prefix differ in from others of their wire format.
@@ -39,6 +40,7 @@ struct ModelRow {
   std::string wire, prefix;
   Thinking thinking = Thinking::None;
   bool temperature = true;
+  int64_t context_tokens = 0;  // 0: its provider's
 };
 
 struct Config {
@@ -65,6 +67,7 @@ Result<Config> load_config();
 /// A model and who serves it.
 struct ModelId {
   std::string provider, model;
+  int64_t context_tokens = 128'000;
   std::string text() const { return provider + ":" + model; }
 };
 /// "provider:model"; without a colon the provider is anthropic; "command:PROGRAM ARGS" a local

@@ -175,7 +175,7 @@ Status Reader::read_provider(const std::string& name, const toml::table& table) 
   KW_TRY(check_keys(
       table, {"wire", "base_url", "key_env", "key_file", "ca_file", "key", "tools", "stream",
               "free", "caching", "max_tokens_field", "prices", "headers", "requests_per_minute",
-              "tokens_per_minute", "max_parallel", "timeout_seconds"}));
+              "tokens_per_minute", "max_parallel", "timeout_seconds", "context_tokens"}));
   if (name.empty() || name == "command" || name.find_first_of(": ") != std::string::npos)
     return at(table, fmt::format("'{}' cannot name a provider", name));
   const ProviderRow* old = config_.provider(name);
@@ -196,6 +196,7 @@ Status Reader::read_provider(const std::string& name, const toml::table& table) 
   KW_TRY(count(table, "requests_per_minute", row.requests_per_minute));
   KW_TRY(count(table, "tokens_per_minute", row.tokens_per_minute));
   KW_TRY(count(table, "max_parallel", row.max_parallel));
+  KW_TRY(count(table, "context_tokens", row.context_tokens));
   KW_TRY(amount(table, "timeout_seconds", row.timeout_seconds));
   KW_TRY(read_headers(table, row));
   while (!row.base_url.empty() && row.base_url.back() == '/') row.base_url.pop_back();
@@ -209,12 +210,13 @@ Status Reader::read_provider(const std::string& name, const toml::table& table) 
 }
 
 Status Reader::read_model(const toml::table& table) {
-  KW_TRY(check_keys(table, {"wire", "prefix", "thinking", "temperature"}));
+  KW_TRY(check_keys(table, {"wire", "prefix", "thinking", "temperature", "context_tokens"}));
   ModelRow row;
   KW_TRY(text(table, "wire", row.wire));
   KW_TRY(text(table, "prefix", row.prefix));
   KW_TRY(word(table, "thinking", kThinkingWords, row.thinking));
   KW_TRY(flag(table, "temperature", row.temperature));
+  KW_TRY(count(table, "context_tokens", row.context_tokens));
   if (find_wire(row.wire) == nullptr)
     return at(table, fmt::format("[[model]]: wire must be one of {}", join(wire_names(), ", ")));
   config_.models.push_back(std::move(row));

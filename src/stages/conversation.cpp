@@ -9,7 +9,8 @@
 namespace kw::stages {
 namespace {
 
-constexpr size_t kKeptText = 600;  // of a long text that is compacted
+constexpr size_t kKeptText = 600;      // of a long text that is compacted
+constexpr int64_t kBytesPerToken = 3;  // of source text, on the careful side
 
 size_t bytes_of(const llm::Message& message) {
   size_t bytes = message.text.size();
@@ -50,7 +51,46 @@ bool shrink(llm::Message& message) {
   return changed;
 }
 
+/// Beginning and end of a text that is being discussed; what is missing is said in its middle.
+bool cut_middle(std::string& text, size_t most) {
+  most = std::max(most, 2 * kKeptText);
+  if (text.size() <= most) return false;
+  const auto begins = [&](size_t at) {
+    return (static_cast<unsigned char>(text[at]) & 0xC0) != 0x80;
+  };
+  size_t head = most / 2, tail = text.size() - most / 2;
+  while (head > 0 && !begins(head)) --head;
+  while (tail < text.size() && !begins(tail)) ++tail;
+  text =
+      fmt::format("{}\n[{} bytes left out here: the request would not fit the model's context]\n{}",
+                  text.substr(0, head), tail - head, text.substr(tail));
+  return true;
+}
+
+bool cut_middle(llm::Message& message, size_t most) {
+  const size_t parts = message.results.size() + (message.text.empty() ? 0 : 1);
+  bool changed = cut_middle(message.text, most / std::max<size_t>(parts, 1));
+  for (llm::ToolResult& result : message.results)
+    changed |= cut_middle(result.content, most / std::max<size_t>(parts, 1));
+  for (llm::ToolCall& call : message.calls) changed |= shrink(call);
+  if (changed) message.opaque = {};
+  return changed;
+}
+
 }  // namespace
+
+size_t Conversation::turn_bytes() const {
+  size_t bytes = 0;
+  for (const llm::Message& message : messages_) bytes += bytes_of(message);
+  return bytes;
+}
+
+size_t Conversation::fixed_bytes() const {
+  size_t bytes = 0;
+  for (const llm::SystemBlock& block : system_) bytes += block.text.size();
+  for (const llm::Tool& tool : tools_) bytes += tool.description.size() + tool.schema.dump().size();
+  return bytes;
+}
 
 llm::Message& Conversation::user_turn() {
   if (messages_.empty() || messages_.back().role != llm::Role::User)
@@ -76,32 +116,46 @@ void Conversation::hear(const llm::Reply& reply) {
 }
 
 void Conversation::compact() {
-  const auto total = [&] {
-    size_t bytes = 0;
-    for (const llm::Message& message : messages_) bytes += bytes_of(message);
-    return bytes;
-  };
-  const size_t before = total();
+  const size_t before = turn_bytes();
   if (before <= limits_.most_bytes) return;
   size_t turns = 0;
   // The first turn is the task of the stage and stays; the last ones are what is being discussed.
   for (size_t i = 1; i + limits_.keep_turns < messages_.size(); ++i) {
-    if (total() <= limits_.most_bytes / 2) break;  // once, thoroughly: every change costs the cache
+    if (turn_bytes() <= limits_.most_bytes / 2)
+      break;  // once, thoroughly: every change costs the cache
     turns += shrink(messages_[i]);
   }
   if (turns == 0) return;
   compactions_.push_back(
-      fmt::format("{} older turns compacted: {} bytes to {}", turns, before, total()));
+      fmt::format("{} older turns compacted: {} bytes to {}", turns, before, turn_bytes()));
 }
 
-llm::Request Conversation::request(const std::string& label) {
+// The last turns are long themselves: from the oldest on they are shortened too, the one that is
+// being answered last.
+void Conversation::fit(size_t room) {
+  const size_t before = turn_bytes();
+  if (before <= room) return;
+  const size_t count = messages_.size();
+  for (size_t i = 1; i + 1 < count && turn_bytes() > room; ++i) shrink(messages_[i]);
+  for (const size_t i : {count - 1, size_t{0}}) {
+    const size_t others = turn_bytes() - bytes_of(messages_[i]);
+    if (turn_bytes() > room) cut_middle(messages_[i], room > others ? room - others : 0);
+  }
+  compactions_.push_back(fmt::format("turns shortened to fit the model's context: {} bytes to {}",
+                                     before, turn_bytes()));
+}
+
+llm::Request Conversation::request(const std::string& label, int64_t context_tokens) {
   compact();
+  const int64_t answer = std::min(limits_.max_tokens, context_tokens / 4);
+  const auto room = static_cast<size_t>(kBytesPerToken * (context_tokens - answer));
+  if (!messages_.empty()) fit(room > fixed_bytes() ? room - fixed_bytes() : 0);
   llm::Request request;
   request.system = system_;
   request.tools = tools_;
   request.messages = messages_;
   if (!request.messages.empty()) request.messages.back().cache = llm::Cache::Mark;
-  request.max_tokens = limits_.max_tokens;
+  request.max_tokens = answer;
   request.label = label;
   return request;
 }

@@ -27,8 +27,9 @@ class Conversation {
   void answer_calls(std::vector<llm::ToolResult> results);
   /// The assistant's turn.
   void hear(const llm::Reply& reply);
-  /// Everything up to now, compacted where it is too long.
-  llm::Request request(const std::string& label);
+  /// Everything up to now, compacted where it is too long; in any case until a model whose request
+  /// and answer share `context_tokens` can take it, as far as texts can be shortened at all.
+  llm::Request request(const std::string& label, int64_t context_tokens = 128'000);
 
   const std::vector<llm::Message>& messages() const { return messages_; }
   /// What compaction did, in words, one line each time.
@@ -36,7 +37,10 @@ class Conversation {
 
  private:
   llm::Message& user_turn();
+  size_t turn_bytes() const;
+  size_t fixed_bytes() const;
   void compact();
+  void fit(size_t room);
 
   std::vector<llm::SystemBlock> system_;
   std::vector<llm::Tool> tools_;

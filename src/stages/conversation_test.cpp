@@ -1,5 +1,6 @@
 #include "stages/conversation.h"
 
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 namespace kw::stages {
@@ -70,6 +71,48 @@ TEST(Conversation, CompactsByRule) {
   EXPECT_TRUE(old.opaque.content.is_null()) << "a signature of what was there before";
   EXPECT_NE(request.messages[2].results.at(0).content.find("found 0"), std::string::npos);
 }
+
+struct FitCase {
+  const char* name;
+  int64_t context_tokens;
+  size_t turn;  // bytes of each of the last ones
+};
+class Fits : public testing::TestWithParam<FitCase> {};
+
+// However long the last turns are, a request is never more than the model takes, and says what is
+// missing; the first words of every turn stay.
+TEST_P(Fits, TheModelsContext) {
+  const auto [name, context, bytes] = GetParam();
+  Conversation talk({{std::string(10'000, 's'), llm::Cache::Mark}}, {});
+  talk.say("first " + std::string(bytes, 'a'));
+  for (int i = 0; i < 3; ++i) {
+    llm::Reply asking = reply(fmt::format("turn {}\n", i) + std::string(bytes, 'b'));
+    asking.calls = {llm::make_tool_call("c", "verify", Json::object().set("source", "x").dump())};
+    talk.hear(asking);
+    talk.answer_calls(
+        {{"c", "verify", fmt::format("found {}\n", i) + std::string(bytes, 'c'), false}});
+  }
+  const llm::Request request = talk.request("x", context);
+  size_t total = 10'000;
+  for (const llm::Message& message : request.messages) {
+    total += message.text.size();
+    for (const llm::ToolResult& result : message.results) total += result.content.size();
+  }
+  EXPECT_LE(total / 3 + static_cast<size_t>(request.max_tokens),
+            static_cast<size_t>(context) + 500);
+  EXPECT_EQ(request.messages.size(), 7u);
+  EXPECT_TRUE(request.messages[0].text.starts_with("first "));
+  EXPECT_TRUE(request.messages[1].text.starts_with("turn 0"));
+  EXPECT_TRUE(request.messages.back().results.at(0).content.starts_with("found 2"));
+  EXPECT_NE(request.messages[1].text.find("left out"), std::string::npos);
+  EXPECT_FALSE(talk.compactions().empty());
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Fits,
+                         testing::Values(FitCase{"usual", 128'000, 100'000},
+                                         FitCase{"one_turn_is_too_long", 128'000, 900'000},
+                                         FitCase{"small_model", 16'000, 20'000}),
+                         [](const auto& one) { return one.param.name; });
 
 }  // namespace
 }  // namespace kw::stages

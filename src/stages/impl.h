@@ -34,6 +34,7 @@ class Stages::Impl {
   Result<Look> judge(const record::Candidate& candidate);
   Result<std::optional<record::Candidate>> correct(record::Candidate candidate,
                                                    std::string* reason);
+  Status last_repair(int round, record::Candidate& candidate, Look& look);
   Result<bool> find_right();
   Status consider_built_in();
   Status performance();

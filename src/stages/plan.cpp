@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "base/text.h"
 
 namespace kw::stages {
@@ -17,6 +19,26 @@ Result<std::pair<Stage, std::string>> stage_and_value(const char* option, const 
   Result<Stage> stage = find_stage(word.substr(0, equals));
   if (!stage) return std::move(stage).error().context(option);
   return std::pair(*stage, word.substr(equals + 1));
+}
+
+/// "codegen=5", "escalated_codegen=2".
+Status read_retries(const std::string& word, Plan& plan) {
+  const std::string name = word.substr(0, word.find('='));
+  int* budget = name == "escalated_codegen"       ? &plan.escalated_codegen
+                : name == "escalated_performance" ? &plan.escalated_performance
+                                                  : nullptr;
+  std::string text = word.substr(std::min(word.size(), name.size() + 1));
+  if (budget == nullptr) {
+    const auto [stage, value] = KW_TRY(stage_and_value("--retries", word));
+    budget = &plan.budgets[static_cast<size_t>(stage)];
+    text = value;
+  }
+  const auto number = parse_int(text);
+  if (!number || *number < 0 || *number > kMostAttempts)
+    return input_error(fmt::format("--retries {}: '{}' is no number of attempts from 0 to {}", word,
+                                   text, kMostAttempts));
+  *budget = static_cast<int>(*number);
+  return Done{};
 }
 
 }  // namespace
@@ -44,14 +66,7 @@ Result<Plan> make_plan(const PlanWords& words, const llm::Config& config) {
     const auto [stage, id] = KW_TRY(stage_and_value("--stage-model", word));
     plan.models[static_cast<size_t>(stage)] = KW_TRY(llm::parse_model_id(id, config));
   }
-  for (const std::string& word : words.retries) {
-    const auto [stage, text] = KW_TRY(stage_and_value("--retries", word));
-    const auto number = parse_int(text);
-    if (!number || *number < 0 || *number > kMostAttempts)
-      return input_error(fmt::format("--retries {}: {} is no number of attempts from 0 to {}", word,
-                                     text, kMostAttempts));
-    plan.budgets[static_cast<size_t>(stage)] = static_cast<int>(*number);
-  }
+  for (const std::string& word : words.retries) KW_TRY(read_retries(word, plan));
   plan.escalation = KW_TRY(llm::parse_model_id(
       words.escalation.empty() ? kDefaultEscalation : words.escalation, config));
   plan.escalate = words.escalate;

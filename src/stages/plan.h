@@ -35,8 +35,9 @@ struct Plan {
   int budget(Stage stage) const { return budgets[static_cast<size_t>(stage)]; }
 };
 
-/// As typed: "" or one id for all stages, "STAGE=ID" and "STAGE=N" lines over it, and who is asked
-/// last ("" = the default).
+/// As typed: "" or one id for all stages, "STAGE=ID" and "STAGE=N" lines over it
+/// ("escalated_codegen" and "escalated_performance" count those of the model asked last), and who
+/// that is ("" = the default).
 struct PlanWords {
   std::string model_id, escalation;
   std::vector<std::string> stage_models, retries;

@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "base/text.h"
 #include "kernel/source_lexer.h"
 #include "stages/patch.h"
@@ -126,6 +128,35 @@ std::string without_comments(const std::string& module) {
     result += kept + "\n";
   }
   return result;
+}
+
+namespace {
+
+/// Tokens, ends of directives and plan lines: everything that means something.
+std::vector<std::string> meaning(const std::string& module) {
+  const kernel::SourceText source = kernel::lex_source(module);
+  std::vector<std::string> parts;
+  std::vector<size_t> ends;
+  for (const kernel::Directive& one : source.directives) ends.push_back(one.first + one.count);
+  for (size_t i = 0; i < source.tokens.size(); ++i) {
+    if (std::ranges::find(ends, i) != ends.end()) parts.emplace_back("\n");
+    parts.push_back(source.tokens[i].text);
+  }
+  for (const kernel::SourceToken& comment : source.comments) {
+    if (!comment.text.starts_with("//!")) continue;
+    std::string plan;
+    for (const char c : comment.text) {
+      if (c != ' ' && c != '\t' && c != '\r') plan += c;
+    }
+    parts.push_back(plan);
+  }
+  return parts;
+}
+
+}  // namespace
+
+bool same_code(const std::string& one, const std::string& other) {
+  return meaning(one) == meaning(other);
 }
 
 std::optional<std::string> json_text(std::string_view answer) {

@@ -41,6 +41,10 @@ Result<Submission> read_source(const std::string& text, const FindParent& parent
 /// The module without comments but with its plan lines; every line stays where it was.
 std::string without_comments(const std::string& module);
 
+/// Whether two modules differ in comments and white space alone: what a compiler and the plan
+/// reader see is the same.
+bool same_code(const std::string& one, const std::string& other);
+
 /// The first JSON object of an answer: fenced, or the whole of it.
 std::optional<std::string> json_text(std::string_view answer);
 

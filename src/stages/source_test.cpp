@@ -114,5 +114,43 @@ TEST(JsonText, IsFencedOrTheWholeAnswer) {
   EXPECT_EQ(json_text("the answer is {1}, I think"), std::nullopt);
 }
 
+struct SameCase {
+  const char* name;
+  const char* text;
+  bool same;
+};
+class SameCode : public testing::TestWithParam<SameCase> {};
+
+TEST_P(SameCode, DiffersInCommentsAndBlanksAlone) {
+  const std::string plain =
+      "//! kernelwright 1\n//! tune TILE in 1, 2\n#define A 1\nint a = A + \"x y\"[0];\n";
+  EXPECT_EQ(same_code(plain, GetParam().text), GetParam().same);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, SameCode,
+    testing::Values(
+        SameCase{"comments",
+                 "//! kernelwright 1\n// why\n//! tune  TILE in 1,2\n#define A 1 /* x */\n"
+                 "int a=A  +\n  \"x y\"[0]; // here\n",
+                 true},
+        SameCase{"a_number",
+                 "//! kernelwright 1\n//! tune TILE in 1, 2\n#define A 2\nint a = A + "
+                 "\"x y\"[0];\n",
+                 false},
+        SameCase{"a_plan_line",
+                 "//! kernelwright 1\n//! tune TILE in 2, 1\n#define A 1\nint a = A + "
+                 "\"x y\"[0];\n",
+                 false},
+        SameCase{"a_string",
+                 "//! kernelwright 1\n//! tune TILE in 1, 2\n#define A 1\nint a = A + "
+                 "\"xy\"[0];\n",
+                 false},
+        SameCase{"a_longer_macro",
+                 "//! kernelwright 1\n//! tune TILE in 1, 2\n#define A 1 int a = A + "
+                 "\"x y\"[0];\n",
+                 false}),
+    [](const auto& one) { return one.param.name; });
+
 }  // namespace
 }  // namespace kw::stages

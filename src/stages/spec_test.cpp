@@ -115,17 +115,21 @@ TEST(PlanWords, AreOverTheDefaults) {
   PlanWords words;
   words.model_id = "openai:gpt-4.1";
   words.stage_models = {"polish=gemini:gemini-2.5-pro", "codegen=claude-opus-4-7"};
-  words.retries = {"performance=0", "correctness=7"};
+  words.retries = {"performance=0", "correctness=7", "escalated_codegen=2",
+                   "escalated_performance=0"};
   const Plan plan = make_plan(words, config).value();
   EXPECT_EQ(plan.model(Stage::Interview).text(), "openai:gpt-4.1");
   EXPECT_EQ(plan.model(Stage::Polish).text(), "gemini:gemini-2.5-pro");
   EXPECT_EQ(plan.model(Stage::Codegen).text(), "anthropic:claude-opus-4-7");
   EXPECT_EQ(plan.budgets, (std::array<int, 5>{1, 3, 7, 0, 1}));
+  EXPECT_EQ(plan.escalated_codegen, 2);
+  EXPECT_EQ(plan.escalated_performance, 0);
   const std::pair<PlanWords, const char*> bad[] = {
       {{"", "", {"codgen=x"}, {}, false}, "did you mean 'codegen'"},
       {{"", "", {"codegen"}, {}, false}, "STAGE=VALUE"},
       {{"", "", {}, {"polish=-1"}, false}, "from 0 to"},
       {{"", "", {}, {"polish=x"}, false}, "from 0 to"},
+      {{"", "", {}, {"escalated_codegen"}, false}, "from 0 to"},
       {{"nobody:x", "", {}, {}, false}, "there is no provider 'nobody'"},
   };
   for (const auto& [wrong, want] : bad) {

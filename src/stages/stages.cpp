@@ -16,9 +16,23 @@ const StageOutcome* Story::failed() const {
   return at == stages.end() ? nullptr : &*at;
 }
 
+namespace {
+
+/// The interview's questions are nobody's attempt at a kernel.
+bool writes_kernels(const Attempt& attempt) {
+  return attempt.stage != stage_name(Stage::Interview);
+}
+
+size_t kernels_tried(const std::vector<Attempt>& attempts) {
+  return static_cast<size_t>(std::ranges::count_if(attempts, writes_kernels));
+}
+
+}  // namespace
+
 std::string history_text(const std::vector<Attempt>& attempts) {
   std::string out;
   for (const Attempt& attempt : attempts) {
+    if (!writes_kernels(attempt)) continue;
     out += fmt::format("{} {}{} by {}: {}{}\n", attempt.stage, attempt.number,
                        attempt.escalated ? " (escalated)" : "", attempt.model,
                        attempt.candidate.empty() ? "" : "module " + attempt.candidate + ": ",
@@ -116,7 +130,7 @@ Result<std::optional<record::Candidate>> Stages::Impl::escalated(TryRequest requ
   const std::string last = last_source();
   writer.begin(true);
   writer.say(prompt("escalate", {{"history", data("data", history_text(attempts))},
-                                 {"count", std::to_string(attempts.size())},
+                                 {"count", std::to_string(kernels_tried(attempts))},
                                  {"source", last.empty() ? "(none)" : last},
                                  {"goal", goal}}));
   return compiling(request, most);
@@ -140,7 +154,7 @@ Result<std::optional<record::Candidate>> Stages::Impl::codegen() {
                                                   {"hints", hints(*brief.built_in)}})
                      : prompt("codegen");
   writer.say(start);
-  if (!before.attempts.empty())
+  if (kernels_tried(before.attempts) > 0)
     writer.say("Attempts so far:\n" + data("data", history_text(before.attempts)));
   const int left = plan.budget(Stage::Codegen) - used(Stage::Codegen, false);
   auto made = KW_TRY(compiling(request, std::max(left, 0)));
@@ -179,9 +193,26 @@ Result<std::optional<record::Candidate>> Stages::Impl::correct(record::Candidate
     candidate = *made;
     look = KW_TRY(judge(candidate));
   }
+  if (!look.ok && rounds > 0) KW_TRY(last_repair(rounds + 1, candidate, look));
   if (look.ok) return std::optional(candidate);
   *reason = look.reason;
   return std::optional<record::Candidate>{};
+}
+
+// All rounds were for nothing: the stronger model, if it has an attempt left.
+Status Stages::Impl::last_repair(int round, record::Candidate& candidate, Look& look) {
+  const int left =
+      plan.escalated_codegen - used(Stage::Correctness, true) - used(Stage::Codegen, true);
+  const TryRequest request{Stage::Correctness, 1, false,
+                           fmt::format("stage3_repair/attempt_{:02}/codegen", round)};
+  const std::string report = prompt("wrong", {{"reason", data("data", look.reason)},
+                                              {"report", data("data", look.text)},
+                                              {"source", source_text(candidate)}});
+  const auto made = KW_TRY(escalated(request, left, report));
+  if (!made) return Done{};
+  candidate = *made;
+  look = KW_TRY(judge(candidate));
+  return Done{};
 }
 
 // Rounds of repair an earlier session has used: attempts that compile end one.
@@ -249,7 +280,8 @@ Result<Story> Stages::Impl::write() {
     story.provider = writer.failure();
     return story;
   }
-  if (before.right || !before.attempts.empty())
+  // Codegen has said so itself.
+  if ((before.right || before.wrong) && kernels_tried(before.attempts) > 0)
     writer.say("Attempts so far:\n" + data("data", history_text(before.attempts)));
   const double begin = now();
   KW_TRY(consider_built_in());

@@ -310,6 +310,32 @@ TEST_F(StagesTest, EscalatesPerformanceToo) {
                                       "anthropic:claude-opus-4-7"}));
 }
 
+// Repairs that are all wrong are a spent budget, too.
+TEST_F(StagesTest, EscalatesWhenRepairsAreSpent) {
+  plan.escalate = true;
+  plan.budgets[2] = 1;
+  model.says(fenced("wrong 0"));
+  model.says(fenced("wrong 1"));
+  model.says(fenced("good"));
+  kept = {candidate("wrong 1")};
+  const Story story = write();
+  ASSERT_TRUE(story.best) << story.stages.back().reason;
+  EXPECT_EQ(model.models.back(), "anthropic:claude-opus-4-7");
+  EXPECT_TRUE(holds(model.asked(2), "2 attempts"));
+  EXPECT_TRUE(holds(model.asked(2), "worst element y[31]"));
+  EXPECT_TRUE(
+      journal.files.count("stage3_repair/attempt_02/codegen/escalated/attempt_01/llm_response.md"));
+}
+
+TEST_F(StagesTest, TheInterviewIsNoAttemptAtAKernel) {
+  Standing standing;
+  standing.attempts = {{"interview", 1, false, "m", "", true, "answered", 0}};
+  model.says(fenced("good"));
+  ASSERT_TRUE(write(standing).best);
+  EXPECT_FALSE(holds(model.asked(0), "Attempts so far")) << model.asked(0);
+  EXPECT_FALSE(holds(history_text(standing.attempts), "interview"));
+}
+
 TEST_F(StagesTest, NobodyIsEscalatedToUnasked) {
   for (int i = 0; i < 3; ++i) model.says(fenced("broken " + std::to_string(i)));
   write();

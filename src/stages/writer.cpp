@@ -99,7 +99,7 @@ record::Candidate Writer::candidate(const TryRequest& request, const Submission&
 }
 
 Result<std::optional<llm::Reply>> Writer::ask(const TryRequest& request, int round) {
-  llm::Request sent = conversation_.request(try_label(request));
+  llm::Request sent = conversation_.request(try_label(request), model(request).context_tokens);
   if (round == 0)
     KW_TRY(ports_.journal->write(request.folder + "/prompt_to_llm.md",
                                  conversation_.messages().back().text + "\n"));
