@@ -127,7 +127,6 @@ Result<bool> BenchSession::admit(const std::string& text, const std::string& pat
   const auto start = Clock::now();
   PrepareOptions options;
   options.fixed = fixed_;
-  options.hash_seed = hash_seed_;
   options.timeout_seconds = verify.timeout_seconds;
   options.repro = verify::Repro{path, verify.reference_path, verify.task_options}.line();
   std::unique_ptr<TimedCandidate> ready = KW_TRY(
@@ -174,7 +173,7 @@ std::optional<std::string> BenchSession::judge_call(size_t program,
 bench::MeasureOptions BenchSession::measure_options(uint64_t seed) const {
   bench::MeasureOptions options;
   options.protocol.seed = seed;
-  options.protocol.hash_seed = hash_seed_;
+  options.protocol.hash_seed = shape_.hash_seed;
   options.protocol.timeout_seconds = request_.verify.timeout_seconds;
   if (request_.quick) {
     options.rule.max_samples = 40;
@@ -366,7 +365,6 @@ Result<BenchReport> BenchSession::run(const std::string& module_text) {
   fixed_.tunes = request_.verify.tunes;
   for (const auto& [name, value] : fixed_.tunes)
     report_.flags.push_back(fmt::format("{}={}", name, value));
-  hash_seed_ = KW_TRY(secret_seed());
   seed_ = request_.verify.seed ? *request_.verify.seed : KW_TRY(secret_seed());
   report_.candidate.kind = "candidate";
   const bool several = !request_.quick && !request_.torch_modes.empty();

@@ -57,7 +57,7 @@ class BenchSession {
   std::optional<verify::Pool> own_pool_;  // when the gate's has not the timed shape whole
   TimedShape shape_;
   kernel::Bindings fixed_;
-  uint64_t hash_seed_ = 0, seed_ = 0;
+  uint64_t seed_ = 0;
   std::vector<std::unique_ptr<TimedCandidate>> ready_;  // the candidate first
   std::vector<size_t> owners_;                     // of these: 0 = candidate, i = rivals[i - 1]
   std::vector<std::vector<bench::Cycle>> cycles_;  // per ready module but the first

@@ -95,7 +95,6 @@ Status Judge::prepare() {
   const graph::Graph whole = KW_TRY(request_.task->reference->trace(dims_));
   work_ = work_at(*request_.task, whole);
   floor_ = bench::floor_of(work_, *request_.calibration);
-  hash_seed_ = KW_TRY(os::random_bits()) >> 1;
   seed_ = request_.verify.seed ? *request_.verify.seed : KW_TRY(os::random_bits()) >> 1;
   counting_ = std::make_unique<Counting>();
   return counting_->choose(*request_.task, dims_, whole);

@@ -122,7 +122,7 @@ class Judge : public search::Evaluator {
   task::Task searched_;  // the task at the timed shape; certifying adds its other ones
   bench::Work work_;
   bench::Floor floor_;
-  uint64_t hash_seed_ = 0, seed_ = 0;
+  uint64_t seed_ = 0;
   std::unique_ptr<Counting> counting_;
   exec::Compiler* inner_ = nullptr;  // behind ahead_
   std::unique_ptr<AheadCompiler> ahead_;

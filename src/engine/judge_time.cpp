@@ -63,8 +63,6 @@ Result<std::string> Judge::ready(Lane& lane, const record::Candidate& candidate)
   const kernel::Module module = KW_TRY(parse_module(candidate.text, "module.cu"));
   PrepareOptions options;
   options.fixed = fixed_for(*lane.tools.verify.gpu, candidate);
-  options.hash_seed = hash_seed_;
-  options.right = &lane.right;
   options.timeout_seconds = request_.verify.timeout_seconds;
   std::unique_ptr<TimedCandidate> made = KW_TRY(prepare_candidate(
       module, *lane.shape, *lane.tools.verify.compiler, *lane.tools.verify.gpu, options));
@@ -80,7 +78,7 @@ bench::MeasureOptions Judge::measure_options(Lane& lane, const std::vector<Timed
                                              int effort) {
   bench::MeasureOptions options;
   options.protocol.seed = seed_ + static_cast<uint64_t>(effort) * 7919;
-  options.protocol.hash_seed = hash_seed_;
+  options.protocol.hash_seed = lane.shape->hash_seed;
   options.protocol.timeout_seconds = request_.verify.timeout_seconds;
   options.protocol.warmup_seconds = 0.05;
   options.rule.min_samples = effort == 0 ? 10 : 20 * effort;

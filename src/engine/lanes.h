@@ -17,7 +17,6 @@ struct Lane {
   VerifyPools pools;
   std::optional<verify::Pool> own_pool;  // when the gate's has not the timed shape whole
   std::optional<TimedShape> shape;
-  RightBits right;                                               // at that shape
   std::map<std::string, std::unique_ptr<TimedCandidate>> ready;  // by id; judged at the timed shape
 };
 

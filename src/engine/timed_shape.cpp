@@ -89,29 +89,31 @@ Status compile_candidate(const kernel::Module& module, const TimedShape& shape,
   return Done{};
 }
 
+bool is_returned(const kernel::Buffer& buffer) {
+  return buffer.present && buffer.bytes > 0 &&
+         (buffer.role == kernel::Role::Output || buffer.role == kernel::Role::Inout);
+}
+
 /// Of what the program returns, in the order of its buffers; empty when the device told none.
 std::vector<uint64_t> returned_hashes(const kernel::Program& program,
                                       const exec::RunOutcome& outcome) {
   std::vector<uint64_t> hashes;
   if (outcome.hashes.size() != program.buffers.size()) return hashes;
   for (size_t i = 0; i < program.buffers.size(); ++i) {
-    const kernel::Role role = program.buffers[i].role;
-    if (role == kernel::Role::Output || role == kernel::Role::Inout)
-      hashes.push_back(outcome.hashes[i]);
+    if (is_returned(program.buffers[i])) hashes.push_back(outcome.hashes[i]);
   }
   return hashes;
 }
 
-/// The same in the order of the graph's outputs: what candidates with other buffers share.
-std::vector<uint64_t> bits_of(const TimedCandidate& candidate, const exec::RunOutcome& outcome,
-                              size_t outputs) {
-  std::vector<uint64_t> bits(outputs, 0);
-  if (outcome.hashes.size() != candidate.program.buffers.size()) return {};
-  for (size_t i = 0; i < candidate.program.buffers.size(); ++i) {
-    const int output = candidate.matching.tensors[i].output;
-    if (output >= 0) bits[static_cast<size_t>(output)] = outcome.hashes[i];
+/// Hashes of what the program returns in the order of the graph's outputs.
+verify::KnownBits::Bits bits_of(const TimedCandidate& candidate,
+                                const std::vector<uint64_t>& returned, size_t outputs) {
+  std::vector<uint64_t> hashes(candidate.program.buffers.size(), 0);
+  size_t next = 0;
+  for (size_t i = 0; i < hashes.size(); ++i) {
+    if (is_returned(candidate.program.buffers[i])) hashes[i] = returned.at(next++);
   }
-  return bits;
+  return verify::bits_of(candidate.matching, hashes, outputs);
 }
 
 /// Whether the first set gives the same bits once more.
@@ -128,17 +130,18 @@ Status look_again(exec::Device& device, exec::RunOptions run, const std::vector<
 Result<bool> gives_right_bits(const TimedShape& shape, exec::Device& device,
                               const PrepareOptions& options, size_t set,
                               TimedCandidate& candidate) {
-  if (options.right == nullptr || set >= options.right->size() || (*options.right)[set].empty())
-    return false;
+  verify::KnownBits& known = *shape.sets[set]->known;
+  if (known.empty()) return false;
   exec::RunOptions run;
   run.timeout_seconds = options.timeout_seconds;
-  run.hash_seed = options.hash_seed;
+  run.hash_seed = shape.hash_seed;
   run.copy_outputs = false;
   const exec::RunOutcome outcome =
       KW_TRY(device.run(candidate.image, candidate.program, candidate.inputs[set], run));
   if (outcome.status != RunStatus::Completed || findings_verdict(outcome, "")) return false;
-  const auto bits = bits_of(candidate, outcome, shape.shape.graph.outputs.size());
-  if (bits.empty() || (*options.right)[set].count(bits) == 0) return false;
+  const auto bits =
+      verify::bits_of(candidate.matching, outcome.hashes, shape.shape.graph.outputs.size());
+  if (bits.empty() || !known.find(bits)) return false;
   candidate.audit.expected.push_back(returned_hashes(candidate.program, outcome));
   if (set == 0) KW_TRY(look_again(device, run, outcome.hashes, candidate));
   return true;
@@ -149,7 +152,7 @@ Status verify_set(const TimedShape& shape, exec::Device& device, const PrepareOp
                   size_t set, TimedCandidate& candidate) {
   exec::RunOptions run;
   run.timeout_seconds = options.timeout_seconds;
-  run.hash_seed = options.hash_seed;
+  run.hash_seed = shape.hash_seed;
   const exec::InputViews& inputs = candidate.inputs[set];
   const exec::RunOutcome outcome =
       KW_TRY(device.run(candidate.image, candidate.program, inputs, run));
@@ -159,15 +162,17 @@ Status verify_set(const TimedShape& shape, exec::Device& device, const PrepareOp
     candidate.refused = crashed(outcome, options.repro);
     return Done{};
   }
-  if (auto wrong = judge_outputs(shape, candidate, set, outcome.buffers)) {
+  verify::RightOutputs right;
+  if (auto wrong = judge_outputs(shape, candidate, set, outcome.buffers, &right)) {
     wrong->repro = options.repro;
     candidate.refused = std::move(*wrong);
     return Done{};
   }
   candidate.audit.expected.push_back(
-      bench::expected_hashes(candidate.program, outcome.buffers, options.hash_seed));
-  const auto bits = bits_of(candidate, outcome, shape.shape.graph.outputs.size());
-  if (options.right != nullptr && !bits.empty()) (*options.right)[set].insert(bits);
+      bench::expected_hashes(candidate.program, outcome.buffers, shape.hash_seed));
+  const auto bits =
+      bits_of(candidate, candidate.audit.expected.back(), shape.shape.graph.outputs.size());
+  shape.sets[set]->known->add(bits, std::move(right));
   return set > 0 ? Status(Done{}) : look_again(device, run, outcome.hashes, candidate);
 }
 
@@ -198,6 +203,7 @@ Result<TimedShape> timed_shape(verify::Pool& pool, const task::Task& task, const
   shape.task = &task;
   shape.shape = *at;
   shape.work = work_at(task, at->graph);
+  shape.hash_seed = pool.hash_seed();
   for (size_t cell = 0; cell < pool.cells().size(); ++cell) {
     const verify::PoolCell& row = pool.cells()[cell];
     if (row.shape != index || !is_ordinary(row.family)) continue;
@@ -213,7 +219,8 @@ Result<TimedShape> timed_shape(verify::Pool& pool, const task::Task& task, const
 
 std::optional<record::Wrong> judge_outputs(const TimedShape& shape, const TimedCandidate& candidate,
                                            size_t set,
-                                           const std::vector<tensor::HostTensor>& outputs) {
+                                           const std::vector<tensor::HostTensor>& outputs,
+                                           verify::RightOutputs* right) {
   const std::vector<exec::Truth>& truths = shape.sets[set]->truths;
   for (size_t i = 0; i < candidate.program.buffers.size(); ++i) {
     const int output = candidate.matching.tensors[i].output;
@@ -224,6 +231,11 @@ std::optional<record::Wrong> judge_outputs(const TimedShape& shape, const TimedC
     options.moves_only =
         verify::moves_only(shape.shape.graph, shape.shape.graph.outputs[which].node);
     verify::Comparison comparison = verify::compare(truths[which], outputs[i], options);
+    if (right != nullptr) {
+      verify::merge(comparison.summary, &right->summary);
+      right->telling += comparison.telling;
+      right->lint.insert(right->lint.end(), comparison.lint.begin(), comparison.lint.end());
+    }
     if (comparison.pass) continue;
     record::Wrong wrong;
     wrong.summary = std::move(comparison.summary);
@@ -254,7 +266,6 @@ Result<std::unique_ptr<TimedCandidate>> prepare_candidate(const kernel::Module& 
     candidate->inputs.push_back(
         verify::program_inputs(candidate->program, candidate->matching, set->inputs, set->hashes));
   }
-  if (options.right != nullptr) options.right->resize(shape.sets.size());
   for (size_t set = 0; set < shape.sets.size() && !candidate->refused; ++set) {
     const bool known = KW_TRY(gives_right_bits(shape, device, options, set, *candidate));
     if (!known) KW_TRY(verify_set(shape, device, options, set, *candidate));

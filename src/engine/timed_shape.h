@@ -5,7 +5,6 @@
 
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -28,6 +27,7 @@ struct TimedShape {
   verify::ShapeCase shape;
   std::vector<verify::SetPtr> sets;  // at least one; contents of timed calls come from here
   bench::Work work;
+  uint64_t hash_seed = 0;  // of the pool the sets are from
 };
 
 /// What a task cannot avoid, from its graph at one shape.
@@ -52,14 +52,8 @@ struct TimedCandidate {
   exec::TimedProgram timed() const { return {image, &program, inputs}; }
 };
 
-/// Bits that were judged right at one shape, per set of its inputs: hashes of the graph's outputs.
-/// Candidates of one task mostly give the same bits; those need not leave the device again.
-using RightBits = std::vector<std::set<std::vector<uint64_t>>>;
-
 struct PrepareOptions {
-  kernel::Bindings fixed;      // target, tunables, the device's numbers
-  uint64_t hash_seed = 0;      // secret, and the same for all that share `right`
-  RightBits* right = nullptr;  // known already, and added to; may be null
+  kernel::Bindings fixed;  // target, tunables, the device's numbers
   double timeout_seconds = 60;
   std::string repro;
 };
@@ -71,9 +65,11 @@ Result<std::unique_ptr<TimedCandidate>> prepare_candidate(const kernel::Module& 
                                                           exec::Device& device,
                                                           const PrepareOptions& options);
 
-/// Why outputs (parallel to the program's buffers) are wrong for a set, or nothing.
+/// Why outputs (parallel to the program's buffers) are wrong for a set, or nothing; then `right` is
+/// what comparing them said.
 std::optional<record::Wrong> judge_outputs(const TimedShape& shape, const TimedCandidate& candidate,
                                            size_t set,
-                                           const std::vector<tensor::HostTensor>& outputs);
+                                           const std::vector<tensor::HostTensor>& outputs,
+                                           verify::RightOutputs* right = nullptr);
 
 }  // namespace kw::engine

@@ -6,8 +6,10 @@ namespace kw::gpu {
 namespace {
 
 constexpr uint64_t kLeastBytes = uint64_t{1} << 20;
-// Memory more than this, and more than four times what is needed, is given back.
+// Memory more than this, and more than four times what is needed, is given back, if nothing needed
+// it for so many requests: finding and pinning the pages again takes longer than copying.
 constexpr uint64_t kKeepBytes = uint64_t{256} << 20;
+constexpr int kPatience = 1000;
 
 }  // namespace
 
@@ -21,7 +23,9 @@ Status Arena::commit() {
   const uint64_t needed = std::max(used_, kLeastBytes);
   const bool fits = memory_ && memory_->size() >= needed;
   const bool wasteful = memory_ && memory_->size() > kKeepBytes && memory_->size() / 4 > needed;
-  if (fits && !wasteful) return Done{};
+  wasted_ = fits && wasteful ? wasted_ + 1 : 0;
+  if (fits && wasted_ <= kPatience) return Done{};
+  wasted_ = 0;
   memory_.reset();
   memory_.emplace(KW_TRY(os::SharedMemory::create(needed)));
   ++generation_;

@@ -16,8 +16,8 @@ class Arena {
   void clear() { used_ = 0; }
   /// Reserves bytes at a 256-byte boundary. Nothing is backed until commit().
   Range reserve(uint64_t bytes);
-  /// Makes the reserved bytes exist. Keeps the memory of earlier requests when it fits and is not
-  /// far too large.
+  /// Makes the reserved bytes exist. Keeps the memory of earlier requests when it fits and has not
+  /// been far too large for long.
   Status commit();
 
   const os::SharedMemory& memory() const { return *memory_; }
@@ -29,6 +29,7 @@ class Arena {
   std::optional<os::SharedMemory> memory_;
   uint64_t used_ = 0;
   uint64_t generation_ = 0;
+  int wasted_ = 0;  // requests in a row that needed far less
 };
 
 }  // namespace kw::gpu

@@ -154,11 +154,12 @@ class FakeDevice : public exec::Device {
       values[static_cast<size_t>(i)] = kernel(values[static_cast<size_t>(i)], i, count);
     for (const kernel::Buffer& buffer : program.buffers) {
       outcome.buffers.push_back({buffer.dtype, buffer.shape, {}});
+      if (!is_virtual_) outcome.hashes.push_back(0);
       if (buffer.role == kernel::Role::Input) continue;
       outcome.buffers.back().data.resize(static_cast<size_t>(buffer.bytes));
       tensor::store_floats(outcome.buffers.back(), 0, values);
       if (!is_virtual_)
-        outcome.hashes.push_back(exec::audit_hash(outcome.buffers.back().data, asked.hash_seed));
+        outcome.hashes.back() = exec::audit_hash(outcome.buffers.back().data, asked.hash_seed);
     }
     if (!is_virtual_ && !asked.copy_outputs) outcome.buffers.clear();
     return outcome;

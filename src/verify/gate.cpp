@@ -86,7 +86,6 @@ Result<GateReport> Gate::run() {
                                 &Gate::hygiene_stage,
                                 &Gate::metamorphic_stage,
                                 &Gate::unknown_instruction_stage};
-  if (gpu_ && request_.entropy) hash_seed_ = KW_TRY(request_.entropy());
   report_.device = judge_bench().at->device->info().name;
   report_.replay_seeded = judge_bench().at->pool->replayable();
   report_.skipped = judge_bench().at->pool->shapes().left_out;

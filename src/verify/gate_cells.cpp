@@ -28,7 +28,7 @@ CellRunner Gate::runner(Bench& bench, const exec::RunOptions& options) {
   exec::RunOptions all = options;
   all.threads = request_.threads;
   all.timeout_seconds = request_.timeout_seconds;
-  all.hash_seed = hash_seed_;
+  all.hash_seed = bench.at->pool->hash_seed();
   return {bench.programs, matching_, task(), all};
 }
 

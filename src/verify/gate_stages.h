@@ -87,7 +87,6 @@ class Gate {
   std::string unknown_instruction_;
   std::optional<bool> deterministic_;
   std::set<std::string> told_;                      // of shapes and lint, once each
-  uint64_t hash_seed_ = 0;                          // unknown to the candidate
   std::map<size_t, std::vector<uint64_t>> hashes_;  // of what right cells of the GPU returned
   std::chrono::steady_clock::time_point stage_start_;
 };

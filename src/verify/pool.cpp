@@ -42,6 +42,7 @@ class Stopwatch {
 Result<Pool> Pool::make(const task::Task& task, exec::Oracle& oracle, ShapePlan shapes,
                         const PoolOptions& options, const Entropy& entropy) {
   Pool pool(task, oracle, std::move(shapes), options);
+  if (entropy) pool.hash_seed_ = KW_TRY(entropy());
   // Cheap shapes first: most wrong candidates are found out there.
   std::ranges::stable_sort(pool.shapes_.cases, {}, &ShapeCase::work);
   KW_TRY(pool.plan_cells(entropy));

@@ -15,6 +15,7 @@
 #include "record/verdict.h"
 #include "task/task.h"
 #include "tensor/host_tensor.h"
+#include "verify/known_bits.h"
 #include "verify/shapes.h"
 
 namespace kw::verify {
@@ -43,6 +44,7 @@ struct PoolSet {
   std::vector<tensor::HostTensor> inputs;  // parallel to the graph's inputs
   std::vector<uint64_t> hashes;            // of their contents: exec::audit_hash, seed 0
   std::vector<exec::Truth> truths;         // parallel to its outputs
+  std::shared_ptr<KnownBits> known = std::make_shared<KnownBits>();  // outputs judged right here
 };
 /// Shared: a set may leave the pool while a candidate is judged by it.
 using SetPtr = std::shared_ptr<const PoolSet>;
@@ -58,6 +60,9 @@ class Pool {
   const ShapeCase& shape(const PoolCell& cell) const { return shapes_.cases[cell.shape]; }
   const std::vector<PoolCell>& cells() const { return cells_; }
   bool replayable() const { return options_.seed.has_value(); }
+  /// Of every hash of outputs; secret, and the same for all candidates, so that they can share what
+  /// is known of a set.
+  uint64_t hash_seed() const { return hash_seed_; }
 
   /// The set of a cell, made now unless it is kept.
   Result<SetPtr> set(size_t cell);
@@ -84,6 +89,7 @@ class Pool {
   exec::Oracle* oracle_;
   ShapePlan shapes_;
   PoolOptions options_;
+  uint64_t hash_seed_ = 0;
   std::vector<PoolCell> cells_;
   std::vector<SetPtr> kept_;  // parallel to cells_
   uint64_t kept_bytes_ = 0;

@@ -37,6 +37,7 @@ struct Judged {
   int64_t telling = 0;                      // elements at which zeros would fail
   std::vector<tensor::HostTensor> outputs;  // parallel to the graph's, of runs without truths
   std::vector<uint64_t> hashes;             // real GPU: of what the program returns
+  KnownBits::Bits bits;                     // the same per output of the graph
   std::optional<exec::CompileFailed> compile_failed;
   bool unknown_instruction = false;  // NoEvidence, because the virtual GPU lacks one
   double seconds = 0;                // of the run on the device
@@ -58,11 +59,20 @@ struct CellRunner {
   /// collected, if they are copied out at all. `hashes` of the inputs may be empty.
   Result<Judged> run(const ShapeCase& shape, const std::vector<tensor::HostTensor>& inputs,
                      const std::vector<exec::Truth>& truths,
-                     const std::vector<uint64_t>& hashes = {}) const;
-  Result<Judged> run(const ShapeCase& shape, const PoolSet& set) const {
-    return run(shape, set.inputs, set.truths, set.hashes);
-  }
+                     const std::vector<uint64_t>& hashes = {}, KnownBits* known = nullptr) const;
+  /// The same for a set of the pool whose hash seed the options carry. Bits that were judged right
+  /// before are not copied out again.
+  Result<Judged> run(const ShapeCase& shape, const PoolSet& set) const;
+
+ private:
+  Result<std::optional<Judged>> run_known(const ShapeCase& shape, const PoolSet& set) const;
 };
+
+/// Hashes per buffer of a program in the order of the graph's outputs; empty when there are none.
+KnownBits::Bits bits_of(const Matching& matching, const std::vector<uint64_t>& hashes,
+                        size_t outputs);
+/// The same of outputs that were copied out.
+KnownBits::Bits bits_of(const std::vector<tensor::HostTensor>& outputs, uint64_t hash_seed);
 
 /// Whether the graph's output is a rearrangement of inputs and constants.
 bool moves_only(const graph::Graph& graph, graph::NodeId output);
