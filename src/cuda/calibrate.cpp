@@ -96,12 +96,22 @@ class Bench {
         {"kw_copy", {a, b, count}, 2, &record::Calibration::copy},
         {"kw_write", {a, count}, 1, &record::Calibration::write},
     };
-    // Waves of short blocks beat a resident grid on some chips and mixes: the best of both counts.
-    const unsigned whole = static_cast<unsigned>(count / (uint64_t{4} * kThreads));
+    // Waves of short blocks beat a resident grid on some chips and mixes, and one word per thread
+    // beats four: the best of all counts.
+    struct Way {
+      const char* suffix;
+      unsigned threads;
+      uint64_t grid;
+    };
+    std::vector<Way> ways = {{"", kThreads, blocks}, {"", kThreads, count / (4 * kThreads)}};
+    for (const unsigned threads : {kThreads, 2 * kThreads, 4 * kThreads})
+      ways.push_back({"_one", threads, count / threads});
+    ways.push_back({"_streamed", kThreads, count / kThreads});
     for (const Row& row : rows) {
       double best = 0;
-      for (const unsigned grid : {blocks, whole}) {
-        KernelSubject kernel(context_, *KW_TRY(image->function(row.entry)), grid, kThreads,
+      for (const Way& way : ways) {
+        Function* function = KW_TRY(image->function(std::string(row.entry) + way.suffix));
+        KernelSubject kernel(context_, *function, static_cast<unsigned>(way.grid), way.threads,
                              row.params);
         exec::TimeProtocol protocol = protocol_;
         protocol.graph_below_us = 0;

@@ -35,10 +35,19 @@ struct Traffic {
   bool writes;
 };
 
-/// A loop over 16-byte words, four at a time, so that enough is in flight.
-std::string traffic(const Traffic& kind) {
-  std::string text = fmt::format(".visible .entry {}({}, .param .u64 count)\n{{\n{}", kind.entry,
-                                 kind.parameters, kPlace);
+/// How a loop over 16-byte words goes: four at a time, so that few threads have enough in flight,
+/// or one, for grids with a thread for every word.
+struct Manner {
+  const char* suffix;
+  int words;
+  const char* hint;  // of loads and stores
+};
+
+std::string traffic(const Traffic& kind, const Manner& manner) {
+  const int words = manner.words;
+  std::string text = fmt::format(".visible .entry {}{}({}, .param .u64 count)\n{{\n{}", kind.entry,
+                                 manner.suffix, kind.parameters, kPlace);
+  if (words == 1) text += "  shr.u64 %step, %step, 2;\n";
   for (int b = 0; b < kind.reads; ++b)
     text += fmt::format("  ld.param.u64 %rd{}, [from{}];\n", 1 + b, b);
   if (kind.writes) text += "  ld.param.u64 %rd3, [to];\n";
@@ -49,11 +58,11 @@ std::string traffic(const Traffic& kind) {
   }
   text += "  add.u64 %rd7, %rd3, %rd4;\n";
   std::string loads, uses;
-  for (int u = 0; u < 4; ++u) {
+  for (int u = 0; u < words; ++u) {
     for (int b = 0; b < kind.reads; ++b) {
-      loads += fmt::format("  ld.global.v4.u32 {{%v{0}, %v{1}, %v{2}, %v{3}}}, [%rd{4}];\n",
+      loads += fmt::format("  ld.global{5}.v4.u32 {{%v{0}, %v{1}, %v{2}, %v{3}}}, [%rd{4}];\n",
                            16 * b + 4 * u, 16 * b + 4 * u + 1, 16 * b + 4 * u + 2,
-                           16 * b + 4 * u + 3, 5 + b);
+                           16 * b + 4 * u + 3, 5 + b, manner.hint);
       loads += fmt::format("  add.u64 %rd{0}, %rd{0}, %row;\n", 5 + b);
     }
     for (int w = 0; w < 4; ++w) {
@@ -63,8 +72,8 @@ std::string traffic(const Traffic& kind) {
       if (kind.reads == 0) uses += fmt::format("  cvt.u32.u64 %v{}, %at;\n", v);
     }
     if (kind.writes) {
-      uses += fmt::format("  st.global.v4.u32 [%rd7], {{%v{}, %v{}, %v{}, %v{}}};\n", 4 * u,
-                          4 * u + 1, 4 * u + 2, 4 * u + 3);
+      uses += fmt::format("  st.global{}.v4.u32 [%rd7], {{%v{}, %v{}, %v{}, %v{}}};\n", manner.hint,
+                          4 * u, 4 * u + 1, 4 * u + 2, 4 * u + 3);
       uses += "  add.u64 %rd7, %rd7, %row;\n";
     }
   }
@@ -398,7 +407,10 @@ std::string traffic_ptx() {
       {"kw_copy", ".param .u64 from0, .param .u64 to", 1, true},
       {"kw_add", ".param .u64 from0, .param .u64 from1, .param .u64 to", 2, true},
   };
-  for (const Traffic& kind : kinds) text += traffic(kind);
+  const Manner manners[] = {{"", 4, ""}, {"_one", 1, ""}, {"_streamed", 1, ".cs"}};
+  for (const Traffic& kind : kinds) {
+    for (const Manner& manner : manners) text += traffic(kind, manner);
+  }
   return text;
 }
 

@@ -18,7 +18,9 @@ struct PeakKernel {
 
 /// kw_empty, kw_random(base, count, seed), kw_read(from, count, sink), kw_write(to, count, value),
 /// kw_copy(from, to, count), kw_add(a, b, to, count); counts are of 16-byte words and must be a
-/// multiple of four times the grid's threads. Any device takes them.
+/// multiple of four times the grid's threads. The same as kw_read_one … take one word at a time and
+/// counts that are a multiple of the grid's threads, as kw_read_streamed … with hints that nothing
+/// is used again. Any device takes them.
 std::string traffic_ptx();
 
 /// An image with arithmetic kernels that take (sink, iterations), for devices of at least `least`

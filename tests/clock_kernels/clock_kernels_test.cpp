@@ -159,7 +159,10 @@ INSTANTIATE_TEST_SUITE_P(ClockKernels, Jobs,
                                            Case{17, 1}, Case{100, 4}, Case{4096, 0}, Case{5003, 2},
                                            Case{20000, 8}, Case{33, 16}));
 
-TEST(Traffic, ReadsCopiesAddsAndWritesWhatItSays) {
+class Traffic : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(Traffic, ReadsCopiesAddsAndWritesWhatItSays) {
+  const std::string suffix = GetParam();
   constexpr uint32_t kBlocks = 2;
   constexpr uint32_t kThreads = 64;
   const uint64_t count = uint64_t{4} * kBlocks * kThreads * 3;
@@ -172,11 +175,12 @@ TEST(Traffic, ReadsCopiesAddsAndWritesWhatItSays) {
   const int written = world.add(Role::Output, std::vector<std::byte>(bytes));
   const int random = world.add(Role::Output, std::vector<std::byte>(bytes));
   const int sink = world.add(Role::Inout, std::vector<std::byte>(16));
-  world.launch("kw_read", kBlocks, 1, kThreads, {pointer(a), pointer(sink), value(count)});
-  world.launch("kw_copy", kBlocks, 1, kThreads, {pointer(a), pointer(copied), value(count)});
-  world.launch("kw_add", kBlocks, 1, kThreads,
+  world.launch("kw_read" + suffix, kBlocks, 1, kThreads, {pointer(a), pointer(sink), value(count)});
+  world.launch("kw_copy" + suffix, kBlocks, 1, kThreads,
+               {pointer(a), pointer(copied), value(count)});
+  world.launch("kw_add" + suffix, kBlocks, 1, kThreads,
                {pointer(a), pointer(b), pointer(added), value(count)});
-  world.launch("kw_write", kBlocks, 1, kThreads, {pointer(written), value(count)});
+  world.launch("kw_write" + suffix, kBlocks, 1, kThreads, {pointer(written), value(count)});
   world.launch("kw_random", kBlocks, 1, kThreads, {pointer(random), value(count)});
   const exec::RunOutcome outcome = world.run(cuda::traffic_ptx());
   ASSERT_EQ(outcome.buffers.size(), 7u);
@@ -191,6 +195,8 @@ TEST(Traffic, ReadsCopiesAddsAndWritesWhatItSays) {
     ASSERT_EQ(z, x + y) << i;
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(ClockKernels, Traffic, ::testing::Values("", "_one", "_streamed"));
 
 TEST(Peaks, LoopsRunWithoutAFinding) {
   for (const cuda::PeakImage& image : cuda::peak_images()) {
