@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "base/hash.h"
+#include "base/text.h"
 #include "kernel/parse.h"
 #include "kernel/select.h"
 
@@ -13,6 +14,8 @@ namespace {
 
 constexpr size_t kMostAssignments = 4096;  // of one module's tunables
 constexpr size_t kBeam = 4;                // parents at a time
+constexpr size_t kMostCrossed = 64;        // recipes that come of others
+constexpr uint64_t kMixes = 4;             // of the same two parents
 
 class Nobody : public search::Proposer {
  public:
@@ -37,9 +40,15 @@ bool offered(const std::vector<record::Candidate>& out, const std::string& id) {
 
 }  // namespace
 
-Builtin::Builtin(std::vector<Recipe> recipes, uint64_t seed)
-    : recipes_(std::move(recipes)), spaces_(recipes_.size()), seed_(seed) {
-  for (size_t i = 0; i < recipes_.size(); ++i) by_name_.emplace(recipes_[i].name, i);
+Builtin::Builtin(std::vector<Recipe> recipes, uint64_t seed, RecipeNamed named)
+    : recipes_(std::move(recipes)),
+      named_(std::move(named)),
+      spaces_(recipes_.size()),
+      seed_(seed) {
+  for (size_t i = 0; i < recipes_.size(); ++i) {
+    by_name_.emplace(recipes_[i].name, i);
+    for (std::string& choice : split(recipes_[i].name, ' ')) choices_.insert(std::move(choice));
+  }
 }
 
 Builtin::~Builtin() = default;
@@ -88,11 +97,11 @@ Status Builtin::propose_guesses(size_t count, const search::Archive& archive,
   return Done{};
 }
 
-std::vector<record::Candidate> Builtin::neighbours(const search::Entry& parent,
-                                                   const search::Archive& archive) {
-  const auto known = by_name_.find(parent.candidate.origin);
-  if (known == by_name_.end() || !spaces_[known->second].made) return {};
-  const Space& space = spaces_[known->second];
+Result<std::vector<record::Candidate>> Builtin::neighbours(const search::Entry& parent,
+                                                           const search::Archive& archive) {
+  const std::optional<size_t> recipe = KW_TRY(find_recipe(parent.candidate.origin));
+  if (!recipe) return std::vector<record::Candidate>{};
+  const Space& space = spaces_[*recipe];
   const std::set<Assignment> legal(space.assignments.begin(), space.assignments.end());
   std::vector<std::pair<size_t, record::Candidate>> found;  // with its distance
   for (const auto& [axis, values] : space.axes) {
@@ -103,7 +112,7 @@ std::vector<record::Candidate> Builtin::neighbours(const search::Entry& parent,
       Assignment changed = parent.candidate.tunes;
       changed[axis] = values[i];
       if (changed == parent.candidate.tunes || legal.count(changed) == 0) continue;
-      record::Candidate made = candidate(known->second, changed, {parent.candidate.id});
+      record::Candidate made = candidate(*recipe, changed, {parent.candidate.id});
       const auto distance = static_cast<size_t>(std::abs(static_cast<long>(i) - at));
       if (!archive.contains(made.id)) found.emplace_back(distance, std::move(made));
     }
@@ -117,11 +126,81 @@ std::vector<record::Candidate> Builtin::neighbours(const search::Entry& parent,
   return out;
 }
 
-void Builtin::propose_neighbours(size_t count, const search::Archive& archive,
-                                 std::vector<record::Candidate>& out) {
+// A name that is not known yet is another one's mixture of choices, if it is a recipe at all.
+Result<std::optional<size_t>> Builtin::find_recipe(const std::string& name) {
+  auto known = by_name_.find(name);
+  if (known == by_name_.end()) {
+    const std::vector<std::string> choices = split(name, ' ');
+    const bool ours = std::ranges::all_of(
+        choices, [&](const std::string& choice) { return choices_.count(choice) > 0; });
+    if (!named_ || !ours || crossed_ >= kMostCrossed) return std::optional<size_t>();
+    ++crossed_;
+    known = by_name_.emplace(name, recipes_.size()).first;
+    recipes_.push_back(named_(name));
+    spaces_.emplace_back();
+  }
+  KW_TRY(make(known->second));
+  return std::optional(known->second);
+}
+
+Result<std::optional<size_t>> Builtin::crossed_recipe(const std::string& one,
+                                                      const std::string& other) {
+  const std::vector<std::string> ours = split(one, ' '), theirs = split(other, ' ');
+  std::vector<std::string> mixed = ours;
+  if (ours.size() != theirs.size()) return std::optional<size_t>();
+  bool turn = false;
+  for (size_t k = 0; k < ours.size(); ++k) {
+    const std::string kernel = ours[k].substr(0, ours[k].find('='));
+    if (theirs[k].substr(0, theirs[k].find('=')) != kernel) return std::optional<size_t>();
+    if (ours[k] == theirs[k]) continue;
+    if (turn) mixed[k] = theirs[k];
+    turn = !turn;
+  }
+  return find_recipe(join(mixed, " "));
+}
+
+// Each tunable is one parent's or the other's; what neither has is as the recipe guesses.
+void Builtin::mix(size_t recipe, const search::Entry& one, const search::Entry& other,
+                  const search::Archive& archive, std::vector<record::Candidate>& out) const {
+  const Space& space = spaces_[recipe];
+  if (space.assignments.empty()) return;
+  const std::set<Assignment> legal(space.assignments.begin(), space.assignments.end());
+  for (uint64_t turn = 0; turn < kMixes; ++turn) {
+    Assignment mixed = space.assignments.front();
+    for (auto& [axis, value] : mixed) {
+      const bool ours = hash64(axis, seed_ + turn) % 2 == 0;
+      for (const search::Entry* parent : {ours ? &other : &one, ours ? &one : &other}) {
+        const auto has = parent->candidate.tunes.find(axis);
+        if (has != parent->candidate.tunes.end()) value = has->second;
+      }
+    }
+    if (legal.count(mixed) == 0) continue;
+    record::Candidate made = candidate(recipe, mixed, {one.candidate.id, other.candidate.id});
+    if (!archive.contains(made.id) && !offered(out, made.id)) out.push_back(std::move(made));
+  }
+}
+
+Result<std::vector<record::Candidate>> Builtin::children(
+    const std::vector<const search::Entry*>& parents, const search::Archive& archive) {
+  std::vector<record::Candidate> out;
+  for (size_t i = 0; i < parents.size(); ++i) {
+    for (size_t k = i + 1; k < parents.size(); ++k) {
+      const auto recipe =
+          KW_TRY(crossed_recipe(parents[i]->candidate.origin, parents[k]->candidate.origin));
+      if (recipe) mix(*recipe, *parents[i], *parents[k], archive, out);
+    }
+  }
+  return out;
+}
+
+Status Builtin::propose_offspring(size_t count, const search::Archive& archive,
+                                  std::vector<record::Candidate>& out) {
+  if (out.size() >= count) return Done{};
+  const std::vector<const search::Entry*> parents = archive.beam(kBeam);
   std::vector<std::vector<record::Candidate>> families;
-  for (const search::Entry* parent : archive.beam(kBeam))
-    families.push_back(neighbours(*parent, archive));
+  for (const search::Entry* parent : parents)
+    families.push_back(KW_TRY(neighbours(*parent, archive)));
+  families.push_back(KW_TRY(children(parents, archive)));
   // By turns, so that no parent takes all the room.
   for (size_t turn = 0; out.size() < count; ++turn) {
     bool any = false;
@@ -130,8 +209,9 @@ void Builtin::propose_neighbours(size_t count, const search::Archive& archive,
       any = true;
       if (out.size() < count && !offered(out, family[turn].id)) out.push_back(family[turn]);
     }
-    if (!any) return;
+    if (!any) break;
   }
+  return Done{};
 }
 
 // What nobody thought of: by turns from every recipe, in an order of the seed.
@@ -158,20 +238,29 @@ Result<std::vector<record::Candidate>> Builtin::propose(size_t count,
                                                         const search::Archive& archive) {
   std::vector<record::Candidate> out;
   KW_TRY(propose_guesses(count, archive, out));
-  propose_neighbours(count, archive, out);
+  KW_TRY(propose_offspring(count, archive, out));
   propose_rest(count, archive, out);
   return out;
 }
 
 Result<std::unique_ptr<Builtin>> builtin_proposer(const task::Task& task,
                                                   const codegen::Options& options, uint64_t seed) {
+  const auto recipe = [&task, options](const codegen::Design& design) {
+    return Recipe{codegen::design_text(design),
+                  [&task, design, options] { return codegen::generate(task, design, options); }};
+  };
   std::vector<Recipe> recipes;
-  for (const codegen::Design& design : KW_TRY(codegen::designs(task, options))) {
-    recipes.push_back({codegen::design_text(design), [&task, design, options] {
-                         return codegen::generate(task, design, options);
-                       }});
-  }
-  return std::make_unique<Builtin>(std::move(recipes), seed);
+  for (const codegen::Design& design : KW_TRY(codegen::designs(task, options)))
+    recipes.push_back(recipe(design));
+  const auto named = [recipe](const std::string& name) {
+    codegen::Design design;
+    for (const std::string& choice : split(name, ' ')) {
+      const size_t equals = choice.find('=');
+      design.choices.push_back({choice.substr(0, equals), choice.substr(equals + 1)});
+    }
+    return recipe(design);
+  };
+  return std::make_unique<Builtin>(std::move(recipes), seed, named);
 }
 
 std::unique_ptr<search::Proposer> no_proposer() { return std::make_unique<Nobody>(); }

@@ -1,11 +1,14 @@
 // The proposer with no model in it: every design of code generation with its best guess first, then
-// neighbours of what did well. Reproducible: the same archive and seed give the same proposals.
+// neighbours and children of what did well. Reproducible: the same archive and seed give the same
+// proposals.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -19,13 +22,17 @@ namespace kw::propose {
 
 /// One way to compute a task, written out when first needed.
 struct Recipe {
-  std::string name;  // "rms_norm=block_per_row"
+  std::string name;  // "rms_norm=block_per_row": a choice for each kernel, apart by a space
   std::function<Result<std::string>()> text;
 };
 
+/// The recipe of that name, made of choices that other recipes have for the same kernels.
+using RecipeNamed = std::function<Recipe(const std::string& name)>;
+
 class Builtin : public search::Proposer {
  public:
-  Builtin(std::vector<Recipe> recipes, uint64_t seed);
+  /// Without `named`, only tunables are crossed.
+  Builtin(std::vector<Recipe> recipes, uint64_t seed, RecipeNamed named = {});
   ~Builtin() override;
 
   std::string name() const override { return "builtin"; }
@@ -52,16 +59,28 @@ class Builtin : public search::Proposer {
   record::Candidate candidate(size_t recipe, const Assignment& tunes,
                               std::vector<std::string> parents) const;
   /// One step away from the parent along one axis, near ones first, that nobody knows yet.
-  std::vector<record::Candidate> neighbours(const search::Entry& parent,
-                                            const search::Archive& archive);
+  Result<std::vector<record::Candidate>> neighbours(const search::Entry& parent,
+                                                    const search::Archive& archive);
+  /// Made; nothing when there is none of that name.
+  Result<std::optional<size_t>> find_recipe(const std::string& name);
+  /// The recipe whose choices are the parents', by turns; nothing when their kernels differ.
+  Result<std::optional<size_t>> crossed_recipe(const std::string& one, const std::string& other);
+  /// Tunables of two parents in one module, that nobody knows yet.
+  Result<std::vector<record::Candidate>> children(const std::vector<const search::Entry*>& parents,
+                                                  const search::Archive& archive);
+  void mix(size_t recipe, const search::Entry& one, const search::Entry& other,
+           const search::Archive& archive, std::vector<record::Candidate>& out) const;
   Status propose_guesses(size_t count, const search::Archive& archive,
                          std::vector<record::Candidate>& out);
-  void propose_neighbours(size_t count, const search::Archive& archive,
-                          std::vector<record::Candidate>& out);
+  Status propose_offspring(size_t count, const search::Archive& archive,
+                           std::vector<record::Candidate>& out);
   void propose_rest(size_t count, const search::Archive& archive,
                     std::vector<record::Candidate>& out);
 
   std::vector<Recipe> recipes_;
+  RecipeNamed named_;
+  std::set<std::string> choices_;  // of the recipes that were given
+  size_t crossed_ = 0;             // recipes that were made by crossing
   std::vector<Space> spaces_;
   std::map<std::string, size_t> by_name_;
   std::vector<std::string> problems_;

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "base/check.h"
+#include "base/hash.h"
 
 namespace kw::propose {
 namespace {
@@ -66,6 +67,37 @@ TEST(Builtin, ThenNeighboursOfTheBest) {
   int changed = 0;
   for (const auto& [name, value] : next[0].tunes) changed += guesses[1].tunes.at(name) != value;
   EXPECT_EQ(changed, 1);
+}
+
+TEST(Builtin, ChildrenHaveTheirParentsChoicesAndTunables) {
+  const auto named = [](const std::string& name) {
+    return Recipe{name, [name] { return Result<std::string>(module_text("k" + hash_hex(name))); }};
+  };
+  Builtin proposer({named("a=x b=x"), named("a=y b=x"), named("a=x b=y")}, 1, named);
+  search::Archive archive;
+  const std::map<std::string, std::map<std::string, int64_t>> good = {
+      {"a=y b=x", {{"THREADS", 512}, {"VEC", 2}}}, {"a=x b=y", {{"THREADS", 256}, {"VEC", 1}}}};
+  bool crossed = false;
+  for (int round = 0; round < 40 && !crossed; ++round) {
+    for (record::Candidate& one : offer(proposer, 2, archive)) {
+      const auto best = good.find(one.origin);
+      const bool is_best = best != good.end() && best->second == one.tunes;
+      if (one.parents.size() == 2) {
+        EXPECT_NE(one.parents[0], one.parents[1]);
+        if (one.origin == "a=y b=y") {
+          crossed = true;
+          for (const auto& [axis, value] : one.tunes) {
+            EXPECT_TRUE(value == archive.at(one.parents[0]).candidate.tunes.at(axis) ||
+                        value == archive.at(one.parents[1]).candidate.tunes.at(axis));
+          }
+        }
+      }
+      const std::string id = one.id;
+      ASSERT_TRUE(archive.add(std::move(one))) << "offered twice";
+      archive.at(id).estimate_us = is_best ? 1 : 2;
+    }
+  }
+  EXPECT_TRUE(crossed) << "no recipe came of two others";
 }
 
 TEST(Builtin, TheWholeSpaceOnceAndThenNothing) {
