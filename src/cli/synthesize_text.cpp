@@ -52,7 +52,10 @@ std::string failure_text(const engine::SynthesisReport& report, const report::St
                      report.failed_stage);
   // What is not a candidate's doing is said where errors are said.
   out += report.error_blame ? "\n" : ": " + report::printable(report.failure_reason) + "\n";
-  if (report.interrupted) out += resume_hint(report.folder) + "\n";
+  // A full disk or a lost GPU can be mended, and then nothing has to be judged twice.
+  const bool machine = report.error_blame == static_cast<int>(Blame::Environment);
+  if (report.interrupted || (machine && !report.folder.empty()))
+    out += resume_hint(report.folder) + "\n";
   return out;
 }
 

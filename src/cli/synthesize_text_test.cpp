@@ -75,6 +75,16 @@ TEST(SynthesizeText, AnInterruptSaysHowToGoOn) {
   EXPECT_NE(text.find("kernelwright resume '/runs/a b'"), std::string::npos) << text;
 }
 
+TEST(SynthesizeText, SoDoesATroubleOfTheMachine) {
+  engine::SynthesisReport report;
+  report.failed_stage = "search";
+  report.folder = "/runs/a";
+  report.error_blame = static_cast<int>(Blame::Environment);
+  EXPECT_NE(synthesis_text(report, kPlain).find("kernelwright resume /runs/a"), std::string::npos);
+  report.error_blame = static_cast<int>(Blame::Input);
+  EXPECT_EQ(synthesis_text(report, kPlain).find("kernelwright resume"), std::string::npos);
+}
+
 TEST(SynthesizeText, AFailedSearchSaysWhy) {
   engine::SynthesisReport report;
   report.task_name = "odd";

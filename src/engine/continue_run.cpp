@@ -189,6 +189,7 @@ Result<SynthesisReport> Synthesis::go_on(const ContinueRequest& how) {
   if (!how.device.empty()) request_.device = how.device;
   request_.timeout_seconds = how.timeout_seconds;
   request_.threads = how.threads;
+  request_.machine = how.machine;
   only_measure_ = how.only_measure;
   report_.run_id = run_->id();
   report_.folder = progress_.folder = run_->folder();

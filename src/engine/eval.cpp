@@ -10,6 +10,8 @@
 #include "llm/config.h"
 #include "os/interrupt.h"
 #include "stages/plan.h"
+#include "store/find.h"
+#include "store/run.h"
 #include "store/run_id.h"
 
 namespace kw::engine {
@@ -121,12 +123,27 @@ std::vector<std::pair<std::string, std::string>> settings_of(const SynthesizeReq
           {"models", each.proposer == "builtin" ? "none" : models_text(each.models)}};
 }
 
+/// The newest of a task's runs, if it was cut before its outcome was known here; "" otherwise.
+std::string unfinished_run(const std::string& artifacts) {
+  const std::vector<std::string> runs = store::run_folders(artifacts);
+  if (runs.empty()) return "";
+  const Result<store::Run> run = store::Run::open(runs.front(), store::Access::Read);
+  if (!run) return "";
+  const Json report = run->report();
+  const bool failed =
+      !report.is_null() && !report["interrupted"].as_bool() && !report["passed"].as_bool();
+  return failed ? "" : runs.front();
+}
+
 /// The machine is opened by the first task of a worker and kept for the next: importing torch alone
 /// takes seconds.
 class Workers {
  public:
   Workers(const EvalRequest& request, const EvalTools& tools)
-      : each_(request.each), tools_(tools), machines_(static_cast<size_t>(request.runner.jobs)) {
+      : each_(request.each),
+        resumes_(request.runner.resume),
+        tools_(tools),
+        machines_(static_cast<size_t>(request.runner.jobs)) {
     if (request.runner.jobs <= 1) return;
     const std::shared_ptr<BenchMachine> first = machine(0);
     jobs_ = first != nullptr && first->tools().verify.gpu != nullptr ? 1 : request.runner.jobs;
@@ -145,12 +162,28 @@ class Workers {
     const auto watcher = [&job](const SynthesisProgress& progress) {
       job.say(progress_text(progress));
     };
-    const Result<SynthesisReport> report = tools_.synthesize(request, watcher);
+    Result<SynthesisReport> report = go_on(request, watcher);
+    if (!report && !os::interrupted()) report = tools_.synthesize(request, watcher);
     if (!report) return {row_of(report.error()), {}, os::interrupted()};
     return {row_of(*report, request), report->document, report->interrupted};
   }
 
  private:
+  /// The task's own run, where an evaluation that is resumed has left one unfinished. An Error
+  /// where there is none, or none that can go on.
+  Result<SynthesisReport> go_on(const SynthesizeRequest& request, const SynthesisWatcher& watcher) {
+    const std::string folder = resumes_ && tools_.go_on ? unfinished_run(request.out) : "";
+    if (folder.empty()) return input_error("there is no run to go on with");
+    ContinueRequest how;
+    how.folder = folder;
+    how.reference = request.reference;
+    how.timeout_seconds = request.timeout_seconds;
+    how.threads = request.threads;
+    how.version = request.version;
+    how.machine = request.machine;
+    return tools_.go_on(how, watcher);
+  }
+
   std::shared_ptr<BenchMachine> machine(size_t worker) {
     std::shared_ptr<BenchMachine>& kept = machines_[worker];
     if (kept == nullptr && tools_.open_machine) kept = tools_.open_machine();
@@ -158,6 +191,7 @@ class Workers {
   }
 
   SynthesizeRequest each_;
+  const bool resumes_;
   const EvalTools& tools_;
   std::vector<std::shared_ptr<BenchMachine>> machines_;  // shared with the jobs that use them
   int jobs_ = 1;
@@ -190,9 +224,11 @@ Row row_of(const SynthesisReport& report, const SynthesizeRequest& request) {
   row.run_id = report.run_id;
   row.artifacts_dir = report.folder;
   row.provider = request.proposer;
-  if (!report.models.empty())
-    row.model_id =
-        request.models.model_id.empty() ? stages::kDefaultModel : request.models.model_id;
+  // The column says what wrote the kernel; the built-in proposer is no model but has a name.
+  const std::string& model = request.models.model_id;
+  row.model_id = report.models.empty() ? request.proposer
+                 : model.empty()       ? stages::kDefaultModel
+                                       : model;
   row.baseline_status = baseline_status(report);
   if (!report.passed) {
     row.failed_stage = report.failed_stage;
@@ -263,7 +299,7 @@ EvalTools eval_tools(const SynthesizeRequest& each) {
     Result<std::unique_ptr<BenchMachine>> machine = BenchMachine::open(open);
     return machine ? std::move(machine).value() : nullptr;
   };
-  return {synthesize, open_machine};
+  return {synthesize, continue_run, open_machine};
 }
 
 Result<evaluation::Evaluation> eval_suite(const EvalRequest& request, const EvalTools& tools,

@@ -21,6 +21,9 @@ struct EvalRequest {
 struct EvalTools {
   std::function<Result<SynthesisReport>(const SynthesizeRequest&, const SynthesisWatcher&)>
       synthesize;
+  /// For a run that was cut short, when an evaluation is resumed. May be empty: then it is begun
+  /// anew.
+  std::function<Result<SynthesisReport>(const ContinueRequest&, const SynthesisWatcher&)> go_on;
   /// What the tasks of one worker share. May be empty; null where there is none.
   std::function<std::shared_ptr<BenchMachine>()> open_machine;
 };

@@ -6,6 +6,8 @@
 #include <fstream>
 #include <mutex>
 
+#include "store/run.h"
+
 namespace kw::engine {
 namespace {
 
@@ -37,6 +39,7 @@ SynthesisReport timed_report() {
 TEST(EvalRow, TakesTheBestBaseline) {
   const evaluation::Row row = row_of(timed_report(), {});
   EXPECT_TRUE(row.passed);
+  EXPECT_EQ(row.model_id, "builtin");
   EXPECT_EQ(row.best_baseline, "max-autotune-no-cudagraphs");
   EXPECT_DOUBLE_EQ(*row.speedup, 1.1);
   EXPECT_DOUBLE_EQ(*row.speedup_low, 1.05);
@@ -121,6 +124,74 @@ TEST(EvalSuite, RunsEveryTaskThroughSynthesize) {
   request.runner.resume = true;
   request.each.seconds = 5;
   EXPECT_FALSE(eval_suite(request, tools));
+  fs::remove_all(root);
+}
+
+TEST(EvalSuite, AResumedOneGoesOnWithTheRunThatWasCut) {
+  const fs::path root = fs::path(testing::TempDir()) / "kw_eval_resumed";
+  fs::remove_all(root);
+  fs::create_directories(root / "suite");
+  std::ofstream(root / "suite" / "good.py") << "good";
+  EvalRequest request;
+  request.runner.suite = root / "suite";
+  request.runner.out = root / "out";
+  int begun = 0;
+  std::vector<std::string> folders, resumed;
+  EvalTools tools;
+  tools.synthesize = [&](const SynthesizeRequest& asked,
+                         const SynthesisWatcher&) -> Result<SynthesisReport> {
+    ++begun;
+    const store::Run run = KW_TRY(store::Run::create({asked.out, ""}, {}));
+    folders.push_back(run.folder());
+    SynthesisReport report = timed_report();
+    report.interrupted = true;
+    return report;
+  };
+  tools.go_on = [&](const ContinueRequest& how, const SynthesisWatcher&) {
+    resumed.push_back(how.folder);
+    return Result<SynthesisReport>(timed_report());
+  };
+  ASSERT_TRUE(eval_suite(request, tools));
+  EXPECT_EQ(begun, 1);
+  EXPECT_TRUE(resumed.empty()) << "a new evaluation begins anew";
+  request.runner.resume = true;
+  const auto evaluation = eval_suite(request, tools);
+  ASSERT_TRUE(evaluation) << evaluation.error().message;
+  EXPECT_EQ(begun, 1);
+  EXPECT_EQ(resumed, folders);
+  ASSERT_EQ(evaluation->rows.size(), 1U);
+  EXPECT_TRUE(evaluation->rows[0].passed);
+  fs::remove_all(root);
+}
+
+TEST(EvalSuite, ARunThatCannotGoOnIsBegunAnew) {
+  const fs::path root = fs::path(testing::TempDir()) / "kw_eval_anew";
+  fs::remove_all(root);
+  fs::create_directories(root / "suite");
+  std::ofstream(root / "suite" / "good.py") << "good";
+  EvalRequest request;
+  request.runner.suite = root / "suite";
+  request.runner.out = root / "out";
+  int begun = 0, asked = 0;
+  EvalTools tools;
+  tools.synthesize = [&](const SynthesizeRequest& each,
+                         const SynthesisWatcher&) -> Result<SynthesisReport> {
+    const store::Run run = KW_TRY(store::Run::create({each.out, ""}, {}));
+    SynthesisReport report = timed_report();
+    report.interrupted = ++begun == 1;
+    return report;
+  };
+  tools.go_on = [&](const ContinueRequest&, const SynthesisWatcher&) -> Result<SynthesisReport> {
+    ++asked;
+    return input_error("the task is not what this run was started with");
+  };
+  ASSERT_TRUE(eval_suite(request, tools));
+  request.runner.resume = true;
+  const auto evaluation = eval_suite(request, tools);
+  ASSERT_TRUE(evaluation) << evaluation.error().message;
+  EXPECT_EQ(begun, 2);
+  EXPECT_EQ(asked, 1);
+  ASSERT_EQ(evaluation->rows.size(), 1U);
   fs::remove_all(root);
 }
 

@@ -130,6 +130,7 @@ struct ContinueRequest {
   double timeout_seconds = 60;
   int threads = 0;
   std::string version;
+  std::shared_ptr<BenchMachine> machine;  // null: one of its own
 };
 
 /// The folder of a run named by path, id, beginning of an id or "latest"; `out` as for synthesize.
