@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 #include <vector>
 
 #include "base/text.h"
@@ -80,17 +81,34 @@ Result<Target> find_target(std::string_view name) {
                      "; known: " + join(names, ", "));
 }
 
+Occupancy occupancy(const Target& target, int threads_per_block, int registers_per_thread,
+                    int64_t shared_bytes) {
+  Occupancy found;
+  found.limiter = "launch";
+  if (threads_per_block < 1 || threads_per_block > kMaxThreadsPerBlock) return found;
+  if (registers_per_thread > kRegistersPerThread) return found;
+  if (shared_bytes < 0 || shared_bytes > target.shared_per_block_optin) return found;
+  const int64_t warps = (threads_per_block + kWarpSize - 1) / kWarpSize;
+  found.by_blocks = target.blocks_per_sm;
+  found.by_threads = static_cast<int>(target.threads_per_sm / (warps * kWarpSize));
+  found.by_registers = static_cast<int>(blocks_by_registers(target, warps, registers_per_thread));
+  found.by_shared = static_cast<int>(blocks_by_shared(target, shared_bytes));
+  const std::pair<int, const char*> limits[] = {{found.by_threads, "threads"},
+                                                {found.by_blocks, "blocks"},
+                                                {found.by_registers, "registers"},
+                                                {found.by_shared, "shared"}};
+  const auto least = std::min_element(
+      std::begin(limits), std::end(limits),
+      [](const auto& a, const auto& b) { return a.first < b.first; });  // the first of equals
+  found.blocks = least->first;
+  found.limiter = least->second;
+  found.share = static_cast<double>(found.blocks * warps * kWarpSize) / target.threads_per_sm;
+  return found;
+}
+
 int resident_blocks(const Target& target, int threads_per_block, int registers_per_thread,
                     int64_t shared_bytes) {
-  if (threads_per_block < 1 || threads_per_block > kMaxThreadsPerBlock) return 0;
-  if (registers_per_thread > kRegistersPerThread) return 0;
-  if (shared_bytes < 0 || shared_bytes > target.shared_per_block_optin) return 0;
-  const int64_t warps = (threads_per_block + kWarpSize - 1) / kWarpSize;
-  const int64_t by_threads = target.threads_per_sm / (warps * kWarpSize);
-  const int64_t blocks = std::min({int64_t{target.blocks_per_sm}, by_threads,
-                                   blocks_by_registers(target, warps, registers_per_thread),
-                                   blocks_by_shared(target, shared_bytes)});
-  return static_cast<int>(blocks);
+  return occupancy(target, threads_per_block, registers_per_thread, shared_bytes).blocks;
 }
 
 }  // namespace kw::arch

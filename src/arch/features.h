@@ -1,0 +1,55 @@
+// What only some targets can do, looked up exactly: a newer chip need not have what an older one
+// had, and an 'a' target has more than the plain one. Checked against ptxas 13.0, which refuses
+// what a target lacks.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "arch/arch.h"
+
+namespace kw::arch {
+
+enum class Feature : uint8_t {
+  TensorCore,          // mma on fp16
+  Int8TensorCore,      // mma on int8
+  Tf32TensorCore,      // mma on tf32 and bf16
+  StructuredSparsity,  // mma.sp: 2 of 4 values
+  Fp8TensorCore,       // mma on e4m3 and e5m2
+  Ldmatrix,
+  Stmatrix,
+  CpAsync,        // global to shared memory past the registers
+  L2Persistence,  // access policy windows
+  L2Prefetch,
+  Redux,              // warp-wide integer reduction
+  Mbarrier,           // arrive and test
+  MbarrierTryWait,    // a wait that suspends
+  Cluster,            // blocks launched together
+  DistributedShared,  // the shared memory of other blocks of the cluster
+  Tma,                // bulk copies by descriptor
+  Pdl,                // a kernel may start before the one it depends on ends
+  Wgmma,              // asynchronous mma of a warp group
+  Setmaxnreg,         // registers moved between warp groups
+  Tcgen05,            // mma into tensor memory
+  BlockScaling,       // mma on values with one scale per block
+  ClusterLaunchControl,
+};
+inline constexpr int kFeatures = static_cast<int>(Feature::ClusterLaunchControl) + 1;
+
+/// "wgmma", "cp_async": as the catalogue writes it.
+const char* feature_name(Feature feature);
+std::optional<Feature> feature_from_name(std::string_view name);
+/// All names, for suggestions.
+std::vector<std::string> feature_names();
+
+bool has(const Target& target, Feature feature);
+/// Those of the list that the target lacks.
+std::vector<Feature> lacking(const Target& target, std::span<const Feature> features);
+/// Names of the targets that have all of them, oldest first.
+std::vector<std::string> targets_with(std::span<const Feature> features);
+
+}  // namespace kw::arch
