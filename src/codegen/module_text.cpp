@@ -161,7 +161,10 @@ class ModuleText {
       }
     }
     streams_ = body.find("STREAM") != std::string::npos;
-    if (streams_) add({"STREAM", {0, 1}, ""});
+    // Rows that only come in are faster past the caches; where as much goes out, it depends.
+    const bool stores = body.find("store_pack") != std::string::npos;
+    const std::vector<int64_t> first_off = {0, 1}, first_on = {1, 0};
+    if (streams_) add({"STREAM", stores ? first_off : first_on, ""});
     limit_space();
     for (const Tune& one : tunes_) {
       plan("tune", fmt::format("{} in {}{}", one.name, fmt::join(one.values, ", "),

@@ -36,7 +36,7 @@ class RowSchedule {
     RowKernel slow(region_, plan_, team_, false, nullptr);
     packs_ = &fast.packs();
     Kernel kernel;
-    write(kernel, fast, region_.name, "typename Index, int kVec, int kItems",
+    write(kernel, fast, region_.name, "typename Index, int kVec, int kItems, bool kWhole",
           "read once, kept in registers");
     write(kernel, slow, region_.name + "_long", "typename Index, int kVec",
           "read again in every pass");
@@ -201,14 +201,16 @@ class RowSchedule {
         add_items(kernel, packs, fmt::format("ceil_div({}, {} * {})", columns, team(), vec));
     const std::string single_items =
         add_items(kernel, singles, fmt::format("ceil_div({}, {})", columns, team()));
+    const std::string whole = tune("WHOLE");
+    kernel.lets.emplace_back(whole, fmt::format("{} == {} * {} * {}", columns, team(), vec, items));
     std::vector<std::string> conditions = aligned;
     conditions.insert(conditions.end(), {fits, on, fmt::format("{} <= {}", packs, most_items())});
     kernel.variants.push_back(
         {all_of(conditions),
-         {launch(fmt::format("{}<int, {}, {}>", region_.name, vec, items), true)}});
+         {launch(fmt::format("{}<int, {}, {}, {}>", region_.name, vec, items, whole), true)}});
     kernel.variants.push_back(
         {all_of({fits, on, fmt::format("{} <= {}", singles, 16)}),
-         {launch(fmt::format("{}<int, 1, {}>", region_.name, single_items), true)}});
+         {launch(fmt::format("{}<int, 1, {}, 0>", region_.name, single_items), true)}});
     conditions = aligned;
     conditions.push_back(fits);
     const std::string loose = region_.name + "_long";

@@ -118,8 +118,9 @@ void RowKernel::write_columns(CudaWriter& w, const std::string& condition,
   w.line("#pragma unroll");
   const auto loop = w.block("for (int item = 0; item < kItems; ++item)");
   w.line(fmt::format("const Index column = (item * {} + thread) * kVec;", threads()));
-  const auto block = w.block(
-      fmt::format("if (column < {}{})", count, condition.empty() ? "" : " && " + condition));
+  // Where the packs are the whole row, nothing is asked before the loads start.
+  const auto block = w.block(fmt::format("if ((kWhole || column < {}){})", count,
+                                         condition.empty() ? "" : " && " + condition));
   write_parts(w, columns_, "column");
   inside();
 }
@@ -141,11 +142,19 @@ std::string RowKernel::first_loads() {
   if (first.empty()) return w.text();
   write_columns(w, "", [&] {
     for (const PackLoad* load : first) {
-      w.line(fmt::format("{}[item] = load_pack<kVec>({} + {});", load->name, load->buffer.name,
+      const bool once = is_of_row(load->address);
+      if (once) e_.need("load_once");
+      w.line(fmt::format("{}[item] = {}<kVec>({} + {});", load->name,
+                         once ? "load_once" : "load_pack", load->buffer.name,
                          load->address.text()));
     }
   });
   return w.text();
+}
+
+bool RowKernel::is_of_row(const Dim& address) const {
+  return std::ranges::any_of(rows_.axes,
+                             [&](const Axis& axis) { return mentions(address, axis.name); });
 }
 
 bool RowKernel::is_shared(const Dim& address) const {

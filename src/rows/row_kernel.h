@@ -64,6 +64,8 @@ class RowKernel {
   std::string first_loads();
   void write_shared_rows(CudaWriter& w);
   bool is_kept(const Dim& address) const;
+  /// Whether no other row reads this.
+  bool is_of_row(const Dim& address) const;
   bool is_shared(const Dim& address) const;
   std::optional<Value> load(const Buffer& buffer, const Dim& address);
   std::optional<Value> node(graph::NodeId id, const Index& index);

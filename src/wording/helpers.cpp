@@ -58,6 +58,23 @@ __device__ __forceinline__ Pack<T, kCount> load_pack(const T* from) {
 }
 )";
 
+constexpr const char* kLoadOnce =
+    R"(// For what is read once only: with STREAM it does not push anything else out of the caches.
+template <int kCount, typename T>
+__device__ __forceinline__ Pack<T, kCount> load_once(const T* from) {
+  constexpr int kBytes = sizeof(T) * kCount < 16 ? sizeof(T) * kCount : 16;
+  using Word = typename WordOf<kBytes>::Type;
+  Pack<T, kCount> pack;
+#pragma unroll
+  for (int i = 0; i < static_cast<int>(sizeof(pack) / kBytes); ++i) {
+    const Word* at = reinterpret_cast<const Word*>(from) + i;
+    const Word word = STREAM ? __ldcs(at) : *at;
+    memcpy(reinterpret_cast<char*>(&pack) + i * kBytes, &word, kBytes);
+  }
+  return pack;
+}
+)";
+
 constexpr const char* kStorePack =
     R"(// Streaming data is not read again soon, so it should not push anything else out of the caches.
 template <typename T, int kCount>
@@ -394,6 +411,7 @@ constexpr HelperRow kHelpers[] = {
     {"Pack", "", kPack},
     {"WordOf", "", kWord},
     {"load_pack", "Pack WordOf", kLoadPack},
+    {"load_once", "Pack WordOf", kLoadOnce},
     {"store_pack", "Pack WordOf", kStorePack},
     {"max_nan", "", kMaxNan},
     {"min_nan", "", kMinNan},

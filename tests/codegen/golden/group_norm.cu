@@ -8,6 +8,7 @@
 //! let     PACKS_ITEMS = 1 + (PACKS > 1) + (PACKS > 2) + (PACKS > 3) + 2 * (PACKS > 4) + 2 * (PACKS > 6) + 4 * (PACKS > 8) + 4 * (PACKS > 12)
 //! let     SINGLES = ceil_div(4 * H * W, THREADS)
 //! let     SINGLES_ITEMS = 1 + (SINGLES > 1) + (SINGLES > 2) + (SINGLES > 3) + 2 * (SINGLES > 4) + 2 * (SINGLES > 6) + 4 * (SINGLES > 8) + 4 * (SINGLES > 12)
+//! let     WHOLE = 4 * H * W == THREADS * VEC * PACKS_ITEMS
 //! tune    THREADS in 1024, 512
 //! tune    VEC in 4, 1
 //! tune    REGISTERS in 1, 0
@@ -20,9 +21,9 @@
 //! method  memory.kernel_fusion
 //! method  memory.ldg_cache_modifier_hint when STREAM == 1, off STREAM=0
 //! when    (H * W) % VEC == 0 && (4 * H * W) % VEC == 0 && (32 * H * W) % VEC == 0 && 32 * B * H * W <= 2000000000 && 8 * B <= 2000000000 && 32 * B <= 2000000000 && REGISTERS == 1 && PACKS <= 16
-//! launch  group_norm<int, VEC, PACKS_ITEMS> grid(8 * B) block(THREADS) args(x, w, b, out0, B, H, W)
+//! launch  group_norm<int, VEC, PACKS_ITEMS, WHOLE> grid(8 * B) block(THREADS) args(x, w, b, out0, B, H, W)
 //! when    32 * B * H * W <= 2000000000 && 8 * B <= 2000000000 && 32 * B <= 2000000000 && REGISTERS == 1 && SINGLES <= 16
-//! launch  group_norm<int, 1, SINGLES_ITEMS> grid(8 * B) block(THREADS) args(x, w, b, out0, B, H, W)
+//! launch  group_norm<int, 1, SINGLES_ITEMS, 0> grid(8 * B) block(THREADS) args(x, w, b, out0, B, H, W)
 //! when    (H * W) % VEC == 0 && (4 * H * W) % VEC == 0 && (32 * H * W) % VEC == 0 && 32 * B * H * W <= 2000000000 && 8 * B <= 2000000000 && 32 * B <= 2000000000
 //! launch  group_norm_long<int, VEC> grid(min(8 * B, 2147483647)) block(THREADS) args(x, w, b, out0, B, H, W)
 //! when    true
@@ -67,6 +68,21 @@ __device__ __forceinline__ Pack<T, kCount> load_pack(const T* from) {
   for (int i = 0; i < static_cast<int>(sizeof(pack) / kBytes); ++i) {
     const Word* at = reinterpret_cast<const Word*>(from) + i;
     const Word word = *at;
+    memcpy(reinterpret_cast<char*>(&pack) + i * kBytes, &word, kBytes);
+  }
+  return pack;
+}
+
+// For what is read once only: with STREAM it does not push anything else out of the caches.
+template <int kCount, typename T>
+__device__ __forceinline__ Pack<T, kCount> load_once(const T* from) {
+  constexpr int kBytes = sizeof(T) * kCount < 16 ? sizeof(T) * kCount : 16;
+  using Word = typename WordOf<kBytes>::Type;
+  Pack<T, kCount> pack;
+#pragma unroll
+  for (int i = 0; i < static_cast<int>(sizeof(pack) / kBytes); ++i) {
+    const Word* at = reinterpret_cast<const Word*>(from) + i;
+    const Word word = STREAM ? __ldcs(at) : *at;
     memcpy(reinterpret_cast<char*>(&pack) + i * kBytes, &word, kBytes);
   }
   return pack;
@@ -121,7 +137,7 @@ __device__ __forceinline__ T reduce_block(T value, Join join, T* slots) {
 }
 
 // out0: one block per row, which is read once, kept in registers.
-template <typename Index, int kVec, int kItems>
+template <typename Index, int kVec, int kItems, bool kWhole>
 __global__ void __launch_bounds__(THREADS) group_norm(const float* __restrict__ x,
                                                       const float* __restrict__ w,
                                                       const float* __restrict__ b,
@@ -138,10 +154,10 @@ __global__ void __launch_bounds__(THREADS) group_norm(const float* __restrict__ 
   #pragma unroll
   for (int item = 0; item < kItems; ++item) {
     const Index column = (item * THREADS + thread) * kVec;
-    if (column < 4 * H * W) {
+    if ((kWhole || column < 4 * H * W)) {
       const Index column_inner = column % (H * W);
       const Index column_outer = column / (H * W);
-      x_pack[item] = load_pack<kVec>(x + H * W * column_outer + 4 * H * W * row_inner +
+      x_pack[item] = load_once<kVec>(x + H * W * column_outer + 4 * H * W * row_inner +
           32 * H * W * row_outer + column_inner);
     }
   }
@@ -149,7 +165,7 @@ __global__ void __launch_bounds__(THREADS) group_norm(const float* __restrict__ 
   #pragma unroll
   for (int item = 0; item < kItems; ++item) {
     const Index column = (item * THREADS + thread) * kVec;
-    if (column < 4 * H * W) {
+    if ((kWhole || column < 4 * H * W)) {
       const Index column_inner = column % (H * W);
       const Index column_outer = column / (H * W);
       #pragma unroll
@@ -165,7 +181,7 @@ __global__ void __launch_bounds__(THREADS) group_norm(const float* __restrict__ 
   #pragma unroll
   for (int item = 0; item < kItems; ++item) {
     const Index column = (item * THREADS + thread) * kVec;
-    if (column < 4 * H * W) {
+    if ((kWhole || column < 4 * H * W)) {
       const Index column_inner = column % (H * W);
       const Index column_outer = column / (H * W);
       #pragma unroll
@@ -182,7 +198,7 @@ __global__ void __launch_bounds__(THREADS) group_norm(const float* __restrict__ 
   #pragma unroll
   for (int item = 0; item < kItems; ++item) {
     const Index column = (item * THREADS + thread) * kVec;
-    if (column < 4 * H * W) {
+    if ((kWhole || column < 4 * H * W)) {
       const Index column_inner = column % (H * W);
       const Index column_outer = column / (H * W);
       const float product = rsqrt_value * w[column_outer + 4 * row_inner];

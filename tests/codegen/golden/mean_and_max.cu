@@ -7,19 +7,22 @@
 //! let     PACKS_ITEMS = 1 + (PACKS > 1) + (PACKS > 2) + (PACKS > 3) + 2 * (PACKS > 4) + 2 * (PACKS > 6) + 4 * (PACKS > 8) + 4 * (PACKS > 12)
 //! let     SINGLES = ceil_div(D, THREADS)
 //! let     SINGLES_ITEMS = 1 + (SINGLES > 1) + (SINGLES > 2) + (SINGLES > 3) + 2 * (SINGLES > 4) + 2 * (SINGLES > 6) + 4 * (SINGLES > 8) + 4 * (SINGLES > 12)
+//! let     WHOLE = D == THREADS * VEC * PACKS_ITEMS
 //! tune    THREADS in 128, 256, 64, 512
 //! tune    VEC in 4, 1
 //! tune    REGISTERS in 1, 0
+//! tune    STREAM in 1, 0
 //! method  memory.vectorized_access when VEC > 1, off VEC=1
 //! method  compute.ilp_unroll_register_tile when REGISTERS == 1, off REGISTERS=0
 //! method  compute.reduction
 //! method  compute.warp_shuffle
 //! method  memory.coalesced_access
 //! method  memory.kernel_fusion
+//! method  memory.ldg_cache_modifier_hint when STREAM == 1, off STREAM=0
 //! when    D % VEC == 0 && B <= 2000000000 && B * D <= 2000000000 && REGISTERS == 1 && PACKS <= 16
-//! launch  mean_and_max<int, VEC, PACKS_ITEMS> grid(B) block(THREADS) args(x, out0, out1, D)
+//! launch  mean_and_max<int, VEC, PACKS_ITEMS, WHOLE> grid(B) block(THREADS) args(x, out0, out1, D)
 //! when    B <= 2000000000 && B * D <= 2000000000 && REGISTERS == 1 && SINGLES <= 16
-//! launch  mean_and_max<int, 1, SINGLES_ITEMS> grid(B) block(THREADS) args(x, out0, out1, D)
+//! launch  mean_and_max<int, 1, SINGLES_ITEMS, 0> grid(B) block(THREADS) args(x, out0, out1, D)
 //! when    D % VEC == 0 && B <= 2000000000 && B * D <= 2000000000
 //! launch  mean_and_max_long<int, VEC> grid(min(B, 2147483647)) block(THREADS) args(x, out0, out1, B, D)
 //! when    true
@@ -64,6 +67,21 @@ __device__ __forceinline__ Pack<T, kCount> load_pack(const T* from) {
   for (int i = 0; i < static_cast<int>(sizeof(pack) / kBytes); ++i) {
     const Word* at = reinterpret_cast<const Word*>(from) + i;
     const Word word = *at;
+    memcpy(reinterpret_cast<char*>(&pack) + i * kBytes, &word, kBytes);
+  }
+  return pack;
+}
+
+// For what is read once only: with STREAM it does not push anything else out of the caches.
+template <int kCount, typename T>
+__device__ __forceinline__ Pack<T, kCount> load_once(const T* from) {
+  constexpr int kBytes = sizeof(T) * kCount < 16 ? sizeof(T) * kCount : 16;
+  using Word = typename WordOf<kBytes>::Type;
+  Pack<T, kCount> pack;
+#pragma unroll
+  for (int i = 0; i < static_cast<int>(sizeof(pack) / kBytes); ++i) {
+    const Word* at = reinterpret_cast<const Word*>(from) + i;
+    const Word word = STREAM ? __ldcs(at) : *at;
     memcpy(reinterpret_cast<char*>(&pack) + i * kBytes, &word, kBytes);
   }
   return pack;
@@ -120,7 +138,7 @@ __device__ __forceinline__ T reduce_block(T value, Join join, T* slots) {
 }
 
 // out0, out1: one block per row, which is read once, kept in registers.
-template <typename Index, int kVec, int kItems>
+template <typename Index, int kVec, int kItems, bool kWhole>
 __global__ void __launch_bounds__(THREADS) mean_and_max(const float* __restrict__ x,
                                                         float* __restrict__ out0,
                                                         float* __restrict__ out1, Index D) {
@@ -132,8 +150,8 @@ __global__ void __launch_bounds__(THREADS) mean_and_max(const float* __restrict_
   #pragma unroll
   for (int item = 0; item < kItems; ++item) {
     const Index column = (item * THREADS + thread) * kVec;
-    if (column < D) {
-      x_pack[item] = load_pack<kVec>(x + D * row + column);
+    if ((kWhole || column < D)) {
+      x_pack[item] = load_once<kVec>(x + D * row + column);
     }
   }
   float row_sum = 0.0f;
@@ -141,7 +159,7 @@ __global__ void __launch_bounds__(THREADS) mean_and_max(const float* __restrict_
   #pragma unroll
   for (int item = 0; item < kItems; ++item) {
     const Index column = (item * THREADS + thread) * kVec;
-    if (column < D) {
+    if ((kWhole || column < D)) {
       #pragma unroll
       for (int lane = 0; lane < kVec; ++lane) {
         const float x_value = x_pack[item].at[lane];

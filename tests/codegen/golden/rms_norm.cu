@@ -7,6 +7,7 @@
 //! let     PACKS_ITEMS = 1 + (PACKS > 1) + (PACKS > 2) + (PACKS > 3) + 2 * (PACKS > 4) + 2 * (PACKS > 6) + 4 * (PACKS > 8) + 4 * (PACKS > 12)
 //! let     SINGLES = ceil_div(D, THREADS)
 //! let     SINGLES_ITEMS = 1 + (SINGLES > 1) + (SINGLES > 2) + (SINGLES > 3) + 2 * (SINGLES > 4) + 2 * (SINGLES > 6) + 4 * (SINGLES > 8) + 4 * (SINGLES > 12)
+//! let     WHOLE = D == THREADS * VEC * PACKS_ITEMS
 //! tune    THREADS in 64, 128, 32, 256
 //! tune    VEC in 8, 1
 //! tune    REGISTERS in 1, 0
@@ -19,9 +20,9 @@
 //! method  memory.kernel_fusion
 //! method  memory.ldg_cache_modifier_hint when STREAM == 1, off STREAM=0
 //! when    D % VEC == 0 && B * D <= 2000000000 && B <= 2000000000 && D <= 2000000000 && REGISTERS == 1 && PACKS <= 8
-//! launch  rms_norm<int, VEC, PACKS_ITEMS> grid(B) block(THREADS) args(x, weight, out0, D)
+//! launch  rms_norm<int, VEC, PACKS_ITEMS, WHOLE> grid(B) block(THREADS) args(x, weight, out0, D)
 //! when    B * D <= 2000000000 && B <= 2000000000 && D <= 2000000000 && REGISTERS == 1 && SINGLES <= 16
-//! launch  rms_norm<int, 1, SINGLES_ITEMS> grid(B) block(THREADS) args(x, weight, out0, D)
+//! launch  rms_norm<int, 1, SINGLES_ITEMS, 0> grid(B) block(THREADS) args(x, weight, out0, D)
 //! when    D % VEC == 0 && B * D <= 2000000000 && B <= 2000000000 && D <= 2000000000
 //! launch  rms_norm_long<int, VEC> grid(min(B, 2147483647)) block(THREADS) args(x, weight, out0, B, D)
 //! when    true
@@ -67,6 +68,21 @@ __device__ __forceinline__ Pack<T, kCount> load_pack(const T* from) {
   for (int i = 0; i < static_cast<int>(sizeof(pack) / kBytes); ++i) {
     const Word* at = reinterpret_cast<const Word*>(from) + i;
     const Word word = *at;
+    memcpy(reinterpret_cast<char*>(&pack) + i * kBytes, &word, kBytes);
+  }
+  return pack;
+}
+
+// For what is read once only: with STREAM it does not push anything else out of the caches.
+template <int kCount, typename T>
+__device__ __forceinline__ Pack<T, kCount> load_once(const T* from) {
+  constexpr int kBytes = sizeof(T) * kCount < 16 ? sizeof(T) * kCount : 16;
+  using Word = typename WordOf<kBytes>::Type;
+  Pack<T, kCount> pack;
+#pragma unroll
+  for (int i = 0; i < static_cast<int>(sizeof(pack) / kBytes); ++i) {
+    const Word* at = reinterpret_cast<const Word*>(from) + i;
+    const Word word = STREAM ? __ldcs(at) : *at;
     memcpy(reinterpret_cast<char*>(&pack) + i * kBytes, &word, kBytes);
   }
   return pack;
@@ -121,7 +137,7 @@ __device__ __forceinline__ T reduce_block(T value, Join join, T* slots) {
 }
 
 // out0: one block per row, which is read once, kept in registers.
-template <typename Index, int kVec, int kItems>
+template <typename Index, int kVec, int kItems, bool kWhole>
 __global__ void __launch_bounds__(THREADS) rms_norm(const __half* __restrict__ x,
                                                     const __half* __restrict__ weight,
                                                     __half* __restrict__ out0, Index D) {
@@ -132,15 +148,15 @@ __global__ void __launch_bounds__(THREADS) rms_norm(const __half* __restrict__ x
   #pragma unroll
   for (int item = 0; item < kItems; ++item) {
     const Index column = (item * THREADS + thread) * kVec;
-    if (column < D) {
-      x_pack[item] = load_pack<kVec>(x + D * row + column);
+    if ((kWhole || column < D)) {
+      x_pack[item] = load_once<kVec>(x + D * row + column);
     }
   }
   float row_sum = 0.0f;
   #pragma unroll
   for (int item = 0; item < kItems; ++item) {
     const Index column = (item * THREADS + thread) * kVec;
-    if (column < D) {
+    if ((kWhole || column < D)) {
       #pragma unroll
       for (int lane = 0; lane < kVec; ++lane) {
         const float x_value = __half2float(x_pack[item].at[lane]);
@@ -153,7 +169,7 @@ __global__ void __launch_bounds__(THREADS) rms_norm(const __half* __restrict__ x
   #pragma unroll
   for (int item = 0; item < kItems; ++item) {
     const Index column = (item * THREADS + thread) * kVec;
-    if (column < D) {
+    if ((kWhole || column < D)) {
       const Pack<__half, kVec> weight_pack = load_pack<kVec>(weight + column);
       Pack<__half, kVec> out0_pack;
       #pragma unroll

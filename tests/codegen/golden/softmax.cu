@@ -6,6 +6,7 @@
 //! let     PACKS_ITEMS = 1 + (PACKS > 1) + (PACKS > 2) + (PACKS > 3) + 2 * (PACKS > 4) + 2 * (PACKS > 6) + 4 * (PACKS > 8) + 4 * (PACKS > 12)
 //! let     SINGLES = ceil_div(D, THREADS)
 //! let     SINGLES_ITEMS = 1 + (SINGLES > 1) + (SINGLES > 2) + (SINGLES > 3) + 2 * (SINGLES > 4) + 2 * (SINGLES > 6) + 4 * (SINGLES > 8) + 4 * (SINGLES > 12)
+//! let     WHOLE = D == THREADS * VEC * PACKS_ITEMS
 //! tune    FAST_MATH in 1, 0
 //! tune    THREADS in 64, 128, 256
 //! tune    VEC in 8, 1
@@ -20,9 +21,9 @@
 //! method  memory.ldg_cache_modifier_hint when STREAM == 1, off STREAM=0
 //! method  compute.fma_and_fast_math when FAST_MATH == 1, off FAST_MATH=0
 //! when    D % VEC == 0 && B * D <= 2000000000 && B <= 2000000000 && REGISTERS == 1 && PACKS <= 16
-//! launch  softmax<int, VEC, PACKS_ITEMS> grid(B) block(THREADS) args(x, out0, D)
+//! launch  softmax<int, VEC, PACKS_ITEMS, WHOLE> grid(B) block(THREADS) args(x, out0, D)
 //! when    B * D <= 2000000000 && B <= 2000000000 && REGISTERS == 1 && SINGLES <= 16
-//! launch  softmax<int, 1, SINGLES_ITEMS> grid(B) block(THREADS) args(x, out0, D)
+//! launch  softmax<int, 1, SINGLES_ITEMS, 0> grid(B) block(THREADS) args(x, out0, D)
 //! when    D % VEC == 0 && B * D <= 2000000000 && B <= 2000000000
 //! launch  softmax_long<int, VEC> grid(min(B, 2147483647)) block(THREADS) args(x, out0, B, D)
 //! when    true
@@ -68,6 +69,21 @@ __device__ __forceinline__ Pack<T, kCount> load_pack(const T* from) {
   for (int i = 0; i < static_cast<int>(sizeof(pack) / kBytes); ++i) {
     const Word* at = reinterpret_cast<const Word*>(from) + i;
     const Word word = *at;
+    memcpy(reinterpret_cast<char*>(&pack) + i * kBytes, &word, kBytes);
+  }
+  return pack;
+}
+
+// For what is read once only: with STREAM it does not push anything else out of the caches.
+template <int kCount, typename T>
+__device__ __forceinline__ Pack<T, kCount> load_once(const T* from) {
+  constexpr int kBytes = sizeof(T) * kCount < 16 ? sizeof(T) * kCount : 16;
+  using Word = typename WordOf<kBytes>::Type;
+  Pack<T, kCount> pack;
+#pragma unroll
+  for (int i = 0; i < static_cast<int>(sizeof(pack) / kBytes); ++i) {
+    const Word* at = reinterpret_cast<const Word*>(from) + i;
+    const Word word = STREAM ? __ldcs(at) : *at;
     memcpy(reinterpret_cast<char*>(&pack) + i * kBytes, &word, kBytes);
   }
   return pack;
@@ -152,7 +168,7 @@ __device__ __forceinline__ float fast_exp(float x) {
 }
 
 // out0: one block per row, which is read once, kept in registers.
-template <typename Index, int kVec, int kItems>
+template <typename Index, int kVec, int kItems, bool kWhole>
 __global__ void __launch_bounds__(THREADS) softmax(const __half* __restrict__ x,
                                                    __half* __restrict__ out0, Index D) {
   __shared__ float row_max_slots[THREADS / 32];
@@ -164,15 +180,15 @@ __global__ void __launch_bounds__(THREADS) softmax(const __half* __restrict__ x,
   #pragma unroll
   for (int item = 0; item < kItems; ++item) {
     const Index column = (item * THREADS + thread) * kVec;
-    if (column < D) {
-      x_pack[item] = load_pack<kVec>(x + D * row + column);
+    if ((kWhole || column < D)) {
+      x_pack[item] = load_once<kVec>(x + D * row + column);
     }
   }
   float row_max = -__int_as_float(0x7f800000);
   #pragma unroll
   for (int item = 0; item < kItems; ++item) {
     const Index column = (item * THREADS + thread) * kVec;
-    if (column < D) {
+    if ((kWhole || column < D)) {
       #pragma unroll
       for (int lane = 0; lane < kVec; ++lane) {
         const float x_value = __half2float(x_pack[item].at[lane]);
@@ -185,7 +201,7 @@ __global__ void __launch_bounds__(THREADS) softmax(const __half* __restrict__ x,
   #pragma unroll
   for (int item = 0; item < kItems; ++item) {
     const Index column = (item * THREADS + thread) * kVec;
-    if (column < D) {
+    if ((kWhole || column < D)) {
       #pragma unroll
       for (int lane = 0; lane < kVec; ++lane) {
         const float x_value_2 = __half2float(x_pack[item].at[lane]);
@@ -200,7 +216,7 @@ __global__ void __launch_bounds__(THREADS) softmax(const __half* __restrict__ x,
   #pragma unroll
   for (int item = 0; item < kItems; ++item) {
     const Index column = (item * THREADS + thread) * kVec;
-    if (column < D) {
+    if ((kWhole || column < D)) {
       Pack<__half, kVec> out0_pack;
       #pragma unroll
       for (int lane = 0; lane < kVec; ++lane) {
