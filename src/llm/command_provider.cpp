@@ -70,8 +70,9 @@ Outcome outcome_of(const std::string& program, const os::ProcessResult& result, 
   if (result.signal != 0)
     return fail(FailureKind::Server, fmt::format("killed by signal {}", result.signal));
   if (result.exit_code != 0) {
-    return fail(FailureKind::Server,
-                fmt::format("it exited with {}: {}", result.exit_code, tail(result.err)));
+    const std::string said = tail(result.err);
+    return fail(FailureKind::Server, fmt::format("it exited with {}{}{}", result.exit_code,
+                                                 said.empty() ? "" : ": ", said));
   }
   Reply reply = reply_of(result.out);
   if (trim(reply.text).empty()) return fail(FailureKind::InvalidReply, "it answered nothing");
@@ -138,6 +139,7 @@ Outcome CommandProvider::complete(const Request& request, const Watch& watch) {
   os::ProcessLimits limits;
   limits.timeout_seconds = request.timeout_seconds;
   limits.output_bytes = kMostOutput;
+  limits.end_when_cut = true;
   limits.stop = watch.cancelled;
   limits.with_keys = true;
   const double start = real_clock().now();

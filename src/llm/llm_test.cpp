@@ -341,6 +341,7 @@ TEST(Command, FailsInNamedWays) {
   EXPECT_EQ(failure("sh -c 'kill -9 $$'").kind, FailureKind::Server);
   EXPECT_EQ(failure("'").kind, FailureKind::NotFound);
   EXPECT_EQ(failure("head -c 11000000 /dev/zero").kind, FailureKind::InvalidReply);
+  EXPECT_EQ(failure("yes").kind, FailureKind::InvalidReply);
   const Failure exited = failure("sh -c 'echo no model >&2; exit 3'");
   EXPECT_EQ(exited.kind, FailureKind::Server);
   EXPECT_NE(exited.message.find("exited with 3: no model"), std::string::npos) << exited.message;

@@ -24,7 +24,8 @@ struct ProcessLimits {
   const Allowed* allowed =
       nullptr;  // files it may touch (os/landlock.h), where the kernel can enforce it
   std::function<bool()> stop = {};  // asked often; true ends it as Ctrl-C does
-  bool with_keys = false;           // it is the user's own and gets the variables that hold keys
+  bool end_when_cut = false;  // too much on standard output ends it; else the rest is passed over
+  bool with_keys = false;     // it is the user's own and gets the variables that hold keys
 };
 
 /// Variables that hold keys and reach no child: those named "…_API_KEY", and these.
@@ -38,7 +39,8 @@ struct ProcessResult {
   std::string out, err;
 };
 
-/// Runs a program (no shell) to its end. An Error only if it could not be started or was interrupted.
+/// Runs a program (no shell) to its end. An Error only if it could not be started or was
+/// interrupted.
 Result<ProcessResult> run_process(const std::vector<std::string>& argv, std::string_view input = {},
                                   const ProcessLimits& limits = {},
                                   const std::vector<std::string>& extra_env = {});

@@ -119,6 +119,16 @@ TEST(RunProcess, OutputOverTheLimitIsCutAndSaid) {
   EXPECT_EQ(result.err, "done\n");
 }
 
+TEST(RunProcess, EndlessOutputEndsItWhereAsked) {
+  ProcessLimits limits;
+  limits.output_bytes = 1000;
+  limits.end_when_cut = true;
+  const ProcessResult result = shell("yes", {}, limits);
+  EXPECT_FALSE(result.timed_out);
+  EXPECT_NE(result.signal, 0);
+  EXPECT_EQ(result.out.substr(0, 4), "y\ny\n");
+}
+
 TEST(RunProcess, AHangingChildIsKilledWithItsChildren) {
   ProcessLimits limits;
   limits.timeout_seconds = 0.3;

@@ -81,7 +81,7 @@ Result<ProcessResult> run_process(const std::vector<std::string>& argv, std::str
   if (limits.allowed != nullptr) {
     if (auto made = make_ruleset(*limits.allowed)) ruleset = std::move(made).value();
   }
-  SpawnRequest request{argv, extra_env,           in.get(),     out_writer.get(), err_writer.get(),
+  SpawnRequest request{argv, extra_env,           in.get(),      out_writer.get(), err_writer.get(),
                        -1,   limits.memory_bytes, ruleset.get(), limits.with_keys};
   const pid_t pid = KW_TRY(spawn(request));
   out_writer.reset();
@@ -99,7 +99,7 @@ Result<ProcessResult> run_process(const std::vector<std::string>& argv, std::str
       if (stream->fd) stream->drain();
     }
     stopped = interrupted() || (limits.stop && limits.stop());
-    if (ended || stopped) break;
+    if (ended || stopped || (limits.end_when_cut && out.cut)) break;
     const double left = deadline - monotonic_seconds();
     result.timed_out = left <= 0;
     if (result.timed_out) break;
