@@ -32,8 +32,8 @@ RowKernel::RowKernel(const Region& region, const RowPlan& plan, Team team, bool 
       plan_(plan),
       team_(team),
       registers_(registers),
-      habits_(habits),
       e_(region, 1),
+      keeper_(region, e_, registers, habits),
       rows_(axes(plan.rows, "row")),
       columns_(axes(plan.columns, "column")),
       inner_(columns_.axes.back().name),
@@ -130,14 +130,12 @@ std::string RowKernel::first_loads() {
   CudaWriter w(nested() ? 2 : 1);
   std::vector<const PackLoad*> first;
   for (const PackLoad& load : packs_.loads()) {
-    if (is_kept(load.address)) first.push_back(&load);
+    if (keeper_.keeps(load.address)) first.push_back(&load);
   }
   for (const PackLoad* load : first) {
     w.line(fmt::format("Pack<{}, kVec> {}[kItems];", memory_type(load->buffer.dtype), load->name));
   }
-  for (const auto& [id, name] : kept_) {
-    w.line(fmt::format("{} {}[kItems][kVec];", register_type(region_.node(id).dtype), name));
-  }
+  w.lines(keeper_.declarations());
   write_shared_rows(w);
   if (first.empty()) return w.text();
   write_columns(w, "", [&] {
@@ -158,9 +156,7 @@ bool RowKernel::is_of_row(const Dim& address) const {
 }
 
 bool RowKernel::is_shared(const Dim& address) const {
-  if (!shares_ || habits_ == nullptr) return false;
-  const auto found = habits_->packs.find(address.text());
-  return found != habits_->packs.end() && found->second.size() > 1;
+  return shares_ && keeper_.is_read_again(address);
 }
 
 std::vector<Buffer> RowKernel::shared_rows() const {
@@ -193,19 +189,13 @@ void RowKernel::write_shared_rows(CudaWriter& w) {
   });
 }
 
-bool RowKernel::is_kept(const Dim& address) const {
-  if (!registers_ || habits_ == nullptr) return registers_;
-  const auto found = habits_->packs.find(address.text());
-  return found != habits_->packs.end() && (found->second.size() > 1 || found->second.count(0) > 0);
-}
-
 std::optional<Value> RowKernel::load(const Buffer& buffer, const Dim& address) {
   const Dim renamed = substitute(address, plain_);
-  const bool kept = is_kept(renamed);
+  const bool kept = keeper_.keeps(renamed);
   const auto element = packs_.element(buffer, renamed, kept ? "[item]" : "");
   if (!element) return std::nullopt;
   e_.note(address);
-  seen_.packs[renamed.text()].insert(pass_);
+  keeper_.saw(renamed, pass_);
   if (!kept) in_pass_.insert(element->substr(0, element->find('.')));
   return Value{{from_memory(buffer.dtype, *element)}, lane_scope_};
 }
@@ -213,33 +203,7 @@ std::optional<Value> RowKernel::load(const Buffer& buffer, const Dim& address) {
 std::optional<Value> RowKernel::node(NodeId id, const Index& index) {
   const auto result = results_.find(id);
   if (result != results_.end()) return result->second;
-  if (!is_costly(region_.node(id).op) || region_.loads.count(id) > 0) return std::nullopt;
-  int level = 0;
-  for (const Dim& dim : index) level = std::max(level, e_.level_of(dim));
-  if (level != lane_scope_ || lane_scope_ == 0) return std::nullopt;
-  seen_.costly[id].insert(pass_);
-  if (!registers_ || habits_ == nullptr) return std::nullopt;
-  const auto habit = habits_->costly.find(id);
-  if (habit == habits_->costly.end() || habit->second.size() < 2 || kept_.size() > 1) {
-    return std::nullopt;
-  }
-  return keep(id, index);
-}
-
-// Computed in the first pass that needs it, found in registers by the others.
-std::optional<Value> RowKernel::keep(NodeId id, const Index& index) {
-  const auto known = kept_.find(id);
-  if (known != kept_.end()) return Value{{known->second + "[item][lane]"}, lane_scope_};
-  if (keeping_) return std::nullopt;
-  keeping_ = true;
-  Value value = e_.plain(id, index);
-  keeping_ = false;
-  const std::string name = e_.fresh("kept");
-  kept_[id] = name;
-  value = e_.bound({value.expr, lane_scope_}, region_.node(id).dtype,
-                   std::string(graph::op_info(region_.node(id).op).name) + "_value");
-  e_.at(lane_scope_).line(fmt::format("{}[item][lane] = {};", name, value.expr.text));
-  return value;
+  return keeper_.value(id, index, lane_scope_, pass_);
 }
 
 /// Declares what a reduction has found so far: nothing.

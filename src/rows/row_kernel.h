@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "rows/keeper.h"
 #include "rows/row_plan.h"
 #include "rows/words.h"
 
@@ -15,12 +16,6 @@ namespace kw::rows {
 
 /// Who shares a row: a block, a few lanes of a warp, or several blocks that each see a part of it.
 enum class Team : uint8_t { Block, Lanes, Split };
-
-/// What the passes over a row have in common, found in a first run.
-struct Habits {
-  std::map<std::string, std::set<size_t>> packs;     // address of a pack -> passes that use it
-  std::map<graph::NodeId, std::set<size_t>> costly;  // node -> passes that compute it per element
-};
 
 class RowKernel {
  public:
@@ -43,7 +38,7 @@ class RowKernel {
   std::vector<Buffer> shared_rows() const;
   Emitter& emitter() { return e_; }
   const Packs& packs() const { return packs_; }
-  const Habits& seen() const { return seen_; }
+  const Habits& seen() const { return keeper_.seen(); }
   const std::vector<Axis>& columns() const { return columns_.axes; }
   /// Declarations and arguments beyond buffers and dims.
   const std::vector<std::pair<std::string, std::string>>& parameters() const { return parameters_; }
@@ -63,13 +58,11 @@ class RowKernel {
                      const std::function<void()>& inside);
   std::string first_loads();
   void write_shared_rows(CudaWriter& w);
-  bool is_kept(const Dim& address) const;
   /// Whether no other row reads this.
   bool is_of_row(const Dim& address) const;
   bool is_shared(const Dim& address) const;
   std::optional<Value> load(const Buffer& buffer, const Dim& address);
   std::optional<Value> node(graph::NodeId id, const Index& index);
-  std::optional<Value> keep(graph::NodeId id, const Index& index);
   void reduction_pass(const std::vector<graph::NodeId>& reductions);
   std::string start_total(graph::NodeId id);
   void write_step(graph::NodeId id);
@@ -94,8 +87,8 @@ class RowKernel {
   const RowPlan& plan_;
   Team team_;
   bool registers_;
-  const Habits* habits_;
   Emitter e_;
+  Keeper keeper_;
   Joined rows_, columns_;
   std::string inner_;
   Packs packs_;
@@ -105,11 +98,9 @@ class RowKernel {
   std::set<std::string> in_pass_;  // packs loaded inside the pass
   std::vector<std::string> shared_;
   std::map<graph::NodeId, Value> results_;
-  std::map<graph::NodeId, std::string> kept_;
   std::map<graph::NodeId, std::string> totals_;  // names of what reductions found so far
   std::map<graph::NodeId, std::string> bases_;   // what sums of exponentials have taken off, by max
-  bool keeping_ = false, shares_ = false, turns_ = false;
-  Habits seen_;
+  bool shares_ = false, turns_ = false;
   std::vector<std::pair<std::string, std::string>> parameters_;
 };
 

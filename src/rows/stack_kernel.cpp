@@ -26,8 +26,8 @@ StackKernel::StackKernel(const Region& region, const RowPlan& plan, Reading read
     : region_(region),
       plan_(plan),
       reading_(reading),
-      habits_(habits),
       e_(region, 1),
+      keeper_(region, e_, reading == Reading::Once, habits),
       rows_(axes_of(plan.rows, plan.used, "row")),
       columns_(axes_of(plan.columns, plan.used, "column")),
       inner_(rows_.axes.back().name),
@@ -126,14 +126,12 @@ std::string StackKernel::first_loads() {
     if (!has_column(load.address)) {
       w.line(fmt::format("const Pack<{}, kVec> {} = load_pack<kVec>({} + {});", type, load.name,
                          load.buffer.name, load.address.text()));
-    } else if (is_kept(load.address)) {
+    } else if (keeper_.keeps(load.address)) {
       first.push_back(&load);
       w.line(fmt::format("Pack<{}, kVec> {}[kItems];", type, load.name));
     }
   }
-  for (const auto& [id, name] : kept_) {
-    w.line(fmt::format("{} {}[kItems][kVec];", register_type(region_.node(id).dtype), name));
-  }
+  w.lines(keeper_.declarations());
   if (first.empty()) return w.text();
   write_columns(w, [&] {
     for (const PackLoad* load : first) {
@@ -149,20 +147,14 @@ bool StackKernel::has_column(const Dim& address) const {
                      [&](const Axis& axis) { return mentions(address, axis.name); });
 }
 
-bool StackKernel::is_kept(const Dim& address) const {
-  if (!in_registers() || habits_ == nullptr) return in_registers();
-  const auto found = habits_->packs.find(address.text());
-  return found != habits_->packs.end() && (found->second.size() > 1 || found->second.count(0) > 0);
-}
-
 std::optional<Value> StackKernel::load(const Buffer& buffer, const Dim& address) {
   const Dim renamed = substitute(address, plain_);
-  const bool moves = has_column(renamed), kept = moves && is_kept(renamed);
+  const bool moves = has_column(renamed), kept = moves && keeper_.keeps(renamed);
   const auto element = packs_.element(buffer, renamed, kept ? "[item]" : "");
   if (!element) return std::nullopt;
   e_.note(address);
   if (!moves) return Value{{from_memory(buffer.dtype, *element)}, lane_scope_};
-  seen_.packs[renamed.text()].insert(pass_);
+  keeper_.saw(renamed, pass_);
   if (!kept) in_pass_.insert(element->substr(0, element->find('.')));
   return Value{{from_memory(buffer.dtype, *element)}, element_scope_};
 }
@@ -170,33 +162,7 @@ std::optional<Value> StackKernel::load(const Buffer& buffer, const Dim& address)
 std::optional<Value> StackKernel::node(NodeId id, const Index& index) {
   const auto result = results_.find(id);
   if (result != results_.end()) return Value{{result->second}, lane_scope_};
-  if (!is_costly(region_.node(id).op) || region_.loads.count(id) > 0) return std::nullopt;
-  int level = 0;
-  for (const Dim& dim : index) level = std::max(level, e_.level_of(dim));
-  if (level != element_scope_ || element_scope_ == 0) return std::nullopt;
-  seen_.costly[id].insert(pass_);
-  if (!in_registers() || habits_ == nullptr) return std::nullopt;
-  const auto habit = habits_->costly.find(id);
-  if (habit == habits_->costly.end() || habit->second.size() < 2 || kept_.size() > 1) {
-    return std::nullopt;
-  }
-  return keep(id, index);
-}
-
-// Computed in the first pass that needs it, found in registers by the others.
-std::optional<Value> StackKernel::keep(NodeId id, const Index& index) {
-  const auto known = kept_.find(id);
-  if (known != kept_.end()) return Value{{known->second + "[item][lane]"}, element_scope_};
-  if (keeping_) return std::nullopt;
-  keeping_ = true;
-  Value value = e_.plain(id, index);
-  keeping_ = false;
-  const std::string name = e_.fresh("kept");
-  kept_[id] = name;
-  value = e_.bound({value.expr, element_scope_}, region_.node(id).dtype,
-                   std::string(graph::op_info(region_.node(id).op).name) + "_value");
-  e_.at(element_scope_).line(fmt::format("{}[item][lane] = {};", name, value.expr.text));
-  return value;
+  return keeper_.value(id, index, element_scope_, pass_);
 }
 
 /// Declares what a reduction has found so far: nothing.

@@ -33,7 +33,7 @@ class StackKernel {
   std::string body();
   Emitter& emitter() { return e_; }
   const Packs& packs() const { return packs_; }
-  const Habits& seen() const { return seen_; }
+  const Habits& seen() const { return keeper_.seen(); }
   /// The extent of the axis along which packs lie.
   const Dim& inner_extent() const { return rows_.axes.back().extent; }
   /// Declarations and arguments beyond buffers and dims.
@@ -55,11 +55,9 @@ class StackKernel {
   void write_pass(const std::string& text, const std::vector<std::string>& before,
                   const std::vector<std::string>& behind);
   std::string first_loads();
-  bool is_kept(const Dim& address) const;
   bool has_column(const Dim& address) const;
   std::optional<Value> load(const Buffer& buffer, const Dim& address);
   std::optional<Value> node(graph::NodeId id, const Index& index);
-  std::optional<Value> keep(graph::NodeId id, const Index& index);
   std::string start_total(graph::NodeId id);
   void reduction_pass(const std::vector<graph::NodeId>& reductions);
   void join_parts(graph::NodeId id);
@@ -76,8 +74,8 @@ class StackKernel {
   const Region& region_;
   const RowPlan& plan_;
   Reading reading_;
-  const Habits* habits_;
   Emitter e_;
+  Keeper keeper_;
   Joined rows_, columns_;
   std::string inner_;
   Packs packs_;
@@ -87,9 +85,7 @@ class StackKernel {
   std::set<std::string> in_pass_;     // packs loaded inside the pass
   std::map<std::string, int> slots_;  // used so far, by type
   std::vector<std::string> shared_;
-  std::map<graph::NodeId, std::string> results_, kept_;
-  bool keeping_ = false;
-  Habits seen_;
+  std::map<graph::NodeId, std::string> results_;
   std::vector<std::pair<std::string, std::string>> parameters_;
 };
 

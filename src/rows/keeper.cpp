@@ -1,0 +1,61 @@
+#include "rows/keeper.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+namespace kw::rows {
+
+using graph::NodeId;
+
+namespace {
+
+constexpr size_t kMostKept = 2;  // values: more would spill
+
+}  // namespace
+
+bool Keeper::keeps(const Dim& address) const {
+  if (!registers_ || habits_ == nullptr) return registers_;
+  const auto found = habits_->packs.find(address.text());
+  return found != habits_->packs.end() && (found->second.size() > 1 || found->second.count(0) > 0);
+}
+
+bool Keeper::is_read_again(const Dim& address) const {
+  if (habits_ == nullptr) return false;
+  const auto found = habits_->packs.find(address.text());
+  return found != habits_->packs.end() && found->second.size() > 1;
+}
+
+std::optional<Value> Keeper::value(NodeId id, const Index& index, int scope, size_t pass) {
+  if (!is_costly(region_.node(id).op) || region_.loads.count(id) > 0) return std::nullopt;
+  int level = 0;
+  for (const Dim& dim : index) level = std::max(level, e_.level_of(dim));
+  if (level != scope || scope == 0) return std::nullopt;
+  seen_.costly[id].insert(pass);
+  if (!registers_ || habits_ == nullptr) return std::nullopt;
+  const auto habit = habits_->costly.find(id);
+  const bool again = habit != habits_->costly.end() && habit->second.size() > 1;
+  if (!again) return std::nullopt;
+  const auto known = names_.find(id);
+  if (known != names_.end()) return Value{{known->second + "[item][lane]"}, scope};
+  if (busy_ || names_.size() >= kMostKept) return std::nullopt;
+  busy_ = true;
+  Value value = e_.plain(id, index);
+  busy_ = false;
+  const std::string name = e_.fresh("kept");
+  names_[id] = name;
+  value = e_.bound({value.expr, scope}, region_.node(id).dtype,
+                   std::string(graph::op_info(region_.node(id).op).name) + "_value");
+  e_.at(scope).line(fmt::format("{}[item][lane] = {};", name, value.expr.text));
+  return value;
+}
+
+std::vector<std::string> Keeper::declarations() const {
+  std::vector<std::string> lines;
+  for (const auto& [id, name] : names_)
+    lines.push_back(
+        fmt::format("{} {}[kItems][kVec];", register_type(region_.node(id).dtype), name));
+  return lines;
+}
+
+}  // namespace kw::rows

@@ -1,0 +1,53 @@
+// What a kernel of a row program keeps in registers from one pass to the next: packs of the row,
+// and values of its elements that cost much. Shared by the kernels of rows along and across memory.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "rows/words.h"
+
+namespace kw::rows {
+
+/// What the passes over a row have in common, found in a first run.
+struct Habits {
+  std::map<std::string, std::set<size_t>> packs;     // address of a pack -> passes that use it
+  std::map<graph::NodeId, std::set<size_t>> costly;  // node -> passes that compute it per element
+};
+
+class Keeper {
+ public:
+  /// `registers`: whether anything is kept at all. `habits`: of an earlier run, without which every
+  /// pack is kept and no value.
+  Keeper(const Region& region, Emitter& emitter, bool registers, const Habits* habits)
+      : region_(region), e_(emitter), registers_(registers), habits_(habits) {}
+
+  /// Whether the pack is loaded before the first pass, for all of them.
+  bool keeps(const Dim& address) const;
+  /// Whether several passes read the pack.
+  bool is_read_again(const Dim& address) const;
+  /// Notes that a pass reads the pack.
+  void saw(const Dim& address, size_t pass) { seen_.packs[address.text()].insert(pass); }
+
+  /// The element's value: computed in the first pass that needs it, found in registers by the
+  /// others. Nothing where it is computed as usual. `scope`: of single elements.
+  std::optional<Value> value(graph::NodeId id, const Index& index, int scope, size_t pass);
+
+  /// "float kept[kItems][kVec];", one for each value.
+  std::vector<std::string> declarations() const;
+  const Habits& seen() const { return seen_; }
+
+ private:
+  const Region& region_;
+  Emitter& e_;
+  bool registers_;
+  const Habits* habits_;
+  Habits seen_;
+  std::map<graph::NodeId, std::string> names_;
+  bool busy_ = false;  // a value inside a kept one is not kept itself
+};
+
+}  // namespace kw::rows
