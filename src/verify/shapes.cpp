@@ -63,6 +63,15 @@ int64_t adjust(int64_t wanted, const DimRange& range) {
   return std::clamp((wanted + step - 1) / step * step, low, std::max(low, high));
 }
 
+/// Whether a module of one can be asked for the other: as many outputs, of the same ranks and
+/// dtypes.
+bool same_form(const graph::Graph& one, const graph::Graph& other) {
+  return std::ranges::equal(one.outputs, other.outputs, [&](const auto& a, const auto& b) {
+    return one[a.node].shape.size() == other[b.node].shape.size() &&
+           one[a.node].dtype == other[b.node].dtype;
+  });
+}
+
 class Planner {
  public:
   Planner(const task::Task& task, const ShapeLimits& limits) : task_(task), limits_(limits) {
@@ -251,6 +260,12 @@ class Planner {
       if (graph.error().blame != Blame::Input) return std::move(graph).error();
       plan_.left_out.push_back(fmt::format("{}: the reference refuses it: {}",
                                            task::dims_text(dims), graph.error().message));
+      return Done{};
+    }
+    // "squeeze()" drops whatever extent happens to be 1: no kernel is meant to follow.
+    if (!plan_.cases.empty() && !same_form(*graph, plan_.cases.front().graph)) {
+      plan_.left_out.push_back(
+          fmt::format("{}: the outputs have another rank or dtype there", task::dims_text(dims)));
       return Done{};
     }
     ShapeCase shape{dims, why, false, false, std::move(graph).value(), 0};

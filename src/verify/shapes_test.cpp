@@ -103,6 +103,29 @@ TEST(Shapes, WhatTheReferenceRefusesIsListed) {
   EXPECT_TRUE(said);
 }
 
+TEST(Shapes, WhereTheOutputHasAnotherRankNothingIsAsked) {
+  class Squeezed : public FakeReference {
+   public:
+    Result<graph::Graph> trace(const task::Dims& dims) const override {
+      graph::Graph graph = KW_TRY(FakeReference::trace(dims));
+      if (dims.at("B") != 1) return graph;
+      graph::Builder b;
+      const graph::NodeId x = b.input("x", tensor::DType::Fp32, graph[graph.inputs[0].node].shape);
+      const graph::NodeId y = KW_TRY(b.reshape(x, {graph::Dim::symbol("D", dims.at("D"))}));
+      return std::move(b).finish({{"y", y}});
+    }
+  };
+  task::Task task = fake_task();
+  task.reference = std::make_shared<Squeezed>();
+  const auto plan = plan_shapes(task, virtual_limits());
+  ASSERT_TRUE(plan) << plan.error().message;
+  EXPECT_EQ(extents_of(*plan, "B").count(1), 0u);
+  bool told = false;
+  for (const std::string& line : plan->left_out)
+    told = told || line.find("another rank") != std::string::npos;
+  EXPECT_TRUE(told);
+}
+
 TEST(Shapes, OwnShapesAreVariedWhereMostAreRefused) {
   struct Heads : FakeReference {
     Result<graph::Graph> trace(const task::Dims& dims) const override {
