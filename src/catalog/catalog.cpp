@@ -4,38 +4,112 @@
 
 #include "base/check.h"
 #include "base/text.h"
-#include "kMethodsText.inc"
+#include "catalog/metric.h"
+#include "catalog/reader.h"
+#include "kCatalogFiles.inc"
 
 namespace kw::catalog {
+namespace {
 
-static std::vector<Method> read_table() {
-  std::vector<Method> methods;
-  for (std::string_view line : split_lines(kMethodsText)) {
-    line = trim(line);
-    if (line.empty() || line.front() == '#') continue;
-    const std::vector<std::string> cells = split(line, '|');
-    KW_CHECK(cells.size() == 3, "a method line is 'id | axis | title': " + std::string(line));
-    methods.push_back(
-        {std::string(trim(cells[0])), std::string(trim(cells[1])), std::string(trim(cells[2]))});
+const Tables& built_in() {
+  static const Tables tables = [] {
+    std::vector<File> files;
+    for (const auto* row = kCatalogFiles; row->name != nullptr; ++row)
+      files.push_back({row->name, row->text});
+    Result<Tables> read = read_tables(files);
+    KW_CHECK(read, "the built-in catalogue must be readable: " + read.error().message);
+    return std::move(read).value();
+  }();
+  return tables;
+}
+
+template <typename T>
+const T* find_row(const std::vector<T>& rows, std::string_view id) {
+  const auto at = std::ranges::find(rows, id, &T::id);
+  return at == rows.end() ? nullptr : &*at;
+}
+
+template <typename T>
+Json list_json(const std::vector<T>& texts) {
+  Json list = Json::array();
+  for (const T& text : texts) list.push(text);
+  return list;
+}
+
+Json sass_json(const Method& method) {
+  Json list = Json::array();
+  for (const SassCheck& check : method.sass) {
+    Json patterns = Json::object();
+    const Opcodes* known = find_opcodes(check.opcodes);
+    for (const std::string& target : arch::targets_with(method.features)) {
+      const auto pattern = known->pattern(target);
+      patterns.set(target, pattern ? Json(*pattern) : Json());
+    }
+    list.push(Json::object()
+                  .set("check", sass_check_name(check.kind))
+                  .set("opcodes", check.opcodes)
+                  .set("patterns", std::move(patterns)));
   }
-  return methods;
+  return list;
 }
 
-std::span<const Method> methods() {
-  static const std::vector<Method> table = read_table();
-  return table;
+}  // namespace
+
+const char* effect_name(Effect effect) {
+  constexpr const char* kNames[] = {"none", "reassociates", "approximates", "precision"};
+  return kNames[static_cast<size_t>(effect)];
 }
 
-const Method* find(std::string_view id) {
-  const auto all = methods();
-  const auto at = std::ranges::find(all, id, &Method::id);
-  return at == all.end() ? nullptr : &*at;
+const char* expressible_name(Expressible expressible) {
+  constexpr const char* kNames[] = {"module", "foreign", "no"};
+  return kNames[static_cast<size_t>(expressible)];
 }
+
+const char* sass_check_name(SassCheck::Kind kind) {
+  constexpr const char* kNames[] = {"present", "absent", "more", "fewer"};
+  return kNames[static_cast<size_t>(kind)];
+}
+
+std::optional<std::string> Opcodes::pattern(std::string_view target) const {
+  for (const Row& row : rows) {
+    const bool here = std::ranges::any_of(
+        row.targets, [&](const std::string& name) { return name == target || name == "all"; });
+    if (here) return row.pattern;
+  }
+  return std::nullopt;
+}
+
+std::span<const Method> methods() { return built_in().methods; }
+const Method* find(std::string_view id) { return find_row(built_in().methods, id); }
+std::span<const Opcodes> opcodes() { return built_in().opcodes; }
+const Opcodes* find_opcodes(std::string_view id) { return find_row(built_in().opcodes, id); }
+std::span<const Metric> metrics() { return built_in().metrics; }
+const Metric* find_metric(std::string_view id) { return find_row(built_in().metrics, id); }
 
 std::vector<std::string> ids() {
   std::vector<std::string> out;
   for (const Method& method : methods()) out.push_back(method.id);
   return out;
+}
+
+Json to_json(const Method& method) {
+  std::vector<std::string> features;
+  for (const arch::Feature feature : method.features)
+    features.emplace_back(arch::feature_name(feature));
+  Json json = Json::object();
+  json.set("id", method.id).set("axis", method.axis).set("priority", method.priority);
+  json.set("title", method.title).set("features", list_json(features));
+  json.set("targets", list_json(arch::targets_with(method.features)));
+  json.set("gain", Json::array().push(method.gain_low).push(method.gain_high));
+  json.set("trigger", method.trigger ? Json(to_text(*method.trigger)) : Json());
+  json.set("skip", method.skip ? Json(to_text(*method.skip)) : Json());
+  json.set("needs", list_json(method.needs)).set("conflicts", list_json(method.conflicts));
+  json.set("supersedes", list_json(method.supersedes));
+  json.set("effect", effect_name(method.effect)).set("sass", sass_json(method));
+  json.set("sanitizer", list_json(method.sanitizer)).set("knobs", list_json(method.knobs));
+  json.set("expressible", expressible_name(method.expressible));
+  json.set("experimental", method.experimental).set("guidance", method.guidance);
+  return json;
 }
 
 }  // namespace kw::catalog

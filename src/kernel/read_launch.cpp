@@ -18,7 +18,7 @@ static std::string methods_hint(std::string_view id) {
   for (const catalog::Method& method : catalog::methods()) {
     if (method.axis == axis) names.push_back(method.id.substr(method.id.find('.') + 1));
   }
-  if (names.empty()) return "ids start with compute., memory. or latency.; see catalog/methods.txt";
+  if (names.empty()) return "ids start with compute., memory. or latency.; see 'kernelwright catalog'";
   return "known under " + std::string(axis) + ".: " + join(names, ", ");
 }
 

@@ -1,0 +1,41 @@
+// The canonical metrics: what conditions of the catalogue may speak of, and what profilers call it.
+// Values are in profile.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/json.h"
+
+namespace kw::catalog {
+
+enum class Unit : uint8_t { Percent, Microseconds, Bytes, Count, Ratio, Flag };
+/// "%", "us", "bytes", "count", "ratio", "flag".
+const char* unit_name(Unit unit);
+std::optional<Unit> unit_from_name(std::string_view name);
+
+struct Metric {
+  enum class Better : uint8_t { High, Low, Neither };
+  /// How several columns of one profile that mean this metric become one value.
+  enum class Combine : uint8_t { First, Max, Sum };
+  std::string id, title;
+  Unit unit = Unit::Ratio;
+  Better better = Better::Neither;
+  Combine combine = Combine::First;
+  std::vector<std::string> ncu;     // columns of the raw page, preferred first
+  std::vector<std::string> labels;  // names of the details page, newer and older
+  std::vector<std::string> vgpu;    // counters of the virtual GPU it is made of
+  bool counted = true;  // by hardware while the kernel runs; false: known from the launch
+};
+
+/// All canonical metrics in the order of the file.
+std::span<const Metric> metrics();
+const Metric* find_metric(std::string_view id);
+
+Json to_json(const Metric& metric);
+
+}  // namespace kw::catalog
