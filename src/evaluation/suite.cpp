@@ -19,7 +19,12 @@ namespace {
 constexpr int kMostDepth = 8;
 constexpr size_t kMostTasks = 10000;
 
-bool is_task_folder(const std::string& path) { return os::exists(path + "/task.toml"); }
+/// Ours, or one of cuda-engine's fixtures.
+bool is_task_folder(const std::string& path) {
+  const auto has = [&](const char* name) { return os::exists(path + "/" + name); };
+  return has("task.toml") ||
+         (has("prompt.txt") && has("reference.py") && has("shapes.yaml") && has("notes.md"));
+}
 
 std::string base_name(const std::string& path) {
   const size_t slash = path.find_last_of('/');

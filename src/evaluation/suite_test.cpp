@@ -54,6 +54,16 @@ TEST_F(SuiteFolder, FindsFoldersAndFilesInNaturalOrder) {
   EXPECT_EQ(names(root_.string() + "/level1/"), (Names{"2_Matmul", "10_Relu"}));
 }
 
+// The folders of another generator, too, if they are whole; what is left of others is only a file.
+TEST_F(SuiteFolder, FindsFixtures) {
+  for (const char* name : {"prompt.txt", "reference.py", "shapes.yaml", "notes.md"}) {
+    write("suite/gelu_fp16/" + std::string(name));
+    if (std::string(name) != "notes.md") write("suite/half_fp16/" + std::string(name));
+  }
+  EXPECT_EQ(names(root_ / "suite"), (Names{"gelu_fp16", "half_fp16.reference"}));
+  EXPECT_EQ(names(root_ / "suite/gelu_fp16"), Names{"gelu_fp16"});
+}
+
 TEST_F(SuiteFolder, OneTaskIsASuite) {
   write("own/task.toml");
   write("alone.py");

@@ -6,6 +6,7 @@
 
 #include "frontend/binder.h"
 #include "frontend/entry.h"
+#include "frontend/load_fixture.h"
 #include "frontend/load_folder.h"
 #include "frontend/load_optimizer.h"
 #include "frontend/load_source.h"
@@ -61,6 +62,12 @@ Result<task::Task> read_source(const std::string& text, const std::string& path,
   Binder binder(found, request.inputs, std::move(from_file), draft.entry.source->name);
   KW_TRY(binder.bind(draft));
   if (binder.unknown().empty()) return make_task(std::move(draft));
+  if (request.describe) {
+    LoadRequest again = request;
+    again.describe = {};
+    for (const std::string& name : binder.unknown()) again.inputs.push_back(request.describe(name));
+    return read_source(text, path, again);
+  }
   if (!bare || draft.given.empty()) return binder.ask();
   return load_flat(std::move(draft), binder.unknown());
 }
@@ -92,7 +99,7 @@ Result<task::Task> load_python(const std::string& text, const std::string& path,
 
 Result<task::Task> load_task(const std::string& path, const LoadOptions& options) {
   if (os::is_directory(path) || path.ends_with("/task.toml") || path == "task.toml")
-    return load_folder(path, options);
+    return is_fixture(path) ? load_fixture(path, options) : load_folder(path, options);
   if (!os::exists(path)) return input_error(fmt::format("{}: no such file or folder", path));
   if (!path.ends_with(".py"))
     return input_error(

@@ -51,31 +51,6 @@ LoadRequest request_of(const TaskToml& toml, const LoadOptions& options) {
   return request;
 }
 
-Status check_shape(const task::Task& task, const task::Dims& shape, const std::string& where) {
-  for (const auto& [name, range] : task.dims) {
-    const auto found = shape.find(name);
-    if (found == shape.end())
-      return input_error(
-          fmt::format("{}: shape {} has no value for dim {}", where, task::dims_text(shape), name));
-    const int64_t value = found->second;
-    if (value < range.low || value > range.high || value % range.multiple != 0)
-      return input_error(
-          fmt::format("{}: {}={} is outside the dim's own range: {} … {}, multiples "
-                      "of {}",
-                      where, name, value, range.low, range.high, range.multiple));
-  }
-  for (const auto& [name, value] : shape) {
-    if (!task.dims.count(name))
-      return input_error(fmt::format("{}: the task has no dim '{}' (in shape {})", where, name,
-                                     task::dims_text(shape)));
-  }
-  auto traced = task.reference->trace(shape);
-  if (!traced)
-    return std::move(traced).error().context(
-        fmt::format("{}: at shape {}", where, task::dims_text(shape)));
-  return Done{};
-}
-
 Status apply_shapes(task::Task& task, const TaskToml& toml, const LoadOptions& options,
                     const std::string& where) {
   for (const auto& [name, range] : toml.dims) {
@@ -123,10 +98,39 @@ void apply_inputs(task::Task& task, const TaskToml& toml) {
 
 }  // namespace
 
+Status check_shape(const task::Task& task, const task::Dims& shape, const std::string& where) {
+  for (const auto& [name, range] : task.dims) {
+    const auto found = shape.find(name);
+    if (found == shape.end())
+      return input_error(
+          fmt::format("{}: shape {} has no value for dim {}", where, task::dims_text(shape), name));
+    const int64_t value = found->second;
+    if (value < range.low || value > range.high || value % range.multiple != 0)
+      return input_error(
+          fmt::format("{}: {}={} is outside the dim's own range: {} … {}, multiples "
+                      "of {}",
+                      where, name, value, range.low, range.high, range.multiple));
+  }
+  for (const auto& [name, value] : shape) {
+    if (!task.dims.count(name))
+      return input_error(fmt::format("{}: the task has no dim '{}' (in shape {})", where, name,
+                                     task::dims_text(shape)));
+  }
+  auto traced = task.reference->trace(shape);
+  if (!traced)
+    return std::move(traced).error().context(
+        fmt::format("{}: at shape {}", where, task::dims_text(shape)));
+  return Done{};
+}
+
 Result<task::Task> load_folder(const std::string& path, const LoadOptions& options) {
   const std::string folder = folder_of(path);
   const std::string toml_path = folder + "/task.toml";
-  if (!os::exists(toml_path)) return input_error(fmt::format("{} has no task.toml", folder));
+  if (!os::exists(toml_path))
+    return input_error(
+        fmt::format("{} has no task.toml, nor all of prompt.txt, reference.py, shapes.yaml and "
+                    "notes.md",
+                    folder));
   const std::string text = KW_TRY(os::read_file(toml_path, kMaxTextBytes));
   const TaskToml toml = KW_TRY(parse_task_toml(text, toml_path));
   KW_TRY(check_bounds(toml, toml_path));

@@ -10,6 +10,10 @@
 
 namespace kw::frontend {
 
+/// Whether a shape gives every dim of the task a value in its range, and the reference takes it;
+/// `where` says whose shape it is.
+Status check_shape(const task::Task& task, const task::Dims& shape, const std::string& where);
+
 /// `path`: the folder, or its task.toml.
 Result<task::Task> load_folder(const std::string& path, const LoadOptions& options);
 

@@ -18,6 +18,8 @@ struct LoadRequest {
   task::Dims dims;
   std::vector<std::string> output_names;
   OtherReader other_reader = {};
+  /// Asked for every parameter that nobody described; may be empty.
+  std::function<GivenInput(const std::string& parameter)> describe = {};
 };
 
 Result<task::Task> load_source(const std::string& text, const std::string& path,

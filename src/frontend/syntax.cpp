@@ -73,7 +73,7 @@ Result<std::shared_ptr<const Source>> parse_python(std::string text, const std::
   if (!error.is_null())
     return located(*source, static_cast<int>(error["line"].as_int(1)),
                    static_cast<int>(error["column"].as_int(1)), 1,
-                   "Python's parser: " + error["message"].as_string());
+                   kSyntaxMark + error["message"].as_string());
   source->tree = (*parsed)["tree"];
   return std::shared_ptr<const Source>(std::move(source));
 }

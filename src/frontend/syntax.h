@@ -19,6 +19,8 @@ struct Source {
   Json tree;  // Module
 };
 
+/// Begins what Python says of a text that is no Python.
+inline constexpr const char* kSyntaxMark = "Python's parser: ";
 /// Files beyond this are not references.
 inline constexpr size_t kMaxSourceBytes = 1 << 20;
 

@@ -182,7 +182,9 @@ TEST(FoldersMissing, NamesWhatIsMissing) {
   Folder folder;
   const auto without = load_task(folder.path());
   ASSERT_FALSE(without);
-  EXPECT_EQ(without.error().message, folder.path() + " has no task.toml");
+  EXPECT_EQ(without.error().message,
+            folder.path() +
+                " has no task.toml, nor all of prompt.txt, reference.py, shapes.yaml and notes.md");
   folder.add("task.toml", kInputs);
   const auto no_reference = load_task(folder.path());
   ASSERT_FALSE(no_reference);
@@ -191,6 +193,67 @@ TEST(FoldersMissing, NamesWhatIsMissing) {
   ASSERT_FALSE(nothing);
   EXPECT_EQ(nothing.error().message, "no/such/thing.py: no such file or folder");
 }
+
+struct FixtureCase {
+  const char* name;
+  const char* prompt;
+  const char* reference;
+  const char* yaml;    // "": the documentation's
+  const char* inputs;  // as read; "": refused …
+  const char* shapes;  // the first to be right at, the one to be fast at; … with these words
+};
+
+class Fixtures : public testing::TestWithParam<FixtureCase> {};
+
+TEST_P(Fixtures, AreTasksToo) {
+  const FixtureCase& one = GetParam();
+  Folder folder;
+  folder.add("prompt.txt", one.prompt);
+  folder.add("reference.py", one.reference);
+  folder.add("shapes.yaml", *one.yaml != 0 ? one.yaml : blocks("yaml").at(0));
+  folder.add("notes.md", "# Notes\n");
+  const auto task = load_task(folder.path() + "/");
+  if (*one.inputs == 0) {
+    ASSERT_FALSE(task);
+    EXPECT_EQ(task.error().blame, Blame::Input);
+    EXPECT_NE(task.error().message.find(one.shapes), std::string::npos) << task.error().message;
+    return;
+  }
+  ASSERT_TRUE(task) << task.error().message;
+  std::string inputs;
+  for (const task::TensorSpec& input : task->inputs)
+    inputs += fmt::format("{}{}: {}[{}]", inputs.empty() ? "" : "; ", input.name,
+                          tensor::dtype_name(input.dtype), join(input.shape, ", "));
+  EXPECT_EQ(inputs, one.inputs);
+  EXPECT_EQ(task::dims_text(task->correctness_shapes.at(0)) + "; " +
+                task::dims_text(task->benchmark_shapes.at(0)),
+            one.shapes);
+  EXPECT_EQ(task->format, "fixture");
+  EXPECT_EQ(task->prompt, trim(one.prompt));
+}
+
+const FixtureCase kFixtures[] = {
+    {"rows", "Generate a kernel for fp16 rows.\n", "def reference(x):\n  return x * 2\n", "",
+     "x: fp16[B, D]", "B=8 D=64; B=4096 D=4096"},
+    {"vectors", "two of float32", kReference, "- [128]\n- [2048]\n", "x: fp32[N]; y: fp32[N]",
+     "N=128; N=16777216"},
+    {"nobody_says_a_dtype", "Add.", kReference, "- [4, 4, 8]\n",
+     "x: fp32[d0, d1, d2]; y: fp32[d0, d1, d2]", "d0=4 d1=4 d2=8; d0=256 d1=256 d2=256"},
+    {"columns", "bf16", "def reference(x, gamma):\n  return x * gamma\n", "",
+     "x: bf16[B, D]; gamma: bf16[D]", "B=8 D=64; B=4096 D=4096"},
+    {"square", "fp16", "def reference(a, c, bias):\n  return a @ c + bias\n",
+     "- [256, 256]\n- [512, 512]\n", "a: fp16[N, N]; c: fp16[N, N]; bias: fp16[N]",
+     "N=256; N=4096"},
+    {"described_by_itself", "fp16", "def reference(x: 'fp32[R, C]'):\n  return x * 2\n", "",
+     "x: fp32[R, C]", "C=64 R=8; C=4096 R=4096"},
+    {"other_rank", "fp16", "def reference(x: 'fp32[R]'):\n  return x * 2\n", "", "",
+     "shapes of rank 2, but the first input of the reference has 1 named dims"},
+    {"bad_shapes", "fp16", kReference, "- [8, x]\n", "", "shapes.yaml:1: 'x' is no extent"},
+    {"refused_shape", "fp32", "def reference(x):\n  return x.view(-1, 4).sum(-1)\n", "- [7]\n", "",
+     "N=7"},
+};
+INSTANTIATE_TEST_SUITE_P(All, Fixtures, testing::ValuesIn(kFixtures),
+                         [](const auto& one) { return std::string(one.param.name); });
 
 TEST(FoldersWritten, StatesAreOutputsToo) {
   Folder folder;
