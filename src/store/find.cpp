@@ -16,6 +16,7 @@ namespace kw::store {
 namespace {
 
 constexpr size_t kMostNamed = 6;
+constexpr size_t kFewestDigits = 4;  // of the random ones at an id's end
 
 std::string base_name(const std::string& folder) {
   return std::filesystem::path(folder).filename();
@@ -66,7 +67,9 @@ Result<std::string> find_run(const std::string& root, const std::string& name) {
   for (const std::string& folder : folders) {
     ids.push_back(base_name(folder));
     if (ids.back() == name) return folder;
-    if (ids.back().starts_with(name)) meant.push_back(folder);
+    const std::string digits = ids.back().substr(ids.back().rfind('-') + 1);
+    const bool by_digits = name.size() >= kFewestDigits && digits.starts_with(name);
+    if (ids.back().starts_with(name) || by_digits) meant.push_back(folder);
   }
   if (meant.size() == 1) return meant.front();
   if (meant.empty()) {

@@ -192,7 +192,10 @@ TEST(FindRun, ByPathIdBeginningAndLatest) {
   const std::string first = finished(root.path(), "soft", 3),
                     second = finished(root.path(), "norm", 3);
   const std::string id = std::filesystem::path(first).filename();
-  for (const std::string& name : {first, id, id.substr(0, id.size() - 1)}) {
+  const std::string digits = id.substr(id.rfind('-') + 1);
+  EXPECT_EQ(digits.size(), 12u);
+  for (const std::string& name :
+       {first, id, id.substr(0, id.size() - 1), digits, digits.substr(0, 8)}) {
     EXPECT_EQ(*find_run(root.path(), name), first) << name;
   }
   EXPECT_EQ(*find_run(root.path(), "latest"), second);
@@ -212,10 +215,10 @@ TEST(FindRun, ByPathIdBeginningAndLatest) {
 }
 
 TEST(RunId, SortsByTimeAndFitsInAFileName) {
-  EXPECT_EQ(run_id(1794733964, "rms_norm", 0x13f2a), "20261115-091244-rms_norm-3f2a");
-  EXPECT_EQ(run_id(0, "../x y/\n", 1), "19700101-000000-.._x_y__-0001");
-  EXPECT_EQ(run_id(0, "", 1), "19700101-000000-run-0001");
-  EXPECT_LT(run_id(0, std::string(5000, 'x'), 1).size(), 60u);
+  EXPECT_EQ(run_id(1794733964, "rms_norm", 0x13f2a), "20261115-091244-rms_norm-000000013f2a");
+  EXPECT_EQ(run_id(0, "../x y/\n", 1), "19700101-000000-.._x_y__-000000000001");
+  EXPECT_EQ(run_id(0, "", 1), "19700101-000000-run-000000000001");
+  EXPECT_LT(run_id(0, std::string(5000, 'x'), 1).size(), 64u);
   EXPECT_EQ(utc_seconds(utc_text(1794733964)), 1794733964);
   for (const char* bad : {"", "2026", "2026-11-15T09:12:44", "2026-11-15T09:12:44Z "}) {
     EXPECT_EQ(utc_seconds(bad), -1) << bad;

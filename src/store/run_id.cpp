@@ -56,9 +56,9 @@ int64_t utc_seconds(const std::string& text) {
 
 std::string run_id(int64_t seconds, std::string_view name, uint64_t salt) {
   const std::tm at = utc(seconds);
-  return fmt::format("{:04}{:02}{:02}-{:02}{:02}{:02}-{}-{:04x}", at.tm_year + 1900, at.tm_mon + 1,
+  return fmt::format("{:04}{:02}{:02}-{:02}{:02}{:02}-{}-{:012x}", at.tm_year + 1900, at.tm_mon + 1,
                      at.tm_mday, at.tm_hour, at.tm_min, at.tm_sec, as_file_name(name),
-                     salt & 0xffff);
+                     salt & 0xffff'ffff'ffff);
 }
 
 }  // namespace kw::store

@@ -13,8 +13,8 @@ int64_t wall_clock();
 std::string utc_text(int64_t seconds);
 /// The way back; -1 when it is not of this form.
 int64_t utc_seconds(const std::string& text);
-/// "20261115-091244-rms_norm-3f2a": time in UTC, the task's name as far as it fits in a file name,
-/// 16 bits of `salt`.
+/// "20261115-091244-rms_norm-3f2a9b01c7d4": time in UTC, the task's name as far as it fits in a file
+/// name, 48 bits of `salt`.
 std::string run_id(int64_t seconds, std::string_view name, uint64_t salt);
 
 }  // namespace kw::store
