@@ -78,6 +78,7 @@ constexpr OptionRow kSynthesizeOptions[] = {
     {"--input", Takes::Many},
     {"--dim", Takes::Many},
     {"--dims", Takes::One},
+    {"--elements", Takes::One},
     {"--target", Takes::One},
     {"--device", Takes::One},
     {"--compiler", Takes::One},

@@ -48,6 +48,7 @@ Result<engine::SynthesizeRequest> synthesize_request(const Args& args, Io& io) {
   request.inputs = args.all("--input");
   const engine::BindingRequest bindings = KW_TRY(binding_options(args));
   request.dims = bindings.dims;
+  request.elements = KW_TRY(integer_option(args, "--elements", 0, 1, int64_t{1} << 40));
   request.target = args.one("--target", "auto");
   request.device = args.one("--device", "auto");
   request.compiler = args.one("--compiler");

@@ -15,6 +15,14 @@ constexpr double kBadTail = 1.25;       // time over that of full waves
 constexpr double kFarFromFloor = 2;     // an estimate beyond the floor times this has a cause
 constexpr double kManyTransfers = 1.3;  // bytes moved over those that must be
 
+constexpr double kGoodSectors = 0.8;    // of the bytes moved are asked for
+constexpr double kManyConflicts = 0.1;  // of the wavefronts
+constexpr double kIdleLanes = 0.7;
+
+double share(uint64_t part, uint64_t whole) {
+  return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
+}
+
 struct Advice {
   const char* bound;
   const char* text;
@@ -31,7 +39,7 @@ constexpr Advice kAdvice[] = {
     {"pipes",
      "bound by a slow pipe (special functions, conversions or fp64): fewer exp, log, div and "
      "conversions per element, packed conversions, exp2 with prescaled arguments"},
-    {"shared",
+    {"shared memory",
      "bound by shared memory: avoid bank conflicts, use shuffles, keep values in registers"},
     {"compute", "bound by arithmetic: use tensor cores where precision allows, contract to fma"},
     {"launch",
@@ -104,6 +112,37 @@ std::string bound_text(const Cost* cost, const bench::Work& work, const bench::F
                        memory / floor.memory_us);
   if (us > 0 && floor.us > 0 && us > kFarFromFloor * floor.us)
     out += "it is far from the floor: look for the largest number above first\n";
+  return out;
+}
+
+std::string counters_hint(const std::vector<CostLaunch>& launches) {
+  std::string out;
+  for (size_t i = 0; i < launches.size(); ++i) {
+    const record::CounterValues& counted = launches[i].counted;
+    if (counted.warp_total == 0) continue;
+    const double used =
+        share(counted.global_load_bytes + counted.global_store_bytes,
+              record::kSectorBytes * (counted.global_load_sectors + counted.global_store_sectors));
+    const uint64_t wavefronts = counted.shared_load_wavefronts + counted.shared_store_wavefronts;
+    const double conflicts = share(counted.shared_bank_conflicts, wavefronts);
+    const double divergent = share(counted.divergent_branches, counted.branches);
+    out += fmt::format(
+        "launch {} (counted by the virtual GPU at a small shape): {:.0f} % of the bytes in global "
+        "sectors used, {:.0f} % of shared wavefronts are bank conflicts, {:.0f} % of lanes at "
+        "work, {:.0f} % of branches diverge, {} atomics hit a taken address\n",
+        i + 1, 100 * used, 100 * conflicts, 100 * counted.lane_efficiency(), 100 * divergent,
+        counted.atomic_serialised);
+    if (used > 0 && used < kGoodSectors)
+      out += "  - accesses are not coalesced: let neighbouring threads touch neighbouring bytes\n";
+    if (conflicts > kManyConflicts)
+      out += "  - bank conflicts: pad or swizzle the shared arrays, or use shuffles\n";
+    if (counted.lane_efficiency() < kIdleLanes)
+      out += "  - many lanes idle: divergence, or blocks wider than their work\n";
+    if (counted.local_bytes > 0)
+      out +=
+          "  - registers spill or arrays are indexed at run time (local memory): shorten live "
+          "ranges, unroll, or lower the block size\n";
+  }
   return out;
 }
 

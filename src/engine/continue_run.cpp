@@ -58,6 +58,7 @@ Json request_to_json(const SynthesizeRequest& request) {
   Json dims = Json::object();
   for (const auto& [name, value] : request.dims) dims.set(name, value);
   json.set("dims", std::move(dims)).set("prompt", request.prompt);
+  json.set("elements", request.elements);
   json.set("target", request.target).set("device", request.device);
   json.set("compiler", request.compiler).set("proposer", request.proposer);
   json.set("seconds", request.seconds).set("candidates", static_cast<int64_t>(request.candidates));
@@ -77,6 +78,7 @@ SynthesizeRequest request_from_json(const Json& json) {
   request.function = json["function"].as_string();
   request.inputs = strings(json["inputs"]);
   for (const auto& [name, value] : json["dims"].members()) request.dims[name] = value.as_int();
+  request.elements = json["elements"].as_int();
   request.prompt = json["prompt"].as_string();
   request.target = json["target"].as_string();
   request.device = json["device"].as_string();
@@ -147,7 +149,7 @@ void Synthesis::restore_archive() {
     if (profile.is_null() && verdict.is_null()) continue;
     if (!archive_.add(candidate)) continue;
     search::Entry& entry = archive_.at(candidate.id);
-    entry.estimate_us = profile["estimate"]["us"].as_double();
+    entry.estimate_us = profile["rank_us"].as_double(profile["estimate"]["us"].as_double());
     entry.at_least = profile["at_least"].as_bool();
     const std::string& name = verdict["verdict"].as_string();
     if (!name.empty() && name != "passed") {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <thread>
 
 #include "base/text.h"
@@ -88,16 +89,75 @@ Status Judge::prepare() {
   const int cores = static_cast<int>(std::thread::hardware_concurrency());
   ahead_ = std::make_unique<AheadCompiler>(*inner_, std::clamp(cores, 1, kMostCompilers));
   for (auto& lane : lanes_.all()) lane->tools.verify.compiler = ahead_.get();
-  dims_ = request_.task->benchmark_shapes.empty() ? request_.task->correctness_shapes.front()
-                                                  : request_.task->benchmark_shapes.front();
+  const std::vector<task::Dims>& asked = request_.task->benchmark_shapes;
   searched_ = *request_.task;
-  searched_.benchmark_shapes = {dims_};
-  const graph::Graph whole = KW_TRY(request_.task->reference->trace(dims_));
-  work_ = work_at(*request_.task, whole);
-  floor_ = bench::floor_of(work_, *request_.calibration);
+  searched_.benchmark_shapes = asked.empty() ? std::vector{searched_.correctness_shapes.front()}
+                               : request_.all_shapes ? asked
+                                                     : std::vector{asked.front()};
+  for (const task::Dims& dims : searched_.benchmark_shapes) {
+    sites_.push_back(std::make_unique<Site>());
+    KW_TRY(sites_.back()->choose(*request_.task, dims, *request_.calibration));
+  }
+  for (auto& lane : lanes_.all()) lane->shapes.resize(sites_.size());
   seed_ = request_.verify.seed ? *request_.verify.seed : KW_TRY(os::random_bits()) >> 1;
-  counting_ = std::make_unique<Counting>();
-  return counting_->choose(*request_.task, dims_, whole);
+  return Done{};
+}
+
+const task::Dims& Judge::dims() const { return first().dims; }
+const bench::Work& Judge::work() const { return first().work; }
+const bench::Floor& Judge::floor() const { return first().floor; }
+
+// What comes between the host and an empty kernel comes between it and every other, too.
+double Judge::as_ranked(double us) const {
+  const record::Calibration& gpu = *request_.calibration;
+  if (!request_.host_time || us <= 0 || gpu.host_us <= 0) return us;
+  return gpu.host_us + std::max(0.0, us - gpu.launch_us);
+}
+
+double Judge::rank_of(const std::function<double(const Site&)>& known) const {
+  double logs = 0;
+  int count = 0;
+  for (const auto& site : sites_) {
+    if (!site->dropped.empty()) continue;
+    const double us = known(*site);
+    if (us <= 0) return 0;
+    logs += std::log(us);
+    ++count;
+  }
+  // A mean of one is that one, to the last bit.
+  return count == 1 ? known(first()) : std::exp(logs / count);
+}
+
+double Judge::rank_floor_us() const {
+  return rank_of([this](const Site& site) { return as_ranked(site.floor.us); });
+}
+
+std::string Judge::ranked_by() const {
+  const bool host = measures() || request_.calibration->host_us > 0;
+  const std::string seen = !request_.host_time ? "time on the GPU"
+                           : host              ? "what the host sees, launches included"
+                                  : "time on the GPU, launches included; what the host adds is not "
+                                    "known without one";
+  return sites_.size() > 1 ? "the geometric mean over the benchmark shapes of " + seen : seen;
+}
+
+std::vector<ShapeTime> Judge::shape_times(const std::string& id) const {
+  std::vector<ShapeTime> list;
+  for (const auto& site : sites_) {
+    ShapeTime one;
+    one.dims = task::dims_text(site->dims);
+    one.floor_us = as_ranked(site->floor.us);
+    one.problem = site->dropped;
+    const auto timed = site->times.find(id);
+    const auto cost = site->costs.find(id);
+    one.measured = timed != site->times.end();
+    if (one.measured)
+      one.us = timed->second;
+    else if (cost != site->costs.end())
+      one.us = as_ranked(cost->second.us);
+    list.push_back(std::move(one));
+  }
+  return list;
 }
 
 void Judge::tell(const std::string& what) const {
@@ -170,7 +230,7 @@ Result<search::Look> Judge::certify(const record::Candidate& candidate) {
   tell("certifying " + candidate.origin);
   BenchRequest request;
   request.verify = verify_request(candidate);
-  request.dims = dims_;
+  request.dims = dims();
   request.torch_modes = request_.torch_modes;
   Certificate made;
   made.id = candidate.id;
@@ -183,7 +243,7 @@ Result<search::Look> Judge::certify(const record::Candidate& candidate) {
   if (measures()) compile_ahead(shipped, lane.tools.verify.gpu->info().image, true);
   BenchTools tools = lane.tools;
   tools.pools = &lane.pools;
-  tools.shape = lane.shape ? &*lane.shape : nullptr;
+  tools.shape = lane.shapes.front().shape ? &*lane.shapes.front().shape : nullptr;
   made.bench = KW_TRY(bench_module(made.text, *request_.task, request, tools, progress_));
   KW_TRY(run_.judged(candidate.id, to_json(made.bench.gate)));
   if (made.bench.candidate.measurement) {
@@ -198,7 +258,10 @@ Result<search::Look> Judge::certify(const record::Candidate& candidate) {
   }
   KW_TRY(note_resources(candidate, made));
   double us = made.bench.estimate ? made.bench.estimate->us : 0;
-  if (made.bench.candidate.measurement) us = made.bench.candidate.measurement->summary.median;
+  if (made.bench.candidate.measurement) {
+    first().times[candidate.id] = rank_us(*made.bench.candidate.measurement);
+    us = rank_measured(candidate.id);
+  }
   certificate_ = std::move(made);
   return search::Look{us, ""};
 }
@@ -206,13 +269,13 @@ Result<search::Look> Judge::certify(const record::Candidate& candidate) {
 // The images that ship, and what they cost on the chip.
 Status Judge::note_resources(const record::Candidate& candidate, Certificate& certificate) {
   // A run that goes on has its estimates on file, but not what was counted.
-  if (counting_->launches.count(candidate.id) == 0) KW_TRY(screen_one(candidate));
-  if (const auto cost = counting_->costs.find(candidate.id); cost != counting_->costs.end())
+  if (first().launches.count(candidate.id) == 0) KW_TRY(screen_one(candidate));
+  if (const auto cost = first().costs.find(candidate.id); cost != first().costs.end())
     certificate.cost = cost->second;
   const kernel::Module module = KW_TRY(parse_module(certificate.text, "kernel.cu"));
   exec::Device& device = *lanes_.first().tools.verify.virtual_gpu;
-  const auto request = counting_->compile_request(module, fixed_for(device, candidate),
-                                                  request_.verify.timeout_seconds);
+  const auto request = first().compile_request(module, fixed_for(device, candidate),
+                                               request_.verify.timeout_seconds);
   if (!request) return Done{};
   exec::CompileRequest ask = *request;
   ask.image = exec::ImageKind::Ptx;
@@ -224,8 +287,8 @@ Status Judge::note_resources(const record::Candidate& candidate, Certificate& ce
   certificate.cubin = cubin->compiled;
   for (const exec::CompiledKernel& kernel : certificate.cubin->kernels)
     certificate.resources.push_back(kernel.resources);
-  const auto known = KW_TRY(with_registers(candidate, counting_->launches[candidate.id]));
-  const Cost whole = cost_of(cost_request(candidate, known));
+  const auto known = KW_TRY(with_registers(first(), candidate));
+  const Cost whole = cost_of(cost_request(first(), candidate, known));
   if (!whole.launches.empty())
     certificate.occupancy = std::ranges::max_element(whole.launches, {}, &CostPart::us)->occupancy;
   return Done{};

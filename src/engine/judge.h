@@ -4,6 +4,7 @@
 // run's folder at once.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -21,11 +22,12 @@
 namespace kw::engine {
 
 struct JudgeRequest {
-  const task::Task* task = nullptr;  // its first benchmark shape is the one to be fast at
+  const task::Task* task = nullptr;  // its first benchmark shape is the one that is reported
   VerifyRequest verify;              // reference, options and seed; module and tunables are ours
   std::vector<std::string> torch_modes;
-  bool host_time = false;  // candidates are ranked by what the host sees, launches included
-  bool quick = false;      // certify() only looks again at what is known: nothing is certified
+  bool host_time = false;   // candidates are ranked by what the host sees, launches included
+  bool all_shapes = false;  // … by the geometric mean over all benchmark shapes, not at the first
+  bool quick = false;       // certify() only looks again at what is known: nothing is certified
   const record::Calibration* calibration = nullptr;  // rates for estimates and the floor
 };
 
@@ -38,6 +40,15 @@ struct Certificate {
   std::vector<exec::KernelResources> resources;  // of its kernels, as far as known
   std::optional<double> occupancy;               // of the slowest launch, by the cost model
   std::optional<Cost> cost;
+};
+
+/// How long a candidate takes at one of the shapes it is ranked at.
+struct ShapeTime {
+  std::string dims;
+  double us = 0;          // as it is ranked; 0: not known
+  bool measured = false;  // else estimated
+  double floor_us = 0;
+  std::string problem;  // why it is not timed here
 };
 
 /// A candidate compiled for the timed shape and, where asked, run at a small one under all checks.
@@ -68,46 +79,68 @@ class Judge : public search::Evaluator {
   Result<Trial> trial(const record::Candidate& candidate, bool run);
   /// The gate at the timed shape and the task's smaller ones; its verdict is kept.
   Result<VerifyReport> verify(const record::Candidate& candidate);
-  /// What screening estimated; nullptr when it has not looked.
+  /// What screening estimated at dims(); nullptr when it has not looked.
   const Cost* cost(const std::string& id) const;
+  /// What it counted there; empty when it has not.
+  std::vector<CostLaunch> counted(const std::string& id) const;
   /// Takes the place of what was certified last.
   void keep(Certificate certificate) { certificate_ = std::move(certificate); }
 
-  /// The shape to be fast at.
-  const task::Dims& dims() const { return dims_; }
-  const bench::Work& work() const { return work_; }
-  const bench::Floor& floor() const { return floor_; }
+  /// The shape to be fast at, or the first of them.
+  const task::Dims& dims() const;
+  const bench::Work& work() const;
+  const bench::Floor& floor() const;
+  /// What ranks are measured against: the floor over the same shapes, seen from the same place.
+  double rank_floor_us() const;
+  /// "time on the GPU", "what the host sees, launches included", …
+  std::string ranked_by() const;
+  /// At every shape it is ranked at, dims() first.
+  std::vector<ShapeTime> shape_times(const std::string& id) const;
   /// Of the candidate certified last; nothing before.
   const std::optional<Certificate>& certificate() const { return certificate_; }
   /// What certification said when it last refused one, for the report of a failure.
   const std::optional<VerifyReport>& last_refusal() const { return last_refusal_; }
 
  private:
-  struct Counting;
+  struct Site;
+  struct Counted;
   Judge(const JudgeRequest& request, Lanes& lanes, store::Run& run, Progress progress);
 
   Status prepare();
+  Site& first() const { return *sites_.front(); }
+  /// An estimate or a floor as it is ranked.
+  double as_ranked(double us) const;
+  /// Over the shapes; `known` gives each one's, 0 where there is none.
+  double rank_of(const std::function<double(const Site&)>& known) const;
   void tell(const std::string& what) const;
   kernel::Bindings fixed_for(const exec::Device& device, const record::Candidate& candidate) const;
   VerifyRequest verify_request(const record::Candidate& candidate) const;
   /// Tells the compilers what the candidates will need.
   void compile_ahead(const record::Candidate& candidate, exec::ImageKind image, bool all_shapes);
   Result<search::Look> screen_one(const record::Candidate& candidate);
+  Result<Counted> count_at(Site& site, const kernel::Module& module,
+                           const record::Candidate& candidate);
   Result<search::Look> refuse(const record::Candidate& candidate, const record::Verdict& verdict);
   /// Registers of the kernels at the timed shape; empty when nothing here makes cubins.
-  Result<std::vector<CostLaunch>> with_registers(const record::Candidate& candidate,
-                                                 std::vector<CostLaunch> launches);
-  Result<search::Look> finish_screening(const record::Candidate& candidate, const Cost& cost,
-                                        bool at_least = false);
+  Result<std::vector<CostLaunch>> with_registers(const Site& site,
+                                                 const record::Candidate& candidate);
+  Result<search::Look> finish_screening(const record::Candidate& candidate, bool at_least = false);
   /// The time a candidate is ranked by.
   double rank_us(const bench::Measurement& measured) const;
   Result<search::Look> measure_one(Lane& lane, const record::Candidate& candidate);
-  Status find_shape(Lane& lane);
+  Status find_shape(Lane& lane, size_t site);
+  /// Whether all could be timed at that shape; what is rejected says so in its look.
+  Result<bool> pair_at(Lane& lane, size_t site, const search::Candidates& candidates, int effort,
+                       std::vector<search::Look>& looks);
+  Status note_time(Site& site, const record::Candidate& candidate, const char* kind,
+                   const bench::Measurement& measured);
+  double rank_measured(const std::string& id) const;
+  bool timed_at(size_t site) const;
   Result<VerifyReport> gate(Lane& lane, const record::Candidate& candidate);
   Result<std::string> ready(Lane& lane, const record::Candidate& candidate);
-  bench::MeasureOptions measure_options(Lane& lane, const std::vector<TimedCandidate*>& timed,
-                                        int effort);
-  CostRequest cost_request(const record::Candidate& candidate,
+  bench::MeasureOptions measure_options(const TimedShape& shape,
+                                        const std::vector<TimedCandidate*>& timed, int effort);
+  CostRequest cost_request(const Site& site, const record::Candidate& candidate,
                            std::vector<CostLaunch> launches) const;
   Result<std::vector<exec::KernelResources>> resources_of(const kernel::Module& module,
                                                           const record::Candidate& candidate);
@@ -118,12 +151,9 @@ class Judge : public search::Evaluator {
   Lanes& lanes_;
   store::Run& run_;
   Progress progress_;
-  task::Dims dims_;
-  task::Task searched_;  // the task at the timed shape; certifying adds its other ones
-  bench::Work work_;
-  bench::Floor floor_;
+  std::vector<std::unique_ptr<Site>> sites_;  // shapes that candidates are ranked at
+  task::Task searched_;  // the task at the timed shapes; certifying adds its other ones
   uint64_t seed_ = 0;
-  std::unique_ptr<Counting> counting_;
   exec::Compiler* inner_ = nullptr;  // behind ahead_
   std::unique_ptr<AheadCompiler> ahead_;
   std::set<std::string> gated_;  // ids that verify() passed on the first lane

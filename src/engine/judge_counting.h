@@ -1,5 +1,5 @@
-// The shape at which candidates are counted on the virtual GPU, and what was counted. Internal to
-// the judge.
+// One shape to be fast at: its floor, the smaller shape at which candidates are counted on the
+// virtual GPU for it, and what was counted and timed. Internal to the judge.
 #pragma once
 
 #include <map>
@@ -14,9 +14,10 @@
 
 namespace kw::engine {
 
-struct Judge::Counting {
+struct Judge::Site {
   /// The timed shape, cut down until the virtual GPU does it in milliseconds, with inputs.
-  Status choose(const task::Task& asked, const task::Dims& timed, const graph::Graph& whole);
+  Status choose(const task::Task& asked, const task::Dims& timed,
+                const record::Calibration& calibration);
   /// What the kernels of the timed shape are compiled with; nothing when the module does not serve
   /// it. The image kind is the caller's.
   std::optional<exec::CompileRequest> compile_request(const kernel::Module& module,
@@ -24,14 +25,18 @@ struct Judge::Counting {
                                                       double timeout_seconds) const;
 
   const task::Task* task = nullptr;
-  task::Dims dims;          // timed
-  graph::Graph graph;       // at these
+  task::Dims dims;     // timed
+  graph::Graph graph;  // at these
+  bench::Work work;
+  bench::Floor floor;
   verify::ShapePlan plan;   // all shapes the virtual GPU looks at
   verify::ShapeCase small;  // where things are counted
   std::vector<tensor::HostTensor> inputs;
   double scale = 1;
   std::map<std::string, std::vector<CostLaunch>> launches;  // by id
   std::map<std::string, Cost> costs;
+  std::map<std::string, double> times;  // on the clock, as they are ranked
+  std::string dropped;                  // why nothing is timed here any more
 };
 
 // Verdicts that a look at a candidate ends with, and their words.

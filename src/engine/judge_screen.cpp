@@ -102,15 +102,26 @@ record::Verdict rejected(record::Stage stage, std::string reason) {
 }
 
 record::Verdict not_completed(const exec::RunOutcome& outcome) {
+  // The virtual GPU's time limit is about this machine; what a kernel does too long is counted.
+  if (outcome.status == exec::RunStatus::Hung) return record::Unknown{outcome.message};
   return rejected(record::Stage::VirtualGpu,
                   fmt::format("{}: {}", exec::run_status_name(outcome.status), outcome.message));
 }
 
-Status Judge::Counting::choose(const task::Task& asked, const task::Dims& timed,
-                               const graph::Graph& whole) {
+/// What counting at one shape gave.
+struct Judge::Counted {
+  std::optional<record::Verdict> refused;
+  Cost cost;
+  bool at_least = false;  // counting was given up
+};
+
+Status Judge::Site::choose(const task::Task& asked, const task::Dims& timed,
+                           const record::Calibration& calibration) {
   task = &asked;
   dims = timed;
-  graph = whole;
+  graph = KW_TRY(asked.reference->trace(timed));
+  work = work_at(asked, graph);
+  floor = bench::floor_of(work, calibration);
   plan = KW_TRY(verify::plan_shapes(asked, verify::virtual_limits()));
   task::Task only = asked;
   only.correctness_shapes = only.benchmark_shapes = {timed};
@@ -132,9 +143,9 @@ Status Judge::Counting::choose(const task::Task& asked, const task::Dims& timed,
   return Done{};
 }
 
-std::optional<exec::CompileRequest> Judge::Counting::compile_request(const kernel::Module& module,
-                                                                     const kernel::Bindings& fixed,
-                                                                     double timeout_seconds) const {
+std::optional<exec::CompileRequest> Judge::Site::compile_request(const kernel::Module& module,
+                                                                 const kernel::Bindings& fixed,
+                                                                 double timeout_seconds) const {
   const auto matching = verify::match_tensors(module, *task, graph);
   if (!matching) return std::nullopt;
   const auto bindings = verify::bind_shape(module, *matching, *task, graph, dims, fixed);
@@ -149,11 +160,12 @@ void Judge::compile_ahead(const record::Candidate& candidate, exec::ImageKind im
   const Result<kernel::Module> module = parse_module(candidate.text, "module.cu");
   if (!module) return;
   const kernel::Bindings fixed = fixed_for(*lanes_.first().tools.verify.virtual_gpu, candidate);
-  std::vector<const verify::ShapeCase*> shapes = {&counting_->small};
-  for (const verify::ShapeCase& shape : counting_->plan.cases) {
+  std::vector<const verify::ShapeCase*> shapes;
+  for (const auto& site : sites_) shapes.push_back(&site->small);
+  for (const verify::ShapeCase& shape : first().plan.cases) {
     if (all_shapes) shapes.push_back(&shape);
   }
-  const auto matching = verify::match_tensors(*module, *request_.task, counting_->graph);
+  const auto matching = verify::match_tensors(*module, *request_.task, first().graph);
   if (!matching) return;
   for (const verify::ShapeCase* shape : shapes) {
     const auto bindings =
@@ -173,28 +185,40 @@ void Judge::compile_ahead(const record::Candidate& candidate, exec::ImageKind im
   }
 }
 
-Result<search::Look> Judge::finish_screening(const record::Candidate& candidate, const Cost& cost,
-                                             bool at_least) {
-  counting_->costs[candidate.id] = cost;
+Result<search::Look> Judge::finish_screening(const record::Candidate& candidate, bool at_least) {
+  const double us = rank_of([&](const Site& site) {
+    const auto cost = site.costs.find(candidate.id);
+    return cost == site.costs.end() ? 0 : as_ranked(cost->second.us);
+  });
   Json profile = Json::object();
-  profile.set("estimate", to_json(cost));
-  profile.set("counted_at", task::dims_text(counting_->small.dims));
-  profile.set("timed_at", task::dims_text(dims_)).set("scale", counting_->scale);
+  profile.set("estimate", to_json(first().costs[candidate.id])).set("rank_us", us);
+  profile.set("counted_at", task::dims_text(first().small.dims));
+  profile.set("timed_at", task::dims_text(dims())).set("scale", first().scale);
   profile.set("rates", request_.calibration->gpu).set("at_least", at_least);
   KW_TRY(run_.profiled(candidate.id, profile));
-  return search::Look{cost.us, "", at_least};
+  return search::Look{us, "", at_least};
 }
 
 Result<search::Look> Judge::screen_one(const record::Candidate& candidate) {
   KW_TRY(run_.add(candidate));
   const Result<kernel::Module> module = parse_module(candidate.text, "module.cu");
   if (!module) return refuse(candidate, rejected(record::Stage::Static, module.error().message));
+  bool at_least = false;
+  for (const auto& site : sites_) {
+    const Counted counted = KW_TRY(count_at(*site, *module, candidate));
+    if (counted.refused) return refuse(candidate, *counted.refused);
+    site->costs[candidate.id] = counted.cost;
+    at_least = at_least || counted.at_least;
+  }
+  return finish_screening(candidate, at_least);
+}
+
+Result<Judge::Counted> Judge::count_at(Site& at, const kernel::Module& module,
+                                       const record::Candidate& candidate) {
   exec::Device& device = *lanes_.first().tools.verify.virtual_gpu;
-  const Counting& at = *counting_;
-  const auto matching = verify::match_tensors(*module, *request_.task, at.small.graph);
-  if (!matching)
-    return refuse(candidate, rejected(record::Stage::Static, matching.error().message));
-  verify::Programs programs(*module, *ahead_, device, fixed_for(device, candidate),
+  const auto matching = verify::match_tensors(module, *request_.task, at.small.graph);
+  if (!matching) return Counted{rejected(record::Stage::Static, matching.error().message), {}};
+  verify::Programs programs(module, *ahead_, device, fixed_for(device, candidate),
                             request_.verify.timeout_seconds);
   const verify::Built built =
       KW_TRY(programs.build(*matching, *request_.task, at.small.graph, at.small.dims));
@@ -202,20 +226,20 @@ Result<search::Look> Judge::screen_one(const record::Candidate& candidate) {
   for (const verify::Built* one : {&built, &timed}) {
     if (one->failed) {
       KW_TRY(run_.compiled(candidate.id, compile_log(*one->failed)));
-      return refuse(candidate, rejected(record::Stage::Compile, first_error(*one->failed)));
+      return Counted{rejected(record::Stage::Compile, first_error(*one->failed)), {}};
     }
     // A trace may be tied to the extents of the shape to be fast at; then no smaller one tells.
     if (!one->not_served.empty() && one == &timed)
-      return refuse(candidate, rejected(record::Stage::Static, one->not_served));
+      return Counted{rejected(record::Stage::Static, one->not_served), {}};
     if (!one->not_loaded.empty() && !measures())
-      return refuse(candidate, rejected(record::Stage::VirtualGpu, one->not_loaded));
+      return Counted{rejected(record::Stage::VirtualGpu, one->not_loaded), {}};
   }
-  KW_TRY(run_.compiled(candidate.id, compile_log(programs.compiled())));
+  if (&at == &first()) KW_TRY(run_.compiled(candidate.id, compile_log(programs.compiled())));
+  Counted counted;
   // The virtual GPU cannot run it: only the clock can tell, so let it be asked.
   if (!built.ready || !timed.ready) {
-    Cost unknown;
-    unknown.us = floor_.us;
-    return finish_screening(candidate, unknown);
+    counted.cost.us = at.floor.us;
+    return counted;
   }
   exec::RunOptions options;
   options.counters = true;
@@ -226,35 +250,35 @@ Result<search::Look> Judge::screen_one(const record::Candidate& candidate) {
   const exec::RunOutcome outcome = KW_TRY(
       device.run(built.ready->image, built.ready->program,
                  verify::program_inputs(built.ready->program, *matching, at.inputs), options));
-  counting_->launches[candidate.id] = cost_launches(outcome.counters, timed.ready->program);
+  at.launches[candidate.id] = cost_launches(outcome.counters, timed.ready->program);
   if (over_budget(outcome)) {
-    Cost slow;
     const GpuRates rates;
-    slow.us = budget * at.scale / (rates.issue * rates.sms * rates.mhz);
-    return finish_screening(candidate, slow, true);
+    counted.cost.us = budget * at.scale / (rates.issue * rates.sms * rates.mhz);
+    counted.at_least = true;
+    return counted;
   }
-  if (outcome.status != exec::RunStatus::Completed) {
-    return refuse(candidate, not_completed(outcome));
-  }
-  return finish_screening(candidate,
-                          cost_of(cost_request(candidate, counting_->launches[candidate.id])));
+  if (outcome.status != exec::RunStatus::Completed) return Counted{not_completed(outcome), {}};
+  counted.cost = cost_of(cost_request(at, candidate, at.launches[candidate.id]));
+  return counted;
 }
 
-CostRequest Judge::cost_request(const record::Candidate& candidate,
+CostRequest Judge::cost_request(const Site& site, const record::Candidate& candidate,
                                 std::vector<CostLaunch> launches) const {
   CostRequest ask;
   ask.launches = std::move(launches);
-  ask.scale = counting_->scale;
+  ask.scale = site.scale;
   ask.target = fixed_for(*lanes_.first().tools.verify.virtual_gpu, candidate).target;
   ask.gpu = request_.calibration;
   return ask;
 }
 
-Result<std::vector<CostLaunch>> Judge::with_registers(const record::Candidate& candidate,
-                                                      std::vector<CostLaunch> launches) {
+Result<std::vector<CostLaunch>> Judge::with_registers(const Site& site,
+                                                      const record::Candidate& candidate) {
+  const auto counted = site.launches.find(candidate.id);
+  if (counted == site.launches.end()) return std::vector<CostLaunch>{};
   const kernel::Module module = KW_TRY(parse_module(candidate.text, "module.cu"));
   const kernel::Bindings fixed = fixed_for(*lanes_.first().tools.verify.virtual_gpu, candidate);
-  auto request = counting_->compile_request(module, fixed, request_.verify.timeout_seconds);
+  const auto request = site.compile_request(module, fixed, request_.verify.timeout_seconds);
   if (!request) return std::vector<CostLaunch>{};
   BestImage image(*ahead_, exec::ImageKind::Cubin);
   const auto compiled = image.compile(*request);
@@ -266,6 +290,7 @@ Result<std::vector<CostLaunch>> Judge::with_registers(const record::Candidate& c
     shared = std::max(shared, kernel.resources.static_shared);
   }
   if (most < 0) return std::vector<CostLaunch>{};
+  std::vector<CostLaunch> launches = counted->second;
   for (CostLaunch& launch : launches) {
     launch.registers = most;
     launch.shared_bytes += shared;
@@ -288,18 +313,19 @@ Result<std::vector<search::Look>> Judge::screen(const search::Candidates& candid
   // Registers cost a second compile; they are asked for where they can decide.
   std::vector<size_t> close;
   for (size_t i = 0; i < looks.size(); ++i) {
-    const bool counted = counting_->launches.count(candidates[i].id) > 0 && !looks[i].at_least;
+    const bool counted = first().launches.count(candidates[i].id) > 0 && !looks[i].at_least;
     if (counted && looks[i].us > 0 && looks[i].us <= kClose * best) close.push_back(i);
   }
   std::ranges::stable_sort(close, {}, [&](size_t i) { return looks[i].us; });
   if (close.size() > kSecondLooks) close.resize(kSecondLooks);
   for (const size_t i : close) compile_ahead(candidates[i], exec::ImageKind::Cubin, false);
   for (const size_t i : close) {
-    std::vector<CostLaunch> known =
-        KW_TRY(with_registers(candidates[i], counting_->launches[candidates[i].id]));
-    if (known.empty()) break;
-    const Cost cost = cost_of(cost_request(candidates[i], std::move(known)));
-    looks[i] = KW_TRY(finish_screening(candidates[i], cost));
+    for (const auto& site : sites_) {
+      const std::vector<CostLaunch> known = KW_TRY(with_registers(*site, candidates[i]));
+      if (known.empty()) return looks;
+      site->costs[candidates[i].id] = cost_of(cost_request(*site, candidates[i], known));
+    }
+    looks[i] = KW_TRY(finish_screening(candidates[i]));
   }
   return looks;
 }

@@ -4,7 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstdlib>
+#include <functional>
 #include <set>
 
 #include "base/random.h"
@@ -42,6 +44,9 @@ class ClockedGpu : public verify::FakeDevice {
   std::set<uint32_t> wrong_when_timed;
   std::set<uint32_t> crash_when_timed;
   uint32_t best = 256;
+  /// Instead of the block size's distance from the best; by rows and block size.
+  std::function<double(uint32_t rows, uint32_t threads)> clock;
+  double host_us = 0;
   int timings = 0;
   int copied_out = 0;  // outputs of the timed shape
   size_t most_together = 0;
@@ -89,9 +94,12 @@ class ClockedGpu : public verify::FakeDevice {
  private:
   exec::TimedResult timed(const exec::TimedProgram& program, const exec::TimeProtocol& protocol) {
     const uint32_t threads = program.program->launches[0].block.x;
-    const double us = 100 + 0.02 * std::abs(static_cast<double>(threads) - best);
+    const uint32_t rows = program.program->launches[0].grid.x;
+    const double us =
+        clock ? clock(rows, threads) : 100 + 0.02 * std::abs(static_cast<double>(threads) - best);
     exec::TimedResult result;
     result.samples.method = "events";
+    result.samples.host_us = host_us > 0 ? host_us / us : 0;
     for (int i = 0; i < protocol.max_samples; ++i) {
       result.samples.microseconds.push_back(us * (1 + 1e-5 * random_.real()));
       const auto entry = static_cast<size_t>(i) % program.pool.size();
@@ -138,6 +146,8 @@ class JudgeTest : public testing::Test {
     request.task = &task;
     request.verify.reference_path = "twice.py";
     request.calibration = &calibration;
+    request.all_shapes = all_shapes;
+    request.host_time = host_time;
     auto made = Judge::make(request, *lanes, *run, {});
     ASSERT_TRUE(made) << made.error().message;
     judge = std::move(made).value();
@@ -152,6 +162,7 @@ class JudgeTest : public testing::Test {
   }
   int64_t threads_of(const std::string& id) { return archive.at(id).candidate.tunes.at("THREADS"); }
 
+  bool all_shapes = false, host_time = false;
   store::TestFolder folder_;
   task::Task task = verify::fake_task();
   verify::FakeOracle oracle;
@@ -185,6 +196,62 @@ TEST_F(JudgeTest, TheFastestMeasuredIsCertifiedAndEverythingIsStored) {
   EXPECT_FALSE(run->timing(*outcome.winner)["certified"].is_null());
 }
 
+// Good at one of two shapes is not good at both.
+TEST_F(JudgeTest, AllShapesCountWhereAllAreAskedFor) {
+  task.benchmark_shapes = {{{"B", 64}, {"D", 64}}, {{"B", 128}, {"D", 64}}};
+  gpu.clock = [](uint32_t rows, uint32_t threads) {
+    if (threads > 128) return 1000.0;
+    if (rows == 64) return threads == 32 ? 10.0 : threads == 64 ? 20.0 : 30.0;
+    return threads == 32 ? 1000.0 : threads == 64 ? 100.0 : 90.0;
+  };
+  open();
+  EXPECT_EQ(threads_of(*find().winner), 32) << "the first shape alone";
+  EXPECT_EQ(judge->ranked_by(), "time on the GPU");
+  judge.reset();
+  archive = {};
+  all_shapes = true;
+  open();
+  const search::Outcome outcome = find();
+  ASSERT_TRUE(outcome.winner);
+  EXPECT_EQ(threads_of(*outcome.winner), 64);
+  EXPECT_NEAR(archive.at(*outcome.winner).measured_us, std::sqrt(20 * 100), 0.1);
+  EXPECT_NEAR(run->timing(*outcome.winner)["rank_us"].as_double(), std::sqrt(20 * 100), 0.1);
+  EXPECT_NEAR(judge->certificate()->bench.candidate.measurement->summary.median, 20, 0.1);
+  const std::vector<ShapeTime> shapes = judge->shape_times(*outcome.winner);
+  ASSERT_EQ(shapes.size(), 2u);
+  EXPECT_EQ(shapes[1].dims, "B=128 D=64");
+  EXPECT_NEAR(shapes[1].us, 100, 0.1);
+  EXPECT_TRUE(shapes[1].measured);
+  EXPECT_NEAR(judge->rank_floor_us(), std::sqrt(shapes[0].floor_us * shapes[1].floor_us), 1e-6);
+  EXPECT_NE(judge->ranked_by().find("geometric mean"), std::string::npos);
+}
+
+// The host's clock may order candidates the other way round.
+TEST_F(JudgeTest, WhatTheHostSeesCountsForLatency) {
+  gpu.host_us = 1e6;
+  host_time = true;
+  calibration.host_us = 7;
+  open();
+  EXPECT_EQ(threads_of(*find().winner), 512) << "the slowest on the GPU";
+  EXPECT_GE(judge->rank_floor_us(), 7);
+}
+
+TEST_F(JudgeTest, AllShapesCountInEstimates) {
+  task.benchmark_shapes = {{{"B", 64}, {"D", 64}}, {{"B", 4096}, {"D", 4096}}};
+  tools.verify.gpu = nullptr;
+  all_shapes = true;
+  open();
+  const search::Outcome outcome = find();
+  ASSERT_TRUE(outcome.winner);
+  const std::vector<ShapeTime> shapes = judge->shape_times(*outcome.winner);
+  ASSERT_EQ(shapes.size(), 2u);
+  EXPECT_FALSE(shapes[0].measured || shapes[1].measured);
+  EXPECT_GT(shapes[0].us, 0);
+  EXPECT_GT(shapes[1].floor_us, shapes[0].floor_us);
+  EXPECT_NEAR(archive.at(*outcome.winner).estimate_us, std::sqrt(shapes[0].us * shapes[1].us),
+              1e-6);
+}
+
 TEST_F(JudgeTest, BitsJudgedRightNeedNotLeaveTheDeviceAgain) {
   open();
   record::Candidate first =
@@ -194,10 +261,10 @@ TEST_F(JudgeTest, BitsJudgedRightNeedNotLeaveTheDeviceAgain) {
   ASSERT_TRUE(judge->screen({first, second}));
   ASSERT_TRUE(judge->measure({first}));
   const int before = gpu.copied_out;
-  TimedCandidate& known = *lanes->first().ready.at(first.id);
+  TimedCandidate& known = *lanes->first().shapes[0].ready.at(first.id);
   ASSERT_TRUE(judge->measure({second}));
   EXPECT_EQ(before, 4) << "one per set, in the gate; none to be timed";
-  EXPECT_EQ(lanes->first().ready.at(second.id)->audit.expected, known.audit.expected);
+  EXPECT_EQ(lanes->first().shapes[0].ready.at(second.id)->audit.expected, known.audit.expected);
   gpu.wrong = {128};
   record::Candidate third =
       record::make_candidate(kJudgedModule, {{"THREADS", 128}}, "test", "third");

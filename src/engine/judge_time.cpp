@@ -6,6 +6,7 @@
 
 #include "engine/inputs.h"
 #include "engine/judge.h"
+#include "engine/judge_counting.h"
 #include "engine/load.h"
 #include "os/entropy.h"
 #include "os/interrupt.h"
@@ -18,15 +19,17 @@ constexpr int kSets = 2;  // of inputs at the timed shape: contents must change 
 }  // namespace
 
 // The gate's pool where it has the timed shape whole, else one of that shape alone.
-Status Judge::find_shape(Lane& lane) {
-  if (lane.shape) return Done{};
+Status Judge::find_shape(Lane& lane, size_t site) {
+  LaneShape& at = lane.shapes[site];
+  if (at.shape) return Done{};
+  const task::Dims& dims = sites_[site]->dims;
   const auto& cases = lane.pools.large->shapes().cases;
   const bool judged = std::ranges::any_of(
-      cases, [&](const verify::ShapeCase& shape) { return shape.dims == dims_; });
+      cases, [&](const verify::ShapeCase& shape) { return shape.dims == dims; });
   if (!judged) {
     tell("drawing inputs of the timed shape");
     task::Task only = *request_.task;
-    only.correctness_shapes = only.benchmark_shapes = {dims_};
+    only.correctness_shapes = only.benchmark_shapes = {dims};
     verify::ShapeLimits limits;
     limits.derive = limits.cut = false;
     verify::ShapePlan plan = KW_TRY(verify::plan_shapes(only, limits));
@@ -34,11 +37,11 @@ Status Judge::find_shape(Lane& lane) {
     options.seed = request_.verify.seed;
     options.threads = request_.verify.threads;
     options.sets_per_shape = kSets;
-    lane.own_pool.emplace(KW_TRY(verify::Pool::make(*request_.task, *lane.tools.verify.oracle,
-                                                    std::move(plan), options, secret_seed)));
+    at.own_pool.emplace(KW_TRY(verify::Pool::make(*request_.task, *lane.tools.verify.oracle,
+                                                  std::move(plan), options, secret_seed)));
   }
-  verify::Pool& pool = judged ? *lane.pools.large : *lane.own_pool;
-  lane.shape = KW_TRY(timed_shape(pool, pool.task(), dims_, kSets, secret_seed));
+  verify::Pool& pool = judged ? *lane.pools.large : *at.own_pool;
+  at.shape = KW_TRY(timed_shape(pool, pool.task(), dims, kSets, secret_seed));
   return Done{};
 }
 
@@ -52,33 +55,46 @@ Result<VerifyReport> Judge::gate(Lane& lane, const record::Candidate& candidate)
   return judged;
 }
 
-/// "" when the candidate is ready on this lane, else why it must not be timed.
+/// "" when the candidate is ready on this lane at all shapes, else why it must not be timed.
 Result<std::string> Judge::ready(Lane& lane, const record::Candidate& candidate) {
-  if (lane.ready.count(candidate.id) > 0) return std::string();
+  if (lane.shapes.front().ready.count(candidate.id) > 0) return std::string();
   const bool gated = &lane == &lanes_.first() && gated_.count(candidate.id) > 0;
   const std::string reason =
       gated ? "" : verdict_reason(KW_TRY(gate(lane, candidate)).gate.verdict);
   if (!reason.empty()) return reason;
-  KW_TRY(find_shape(lane));
   const kernel::Module module = KW_TRY(parse_module(candidate.text, "module.cu"));
   PrepareOptions options;
   options.fixed = fixed_for(*lane.tools.verify.gpu, candidate);
   options.timeout_seconds = request_.verify.timeout_seconds;
-  std::unique_ptr<TimedCandidate> made = KW_TRY(prepare_candidate(
-      module, *lane.shape, *lane.tools.verify.compiler, *lane.tools.verify.gpu, options));
-  if (made->refused) {
-    KW_TRY(run_.judged(candidate.id, record::to_json(*made->refused)));
-    return verdict_reason(*made->refused);
+  std::vector<std::unique_ptr<TimedCandidate>> made(sites_.size());
+  for (size_t i = 0; i < sites_.size(); ++i) {
+    if (!timed_at(i)) continue;
+    const Status found = find_shape(lane, i);
+    if (!found && i == 0) return found.error();
+    if (!found) {
+      // One shape more than this machine can hold is no reason to rank at none.
+      const std::lock_guard lock(mutex_);
+      sites_[i]->dropped = found.error().message;
+      continue;
+    }
+    made[i] = KW_TRY(prepare_candidate(module, *lane.shapes[i].shape, *lane.tools.verify.compiler,
+                                       *lane.tools.verify.gpu, options));
+    if (!made[i]->refused) continue;
+    KW_TRY(run_.judged(candidate.id, record::to_json(*made[i]->refused)));
+    return verdict_reason(*made[i]->refused);
   }
-  lane.ready[candidate.id] = std::move(made);
+  for (size_t i = 0; i < sites_.size(); ++i) {
+    if (made[i]) lane.shapes[i].ready[candidate.id] = std::move(made[i]);
+  }
   return std::string();
 }
 
-bench::MeasureOptions Judge::measure_options(Lane& lane, const std::vector<TimedCandidate*>& timed,
+bench::MeasureOptions Judge::measure_options(const TimedShape& shape,
+                                             const std::vector<TimedCandidate*>& timed,
                                              int effort) {
   bench::MeasureOptions options;
   options.protocol.seed = seed_ + static_cast<uint64_t>(effort) * 7919;
-  options.protocol.hash_seed = lane.shape->hash_seed;
+  options.protocol.hash_seed = shape.hash_seed;
   options.protocol.timeout_seconds = request_.verify.timeout_seconds;
   options.protocol.warmup_seconds = 0.05;
   options.rule.min_samples = effort == 0 ? 10 : 20 * effort;
@@ -87,12 +103,11 @@ bench::MeasureOptions Judge::measure_options(Lane& lane, const std::vector<Timed
   options.rule.relative_noise = effort == 0 ? 0.01 : 0.005;
   options.batch_samples = 20;
   for (const TimedCandidate* one : timed) options.audits.push_back(one->audit);
-  options.judge = [&lane, timed](size_t program,
-                                 const exec::CopiedCall& call) -> std::optional<std::string> {
+  options.judge = [&shape, timed](size_t program,
+                                  const exec::CopiedCall& call) -> std::optional<std::string> {
     const auto set = static_cast<size_t>(call.entry);
-    if (call.entry < 0 || set >= lane.shape->sets.size())
-      return "a timed call names unknown inputs";
-    const auto wrong = judge_outputs(*lane.shape, *timed[program], set, call.buffers);
+    if (call.entry < 0 || set >= shape.sets.size()) return "a timed call names unknown inputs";
+    const auto wrong = judge_outputs(shape, *timed[program], set, call.buffers);
     if (!wrong) return std::nullopt;
     return "the output of a timed call is wrong: " + wrong->reason;
   };
@@ -104,24 +119,26 @@ Result<search::Look> Judge::measure_one(Lane& lane, const record::Candidate& can
   tell("judging " + candidate.origin);
   const std::string reason = KW_TRY(ready(lane, candidate));
   if (!reason.empty()) return search::Look{0, reason};
-  const std::vector<TimedCandidate*> timed = {lane.ready.at(candidate.id).get()};
-  const bench::MeasureOutcome outcome = KW_TRY(
-      bench::measure(*lane.tools.verify.gpu, {timed[0]->timed()}, measure_options(lane, timed, 0)));
-  if (outcome.status != exec::RunStatus::Completed) {
-    return refuse(candidate, record::Crashed{fmt::format("while it was timed: {}: {}",
-                                                         exec::run_status_name(outcome.status),
-                                                         outcome.message),
-                                             std::nullopt, ""});
+  for (size_t i = 0; i < sites_.size(); ++i) {
+    if (!timed_at(i)) continue;
+    const LaneShape& at = lane.shapes[i];
+    const std::vector<TimedCandidate*> timed = {at.ready.at(candidate.id).get()};
+    const bench::MeasureOutcome outcome = KW_TRY(bench::measure(
+        *lane.tools.verify.gpu, {timed[0]->timed()}, measure_options(*at.shape, timed, 0)));
+    if (outcome.status != exec::RunStatus::Completed) {
+      return refuse(candidate, record::Crashed{fmt::format("while it was timed: {}: {}",
+                                                           exec::run_status_name(outcome.status),
+                                                           outcome.message),
+                                               std::nullopt, ""});
+    }
+    const bench::Measurement& measured = outcome.measurements[0];
+    if (measured.rejected) {
+      return refuse(candidate,
+                    record::Rejected{record::Stage::Audit, *measured.rejected, std::nullopt, ""});
+    }
+    KW_TRY(note_time(*sites_[i], candidate, "quick", measured));
   }
-  const bench::Measurement& measured = outcome.measurements[0];
-  if (measured.rejected) {
-    return refuse(candidate,
-                  record::Rejected{record::Stage::Audit, *measured.rejected, std::nullopt, ""});
-  }
-  Json json = Json::object();
-  json.set("us", measured.summary.median).set("rank_us", rank_us(measured));
-  KW_TRY(run_.timed(candidate.id, json.set("quick", to_json(measured))));
-  return search::Look{rank_us(measured), ""};
+  return search::Look{rank_measured(candidate.id), ""};
 }
 
 double Judge::rank_us(const bench::Measurement& measured) const {
@@ -129,29 +146,52 @@ double Judge::rank_us(const bench::Measurement& measured) const {
   return request_.host_time && host > 0 ? host : measured.summary.median;
 }
 
-Result<std::vector<search::Look>> Judge::pair(const search::Candidates& candidates, int effort) {
-  Lane& lane = lanes_.first();
-  std::vector<search::Look> looks(candidates.size());
+bool Judge::timed_at(size_t site) const {
+  const std::lock_guard lock(mutex_);
+  return sites_[site]->dropped.empty();
+}
+
+double Judge::rank_measured(const std::string& id) const {
+  const std::lock_guard lock(mutex_);
+  return rank_of([&](const Site& site) {
+    const auto at = site.times.find(id);
+    return at == site.times.end() ? 0 : at->second;
+  });
+}
+
+// The first shape's samples are kept under `kind`, those of others under their dims as well.
+Status Judge::note_time(Site& site, const record::Candidate& candidate, const char* kind,
+                        const bench::Measurement& measured) {
+  {
+    const std::lock_guard lock(mutex_);
+    site.times[candidate.id] = rank_us(measured);
+  }
+  const bool reported = &site == &first();
+  Json json = Json::object();
+  if (reported) json.set("us", measured.summary.median);
+  if (const double rank = rank_measured(candidate.id); rank > 0) json.set("rank_us", rank);
+  json.set(reported ? kind : fmt::format("{} at {}", kind, task::dims_text(site.dims)),
+           to_json(measured));
+  return run_.timed(candidate.id, json);
+}
+
+Result<bool> Judge::pair_at(Lane& lane, size_t site, const search::Candidates& candidates,
+                            int effort, std::vector<search::Look>& looks) {
+  LaneShape& at = lane.shapes[site];
   std::vector<TimedCandidate*> timed;
   std::vector<exec::TimedProgram> programs;
   std::vector<size_t> owners;
   for (size_t i = 0; i < candidates.size(); ++i) {
-    KW_TRY(os::check_interrupted());
-    looks[i].refused = KW_TRY(ready(lane, candidates[i]));
     if (!looks[i].refused.empty()) continue;
-    timed.push_back(lane.ready.at(candidates[i].id).get());
+    timed.push_back(at.ready.at(candidates[i].id).get());
     programs.push_back(timed.back()->timed());
     owners.push_back(i);
   }
-  if (programs.empty()) return looks;
+  if (programs.empty()) return true;
   tell(fmt::format("timing {} candidates together", programs.size()));
   const bench::MeasureOutcome outcome = KW_TRY(
-      bench::measure(*lane.tools.verify.gpu, programs, measure_options(lane, timed, effort)));
-  if (outcome.status != exec::RunStatus::Completed) {
-    // Somebody among them ruined it; alone, each shows whether it was the one.
-    for (const size_t i : owners) looks[i] = KW_TRY(measure_one(lane, candidates[i]));
-    return looks;
-  }
+      bench::measure(*lane.tools.verify.gpu, programs, measure_options(*at.shape, timed, effort)));
+  if (outcome.status != exec::RunStatus::Completed) return false;
   for (size_t k = 0; k < owners.size(); ++k) {
     const bench::Measurement& measured = outcome.measurements[k];
     const record::Candidate& candidate = candidates[owners[k]];
@@ -160,11 +200,31 @@ Result<std::vector<search::Look>> Judge::pair(const search::Candidates& candidat
           candidate, record::Rejected{record::Stage::Audit, *measured.rejected, std::nullopt, ""}));
       continue;
     }
-    looks[owners[k]].us = rank_us(measured);
-    Json json = Json::object();
-    json.set("us", measured.summary.median).set("rank_us", rank_us(measured));
-    json.set("paired", to_json(measured)).set("among", static_cast<int64_t>(owners.size()));
-    KW_TRY(run_.timed(candidate.id, json));
+    KW_TRY(note_time(*sites_[site], candidate, "paired", measured));
+    KW_TRY(
+        run_.timed(candidate.id, Json::object().set("among", static_cast<int64_t>(owners.size()))));
+  }
+  return true;
+}
+
+Result<std::vector<search::Look>> Judge::pair(const search::Candidates& candidates, int effort) {
+  Lane& lane = lanes_.first();
+  std::vector<search::Look> looks(candidates.size());
+  for (size_t i = 0; i < candidates.size(); ++i) {
+    KW_TRY(os::check_interrupted());
+    looks[i].refused = KW_TRY(ready(lane, candidates[i]));
+  }
+  bool all = true;
+  for (size_t i = 0; i < sites_.size() && all; ++i) {
+    if (timed_at(i)) all = KW_TRY(pair_at(lane, i, candidates, effort, looks));
+  }
+  for (size_t i = 0; i < candidates.size(); ++i) {
+    if (!looks[i].refused.empty()) continue;
+    // Somebody among them ruined it; alone, each shows whether it was the one.
+    if (all)
+      looks[i].us = rank_measured(candidates[i].id);
+    else
+      looks[i] = KW_TRY(measure_one(lane, candidates[i]));
   }
   return looks;
 }

@@ -34,11 +34,36 @@ std::optional<record::Verdict> condemned(const exec::RunOutcome& outcome) {
   return not_completed(outcome);
 }
 
+/// "module.cu is not a valid kernel module: 2 problems: 3:16: unknown dtype …; 4:5: unknown line …"
+std::string problems_line(const std::string& message) {
+  constexpr size_t kMostProblems = 3;
+  constexpr std::string_view kMark = ": error: ";
+  std::string line;
+  size_t count = 0;
+  for (const std::string_view one : split_lines(message)) {
+    const size_t mark = one.find(kMark);
+    if (line.empty()) {
+      line = one;
+    } else if (mark != std::string_view::npos && ++count <= kMostProblems) {
+      const size_t place = std::min(one.find(':'), mark);
+      line += fmt::format("{} line {}: {}", count == 1 ? ":" : ";",
+                          one.substr(std::min(place + 1, mark), mark - std::min(place + 1, mark)),
+                          one.substr(mark + kMark.size()));
+    }
+  }
+  return line;
+}
+
 }  // namespace
 
 const Cost* Judge::cost(const std::string& id) const {
-  const auto at = counting_->costs.find(id);
-  return at == counting_->costs.end() ? nullptr : &at->second;
+  const auto at = first().costs.find(id);
+  return at == first().costs.end() ? nullptr : &at->second;
+}
+
+std::vector<CostLaunch> Judge::counted(const std::string& id) const {
+  const auto at = first().launches.find(id);
+  return at == first().launches.end() ? std::vector<CostLaunch>() : at->second;
 }
 
 Result<VerifyReport> Judge::verify(const record::Candidate& candidate) {
@@ -66,10 +91,10 @@ Result<Trial> Judge::trial(const record::Candidate& candidate, bool run) {
   };
   const Result<kernel::Module> module = parse_module(candidate.text, "module.cu");
   if (!module) {
-    const std::string first(split_lines(module.error().message + "\n").front());
-    return refuse_with(rejected(record::Stage::Static, first), module.error().message);
+    return refuse_with(rejected(record::Stage::Static, problems_line(module.error().message)),
+                       module.error().message);
   }
-  const Counting& at = *counting_;
+  const Site& at = first();
   exec::Device& device = *lanes_.first().tools.verify.virtual_gpu;
   const auto matching = verify::match_tensors(*module, *request_.task, at.small.graph);
   if (!matching) return refuse_with(rejected(record::Stage::Static, matching.error().message), "");
@@ -109,7 +134,7 @@ Result<std::vector<exec::KernelResources>> Judge::resources_of(const kernel::Mod
                                                                const record::Candidate& candidate) {
   std::vector<exec::KernelResources> resources;
   const kernel::Bindings fixed = fixed_for(*lanes_.first().tools.verify.virtual_gpu, candidate);
-  const auto request = counting_->compile_request(module, fixed, request_.verify.timeout_seconds);
+  const auto request = first().compile_request(module, fixed, request_.verify.timeout_seconds);
   if (!request) return resources;
   BestImage image(*ahead_, exec::ImageKind::Cubin);
   const auto compiled = image.compile(*request);

@@ -12,12 +12,17 @@
 
 namespace kw::engine {
 
+/// One of the shapes that candidates are timed at, on one GPU.
+struct LaneShape {
+  std::optional<verify::Pool> own_pool;  // when the gate's has not this shape whole
+  std::optional<TimedShape> shape;
+  std::map<std::string, std::unique_ptr<TimedCandidate>> ready;  // by id; judged at that shape
+};
+
 struct Lane {
   BenchTools tools;
   VerifyPools pools;
-  std::optional<verify::Pool> own_pool;  // when the gate's has not the timed shape whole
-  std::optional<TimedShape> shape;
-  std::map<std::string, std::unique_ptr<TimedCandidate>> ready;  // by id; judged at the timed shape
+  std::vector<LaneShape> shapes;  // the judge's
 };
 
 class Lanes {

@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include "base/text.h"
-#include "report/counters.h"
 #include "report/excerpt.h"
 #include "report/findings.h"
 #include "report/verdict.h"
@@ -53,6 +52,18 @@ std::string trial_text(const Trial& trial, const std::string& source) {
     if (!trial.outcome->printed.empty()) out += "printed:\n" + trial.outcome->printed;
   }
   return out + resources_text(trial.resources);
+}
+
+/// By what candidates are ranked, where that is more than the time at one shape.
+std::string shapes_text(const std::vector<ShapeTime>& shapes, const std::string& ranked_by) {
+  std::string out = "candidates are ranked by " + ranked_by + "\n";
+  for (size_t i = 0; shapes.size() > 1 && i < shapes.size(); ++i) {
+    const ShapeTime& one = shapes[i];
+    if (one.us <= 0) continue;
+    out += fmt::format("  at {}: {:.2f} us ({}), {:.0f} % of the floor there\n", one.dims, one.us,
+                       one.measured ? "measured" : "estimated", 100 * one.floor_us / one.us);
+  }
+  return out;
 }
 
 std::string gate_text(const VerifyReport& report) {
@@ -151,9 +162,14 @@ std::string JudgeBench::hints(const record::Candidate& candidate) {
   const bool known = archive_.contains(candidate.id);
   const search::Entry* at = known ? &archive_.at(candidate.id) : nullptr;
   const auto resources = resources_.find(candidate.id);
-  return bound_text(judge_.cost(candidate.id), judge_.work(), judge_.floor(),
-                    at != nullptr ? at->us() : 0, at != nullptr && at->measured_us > 0,
+  const std::vector<ShapeTime> shapes = judge_.shape_times(candidate.id);
+  // What an earlier session found out is known as a rank alone.
+  const bool here = shapes.front().us > 0;
+  const double us = here ? shapes.front().us : at != nullptr ? at->us() : 0;
+  const bool measured = here ? shapes.front().measured : at != nullptr && at->measured_us > 0;
+  return bound_text(judge_.cost(candidate.id), judge_.work(), judge_.floor(), us, measured,
                     calibration_.gpu) +
+         counters_hint(judge_.counted(candidate.id)) + shapes_text(shapes, judge_.ranked_by()) +
          (resources == resources_.end() ? "" : resources->second);
 }
 

@@ -48,4 +48,7 @@ class JudgeBench : public stages::Workbench {
 std::string bound_text(const Cost* cost, const bench::Work& work, const bench::Floor& floor,
                        double us, bool measured, const std::string& rates_of);
 
+/// What the virtual GPU counted of each launch, and what stands out in it.
+std::string counters_hint(const std::vector<CostLaunch>& launches);
+
 }  // namespace kw::engine

@@ -55,6 +55,8 @@ INSTANTIATE_TEST_SUITE_P(
                     BoundRow{"issue", bound_part("issue"), "fewer instructions"},
                     BoundRow{"pipes", bound_part("pipes"), "slow pipe"},
                     BoundRow{"launch", bound_part("launch"), "fewer kernels"},
+                    BoundRow{"shared", bound_part("shared memory"), "avoid bank conflicts"},
+                    BoundRow{"l2", bound_part("l2"), "L2 traffic"},
                     BoundRow{"compute", bound_part("compute"), "tensor cores"},
                     BoundRow{"occupancy", with(bound_part("memory"), &CostPart::occupancy, 0.2),
                              "occupancy is low"},
@@ -67,6 +69,41 @@ INSTANTIATE_TEST_SUITE_P(
                              "4.0 times what the task needs"},
                     BoundRow{"far", bound_part("memory"), "far from the floor"}),
     [](const auto& test) { return std::string(test.param.name); });
+
+struct CounterRow {
+  const char* name;
+  uint64_t record::CounterValues::*what;
+  uint64_t value;
+  const char* expected;  // "": nothing stands out
+};
+class CountersHint : public testing::TestWithParam<CounterRow> {};
+
+TEST_P(CountersHint, SaysWhatStandsOutAndWhoCounted) {
+  CostLaunch launch;
+  launch.counted.warp_total = 100;
+  launch.counted.lane_total = 3200;
+  launch.counted.global_load_bytes = 3200;
+  launch.counted.global_load_sectors = 100;
+  launch.counted.shared_load_wavefronts = 100;
+  launch.counted.*GetParam().what = GetParam().value;
+  const std::string text = counters_hint({launch});
+  EXPECT_TRUE(says(text, "counted by the virtual GPU")) << text;
+  EXPECT_EQ(says(text, "  - "), *GetParam().expected != 0) << text;
+  EXPECT_TRUE(says(text, GetParam().expected)) << text;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Rows, CountersHint,
+    testing::Values(CounterRow{"fine", &record::CounterValues::barriers, 1, ""},
+                    CounterRow{"scattered", &record::CounterValues::global_load_sectors, 400,
+                               "not coalesced"},
+                    CounterRow{"conflicts", &record::CounterValues::shared_bank_conflicts, 50,
+                               "pad or swizzle"},
+                    CounterRow{"idle", &record::CounterValues::lane_total, 800, "many lanes idle"},
+                    CounterRow{"spills", &record::CounterValues::local_bytes, 64, "local memory"}),
+    [](const auto& test) { return std::string(test.param.name); });
+
+TEST(CountersHintOf, NothingCountedSaysNothing) { EXPECT_EQ(counters_hint({{}}), ""); }
 
 TEST(BoundTextOf, MeasuredTimesSaysSo) {
   bench::Floor floor;

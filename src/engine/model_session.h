@@ -20,8 +20,7 @@ class ModelSession {
   const stages::Plan& plan() const { return plan_; }
   llm::Client& client() { return *client_; }
   /// One exchange; blocks. Ctrl-C cancels it.
-  llm::Outcome answer(const llm::ModelId& id, const llm::Request& request,
-                      const llm::Watch& watch);
+  llm::Outcome answer(const llm::ModelId& id, const llm::Request& request, const llm::Watch& watch);
   /// Rows of the ledger since the last call of this.
   std::vector<llm::LedgerEntry> fresh_rows();
   /// Rows of earlier sessions.

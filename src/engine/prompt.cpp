@@ -66,6 +66,7 @@ constexpr PhraseRow kPhrases[] = {
     {"no weights", PhraseKind::Weight, "no"},
     {"no affine", PhraseKind::Weight, "no"},
     {"non-affine", PhraseKind::Weight, "no"},
+    {"balanced", PhraseKind::Priority, "balanced"},
     {"low latency", PhraseKind::Priority, "latency"},
     {"latency", PhraseKind::Priority, "latency"},
     {"small batch", PhraseKind::Priority, "latency"},

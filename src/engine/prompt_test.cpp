@@ -36,6 +36,7 @@ INSTANTIATE_TEST_SUITE_P(
                  "dtype:fp16 axis:-1 priority:latency arch:sm_90", ""},
         ReadCase{"numbers", "softmax with dim=-1 at 4096x1024 for sm_80",
                  "axis:-1 shape:4096x1024 arch:sm_80", "softmax"},
+        ReadCase{"balanced", "balanced across shapes", "priority:balanced", "shapes"},
         ReadCase{"axis_number", "sum along axis 1", "axis:1", "sum"},
         ReadCase{"longest_wins", "double precision", "dtype:fp64", ""},
         ReadCase{"case", "BF16 Throughput AFFINE", "dtype:bf16 priority:throughput weight:yes", ""},

@@ -8,6 +8,7 @@
 #include "engine/verify_tools.h"
 #include "evaluation/suite.h"
 #include "frontend/load.h"
+#include "frontend/syntax.h"
 #include "graph/graph.h"
 #include "oracle/torch_python.h"
 #include "os/files.h"
@@ -39,6 +40,12 @@ constexpr const char* kMendable[] = {
 bool mendable(const std::string& message) {
   return std::ranges::any_of(
       kMendable, [&](const char* words) { return message.find(words) != std::string::npos; });
+}
+
+/// KernelBench's levels from 3 on are whole models, no kernels; looked at only when named.
+bool whole_model(const std::string& inside) {
+  return inside.find("/level3/") != std::string::npos ||
+         inside.find("/level4/") != std::string::npos;
 }
 
 std::string first_line(const std::string& message) {
@@ -83,6 +90,10 @@ Result<Screened> screen_one(const evaluation::SuiteTask& file,
   if (own.error().blame != Blame::Input) return own.error();
   screened.detail = own.error().message;
   screened.reason = first_line(own.error().message);
+  if (own.error().message.find(frontend::kSyntaxMark) != std::string::npos) {
+    screened.scope = Scope::NeedsReview;  // a newer Python may read it, and a person can mend it
+    return screened;
+  }
   if (!mendable(own.error().message)) return screened;
   const bool asked = torch != nullptr && !oracle::find_torch_python().path.empty();
   if (asked) {
@@ -116,6 +127,7 @@ Result<std::vector<Screened>> screen(const std::string& path, const Progress& pr
   std::vector<Screened> all;
   for (const evaluation::SuiteTask& file : suite.tasks) {
     KW_TRY(os::check_interrupted());
+    if (whole_model(file.path.substr(std::min(path.size(), file.path.size())))) continue;
     if (progress) progress("looking at " + file.name);
     all.push_back(KW_TRY(screen_one(file, torch)));
   }

@@ -50,6 +50,7 @@ class Synthesis {
   Status search();
   void conclude();
   Result<SynthesisReport> tell_the_rest();
+  Status apply_elements();
   Status apply_prompt();
   Status apply_precision();
   /// The benchmark shapes in the order a priority asks for.
@@ -90,7 +91,10 @@ class Synthesis {
   std::unique_ptr<search::Proposer> tuner() const;
   Status certify_models();
   Result<std::optional<record::Candidate>> annotated(const search::Entry& winner);
-  Result<std::string> certify_annotated(const record::Candidate& made, const Certificate& plain);
+  Result<std::string> certify_annotated(const record::Candidate& made, const search::Entry& winner,
+                                        const Certificate& plain);
+  Result<std::string> slower_than(const search::Entry& winner, const record::Candidate& made,
+                                  const Certificate& plain);
   Status polish();
   void polish_step();
 
@@ -100,6 +104,7 @@ class Synthesis {
   Json document() const;
   Json correctness_json() const;
   Json performance_json() const;
+  Json ranking_json(const std::string& id) const;
   Json prompt_json() const;
   Json candidates_json() const;
   Json trace_json(const StageTrace& trace) const;

@@ -19,7 +19,8 @@ constexpr size_t kTuned = 8;  // values of tunables tried of a model's modules, 
 constexpr size_t kTunedModules = 3;  // of which
 constexpr size_t kTunePlateau = 16;  // of them on the clock without a better one
 constexpr double kTuneShare = 0.5;   // of the time for searching
-constexpr double kSlower = 1.05;     // a polished kernel beyond the plain one's time is not shipped
+constexpr double kSlower = 1.05;     // what noise may add to the time of the same code
+constexpr int kPolishEffort = 2;     // of timing a polished kernel beside the plain one
 
 /// What the engine itself writes into a polished kernel.
 std::vector<std::string> measured_lines(const Certificate& certificate, const search::Entry& entry,
@@ -38,10 +39,10 @@ std::vector<std::string> measured_lines(const Certificate& certificate, const se
                     "floor.",
                     certificate.bench.device.name, measurement->summary.median, dims,
                     100 * floor_us / measurement->summary.median));
-  } else if (entry.estimate_us > 0 && !entry.at_least) {
+  } else if (certificate.cost && !entry.at_least) {
     lines.push_back(
         fmt::format("Estimated by kernelwright for {}, never measured: {:.2f} us at {}.", rates_of,
-                    entry.estimate_us, dims));
+                    certificate.cost->us, dims));
   }
   return lines;
 }
@@ -155,12 +156,12 @@ stages::Brief Synthesis::brief() const {
   stages::Brief brief;
   brief.name = task_->name;
   brief.reference = reference_text_;
-  brief.prompt = request_.prompt;
+  brief.prompt = task_->prompt;
   brief.spec = stages::to_json(work_->spec).dump(true);
   brief.interface = work_->interface;
   brief.target = work_->target;
   brief.goal = request_.goal;
-  brief.floor_us = judge_->floor().us;
+  brief.floor_us = judge_->rank_floor_us();
   const search::Entry* best = archive_.best();
   if (work_->proposer == "hybrid" && best != nullptr && best->candidate.model.empty()) {
     brief.built_in = best->candidate;
@@ -198,7 +199,7 @@ std::optional<record::Candidate> Synthesis::known_candidate(const std::string& i
 Status Synthesis::talk() {
   ModelWork& work = *work_;
   const search::Entry* best = archive_.best();
-  const double floor = judge_->floor().us;
+  const double floor = judge_->rank_floor_us();
   const bool counts = best != nullptr && (!judge_->measures() || best->measured_us > 0);
   if (work.proposer == "hybrid" && counts && best->us() > 0 &&
       floor / best->us() >= request_.goal) {
@@ -316,22 +317,52 @@ Result<std::optional<record::Candidate>> Synthesis::annotated(const search::Entr
 
 // Why the annotated kernel must not ship; "" when it was certified like the winner.
 Result<std::string> Synthesis::certify_annotated(const record::Candidate& made,
+                                                 const search::Entry& winner,
                                                  const Certificate& plain) {
   archive_.add(made);
   const stages::Look compiled = KW_TRY(work_->bench->compile(made));
   KW_TRY(work_->journal->show("stage5_polish", made.id));
   if (!compiled.ok) return "the annotated module was refused: " + compiled.reason;
+  const std::string slower = KW_TRY(slower_than(winner, made, plain));
+  if (!slower.empty()) return slower;
   const search::Look look = KW_TRY(judge_->certify(made));
   KW_TRY(work_->journal->show("stage5_polish", made.id));
   search::Entry& entry = archive_.at(made.id);
   entry.refused = look.refused;
   if (!look.refused.empty()) return "the annotated module was refused: " + look.refused;
-  const auto& before = plain.bench.candidate.measurement;
-  if (before) entry.measured_us = look.us;
-  if (before && look.us > kSlower * before->summary.median)
-    return fmt::format("the annotated module is slower: {:.2f} us", look.us);
   entry.certified = true;
   return std::string();
+}
+
+// "" when the annotated module is as fast as the plain one, side by side with it on the clock, or
+// by estimate where there is none. The same code may differ by noise; other code must not be
+// slower.
+Result<std::string> Synthesis::slower_than(const search::Entry& winner,
+                                           const record::Candidate& made,
+                                           const Certificate& plain) {
+  const bool same = stages::same_code(plain.text, made.text);
+  search::Entry& entry = archive_.at(made.id);
+  const std::vector<search::Look> screened = KW_TRY(judge_->screen({winner.candidate, made}));
+  entry.estimate_us = screened[1].us;
+  entry.at_least = screened[1].at_least;
+  entry.refused = screened[1].refused;
+  double before = screened[0].us, after = screened[1].us;
+  bool slower = screened[1].at_least && !screened[0].at_least;  // counting was given up
+  if (judge_->measures() && entry.alive()) {
+    const std::vector<search::Look> looks =
+        KW_TRY(judge_->pair({winner.candidate, made}, kPolishEffort));
+    before = looks[0].us;
+    after = entry.measured_us = looks[1].us;
+    entry.refused = looks[1].refused;
+    slower = false;
+  }
+  if (!entry.alive()) return "the annotated module was refused: " + entry.refused;
+  slower = slower || after > (same ? kSlower : 1) * before;
+  if (!slower) return std::string();
+  entry.refused = fmt::format("the annotated module {}is slower: {:.2f} us beside {:.2f} us ({})",
+                              same ? "" : "changes code and ", after, before,
+                              judge_->measures() ? "measured together" : "estimated");
+  return entry.refused;
 }
 
 // Whatever goes wrong, the winner ships as it is.
@@ -342,14 +373,11 @@ Status Synthesis::polish() {
   const auto made = KW_TRY(annotated(winner));
   if (!made) return Done{};
   const Certificate plain = *judge_->certificate();
-  work_->why_not_polished = KW_TRY(certify_annotated(*made, plain));
+  work_->why_not_polished = KW_TRY(certify_annotated(*made, winner, plain));
   if (!work_->why_not_polished.empty()) {
     judge_->keep(plain);
     return Done{};
   }
-  search::Entry& entry = archive_.at(made->id);
-  entry.estimate_us = winner.estimate_us;
-  entry.at_least = winner.at_least;
   outcome_->winner = made->id;
   work_->polished = true;
   return Done{};

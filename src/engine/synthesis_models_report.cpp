@@ -74,6 +74,9 @@ Json Synthesis::models_json() const {
   }
   json.set("stage_models", std::move(by_stage)).set("retry_budgets", std::move(budgets));
   json.set("escalate", plan.escalate).set("escalation_model", plan.escalation.text());
+  json.set("escalation_budgets", Json::object()
+                                     .set("codegen", plan.escalated_codegen)
+                                     .set("performance", plan.escalated_performance));
   json.set("budget_usd", request_.models.budget_usd.value_or(kDefaultBudget));
   json.set("transcripts", request_.models.transcripts);
   Json attempts = Json::array();

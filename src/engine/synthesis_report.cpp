@@ -94,7 +94,8 @@ void Synthesis::fill_performance() {
     if (bench.floor.us > 0) report_.floor_us = bench.floor.us;
   } else {
     const search::Entry& entry = archive_.at(*outcome_->winner);
-    report_.us = entry.at_least ? 0 : entry.estimate_us;
+    const std::optional<Cost>& cost = judge_->certificate()->cost;
+    report_.us = entry.at_least || !cost ? 0 : cost->us;
   }
   if (report_.us > 0) report_.of_floor = report_.floor_us / report_.us;
   for (const TimedEntry& rival : bench.rivals) {
@@ -201,6 +202,22 @@ Json Synthesis::correctness_json() const {
   return json;
 }
 
+// By what the winner is the best, shape by shape.
+Json Synthesis::ranking_json(const std::string& id) const {
+  Json shapes = Json::array();
+  for (const ShapeTime& one : judge_->shape_times(id)) {
+    Json row = Json::object();
+    row.set("dims", one.dims).set("time_us", one.measured ? Json(one.us) : Json());
+    row.set("estimate_us", one.measured ? Json() : or_null(one.us));
+    row.set("floor_us", or_null(one.floor_us));
+    shapes.push(row.set("problem", one.problem.empty() ? Json() : Json(one.problem)));
+  }
+  const std::string said = priority();
+  Json json = Json::object();
+  json.set("priority", said.empty() ? Json() : Json(said)).set("by", judge_->ranked_by());
+  return json.set("floor_us", or_null(judge_->rank_floor_us())).set("shapes", std::move(shapes));
+}
+
 Json Synthesis::performance_json() const {
   if (!report_.passed) return Json();
   const Certificate& certificate = *judge_->certificate();
@@ -227,6 +244,7 @@ Json Synthesis::performance_json() const {
   json.set("floor_us", or_null(report_.floor_us)).set("of_floor", or_null(report_.of_floor));
   json.set("floor", to_json(judge_->floor())).set("floor_of", calibration_.gpu);
   json.set("dims", report_.dims).set("perf_target", request_.perf_target);
+  json.set("ranking", ranking_json(certificate.id));
   json.set("speedup_vs_best", number_or_null(report_.speedup));
   json.set("relation_to_best", report_.relation.empty() ? Json() : Json(report_.relation));
   Json baselines = Json::array();
@@ -345,9 +363,8 @@ std::string Synthesis::readme() const {
       out += fmt::format("- {:.2f} times as fast as {} ({})\n", line.speedup, line.name,
                          line.relation);
   }
-  out += fmt::format(
-      "\nJudge it again: `kernelwright verify kernel.cu --reference {}`\n",
-      request_.models.store_reference ? "../inputs/reference.py" : "REF");
+  out += fmt::format("\nJudge it again: `kernelwright verify kernel.cu --reference {}`\n",
+                     request_.models.store_reference ? "../inputs/reference.py" : "REF");
   return out;
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <thread>
 
 #include "base/check.h"
@@ -157,6 +158,31 @@ void Synthesis::order_shapes(const std::string& priority) {
   if (priority == "throughput") std::ranges::reverse(task_->benchmark_shapes);
 }
 
+// A cube of that many elements of the input with the most dims.
+Status Synthesis::apply_elements() {
+  if (request_.elements == 0 || !request_.dims.empty()) return Done{};
+  std::set<std::string> names;
+  for (const task::TensorSpec& input : task_->inputs) {
+    std::set<std::string> own;
+    for (const std::string& extent : input.shape) {
+      if (task_->dims.count(extent) > 0) own.insert(extent);
+    }
+    if (own.size() > names.size()) names = std::move(own);
+  }
+  if (names.empty()) {
+    report_.warnings.push_back("--elements: the reference's shapes are fixed");
+    return Done{};
+  }
+  task::Dims dims = task_->benchmark_shapes.front();
+  const double root =
+      std::pow(static_cast<double>(request_.elements), 1.0 / static_cast<double>(names.size()));
+  for (const std::string& name : names) dims[name] = std::max<int64_t>(1, std::llround(root));
+  auto traced = task_->reference->trace(dims);
+  if (!traced) return std::move(traced).error().context("--elements: " + task::dims_text(dims));
+  task_->benchmark_shapes = {dims};
+  return Done{};
+}
+
 // Which shape to be fast at, and for which GPU; everything else the reference says itself.
 Status Synthesis::apply_prompt() {
   if (Phrase* shape = prompt_.find(PhraseKind::Shape); shape != nullptr && request_.dims.empty()) {
@@ -176,7 +202,10 @@ Status Synthesis::apply_prompt() {
   }
   if (Phrase* priority = prompt_.find(PhraseKind::Priority)) {
     order_shapes(priority->value);
-    priority->effect = "fast at " + task::dims_text(task_->benchmark_shapes.front());
+    const size_t shapes = task_->benchmark_shapes.size();
+    priority->effect = priority->value == "balanced" && shapes > 1
+                           ? fmt::format("fast at all {} benchmark shapes", shapes)
+                           : "fast at " + task::dims_text(task_->benchmark_shapes.front());
   }
   if (Phrase* arch = prompt_.find(PhraseKind::Arch)) {
     KW_TRY(arch::find_target(arch->value));
@@ -215,6 +244,7 @@ Status Synthesis::read_reference() {
   reference_text_ = task_->source;
   if (!request_.prompt.empty()) task_->prompt = request_.prompt;
   KW_TRY(apply_precision());
+  KW_TRY(apply_elements());
   KW_TRY(apply_prompt());
   report_.task_name = task_->name;
   for (const std::string& note : task_->notes) report_.notes.push_back(note);
@@ -317,7 +347,7 @@ search::Options Synthesis::search_options(bool measures) {
   search::Options options;
   const double begin = seconds();
   options.seconds = [this, begin] { return seconds() - begin; };
-  options.floor_us = judge_->floor().us;
+  options.floor_us = judge_->rank_floor_us();
   options.lane = 4 * lanes_->all().size();
   options.batch = measures ? 2 * options.lane : 6;
   options.rules.push_back(search::stop_at_goal(request_.goal));
@@ -373,6 +403,7 @@ Status Synthesis::search() {
   ask.torch_modes = request_.baselines;
   ask.quick = request_.quick;
   ask.host_time = priority() == "latency";
+  ask.all_shapes = priority() == "balanced";
   ask.calibration = &calibration_;
   judge_ = KW_TRY(Judge::make(ask, *lanes_, *run_,
                               [this](const std::string& what) { tell(progress_.stage, what); }));

@@ -38,6 +38,7 @@ struct SynthesizeRequest {
   std::string function;                 // of the file; "" = the only one
   std::vector<std::string> inputs;      // "x:fp16[B,D]", "eps=1e-5"
   std::map<std::string, int64_t> dims;  // to be fast at, instead of the reference's own
+  int64_t elements = 0;                 // the same as a number of elements; 0: not said
   std::string prompt;                   // plain English; docs/synthesize.md has the phrases
   std::string target = "auto", device = "auto", compiler;
   std::string proposer = "builtin";  // "llm", "hybrid", or "auto": hybrid where a key is present

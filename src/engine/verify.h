@@ -62,7 +62,7 @@ struct VerifyReport {
 /// Inputs and truths of one task, made when first needed and shared by all candidates judged with
 /// them. The requests of these must name the same dims, family and seed.
 struct VerifyPools {
-  std::unique_ptr<task::Task> task;          // at the shapes that are judged; pools point to it
+  std::unique_ptr<task::Task> task;  // at the shapes that are judged; pools point to it
   std::optional<CrossCheckReport> cross_check;
   std::optional<verify::Pool> small, large;  // for the virtual GPU, for the GPU
 };
