@@ -19,15 +19,13 @@ from kernelwright.results import Benchmark, KernelArtifact, SynthesisResult, Ver
 
 #: A module: a Kernel, a result that shipped one, its file, or its text.
 Module = Kernel | SynthesisResult | str | os.PathLike[str]
-_WITHOUT_EFFECT = ("benchmark_warmup_iterations", "benchmark_timed_iterations", "nvcc_flags", "performance_shape_n",
-                   "opus_retry_budget_codegen", "opus_retry_budget_performance")
+_WITHOUT_EFFECT = ("benchmark_warmup_iterations", "benchmark_timed_iterations", "nvcc_flags")
 
 
 def _warn_without_effect(config: SynthesisConfig) -> None:
     for name in _WITHOUT_EFFECT:
         if config.changed(name):
-            hint = "; pass dims= to choose the shape to be fast at" if name == "performance_shape_n" else ""
-            warnings.warn(f"SynthesisConfig.{name} has no effect here{hint}", stacklevel=3)
+            warnings.warn(f"SynthesisConfig.{name} has no effect here", stacklevel=3)
 
 
 def _kernel_maker(prepared: Prepared, target: str) -> Any:

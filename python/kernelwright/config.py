@@ -58,12 +58,13 @@ class SynthesisConfig:
     correctness_rtol, correctness_atol: an outer bound *beside* the judge's own error bound, never instead of it;
     None: the judge's own alone.
     correctness_shapes: further shapes of the first input to be right at; the judge always draws its own, harder ones.
-    performance_shape_n: what the engine assumes where neither reference nor `dims` say; pass `dims` for others.
+    performance_shape_n: elements of the largest input at the shape to be fast at, in equal dims; `dims` is exact.
+    opus_retry_budget_codegen, opus_retry_budget_performance: attempts of the stronger model, when it may be asked.
     artifact_root: folder for runs; None: the user's data folder.
     request_timeout_seconds: of each compile and each run of a candidate, when it is not the default.
-    benchmark_warmup_iterations, benchmark_timed_iterations, nvcc_flags, opus_retry_budget_…: accepted, without effect
-    and with a warning. The clock decides by statistics how often it measures, a module is compiled as it is judged,
-    and a stronger model is asked once per stage.
+    benchmark_warmup_iterations, benchmark_timed_iterations, nvcc_flags: accepted, without effect and with a warning.
+    The clock decides by statistics how often it measures, and a module is compiled as it is judged: flags such as
+    --use_fast_math would make another kernel of it. What precision may give way to speed is `precision`'s to say.
 
     The second group is ours: device ("auto", "gpu", "vgpu"), compiler, proposer ("builtin", "llm", "hybrid"), seconds
     of searching, candidates, goal (share of the floor that is good enough), precision ("tf32", "flush",
@@ -122,6 +123,7 @@ class SynthesisConfig:
             "versus": (list(self.baselines) or ["none"]) if self.baselines is not None else None,
             "budget": self.budget,
             "timeout": self.request_timeout_seconds if self.changed("request_timeout_seconds") else None,
+            "elements": self.performance_shape_n if self.changed("performance_shape_n") else None,
             "perf_target": self.perf_target_speedup_vs_torch_compile,
             "out": str(self.artifact_root) if self.artifact_root is not None else None,
         }
@@ -132,6 +134,9 @@ class SynthesisConfig:
     def _model_options(self) -> dict[str, Any]:
         options: dict[str, Any] = {}
         retries = _differences(self.retry_budgets, RetryBudgets())
+        for stage in ("codegen", "performance"):
+            if self.changed(f"opus_retry_budget_{stage}"):
+                retries[f"escalated_{stage}"] = getattr(self, f"opus_retry_budget_{stage}")
         models = _differences(self.stage_models, StageModels())
         if retries:
             options["retries"] = retries

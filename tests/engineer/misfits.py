@@ -90,11 +90,15 @@ desk.certain(work)
 # A polish that breaks the kernel: the one before it ships, and the report says so.
 for name, old, new, why in [("does not compile", "float* out", "floot* out", "refused"), ("is wrong", "* 0.75f", "* 0.751f", "refused"),
                             ("is wrong where it is timed", "if (i < n)", f"if (i < n && n != {SIZE})", "refused"),
+                            ("is slower", "if (i < n) out[i] =",
+                             "float more = 0.0f;\n  for (int k = 0; k < 300 && i < n; ++k) more += x[(i + 997 * k) % n] * 0.0f;\n"
+                             "  if (i < n) out[i] = more +", "changes code and is slower"),
                             ("another task", "output  out0: fp32[N]", "output  out0: fp32[N + 1]", "refused")]:
     work = desk.work("polish: " + name, Breaks(old, new), "--retries", "performance=0")
     status = json.loads(desk.read(work.folder, "stage5_polish/status.json"))
     check(work.done.returncode == 0 and not status["accepted"] and why in status["reason"], "the verified one ships: %s" % status, work.done)
-    check("polish: " in work.warnings and "0.75f" in work.kernel and "floot" not in work.kernel and "n !=" not in work.kernel, "as it was")
+    check("polish: " in work.warnings and "0.75f" in work.kernel and "floot" not in work.kernel and "n !=" not in work.kernel and "997" not in work.kernel,
+          "as it was")
     check(work.report["report"]["stages_executed"][-1] == "polish" and not work.traces["polish"]["succeeded"], "and the trace says so")
     desk.certain(work)
 

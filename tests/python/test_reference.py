@@ -182,6 +182,13 @@ class Config(unittest.TestCase):
         self.assertEqual(options["stage_model"], {"polish": "openai:gpt-4o"})
         self.assertEqual((options["time"], options["escalate"], options["versus"]), (3, True, ["none"]))
 
+    def test_what_means_something_here_is_passed_on(self):
+        made = config.SynthesisConfig(performance_shape_n=65536, opus_retry_budget_codegen=2,
+                                      opus_retry_budget_performance=0, retry_budgets=config.RetryBudgets(polish=0))
+        options = made.engine_options()
+        self.assertEqual(options["elements"], 65536)
+        self.assertEqual(options["retries"], {"polish": 0, "escalated_codegen": 2, "escalated_performance": 0})
+
     def test_nonsense_is_refused(self):
         for make in (lambda: config.RetryBudgets(codegen=-1), lambda: config.StageModels(codegen="")):
             with self.subTest(), self.assertRaises(ValueError):

@@ -89,8 +89,8 @@ class Story(InFolder):
             synthesize("", add, config={"device": "vgpu"})
 
     def test_what_has_no_effect_is_said(self):
-        with self.assertWarnsRegex(UserWarning, "performance_shape_n has no effect"), self.assertRaises(InputError):
-            synthesize("", add, config=SynthesisConfig(performance_shape_n=5, device="tpu"))
+        with self.assertWarnsRegex(UserWarning, "nvcc_flags has no effect"), self.assertRaises(InputError):
+            synthesize("", add, config=SynthesisConfig(nvcc_flags=("-O2",), device="tpu"))
 
     def test_ctrl_c_keeps_the_run(self):
         code = ("import sys; sys.path[:0] = sys.argv[1:3]; from kernelwright import *; import test_synthesize as t\n"
