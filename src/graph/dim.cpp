@@ -180,13 +180,13 @@ Dim remainder(const Dim& a, const Dim& b) {
 
 Dim min(const Dim& a, const Dim& b) {
   if ((a - b).is_constant()) return a.value_ <= b.value_ ? a : b;
-  const auto [first, second] = std::minmax(a.text(), b.text());
+  const auto [first, second] = std::minmax({a.text(), b.text()});  // by value: they are temporaries
   return Dim::name("min(" + first + ", " + second + ")", std::min(a.value_, b.value_));
 }
 
 Dim max(const Dim& a, const Dim& b) {
   if ((a - b).is_constant()) return a.value_ >= b.value_ ? a : b;
-  const auto [first, second] = std::minmax(a.text(), b.text());
+  const auto [first, second] = std::minmax({a.text(), b.text()});  // by value: they are temporaries
   return Dim::name("max(" + first + ", " + second + ")", std::max(a.value_, b.value_));
 }
 
