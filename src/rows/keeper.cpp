@@ -12,6 +12,12 @@ namespace {
 
 constexpr size_t kMostKept = 2;  // values: more would spill
 
+std::string index_text(const Index& index) {
+  std::string text;
+  for (const Dim& dim : index) text += dim.text() + ", ";
+  return text;
+}
+
 }  // namespace
 
 bool Keeper::keeps(const Dim& address) const {
@@ -31,19 +37,20 @@ std::optional<Value> Keeper::value(NodeId id, const Index& index, int scope, siz
   int level = 0;
   for (const Dim& dim : index) level = std::max(level, e_.level_of(dim));
   if (level != scope || scope == 0) return std::nullopt;
-  seen_.costly[id].insert(pass);
+  const ElementOf element{id, index_text(index)};
+  seen_.costly[element].insert(pass);
   if (!registers_ || habits_ == nullptr) return std::nullopt;
-  const auto habit = habits_->costly.find(id);
+  const auto habit = habits_->costly.find(element);
   const bool again = habit != habits_->costly.end() && habit->second.size() > 1;
   if (!again) return std::nullopt;
-  const auto known = names_.find(id);
+  const auto known = names_.find(element);
   if (known != names_.end()) return Value{{known->second + "[item][lane]"}, scope};
   if (busy_ || names_.size() >= kMostKept) return std::nullopt;
   busy_ = true;
   Value value = e_.plain(id, index);
   busy_ = false;
   const std::string name = e_.fresh("kept");
-  names_[id] = name;
+  names_[element] = name;
   value = e_.bound({value.expr, scope}, region_.node(id).dtype,
                    std::string(graph::op_info(region_.node(id).op).name) + "_value");
   e_.at(scope).line(fmt::format("{}[item][lane] = {};", name, value.expr.text));
@@ -52,9 +59,10 @@ std::optional<Value> Keeper::value(NodeId id, const Index& index, int scope, siz
 
 std::vector<std::string> Keeper::declarations() const {
   std::vector<std::string> lines;
-  for (const auto& [id, name] : names_)
-    lines.push_back(
-        fmt::format("{} {}[kItems][kVec];", register_type(region_.node(id).dtype), name));
+  for (const auto& [element, name] : names_) {
+    const char* type = register_type(region_.node(element.first).dtype);
+    lines.push_back(fmt::format("{} {}[kItems][kVec];", type, name));
+  }
   return lines;
 }
 

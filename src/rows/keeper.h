@@ -6,16 +6,21 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "rows/words.h"
 
 namespace kw::rows {
 
+/// A node at an index, the latter as text: the same node is another value where a row is turned
+/// round.
+using ElementOf = std::pair<graph::NodeId, std::string>;
+
 /// What the passes over a row have in common, found in a first run.
 struct Habits {
-  std::map<std::string, std::set<size_t>> packs;     // address of a pack -> passes that use it
-  std::map<graph::NodeId, std::set<size_t>> costly;  // node -> passes that compute it per element
+  std::map<std::string, std::set<size_t>> packs;  // address of a pack -> passes that use it
+  std::map<ElementOf, std::set<size_t>> costly;   // value -> passes that compute it per element
 };
 
 class Keeper {
@@ -46,7 +51,7 @@ class Keeper {
   bool registers_;
   const Habits* habits_;
   Habits seen_;
-  std::map<graph::NodeId, std::string> names_;
+  std::map<ElementOf, std::string> names_;
   bool busy_ = false;  // a value inside a kept one is not kept itself
 };
 

@@ -11,6 +11,13 @@ namespace kw::verify {
 
 namespace {
 
+/// What the oracle says of an index, and what can be done about it.
+constexpr const char* kOutOfBounds = "is out of bounds for dimension";
+constexpr const char* kRangeHint =
+    "\n  hint: say which integers the input may hold: torch.randint(low, high, …) in get_inputs(), "
+    "or "
+    "low and below in [inputs.NAME] of a task's task.toml";
+
 uint64_t bytes_of(const PoolSet& set) {
   uint64_t bytes = 0;
   for (const tensor::HostTensor& input : set.inputs) bytes += input.data.size();
@@ -106,8 +113,12 @@ Result<SetPtr> Pool::make_set(size_t shape, const std::string& family, uint64_t 
       set->hashes.push_back(exec::audit_hash(input.data));
   }
   Result<std::vector<exec::Truth>> made = truths(shape, set->inputs);
-  if (!made)
-    return std::move(made).error().context("truth at " + task::dims_text(at.dims) + ", " + family);
+  if (!made) {
+    Error error =
+        std::move(made).error().context("truth at " + task::dims_text(at.dims) + ", " + family);
+    if (error.message.find(kOutOfBounds) != std::string::npos) error.message += kRangeHint;
+    return error;
+  }
   set->truths = std::move(made).value();
   return SetPtr(std::move(set));
 }

@@ -213,6 +213,25 @@ TEST(Families, SpecialValuesOnlyWhereTheyPropagate) {
   EXPECT_FALSE(has("special"));
 }
 
+TEST(Pool, SaysWhereARangeOfIndicesIsStated) {
+  class Strict : public FakeOracle {
+   public:
+    Result<std::vector<exec::Truth>> truth(const graph::Graph&,
+                                           const std::vector<tensor::HostTensor>&,
+                                           const exec::TruthOptions&) override {
+      return input_error("index 17 is out of bounds for dimension 1 with size 7");
+    }
+  };
+  const task::Task task = fake_task();
+  Strict oracle;
+  auto pool = Pool::make(task, oracle, plan_shapes(task, virtual_limits()).value(), {},
+                         [] { return Result<uint64_t>(1); });
+  ASSERT_TRUE(pool);
+  const Result<SetPtr> set = pool->set(0);
+  ASSERT_FALSE(set);
+  EXPECT_NE(set.error().message.find("hint: say which integers"), std::string::npos);
+}
+
 TEST(Pool, KeepsSetsWithinItsBudgetAndMakesTheRestAgain) {
   const task::Task task = fake_task();
   FakeOracle oracle;

@@ -64,6 +64,7 @@ const std::vector<Case>& cases() {
       {"norm_channels", {"stacked_rows"}},
       {"norm_batch", {"stacked_split", "stacked_rows"}},
       {"softmax_few", {"stacked_rows"}},
+      {"turned_and_mean", {"block_per_row"}},
       {"variance_middle", {"stacked_rows"}},
       {"matmul", {"matmul_split", "matmul"}},
       {"matmul_turned", {"matmul", "matmul_split"}},
