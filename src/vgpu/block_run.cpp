@@ -180,26 +180,28 @@ void BlockRun::check_limits(const Warp& w) {
   if (m_.stop) return;
   if (m_.cancelled != nullptr && m_.cancelled->load(std::memory_order_relaxed)) m_.stop = true;
   const bool over = m_.budget == 0 || w.executed > m_.launch.warp_budget;
-  const bool late = is_late();
-  if ((!over && !late) || w.group_count == 0) return;
+  if (w.group_count == 0) return;
   const Group& group = latest_group(w);
-  report_fatal(m_, FindingKind::InstructionBudget,
-               actor(m_, w, __builtin_ctz(group.mask), group.pc), std::nullopt, [&] {
-                 if (!over)
-                   return fmt::format("still running after the time limit ({} warp instructions)",
-                                      m_.executed);
-                 return fmt::format(
-                     "still running after {} instructions of this warp ({} of the whole run)",
-                     w.executed, m_.executed);
-               });
+  if (over) {
+    report_fatal(m_, FindingKind::InstructionBudget,
+                 actor(m_, w, __builtin_ctz(group.mask), group.pc), std::nullopt, [&] {
+                   return fmt::format(
+                       "still running after {} instructions of this warp ({} of the whole run)",
+                       w.executed, m_.executed);
+                 });
+  } else if (is_late()) {
+    // How far a run gets in so much time says something about this machine, not about the kernel.
+    m_.late = fmt::format("{} at line {}, after {} warp instructions", m_.launch.launch->kernel,
+                          place_of(*m_.launch.code, group.pc).line, m_.executed);
+    m_.stop = true;
+  }
 }
 
 // Looks at the clock once in a million instructions.
 bool BlockRun::is_late() {
   if (m_.launch.deadline <= 0 || m_.executed < m_.next_clock_look) return false;
   m_.next_clock_look = m_.executed + 1000000;
-  m_.timed_out = now_seconds() > m_.launch.deadline;
-  return m_.timed_out;
+  return now_seconds() > m_.launch.deadline;
 }
 
 }  // namespace kw::vgpu

@@ -17,6 +17,38 @@ bool same_to_the_reader(const record::Finding& a, const record::Finding& b) {
          (!a.other_at || same_place(*a.other_at, *b.other_at));
 }
 
+bool same_buffer(const record::Finding& a, const record::Finding& b) {
+  return a.launch == b.launch && a.buffer == b.buffer;
+}
+
+// Either of two racing accesses may be the one that is met second.
+bool same_two_lines(const record::Finding& a, const record::Finding& b) {
+  if (!a.other_at || !b.other_at || a.at.line == 0) return false;
+  return (same_place(a.at, b.at) && same_place(*a.other_at, *b.other_at)) ||
+         (same_place(a.at, *b.other_at) && same_place(*a.other_at, b.at));
+}
+
+// A missing barrier shows inside warps too, and there first. The barrier mends both: where warps
+// conflict by the same two lines the lanes are not told of, else after the warps.
+void tell_of_warps_first(std::vector<record::Finding>& all) {
+  using record::FindingKind;
+  std::vector<record::Finding> told, later;
+  for (const record::Finding& finding : all) {
+    const auto is_of_warps = [&](const record::Finding& other) {
+      return other.kind == FindingKind::SharedRace && same_buffer(other, finding);
+    };
+    if (finding.kind != FindingKind::MissingSyncwarp || std::ranges::none_of(all, is_of_warps)) {
+      told.push_back(finding);
+    } else if (std::ranges::none_of(all, [&](const record::Finding& other) {
+                 return is_of_warps(other) && same_two_lines(other, finding);
+               })) {
+      later.push_back(finding);
+    }
+  }
+  told.insert(told.end(), later.begin(), later.end());
+  all = std::move(told);
+}
+
 }  // namespace
 
 bool FindingLog::wants(record::FindingKind kind, int launch, uint32_t pc) {
@@ -58,6 +90,7 @@ std::vector<record::Finding> FindingLog::take() {
   }
   rows_.clear();
   index_.clear();
+  tell_of_warps_first(all);
   return all;
 }
 

@@ -92,6 +92,9 @@ TEST(Limits, TheTimeLimitEndsEveryLoop) {
     bench.run();
     const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
     EXPECT_EQ(bench.outcome.status, RunStatus::Hung) << c.name;
+    EXPECT_EQ(bench.found(FindingKind::InstructionBudget), nullptr) << "time is no finding";
+    EXPECT_NE(bench.outcome.message.find("after 0.5 s (k at line"), std::string::npos)
+        << bench.outcome.message;
     EXPECT_LT(taken.count(), 10) << c.name;
     EXPECT_LT(bench.outcome.printed.size(), size_t{2} << 20) << c.name;
   }

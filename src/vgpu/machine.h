@@ -94,8 +94,8 @@ struct Machine {
   uint64_t clock = 0;                            // reads of the clock so far
   const std::atomic<bool>* cancelled = nullptr;  // another host thread found something
   uint64_t next_clock_look = 0;  // when `executed` gets here, the deadline is checked
-  bool timed_out = false;
-  bool must_be_clean = false;  // stop at anything a serial run has to look at
+  std::string late;              // where it was when the deadline passed; "" while there is time
+  bool must_be_clean = false;    // stop at anything a serial run has to look at
 
   CounterTable* counters = nullptr;  // count instead of checking
   std::string printed;

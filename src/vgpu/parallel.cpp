@@ -138,7 +138,14 @@ ParallelResult run_parallel(const LaunchContext& context, Regions& memory, const
     result.executed += worker.machine->executed;
     result.next_segment = std::max(result.next_segment, worker.machine->next_segment);
     result.clean = result.clean && worker.done && worker.log.empty();
+    if (result.late.empty()) result.late = worker.machine->late;
   }
+  // What was found in time is worth a look of the serial run.
+  if (std::any_of(workers.begin(), workers.end(),
+                  [](const Worker& worker) { return !worker.log.empty(); }))
+    result.late.clear();
+  // Each thread had all of it; which blocks it took must not decide.
+  result.clean = result.clean && result.executed <= budget;
   for (uint32_t r = 0; r < memory.count() && result.clean; ++r) {
     if (memory.row(r).tracked) result.clean = merge_region(memory, workers, r, first_segment);
   }

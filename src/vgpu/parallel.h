@@ -1,6 +1,7 @@
 // One launch on several host threads, for kernels whose blocks need no order among each other.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "vgpu/machine.h"
@@ -10,7 +11,8 @@ namespace kw::vgpu {
 
 struct ParallelResult {
   bool clean =
-      false;  // nothing found, no block met another's data: memory is as after a serial run
+      false;         // nothing found, no block met another's data: memory is as after a serial run
+  std::string late;  // where the deadline met it; "" when it did not, or something was found before
   uint64_t executed = 0;
   uint32_t next_segment = 1;
 };

@@ -22,12 +22,25 @@ namespace {
 using exec::RunOutcome;
 using exec::RunStatus;
 
-constexpr uint64_t kDefaultBudget = 8'000'000'000;
 constexpr uint64_t kDefaultWarpBudget = uint64_t{1} << 27;
 constexpr uint64_t kMaxResidentBytes = uint64_t{4} << 30;
 
 // What the blocks that run at once may take together.
 uint64_t resident_limit() { return std::min(kMaxResidentBytes, physical_bytes() / 2); }
+
+// Warp instructions that no kernel with so many bytes and warps needs: counted, not timed, so
+// that an endless loop is one on every machine.
+uint64_t default_budget(const kernel::Program& program) {
+  constexpr uint64_t kLeast = uint64_t{1} << 28, kPerByte = 1 << 10, kPerWarp = 1 << 16;
+  constexpr double kMost = 1e18;
+  double bytes = 0, warps = 0;
+  for (const kernel::Buffer& buffer : program.buffers) bytes += static_cast<double>(buffer.bytes);
+  for (const kernel::Launch& launch : program.launches)
+    warps += static_cast<double>(launch.grid.count()) *
+             static_cast<double>((launch.block.count() + kLanes - 1) / kLanes);
+  const double wanted = std::max(bytes * kPerByte, warps * kPerWarp);
+  return std::max(kLeast, static_cast<uint64_t>(std::min(wanted, kMost)));
+}
 
 /// One pass over all launches, serial or with several host threads.
 class Attempt {
@@ -44,19 +57,22 @@ class Attempt {
     RunOutcome outcome;
     KW_TRY(memory_.fill(*request_.inputs));
     const uint64_t wanted = request_.options.max_warp_instructions;
-    budget_ = wanted != 0 ? wanted : kDefaultBudget;
+    budget_ = wanted != 0 ? wanted : default_budget(program_);
     bool completed = true;
     for (size_t i = 0; i < program_.launches.size() && completed; ++i)
       completed = launch(i, outcome);
     if (dirty_parallel_) return outcome;
     if (completed && !request_.options.counters) memory_.judge(segments_, log_);
     log_.prefer_races();
-    outcome.status = completed    ? RunStatus::Completed
-                     : timed_out_ ? RunStatus::Hung
-                                  : RunStatus::Stopped;
+    outcome.status = completed       ? RunStatus::Completed
+                     : late_.empty() ? RunStatus::Stopped
+                                     : RunStatus::Hung;
     outcome.buffers = memory_.collect_outputs(!request_.options.counters);
     outcome.findings = log_.take();
-    if (!completed)
+    if (!late_.empty())
+      outcome.message = fmt::format("the virtual GPU was still running it after {:g} s ({})",
+                                    request_.options.timeout_seconds, late_);
+    else if (!completed)
       outcome.message = outcome.findings.empty() ? "stopped" : outcome.findings.back().message;
     return outcome;
   }
@@ -115,7 +131,8 @@ class Attempt {
   bool launch_parallel(const LaunchContext& c, const BlockOrder& order) {
     ParallelResult result =
         run_parallel(c, memory_.regions(), order, threads_, budget_, next_segment_);
-    dirty_parallel_ = !result.clean;
+    late_ = std::move(result.late);
+    dirty_parallel_ = !result.clean && late_.empty();
     next_segment_ = result.next_segment;
     budget_ -= std::min(budget_, result.executed);
     return result.clean;
@@ -133,7 +150,7 @@ class Attempt {
       m.counters = &table;
     }
     const bool done = run_blocks(m, order, 0, order.size());
-    timed_out_ = m.timed_out;
+    late_ = std::move(m.late);
     next_segment_ = m.next_segment;
     budget_ = m.budget;
     outcome.printed = std::move(m.printed);
@@ -158,7 +175,7 @@ class Attempt {
   uint64_t budget_ = 0;
   uint32_t next_segment_ = 1;
   bool dirty_parallel_ = false;
-  bool timed_out_ = false;
+  std::string late_;  // where the time limit ended it
 };
 
 // All launches are judged before the first one runs.

@@ -1,5 +1,8 @@
 // Races in shared and global memory: every order of accesses, what orders them, and what must not
 // be reported.
+#include <algorithm>
+#include <set>
+
 #include "vgpu/testing.h"
 
 namespace kw::vgpu {
@@ -45,6 +48,42 @@ TEST_P(SharedRace, IsToldByBarriersAlone) {
       ASSERT_TRUE(kind.has_value());
       EXPECT_NE(bench.found(*kind), nullptr) << "seed " << seed << ":\n" << bench.findings();
     }
+  }
+}
+
+std::vector<std::string> kinds_at_lines(const Bench& bench) {
+  std::vector<std::string> told;
+  for (const record::Finding& f : bench.outcome.findings)
+    told.push_back(std::string(record::finding_name(f.kind)) + " " +
+                   std::to_string(std::min(f.at.line, f.other_at->line)));
+  return told;
+}
+
+// Each element is read by its neighbour, who is in the same warp or in the next.
+TEST(SharedRaces, OfWarpsAreToldBeforeThoseOfLanes) {
+  const std::string written = ".loc 1 4 1\nst.shared.u32 [%r4], %r1;\n";
+  const std::string read =
+      ".loc 1 5 1\nxor.b32 %r5, %r3, 4; add.s32 %r5, %r5, %r2;\n"
+      "ld.shared.u32 %r6, [%r5];\n";
+  const std::string of_warps =
+      ".loc 1 7 1\nadd.s32 %r5, %r3, 4; and.b32 %r5, %r5, 255;\n"
+      "add.s32 %r5, %r5, %r2; ld.shared.u32 %r6, [%r5];\n";
+  const std::pair<std::string, std::set<std::string>> cases[] = {
+      {written + read, {"missing-syncwarp 4"}},
+      {written + of_warps, {"shared-race 4"}},
+      {written + read + "bar.sync 0;\n.loc 1 6 1\nst.shared.u32 [%r4], %r1;\n" + of_warps,
+       {"shared-race 6", "missing-syncwarp 4"}},
+  };
+  for (const auto& [body, expected] : cases) {
+    Bench bench(entry(".param .u64 y", kProlog + body + "st.global.u32 [%rd4], 1;",
+                      std::string(".file 1 \"k.cu\"\n") + kShared));
+    const int y = bench.output("y", 64, tensor::DType::Int32);
+    bench.launch("k", {1}, {64}).params = {Bench::pointer(y)};
+    bench.run();
+    const std::vector<std::string> told = kinds_at_lines(bench);
+    EXPECT_EQ(std::set<std::string>(told.begin(), told.end()), expected) << bench.findings();
+    const bool sorted = std::is_sorted(told.begin(), told.end(), std::greater<>());
+    EXPECT_TRUE(sorted) << bench.findings();
   }
 }
 
