@@ -202,6 +202,12 @@ Result<Stop> Gate::unknown_instruction_stage() {
   return Stop();
 }
 
+// A limit in seconds is about this machine: the candidate may be right.
+Stop Gate::not_judged(const std::string& why) {
+  say(why);
+  return record::Unknown{why + "; a larger --timeout gives it more"};
+}
+
 record::Verdict Gate::conclude() const {
   if (!missing_.empty()) return record::Unknown{missing_};
   if (telling_cells_ == 0) {

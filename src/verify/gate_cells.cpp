@@ -22,6 +22,13 @@ std::string came_text(const Judged& judged) {
              : judged.reason;
 }
 
+// Whether the shape, or one that takes as long, has to be judged.
+bool is_due(const ShapePlan& plan, const ShapeCase& shape) {
+  return std::ranges::any_of(plan.cases, [&](const ShapeCase& other) {
+    return other.demanded && other.work >= shape.work;
+  });
+}
+
 }  // namespace
 
 CellRunner Gate::runner(Bench& bench, const exec::RunOptions& options) {
@@ -99,8 +106,9 @@ Result<Stop> Gate::run_cells(Bench& bench, Stage stage, const std::vector<size_t
   size_t ran = 0;
   for (const size_t cell : cells) {
     KW_TRY(check_interrupt());
-    const bool served = KW_TRY(serves(bench, pool.shape(pool.cells()[cell])));
-    if (!served) continue;
+    const ShapeCase& shape = pool.shape(pool.cells()[cell]);
+    const bool served = KW_TRY(serves(bench, shape));
+    if (!served || told_.count(task::dims_text(shape.dims)) != 0) continue;
     ++ran;
     Stop stop = KW_TRY(run_cell(bench, stage, cell));
     if (stop) return stop;
@@ -133,6 +141,10 @@ Result<Stop> Gate::run_cell(Bench& bench, Stage stage, size_t cell) {
     case Came::NoEvidence:
       if (judged.unknown_instruction)
         unknown_instruction_ = "the virtual GPU cannot run it: " + judged.reason;
+      else if (judged.too_slow && gpu_ && &bench == &virtual_)
+        unknown_instruction_ = judged.reason;  // others can look at it
+      else if (judged.too_slow && is_due(pool.shapes(), shape))
+        return not_judged(fmt::format("{}: {}", task::dims_text(shape.dims), judged.reason));
       else if (shape.demanded)
         missing_ = fmt::format("{}: {}", task::dims_text(shape.dims), judged.reason);
       else if (told_.insert(task::dims_text(shape.dims)).second)
@@ -315,6 +327,8 @@ Result<Stop> Gate::check_alignment(Bench& bench, size_t cell) {
     const SetPtr set = KW_TRY(pool.set(cell));
     judged = KW_TRY(runner(bench, options).run(pool.shape(pool.cells()[cell]), *set));
   }
+  if (judged.came == Came::NoEvidence)
+    return Stop(record::Unknown{"with every buffer at its minimum alignment: " + judged.reason});
   if (!judged.failed()) return Stop();
   KW_TRY(check_alive(bench, judged));
   judged.reason = "with every buffer at its minimum alignment: " + judged.reason;
@@ -348,6 +362,10 @@ Result<Stop> Gate::check_order(size_t cell) {
   const Judged judged = KW_TRY(runner(virtual_, options).run(shape, *set));
   if (judged.failed() && !(gpu_ && judged.came == Came::WrongValue))
     return Stop(KW_TRY(verdict_of(virtual_, cell, judged, options, Stage::Hygiene)));
+  if (judged.came == Came::NoEvidence) {
+    say(fmt::format("{}: not run in other orders: {}", task::dims_text(shape.dims), judged.reason));
+    return Stop();
+  }
   bool same = true;
   for (const record::Finding& warning : judged.warnings) {
     same = same && warning.kind != record::FindingKind::OrderDependence;
@@ -420,7 +438,9 @@ Result<Stop> Gate::run_relation(Bench& bench, const Relation& relation, size_t c
   }
   const Judged judged = KW_TRY(runner(bench, {}).run(other, changed->inputs, changed->truths));
   say(fmt::format("{} at {}: {}", relation.what, task::dims_text(other.dims),
-                  judged.failed() ? "violated" : "holds"));
+                  judged.failed()                   ? "violated"
+                  : judged.came == Came::NoEvidence ? "not judged, " + judged.reason
+                                                    : "holds"));
   if (!judged.failed() || (&bench == &virtual_ && gpu_)) return Stop();
   KW_TRY(check_alive(bench, judged));
   Judged told = judged;

@@ -37,6 +37,7 @@ class Gate {
   Result<Stop> metamorphic_stage();
   Result<Stop> unknown_instruction_stage();
   record::Verdict conclude() const;
+  Stop not_judged(const std::string& why);
 
   // Cells.
   Result<Stop> run_cells(Bench& bench, record::Stage stage, const std::vector<size_t>& cells);

@@ -244,10 +244,22 @@ TEST_F(GateTest, ALostDeviceIsTheMachinesFault) {
 }
 
 TEST_F(GateTest, AVirtualTimeoutIsMissingEvidence) {
-  virtual_gpu.instead = [](const kernel::Program&, const exec::RunOptions&) {
-    return std::optional(with_status(exec::RunStatus::Hung, ""));
+  int runs = 0;
+  virtual_gpu.instead = [&](const kernel::Program&, const exec::RunOptions& options) {
+    ++runs;
+    EXPECT_GT(options.max_warp_instructions, 0u) << "what runs too long is counted, not timed";
+    return std::optional(with_status(exec::RunStatus::Hung, "still running after 60 s"));
   };
-  EXPECT_NE(as<record::Unknown>(verdict()).missing_evidence.find("did not finish"),
+  EXPECT_NE(as<record::Unknown>(verdict()).missing_evidence.find("still running after 60 s"),
+            std::string::npos);
+  EXPECT_EQ(runs, 1) << "one wait for the limit is enough";
+}
+
+TEST_F(GateTest, AVirtualTimeoutBesideAGpuIsLeftToOtherCheckers) {
+  virtual_gpu.instead = [](const kernel::Program&, const exec::RunOptions&) {
+    return std::optional(with_status(exec::RunStatus::Hung, "still running after 60 s"));
+  };
+  EXPECT_NE(as<record::Unknown>(verdict(true)).missing_evidence.find("compute-sanitizer"),
             std::string::npos);
 }
 

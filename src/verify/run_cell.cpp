@@ -15,6 +15,10 @@ namespace {
 using exec::RunStatus;
 using record::FindingKind;
 
+// Warp instructions that no kernel for so much work needs, were it one thread's doing. Counted, not
+// timed: the same on every machine.
+constexpr double kMostPerWork = 64, kLeastBudget = 1 << 27;
+
 // Smaller outputs are compared in less time than a second run takes.
 constexpr uint64_t kWorthAsking = uint64_t{1} << 22;  // bytes
 
@@ -54,8 +58,7 @@ void sort_findings(const exec::RunOutcome& outcome, Judged* judged) {
 }
 
 // What a run that did not complete says, beyond its findings.
-void judge_status(const exec::RunOutcome& outcome, bool is_virtual, double timeout,
-                  Judged* judged) {
+void judge_status(const exec::RunOutcome& outcome, bool is_virtual, Judged* judged) {
   const std::string why = fmt::format("{}{}{}", exec::run_status_name(outcome.status),
                                       outcome.message.empty() ? "" : ": ", outcome.message);
   switch (outcome.status) {
@@ -63,8 +66,8 @@ void judge_status(const exec::RunOutcome& outcome, bool is_virtual, double timeo
       return;
     case RunStatus::Hung:
       judged->came = is_virtual ? Came::NoEvidence : Came::Crash;
-      judged->reason =
-          is_virtual ? fmt::format("the virtual GPU did not finish within {:g} s", timeout) : why;
+      judged->reason = is_virtual ? outcome.message : why;
+      judged->too_slow = is_virtual;
       return;
     case RunStatus::OutOfMemory:
       judged->came = Came::NoEvidence;
@@ -171,14 +174,17 @@ Result<Judged> CellRunner::run(const ShapeCase& shape,
     return judged;
   }
   const kernel::Program& program = built.ready->program;
+  exec::RunOptions limited = options;
+  limited.max_warp_instructions =
+      static_cast<uint64_t>(std::max(kLeastBudget, kMostPerWork * shape.work));
   exec::RunOutcome outcome = KW_TRY(programs.device().run(
-      built.ready->image, program, program_inputs(program, matching, inputs, hashes), options));
+      built.ready->image, program, program_inputs(program, matching, inputs, hashes), limited));
   judged.seconds = outcome.seconds;
   judged.bits = bits_of(matching, outcome.hashes, shape.graph.outputs.size());
   judged.hashes = std::move(outcome.hashes);
   sort_findings(outcome, &judged);
   if (judged.came == Came::Right)
-    judge_status(outcome, programs.device().info().is_virtual, options.timeout_seconds, &judged);
+    judge_status(outcome, programs.device().info().is_virtual, &judged);
   if (judged.came != Came::Right || !options.copy_outputs) return judged;
   KW_TRY(collect_outputs(program, matching, &outcome, &judged));
   if (truths.empty()) return judged;

@@ -40,6 +40,7 @@ struct Judged {
   KnownBits::Bits bits;                     // the same per output of the graph
   std::optional<exec::CompileFailed> compile_failed;
   bool unknown_instruction = false;  // NoEvidence, because the virtual GPU lacks one
+  bool too_slow = false;             // NoEvidence, because the time limit came first
   double seconds = 0;                // of the run on the device
 
   bool failed() const {
