@@ -147,87 +147,30 @@ class thread_block_tile<kSize, void> {
     return __match_all_sync(kw_mask(), value, &all_equal) >> kw_first();
   }
 
- private:
-  KW_METHOD static unsigned kw_first() { return kw_lane() & ~(kSize - 1); }
   KW_METHOD static unsigned kw_mask() {
     return kSize == 32 ? 0xffffffffu : ((1u << (kSize & 31)) - 1) << kw_first();
   }
+
+ private:
+  KW_METHOD static unsigned kw_first() { return kw_lane() & ~(kSize - 1); }
 };
 // A tile of something is a tile: the parent is known by type only.
 template <unsigned kSize, typename Parent>
-class thread_block_tile : public thread_block_tile<kSize, void> {};
+class thread_block_tile : public thread_block_tile<kSize, void> {
+ public:
+  KW_METHOD static unsigned meta_group_rank() { return Parent::thread_rank() / kSize; }
+  KW_METHOD static unsigned meta_group_size() { return (Parent::size() + kSize - 1) / kSize; }
+};
 template <unsigned kSize, typename Parent>
 KW_FN thread_block_tile<kSize, Parent> tiled_partition(const Parent&) {
   return {};
 }
 
-class coalesced_group {
- public:
-  KW_METHOD explicit coalesced_group(unsigned mask) : mask_(mask) {}
-  KW_METHOD unsigned thread_rank() const {
-    return static_cast<unsigned>(__popc(mask_ & ((1u << kw_lane()) - 1)));
-  }
-  KW_METHOD unsigned size() const { return static_cast<unsigned>(__popc(mask_)); }
-  KW_METHOD unsigned num_threads() const { return size(); }
-  KW_METHOD unsigned meta_group_rank() const { return 0; }
-  KW_METHOD unsigned meta_group_size() const { return 1; }
-  KW_METHOD void sync() const { __syncwarp(mask_); }
-  template <typename T>
-  KW_METHOD T shfl(T value, int rank) const {
-    return kw_moved(value, [&](auto part) KW_LAMBDA {
-      return __shfl_sync(mask_, part, kw_lane_of(static_cast<unsigned>(rank)));
-    });
-  }
-  template <typename T>
-  KW_METHOD T shfl_up(T value, unsigned delta) const {
-    const unsigned rank = thread_rank();
-    return kw_moved(value, [&](auto part) KW_LAMBDA {
-      return __shfl_sync(mask_, part, kw_lane_of(rank >= delta ? rank - delta : rank));
-    });
-  }
-  template <typename T>
-  KW_METHOD T shfl_down(T value, unsigned delta) const {
-    const unsigned rank = thread_rank();
-    return kw_moved(value, [&](auto part) KW_LAMBDA {
-      return __shfl_sync(mask_, part, kw_lane_of(rank + delta < size() ? rank + delta : rank));
-    });
-  }
-  KW_METHOD int any(int predicate) const { return __any_sync(mask_, predicate); }
-  KW_METHOD int all(int predicate) const { return __all_sync(mask_, predicate); }
-  KW_METHOD unsigned ballot(int predicate) const {
-    return kw_pack(__ballot_sync(mask_, predicate));
-  }
-  template <typename T>
-  KW_METHOD unsigned match_any(T value) const {
-    return kw_pack(__match_any_sync(mask_, value));
-  }
+}  // namespace cooperative_groups
 
- private:
-  KW_METHOD int kw_lane_of(unsigned rank) const {
-    unsigned left = mask_;
-    for (unsigned i = 0; i < rank; ++i) left &= left - 1;
-    return __ffs(static_cast<int>(left)) - 1;
-  }
-  // Bits of lanes -> bits of ranks.
-  KW_METHOD unsigned kw_pack(unsigned lanes) const {
-    unsigned packed = 0, rank = 0;
-    for (unsigned left = mask_; left != 0; left &= left - 1, ++rank) {
-      packed |= (lanes >> (__ffs(static_cast<int>(left)) - 1) & 1u) << rank;
-    }
-    return packed;
-  }
-  unsigned mask_;
-};
-KW_FN coalesced_group coalesced_threads() { return coalesced_group(__activemask()); }
-template <typename Group>
-KW_FN coalesced_group binary_partition(const Group&, bool predicate) {
-  const unsigned active = __activemask(), yes = __ballot_sync(active, predicate);
-  return coalesced_group(predicate ? yes : active & ~yes);
-}
-template <typename Group, typename Label>
-KW_FN coalesced_group labeled_partition(const Group&, Label label) {
-  return coalesced_group(__match_any_sync(__activemask(), label));
-}
+#include <kw/coalesced_group.h>
+
+namespace cooperative_groups {
 
 template <typename Group>
 KW_FN void sync(const Group& group) {

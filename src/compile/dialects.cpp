@@ -78,34 +78,15 @@ Result<std::unique_ptr<ProgramCompiler>> make_clang_compiler(const FoundProgram&
     // Neither an installed CUDA toolkit nor the host's headers may show through. A value that only
     // the leader of a group has is passed to a shuffle by all: to CUDA that is no mistake.
     std::vector<std::string> command = {
-        path,
-        "-x",
-        "cuda",
-        "-Xclang",
-        "-no-enable-noundef-analysis",
-        "--cuda-device-only",
-        "--cuda-gpu-arch=" + request.target,
-        "--cuda-path=/nonexistent",
-        "-nocudainc",
-        "-nocudalib",
-        "-nostdinc",
-        "-nostdinc++",
-        "-std=c++20",
-        fmt::format("--cuda-feature=+ptx{}", ptx_version_for(request.target)),
-        "-O3",
-        "-gline-tables-only",
-        "-Wno-unknown-cuda-version",
-        "-Wno-deprecated-volatile",
-        "-fno-caret-diagnostics",
-        "-fno-color-diagnostics",
-        "-isystem",
-        headers,
-        "-include",
-        "kernelwright_device.h",
-        "-S",
-        input,
-        "-o",
-        output};
+        path, "-x", "cuda", "-Xclang", "-no-enable-noundef-analysis", "--cuda-device-only",
+        "--cuda-gpu-arch=" + request.target, "--cuda-path=/nonexistent", "-nocudainc", "-nocudalib",
+        "-nostdinc", "-nostdinc++", "-std=c++20",
+        fmt::format("--cuda-feature=+ptx{}", ptx_version_for(request.target)), "-O3",
+        // Loops with shuffles or barriers in them are peeled all the same, and then the lanes of a
+        // warp wait for each other at different instructions.
+        "-mllvm", "-unroll-allow-peeling=false", "-gline-tables-only", "-Wno-unknown-cuda-version",
+        "-Wno-deprecated-volatile", "-fno-caret-diagnostics", "-fno-color-diagnostics", "-isystem",
+        headers, "-include", "kernelwright_device.h", "-S", input, "-o", output};
     add_includes(request, &command);
     return command;
   };

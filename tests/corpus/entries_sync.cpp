@@ -179,6 +179,45 @@ const char* const kFormats =
     "[   42|42   |00042|+42]\n[-5 7 ff FF 10 0xff]\n[   3.142|3.14e+04|0.0001|2]\n"
     "[ok text      right|l   |cu %]\nno arguments\n";
 
+void row_sums(Case& c) {
+  const auto x = c.in<float>("x");
+  for (int64_t r = 0; r < c.dim("T"); ++r) {
+    double sum = 0;
+    for (int64_t i = 0; i < 32; ++i) sum += x[r * 32 + i];
+    c.out<float>("y")[r] = static_cast<float>(sum);
+  }
+}
+
+// Per tile of 16: its sum; the largest of each sign; the sum of each residue, parts in order of
+// their first lanes.
+void tile_parts(Case& c) {
+  const auto x = c.in<int32_t>("x");
+  for (int64_t first = 0; first < c.dim("B") * 64; first += 16) {
+    const std::vector<int32_t> v(x.begin() + first, x.begin() + first + 16);
+    std::vector<int> order;
+    int32_t sum = 0, size[2] = {}, most[2] = {INT32_MIN, INT32_MIN}, of[3] = {}, rank[3] = {};
+    for (const int32_t one : v) {
+      const int sign = one > 0, label = (one + 300) % 3;
+      sum += one;
+      ++size[sign];
+      most[sign] = std::max(most[sign], one);
+      of[label] += one;
+      if (std::find(order.begin(), order.end(), label) == order.end()) order.push_back(label);
+    }
+    for (int64_t i = 0; i < 16; ++i) {
+      const int sign = v[i] > 0, label = (v[i] + 300) % 3;
+      const auto part = std::find(order.begin(), order.end(), label) - order.begin();
+      const auto tile = static_cast<int32_t>(first % 64 / 16), quad = static_cast<int32_t>(i / 4);
+      c.out<int32_t>("whole")[first + i] = sum + 1000 * tile + 10 * quad + 4;
+      c.out<int32_t>("signs")[first + i] =
+          100 * most[sign] + (size[0] * size[1] > 0 ? 10 * sign : 0) + size[sign];
+      c.out<int32_t>("labels")[first + i] = of[label] + 10000 * static_cast<int32_t>(part) +
+                                            1000 * static_cast<int32_t>(order.size()) +
+                                            100000 * rank[label]++;
+    }
+  }
+}
+
 }  // namespace
 
 std::vector<Entry> sync_entries() {
@@ -205,6 +244,11 @@ std::vector<Entry> sync_entries() {
        .reference = short_rows,
        .warns = record::FindingKind::DivergentBarrier},
       {"lock_plain", sweep("N", {1, 33, 500}), guarded_table},
+      {.name = "work_queue",
+       .settings = sweep("T", {1, 50}),
+       .reference = row_sums,
+       .tolerance = {1e-4, 1e-6}},
+      {.name = "cg_partitions", .settings = sweep("B", {1, 5}), .reference = tile_parts},
       {"fence_all_threads", sweep("N", {1, 65, 1000}), two_stage_max},
       {"hand_grid_sync", sweep("N", {1, 129, 2000}), power_steps},
       {"fixed_point", rows({"H", "W"}, {{1, 1}, {7, 13}, {32, 32}}), flood_fill},
