@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "base/utf8.h"
 #include "compile/entries.h"
 
 namespace kw::compile {
@@ -230,6 +231,16 @@ std::string with_hint(std::string text) {
   return text;
 }
 
+// The compilers speak of a variable or pragma of ours, and each in its own way.
+std::string name_problem(std::string_view text) {
+  constexpr std::string_view kSeveral[] = {"overloaded function type", "deduce \"auto\" type",
+                                           "which instance of"};
+  const auto has = [&](std::string_view part) { return text.find(part) != std::string_view::npos; };
+  if (std::any_of(std::begin(kSeveral), std::end(kSeveral), has))
+    return "it is a template or overloaded; launch one of them, with its template arguments";
+  return has("non-__global__") ? "it is not a __global__ function" : std::string(text);
+}
+
 /// A complaint about a launched name, which NVRTC reports against a file of its own.
 std::string name_map_text(const Head& head, const std::vector<std::string_view>& tail) {
   constexpr std::string_view kPragma = "nv_mangled_name ";
@@ -238,16 +249,14 @@ std::string name_map_text(const Head& head, const std::vector<std::string_view>&
     const size_t at = text.find(kPragma);
     if (at != std::string_view::npos) expression = trim(text.substr(at + kPragma.size()));
   }
-  const bool not_global = head.text.find("non-__global__") != std::string::npos;
-  return fmt::format("launched kernel '{}': {}", expression,
-                     not_global ? "it is not a __global__ function" : head.text);
+  return fmt::format("launched kernel '{}': {}", expression, name_problem(head.text));
 }
 
 /// What a compiler that is a program says about such a name.
 std::string entry_text(const Head& head, const std::vector<std::string>& kernels) {
   const auto index = static_cast<size_t>(head.line) - 1;
   const std::string& name = index < kernels.size() ? kernels[index] : head.file;
-  return fmt::format("launched kernel '{}': {}", name, head.text);
+  return fmt::format("launched kernel '{}': {}", name, name_problem(head.text));
 }
 
 CompileMessage message_from(const Head& head, const std::vector<std::string_view>& tail,
@@ -305,8 +314,14 @@ std::vector<CompileMessage> parse_log(std::string_view log, std::string_view fil
 }
 
 std::string quotable(std::string file_name) {
-  for (char& c : file_name) {
-    if (static_cast<unsigned char>(c) < 0x20 || c == '"' || c == '\\' || c == 0x7f) c = '_';
+  for (size_t at = 0; at < file_name.size();) {
+    char& c = file_name[at];
+    const size_t length = utf8_length(std::string_view(file_name).substr(at));
+    const bool option = at == 0 && c == '-';  // as NVRTC would take it
+    if (length == 0 || option || static_cast<unsigned char>(c) < 0x20 || c == '"' || c == '\\' ||
+        c == 0x7f)
+      c = '_';
+    at += std::max<size_t>(length, 1);
   }
   return file_name.empty() ? "module.cu" : file_name;
 }

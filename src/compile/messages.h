@@ -17,7 +17,8 @@ namespace kw::compile {
 std::vector<exec::CompileMessage> parse_log(std::string_view log, std::string_view file_name,
                                             const std::vector<std::string>& kernels = {});
 
-/// A name that can stand between quotes in `#line` and in PTX: what cannot is replaced by '_'.
+/// A name that every compiler takes, between quotes in `#line` too: what cannot stand there is
+/// replaced by '_'.
 std::string quotable(std::string file_name);
 
 /// " (it comes with …: pip install …)" for a header that could not be opened, or "".

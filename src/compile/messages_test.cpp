@@ -86,6 +86,15 @@ TEST(ParseLog, IsBounded) {
   EXPECT_EQ(parse_log(log, "m.cu").size(), 200U);
 }
 
+TEST(Quotable, GivesANameThatEveryCompilerTakes) {
+  EXPECT_EQ(quotable("k.cu"), "k.cu");
+  EXPECT_EQ(quotable("-k.cu"), "_k.cu");
+  EXPECT_EQ(quotable("k-\xc3\xbc.cu"), "k-\xc3\xbc.cu");
+  EXPECT_EQ(quotable("k\xff\xc3.cu"), "k__.cu");
+  EXPECT_EQ(quotable("a\"\\\n\x7f.cu"), "a____.cu");
+  EXPECT_EQ(quotable(""), "module.cu");
+}
+
 TEST(Demangle, NamesAndTexts) {
   EXPECT_EQ(demangle("_Z1kILi7EEvPf"), "void k<7>(float*)");
   EXPECT_EQ(demangle("plain"), "plain");

@@ -223,6 +223,7 @@ Result<exec::CompileOutcome> NvrtcCompiler::compile(const exec::CompileRequest& 
   request.file_name = quotable(request.file_name);
   for (std::string& folder : request.include_folders) folder = absolute(folder);
   const std::string frame = encode(request);
+  bool was_killed = false;
   for (;;) {
     std::unique_ptr<Worker> worker = KW_TRY(acquire(request));
     const bool fresh = worker->compiles++ == 0;
@@ -238,8 +239,11 @@ Result<exec::CompileOutcome> NvrtcCompiler::compile(const exec::CompileRequest& 
       return std::move(reply.outcome);
     }
     exec::CompileOutcome outcome = lost(*worker, state, request);
-    const bool disk_full =
-        worker->precompiles && worker->child->how_it_ended().find("SIGBUS") != std::string::npos;
+    const std::string ended = worker->child->how_it_ended();
+    const bool disk_full = worker->precompiles && ended.find("SIGBUS") != std::string::npos;
+    // Nothing in a source sends this signal; the machine or a person did, and may do so once.
+    const bool killed = state != os::ChannelState::TimedOut &&
+                        ended.find("SIGKILL") != std::string::npos && !was_killed;
     worker.reset();
     forget();
     if (os::interrupted()) return environment_error("interrupted");
@@ -248,6 +252,8 @@ Result<exec::CompileOutcome> NvrtcCompiler::compile(const exec::CompileRequest& 
       precompile_ = false;
       continue;
     }
+    was_killed = was_killed || killed;
+    if (killed) continue;
     // A worker that served others before may have died of them; only a fresh one convicts the
     // source.
     if (fresh || state == os::ChannelState::TimedOut) return outcome;

@@ -160,7 +160,7 @@ TEST_F(Nvrtc, MessagesCarryTheModulesLines) {
        "0:0 launched kernel 'k': it is not a __global__ function\n"},
       {"template <int N> __global__ void k() {}\n",
        {"k"},
-       "launched kernel 'k': cannot determine which instance"},
+       "launched kernel 'k': it is a template or overloaded"},
       {"__global__ void k() {\n  asm(\"bogus;\");\n}\n",
        {"k"},
        "2:0 Not a name of any known instruction: 'bogus'"},

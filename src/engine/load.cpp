@@ -2,15 +2,23 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "base/text.h"
 #include "kernel/parse.h"
 #include "os/files.h"
+#include "report/style.h"
 
 namespace kw::engine {
 
 namespace {
 
-std::string base_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+// As messages and reports show it: a name may hold any byte.
+std::string shown_name(const std::string& path) {
+  std::string name = report::printable(path.substr(path.rfind('/') + 1));
+  std::replace(name.begin(), name.end(), '\n', '?');
+  return name;
+}
 
 }  // namespace
 
@@ -30,7 +38,7 @@ Result<kernel::Module> parse_module(const std::string& text, const std::string& 
 
 Result<kernel::Module> load_module(const std::string& path) {
   const std::string text = KW_TRY(os::read_file(path, kernel::kMaxModuleBytes));
-  return parse_module(text, base_name(path));
+  return parse_module(text, shown_name(path));
 }
 
 }  // namespace kw::engine

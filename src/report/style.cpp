@@ -7,6 +7,7 @@
 #include <functional>
 
 #include "base/check.h"
+#include "base/utf8.h"
 
 namespace kw::report {
 
@@ -35,21 +36,6 @@ size_t columns_of(std::string_view text) {
   }));
 }
 
-// Length of the UTF-8 sequence at the start of the text, or 0 when there is no valid one.
-size_t sequence_length(std::string_view text) {
-  const auto first = static_cast<unsigned char>(text[0]);
-  const size_t length = first < 0x80                    ? 1
-                        : first >= 0xc2 && first < 0xe0 ? 2
-                        : first >= 0xe0 && first < 0xf0 ? 3
-                        : first >= 0xf0 && first < 0xf5 ? 4
-                                                        : 0;
-  if (length == 0 || length > text.size()) return 0;
-  for (size_t i = 1; i < length; ++i) {
-    if ((static_cast<unsigned char>(text[i]) & 0xc0) != 0x80) return 0;
-  }
-  return length;
-}
-
 std::string padded(const std::string& cell, size_t width, Table::Align align) {
   const std::string blanks(width - std::min(width, columns_of(cell)), ' ');
   return align == Table::Align::Right ? blanks + cell : cell + blanks;
@@ -67,7 +53,7 @@ std::string paint(const Style& style, Paint paint, std::string_view text) {
 std::string printable(std::string_view text) {
   std::string out;
   while (!text.empty()) {
-    const size_t length = sequence_length(text);
+    const size_t length = utf8_length(text);
     const auto first = static_cast<unsigned char>(text[0]);
     const bool control =
         (first < 0x20 && first != '\n' && first != '\t') || first == 0x7f ||
