@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "cli/command.h"
 #include "cli/text.h"
 #include "cli/values.h"
@@ -50,8 +52,15 @@ int outcome_code(const engine::RunReport& report) {
   if (report.passed()) return kOk;
   if (!report.outcome) return kCandidateFailed;
   const exec::RunStatus status = report.outcome->status;
+  // That the virtual GPU is too slow or lacks an instruction says nothing about the candidate,
+  // unless something was found before.
+  const bool lacking = (status == exec::RunStatus::Hung || status == exec::RunStatus::Refused) &&
+                       report.device.is_virtual &&
+                       std::ranges::none_of(report.outcome->findings, [](const auto& finding) {
+                         return finding.certainty == record::Certainty::Certain;
+                       });
   const bool machine =
-      status == exec::RunStatus::OutOfMemory || status == exec::RunStatus::WorkerLost;
+      lacking || status == exec::RunStatus::OutOfMemory || status == exec::RunStatus::WorkerLost;
   return machine ? kEnvironment : kCandidateFailed;
 }
 

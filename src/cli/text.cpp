@@ -83,6 +83,7 @@ std::string status_text(const exec::RunOutcome& outcome, const Style& style) {
 }
 
 std::string ran_text(const engine::RunReport& report) {
+  if (report.outcome->status == exec::RunStatus::Refused) return "";
   const size_t launches = report.program.launches.size();
   std::string out =
       fmt::format("ran {} launch{} on {}", launches, launches == 1 ? "" : "es", report.device.name);

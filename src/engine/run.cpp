@@ -94,6 +94,13 @@ Status refuse_impossible(const RunRequest& request, const exec::DeviceInfo& devi
   return Done{};
 }
 
+// "line 5: …" of which file?
+template <typename T>
+Result<T> in_module(const kernel::Module& module, Result<T> result) {
+  if (result) return result;
+  return std::move(result).error().context(module.file_name);
+}
+
 // Everything up to a compiled image; false when the candidate does not compile.
 Result<bool> prepare(const kernel::Module& module, const RunRequest& request,
                      exec::Compiler& compiler, const NamedTensors& files, const Progress& progress,
@@ -101,7 +108,7 @@ Result<bool> prepare(const kernel::Module& module, const RunRequest& request,
   const std::string name = request.target.empty() ? report->device.target : request.target;
   const arch::Target target = KW_TRY(arch::find_target(name));
   report->bindings = KW_TRY(bind_names(module, request.bindings, files, target, report->device));
-  report->selection = KW_TRY(kernel::select(module, report->bindings));
+  report->selection = KW_TRY(in_module(module, kernel::select(module, report->bindings)));
   tell(progress, "compiling " + module.file_name);
   BestImage image(compiler, report->device.image);
   exec::CompileOutcome compiled = KW_TRY(image.compile(exec::compile_request(
@@ -143,14 +150,23 @@ Result<RunReport> run_module(const kernel::Module& module, const RunRequest& req
   const bool compiled = KW_TRY(prepare(module, request, compiler, files, progress, &report));
   KW_TRY(os::check_interrupted());
   if (!compiled) return report;
-  report.program = KW_TRY(kernel::instantiate(module, report.bindings, report.selection,
-                                              kernel_infos(*report.compiled)));
+  report.program =
+      KW_TRY(in_module(module, kernel::instantiate(module, report.bindings, report.selection,
+                                                   kernel_infos(*report.compiled))));
   KW_TRY(check_fits(report));
   tell(progress, "making inputs");
   const std::vector<tensor::HostTensor> inputs =
       KW_TRY(make_inputs(report.program, request.inputs, files, request.seed));
-  const exec::ImageId image = KW_TRY(device.load(*report.compiled));
+  const Result<exec::ImageId> loaded = device.load(*report.compiled);
+  if (!loaded && loaded.error().blame != Blame::Input) return loaded.error();
   report.compiled->image.clear();
+  if (!loaded) {
+    report.outcome.emplace();
+    report.outcome->status = exec::RunStatus::Refused;
+    report.outcome->message = loaded.error().message;
+    return report;
+  }
+  const exec::ImageId image = *loaded;
   tell(progress, "running on " + report.device.name);
   report.outcome = KW_TRY(device.run(image, report.program, inputs, run_options(request)));
   KW_TRY(os::check_interrupted());

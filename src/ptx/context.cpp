@@ -7,7 +7,10 @@
 namespace kw::ptx {
 
 bool Context::fail(int line, const std::string& what) {
-  if (!stopped()) problems.push_back(fmt::format("ptx line {}: {}", line, what));
+  constexpr size_t kMaxProblemBytes = 300;  // names may be as long as the text
+  if (!stopped())
+    problems.push_back(fmt::format("ptx line {}: {}{}", line, what.substr(0, kMaxProblemBytes),
+                                   what.size() > kMaxProblemBytes ? "…" : ""));
   return false;
 }
 

@@ -1,10 +1,15 @@
 #include "vgpu/image.h"
 
+#include <algorithm>
 #include <cstring>
+#include <iterator>
+#include <map>
 #include <set>
+#include <sstream>
 
 #include <fmt/core.h>
 
+#include "base/text.h"
 #include "ptx/parse.h"
 #include "vgpu/address.h"
 #include "vgpu/decode.h"
@@ -22,6 +27,61 @@ std::string problem_text(const DecodeProblem& problem) {
     return fmt::format("{} at {}:{} (ptx line {})", problem.message, problem.file,
                        problem.place.line, problem.place.ptx_line);
   return fmt::format("{} (ptx line {})", problem.message, problem.place.ptx_line);
+}
+
+std::vector<std::string> words_of(std::string_view line) {
+  std::istringstream in{std::string(line)};
+  return {std::istream_iterator<std::string>(in), {}};
+}
+
+/// Finds the source line of lines of a PTX text by its .loc and .file lines.
+class SourceLines {
+ public:
+  explicit SourceLines(std::string_view text) : lines_(split_lines(text)) {
+    for (const std::string_view line : lines_) {
+      const std::vector<std::string> words = words_of(line);
+      if (words.size() < 3 || words[0] != ".file") continue;
+      const std::string name(words[2].substr(0, words[2].find_last_not_of(",\"") + 1));
+      files_[words[1]] = name.substr(name.find_first_not_of('"'));
+    }
+  }
+
+  DecodeProblem place(int ptx_line, std::string message) const {
+    DecodeProblem problem;
+    problem.message = std::move(message);
+    problem.place.ptx_line = ptx_line;
+    for (size_t at = std::min(lines_.size(), static_cast<size_t>(ptx_line)); at-- > 0;) {
+      const std::vector<std::string> words = words_of(lines_[at]);
+      if (words.size() < 3 || words[0] != ".loc") continue;
+      const auto file = files_.find(words[1]);
+      problem.file = file == files_.end() ? "" : file->second;
+      problem.place.line = static_cast<int>(parse_int(words[2]).value_or(0));
+      break;
+    }
+    return problem;
+  }
+
+ private:
+  std::vector<std::string_view> lines_;
+  std::map<std::string, std::string> files_;
+};
+
+// "ptx line N: what" of the parser, told with the line of the source that led there.
+Error unreadable(std::string_view text, const Error& error) {
+  const SourceLines source(text);
+  std::string message = "the virtual GPU cannot read this PTX:";
+  for (const std::string_view problem : split_lines(error.message)) {
+    constexpr std::string_view kStart = "ptx line ";
+    const size_t colon = problem.find(": ");
+    const auto line = problem.starts_with(kStart) && colon != std::string_view::npos
+                          ? parse_int(problem.substr(kStart.size(), colon - kStart.size()))
+                          : std::nullopt;
+    if (!line) continue;
+    message += "\n  " + problem_text(source.place(static_cast<int>(*line),
+                                                  std::string(problem.substr(colon + 2))));
+  }
+  return input_error(message +
+                     "\n  hint: inline assembly gets here as it is written; look for it there");
 }
 
 // Addresses inside an initialiser; those of shared variables would depend on the kernel and are
@@ -52,7 +112,9 @@ std::set<int> used_variables(const Image& image) {
 
 Result<Image> load_image(std::string_view text) {
   Image image;
-  image.module = KW_TRY(ptx::parse(text));
+  Result<ptx::Module> module = ptx::parse(text);
+  if (!module) return unreadable(text, module.error());
+  image.module = std::move(module).value();
   if (image.module.variables.size() >= kMaxRegions / 2)
     return input_error("the PTX has too many variables");
   std::vector<std::string> problems;

@@ -178,8 +178,9 @@ __global__ void spin(float* y) {
   y[blockIdx.x] = v;
 }
 """)
-document = run_json(spin, "--dim", "N=2", "--timeout", "2", "--output", "spun", code=1)
-h.check(document["status"] in ("hung", "stopped") and document["findings"][0]["kind"] == "instruction-budget", "a run is stopped in time: %s" % document["status"])
+document = run_json(spin, "--dim", "N=40000", "--timeout", "1", "--output", "spun", code=3)
+h.check(document["status"] == "hung" and document["findings"] == [] and "after 1 s (spin at line 7" in document["message"],
+        "a run is stopped in time, which says nothing about the kernel: %s" % document["message"])
 h.check(document["outputs"] == [] and document["files"] == [] and os.listdir(h.path("spun")) == [], "a stopped run has no outputs")
 
 # check: groups, resources, all tunables.
