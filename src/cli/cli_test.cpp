@@ -72,6 +72,14 @@ TEST(Parse, SortsWords) {
   EXPECT_EQ(args.one("--device", "auto"), "auto");
 }
 
+TEST(Parse, TakesValuesThatLookLikeOptions) {
+  EXPECT_EQ(parsed("run", {"a.cu", "--scalar", "eps=-1"}).one("--scalar"), "eps=-1");
+  EXPECT_EQ(parsed("run", {"a.cu", "--timeout", "-1"}).one("--timeout"), "-1");
+  EXPECT_EQ(parsed("run", {"a.cu", "--output", "-out"}).one("--output"), "-out");
+  EXPECT_EQ(parsed("run", {"--counters", "--", "-a.cu"}).positionals,
+            std::vector<std::string>{"-a.cu"});
+}
+
 struct Refused {
   const char* command;
   std::vector<std::string> words;
@@ -83,9 +91,18 @@ TEST(Parse, RefusesWithASuggestion) {
            {"run", {}, "run needs a MODULE"},
            {"run", {"a.cu", "b.cu"}, "'b.cu' was not expected"},
            {"run", {"a.cu", "--dimm", "B=1"}, "run has no option --dimm (did you mean '--dim'?)"},
-           {"run", {"a.cu", "--dim"}, "--dim"},
+           {"run", {"a.cu", "--dim"}, "--dim wants a value; see 'kernelwright help run'"},
+           {"run", {"a.cu", "--device="}, "--device wants a value"},
+           {"run", {"a.cu", "--device", "--json"}, "--device wants a value"},
+           {"run", {"a.cu", "--dim", "--dims={}"}, "--dim wants a value"},
+           {"run", {"a.cu", "--counters=3"}, "--counters takes no value"},
+           {"run", {"a.cu", "--json=1"}, "--json takes no value"},
+           {"lint", {}, "lint needs a TASK;"},
+           {"compare", {}, "compare needs two MODULES;"},
            {"run", {"a.cu", "-x"}, "no option -x"},
-           {"run", {"a.cu", "--threads", "1", "--threads", "2"}, "--threads"},
+           {"run",
+            {"a.cu", "--threads", "1", "--threads=2"},
+            "--threads is given twice, as '1' and as '2'"},
            {"doctor", {"--dim", "B=1"}, "doctor has no option --dim"},
            {"version", {"now"}, "'now' was not expected"}}) {
     EXPECT_NE(refusal(c.command, c.words).find(c.message), std::string::npos)

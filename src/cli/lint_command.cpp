@@ -41,6 +41,8 @@ Result<std::vector<lint::Report>> lint_reports(const Args& args, Io& io) {
   const engine::BindingRequest bindings = KW_TRY(binding_options(args));
   std::vector<engine::ReferenceRequest> references;
   for (const std::string& path : args.positionals) {
+    // What cannot be read is a finding; what is not there was mistyped.
+    if (!os::exists(path)) return input_error(fmt::format("{}: no such file or folder", path));
     references.push_back({path, args.one("--function"), args.all("--input"), bindings.dims});
   }
   const auto oracle = engine::open_oracle();

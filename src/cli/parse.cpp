@@ -22,24 +22,85 @@ Error usage_error(const Command& command, const std::string& what) {
   return input_error(fmt::format("{}; see 'kernelwright help {}'", what, command.name));
 }
 
-// CLI11 takes the word behind an unknown option for a positional and then complains about that; so
-// options are looked at first.
-Status check_names(const Command& command, const std::vector<std::string>& words) {
-  const std::vector<std::string> known = option_names(command);
-  for (const std::string& word : words) {
-    if (word == "--") break;
-    if (word.size() < 2 || word[0] != '-' || parse_double(word)) continue;
-    const std::string name = word.substr(0, word.find('='));
-    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
-    return usage_error(command, fmt::format("{} has no option {}{}", command.name, name,
-                                            did_you_mean(name, known)));
-  }
-  return Done{};
+bool looks_like_option(const std::string& word) {
+  return word.size() >= 2 && word[0] == '-' && !parse_double(word);
 }
+
+const OptionRow* find_option(const Command& command, const std::string& name) {
+  const auto row =
+      std::ranges::find_if(command.options, [&](const OptionRow& one) { return name == one.name; });
+  return row == command.options.end() ? nullptr : &*row;
+}
+
+/// Sees every option in the user's words before CLI11 does, so that the complaints are ours, and
+/// writes each as NAME=VALUE, which CLI11 cannot take for anything else.
+class Reader {
+ public:
+  Reader(const Command& command, const std::vector<std::string>& words)
+      : command_(command), words_(words) {}
+
+  Result<std::vector<std::string>> run() {
+    while (at_ < words_.size() && words_[at_] != "--") {
+      const std::string& word = words_[at_++];
+      if (looks_like_option(word))
+        KW_TRY(option(word));
+      else
+        clear_.push_back(word);
+    }
+    clear_.insert(clear_.end(), words_.begin() + static_cast<ptrdiff_t>(at_), words_.end());
+    return std::move(clear_);
+  }
+
+ private:
+  Status option(const std::string& word) {
+    const size_t equals = word.find('=');
+    const std::string name = word.substr(0, equals);
+    const bool has_value = equals != std::string::npos;
+    const OptionRow* row = find_option(command_, name);
+    if (row == nullptr && name != "--json" && name != "--help") {
+      return usage_error(command_, fmt::format("{} has no option {}{}", command_.name, name,
+                                               did_you_mean(name, option_names(command_))));
+    }
+    if (row == nullptr || row->takes == Takes::Nothing) {
+      if (has_value) return usage_error(command_, fmt::format("{} takes no value", name));
+      clear_.push_back(name);
+      return Done{};
+    }
+    const std::string value = has_value ? word.substr(equals + 1) : next();
+    if (value.empty()) return usage_error(command_, fmt::format("{} wants a value", name));
+    const auto [before, first] = once_.emplace(name, value);
+    if (row->takes == Takes::One && !first) {
+      return usage_error(command_, fmt::format("{} is given twice, as '{}' and as '{}'", name,
+                                               before->second, value));
+    }
+    clear_.push_back(name + "=" + value);
+    return Done{};
+  }
+
+  // The word behind an option, unless it is plainly not meant as its value.
+  std::string next() {
+    if (at_ == words_.size() || words_[at_] == "--") return "";
+    const std::string& word = words_[at_];
+    const std::vector<std::string> known = option_names(command_);
+    const std::string name = word.substr(0, word.find('='));
+    if (std::find(known.begin(), known.end(), name) != known.end()) return "";
+    ++at_;
+    return word;
+  }
+
+  const Command& command_;
+  const std::vector<std::string>& words_;
+  size_t at_ = 0;
+  std::map<std::string, std::string> once_;
+  std::vector<std::string> clear_;
+};
 
 Status check_positionals(const Command& command, const std::vector<std::string>& given) {
   if (given.empty() && command.positional_required) {
-    return usage_error(command, fmt::format("{} needs a {}", command.name, command.positional));
+    const std::string_view wanted = command.positional;
+    return usage_error(command, fmt::format("{} needs {}{}", command.name,
+                                            wanted.ends_with("S...") ? "two " : "a ",
+                                            wanted.substr(0, wanted.find("..."))));
   }
   const std::string_view named = command.positional;
   if (named.ends_with("...")) return Done{};
@@ -64,7 +125,7 @@ std::string Args::one(const std::string& option, const std::string& fallback) co
 }
 
 Result<Args> parse_args(const Command& command, const std::vector<std::string>& words) {
-  KW_TRY(check_names(command, words));
+  const std::vector<std::string> clear = KW_TRY(Reader(command, words).run());
   CLI::App app;
   app.set_help_flag();
   bool json = false;
@@ -83,7 +144,7 @@ Result<Args> parse_args(const Command& command, const std::vector<std::string>& 
   Args args;
   app.add_option("positional", args.positionals);
   try {
-    app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
+    app.parse(std::vector<std::string>(clear.rbegin(), clear.rend()));
   } catch (const CLI::ParseError& error) {
     return usage_error(command, error.what());
   }

@@ -23,7 +23,9 @@ Result<kernel::Expr> parse_extent(const std::string& text) {
   auto expr = kernel::parse_expression(cursor);
   if (expr && cursor.at_end()) return std::move(*expr);
   const std::string why = diagnostics.empty() ? "" : ": " + diagnostics[0].message;
-  return input_error(fmt::format("'{}' is not an extent{}", text, why));
+  constexpr size_t kShown = 60;
+  const std::string shown = text.size() <= kShown ? text : text.substr(0, kShown) + "…";
+  return input_error(fmt::format("'{}' is not an extent{}", shown, why));
 }
 
 /// Pieces between commas that stand in no parentheses.

@@ -1,5 +1,6 @@
 """Every kind of bad input gets a clear error with the right exit code, and nothing is left behind."""
 import os
+import re
 import struct
 import sys
 
@@ -78,6 +79,26 @@ h.expect("truncated npy", run(GOOD, *DIMS, "--input", "x=" + h.write("cut.npy", 
 h.expect("text as npy", run(GOOD, *DIMS, "--input", "x=" + h.write("t.npy", "hello")), 2, r"not an \.npy")
 h.expect("pickle in npy", run(GOOD, *DIMS, "--input", "x=" + h.write("o.npy", npy("|O", (2, 64), halves))), 2, r"pickled")
 
+# Names of files that a compiler would take for something else, and inline assembly that is no PTX.
+with open(GOOD, "rb") as file:
+    text = file.read()
+for name in ("-O3.cu", "a \"b\\\n.cu", b"\xff.cu".decode("utf-8", "surrogateescape")):
+    h.expect("the name %r" % name, run(h.write(name, text), *DIMS), 0, r"no findings")
+ASM = """//! kernelwright 1
+//! task  odd
+//! output y: int32[N]
+//! launch odd grid(1) block(32) args(y)
+__global__ void odd(int* y) {
+  asm volatile("%s");
+  y[threadIdx.x] = 1;
+}
+"""
+for name, assembly, message in (("label", "bra NOWHERE;", r"unknown label 'NOWHERE' at odd\.cu:6 \(ptx line \d+\).*hint: inline assembly"),
+                                ("name", "mov.b32 " + "a" * 5000 + ", 1;", r"a…"),
+                                ("instruction", "wgmma.fence.sync.aligned;", r"unsupported instruction wgmma\.fence\.sync\.aligned at odd\.cu:6")):
+    done = h.run(*run(h.write("odd.cu", ASM % assembly), "--dim", "N=32"))
+    h.check(done.returncode == 3 and re.search(message, done.stdout, re.S) and len(done.stdout) < 3000, "a strange " + name, done)
+
 # Where to run, and with what.
 h.expect("unknown device", ["run", GOOD, *DIMS, "--device", "tpu"], 2, r"'tpu' is none of auto, gpu, vgpu")
 h.expect("no GPU", ["run", GOOD, *DIMS, "--device", "gpu"], 3, r"no CUDA driver", env={"KERNELWRIGHT_LIBCUDA": "/nonexistent/libcuda.so.1"})
@@ -102,6 +123,9 @@ done = h.expect("cache read-only", run(GOOD, *DIMS), 0, r"no findings", env={"KE
 h.check("/proc/kernelwright" in done.stderr, "an unusable cache is mentioned", done)
 
 # The words themselves.
+h.expect("one option twice", run(GOOD, *DIMS, "--device", "gpu"), 2, r"--device is given twice, as 'vgpu' and as 'gpu'; see 'kernelwright help run'")
+h.expect("option without a value", ["run", GOOD, "--dim"], 2, r"--dim wants a value")
+h.expect("no such task", ["lint", GOOD, "no_such.py"], 2, r"no_such\.py: no such file")
 h.expect("unknown command", ["rnu", GOOD], 2, r"no command 'rnu' \(did you mean 'run'\?\)")
 h.expect("unknown option", run(GOOD, "--counter"), 2, r"no option --counter \(did you mean '--counters'\?\)")
 h.expect("no module", ["run"], 2, r"run needs a MODULE")
