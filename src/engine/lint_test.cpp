@@ -56,6 +56,18 @@ INSTANTIATE_TEST_SUITE_P(
              "w.float()).half()\n",
              "", true},
         Case{"RowSum", "def f(x: 'fp32[B, D]'):\n  return x.sum(-1)\n", "", true},
+        Case{"UnusedInput",
+             "import torch\ndef f(x: 'fp32[B, D]', z: 'fp32[B, D]'):\n  return torch.relu(x)\n",
+             "input-impact", false},
+        Case{"UnusedWeight",
+             "import torch\nfrom torch import nn\n"
+             "class Model(nn.Module):\n"
+             "  def __init__(self):\n    super().__init__()\n    self.used = nn.Linear(64, 64)\n"
+             "    self.spare = nn.Linear(64, 64)\n"
+             "  def forward(self, x):\n    return self.used(x)\n"
+             "def get_inputs():\n  return [torch.randn(16, 64)]\n"
+             "def get_init_inputs():\n  return []\n",
+             "init-impact", true},
         Case{"SumOfAll", "def f(x: 'fp32[B, D]'):\n  return x.sum()\n", "", true},
         Case{"TopOne", "def f(x: 'fp32[B, D]'):\n  return x.topk(1, dim=-1).values\n", "", true},
         Case{"AlphaOfOne",

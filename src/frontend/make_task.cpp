@@ -264,6 +264,7 @@ Result<task::Task> make_task(TaskDraft draft) {
   task.precision.atol = draft.atol;
   task.precision.rtol = draft.rtol;
   task.notes.insert(task.notes.end(), trace.notes.begin(), trace.notes.end());
+  task.unneeded = trace.unneeded;
   task.benchmark_shapes = {dims};
   task.correctness_shapes = {small_shape(draft.entry, dims)};
   if (dims.empty())

@@ -218,7 +218,9 @@ void Tracer::name_weights(Trace& trace, const graph::Graph& graph, const std::ve
                                     [&](const Drawn& one) { return one.node == node; });
     if (known == drawn.end()) return;
     if (!needed[static_cast<size_t>(node)]) {
-      if (&path != &nameless) trace.notes.push_back(fmt::format("no output needs '{}'", path));
+      if (&path == &nameless) return;
+      trace.notes.push_back(fmt::format("no output needs '{}'", path));
+      trace.unneeded.push_back(path);
       return;
     }
     Weight weight{unique(path), graph[node].dtype, {}, known->legal};

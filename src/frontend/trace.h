@@ -50,6 +50,7 @@ struct Trace {
   std::vector<std::string> write_only;  // arguments that are no inputs: only written
   std::vector<std::string> written;     // arguments that are outputs too
   std::vector<std::string> notes;
+  std::vector<std::string> unneeded;  // weights and buffers that no output needs
   task::Dims file_dims;  // ints at file level that served as dims
   bool allow_tf32 = false;
 };

@@ -124,6 +124,17 @@ void launch_bound(const task::Task& task, Report* report) {
   }
 }
 
+/// No candidate is given such a weight, so none can gain by leaving it out; and running statistics
+/// are rightly not needed in training. But the task is less than its module.
+void unneeded_weights(const task::Task& task, Report* report) {
+  for (const std::string& name : task.unneeded) {
+    report->findings.push_back(
+        {"init-impact", Severity::Warning, name,
+         fmt::format("no output needs '{}': candidates are judged and timed without it", name), "",
+         0});
+  }
+}
+
 /// The same thing said of several shapes is said once; errors come first.
 void tidy(Report* report) {
   std::vector<Finding> kept;
@@ -170,6 +181,7 @@ Result<Report> lint(const task::Task& task, exec::Oracle& oracle, const Options&
   }
   KW_TRY(imposters(task, oracle, options, &report));
   launch_bound(task, &report);
+  unneeded_weights(task, &report);
   tidy(&report);
   return report;
 }

@@ -85,14 +85,15 @@ struct Precision {
 struct Task {
   std::string name, prompt;
   std::string source_path, source;  // the reference as read
-  std::string format;               // "function", "kernelbench", "optimizer", "folder"
+  std::string format;               // "function", "kernelbench", "optimizer", "folder", "fixture"
   std::vector<TensorSpec> inputs;
   std::vector<ScalarSpec> scalars;
   std::vector<std::string> output_names;  // as the trace returns them
   std::map<std::string, DimRange> dims;
   std::vector<Dims> correctness_shapes, benchmark_shapes;  // at least one of each
   Precision precision;
-  std::vector<std::string> notes;  // what was assumed: "shape of w from get_inputs()"
+  std::vector<std::string> notes;     // what was assumed: "shape of w from get_inputs()"
+  std::vector<std::string> unneeded;  // weights the reference has and no output needs
   std::shared_ptr<const Reference>
       reference;  // shared: tasks are copied, a reference never changes
 
