@@ -1,0 +1,90 @@
+"""What --json prints has the keys that the documents promise, and no others. Keys are only ever added."""
+import json
+import os
+import re
+import sys
+
+from harness import Harness, ROOT
+
+h = Harness(sys.argv[1])
+compiler = h.compiler()
+MODULE = os.path.join(ROOT, "examples", "rms_norm.cu")
+REFERENCE = os.path.join(ROOT, "examples", "rms_norm.py")
+DIMS = ["--dim", "B=2", "--dim", "D=64"]
+VGPU = ["--device", "vgpu", "--compiler", compiler]
+JUDGE = ["--reference", REFERENCE, *VGPU, "--cross-check", "never", "--dims", '{"B": 3, "D": 64}', "--family", "normal"]
+BENCH = ["--reference", REFERENCE, *VGPU, "--cross-check", "never", "--quick", "--dims", '{"B": 64, "D": 64}']
+EVERY = {"kernelwright", "command", "ok", "exit_code"}
+h.environment["KERNELWRIGHT_RUNS"] = h.path("runs")
+h.write("broken.cu", "//! kernelwright 1\n")
+
+# Words, exit code, the document, and all keys of the first level; "a.b" and "a[].b" are keys below.
+ROWS = [
+    (["run", MODULE, *DIMS, *VGPU, "--counters"], 0, "cli",
+     "module device dims tunes group compile status message outputs findings counters timing printed seconds notes "
+     "module.file module.task compile.ok compile.compiler compile.messages compile.target compile.seconds compile.from_cache compile.kernels "
+     "outputs[].name outputs[].dtype outputs[].shape outputs[].min outputs[].max outputs[].mean outputs[].nans outputs[].infinities outputs[].hash "
+     "counters[].kernel counters[].blocks counters[].threads_per_block counters[].total counters[].lines"),
+    (["check", MODULE, *DIMS, "--compiler", compiler], 0, "cli",
+     "module target compiler dims groups assignments assignments_cut resources_note variants notes groups[].guard groups[].line groups[].example "
+     "variants[].ok variants[].group variants[].tunes variants[].dims variants[].failed variants[].warnings variants[].plan_error "
+     "variants[].virtual_gpu variants[].launches"),
+    (["verify", MODULE, *JUDGE], 0, "verify",
+     "verdict error cells deterministic module device compiler replay_seeded task cross_check stages cell_list skipped lint warnings kill_rate "
+     "seconds prepare_seconds truths_by constants task.name task.hash task.notes stages[].stage stages[].outcome stages[].lines stages[].seconds "
+     "cell_list[].stage cell_list[].cell cell_list[].why cell_list[].right cell_list[].seconds cell_list[].error"),
+    (["verify", h.path("broken.cu"), *JUDGE], 1, "verify",
+     "verdict stage reason finding repro module device compiler replay_seeded task cross_check stages cell_list skipped lint warnings kill_rate "
+     "seconds prepare_seconds truths_by constants"),
+    (["lint", REFERENCE, "--dims", '{"B": 8, "D": 64}'], 0, "lint",
+     "tasks tasks[].task tasks[].path tasks[].usable tasks[].shapes tasks[].left_out tasks[].kill_rate tasks[].findings"),
+    (["bench", MODULE, *BENCH], 3, "clock",
+     "verdict gate dims work candidate rivals environment notes quick certified replay_seeded deterministic estimate seconds candidate.name "
+     "candidate.kind seconds.prepare seconds.gate seconds.timing seconds.baselines seconds.calibration seconds.turnaround"),
+    (["screen", os.path.join(ROOT, "examples")], 0, "eval", "counts files files[].name files[].path files[].scope files[].reader files[].reason files[].ops"),
+    (["doctor"], 0, "cli", "host compiler models gpu tools looked_at host.system host.cores host.available_bytes host.cache_folder models.problem models.providers"),
+    (["version"], 0, "cli", "version"),
+    (["help", "run"], 0, "cli", "text"),
+    (["runs"], 0, "cli", "root runs"),
+    (["run", "nothing.cu"], 2, "cli", "error error.blame error.message"),
+    (["verify"], 2, "cli", "error error.blame error.message"),
+    (["lint", "--seeds", "x", REFERENCE], 2, "cli", "error error.blame error.message"),
+    (["calibrate"], 3, "cli", "error error.blame error.message"),
+]
+
+
+def flat(document):
+    for key, value in document.items():
+        yield key
+        below = value[0] if isinstance(value, list) and value else value
+        if isinstance(below, dict):
+            for name in below:
+                yield "%s%s.%s" % (key, "[]" if isinstance(value, list) else "", name)
+
+
+def documented(name):
+    with open(os.path.join(ROOT, "docs", name + ".md"), encoding="utf-8") as file:
+        text = file.read()
+    blocks = re.findall(r"```(.*?)```", text, re.S)
+    quoted = re.findall(r"`([^`]+)`", re.sub(r"```.*?```", "", text, flags=re.S))
+    return set(re.findall(r"\w+", " ".join(blocks + quoted)))
+
+
+for words, code, page, keys in ROWS:
+    name = words[0] + (" (exit %d)" % code if code else "")
+    done = h.run(*words, "--json", env={"KERNELWRIGHT_LIBCUDA": "/nonexistent/libcuda.so.1"})
+    h.check(done.returncode == code, "%s: expected exit %d" % (name, code), done)
+    try:
+        document = json.loads(done.stdout)
+    except ValueError:
+        h.check(False, name + " prints no JSON", done)
+        continue
+    keys = set(keys.split())
+    found = set(flat(document))
+    h.check(EVERY <= found and document["exit_code"] == code and document["command"] == words[0], name + ": what every document has", done)
+    top = {key for key in found if "." not in key} - EVERY
+    h.check(keys <= found, "%s: promised and not there: %s" % (name, sorted(keys - found)))
+    h.check(top <= keys, "%s: new keys, add them here and to docs/%s.md: %s" % (name, page, sorted(top - keys)))
+    unsaid = {key for key in keys if re.split(r"\W+", key)[-1] not in documented(page)}
+    h.check(not unsaid, "%s: docs/%s.md does not name %s" % (name, page, sorted(unsaid)))
+h.finish()
