@@ -105,6 +105,7 @@ class Synthesis {
   Json correctness_json() const;
   Json performance_json() const;
   Json ranking_json(const std::string& id) const;
+  std::string ranking_note() const;
   Json prompt_json() const;
   Json candidates_json() const;
   Json trace_json(const StageTrace& trace) const;

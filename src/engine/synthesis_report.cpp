@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "base/text.h"
 #include "engine/json.h"
 #include "engine/model_work.h"
 #include "engine/synthesis.h"
@@ -123,6 +124,18 @@ void Synthesis::fill_performance() {
     }
   }
   for (const std::string& note : bench.notes) report_.notes.push_back(note);
+  if (!priority().empty()) report_.notes.push_back(ranking_note());
+}
+
+// What the one time of the summary does not say: by what else the winner won.
+std::string Synthesis::ranking_note() const {
+  std::vector<std::string> parts;
+  for (const ShapeTime& one : judge_->shape_times(judge_->certificate()->id)) {
+    parts.push_back(one.problem.empty() ? fmt::format("{:.2f} us{} at {}", one.us,
+                                                      one.measured ? "" : " (estimated)", one.dims)
+                                        : fmt::format("not at {}: {}", one.dims, one.problem));
+  }
+  return fmt::format("{}: ranked by {}: {}", priority(), judge_->ranked_by(), join(parts, ", "));
 }
 
 void Synthesis::fill_report() {

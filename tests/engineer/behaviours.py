@@ -417,12 +417,13 @@ def priorities():
         check(all(row["time_us"] is None and row["estimate_us"] > 0 for row in ranking["shapes"]), "estimates are called so: %s" % ranking)
     work = desk.words
     desk.words = words
-    for prompt, dims, count in [("make it great for high throughput", "B=4096 D=1024", 1), ("great", "B=64 D=128", 3)]:
-        engineer = Rows()
-        made = desk.work(f"13 a model, '{prompt}'", engineer, *SHORT, "--prompt", prompt, reference=folder)
+    for proposer, prompt, dims, count in [("llm", "make it great for high throughput", "B=4096 D=1024", 1), ("llm", "great", "B=64 D=128", 3),
+                                          ("hybrid", "great, balanced", "B=64 D=128", 3)]:
+        made = desk.work(f"13 {proposer}, '{prompt}'", Rows(), *SHORT, "--prompt", prompt, reference=folder, proposer=proposer, whole=False)
         ranking = made.report["performance"]["ranking"] if made.report["performance"] else {}
         check(made.done.returncode == 0 and ranking.get("shapes") and ranking["shapes"][0]["dims"] == dims and len(ranking["shapes"]) == count,
               "%s" % ranking, made.done)
+        check(f"ranked by {ranking.get('by')}" in made.done.stdout, "the summary says so", made.done)
     desk.words = work
     desk.name = "13 as a number of elements"
     done = desk.run("synthesize", "--reference", desk.write("rows.py", ROWS.replace("x)", "x: 'fp32[B, D]')", 1)), *words, "--proposer", "builtin",
@@ -432,6 +433,9 @@ def priorities():
 
 class Rows(Engineer):
     """For matrices of one input."""
+
+    def improve(self, told):
+        return self.codegen(told)
 
     def codegen(self, told):
         module = self.scalar(told).replace("args(x, out0, N)", "args(x, out0, B * D)").replace("ceil_div(N, THREADS)", "ceil_div(B * D, THREADS)")
