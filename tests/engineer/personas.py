@@ -76,6 +76,29 @@ check(work.done.returncode == 0 and len(work.requests) == 6, "long answers are r
 sizes = [len(json.dumps(row["body"])) for row in work.requests]
 check(sizes[-1] < sizes[-2] + 20_000 and "older turns compacted" in json.dumps(work.report), "older turns are cut, and it is said: %s" % sizes)
 
+# The same before a model that takes less than one of its novels: no request is larger, and every cut is said.
+CONTEXT = 24_000
+serve = desk.serve
+
+
+def small_context(server, **more):
+    env = serve(server, **more)
+    with open(env["KERNELWRIGHT_PROVIDERS"], "a", encoding="utf-8") as file:
+        file.write(f'[[model]]\nwire = "anthropic"\nprefix = "claude-sonnet-4-6"\nthinking = "none"\ncontext_tokens = {CONTEXT}\n')
+    return env
+
+
+desk.serve = small_context
+work = desk.work("novels for a small model", Rambles(), "--retries", "performance=0", "--retries", "polish=0", "--retries", "correctness=5",
+                 "--budget", "50")
+desk.serve = serve
+check(work.done.returncode == 0 and len(work.requests) == 6, "ships all the same", work.done)
+for row in work.requests:
+    size, answer = len(json.dumps(row["body"])), row["body"]["max_tokens"]
+    check(size / 3.2 + answer <= CONTEXT, "a request of %d bytes and %d tokens of answer" % (size, answer))
+check("to fit the model's context" in json.dumps(work.report["notes"]) and "left out" in json.dumps(work.requests[-1]["body"]), "it is said: %s"
+      % work.report["notes"])
+
 # Text of the reference, of the user, of a compiler, of a kernel and of comments is data wherever it goes.
 INJECTED = '''import torch
 
