@@ -34,6 +34,7 @@ class Reader {
   Status text(const toml::table& table, const char* key, std::string& out) const;
   Status flag(const toml::table& table, const char* key, bool& out) const;
   Status count(const toml::table& table, const char* key, int64_t& out) const;
+  Status context(const toml::table& table, int64_t& out) const;
   Status amount(const toml::table& table, const char* key, double& out) const;
   template <typename E, size_t N>
   Status word(const toml::table& table, const char* key,
@@ -50,6 +51,8 @@ class Reader {
   std::string file_;
   Config& config_;
 };
+
+constexpr int64_t kLeastContext = 4096;  // in less not even the rules of a kernel module fit
 
 constexpr std::pair<const char*, KeyNeed> kKeyWords[] = {
     {"required", KeyNeed::Required}, {"optional", KeyNeed::Optional}, {"none", KeyNeed::None}};
@@ -105,6 +108,13 @@ Status Reader::count(const toml::table& table, const char* key, int64_t& out) co
   if (!value || *value < 0) return at(*node, fmt::format("'{}' must be a whole number", key));
   out = *value;
   return Done{};
+}
+
+Status Reader::context(const toml::table& table, int64_t& out) const {
+  KW_TRY(count(table, "context_tokens", out));
+  const toml::node* node = table.get("context_tokens");
+  if (node == nullptr || out >= kLeastContext) return Done{};
+  return at(*node, fmt::format("'context_tokens' must be {} or more", kLeastContext));
 }
 
 Status Reader::amount(const toml::table& table, const char* key, double& out) const {
@@ -196,7 +206,7 @@ Status Reader::read_provider(const std::string& name, const toml::table& table) 
   KW_TRY(count(table, "requests_per_minute", row.requests_per_minute));
   KW_TRY(count(table, "tokens_per_minute", row.tokens_per_minute));
   KW_TRY(count(table, "max_parallel", row.max_parallel));
-  KW_TRY(count(table, "context_tokens", row.context_tokens));
+  KW_TRY(context(table, row.context_tokens));
   KW_TRY(amount(table, "timeout_seconds", row.timeout_seconds));
   KW_TRY(read_headers(table, row));
   while (!row.base_url.empty() && row.base_url.back() == '/') row.base_url.pop_back();
@@ -216,7 +226,7 @@ Status Reader::read_model(const toml::table& table) {
   KW_TRY(text(table, "prefix", row.prefix));
   KW_TRY(word(table, "thinking", kThinkingWords, row.thinking));
   KW_TRY(flag(table, "temperature", row.temperature));
-  KW_TRY(count(table, "context_tokens", row.context_tokens));
+  KW_TRY(context(table, row.context_tokens));
   if (find_wire(row.wire) == nullptr)
     return at(table, fmt::format("[[model]]: wire must be one of {}", join(wire_names(), ", ")));
   config_.models.push_back(std::move(row));

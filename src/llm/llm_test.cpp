@@ -151,6 +151,8 @@ const TomlCase kTomlCases[] = {
     {"syntax", "[provider", "p.toml:1"},
     {"unknown_table", "[povider.x]", "did you mean 'provider'"},
     {"unknown_key", "[provider.x]\nbase_ur = 1", "did you mean 'base_url'"},
+    {"no_context", "[provider.openai]\ncontext_tokens = 0",
+     "'context_tokens' must be 4096 or more"},
     {"no_wire", "[provider.x]\nbase_url = \"https://x\"", "wire must be one of"},
     {"bad_wire", "[provider.x]\nwire = \"soap\"\nbase_url = \"https://x\"",
      "anthropic, openai-chat"},
