@@ -39,7 +39,7 @@ KW_MATH double expm1(double x) {
   double j;
   const double p = kw_expm1_reduced(kw_exp_reduce(kw_exp_bound(x), j));
   if (j == 0.0) return x == 0.0 ? x : p;
-  const int n = __double2int_rn(j) - 1;
+  const int n = __double2int_rn(j - 1.0);
   const double half = n < -1022 ? 0.0 : kw_power_of_two(n);
   return 2.0 * kw_fma(half, p, half - 0.5);
 }

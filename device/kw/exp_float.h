@@ -52,7 +52,7 @@ KW_MATH float expm1f(float x) {
   float j;
   const float p = kw_expm1_reduced(kw_exp_reduce(x, j));
   if (j == 0.0f) return x == 0.0f ? x : p;
-  const int n = __float2int_rn(j) - 1;
+  const int n = __float2int_rn(j - 1.0f);
   const float half = n < -126 ? 0.0f : __int_as_float((n + 127) << 23);
   return 2.0f * kw_fma(half, p, half - 0.5f);
 }

@@ -41,8 +41,9 @@ Result<Api> load(const std::vector<std::string>& names) {
   for (const std::string& name : names) {
     auto library = os::Library::open(name);
     if (!library) continue;
-    // Never unloaded: the TLS library under it leaves handlers behind that run at exit.
-    return bind(*new os::Library(std::move(library).value()));
+    auto api = bind(*library);
+    library->leave_loaded();  // the TLS library under it leaves handlers behind that run at exit
+    return api;
   }
   return environment_error(fmt::format(
       "talking to a model needs libcurl, and none of {} can be loaded; install the package "

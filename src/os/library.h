@@ -25,6 +25,8 @@ class Library {
     return function != nullptr;
   }
   const std::string& path() const { return path_; }
+  /// Gives up the handle: it stays loaded until the process ends, and nothing more is found in it.
+  void leave_loaded() { handle_ = nullptr; }
 
  private:
   Library() = default;
