@@ -13,7 +13,8 @@ namespace {
 
 /// Places would have to be turned as well; values need not.
 bool gives_values(Op op) {
-  return op == Op::CumSum || op == Op::CumProd || op == Op::CumMax || op == Op::CumMin;
+  return op == Op::CumSum || op == Op::CumProd || op == Op::CumMax || op == Op::CumMin ||
+         op == Op::CumLogSumExp;
 }
 
 std::optional<NodeId> turn(Rewriter& r, const Node& node) {

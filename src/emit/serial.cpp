@@ -105,7 +105,8 @@ class Serial {
     const DType dtype = node_.dtype;
     const bool adds = op == Op::Sum || op == Op::CumSum;
     const bool multiplies = op == Op::Prod || op == Op::CumProd;
-    const bool largest = op == Op::Max || op == Op::CumMax;
+    const bool logs = op == Op::CumLogSumExp;
+    const bool largest = op == Op::Max || op == Op::CumMax || logs;
     const std::string type = adds || multiplies ? accumulator_type(dtype) : register_type(dtype);
     const std::string start = adds ? "0" : multiplies ? "1" : extreme(dtype, largest);
     const std::string name = declare(type, adds ? "total" : multiplies ? "product" : "best", start);
@@ -116,7 +117,8 @@ class Serial {
         return;
       }
       const std::string function =
-          fmt::format("{}_{}", largest ? "max" : "min", is_floating(dtype) ? "nan" : "of");
+          logs ? "log_add_exp"
+               : fmt::format("{}_{}", largest ? "max" : "min", is_floating(dtype) ? "nan" : "of");
       e_.need(function);
       e_.at(inner).line(fmt::format("{0} = {1}({0}, {2});", name, function, x));
     });

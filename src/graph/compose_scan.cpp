@@ -66,15 +66,6 @@ Result<ValueIndex> kth_of(Builder& b, const Line& line, const Dim& k) {
   return one;
 }
 
-// log(exp(x) + exp(y)) with both infinities right.
-Term log_add_exp(const Term& x, const Term& y) {
-  const Term top = apply(Op::Maximum, x, y);
-  const Term gap = apply(Op::Neg, apply(Op::Abs, x - y));
-  const Term sum = top + apply(Op::Log1p, apply(Op::Exp, gap));
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  return where(apply(Op::Abs, top) == Term(kInfinity), top, sum);
-}
-
 }  // namespace
 
 Result<NodeId> cumsum(Builder& b, NodeId x, int dim, MaybeType dtype) {
@@ -93,32 +84,15 @@ Result<ValueIndex> cummin(Builder& b, NodeId x, int dim) {
   return best_so_far(b, Op::CumMin, Op::CumMinIndex, x, dim);
 }
 
-// Doubling: after step k every element holds the result of the 2^k before it. A running sum of
-// exp(x - max) would lose all that lies far below a later maximum.
 Result<NodeId> logcumsumexp(Builder& b, NodeId x, int dim) {
   if (!tensor::is_float(b.dtype(x)) || is_storage_only(b.dtype(x))) {
     return input_error(
         fmt::format("\"logcumsumexp\" not implemented for '{}'", torch_name(b.dtype(x))));
   }
-  const Line line = KW_TRY(line_of(b, x, dim));
   Formula f(b);
-  Term sums = wide(f(line.x));
-  int64_t shift = 1;
-  for (; shift < line.extent.value(); shift *= 2) {
-    const NodeId now = KW_TRY(f.done(sums));
-    const NodeId front = KW_TRY(b.slice(now, line.dim, 0, line.extent - Dim(shift)));
-    Node moved{Op::Pad, {front}, b.dtype(now), b[now].shape, {}, "", 0, 0};
-    moved.attrs.starts.assign(moved.shape.size(), Dim(0));
-    moved.attrs.starts[static_cast<size_t>(line.dim)] = shift;
-    moved.attrs.number = -std::numeric_limits<double>::infinity();
-    sums = log_add_exp(sums, f(b.add(std::move(moved))));
-  }
-  if (!line.extent.is_constant()) {
-    b.guard(fmt::format("{} <= {}", line.extent.text(), shift));
-    if (shift > 1) b.guard(fmt::format("{} < {}", shift / 2, line.extent.text()));
-  }
-  const NodeId kept = KW_TRY(f.done(sums, b.dtype(x)));
-  return b.reshape(kept, line.shape);
+  const NodeId wide_x = KW_TRY(f.done(wide(f(x))));
+  const NodeId sums = KW_TRY(b.scan(Op::CumLogSumExp, wide_x, dim));
+  return f.done(f(sums), b.dtype(x));
 }
 
 Result<ValueIndex> sort(Builder& b, NodeId x, int dim, bool descending) {

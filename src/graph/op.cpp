@@ -109,6 +109,7 @@ constexpr std::array<OpInfo, kOps> kTable = {{
     along("cum_min", OpKind::Scan, kExact, kSmooth),
     along("cum_max_index", OpKind::Scan, kExact, kJumps),
     along("cum_min_index", OpKind::Scan, kExact, kJumps),
+    along("cum_log_sum_exp", OpKind::Scan, kRounds, kSmooth),
     // Order statistics follow their inputs continuously; where they came from does not.
     along("sort_values", OpKind::Selection, kExact, kSmooth),
     along("sort_indices", OpKind::Selection, kExact, kJumps),

@@ -98,7 +98,8 @@ enum class Op : uint8_t {
   CumMax,
   CumMin,
   CumMaxIndex,
-  CumMinIndex,  // *Index: int64, the last of equals
+  CumMinIndex,   // *Index: int64, the last of equals
+  CumLogSumExp,  // floats: log of the sum of exp
   // selection along attrs.dims[0]; attrs.descending; extent of the result = how many
   SortValues,
   SortIndices,  // stable

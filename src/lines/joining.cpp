@@ -36,7 +36,7 @@ std::string Joining::type() const {
 std::string Joining::identity() const {
   if (kind_ == Kind::Sum) return literal(dtype_, 0, 0);
   if (kind_ == Kind::Product) return literal(dtype_, 1, 1);
-  const std::string worst = extreme(dtype_, kind_ == Kind::Max);
+  const std::string worst = extreme(dtype_, kind_ != Kind::Min);
   if (!has_place()) return worst;
   // Behind every real place, so that a real element wins even where it is the worst there is.
   return fmt::format("{}{{{}, static_cast<Index>(~0ull >> (65 - 8 * sizeof(Index)))}}", type(),
@@ -93,6 +93,9 @@ std::string Joining::compare(std::set<std::string>& functions) const {
       return "  return before + now;\n";
     case Kind::Product:
       return "  return before * now;\n";
+    case Kind::LogSum:
+      functions.insert("log_add_exp");
+      return "  return log_add_exp(before, now);\n";
     default:
       break;
   }

@@ -12,7 +12,7 @@ namespace kw::lines {
 
 class Joining {
  public:
-  enum class Kind : uint8_t { Sum, Product, Max, Min };
+  enum class Kind : uint8_t { Sum, Product, Max, Min, LogSum };
   enum class Lanes : uint8_t { One, Many };           // whether states go from lane to lane
   enum class Places : uint8_t { None, First, Last };  // which of equals counts
 

@@ -516,7 +516,7 @@ Kernel scan_split_emit(const Region& region, const Situation& situation) {
 bool scan_chain_applies(const Region& region, const Situation& situation) {
   if (!scan_split_applies(region, situation)) return false;
   const auto scans = scans_of(region);
-  const bool adds = scans->kind == Joining::Kind::Sum || scans->kind == Joining::Kind::Product;
+  const bool adds = scans->kind != Joining::Kind::Max && scans->kind != Joining::Kind::Min;
   return !(adds && tensor::is_float(scans->first->dtype) && situation.precision.deterministic);
 }
 

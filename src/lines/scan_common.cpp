@@ -19,6 +19,8 @@ Joining::Kind scan_kind(Op op) {
       return Joining::Kind::Sum;
     case Op::CumProd:
       return Joining::Kind::Product;
+    case Op::CumLogSumExp:
+      return Joining::Kind::LogSum;
     case Op::CumMax:
     case Op::CumMaxIndex:
       return Joining::Kind::Max;

@@ -107,6 +107,12 @@ bool carry_between(const PointSpec& spec, std::span<const Operand> in, double y,
     case Op::Hypot:
       if (spans_zero(in[0], spec.from, k) || spans_zero(in[1], spec.from, k)) widen(0, y, k, out);
       return false;
+    case Op::Cast:
+    case Op::Not:
+      // Zero may lie between two ends that are not.
+      if (spec.to == DType::Bool && spans_zero(in[0], spec.from, k))
+        widen(spec.op == Op::Not ? 1 : 0, y, k, out);
+      return false;
     case Op::Sin:
     case Op::Cos:
       widen(-1, y, k, out);

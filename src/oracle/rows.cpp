@@ -93,7 +93,8 @@ void write_row(const Row& row, int64_t first, const View& place, Lanes& lanes, T
 }
 
 bool scans_values(Op op) {
-  return op == Op::CumSum || op == Op::CumProd || op == Op::CumMax || op == Op::CumMin;
+  return op == Op::CumSum || op == Op::CumProd || op == Op::CumMax || op == Op::CumMin ||
+         op == Op::CumLogSumExp;
 }
 
 // What one worker keeps between rows.

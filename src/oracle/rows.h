@@ -7,7 +7,7 @@
 
 namespace kw::oracle {
 
-/// CumSum … CumMinIndex, ArgMax, ArgMin, SortValues … TopKIndices. Fills `out`, which has the
+/// CumSum … CumLogSumExp, ArgMax, ArgMin, SortValues … TopKIndices. Fills `out`, which has the
 /// node's shape and tracks.
 void walk_rows(const Sources& sources, graph::NodeId node, const Workers& workers, Tensor& out);
 

@@ -97,6 +97,45 @@ TEST(Scan, BoundAllowsSerialScans) {
   EXPECT_NEAR(4 * y.a[1999], 0x1p-24 * 2000 * 2001 / 2, 1e-4);
 }
 
+TEST(Scan, LogSumsKeepWhatLiesFarBelowALaterMaximum) {
+  TestGraph g;
+  const auto x = g.input(floats(DType::Fp32, {1, 5}, {-1000, -1000, 0, 1000, 1000}));
+  const Truth y = g.truth(g.got(g.builder.scan(Op::CumLogSumExp, x, 1)));
+  const Values want = {-1000, -1000 + std::log(2.0), 0, 1000, 1000 + std::log(2.0)};
+  for (size_t k = 0; k < want.size(); ++k) EXPECT_NEAR(y.value[k], want[k], 1e-12) << k;
+  EXPECT_EQ(y.a[0], 0);
+  EXPECT_GT(y.a[2], 0);
+  EXPECT_LT(y.a[2], 0x1p-24 * 100) << "what is far below has no share in it, nor its error";
+}
+
+TEST(Scan, LogSumsOfInfinitiesAndNan) {
+  const double inf = std::numeric_limits<double>::infinity(), nan = std::nan("");
+  TestGraph g;
+  const auto x = g.input(floats(DType::Fp32, {1, 7}, {-inf, -inf, 1, inf, 2, nan, 3}));
+  const Truth y = g.truth(g.got(g.builder.scan(Op::CumLogSumExp, x, 1)));
+  const Values want = {-inf, -inf, 1, inf, inf};
+  for (size_t k = 0; k < want.size(); ++k) EXPECT_EQ(y.value[k], want[k]) << k;
+  EXPECT_TRUE(std::isnan(y.value[5]) && std::isnan(y.value[6]));
+}
+
+TEST(Scan, LogSumsOneByOneInFloatAreWithinTheBound) {
+  TestGraph g;
+  Values x(3000);
+  for (size_t k = 0; k < x.size(); ++k) x[k] = static_cast<float>(5 * std::sin(0.7 * k) - 40);
+  const auto in = g.input(floats(DType::Fp32, {1, 3000}, x));
+  const Truth y = g.truth(g.got(g.builder.scan(Op::CumLogSumExp, in, 1)));
+  float serial = -std::numeric_limits<float>::infinity();
+  double worst = 0;
+  for (size_t k = 0; k < x.size(); ++k) {
+    const float v = static_cast<float>(x[k]), top = std::max(serial, v), low = std::min(serial, v);
+    serial = std::isinf(low) ? top : top + std::log1p(std::exp(low - top));
+    const double bound = 4 * y.a[k] + 0x1p-24 * std::fabs(y.value[k]);
+    worst = std::max(worst, std::fabs(serial - y.value[k]) / bound);
+  }
+  EXPECT_LT(worst, 1);
+  EXPECT_GT(worst, 0.001) << "and the bound is no blank cheque";
+}
+
 TEST(Ranking, FirstOfEqualsAndNan) {
   TestGraph g;
   const auto x = g.input(floats(DType::Fp32, {2, 4}, {1, 7, 7, 2, 1, kNan, 9, kNan}));

@@ -15,6 +15,9 @@ using tensor::DType;
 
 namespace {
 
+// Of log1p(exp(gap)), which is at most log 2: what both functions and their argument round.
+constexpr double kLogUnits = 8;
+
 // Positions in the order they are walked; what is written at each is the state after its own
 // element, or before it when exclusive.
 template <class Write, class Take>
@@ -135,6 +138,54 @@ void scan_product(const RowTask& task, const Row& in, Row& out) {
   });
 }
 
+// Errors of the inputs count by their share of the sum. What rounding adds on the way is passed on
+// by the share of what came before, be it one by one or by halves.
+void scan_log_sum(const RowTask& task, const Row& in, Row& out) {
+  const Rounding& r = task.rounding;
+  // With `top` taken off: sums of exp, and of exp times errors and sizes.
+  double top = -kInfinity, sum = 0, a = 0, h = 0, size = 0, serial = 0, t = -kInfinity;
+  double lo = 0, hi = 0;
+  int64_t count = 0;
+  const auto write = [&](size_t k) {
+    out.t[k] = task.mode == Mode::Truth ? t : settled(task.mode, task.node.dtype, t);
+    if (task.mode != Mode::Truth) return;
+    const bool whole = std::isfinite(t);
+    const double m = whole ? std::fabs(t) : 0, n = static_cast<double>(count);
+    double own = whole ? a / sum : 0, half = whole ? h / sum : 0;
+    if (count > 1 && whole) {
+      const double tree = (std::log2(n) + 2) * (size / sum + m + kLogUnits);
+      own += r.unit * std::max(tree, serial / exec::bound_constants().path_factor);
+      half += r.half_unit * m + (m > 0 ? r.half_tiny : 0);
+    }
+    if (m > r.half_limit) half = kInfinity;
+    if (out.tracks.a) out.a[k] = own;
+    if (out.tracks.h) out.h[k] = half;
+    out.set_jump(k, lo, hi);
+  };
+  walk(task, in.size(), write, [&](size_t k) {
+    const double x = in.t[k], before = t;
+    if (x > top) {
+      const double shrink = top > -kInfinity && x < kInfinity ? std::exp(top - x) : 0;
+      for (double* part : {&sum, &a, &h, &size}) *part *= shrink;
+      top = x;
+    }
+    const double share = std::isfinite(top) && x > -kInfinity ? std::exp(x - top) : 0;
+    sum += share;
+    a += in.tracks.a ? share * in.a[k] : 0;
+    h += in.tracks.h ? share * in.h[k] : 0;
+    if (std::isfinite(x)) size += share * std::fabs(x);
+    t = x != x || t != t ? std::numeric_limits<double>::quiet_NaN()
+                         : (std::isfinite(top) ? top + std::log(sum) : top);
+    const double past = std::isfinite(before) && std::isfinite(t) ? std::exp(before - t) : 0;
+    serial = serial * past + (std::isfinite(t) ? std::fabs(t) : 0) + kLogUnits;
+    if (in.jumps) {
+      lo = std::max(lo, in.lo[k]);
+      hi = std::max(hi, in.hi[k]);
+    }
+    ++count;
+  });
+}
+
 // The largest so far (of negated values for CumMin), and of everything it may be.
 void scan_choice(const RowTask& task, const Row& in, Row& out) {
   const double sign = task.node.op == Op::CumMin ? -1 : 1;
@@ -185,6 +236,8 @@ void scan_row(const RowTask& task, const Row& in, Row& out) {
       return scan_sum(task, in, out);
     case Op::CumProd:
       return scan_product(task, in, out);
+    case Op::CumLogSumExp:
+      return scan_log_sum(task, in, out);
     default:
       return scan_choice(task, in, out);
   }

@@ -123,6 +123,19 @@ __device__ __forceinline__ float min_nan(float a, float b) {
 #endif
 )";
 
+constexpr const char* kLogAddExp = R"(// log(exp(a) + exp(b)) without leaving the range; NaN stays.
+__device__ __forceinline__ float log_add_exp(float a, float b) {
+  const float top = a > b || a != a ? a : b, low = a > b || a != a ? b : a;
+  if (isnan(top) || isinf(top)) return top;
+  return top + log1pf(expf(low - top));
+}
+__device__ __forceinline__ double log_add_exp(double a, double b) {
+  const double top = a > b || a != a ? a : b, low = a > b || a != a ? b : a;
+  if (isnan(top) || isinf(top)) return top;
+  return top + log1p(exp(low - top));
+}
+)";
+
 constexpr const char* kMaxOf = R"(template <typename T>
 __device__ __forceinline__ T max_of(T a, T b) {
   return a > b ? a : b;
@@ -415,6 +428,7 @@ constexpr HelperRow kHelpers[] = {
     {"store_pack", "Pack WordOf", kStorePack},
     {"max_nan", "", kMaxNan},
     {"min_nan", "", kMinNan},
+    {"log_add_exp", "", kLogAddExp},
     {"max_of", "", kMaxOf},
     {"min_of", "", kMinOf},
     {"sign_of", "", kSign},

@@ -37,6 +37,7 @@ const std::vector<Case>& cases() {
       {"cummax_batch", {"scan_columns_split"}},
       {"cumsum_upwards", {"scan_columns"}},
       {"cumprod_double", {"scan_columns"}},
+      {"logcumsumexp", {"scan_warp", "scan_block"}},
       {"cummax", {"scan_warp", "scan_block"}},
       {"cummax_long", {"scan_chain", "scan_split", "scan_block"}},
       {"cumsum_long", {"scan_chain", "scan_split"}},
