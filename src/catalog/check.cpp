@@ -118,6 +118,9 @@ class Checker {
                                    did_you_mean(name, metric_ids_)));
     }
     check_types(place, what, *condition);
+    if (what == std::string_view("skip") &&
+        to_text(*condition).find(" worst ") != std::string::npos)
+      problem(place, "skip: what rules a method out is true or false, so there is no 'worst'");
   }
 
   // A flag is true or false, a number is compared: never the other way round.

@@ -70,6 +70,8 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"worst_on_the_wrong_side", method("worst 1", "worst 3"),
             "the worst value must be smaller than that"},
         Bad{"broken_condition", method("ipc < 2 worst 1", "ipc < and"), "a number expected"},
+        Bad{"skip_by_degrees", method("effect", "skip = \"ipc > 2 worst 3\"\neffect"),
+            "so there is no 'worst'"},
         Bad{"no_trigger", method("trigger = \"ipc < 2 worst 1\"\n", ""), "has no trigger"},
         Bad{"unknown_feature", method("gain", "features = [\"wgmna\"]\ngain"),
             "'wgmna' is no feature (did you mean 'wgmma'?)"},

@@ -1,0 +1,248 @@
+// From cells to canonical metrics. A profile is only worth something when it is of the right kernel
+// and in known units, so doubt is an Error here; what is merely missing stays unknown.
+#include "profile/ncu.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <map>
+
+#include "base/text.h"
+#include "catalog/metric.h"
+#include "profile/csv.h"
+#include "profile/ncu_stalls.h"
+#include "profile/ncu_table.h"
+#include "profile/units.h"
+
+namespace kw::profile {
+namespace {
+
+using catalog::Metric;
+
+/// "(256, 1, 1)" is 256 threads.
+std::optional<double> product_of(std::string_view text, Decimal decimal) {
+  if (!text.starts_with("(") || !text.ends_with(")")) return std::nullopt;
+  double product = 1;
+  for (const std::string& part : split(text.substr(1, text.size() - 2), ',')) {
+    const auto factor = parse_number(part, decimal);
+    if (!factor) return std::nullopt;
+    product *= *factor;
+  }
+  return product;
+}
+
+/// Canonical values of one launch.
+using LaunchValues = std::map<std::string, Known, std::less<>>;
+
+class LaunchReader {
+ public:
+  LaunchReader(const NcuTable& table, Decimal decimal, const std::string& log)
+      : labels_(table.labels), decimal_(decimal), log_(log) {}
+
+  Result<LaunchValues> read(const NcuLaunch& launch, std::vector<std::string>& notes) {
+    LaunchValues values;
+    for (const Metric& metric : catalog::metrics()) KW_TRY(read_metric(launch, metric, values));
+    KW_TRY(read_stalls(launch, values));
+    for (const std::string& note : notes_) {
+      if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(note);
+    }
+    return values;
+  }
+
+ private:
+  Status read_metric(const NcuLaunch& launch, const Metric& metric, LaunchValues& values) {
+    std::vector<std::pair<std::string, double>> found;
+    for (const std::string& name : metric.ncu) KW_TRY(collect(launch, name, metric, false, found));
+    for (const std::string& name : metric.labels)
+      KW_TRY(collect(launch, name, metric, true, found));
+    if (found.empty()) return Done{};
+    Known known{found.front().second, Source::Ncu, found.front().first};
+    for (size_t i = 1; i < found.size() && metric.combine != Metric::Combine::First; ++i) {
+      const double next = found[i].second;
+      if (metric.combine == Metric::Combine::Sum) {
+        known.value += next;
+        known.from += " + " + found[i].first;
+      } else if (next > known.value) {
+        known = {next, Source::Ncu, found[i].first};
+      }
+    }
+    values[metric.id] = known;
+    return Done{};
+  }
+
+  Status collect(const NcuLaunch& launch, const std::string& name, const Metric& metric, bool label,
+                 std::vector<std::pair<std::string, double>>& found) {
+    for (const NcuCell& cell : launch.cells) {
+      if (cell.name != name || (label && !labels_ && !cell.value.starts_with("("))) continue;
+      const auto unit = parse_unit(cell.unit);
+      if (!unit)
+        return input_error(fmt::format("{}: {} is given in '{}', a unit that is not known", log_,
+                                       name, cell.unit));
+      if (!fits(*unit, metric.unit)) {
+        // A label may name two quantities, told apart by their units alone.
+        if (label) continue;
+        return input_error(fmt::format("{}: {} is given in '{}', but is measured in {}", log_, name,
+                                       cell.unit, catalog::unit_name(metric.unit)));
+      }
+      if (const auto value = number(cell)) found.emplace_back(name, *value * unit->scale);
+    }
+    return Done{};
+  }
+
+  std::optional<double> number(const NcuCell& cell) {
+    auto value = parse_number(cell.value, decimal_);
+    if (!value) value = product_of(cell.value, decimal_);
+    if (!value && !cell.value.empty() && cell.value != "n/a")
+      notes_.push_back(fmt::format("{}: '{}' is no number; left out", cell.name, cell.value));
+    return value;
+  }
+
+  Status read_stalls(const NcuLaunch& launch, LaunchValues& values) {
+    StallReader stalls;
+    for (const NcuCell& cell : launch.cells) {
+      if (!stalls.wants(cell.name)) continue;
+      const auto unit = parse_unit(cell.unit);
+      if (!unit)
+        return input_error(fmt::format("{}: {} is given in '{}', a unit that is not known", log_,
+                                       cell.name, cell.unit));
+      if (const auto value = number(cell)) stalls.add(cell.name, *value * unit->scale);
+    }
+    for (const auto& [id, known] : stalls.shares()) values.emplace(id, known);
+    return Done{};
+  }
+
+  bool labels_;
+  Decimal decimal_;
+  const std::string& log_;
+  std::vector<std::string> notes_;
+};
+
+/// The mean over launches; shares weigh as much as their launch took, where that is known of all.
+Known mean_of(const std::string& id, const std::vector<LaunchValues>& launches) {
+  const bool share = catalog::find_metric(id)->unit == catalog::Unit::Percent;
+  const auto duration = [](const LaunchValues& launch) {
+    const auto at = launch.find("duration_us");
+    return at == launch.end() ? 0.0 : at->second.value;
+  };
+  const bool timed = std::ranges::all_of(launches, [&](const auto& l) { return duration(l) > 0; });
+  Known mean;
+  double weights = 0, sum = 0;
+  for (const LaunchValues& launch : launches) {
+    const auto at = launch.find(id);
+    if (at == launch.end()) continue;
+    const double weight = share && timed ? duration(launch) : 1;
+    if (weights == 0) mean = at->second;
+    weights += weight;
+    sum += weight * at->second.value;
+  }
+  mean.value = sum / weights;
+  if (launches.size() > 1) mean.from += fmt::format(", mean of {} launches", launches.size());
+  return mean;
+}
+
+/// Hardware counters that read nothing but zero were not read at all. Times and shapes do not come
+/// from them.
+bool all_zero(const MetricSet& metrics) {
+  bool any = false;
+  for (const auto& [id, known] : metrics.all()) {
+    if (!catalog::find_metric(id)->counted || id == "duration_us") continue;
+    any = true;
+    if (known.value != 0) return false;
+  }
+  return any;
+}
+
+Result<std::vector<const NcuLaunch*>> launches_of(const NcuTable& table, const std::string& kernel,
+                                                  const std::string& log) {
+  std::vector<std::string> all, fitting;
+  std::vector<const NcuLaunch*> found;
+  const auto once = [](std::vector<std::string>& names, const std::string& name) {
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  };
+  for (const NcuLaunch& launch : table.launches) {
+    once(all, launch.kernel);
+    if (!kernel.empty() && !same_kernel(launch.kernel, kernel)) continue;
+    once(fitting, launch.kernel);
+    found.push_back(&launch);
+  }
+  if (fitting.empty())
+    return input_error(fmt::format("{}: kernel '{}' was not profiled; there {}: {}", log, kernel,
+                                   all.size() == 1 ? "is" : "are", join(all, "; ")));
+  if (fitting.size() > 1)
+    return input_error(fmt::format("{}: several kernels fit '{}': {}; name one of them", log,
+                                   kernel, join(fitting, "; ")));
+  return found;
+}
+
+Result<NcuTable> profiled_table(std::string_view text, const std::string& log) {
+  if (counters_forbidden(text))
+    return environment_error(fmt::format("{}: {}", log, counters_forbidden_advice()));
+  Result<NcuTable> table = read_ncu_table(text, log);
+  const bool nothing = text.find("No kernels were profiled") != std::string_view::npos;
+  if ((!table && nothing) || (table && table->launches.empty()))
+    return environment_error(fmt::format("{}: no kernel was profiled", log));
+  return table;
+}
+
+}  // namespace
+
+bool counters_forbidden(std::string_view log) {
+  if (log.find("ERR_NVGPUCTRPERM") != std::string_view::npos) return true;
+  for (const std::string_view line : split_lines(log)) {
+    if (!line.starts_with("==")) continue;
+    if (line.find("ermission") != std::string_view::npos &&
+        line.find("erformance counter") != std::string_view::npos)
+      return true;
+  }
+  return false;
+}
+
+std::string counters_forbidden_advice() {
+  return "this user may not read the GPU's performance counters (ERR_NVGPUCTRPERM): run as root, "
+         "give a container the capability SYS_ADMIN, or let an administrator set "
+         "NVreg_RestrictProfilingToAdminUsers=0 for the nvidia module";
+}
+
+Result<std::vector<std::string>> kernels_in_ncu(std::string_view text, const std::string& log) {
+  const NcuTable table = KW_TRY(profiled_table(text, log));
+  std::vector<std::string> names;
+  for (const NcuLaunch& launch : table.launches) {
+    if (std::find(names.begin(), names.end(), launch.kernel) == names.end())
+      names.push_back(launch.kernel);
+  }
+  return names;
+}
+
+Result<MetricSet> import_ncu(std::string_view text, const std::string& kernel,
+                             const std::string& log) {
+  const NcuTable table = KW_TRY(profiled_table(text, log));
+  const std::vector<const NcuLaunch*> launches = KW_TRY(launches_of(table, kernel, log));
+  std::vector<std::string_view> cells;
+  for (const NcuLaunch& launch : table.launches) {
+    for (const NcuCell& cell : launch.cells) cells.push_back(cell.value);
+  }
+  Result<Decimal> decimal = decimal_of(cells);
+  if (!decimal) return std::move(decimal).error().context(log);
+  MetricSet metrics;
+  metrics.kernel = launches.front()->kernel;
+  std::vector<LaunchValues> values;
+  LaunchReader reader(table, *decimal, log);
+  for (const NcuLaunch* launch : launches)
+    values.push_back(KW_TRY(reader.read(*launch, metrics.notes)));
+  for (const LaunchValues& launch : values) {
+    for (const auto& [id, known] : launch) {
+      if (metrics.knows(id)) continue;
+      const Known mean = mean_of(id, values);
+      metrics.set(id, mean.value, mean.source, mean.from);
+    }
+  }
+  if (metrics.all().empty())
+    return input_error(fmt::format("{}: no metric of '{}' is a known one", log, metrics.kernel));
+  if (all_zero(metrics))
+    return environment_error(fmt::format(
+        "{}: every counter of '{}' is zero, so the profiler read nothing", log, metrics.kernel));
+  metrics.derive();
+  return metrics;
+}
+
+}  // namespace kw::profile

@@ -1,0 +1,289 @@
+#include "profile/plan.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/hash.h"
+#include "base/text.h"
+#include "profile/trigger.h"
+
+namespace kw::profile {
+namespace {
+
+using catalog::Method;
+
+bool listed(const std::vector<std::string>& ids, const std::string& id) {
+  return std::find(ids.begin(), ids.end(), id) != ids.end();
+}
+
+std::string feature_list(const std::vector<arch::Feature>& features) {
+  std::vector<std::string> names;
+  for (const arch::Feature feature : features) names.emplace_back(arch::feature_name(feature));
+  return join(names, ", ");
+}
+
+std::optional<double> gap_of(const Gaps& gaps, const std::string& axis) {
+  return axis == "compute" ? gaps.compute : axis == "memory" ? gaps.memory : gaps.latency;
+}
+
+class Planner {
+ public:
+  Planner(std::span<const Method> methods, const PlanInput& input)
+      : methods_(methods), input_(input) {}
+
+  Plan run() {
+    for (const Method& method : methods_) {
+      Judged judged;
+      judged.method = &method;
+      judge(judged);
+      plan_.methods.push_back(std::move(judged));
+    }
+    choose();
+    return std::move(plan_);
+  }
+
+ private:
+  static void stand(Judged& judged, Standing standing, std::string why) {
+    judged.standing = standing;
+    judged.why = std::move(why);
+  }
+
+  /// Everything that can be said of one method alone; LowerScore means that it may be chosen.
+  void judge(Judged& judged) {
+    const Method& method = *judged.method;
+    look_at_trigger(judged);
+    if (listed(input_.applied, method.id))
+      return stand(judged, Standing::AlreadyApplied, "the kernel has it already");
+    if (const auto missing = arch::lacking(input_.target, method.features); !missing.empty())
+      return stand(judged, Standing::ArchIncompatible,
+                   fmt::format("{} lacks {}", input_.target.name, feature_list(missing)));
+    if (method.expressible > input_.expressible)
+      return stand(judged, Standing::NotExpressible,
+                   method.expressible == catalog::Expressible::Foreign
+                       ? "it needs host code, which a kernel module does not have"
+                       : "nothing that is written into a kernel does it");
+    if (method.effect > input_.effect)
+      return stand(judged, Standing::EffectForbidden,
+                   fmt::format("its effect on the numbers ({}) is more than the task allows",
+                               catalog::effect_name(method.effect)));
+    if (input_.banned.count({method.id, input_.context}) > 0)
+      return stand(judged, Standing::Banned, "it was tried in this situation and did not help");
+    if (related(judged)) return;
+    weigh(judged);
+  }
+
+  void look_at_trigger(Judged& judged) {
+    if (!judged.method->trigger) return;
+    Strength strength = strength_of(*judged.method->trigger, input_.metrics);
+    judged.strength = strength.value;
+    judged.evidence = std::move(strength.reasons);
+    judged.missing = std::move(strength.missing);
+  }
+
+  /// Skip conditions and what the applied methods leave room for.
+  bool related(Judged& judged) {
+    const Method& method = *judged.method;
+    if (method.skip) {
+      const Strength skip = strength_of(*method.skip, input_.metrics);
+      if (skip.value && *skip.value > 0) {
+        stand(judged, Standing::SkipCondition,
+              fmt::format("'{}' holds: {}", catalog::to_text(*method.skip),
+                          join(skip.reasons, ", ")));
+        return true;
+      }
+    }
+    for (const std::string& id : input_.applied) {
+      const auto other = std::ranges::find(methods_, id, &Method::id);
+      if (listed(method.conflicts, id)) {
+        stand(judged, Standing::Conflict, fmt::format("the kernel has {}, which excludes it", id));
+        return true;
+      }
+      if (other != methods_.end() && listed(other->supersedes, method.id)) {
+        stand(judged, Standing::Superseded,
+              fmt::format("the kernel has {}, which includes it", id));
+        return true;
+      }
+    }
+    return false;
+  }
+
+  void weigh(Judged& judged) const {
+    const Method& method = *judged.method;
+    if (!judged.strength)
+      return stand(judged, Standing::InsufficientEvidence,
+                   fmt::format("not known: {}", join(judged.missing, ", ")));
+    if (*judged.strength <= 0)
+      return stand(judged, Standing::NoTrigger,
+                   fmt::format("nothing speaks for it: {}", join(judged.evidence, ", ")));
+    judged.score = score(method, *judged.strength);
+    if (judged.score <= 0)
+      return stand(judged, Standing::NoGain,
+                   method.gain_high <= 1
+                       ? "it costs speed"
+                       : fmt::format("the gap of {} has nothing to win", method.axis));
+    stand(judged, Standing::LowerScore, "");
+  }
+
+  double score(const Method& method, double strength) const {
+    double gain = std::log(std::sqrt(method.gain_low * method.gain_high));
+    // Whatever a method can do elsewhere, here it cannot win more than its axis loses.
+    if (const auto gap = gap_of(input_.roofline.gaps, method.axis))
+      gain = std::min(gain, -std::log(1 - std::clamp(*gap, 0.0, 0.99)));
+    const auto past = input_.past.find(method.id);
+    const Record record = past == input_.past.end() ? Record{} : past->second;
+    const double success =
+        (record.effective + 1.0) / (std::max(record.tried, record.effective) + 2.0);
+    return gain * strength * success;
+  }
+
+  void choose() {
+    std::vector<Judged*> open;
+    for (Judged& judged : plan_.methods) {
+      if (judged.standing == Standing::LowerScore) open.push_back(&judged);
+    }
+    std::stable_sort(open.begin(), open.end(), [](const Judged* a, const Judged* b) {
+      if (a->score != b->score) return a->score > b->score;
+      return std::pair(a->method->priority, a->method->id) <
+             std::pair(b->method->priority, b->method->id);
+    });
+    // A method may need one that is chosen after it, so there is a second look while anything was
+    // found.
+    AxisBudget left = input_.roofline.budget;
+    bool again = true;
+    while (again) {
+      again = false;
+      for (Judged* judged : open) again = take(*judged, left) || again;
+    }
+    for (Judged* judged : open) explain_left_out(*judged);
+  }
+
+  bool take(Judged& judged, AxisBudget& left) {
+    const Method& method = *judged.method;
+    if (judged.standing == Standing::Chosen || left.of(method.axis) == 0) return false;
+    if (!missing_needs(method).empty() || opponent(method) != nullptr) return false;
+    stand(judged, Standing::Chosen, join(judged.evidence, ", "));
+    plan_.chosen.push_back(&judged);
+    --(method.axis == "compute"  ? left.compute
+       : method.axis == "memory" ? left.memory
+                                 : left.latency);
+    return true;
+  }
+
+  std::vector<std::string> missing_needs(const Method& method) const {
+    std::vector<std::string> missing;
+    for (const std::string& id : method.needs) {
+      if (!listed(input_.applied, id) && !is_chosen(id)) missing.push_back(id);
+    }
+    return missing;
+  }
+
+  bool is_chosen(const std::string& id) const {
+    return std::ranges::any_of(plan_.chosen,
+                               [&](const Judged* one) { return one->method->id == id; });
+  }
+
+  /// A chosen method that leaves no room for this one.
+  const Method* opponent(const Method& method) const {
+    for (const Judged* one : plan_.chosen) {
+      const Method& other = *one->method;
+      if (listed(method.conflicts, other.id) || listed(method.supersedes, other.id) ||
+          listed(other.supersedes, method.id))
+        return &other;
+    }
+    return nullptr;
+  }
+
+  void explain_left_out(Judged& judged) const {
+    if (judged.standing == Standing::Chosen) return;
+    const Method& method = *judged.method;
+    if (const Method* other = opponent(method)) {
+      const bool same = !listed(method.conflicts, other->id);
+      stand(judged, same ? Standing::Superseded : Standing::Conflict,
+            fmt::format("{} was chosen, which {} it", other->id, same ? "stands for" : "excludes"));
+    } else if (const auto needs = missing_needs(method); !needs.empty()) {
+      stand(judged, Standing::NeedsOther, fmt::format("it needs {} first", join(needs, ", ")));
+    } else {
+      stand(judged, Standing::LowerScore,
+            input_.roofline.budget.of(method.axis) == 0
+                ? fmt::format("the {} axis has no budget", method.axis)
+                : fmt::format("score {:.2f}; better ones took the budget of {}", judged.score,
+                              method.axis));
+    }
+  }
+
+  std::span<const Method> methods_;
+  const PlanInput& input_;
+  Plan plan_;
+};
+
+Json optional_json(const std::optional<double>& value) { return value ? Json(*value) : Json(); }
+
+Json strings_json(const std::vector<std::string>& texts) {
+  Json list = Json::array();
+  for (const std::string& text : texts) list.push(text);
+  return list;
+}
+
+}  // namespace
+
+std::string fingerprint(const std::string& task, const arch::Target& target,
+                        Bottleneck bottleneck) {
+  return hash_hex(task + "\n" + target.name + "\n" + bottleneck_name(bottleneck)).substr(0, 16);
+}
+
+const char* standing_name(Standing standing) {
+  constexpr const char* kNames[] = {
+      "chosen",           "already_selected", "arch_incompatible",     "not_expressible",
+      "effect_forbidden", "banned",           "skip_condition",        "needs_other",
+      "conflict",         "superseded",       "insufficient_evidence", "no_trigger",
+      "no_gain",          "lower_score"};
+  return kNames[static_cast<size_t>(standing)];
+}
+
+std::vector<const Judged*> Plan::skipped_higher(const Judged& picked) const {
+  std::vector<const Judged*> found;
+  for (const Judged& judged : methods) {
+    if (judged.method->axis == picked.method->axis &&
+        judged.method->priority < picked.method->priority && judged.standing != Standing::Chosen)
+      found.push_back(&judged);
+  }
+  return found;
+}
+
+Plan plan_methods(std::span<const Method> methods, const PlanInput& input) {
+  return Planner(methods, input).run();
+}
+
+Json to_json(const Plan& plan) {
+  Json methods = Json::array();
+  for (const Judged* chosen : plan.chosen) {
+    Json skipped = Json::array();
+    for (const Judged* higher : plan.skipped_higher(*chosen)) {
+      skipped.push(Json::object()
+                       .set("id", higher->method->id)
+                       .set("priority", higher->method->priority)
+                       .set("reason", standing_name(higher->standing))
+                       .set("why", higher->why));
+    }
+    methods.push(Json::object()
+                     .set("id", chosen->method->id)
+                     .set("name", chosen->method->title)
+                     .set("axis", chosen->method->axis)
+                     .set("priority", chosen->method->priority)
+                     .set("trigger_strength", optional_json(chosen->strength))
+                     .set("score", chosen->score)
+                     .set("evidence", strings_json(chosen->evidence))
+                     .set("skipped_higher", std::move(skipped)));
+  }
+  Json unknown = Json::array();
+  for (const Judged& judged : plan.methods) {
+    if (judged.standing != Standing::InsufficientEvidence) continue;
+    unknown.push(
+        Json::object().set("id", judged.method->id).set("missing", strings_json(judged.missing)));
+  }
+  return Json::object().set("methods", std::move(methods)).set("unknown", std::move(unknown));
+}
+
+}  // namespace kw::profile

@@ -1,0 +1,39 @@
+// Whether a method can be seen in the machine code of the kernel that claims it: verified, absent,
+// or unknown. Unknown never counts as verified.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "catalog/catalog.h"
+#include "profile/sass.h"
+
+namespace kw::profile {
+
+enum class SassState : uint8_t { Verified, Absent, Unknown };
+const char* sass_state_name(SassState state);
+
+/// One line of a method's signature, looked for.
+struct SassSighting {
+  catalog::SassCheck check;
+  SassState state = SassState::Unknown;
+  std::optional<int> here, without;  // matching instructions
+  std::string why;                   // "14 of wide_global, 0 without it"
+};
+
+struct SassVerdict {
+  SassState state = SassState::Unknown;
+  std::string why;  // one line
+  std::vector<SassSighting> sightings;
+};
+
+/// How many instructions of all functions belong to the family; nothing: not known for the target.
+std::optional<int> count_opcodes(const catalog::Opcodes& opcodes,
+                                 const std::vector<SassFunction>& functions);
+
+/// `without`: the same kernel with the method switched off, or its parent; null if there is none.
+SassVerdict sass_verdict(const catalog::Method& method, const std::vector<SassFunction>& kernel,
+                         const std::vector<SassFunction>* without);
+
+}  // namespace kw::profile
