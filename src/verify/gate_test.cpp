@@ -245,9 +245,8 @@ TEST_F(GateTest, ALostDeviceIsTheMachinesFault) {
 
 TEST_F(GateTest, AVirtualTimeoutIsMissingEvidence) {
   int runs = 0;
-  virtual_gpu.instead = [&](const kernel::Program&, const exec::RunOptions& options) {
+  virtual_gpu.instead = [&](const kernel::Program&, const exec::RunOptions&) {
     ++runs;
-    EXPECT_GT(options.max_warp_instructions, 0u) << "what runs too long is counted, not timed";
     return std::optional(with_status(exec::RunStatus::Hung, "still running after 60 s"));
   };
   EXPECT_NE(as<record::Unknown>(verdict()).missing_evidence.find("still running after 60 s"),

@@ -15,10 +15,6 @@ namespace {
 using exec::RunStatus;
 using record::FindingKind;
 
-// Warp instructions that no kernel for so much work needs, were it one thread's doing. Counted, not
-// timed: the same on every machine.
-constexpr double kMostPerWork = 64, kLeastBudget = 1 << 27;
-
 // Smaller outputs are compared in less time than a second run takes.
 constexpr uint64_t kWorthAsking = uint64_t{1} << 22;  // bytes
 
@@ -174,11 +170,8 @@ Result<Judged> CellRunner::run(const ShapeCase& shape,
     return judged;
   }
   const kernel::Program& program = built.ready->program;
-  exec::RunOptions limited = options;
-  limited.max_warp_instructions =
-      static_cast<uint64_t>(std::max(kLeastBudget, kMostPerWork * shape.work));
   exec::RunOutcome outcome = KW_TRY(programs.device().run(
-      built.ready->image, program, program_inputs(program, matching, inputs, hashes), limited));
+      built.ready->image, program, program_inputs(program, matching, inputs, hashes), options));
   judged.seconds = outcome.seconds;
   judged.bits = bits_of(matching, outcome.hashes, shape.graph.outputs.size());
   judged.hashes = std::move(outcome.hashes);

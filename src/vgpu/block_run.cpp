@@ -179,7 +179,7 @@ bool BlockRun::block_goes_round() {
 void BlockRun::check_limits(const Warp& w) {
   if (m_.stop) return;
   if (m_.cancelled != nullptr && m_.cancelled->load(std::memory_order_relaxed)) m_.stop = true;
-  const bool over = m_.budget == 0 || w.executed > m_.launch.warp_budget;
+  const bool over = m_.budget == 0;
   if (w.group_count == 0) return;
   const Group& group = latest_group(w);
   if (over) {

@@ -32,7 +32,6 @@ struct LaunchContext {
   uint64_t schedule_seed = 0;    // 0: natural order
   int sms = 1;
   uint64_t workspace = 0;    // address of the grid barrier of a cooperative launch, or 0
-  uint64_t warp_budget = 0;  // instructions one warp may run
   double deadline = 0;       // steady-clock seconds at which the run gives up
 };
 

@@ -22,24 +22,28 @@ namespace {
 using exec::RunOutcome;
 using exec::RunStatus;
 
-constexpr uint64_t kDefaultWarpBudget = uint64_t{1} << 27;
 constexpr uint64_t kMaxResidentBytes = uint64_t{4} << 30;
 
 // What the blocks that run at once may take together.
 uint64_t resident_limit() { return std::min(kMaxResidentBytes, physical_bytes() / 2); }
 
-// Warp instructions that no kernel with so many bytes and warps needs: counted, not timed, so
-// that an endless loop is one on every machine.
+// Warp instructions that no kernel for such buffers and launches needs, were it one thread that
+// compares every element with its whole row: counted, not timed, so that an endless loop is one on
+// every machine.
 uint64_t default_budget(const kernel::Program& program) {
-  constexpr uint64_t kLeast = uint64_t{1} << 28, kPerByte = 1 << 10, kPerWarp = 1 << 16;
-  constexpr double kMost = 1e18;
-  double bytes = 0, warps = 0;
-  for (const kernel::Buffer& buffer : program.buffers) bytes += static_cast<double>(buffer.bytes);
+  constexpr double kLeast = 0x1p28, kMost = 0x1p62, kPerWarp = 0x1p16, kPerByte = 0x1p10;
+  constexpr double kPerPair = 0x1p4;  // of a byte and a place along the longest dim
+  double budget = kLeast;
+  for (const kernel::Buffer& buffer : program.buffers) {
+    int64_t longest = 0;
+    for (const int64_t extent : buffer.shape) longest = std::max(longest, extent);
+    budget +=
+        static_cast<double>(buffer.bytes) * (kPerByte + kPerPair * static_cast<double>(longest));
+  }
   for (const kernel::Launch& launch : program.launches)
-    warps += static_cast<double>(launch.grid.count()) *
-             static_cast<double>((launch.block.count() + kLanes - 1) / kLanes);
-  const double wanted = std::max(bytes * kPerByte, warps * kPerWarp);
-  return std::max(kLeast, static_cast<uint64_t>(std::min(wanted, kMost)));
+    budget += kPerWarp * static_cast<double>(launch.grid.count()) *
+              static_cast<double>((launch.block.count() + kLanes - 1) / kLanes);
+  return static_cast<uint64_t>(std::min(budget, kMost));
 }
 
 /// One pass over all launches, serial or with several host threads.
@@ -108,8 +112,6 @@ class Attempt {
     c.schedule_seed = seed_;
     c.sms = request_.target->default_sms;
     if (launch.cooperative) c.workspace = memory_.reset_workspace();
-    const uint64_t wanted = request_.options.max_warp_instructions;
-    c.warp_budget = wanted != 0 ? wanted : kDefaultWarpBudget;
     c.deadline = deadline_;
     const uint64_t fit =
         std::max<uint64_t>(1, resident_limit() / std::max<uint64_t>(1, resident_bytes(c)));
