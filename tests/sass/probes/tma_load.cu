@@ -1,0 +1,16 @@
+// arch: sm_90a sm_100a sm_120a
+// shows: tma async_copy tensor_map_prefetch mbarrier
+// hides: tma_multicast tma_im2col
+struct alignas(64) Map { char b[128]; };
+extern "C" __global__ void probe(const __grid_constant__ Map map, int* y) {
+  __shared__ alignas(128) int tile[1024];
+  __shared__ alignas(8) unsigned long long bar;
+  const unsigned b = static_cast<unsigned>(__cvta_generic_to_shared(&bar)), t = static_cast<unsigned>(__cvta_generic_to_shared(tile));
+  if (threadIdx.x == 0) {
+    asm volatile("prefetch.tensormap [%0];" :: "l"(&map));
+    asm volatile("mbarrier.init.shared.b64 [%0], 1;" :: "r"(b) : "memory");
+    asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3}], [%4];"
+        :: "r"(t), "l"(&map), "r"(0), "r"(blockIdx.x), "r"(b) : "memory");
+  }
+  y[threadIdx.x] = tile[threadIdx.x];
+}
