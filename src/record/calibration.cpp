@@ -7,7 +7,7 @@ namespace kw::record {
 namespace {
 
 // Raised when a calibration means something else than before.
-constexpr int64_t kVersion = 1;
+constexpr int64_t kVersion = 2;
 
 struct Number {
   const char* name;
