@@ -123,6 +123,7 @@ std::optional<double> parse_number(std::string_view cell, Decimal decimal) {
   if (whole.find(group) != std::string::npos && !grouped(whole, group)) return std::nullopt;
   text.erase(std::remove(text.begin(), text.end(), group), text.end());
   std::replace(text.begin(), text.end(), mark, '.');
+  if (text.starts_with("+-")) return std::nullopt;
   if (text.front() == '+') text.erase(0, 1);
   const auto value = parse_double(text);
   return value && std::isfinite(*value) ? value : std::nullopt;

@@ -124,7 +124,8 @@ class GraphReader {
 }  // namespace
 
 MetricSet metrics_of_graph(const Graph& graph) {
-  const Traits traits = GraphReader(graph).run();
+  const Graph needed = graph::simplify(graph);
+  const Traits traits = GraphReader(needed).run();
   MetricSet metrics;
   const auto set = [&](const char* id, bool value) {
     metrics.set_flag(id, value, Source::Static, "the reference's graph");

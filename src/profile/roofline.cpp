@@ -158,9 +158,12 @@ class Analysis {
   }
 
   void gaps(const Busy& compute, const Busy& memory) {
+    const double most = std::max(compute.share.value_or(0), memory.share.value_or(0));
     const auto excess = [&](const Busy& busy, const std::optional<double>& least) -> Share {
       const Share needed = of_time(least);
-      return busy.exact && needed ? Share(std::max(0.0, *busy.share - *needed)) : std::nullopt;
+      if (!busy.exact || !needed) return std::nullopt;
+      const double weight = most > 0 ? *busy.share / most : 0;
+      return std::max(0.0, *busy.share - *needed) * weight * weight;
     };
     out_.gaps.compute = excess(compute, floor_.compute_us);
     out_.gaps.memory = excess(memory, floor_.memory_us);

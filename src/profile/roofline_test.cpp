@@ -123,7 +123,7 @@ INSTANTIATE_TEST_SUITE_P(
             100,
             Bottleneck::Dram,
             false,
-            {1, 2, 0}},
+            {0, 2, 0}},
         Case{"product_on_ordinary_units",
              {{"fma_pipe_pct", 90},
               {"tensor_pipe_pct", 0},
@@ -134,7 +134,7 @@ INSTANTIATE_TEST_SUITE_P(
              100,
              Bottleneck::Compute,
              false,
-             {2, 1, 0}},
+             {2, 0, 0}},
         Case{"cache_bound",
              {{"l1_throughput_pct", 95},
               {"memory_throughput_pct", 95},
@@ -144,7 +144,7 @@ INSTANTIATE_TEST_SUITE_P(
              100,
              Bottleneck::Cache,
              false,
-             {1, 2, 0}},
+             {0, 2, 0}},
         Case{"waiting",
              {{"memory_throughput_pct", 30},
               {"dram_throughput_pct", 30},
@@ -234,6 +234,17 @@ TEST(Rooflines, WithoutAClockCountsGiveAnEstimate) {
   EXPECT_NEAR(*r.gaps.memory, 0.75, 1e-9) << "four times the least traffic";
   EXPECT_EQ(r.budget.latency, 0);
   EXPECT_EQ(r.budget.memory, 2);
+}
+
+TEST(Rooflines, AUnitBehindTheLimitingOneIsChargedLittle) {
+  MetricSet metrics;
+  metrics.set("memory_throughput_pct", 80, Source::Ncu, "test");
+  metrics.set("sm_throughput_pct", 60, Source::Ncu, "test");
+  const Roofline r =
+      roofline(metrics, {.compute_us = 5, .memory_us = 40, .launch_us = 2}, kCeilings, 100);
+  EXPECT_NEAR(*r.gaps.memory, 0.4, 1e-12);
+  EXPECT_NEAR(*r.gaps.compute, 0.55 * 0.75 * 0.75, 1e-12);
+  EXPECT_NEAR(*r.gaps.latency, 0.2, 1e-12);
 }
 
 TEST(Floors, AreMadeOfMeasuredCeilings) {

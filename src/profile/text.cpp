@@ -12,6 +12,8 @@
 namespace kw::profile {
 namespace {
 
+constexpr size_t kMostMissing = 10;  // metrics named where many are missing
+
 std::string share_text(const std::optional<double>& share) {
   return share ? fmt::format("{:.1f} %", 100 * *share) : "unknown";
 }
@@ -108,7 +110,10 @@ std::string plan_text(const Plan& plan) {
   std::stable_sort(most.begin(), most.end(),
                    [](const auto& a, const auto& b) { return a.second > b.second; });
   std::vector<std::string> names;
-  for (const auto& [id, count] : most) names.push_back(fmt::format("{} ({})", id, count));
+  for (size_t i = 0; i < std::min(most.size(), kMostMissing); ++i)
+    names.push_back(fmt::format("{} ({})", most[i].first, most[i].second));
+  if (most.size() > kMostMissing)
+    names.push_back(fmt::format("{} more", most.size() - kMostMissing));
   return out + fmt::format("{} method{} could not be decided; not measured: {}\n", undecided,
                            undecided == 1 ? "" : "s", join(names, ", "));
 }

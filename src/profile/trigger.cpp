@@ -10,7 +10,7 @@ namespace kw::profile {
 namespace {
 
 using catalog::Expression;
-using Kind = Expression::Kind;
+using ExprKind = Expression::Kind;
 using Value = std::optional<double>;
 
 class Evaluator {
@@ -19,13 +19,13 @@ class Evaluator {
 
   Value evaluate(const Expression& e) {
     switch (e.kind) {
-      case Kind::Not: {
+      case ExprKind::Not: {
         const Value inner = evaluate(e.parts.front());
         return inner ? Value(1 - *inner) : inner;
       }
-      case Kind::And:
+      case ExprKind::And:
         return combine(e, 0, [](double a, double b) { return std::min(a, b); });
-      case Kind::Or:
+      case ExprKind::Or:
         return combine(e, 1, [](double a, double b) { return std::max(a, b); });
       default:
         return clause(e);
@@ -45,7 +45,7 @@ class Evaluator {
       if (value) known = known ? pick(*known, *value) : *value;
     }
     if (!open || (known && *known == decisive)) return known;
-    return e.kind == Kind::Or && known && *known > 0 ? known : Value();
+    return e.kind == ExprKind::Or && known && *known > 0 ? known : Value();
   }
 
   Value clause(const Expression& e) {
@@ -57,7 +57,7 @@ class Evaluator {
     }
     const double strength = clause_strength(e, *value);
     std::string reason = e.metric + " " + value_text(e.metric, *value);
-    if (e.kind != Kind::Flag) {
+    if (e.kind != ExprKind::Flag) {
       const std::string text = catalog::to_text(e);
       reason += fmt::format(" ({}): {:.2f}", text.substr(e.metric.size() + 1), strength);
     }
@@ -66,8 +66,8 @@ class Evaluator {
   }
 
   static double clause_strength(const Expression& e, double value) {
-    if (e.kind == Kind::Flag) return value > 0 ? 1 : 0;
-    const bool below = e.kind == Kind::Below;
+    if (e.kind == ExprKind::Flag) return value > 0 ? 1 : 0;
+    const bool below = e.kind == ExprKind::Below;
     if (!e.worst) return (below ? value < e.good : value > e.good) ? 1 : 0;
     return std::clamp((value - e.good) / (*e.worst - e.good), 0.0, 1.0);
   }

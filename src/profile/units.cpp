@@ -8,23 +8,27 @@
 namespace kw::profile {
 namespace {
 
-using Kind = ProfilerUnit::Kind;
+using UnitKind = ProfilerUnit::Kind;
 
 struct UnitRow {
   std::string_view name;
-  Kind kind;
+  UnitKind kind;
   double scale;
 };
 
 constexpr UnitRow kUnits[] = {
-    {"%", Kind::Percent, 1},      {"nsecond", Kind::Time, 1e-3},   {"ns", Kind::Time, 1e-3},
-    {"usecond", Kind::Time, 1},   {"us", Kind::Time, 1},           {"msecond", Kind::Time, 1e3},
-    {"ms", Kind::Time, 1e3},      {"second", Kind::Time, 1e6},     {"s", Kind::Time, 1e6},
-    {"sec", Kind::Time, 1e6},     {"byte", Kind::Bytes, 1},        {"bytes", Kind::Bytes, 1},
-    {"B", Kind::Bytes, 1},        {"Kbyte", Kind::Bytes, 1e3},     {"KB", Kind::Bytes, 1e3},
-    {"Mbyte", Kind::Bytes, 1e6},  {"MB", Kind::Bytes, 1e6},        {"Gbyte", Kind::Bytes, 1e9},
-    {"GB", Kind::Bytes, 1e9},     {"Tbyte", Kind::Bytes, 1e12},    {"TB", Kind::Bytes, 1e12},
-    {"KiB", Kind::Bytes, 1024.0}, {"MiB", Kind::Bytes, 1048576.0},
+    {"%", UnitKind::Percent, 1},         {"nsecond", UnitKind::Time, 1e-3},
+    {"ns", UnitKind::Time, 1e-3},        {"usecond", UnitKind::Time, 1},
+    {"us", UnitKind::Time, 1},           {"msecond", UnitKind::Time, 1e3},
+    {"ms", UnitKind::Time, 1e3},         {"second", UnitKind::Time, 1e6},
+    {"s", UnitKind::Time, 1e6},          {"sec", UnitKind::Time, 1e6},
+    {"byte", UnitKind::Bytes, 1},        {"bytes", UnitKind::Bytes, 1},
+    {"B", UnitKind::Bytes, 1},           {"Kbyte", UnitKind::Bytes, 1e3},
+    {"KB", UnitKind::Bytes, 1e3},        {"Mbyte", UnitKind::Bytes, 1e6},
+    {"MB", UnitKind::Bytes, 1e6},        {"Gbyte", UnitKind::Bytes, 1e9},
+    {"GB", UnitKind::Bytes, 1e9},        {"Tbyte", UnitKind::Bytes, 1e12},
+    {"TB", UnitKind::Bytes, 1e12},       {"KiB", UnitKind::Bytes, 1024.0},
+    {"MiB", UnitKind::Bytes, 1048576.0},
 };
 
 // Things that are counted; "Kinst", "Msector" are thousands and millions of them.
@@ -56,7 +60,7 @@ std::optional<ProfilerUnit> simple_unit(std::string_view name) {
   for (const UnitRow& row : kUnits) {
     if (row.name == name) return ProfilerUnit{row.kind, row.scale};
   }
-  if (const auto scale = plain_scale(name)) return ProfilerUnit{Kind::Plain, *scale};
+  if (const auto scale = plain_scale(name)) return ProfilerUnit{UnitKind::Plain, *scale};
   return std::nullopt;
 }
 
@@ -70,25 +74,26 @@ std::optional<ProfilerUnit> parse_unit(std::string_view text) {
   if (slash == std::string_view::npos || !above) return above;
   const auto below = simple_unit(trim(text.substr(slash + 1)));
   if (!below) return std::nullopt;
-  if (above->kind == Kind::Bytes && below->kind == Kind::Time)
-    return ProfilerUnit{Kind::Rate, above->scale / below->scale * 1e6};
+  if (above->kind == UnitKind::Bytes && below->kind == UnitKind::Time)
+    return ProfilerUnit{UnitKind::Rate, above->scale / below->scale * 1e6};
   // Something per block, thread, request or cycle is still that something.
-  if (below->kind == Kind::Plain && below->scale == 1) return above;
-  if (below->kind == Kind::Time) return ProfilerUnit{Kind::Rate, above->scale / below->scale * 1e6};
+  if (below->kind == UnitKind::Plain && below->scale == 1) return above;
+  if (below->kind == UnitKind::Time)
+    return ProfilerUnit{UnitKind::Rate, above->scale / below->scale * 1e6};
   return std::nullopt;
 }
 
 bool fits(const ProfilerUnit& unit, catalog::Unit wanted) {
   switch (wanted) {
     case catalog::Unit::Percent:
-      return unit.kind == Kind::Percent;
+      return unit.kind == UnitKind::Percent;
     case catalog::Unit::Microseconds:
-      return unit.kind == Kind::Time;
+      return unit.kind == UnitKind::Time;
     case catalog::Unit::Bytes:
-      return unit.kind == Kind::Bytes;
+      return unit.kind == UnitKind::Bytes;
     case catalog::Unit::Count:
     case catalog::Unit::Ratio:
-      return unit.kind == Kind::Plain;
+      return unit.kind == UnitKind::Plain;
     case catalog::Unit::Flag:
       return false;
   }

@@ -1,0 +1,95 @@
+#include "profile/text.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+
+namespace kw::profile {
+namespace {
+
+// Compares with tests/golden/profile/NAME.txt; KW_UPDATE_GOLDEN=1 rewrites it instead.
+void expect_profile_golden(const std::string& name, const std::string& got) {
+  const std::string path = std::string(KW_SOURCE_DIR) + "/tests/golden/profile/" + name + ".txt";
+  if (std::getenv("KW_UPDATE_GOLDEN") != nullptr) {
+    std::ofstream(path, std::ios::binary) << got;
+    return;
+  }
+  std::ifstream file(path, std::ios::binary);
+  std::stringstream want;
+  want << file.rdbuf();
+  EXPECT_EQ(got, want.str()) << "golden " << path << "; KW_UPDATE_GOLDEN=1 rewrites it";
+}
+
+constexpr Ceilings kMeasured{
+    .tera_flops = 780, .fp32_tera = 60, .gigabytes = 4240, .launch_us = 2.2};
+
+/// A row-wise softmax that reads its input three times, one element per thread.
+MetricSet naive_softmax() {
+  MetricSet m;
+  m.kernel = "softmax_rows";
+  m.set("duration_us", 84.1, Source::Ncu, "gpu__time_duration.sum");
+  m.set("dram_throughput_pct", 38.2, Source::Ncu, "x");
+  m.set("memory_throughput_pct", 71.5, Source::Ncu, "x");
+  m.set("l1_throughput_pct", 71.5, Source::Ncu, "x");
+  m.set("sm_throughput_pct", 44, Source::Ncu, "x");
+  m.set("ipc", 1.31, Source::Ncu, "x");
+  m.set("occupancy_pct", 92.3, Source::Ncu, "x");
+  m.set("stall_long_scoreboard_pct", 21, Source::Ncu, "x");
+  m.set("stall_barrier_pct", 33.4, Source::Ncu, "x");
+  m.set("load_bytes_per_thread", 2, Source::Vgpu, "x");
+  m.set("store_bytes_per_thread", 2, Source::Vgpu, "x");
+  m.set("load_efficiency_pct", 100, Source::Vgpu, "x");
+  m.set("store_efficiency_pct", 100, Source::Vgpu, "x");
+  m.set("barrier_arrivals_pct", 6.5, Source::Vgpu, "x");
+  m.set("bank_conflict_pct", 0, Source::Vgpu, "x");
+  m.set("spill_bytes", 0, Source::Static, "the compiler");
+  m.set("launches", 1, Source::Static, "the launch plan");
+  m.set_flag("has_reduction", true, Source::Static, "graph");
+  m.set_flag("has_exponential", true, Source::Static, "graph");
+  m.set_flag("has_matmul", false, Source::Static, "graph");
+  m.set_flag("is_elementwise", false, Source::Static, "graph");
+  m.set_flag("uses_shuffle", false, Source::Static, "PTX");
+  m.set_flag("uses_shared", true, Source::Static, "PTX");
+  m.set_flag("uses_barrier", true, Source::Static, "PTX");
+  m.set_flag("uses_tensor_core", false, Source::Static, "PTX");
+  m.notes.push_back("lts__t_sector_hit_rate.pct: 'no data' is no number; left out");
+  return m;
+}
+
+TEST(Text, OfMetrics) { expect_profile_golden("metrics", metrics_text(naive_softmax())); }
+
+TEST(Text, OfNothing) { expect_profile_golden("metrics_none", metrics_text(MetricSet())); }
+
+TEST(Text, OfRooflineAndPlan) {
+  const MetricSet metrics = naive_softmax();
+  const Roofline r = roofline(metrics, time_floor(8e7, 67e6, kMeasured), kMeasured, std::nullopt);
+  const arch::Target h200 = *arch::find_target("sm_90a");
+  const Plan plan =
+      plan_methods(catalog::methods(), {metrics, r, h200, "here", {"memory.coalesced_access"}});
+  expect_profile_golden("softmax", roofline_text(r) + "\n" + plan_text(plan));
+}
+
+TEST(Text, OfAnEstimate) {
+  MetricSet m;
+  m.set("global_load_sectors", 6e6, Source::Vgpu, "x");
+  m.set("global_store_sectors", 1e6, Source::Vgpu, "x");
+  const Roofline r = roofline(m, time_floor(0, 64e6, kMeasured), kMeasured, std::nullopt);
+  expect_profile_golden("estimate", roofline_text(r));
+}
+
+TEST(Text, OfDrift) {
+  const MetricSet metrics = naive_softmax();
+  const TimeFloor floor = time_floor(8e7, 67e6, kMeasured);
+  MetricSet better;
+  better.set("dram_throughput_pct", 91, Source::Ncu, "x");
+  better.set("memory_throughput_pct", 91, Source::Ncu, "x");
+  better.set("sm_throughput_pct", 30, Source::Ncu, "x");
+  expect_profile_golden("drift", drift_text({{1, roofline(metrics, floor, kMeasured, 84.1)},
+                                             {2, roofline(MetricSet(), floor, kMeasured, 30.0)},
+                                             {3, roofline(better, floor, kMeasured, 17.4)}}));
+}
+
+}  // namespace
+}  // namespace kw::profile
