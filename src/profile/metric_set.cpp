@@ -81,7 +81,7 @@ const char* source_name(Source source) {
 
 void MetricSet::set(std::string_view id, double value, Source source, std::string from) {
   KW_CHECK(catalog::find_metric(id) != nullptr, "no such metric: " + std::string(id));
-  const auto at = values_.find(id);
+  const auto at = values_.find(std::string(id));
   if (std::isfinite(value))
     values_[std::string(id)] = {value, source, std::move(from)};
   else if (at != values_.end())
@@ -93,7 +93,7 @@ void MetricSet::set_flag(std::string_view id, bool value, Source source, std::st
 }
 
 const Known* MetricSet::find(std::string_view id) const {
-  const auto at = values_.find(id);
+  const auto at = values_.find(std::string(id));
   return at == values_.end() ? nullptr : &at->second;
 }
 
@@ -109,7 +109,7 @@ std::optional<bool> MetricSet::is(std::string_view id) const {
 
 void MetricSet::merge(const MetricSet& other) {
   for (const auto& [id, known] : other.values_) {
-    const auto at = values_.find(id);
+    const auto at = values_.find(std::string(id));
     if (at == values_.end() || known.source > at->second.source) values_[id] = known;
   }
   notes.insert(notes.end(), other.notes.begin(), other.notes.end());

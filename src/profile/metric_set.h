@@ -39,7 +39,7 @@ class MetricSet {
   const Known* find(std::string_view id) const;
   bool knows(std::string_view id) const { return find(id) != nullptr; }
   /// All that is known, by id.
-  const std::map<std::string, Known, std::less<>>& all() const { return values_; }
+  const std::map<std::string, Known>& all() const { return values_; }
 
   /// Adds what another set knows; where both know, the better source wins.
   void merge(const MetricSet& other);
@@ -48,7 +48,7 @@ class MetricSet {
   void derive();
 
  private:
-  std::map<std::string, Known, std::less<>> values_;
+  std::map<std::string, Known> values_;
 };
 
 Json to_json(const MetricSet& metrics);

@@ -20,7 +20,7 @@ class StallReader {
 
  private:
   struct Form {
-    std::map<std::string, double, std::less<>> reasons;  // "long_scoreboard", "selected" …
+    std::map<std::string, double> reasons;  // "long_scoreboard", "selected" …
   };
   Form per_issue_, samples_;
   double latency_ = 0;  // cycles a warp is resident per instruction it issues

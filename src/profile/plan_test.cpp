@@ -245,6 +245,48 @@ TEST(Plans, AScoreNeverPromisesMoreThanTheGap) {
   EXPECT_NEAR(of(s.plan(), "compute.tensor_core").score, -std::log(0.8) * 0.5, 1e-9);
 }
 
+/// Sets metrics so that a condition holds (or does not); of alternatives takes the `pick`-th.
+void satisfy(const catalog::Expression& e, bool holds, size_t pick, MetricSet& metrics) {
+  using Kind = catalog::Expression::Kind;
+  const bool everything = (e.kind == Kind::And) == holds;  // all parts matter
+  switch (e.kind) {
+    case Kind::Flag:
+      return metrics.set_flag(e.metric, holds, Source::Static, "test");
+    case Kind::Not:
+      return satisfy(e.parts.front(), !holds, pick, metrics);
+    case Kind::Below:
+    case Kind::Above: {
+      const double beyond = e.worst.value_or(e.kind == Kind::Below ? e.good - 1 : e.good + 1);
+      return metrics.set(e.metric, holds ? beyond : e.good, Source::Ncu, "test");
+    }
+    default:
+      for (size_t i = 0; i < e.parts.size(); ++i) {
+        if (everything || i == pick % e.parts.size()) satisfy(e.parts[i], holds, pick, metrics);
+      }
+  }
+}
+
+// A method whose trigger contradicts its own skip condition could never be tried.
+TEST(Plans, EveryMethodIsChosenInSomeSituation) {
+  for (const catalog::Method& method : catalog::methods()) {
+    Standing standing = Standing::NoTrigger;
+    std::string why;
+    for (size_t pick = 0; pick < 4 && standing != Standing::Chosen; ++pick) {
+      MetricSet metrics;
+      satisfy(*method.trigger, true, pick, metrics);
+      const arch::Target target = *arch::find_target(arch::targets_with(method.features).back());
+      const Roofline open = open_roofline();
+      PlanInput input{metrics, open, target, "here", method.needs};
+      input.expressible = catalog::Expressible::No;
+      const Plan plan = plan_methods({&method, 1}, input);
+      standing = plan.methods.front().standing;
+      why = plan.methods.front().why;
+    }
+    const Standing want = method.gain_high <= 1 ? Standing::NoGain : Standing::Chosen;
+    EXPECT_STREQ(standing_name(standing), standing_name(want)) << method.id << ": " << why;
+  }
+}
+
 TEST(Plans, SkipConditionsAreExplained) {
   Situation s;
   s.metrics.set_flag("has_matmul", false, Source::Static, "test");
