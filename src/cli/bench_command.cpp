@@ -70,6 +70,7 @@ Result<std::unique_ptr<engine::BenchMachine>> open_machine(const Args& args, Io&
 
 Result<engine::BenchReport> bench(const Args& args, Io& io, engine::BenchRequest request) {
   const std::string text = KW_TRY(os::read_file(request.verify.module_path, kMostModuleBytes));
+  KW_TRY(check_tunes(text, request.verify.tunes));
   const auto progress = [&io](const std::string& what) { io.progress(what); };
   const engine::CrossCheckMode mode =
       KW_TRY(engine::cross_check_mode(args.one("--cross-check", "auto")));

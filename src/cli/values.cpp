@@ -4,6 +4,8 @@
 
 #include "base/json.h"
 #include "base/text.h"
+#include "engine/load.h"
+#include "kernel/bind.h"
 
 namespace kw::cli {
 
@@ -152,6 +154,14 @@ std::vector<std::string> task_options(const Args& args) {
     }
   }
   return words;
+}
+
+Status check_tunes(const std::string& text, const std::map<std::string, int64_t>& tunes) {
+  const Result<kernel::Module> module = engine::parse_module(text, "module");
+  if (!module || tunes.empty()) return Done{};
+  auto resolved = kernel::resolve_tunes(*module, tunes);
+  if (!resolved) return std::move(resolved).error().context("--tune");
+  return Done{};
 }
 
 }  // namespace kw::cli

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -34,5 +35,9 @@ Result<engine::BindingRequest> binding_options(const Args& args);
 std::vector<std::string> task_options(const Args& args);
 /// --input.
 Result<engine::InputSources> input_options(const Args& args);
+
+/// Whether the module in `text` has these tunables, with these values. A text that is no module is
+/// the judge's business.
+Status check_tunes(const std::string& text, const std::map<std::string, int64_t>& tunes);
 
 }  // namespace kw::cli

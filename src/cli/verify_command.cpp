@@ -51,10 +51,12 @@ Result<Devices> open_devices(const Args& args, const engine::VerifyRequest& requ
 }
 
 /// All files before the first verdict: a name that was mistyped should not cost an hour.
-Result<std::vector<std::string>> module_texts(const Args& args) {
+Result<std::vector<std::string>> module_texts(const Args& args,
+                                              const std::map<std::string, int64_t>& tunes) {
   std::vector<std::string> texts;
   for (const std::string& path : args.positionals) {
     texts.push_back(KW_TRY(os::read_file(path, kMostModuleBytes)));
+    KW_TRY(check_tunes(texts.back(), tunes));
   }
   return texts;
 }
@@ -62,7 +64,7 @@ Result<std::vector<std::string>> module_texts(const Args& args) {
 /// One report per module, printed as it is made. They share devices, workers, inputs and truths.
 Result<std::vector<engine::VerifyReport>> verify(const Args& args, Io& io) {
   engine::VerifyRequest request = KW_TRY(verify_request(args));
-  const std::vector<std::string> texts = KW_TRY(module_texts(args));
+  const std::vector<std::string> texts = KW_TRY(module_texts(args, request.tunes));
   const auto progress = [&io](const std::string& what) { io.progress(what); };
   const engine::CrossCheckMode mode =
       KW_TRY(engine::cross_check_mode(args.one("--cross-check", "auto")));

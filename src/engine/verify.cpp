@@ -12,6 +12,7 @@
 #include "os/entropy.h"
 #include "os/interrupt.h"
 #include "os/memory.h"
+#include "report/style.h"
 #include "verify/families.h"
 
 namespace kw::engine {
@@ -106,7 +107,8 @@ Result<VerifyReport> verify_module(const std::string& module_text, const task::T
     kept.task = std::make_unique<task::Task>(KW_TRY(with_dims(asked, request.dims)));
   const task::Task& task = *kept.task;
   VerifyReport report;
-  report.module_name = request.module_path.substr(request.module_path.rfind('/') + 1);
+  report.module_name =
+      report::printable(request.module_path.substr(request.module_path.rfind('/') + 1));
   report.module_text = module_text;
   report.task_name = task.name;
   report.task_hash = task::task_hash(asked);

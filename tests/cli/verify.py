@@ -67,6 +67,8 @@ h.expect("missing module", verify("nothing.cu"), 2, r"nothing\.cu")
 h.expect("missing reference", verify(MODULE, "nothing.py"), 2, r"nothing\.py")
 h.expect("family", verify(MODULE, REFERENCE, "--family", "spike"), 2, r"did you mean 'spikes'")
 h.expect("dim", verify(MODULE, REFERENCE, "--dim", "C=3"), 2, r"'C'")
+h.expect("tunable", verify(MODULE, REFERENCE, "--tune", "THREDS=128"), 2, r"--tune: the module has no tunable 'THREDS' \(did you mean 'THREADS'")
+h.expect("value of a tunable", verify(MODULE, REFERENCE, "--tune", "THREADS=7"), 2, r"--tune: tunable THREADS = 7 is not among")
 h.expect("seed", verify(MODULE, REFERENCE, "--seed", "x"), 2, r"--seed")
 h.expect("device", ["verify", MODULE, "--reference", REFERENCE, "--device", "tpu"], 2, r"tpu")
 for name, text in {
