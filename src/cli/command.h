@@ -62,6 +62,7 @@ int compare_command(const Args& args, Io& io);
 int calibrate_command(const Args& args, Io& io);
 int eval_command(const Args& args, Io& io);
 int screen_command(const Args& args, Io& io);
+int catalog_command(const Args& args, Io& io);
 int runs_command(const Args& args, Io& io);
 int inspect_command(const Args& args, Io& io);
 int diff_command(const Args& args, Io& io);

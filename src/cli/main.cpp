@@ -187,6 +187,7 @@ constexpr Command kCommands[] = {
     {"calibrate", "", false, false, {}, calibrate_command},
     {"eval", "", false, false, kEvalOptions, eval_command},
     {"screen", "DIR", true, false, {}, screen_command},
+    {"catalog", "ID", false, false, {}, catalog_command},
     {"runs", "", false, false, kRunsOptions, runs_command},
     {"inspect", "RUN", false, false, kInspectOptions, inspect_command},
     {"diff", "RUNS...", true, false, kDiffOptions, diff_command},

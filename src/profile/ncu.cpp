@@ -41,7 +41,9 @@ class LaunchReader {
 
   Result<LaunchValues> read(const NcuLaunch& launch, std::vector<std::string>& notes) {
     LaunchValues values;
-    for (const Metric& metric : catalog::metrics()) KW_TRY(read_metric(launch, metric, values));
+    by_name_.clear();
+    for (const NcuCell& cell : launch.cells) by_name_.emplace(cell.name, &cell);
+    for (const Metric& metric : catalog::metrics()) KW_TRY(read_metric(metric, values));
     KW_TRY(read_stalls(launch, values));
     for (const std::string& note : notes_) {
       if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(note);
@@ -50,11 +52,10 @@ class LaunchReader {
   }
 
  private:
-  Status read_metric(const NcuLaunch& launch, const Metric& metric, LaunchValues& values) {
+  Status read_metric(const Metric& metric, LaunchValues& values) {
     std::vector<std::pair<std::string, double>> found;
-    for (const std::string& name : metric.ncu) KW_TRY(collect(launch, name, metric, false, found));
-    for (const std::string& name : metric.labels)
-      KW_TRY(collect(launch, name, metric, true, found));
+    for (const std::string& name : metric.ncu) KW_TRY(collect(name, metric, false, found));
+    for (const std::string& name : metric.labels) KW_TRY(collect(name, metric, true, found));
     if (found.empty()) return Done{};
     Known known{found.front().second, Source::Ncu, found.front().first};
     for (size_t i = 1; i < found.size() && metric.combine != Metric::Combine::First; ++i) {
@@ -70,10 +71,14 @@ class LaunchReader {
     return Done{};
   }
 
-  Status collect(const NcuLaunch& launch, const std::string& name, const Metric& metric, bool label,
+  Status collect(const std::string& name, const Metric& metric, bool label,
                  std::vector<std::pair<std::string, double>>& found) {
-    for (const NcuCell& cell : launch.cells) {
-      if (cell.name != name || (label && !labels_ && !cell.value.starts_with("("))) continue;
+    const auto [begin, end] = by_name_.equal_range(name);
+    for (auto at = begin; at != end; ++at) {
+      const NcuCell& cell = *at->second;
+      // Of the labels a raw page has only the shapes of the launch, which are written "(256, 1,
+      // 1)".
+      if (label && !labels_ && !cell.value.starts_with("(")) continue;
       const auto unit = parse_unit(cell.unit);
       if (!unit)
         return input_error(fmt::format("{}: {} is given in '{}', a unit that is not known", log_,
@@ -115,6 +120,7 @@ class LaunchReader {
   Decimal decimal_;
   const std::string& log_;
   std::vector<std::string> notes_;
+  std::multimap<std::string_view, const NcuCell*> by_name_;  // of the launch being read
 };
 
 /// The mean over launches; shares weigh as much as their launch took, where that is known of all.

@@ -42,6 +42,11 @@ ROWS = [
      "verdict gate dims work candidate rivals environment notes quick certified replay_seeded deterministic estimate seconds candidate.name "
      "candidate.kind seconds.prepare seconds.gate seconds.timing seconds.baselines seconds.calibration seconds.turnaround"),
     (["screen", os.path.join(ROOT, "examples")], 0, "eval", "counts files files[].name files[].path files[].scope files[].reader files[].reason files[].ops"),
+    (["catalog"], 0, "catalog",
+     "methods metrics methods[].id methods[].axis methods[].priority methods[].title methods[].features methods[].targets methods[].gain "
+     "methods[].trigger methods[].skip methods[].needs methods[].conflicts methods[].supersedes methods[].effect methods[].sass "
+     "methods[].sanitizer methods[].knobs methods[].expressible methods[].experimental methods[].guidance metrics[].id metrics[].title "
+     "metrics[].unit metrics[].better metrics[].ncu metrics[].labels metrics[].vgpu"),
     (["doctor"], 0, "cli", "host compiler models gpu tools looked_at host.system host.cores host.available_bytes host.cache_folder models.problem models.providers"),
     (["version"], 0, "cli", "version"),
     (["help", "run"], 0, "cli", "text"),
