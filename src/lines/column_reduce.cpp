@@ -193,7 +193,7 @@ class ColumnReduce {
     e_.on_load = [this](NodeId, const Buffer& buffer, const Dim& address) {
       return load(buffer, address);
     };
-    const int step_scope = e_.open(loop_.column_variables(), 1, 3);
+    const int step_scope = e_.open(loop_.column_variables(), 1, 4);
     open_lanes(step_scope);
     for (const State& state : states_) {
       const Value in = e_.value(state.input, loop_.index());
@@ -260,7 +260,7 @@ class ColumnReduce {
   std::string write_body() {
     CudaWriter w(1);
     w.raw(e_.at(0).text());
-    w.line("const Index row = (static_cast<Index>(blockIdx.x) * 32 + threadIdx.x) * kVec;");
+    write_place(w);
     w.line("const Index begin = blockIdx.y * chunk;");
     w.line(fmt::format("const Index end = {0} - begin < chunk ? {0} : begin + chunk;", columns_));
     loop_.write_row(e_, w);
@@ -276,11 +276,21 @@ class ColumnReduce {
                            state.name));
     }
     {
-      const auto inside = w.block(fmt::format("if (row < {})", rows_));
+      const auto inside = w.block(fmt::format("if ({} < {})", own_row(), rows_));
       write_steps(w);
     }
     write_meeting(w);
     return w.text();
+  }
+
+  /// What is the same for all of a row is read before it is asked whether there is such a row.
+  const char* own_row() const { return row_text_.empty() ? "row" : "own_row"; }
+
+  void write_place(CudaWriter& w) const {
+    w.line(fmt::format(
+        "const Index {} = (static_cast<Index>(blockIdx.x) * 32 + threadIdx.x) * kVec;", own_row()));
+    if (!row_text_.empty())
+      w.line(fmt::format("const Index row = own_row < {} ? own_row : 0;", rows_));
   }
 
   void write_steps(CudaWriter& w) {
@@ -322,7 +332,7 @@ class ColumnReduce {
                       state.name));
     }
     w.line("__syncthreads();");
-    w.line(fmt::format("if (threadIdx.y != 0 || row >= {}) return;", rows_));
+    w.line(fmt::format("if (threadIdx.y != 0 || {} >= {}) return;", own_row(), rows_));
     {
       const auto stack = w.block(fmt::format("for (int y = 1; y < {}; ++y)", name("STACK")));
       w.line("#pragma unroll");

@@ -10,7 +10,7 @@
 namespace kw::profile {
 namespace {
 
-using Kind = catalog::SassCheck::Kind;
+using SassKind = catalog::SassCheck::Kind;
 using Functions = std::vector<SassFunction>;
 
 bool same_code(const Functions& a, const Functions& b) {
@@ -24,15 +24,15 @@ bool same_code(const Functions& a, const Functions& b) {
 }
 
 /// What the two counts say; the second is there if the kind compares.
-bool holds(Kind kind, int here, int without) {
+bool holds(SassKind kind, int here, int without) {
   switch (kind) {
-    case Kind::Present:
+    case SassKind::Present:
       return here > 0;
-    case Kind::Absent:
+    case SassKind::Absent:
       return here == 0;
-    case Kind::More:
+    case SassKind::More:
       return here > without;
-    case Kind::Fewer:
+    case SassKind::Fewer:
       return here < without;
   }
   return false;
@@ -50,7 +50,7 @@ SassSighting look(const catalog::SassCheck& check, const Functions& kernel,
         fmt::format("it is not known how {} look on {}", opcodes->title, kernel.front().target);
     return seen;
   }
-  const bool compares = check.kind == Kind::More || check.kind == Kind::Fewer;
+  const bool compares = check.kind == SassKind::More || check.kind == SassKind::Fewer;
   if (compares && !seen.without) {
     seen.why = fmt::format("{} of {}, and nothing to compare with", *seen.here, check.opcodes);
     return seen;

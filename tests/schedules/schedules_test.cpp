@@ -87,6 +87,8 @@ const std::vector<Case>& cases() {
       {"clashing_names", {"scan_warp", "matmul"}},
       {"segments", {"lanes_per_row"}},
       {"two_traces", {"block_per_row"}},
+      {"masked_mean", {"column_whole"}},
+      {"argmax_scaled", {"arg_warp"}},
   };
   return kCases;
 }
