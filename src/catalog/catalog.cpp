@@ -14,8 +14,9 @@ namespace {
 const Tables& built_in() {
   static const Tables tables = [] {
     std::vector<File> files;
-    for (const auto* row = kCatalogFiles; row->name != nullptr; ++row)
-      files.push_back({row->name, row->text});
+    for (const auto* row = kCatalogFiles; row->name != nullptr; ++row) {
+      if (std::string_view(row->name).ends_with(".toml")) files.push_back({row->name, row->text});
+    }
     Result<Tables> read = read_tables(files);
     KW_CHECK(read, "the built-in catalogue must be readable: " + read.error().message);
     return std::move(read).value();

@@ -1,7 +1,5 @@
 #include "catalog/metric.h"
 
-#include <iterator>
-
 namespace kw::catalog {
 namespace {
 
@@ -17,13 +15,6 @@ Json names_json(const std::vector<std::string>& names) {
 }  // namespace
 
 const char* unit_name(Unit unit) { return kUnitNames[static_cast<size_t>(unit)]; }
-
-std::optional<Unit> unit_from_name(std::string_view name) {
-  for (size_t i = 0; i < std::size(kUnitNames); ++i) {
-    if (name == kUnitNames[i]) return static_cast<Unit>(i);
-  }
-  return std::nullopt;
-}
 
 Json to_json(const Metric& metric) {
   Json json = Json::object();

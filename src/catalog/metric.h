@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -16,7 +15,6 @@ namespace kw::catalog {
 enum class Unit : uint8_t { Percent, Microseconds, Bytes, Count, Ratio, Flag };
 /// "%", "us", "bytes", "count", "ratio", "flag".
 const char* unit_name(Unit unit);
-std::optional<Unit> unit_from_name(std::string_view name);
 
 struct Metric {
   enum class Better : uint8_t { High, Low, Neither };

@@ -22,6 +22,14 @@ std::string place_of(const std::string& file, const toml::node& node) {
   return fmt::format("{}:{}:{}", file, begin.line, begin.column);
 }
 
+/// The names of an enum's values, up to the last one.
+template <typename E>
+std::vector<std::string> names_of(const char* (*name)(E), E last) {
+  std::vector<std::string> names;
+  for (int i = 0; i <= static_cast<int>(last); ++i) names.emplace_back(name(static_cast<E>(i)));
+  return names;
+}
+
 /// One table of a file: typed reads that note every problem and every key that was asked for.
 class Row {
  public:
@@ -159,8 +167,7 @@ Metric read_metric(Row& row) {
   Metric metric;
   metric.id = row.text("id");
   metric.title = row.text("title");
-  metric.unit =
-      static_cast<Unit>(row.word("unit", {"%", "us", "bytes", "count", "ratio", "flag"}, true));
+  metric.unit = static_cast<Unit>(row.word("unit", names_of(unit_name, Unit::Flag), true));
   metric.better = static_cast<Metric::Better>(row.word("better", {"high", "low", "neither"}, true));
   metric.combine =
       static_cast<Metric::Combine>(row.word("combine", {"first", "max", "sum"}, false));
@@ -203,7 +210,7 @@ void read_features(Row& row, Method& method) {
 }
 
 void read_sass(Row& row, Method& method) {
-  const std::vector<std::string> words = {"present", "absent", "more", "fewer"};
+  const std::vector<std::string> words = names_of(sass_check_name, SassCheck::Kind::Fewer);
   for (const std::string& text : row.texts("sass")) {
     const size_t blank = text.find(' ');
     const auto at = std::find(words.begin(), words.end(), text.substr(0, blank));
@@ -232,13 +239,13 @@ Method read_method(Row& row) {
   method.needs = row.texts("needs");
   method.conflicts = row.texts("conflicts");
   method.supersedes = row.texts("supersedes");
-  method.effect = static_cast<Effect>(
-      row.word("effect", {"none", "reassociates", "approximates", "precision"}, true));
+  method.effect =
+      static_cast<Effect>(row.word("effect", names_of(effect_name, Effect::Precision), true));
   read_sass(row, method);
   method.sanitizer = row.texts("sanitizer");
   method.knobs = row.texts("knobs");
-  method.expressible =
-      static_cast<Expressible>(row.word("expressible", {"module", "foreign", "no"}, true));
+  method.expressible = static_cast<Expressible>(
+      row.word("expressible", names_of(expressible_name, Expressible::No), true));
   method.experimental = row.flag("experimental", false);
   method.guidance = row.text("guidance");
   return method;

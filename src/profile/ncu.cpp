@@ -209,16 +209,6 @@ std::string counters_forbidden_advice() {
          "NVreg_RestrictProfilingToAdminUsers=0 for the nvidia module";
 }
 
-Result<std::vector<std::string>> kernels_in_ncu(std::string_view text, const std::string& log) {
-  const NcuTable table = KW_TRY(profiled_table(text, log));
-  std::vector<std::string> names;
-  for (const NcuLaunch& launch : table.launches) {
-    if (std::find(names.begin(), names.end(), launch.kernel) == names.end())
-      names.push_back(launch.kernel);
-  }
-  return names;
-}
-
 Result<MetricSet> import_ncu(std::string_view text, const std::string& kernel,
                              const std::string& log) {
   const NcuTable table = KW_TRY(profiled_table(text, log));

@@ -4,7 +4,6 @@
 
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "base/result.h"
 #include "profile/metric_set.h"
@@ -26,9 +25,6 @@ std::string counters_forbidden_advice();
 /// every counter zero (Blame::Environment).
 Result<MetricSet> import_ncu(std::string_view text, const std::string& kernel,
                              const std::string& log);
-
-/// Names of the kernels in such a text, each once, in order.
-Result<std::vector<std::string>> kernels_in_ncu(std::string_view text, const std::string& log);
 
 /// Whether a profiler's name of a kernel ("void rms_norm<(int)256>(const __half *, int)") is the
 /// one asked for.

@@ -32,13 +32,14 @@ constexpr UnitRow kUnits[] = {
 };
 
 // Things that are counted; "Kinst", "Msector" are thousands and millions of them.
-constexpr std::string_view kThings[] = {"",      "inst",   "instruction", "sector",    "request",
-                                        "block", "thread", "register",    "warp",      "cycle",
-                                        "wave",  "SM",     "sample",      "scheduler", "waves",
-                                        "group", "launch", "ratio",       "count",     "wavefront"};
+constexpr std::string_view kThings[] = {
+    "",         "inst",      "instruction", "sector", "request", "req",  "block",  "thread",
+    "register", "warp",      "cycle",       "wave",   "sm",      "SM",   "sample", "group",
+    "launch",   "scheduler", "wavefront",   "count",  "access",  "ratio"};
 
 std::optional<double> plain_scale(std::string_view name) {
   const auto thing = [](std::string_view text) {
+    if (text.size() > 2 && text.ends_with("s") && !text.ends_with("ss")) text.remove_suffix(1);
     return std::ranges::find(kThings, text) != std::end(kThings);
   };
   if (thing(name)) return 1.0;
