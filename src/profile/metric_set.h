@@ -41,7 +41,7 @@ class MetricSet {
   /// All that is known, by id.
   const std::map<std::string, Known>& all() const { return values_; }
 
-  /// Adds what another set knows; where both know, the better source wins.
+  /// Adds what another set knows; where both know, the better source wins. derive() sees the union.
   void merge(const MetricSet& other);
   /// Fills in what follows from other values and is not there itself: ratios of counts, the tail of
   /// the last wave, what limits occupancy.
