@@ -28,7 +28,7 @@ constexpr CuResult kInvalidHandle = 400;
 
 size_t memory_bytes() {
   const char* text = std::getenv("KW_FAKE_MEMORY");
-  return text != nullptr ? std::strtoull(text, nullptr, 10) : size_t{512} << 20;
+  return text != nullptr ? std::strtoull(text, nullptr, 10) : size_t{128} << 20;
 }
 
 /// The stream that is there without being made.
