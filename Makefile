@@ -21,9 +21,8 @@ demo: all
 	@$(KW) demo
 
 test: $(BUILD)/build.ninja
-	@tools/quiet "building" cmake --build $(BUILD)
+	@tools/setup torch $(BUILD) & fetching=$$!; tools/quiet "building" cmake --build $(BUILD) || exit; wait $$fetching
 	@tools/setup test-compilers $(KW)
-	@tools/setup torch $(BUILD)
 	@tools/run-tests $(BUILD)
 
 asan:

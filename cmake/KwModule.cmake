@@ -53,11 +53,17 @@ function(kw_position_independent target)
 endfunction()
 
 # Registers a GoogleTest program with ctest. Suites named Nvrtc…, Clang…, Nvcc…, Gpu… get that label; the rest is `fast`.
-# Suites named Torch… are one test together: importing torch takes seconds, and they share the process that did.
+# Suites named Torch… are one test together: importing torch takes seconds, and they share the process that did. In builds
+# that are made once the fast ones are one test, too: a process for each of thousands of cases takes longer than the cases.
 function(kw_discover target label)
   set(common NO_PRETTY_VALUES DISCOVERY_TIMEOUT 120)
-  gtest_discover_tests(${target} ${common} TEST_FILTER "-Nvrtc*:*/Nvrtc*:Clang*:*/Clang*:Nvcc*:*/Nvcc*:Gpu*:*/Gpu*:Torch*:*/Torch*"
-    PROPERTIES LABELS "${label};fast")
+  set(fast "-Nvrtc*:*/Nvrtc*:Clang*:*/Clang*:Nvcc*:*/Nvcc*:Gpu*:*/Gpu*:Torch*:*/Torch*")
+  if(KW_UNITY)
+    add_test(NAME ${target} COMMAND ${target} --gtest_filter=${fast})
+    set_tests_properties(${target} PROPERTIES LABELS "${label};fast" COST 20)
+  else()
+    gtest_discover_tests(${target} ${common} TEST_FILTER "${fast}" PROPERTIES LABELS "${label};fast")
+  endif()
   foreach(kind Nvrtc Clang Nvcc Gpu)
     string(TOLOWER ${kind} kind_label)
     gtest_discover_tests(${target} ${common} TEST_FILTER "${kind}*:*/${kind}*"
@@ -66,7 +72,7 @@ function(kw_discover target label)
   get_target_property(sources ${target} SOURCES)
   if("${sources}" MATCHES "torch[a-z_]*_test\\.cpp")
     add_test(NAME ${target}.torch COMMAND ${target} --gtest_filter=Torch*:*/Torch*)
-    set_tests_properties(${target}.torch PROPERTIES LABELS "${label};torch"
+    set_tests_properties(${target}.torch PROPERTIES LABELS "${label};torch" COST 60
       SKIP_REGULAR_EXPRESSION "\\[  SKIPPED \\]")
   endif()
 endfunction()
