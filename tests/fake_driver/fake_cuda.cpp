@@ -364,7 +364,14 @@ CuResult cuStreamCreate(CuStream* stream, unsigned) {
   fake::device().streams.push_back(*stream);
   return kSuccess;
 }
-CuResult cuStreamDestroy_v2(CuStream) { return kSuccess; }
+CuResult cuStreamDestroy_v2(CuStream stream) {
+  {
+    const std::lock_guard guard(fake::device().mutex);
+    std::erase(fake::device().streams, stream);
+  }
+  delete stream;
+  return kSuccess;
+}
 CuResult cuStreamQuery(CuStream stream) {
   const std::lock_guard guard(fake::device().mutex);
   return fake::device().drain(*stream);
