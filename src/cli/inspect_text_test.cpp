@@ -2,24 +2,13 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <fstream>
-#include <sstream>
+#include "base/golden.h"
 
 namespace kw::cli {
 namespace {
 
-// Compares with tests/golden/runs/NAME.txt; KW_UPDATE_GOLDEN=1 rewrites it instead.
 void expect_golden(const std::string& name, const std::string& got) {
-  const std::string path = std::string(KW_SOURCE_DIR) + "/tests/golden/runs/" + name + ".txt";
-  if (std::getenv("KW_UPDATE_GOLDEN") != nullptr) {
-    std::ofstream(path, std::ios::binary) << got;
-    return;
-  }
-  std::ifstream file(path, std::ios::binary);
-  std::stringstream want;
-  want << file.rdbuf();
-  EXPECT_EQ(got, want.str()) << "golden " << path << "; KW_UPDATE_GOLDEN=1 rewrites it";
+  kw::expect_golden(std::string(KW_SOURCE_DIR) + "/tests/golden/runs/" + name + ".txt", got);
 }
 
 store::RunRow measured() {

@@ -15,14 +15,6 @@ namespace {
 
 using exec::RunStatus;
 
-constexpr char kModule[] =
-    "//! kernelwright 1\n"
-    "//! task twice\n"
-    "//! input x: fp32[B, D]\n"
-    "//! output y: fp32[B, D]\n"
-    "//! launch twice grid(B) block(64) args(x, y, D)\n"
-    "__global__ void twice(const float* x, float* y, int d) {}\n";
-
 /// A GPU that also has a clock: 100 us for the first program, `ratio` times that for others, and
 /// hashes of what `timed_kernel` gives.
 class ClockedDevice : public verify::FakeDevice {
@@ -118,13 +110,13 @@ class BenchTest : public ::testing::Test {
   void TearDown() override { ::unsetenv("KERNELWRIGHT_CACHE"); }
 
   BenchReport bench() {
-    auto report = bench_module(kModule, task, request, tools);
+    auto report = bench_module(verify::kTwice, task, request, tools);
     EXPECT_TRUE(report.has_value()) << report.error().message;
     return report ? std::move(report).value() : BenchReport{};
   }
   std::string other_module() {
     const std::string path = folder_ + "/other.cu";
-    EXPECT_TRUE(os::write_file(path, kModule).has_value());
+    EXPECT_TRUE(os::write_file(path, verify::kTwice).has_value());
     return path;
   }
 

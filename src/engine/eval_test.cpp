@@ -91,15 +91,21 @@ INSTANTIATE_TEST_SUITE_P(
                     Kind{"Ours", Blame::Bug, evaluation::kRunnerError}),
     [](const testing::TestParamInfo<Kind>& row) { return row.param.name; });
 
-TEST(EvalSuite, RunsEveryTaskThroughSynthesize) {
-  const fs::path root = fs::path(testing::TempDir()) / "kw_eval_suite";
+/// A suite of one good task in an empty folder.
+EvalRequest suite_in(const fs::path& root) {
   fs::remove_all(root);
   fs::create_directories(root / "suite");
   std::ofstream(root / "suite" / "good.py") << "good";
-  std::ofstream(root / "suite" / "broken.py") << "broken";
   EvalRequest request;
   request.runner.suite = root / "suite";
   request.runner.out = root / "out";
+  return request;
+}
+
+TEST(EvalSuite, RunsEveryTaskThroughSynthesize) {
+  const fs::path root = fs::path(testing::TempDir()) / "kw_eval_suite";
+  EvalRequest request = suite_in(root);
+  std::ofstream(root / "suite" / "broken.py") << "broken";
   request.runner.jobs = 2;
   std::vector<std::string> outs;
   std::mutex mutex;
@@ -129,12 +135,7 @@ TEST(EvalSuite, RunsEveryTaskThroughSynthesize) {
 
 TEST(EvalSuite, AResumedOneGoesOnWithTheRunThatWasCut) {
   const fs::path root = fs::path(testing::TempDir()) / "kw_eval_resumed";
-  fs::remove_all(root);
-  fs::create_directories(root / "suite");
-  std::ofstream(root / "suite" / "good.py") << "good";
-  EvalRequest request;
-  request.runner.suite = root / "suite";
-  request.runner.out = root / "out";
+  EvalRequest request = suite_in(root);
   int begun = 0;
   std::vector<std::string> folders, resumed;
   EvalTools tools;
@@ -166,12 +167,7 @@ TEST(EvalSuite, AResumedOneGoesOnWithTheRunThatWasCut) {
 
 TEST(EvalSuite, ARunThatCannotGoOnIsBegunAnew) {
   const fs::path root = fs::path(testing::TempDir()) / "kw_eval_anew";
-  fs::remove_all(root);
-  fs::create_directories(root / "suite");
-  std::ofstream(root / "suite" / "good.py") << "good";
-  EvalRequest request;
-  request.runner.suite = root / "suite";
-  request.runner.out = root / "out";
+  EvalRequest request = suite_in(root);
   int begun = 0, asked = 0;
   EvalTools tools;
   tools.synthesize = [&](const SynthesizeRequest& each,

@@ -133,8 +133,7 @@ Result<search::Look> Judge::measure_one(Lane& lane, const record::Candidate& can
     }
     const bench::Measurement& measured = outcome.measurements[0];
     if (measured.rejected) {
-      return refuse(candidate,
-                    record::Rejected{record::Stage::Audit, *measured.rejected, std::nullopt, ""});
+      return refuse(candidate, rejected(record::Stage::Audit, *measured.rejected));
     }
     KW_TRY(note_time(*sites_[i], candidate, "quick", measured));
   }
@@ -196,8 +195,8 @@ Result<bool> Judge::pair_at(Lane& lane, size_t site, const search::Candidates& c
     const bench::Measurement& measured = outcome.measurements[k];
     const record::Candidate& candidate = candidates[owners[k]];
     if (measured.rejected) {
-      looks[owners[k]] = KW_TRY(refuse(
-          candidate, record::Rejected{record::Stage::Audit, *measured.rejected, std::nullopt, ""}));
+      looks[owners[k]] =
+          KW_TRY(refuse(candidate, rejected(record::Stage::Audit, *measured.rejected)));
       continue;
     }
     KW_TRY(note_time(*sites_[site], candidate, "paired", measured));

@@ -1,9 +1,8 @@
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <fstream>
+#include "base/golden.h"
+
 #include <functional>
-#include <sstream>
 
 #include "graph/builder.h"
 #include "graph/compose_index.h"
@@ -288,7 +287,6 @@ std::vector<Golden> indexing() {
 
 class Composed : public testing::TestWithParam<std::vector<Golden>> {};
 
-// Compares with tests/golden/graph/FAMILY.txt; KW_UPDATE_GOLDEN=1 rewrites it instead.
 TEST_P(Composed, PrintsAsRecorded) {
   std::string text;
   for (const Golden& golden : GetParam()) {
@@ -300,16 +298,8 @@ TEST_P(Composed, PrintsAsRecorded) {
     EXPECT_TRUE(ok) << golden.name << ": " << ok.error().message;
     text += std::string("== ") + golden.name + "\n" + print(graph);
   }
-  const std::string path =
-      std::string(KW_SOURCE_DIR) + "/tests/golden/graph/" + GetParam()[0].family + ".txt";
-  if (std::getenv("KW_UPDATE_GOLDEN") != nullptr) {
-    std::ofstream(path, std::ios::binary) << text;
-    return;
-  }
-  std::ifstream file(path, std::ios::binary);
-  std::stringstream want;
-  want << file.rdbuf();
-  EXPECT_EQ(text, want.str()) << "golden " << path << "; KW_UPDATE_GOLDEN=1 rewrites it";
+  expect_golden(std::string(KW_SOURCE_DIR) + "/tests/golden/graph/" + GetParam()[0].family + ".txt",
+                text);
 }
 
 INSTANTIATE_TEST_SUITE_P(Families, Composed,

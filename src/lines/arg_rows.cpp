@@ -12,6 +12,7 @@
 
 #include "base/text.h"
 #include "lines/joining.h"
+#include "lines/own_row.h"
 #include "lines/schedules.h"
 #include "lines/siblings.h"
 #include "lines/words.h"
@@ -156,8 +157,7 @@ class RowArg {
     return Value{{from_memory(buffer.dtype, *element)}, lane_scope_};
   }
 
-  /// What is the same for all of a row is read before it is asked whether there is such a row.
-  const char* own_row() const { return row_text_.empty() ? "row" : "own_row"; }
+  OwnRow own_row() const { return OwnRow(!row_text_.empty()); }
 
   std::string write_body() {
     CudaWriter w(1);
@@ -166,12 +166,11 @@ class RowArg {
     switch (group_) {
       case Searchers::Warp:
         w.line(fmt::format("const int member = threadIdx.x % {};", lanes()));
-        w.line(
-            fmt::format("const Index {2} = static_cast<Index>(blockIdx.x) * ({0} / {1}) + "
-                        "threadIdx.x / {1};",
-                        name("THREADS"), lanes(), own_row()));
-        if (!row_text_.empty())
-          w.line(fmt::format("const Index row = own_row < {} ? own_row : 0;", rows_));
+        own_row().write(
+            w,
+            fmt::format("static_cast<Index>(blockIdx.x) * ({0} / {1}) + threadIdx.x / {1}",
+                        name("THREADS"), lanes()),
+            rows_);
         break;
       case Searchers::Block:
         w.line("const int member = threadIdx.x;");
@@ -192,7 +191,7 @@ class RowArg {
     }
     // Whole warps stay for the shuffles; rows that do not exist have no elements.
     if (group_ == Searchers::Warp) {
-      w.line(fmt::format("const Index end = {} < {} ? {} : 0;", own_row(), rows_, length_));
+      w.line(fmt::format("const Index end = {} < {} ? {} : 0;", own_row().name(), rows_, length_));
       end = "end";
     }
     loop_.write_row(e_, w);
@@ -233,7 +232,7 @@ class RowArg {
   void write_joins(CudaWriter& w) {
     write_shuffles(w, group_ == Searchers::Warp ? lanes() : "32");
     if (group_ == Searchers::Warp) {
-      const auto one = w.block(fmt::format("if (member == 0 && {} < {})", own_row(), rows_));
+      const auto one = w.block(fmt::format("if (member == 0 && {} < {})", own_row().name(), rows_));
       w.raw(result_text_);
       return;
     }

@@ -11,6 +11,7 @@
 
 #include "base/text.h"
 #include "lines/joining.h"
+#include "lines/own_row.h"
 #include "lines/schedules.h"
 #include "lines/words.h"
 
@@ -260,7 +261,7 @@ class ColumnReduce {
   std::string write_body() {
     CudaWriter w(1);
     w.raw(e_.at(0).text());
-    write_place(w);
+    own_row().write(w, "(static_cast<Index>(blockIdx.x) * 32 + threadIdx.x) * kVec", rows_);
     w.line("const Index begin = blockIdx.y * chunk;");
     w.line(fmt::format("const Index end = {0} - begin < chunk ? {0} : begin + chunk;", columns_));
     loop_.write_row(e_, w);
@@ -276,22 +277,14 @@ class ColumnReduce {
                            state.name));
     }
     {
-      const auto inside = w.block(fmt::format("if ({} < {})", own_row(), rows_));
+      const auto inside = w.block(fmt::format("if ({} < {})", own_row().name(), rows_));
       write_steps(w);
     }
     write_meeting(w);
     return w.text();
   }
 
-  /// What is the same for all of a row is read before it is asked whether there is such a row.
-  const char* own_row() const { return row_text_.empty() ? "row" : "own_row"; }
-
-  void write_place(CudaWriter& w) const {
-    w.line(fmt::format(
-        "const Index {} = (static_cast<Index>(blockIdx.x) * 32 + threadIdx.x) * kVec;", own_row()));
-    if (!row_text_.empty())
-      w.line(fmt::format("const Index row = own_row < {} ? own_row : 0;", rows_));
-  }
+  OwnRow own_row() const { return OwnRow(!row_text_.empty()); }
 
   void write_steps(CudaWriter& w) {
     const std::string each = fmt::format("for (int u = 0; u < {}; ++u)", name("UNROLL"));
@@ -332,7 +325,7 @@ class ColumnReduce {
                       state.name));
     }
     w.line("__syncthreads();");
-    w.line(fmt::format("if (threadIdx.y != 0 || {} >= {}) return;", own_row(), rows_));
+    w.line(fmt::format("if (threadIdx.y != 0 || {} >= {}) return;", own_row().name(), rows_));
     {
       const auto stack = w.block(fmt::format("for (int y = 1; y < {}; ++y)", name("STACK")));
       w.line("#pragma unroll");

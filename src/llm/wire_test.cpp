@@ -3,9 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <fstream>
-#include <sstream>
+#include "base/golden.h"
 
 #include "base/random.h"
 #include "llm/http_failure.h"
@@ -14,17 +12,8 @@
 namespace kw::llm {
 namespace {
 
-// Compares with tests/golden/llm/NAME.json; KW_UPDATE_GOLDEN=1 rewrites it instead.
 void expect_golden(const std::string& name, const std::string& got) {
-  const std::string path = std::string(KW_SOURCE_DIR) + "/tests/golden/llm/" + name + ".json";
-  if (std::getenv("KW_UPDATE_GOLDEN") != nullptr) {
-    std::ofstream(path, std::ios::binary) << got;
-    return;
-  }
-  std::ifstream file(path, std::ios::binary);
-  std::stringstream want;
-  want << file.rdbuf();
-  EXPECT_EQ(got, want.str()) << "golden " << path << "; KW_UPDATE_GOLDEN=1 rewrites it";
+  kw::expect_golden(std::string(KW_SOURCE_DIR) + "/tests/golden/llm/" + name + ".json", got);
 }
 
 Request plain() {

@@ -1,9 +1,8 @@
 #include <gtest/gtest.h>
 
+#include "base/golden.h"
+
 #include <cmath>
-#include <cstdlib>
-#include <fstream>
-#include <sstream>
 
 #include "report/counters.h"
 #include "report/excerpt.h"
@@ -19,17 +18,8 @@ using record::Certainty;
 using record::Finding;
 using record::FindingKind;
 
-// Compares with tests/golden/report/NAME.txt; KW_UPDATE_GOLDEN=1 rewrites it instead.
 void expect_golden(const std::string& name, const std::string& got) {
-  const std::string path = std::string(KW_SOURCE_DIR) + "/tests/golden/report/" + name + ".txt";
-  if (std::getenv("KW_UPDATE_GOLDEN") != nullptr) {
-    std::ofstream(path, std::ios::binary) << got;
-    return;
-  }
-  std::ifstream file(path, std::ios::binary);
-  std::stringstream want;
-  want << file.rdbuf();
-  EXPECT_EQ(got, want.str()) << "golden " << path << "; KW_UPDATE_GOLDEN=1 rewrites it";
+  kw::expect_golden(std::string(KW_SOURCE_DIR) + "/tests/golden/report/" + name + ".txt", got);
 }
 
 const char kSource[] =

@@ -35,6 +35,22 @@ class FakeReference : public task::Reference {
   }
 };
 
+/// A kernel for fake_task(): nobody runs its text.
+inline constexpr char kTwice[] =
+    "//! kernelwright 1\n"
+    "//! task twice\n"
+    "//! input x: fp32[B, D]\n"
+    "//! output y: fp32[B, D]\n"
+    "//! launch twice grid(B) block(64) args(x, y, D)\n"
+    "__global__ void twice(const float* x, float* y, int d) {}\n";
+
+/// Bindings for a target with an H100's limits.
+inline kernel::Bindings fake_bindings() {
+  kernel::Bindings fixed;
+  fixed.target = {"sm_90", 9, 0, false, 132, 50 << 20, 49152, 232448, 233472, 65536, 2048, 32};
+  return fixed;
+}
+
 inline task::Task fake_task() {
   task::Task task;
   task.name = "twice";

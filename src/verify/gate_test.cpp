@@ -12,14 +12,6 @@ namespace kw::verify {
 
 namespace {
 
-constexpr char kModule[] =
-    "//! kernelwright 1\n"
-    "//! task twice\n"
-    "//! input x: fp32[B, D]\n"
-    "//! output y: fp32[B, D]\n"
-    "//! launch twice grid(B) block(64) args(x, y, D)\n"
-    "__global__ void twice(const float* x, float* y, int d) {}\n";
-
 kernel::Module parse_module(const std::string& text) {
   kernel::ParseOutcome outcome = kernel::parse(text, "twice.cu");
   if (!outcome.module)
@@ -49,8 +41,7 @@ class GateTest : public testing::Test {
         KW_TRY(Pool::make(task, oracle, std::move(small_plan).value(), options, entropy)));
     GateRequest request;
     request.compiler = &compiler;
-    kernel::Bindings fixed;
-    fixed.target = {"sm_90", 9, 0, false, 132, 50 << 20, 49152, 232448, 233472, 65536, 2048, 32};
+    const kernel::Bindings fixed = fake_bindings();
     request.virtual_gpu = {&virtual_gpu, fixed, &*small};
     if (with_gpu) {
       ShapeLimits limits = device_limits();
@@ -65,7 +56,7 @@ class GateTest : public testing::Test {
     const kernel::Module module = parse_module(text);
     return judge(module, request);
   }
-  GateReport verdict(bool with_gpu = false, const std::string& text = kModule) {
+  GateReport verdict(bool with_gpu = false, const std::string& text = kTwice) {
     auto report = judge_text(text, with_gpu);
     if (!report) throw std::runtime_error(report.error().message);
     return std::move(report).value();
@@ -238,7 +229,7 @@ TEST_F(GateTest, ALostDeviceIsTheMachinesFault) {
   gpu.instead = [](const kernel::Program&, const exec::RunOptions&) {
     return std::optional(with_status(exec::RunStatus::Faulted, "illegal address"));
   };
-  const auto report = judge_text(kModule, true);
+  const auto report = judge_text(kTwice, true);
   ASSERT_FALSE(report);
   EXPECT_EQ(report.error().blame, Blame::Environment);
 }
@@ -379,7 +370,7 @@ struct StaticRow {
 class Static : public GateTest, public testing::WithParamInterface<StaticRow> {};
 
 TEST_P(Static, IsRejectedWithTheReason) {
-  std::string text = kModule;
+  std::string text = kTwice;
   const size_t at = text.find(GetParam().from);
   ASSERT_NE(at, std::string::npos);
   text.replace(at, std::string(GetParam().from).size(), GetParam().to);
@@ -408,7 +399,7 @@ INSTANTIATE_TEST_SUITE_P(
     [](const testing::TestParamInfo<StaticRow>& row) { return row.param.name; });
 
 TEST_F(GateTest, ShapesOutsideTheModulesDomainAreListed) {
-  std::string text = kModule;
+  std::string text = kTwice;
   text.replace(text.find("//! launch"), 0, "//! when D % 32 == 0\n");
   const GateReport report = verdict(false, text);
   as<record::Passed>(report);

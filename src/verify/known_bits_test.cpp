@@ -11,14 +11,6 @@
 namespace kw::verify {
 namespace {
 
-constexpr char kText[] =
-    "//! kernelwright 1\n"
-    "//! task twice\n"
-    "//! input x: fp32[B, D]\n"
-    "//! output y: fp32[B, D]\n"
-    "//! launch twice grid(B) block(64) args(x, y, D)\n"
-    "__global__ void twice(const float* x, float* y, int d) {}\n";
-
 class KnownBitsTest : public testing::Test {
  protected:
   task::Task task = fake_task();
@@ -54,12 +46,11 @@ class KnownBitsTest : public testing::Test {
     large_copies = large_runs = 0;
     GateRequest request;
     request.compiler = &compiler;
-    kernel::Bindings fixed;
-    fixed.target = {"sm_90", 9, 0, false, 132, 50 << 20, 49152, 232448, 233472, 65536, 2048, 32};
+    const kernel::Bindings fixed = fake_bindings();
     request.virtual_gpu = {&virtual_gpu, fixed, &*small};
     request.gpu = GateDevice{&gpu, fixed, &*large};
     request.entropy = [this]() -> Result<uint64_t> { return ++drawn; };
-    const kernel::ParseOutcome parsed = kernel::parse(kText, "twice.cu");
+    const kernel::ParseOutcome parsed = kernel::parse(kTwice, "twice.cu");
     return judge(*parsed.module, request).value();
   }
 };

@@ -1,7 +1,5 @@
 #include "cases.h"
 
-#include <gtest/gtest.h>
-
 #include "base/text.h"
 #include "os/files.h"
 
@@ -35,16 +33,6 @@ LoadOptions options_of(const std::string& text) {
     }
   }
   return options;
-}
-
-void expect_golden(const std::string& path, const std::string& got) {
-  if (!os::env("KW_UPDATE_GOLDEN").empty()) {
-    ASSERT_TRUE(os::write_file(path, got));
-    return;
-  }
-  const auto want = os::read_file(path);
-  ASSERT_TRUE(want) << path << " is missing; KW_UPDATE_GOLDEN=1 writes it";
-  EXPECT_EQ(got, *want) << path;
 }
 
 }  // namespace kw::frontend

@@ -13,7 +13,5 @@ std::vector<std::string> cases_in(const std::string& folder);
 std::string case_path(const std::string& folder, const std::string& file);
 /// What the first line says: "# options: --input x:fp32[N] --dims N=8 --function f".
 LoadOptions options_of(const std::string& text);
-/// Compares with the file, or writes it when KW_UPDATE_GOLDEN is set.
-void expect_golden(const std::string& path, const std::string& got);
 
 }  // namespace kw::frontend

@@ -1,6 +1,7 @@
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
+#include "base/golden.h"
 #include "base/text.h"
 #include "cases.h"
 #include "frontend/load.h"
