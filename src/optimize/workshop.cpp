@@ -1,0 +1,8 @@
+#include "optimize/workshop.h"
+
+namespace kw::optimize {
+
+Workshop::~Workshop() = default;
+Author::~Author() = default;
+
+}  // namespace kw::optimize
