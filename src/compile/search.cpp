@@ -87,6 +87,8 @@ class Finder {
     return std::move(box_);
   }
 
+  std::string cuda_program(const std::string& name) const;
+
  private:
   std::vector<std::string> system_glob(const std::string& pattern) const {
     return os::glob(options_.root + pattern);
@@ -366,6 +368,42 @@ void Finder::find_programs() {
   find_clang();
 }
 
+std::string Finder::cuda_program(const std::string& name) const {
+  std::vector<std::string> folders;
+  for (const char* variable : {"CUDA_HOME", "CUDA_PATH"}) {
+    if (const std::string home = os::env(variable); !home.empty()) folders.push_back(home + "/bin");
+  }
+  const auto first_of = [&]() -> std::string {
+    for (const std::string& folder : folders) {
+      const std::string path = os::find_program(folder + "/" + name);
+      if (!path.empty()) return path;
+    }
+    return "";
+  };
+  if (const std::string path = first_of(); !path.empty()) return path;
+  if (options_.root.empty()) {
+    if (const std::string path = os::find_program(name); !path.empty()) return path;
+  }
+  folders.clear();
+  for (auto at = toolkits_.rbegin(); at != toolkits_.rend(); ++at) {
+    folders.push_back(*at + "/bin");
+    // Where toolkits and conda keep the profiler.
+    const std::vector<std::string> inner = os::glob(*at + "/nsight-compute*/*");
+    folders.insert(folders.end(), inner.rbegin(), inner.rend());
+  }
+  for (const char* pattern :
+       {"/opt/nvidia/nsight-compute/*", "/usr/local/NVIDIA-Nsight-Compute*"}) {
+    const std::vector<std::string> found = system_glob(pattern);
+    folders.insert(folders.end(), found.rbegin(), found.rend());
+  }
+  for (const std::string& packages : site_packages_) {
+    const std::vector<std::string> wheels = wheel_folders(packages, "bin");
+    folders.insert(folders.end(), wheels.begin(), wheels.end());
+    folders.push_back(packages + "/triton/backends/nvidia/bin");
+  }
+  return first_of();
+}
+
 void Finder::find_clang() {
   std::vector<std::string> names;
   for (int major = 30; major >= kOldestClang; --major)
@@ -394,6 +432,10 @@ void Finder::find_clang() {
 }  // namespace
 
 Toolbox find_tools(const SearchOptions& options) { return Finder(options).find(); }
+
+std::string find_cuda_program(const std::string& name, const SearchOptions& options) {
+  return Finder(options).cuda_program(name);
+}
 
 std::string fingerprint(const std::vector<std::string>& files_and_folders, int depth) {
   constexpr int kMostFiles = 50000;

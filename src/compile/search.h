@@ -46,6 +46,10 @@ struct Toolbox {
 /// first.
 Toolbox find_tools(const SearchOptions& options = {});
 
+/// A program of CUDA's by name ("nvdisasm", "ncu", "compute-sanitizer"), and "" when there is none:
+/// $CUDA_HOME and $CUDA_PATH, PATH, toolkits (newest first), the profiler's own folders, wheels.
+std::string find_cuda_program(const std::string& name, const SearchOptions& options = {});
+
 /// Changes when files beneath the folders do: names, sizes and times, down to `depth` levels of
 /// folders (a toolkit does not change file by file, a user's folder does). Goes into cache keys.
 std::string fingerprint(const std::vector<std::string>& files_and_folders, int depth = 1);

@@ -62,9 +62,45 @@ class Search : public ::testing::Test {
     options.ask_python = false;
     return find_tools(options);
   }
+  std::string cuda_program(const std::string& name) {
+    SearchOptions options;
+    options.root = root_;
+    const std::string path = find_cuda_program(name, options);
+    return path.starts_with(root_) ? path.substr(root_.size()) : path;
+  }
+  void program(const std::string& path) {
+    file(path);
+    std::filesystem::permissions(root_ + path, std::filesystem::perms::owner_all);
+  }
   std::string root_;
   std::map<std::string, std::string> saved_;
 };
+
+// Each place is better than those before it.
+TEST_F(Search, FindsProgramsOfCudaWhereverTheyAre) {
+  EXPECT_EQ(cuda_program("nvdisasm"), "");
+  for (const char* path :
+       {"/opt/b/lib/python3.11/site-packages/triton/backends/nvidia/bin/nvdisasm",
+        "/opt/b/lib/python3.11/site-packages/nvidia/cuda_nvcc/bin/nvdisasm",
+        "/opt/b/lib/python3.11/site-packages/nvidia/cu13/bin/nvdisasm",
+        "/usr/local/cuda-12.4/bin/nvdisasm", "/usr/local/cuda-13.0/bin/nvdisasm"}) {
+    program(path);
+    EXPECT_EQ(cuda_program("nvdisasm"), path);
+  }
+  program("/home/toolkit/bin/nvdisasm");
+  ::setenv("CUDA_HOME", (root_ + "/home/toolkit").c_str(), 1);
+  EXPECT_EQ(cuda_program("nvdisasm"), "/home/toolkit/bin/nvdisasm");
+}
+
+TEST_F(Search, FindsTheProfilerInItsOwnFolders) {
+  program("/opt/nvidia/nsight-compute/2024.3.2/ncu");
+  program("/opt/nvidia/nsight-compute/2025.3.1/ncu");
+  EXPECT_EQ(cuda_program("ncu"), "/opt/nvidia/nsight-compute/2025.3.1/ncu");
+  program("/usr/local/cuda-13.0/nsight-compute-2025.3.1/host/ncu");
+  EXPECT_EQ(cuda_program("ncu"), "/usr/local/cuda-13.0/nsight-compute-2025.3.1/host/ncu");
+  file("/usr/local/cuda-13.0/bin/ncu");  // not executable
+  EXPECT_EQ(cuda_program("ncu"), "/usr/local/cuda-13.0/nsight-compute-2025.3.1/host/ncu");
+}
 
 TEST_F(Search, FindsAToolkit) {
   nvrtc("/usr/local/cuda-13.0/lib64", "13.0.88");

@@ -39,8 +39,8 @@ void found(Tool& tool, const std::string& version, const std::string& path) {
   tool.path = path;
 }
 
-void probe_program(Examination& examination, Tool& tool, const std::string& program) {
-  const std::string path = examination.cuda_program(program);
+void probe_program(Tool& tool, const std::string& program) {
+  const std::string path = compile::find_cuda_program(program);
   if (path.empty()) return;
   const auto answer = ask({path, "--version"});
   if (answer) {
@@ -104,8 +104,8 @@ void probe_gpu(Examination& examination, Tool& tool) {
   }
 }
 
-void probe_smi(Examination& examination, Tool& tool) {
-  const std::string path = examination.cuda_program("nvidia-smi");
+void probe_smi(Examination&, Tool& tool) {
+  const std::string path = compile::find_cuda_program("nvidia-smi");
   if (path.empty()) return;
   const auto answer = ask({path, "--query-gpu=driver_version", "--format=csv,noheader"});
   if (answer) {
@@ -115,20 +115,14 @@ void probe_smi(Examination& examination, Tool& tool) {
   }
 }
 
-void probe_ncu(Examination& examination, Tool& tool) { probe_program(examination, tool, "ncu"); }
-void probe_cuobjdump(Examination& examination, Tool& tool) {
-  probe_program(examination, tool, "cuobjdump");
-}
-void probe_nvdisasm(Examination& examination, Tool& tool) {
-  probe_program(examination, tool, "nvdisasm");
-}
-void probe_sanitizer(Examination& examination, Tool& tool) {
-  probe_program(examination, tool, "compute-sanitizer");
-}
+void probe_ncu(Examination&, Tool& tool) { probe_program(tool, "ncu"); }
+void probe_cuobjdump(Examination&, Tool& tool) { probe_program(tool, "cuobjdump"); }
+void probe_nvdisasm(Examination&, Tool& tool) { probe_program(tool, "nvdisasm"); }
+void probe_sanitizer(Examination&, Tool& tool) { probe_program(tool, "compute-sanitizer"); }
 
 // Counters are often forbidden although ncu is installed, so one real kernel is profiled.
 void probe_counters(Examination& examination, Tool& tool) {
-  const std::string ncu = examination.cuda_program("ncu");
+  const std::string ncu = compile::find_cuda_program("ncu");
   if (ncu.empty() || !examination.gpu()) {
     tool.note = ncu.empty() ? "ncu is missing" : "there is no GPU";
     return;
@@ -220,12 +214,14 @@ constexpr ToolRow kTools[] = {
      "any one of: run as root or with CAP_SYS_ADMIN; load the driver with 'options nvidia "
      "NVreg_RestrictProfilingToAdminUsers=0' "
      "in /etc/modprobe.d and reboot; in a container add --cap-add SYS_ADMIN"},
-    {"cuobjdump", "cuobjdump", probe_cuobjdump, "reading what is inside a cubin",
-     "install a CUDA toolkit"},
-    {"nvdisasm", "nvdisasm", probe_nvdisasm, "machine code (SASS) listings",
-     "install a CUDA toolkit"},
+    {"cuobjdump", "cuobjdump", probe_cuobjdump, "machine code where nvdisasm is missing",
+     "pip install nvidia-cuda-cuobjdump, or a CUDA toolkit"},
+    {"nvdisasm", "nvdisasm", probe_nvdisasm,
+     "machine code (SASS): whether a method can be seen in it stays unknown",
+     "pip install nvidia-cuda-nvdisasm, triton (it brings one), or a CUDA toolkit"},
     {"compute-sanitizer", "compute-sanitizer", probe_sanitizer,
-     "a second opinion on memory errors on the GPU", "install a CUDA toolkit"},
+     "a second opinion on memory errors on the GPU",
+     "pip install nvidia-cuda-sanitizer-api, or a CUDA toolkit"},
     {"python3", "Python", probe_python, "references written in Python", "apt-get install python3"},
     {"torch", "PyTorch", probe_torch, "cross-checks against PyTorch and its times as baselines",
      "pip install torch"},
@@ -317,24 +313,6 @@ const std::map<std::string, std::string>& Examination::packages() {
     for (const auto& [name, version] : json->members()) (*packages_)[name] = version.as_string();
   }
   return *packages_;
-}
-
-std::string Examination::cuda_program(const std::string& name) {
-  if (std::string path = os::find_program(name); !path.empty()) return path;
-  std::vector<std::string> folders;
-  for (const char* variable : {"CUDA_HOME", "CUDA_PATH"}) {
-    if (const std::string home = os::env(variable); !home.empty()) folders.push_back(home + "/bin");
-  }
-  for (const char* pattern :
-       {"/usr/local/cuda*/bin", "/opt/cuda*/bin", "/opt/nvidia/nsight-compute/*"}) {
-    const std::vector<std::string> matches = os::glob(pattern);
-    folders.insert(folders.end(), matches.rbegin(), matches.rend());
-  }
-  for (const std::string& folder : folders) {
-    if (os::exists(folder + "/" + name) && !os::is_directory(folder + "/" + name))
-      return folder + "/" + name;
-  }
-  return "";
 }
 
 }  // namespace kw::engine

@@ -26,8 +26,6 @@ class Examination {
   const Result<exec::DeviceInfo>& gpu();
   /// Versions of Python packages by distribution name; absent ones are left out.
   const std::map<std::string, std::string>& packages();
-  /// A program on PATH or in a CUDA toolkit's bin folder; "" when there is none.
-  std::string cuda_program(const std::string& name);
 
  private:
   std::optional<compile::Toolbox> compilers_;

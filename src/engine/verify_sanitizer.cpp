@@ -4,6 +4,7 @@
 
 #include "base/json.h"
 #include "base/text.h"
+#include "compile/search.h"
 #include "os/files.h"
 #include "os/process.h"
 
@@ -14,13 +15,6 @@ namespace {
 constexpr const char* kSanitizers[] = {"memcheck", "racecheck", "initcheck", "synccheck"};
 constexpr int kFoundCode = 86;
 constexpr double kTimeoutSeconds = 600;  // the tools slow a kernel down a hundredfold
-
-std::string find_sanitizer() {
-  const std::string found = os::find_program("compute-sanitizer");
-  if (!found.empty()) return found;
-  const std::string usual = "/usr/local/cuda/bin/compute-sanitizer";
-  return os::exists(usual) ? usual : "";
-}
 
 std::vector<std::string> run_words(const std::string& self, const std::string& module_path,
                                    const kernel::Bindings& bindings) {
@@ -101,7 +95,7 @@ verify::OtherCheckers sanitizer_checkers(const std::string& module_path,
 }
 
 verify::OtherCheckers sanitizer_checkers(const std::string& module_path) {
-  return sanitizer_checkers(module_path, find_sanitizer(), os::self_path());
+  return sanitizer_checkers(module_path, compile::find_cuda_program("compute-sanitizer"), os::self_path());
 }
 
 }  // namespace kw::engine

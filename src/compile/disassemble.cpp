@@ -1,0 +1,91 @@
+#include "compile/disassemble.h"
+
+#include <fmt/core.h>
+
+#include <vector>
+
+#include "base/text.h"
+#include "compile/scratch.h"
+#include "os/files.h"
+#include "os/interrupt.h"
+#include "os/process.h"
+
+namespace kw::compile {
+namespace {
+
+constexpr uint64_t kMostText = uint64_t{256} << 20;
+constexpr uint64_t kMostMemory = uint64_t{8} << 30;
+
+/// The first line that says something; tools print warnings about themselves before it.
+std::string first_words(const std::string& text) {
+  constexpr size_t kMostWords = 200;
+  for (const std::string_view line : split_lines(text)) {
+    if (!trim(line).empty()) return std::string(trim(line).substr(0, kMostWords));
+  }
+  return "";
+}
+
+/// Both programs begin every function's code like this.
+bool holds_code(const std::string& text) {
+  return text.find(".text.") != std::string::npos || text.find("Function : ") != std::string::npos;
+}
+
+/// The text, or why there is none: an Error means that no tool can help.
+Result<std::string> run_disassembler(const std::vector<std::string>& argv, double timeout_seconds,
+                                     std::string* why) {
+  os::ProcessLimits limits;
+  limits.timeout_seconds = timeout_seconds;
+  limits.output_bytes = kMostText;
+  limits.memory_bytes = kMostMemory;
+  limits.end_when_cut = true;
+  const Result<os::ProcessResult> ran = os::run_process(argv, {}, limits);
+  KW_TRY(os::check_interrupted());
+  const std::string name = argv[0].substr(argv[0].rfind('/') + 1);
+  if (!ran) {
+    *why = ran.error().message;
+  } else if (ran->timed_out) {
+    *why = fmt::format("{} did not finish within {:g} s", name, timeout_seconds);
+  } else if (ran->signal != 0) {
+    *why = fmt::format("{} was killed by signal {}", name, ran->signal);
+  } else if (ran->exit_code != 0) {
+    *why = fmt::format("{} ended with code {}: {}", name, ran->exit_code,
+                       first_words(ran->err + "\n" + ran->out));
+  } else if (!holds_code(ran->out)) {
+    *why = name + " printed no machine code";
+  } else {
+    return ran->out;
+  }
+  return std::string();
+}
+
+}  // namespace
+
+Disassembler find_disassembler(const SearchOptions& options) {
+  return {find_cuda_program("nvdisasm", options), find_cuda_program("cuobjdump", options)};
+}
+
+Result<std::string> disassemble(std::string_view cubin, const Disassembler& tools,
+                                double timeout_seconds) {
+  if (!tools.found()) {
+    return environment_error(
+        "neither nvdisasm nor cuobjdump is here to show machine code: pip install "
+        "nvidia-cuda-nvdisasm (or triton, which brings one), or install a CUDA toolkit and set "
+        "$CUDA_HOME");
+  }
+  const ScratchFolder scratch = KW_TRY(ScratchFolder::make());
+  const std::string file = scratch.path() + "/kernel.cubin";
+  KW_TRY(os::write_file(file, cubin, os::Sync::No));
+  std::vector<std::string> reasons;
+  const std::pair<const std::string&, const char*> programs[] = {{tools.nvdisasm, "-c"},
+                                                                 {tools.cuobjdump, "-sass"}};
+  for (const auto& [program, option] : programs) {
+    if (program.empty()) continue;
+    std::string why;
+    std::string text = KW_TRY(run_disassembler({program, option, file}, timeout_seconds, &why));
+    if (why.empty()) return text;
+    reasons.push_back(replace_all(std::move(why), file, "the cubin"));
+  }
+  return environment_error("the machine code could not be shown: " + join(reasons, "; "));
+}
+
+}  // namespace kw::compile
