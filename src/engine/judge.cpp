@@ -11,6 +11,7 @@
 #include "engine/best_image.h"
 #include "engine/judge_counting.h"
 #include "engine/load.h"
+#include "kernel/methods.h"
 #include "os/entropy.h"
 #include "os/interrupt.h"
 
@@ -18,30 +19,6 @@ namespace kw::engine {
 namespace {
 
 constexpr int kMostCompilers = 8;
-
-/// "//! tune    THREADS in 128, 256 where …" with its value moved to the front of the list.
-std::string tune_line_with(std::string_view line, int64_t value) {
-  const size_t in = line.find(" in ");
-  const size_t where = line.find(" where ");
-  if (in == std::string_view::npos) return std::string(line);
-  const size_t begin = in + 4, end = where == std::string_view::npos ? line.size() : where;
-  std::vector<std::string> values = {std::to_string(value)};
-  for (const std::string& item : split(line.substr(begin, end - begin), ',')) {
-    const std::string one(trim(item));
-    if (one != values.front()) values.push_back(one);
-  }
-  return std::string(line.substr(0, begin)) + join(values, ", ") + std::string(line.substr(end));
-}
-
-/// The name a tune line declares, or "".
-std::string tuned_name(std::string_view line) {
-  std::string_view rest = trim(line);
-  if (!rest.starts_with("//!")) return "";
-  rest = trim(rest.substr(3));
-  if (!rest.starts_with("tune ")) return "";
-  rest = trim(rest.substr(5));
-  return std::string(rest.substr(0, rest.find(' ')));
-}
 
 }  // namespace
 
@@ -61,13 +38,7 @@ std::string verdict_reason(const record::Verdict& verdict) {
 }
 
 std::string with_tunes(const std::string& text, const std::map<std::string, int64_t>& tunes) {
-  std::string out;
-  for (const std::string_view line : split_lines(text)) {
-    const auto tune = tunes.find(tuned_name(line));
-    out += tune == tunes.end() ? std::string(line) : tune_line_with(line, tune->second);
-    out += "\n";
-  }
-  return out;
+  return kernel::with_tunes(text, tunes);
 }
 
 Judge::Judge(const JudgeRequest& request, Lanes& lanes, store::Run& run, Progress progress)
