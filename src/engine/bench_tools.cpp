@@ -1,5 +1,7 @@
 #include "engine/bench_tools.h"
 
+#include <fmt/core.h>
+
 #include "engine/calibration.h"
 #include "engine/devices.h"
 #include "engine/verify_tools.h"
@@ -8,8 +10,6 @@
 #include "vgpu/virtual_gpu.h"
 
 namespace kw::engine {
-namespace {}  // namespace
-
 struct BenchMachine::Parts {
   std::unique_ptr<exec::Device> virtual_gpu;
   std::unique_ptr<gpu::GpuDevice> gpu;
@@ -71,6 +71,25 @@ Result<std::unique_ptr<BenchMachine>> BenchMachine::open(const BenchOpenRequest&
     tools.expect_torch = [&parts] { Parts::begin(parts.next_torch); };
     tools.renew_torch = [&parts] { parts.renew_torch(); };
   }
+  return machine;
+}
+
+Result<std::shared_ptr<BenchMachine>> fitting_machine(std::shared_ptr<BenchMachine> shared,
+                                                      BenchOpenRequest request, std::string* note) {
+  std::shared_ptr<BenchMachine> machine = std::move(shared);
+  if (machine == nullptr) machine = KW_TRY(BenchMachine::open(request));
+  const exec::Device* gpu = machine->tools().verify.gpu;
+  if (gpu == nullptr || request.target.empty()) return machine;
+  const std::string here = gpu->info().target;
+  if (here == request.target || here + "a" == request.target) return machine;
+  if (request.device == "gpu") {
+    return input_error(
+        fmt::format("--target {} cannot run on this GPU, which is {}", request.target, here));
+  }
+  *note =
+      fmt::format("compiled for {}; the GPU here is {}, so nothing is timed", request.target, here);
+  request.device = "vgpu";
+  machine = KW_TRY(BenchMachine::open(request));
   return machine;
 }
 

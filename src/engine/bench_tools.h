@@ -32,4 +32,9 @@ class BenchMachine {
   std::string no_gpu_;
 };
 
+/// `shared`, or one opened now where it is null. A GPU that cannot run the target's code is left
+/// for the virtual one, and `note` says so; an input Error where "gpu" was asked for.
+Result<std::shared_ptr<BenchMachine>> fitting_machine(std::shared_ptr<BenchMachine> shared,
+                                                      BenchOpenRequest request, std::string* note);
+
 }  // namespace kw::engine

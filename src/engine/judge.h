@@ -62,6 +62,20 @@ struct Trial {
   std::vector<exec::KernelResources> resources;  // where a cubin can be made
 };
 
+/// What became of one candidate of a race.
+struct Racer {
+  record::Verdict verdict;           // of the gate, the timed shape and the audit
+  std::optional<VerifyReport> gate;  // nothing: it had passed before
+  std::optional<bench::Measurement> measurement;
+  std::optional<bench::Comparison> comparison;  // the first of the race against this one
+  std::string problem;                          // why one that passed was not timed
+};
+
+struct RaceOptions {
+  int workers = 3;     // processes
+  bool quick = false;  // few samples in each
+};
+
 class Judge : public search::Evaluator {
  public:
   /// Everything must outlive this. An Error when the task cannot be traced at its shapes.
@@ -75,6 +89,9 @@ class Judge : public search::Evaluator {
   Result<std::vector<search::Look>> pair(const search::Candidates& candidates, int effort) override;
   Result<search::Look> certify(const record::Candidate& candidate) override;
 
+  /// Judges all, then times those that passed together, interleaved, each process anew; only where
+  /// measures(). The same candidate may run several times. Parallel to the candidates.
+  Result<std::vector<Racer>> race(const search::Candidates& candidates, const RaceOptions& options);
   /// Keeps the candidate, compiles it, and runs it where asked. What it is refused for is kept.
   Result<Trial> trial(const record::Candidate& candidate, bool run);
   /// The gate at the timed shape and the task's smaller ones; its verdict is kept.
@@ -132,12 +149,21 @@ class Judge : public search::Evaluator {
   /// Whether all could be timed at that shape; what is rejected says so in its look.
   Result<bool> pair_at(Lane& lane, size_t site, const search::Candidates& candidates, int effort,
                        std::vector<search::Look>& looks);
+  /// Gate and timed shape of one of a race.
+  Status admit(const record::Candidate& candidate, Racer& racer);
+  /// One try at timing these together; false when one of them has to go first.
+  Result<bool> time_racers(const search::Candidates& candidates, const std::vector<size_t>& members,
+                           const RaceOptions& options, std::vector<Racer>& racers);
+  /// After a race that broke down: which of them does so alone.
+  Status find_culprit(const search::Candidates& candidates, const std::vector<size_t>& members,
+                      const std::string& why, std::vector<Racer>& racers);
   Status note_time(Site& site, const record::Candidate& candidate, const char* kind,
                    const bench::Measurement& measured);
   double rank_measured(const std::string& id) const;
   bool timed_at(size_t site) const;
   Result<VerifyReport> gate(Lane& lane, const record::Candidate& candidate);
-  Result<std::string> ready(Lane& lane, const record::Candidate& candidate);
+  /// Passed when it can be timed on this lane at all shapes, else why not.
+  Result<record::Verdict> ready(Lane& lane, const record::Candidate& candidate);
   bench::MeasureOptions measure_options(const TimedShape& shape,
                                         const std::vector<TimedCandidate*>& timed, int effort);
   CostRequest cost_request(const Site& site, const record::Candidate& candidate,
@@ -157,6 +183,7 @@ class Judge : public search::Evaluator {
   exec::Compiler* inner_ = nullptr;  // behind ahead_
   std::unique_ptr<AheadCompiler> ahead_;
   std::set<std::string> gated_;  // ids that verify() passed on the first lane
+  uint64_t races_ = 0;
   std::optional<Certificate> certificate_;
   std::optional<VerifyReport> last_refusal_;
 };

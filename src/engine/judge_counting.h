@@ -42,6 +42,8 @@ struct Judge::Site {
 // Verdicts that a look at a candidate ends with, and their words.
 record::Verdict rejected(record::Stage stage, std::string reason);
 record::Verdict not_completed(const exec::RunOutcome& outcome);
+/// What timing a candidate alone says against it.
+std::optional<record::Verdict> timing_verdict(const bench::MeasureOutcome& alone);
 /// Of what the compiler said, the line to show first.
 std::string first_error(const exec::CompileFailed& failed);
 

@@ -294,6 +294,64 @@ TEST_F(JudgeTest, NothingWrongIsTimedOrShipped) {
   }
 }
 
+search::Candidates with_threads(const std::vector<int64_t>& values) {
+  search::Candidates out;
+  for (const int64_t threads : values)
+    out.push_back(record::make_candidate(kJudgedModule, {{"THREADS", threads}}, "test", "racer"));
+  return out;
+}
+
+TEST_F(JudgeTest, ARaceComparesTheFirstWithEach) {
+  gpu.clock = [](uint32_t, uint32_t threads) {
+    return threads == 32 ? 100.0 : threads == 64 ? 50 : 200;
+  };
+  int renewed = 0;
+  tools.renew = [&] { ++renewed; };
+  open();
+  const auto racers = judge->race(with_threads({32, 64, 128, 32}), {3, false});
+  ASSERT_TRUE(racers) << racers.error().message;
+  ASSERT_EQ(racers->size(), 4u);
+  EXPECT_EQ(renewed, 3);
+  EXPECT_EQ(gpu.most_together, 4u);
+  for (const Racer& racer : *racers) {
+    EXPECT_TRUE(record::passed(racer.verdict));
+    EXPECT_TRUE(racer.measurement);
+  }
+  EXPECT_FALSE((*racers)[0].comparison);
+  EXPECT_NEAR((*racers)[1].comparison->speedup, 0.5, 0.01);
+  EXPECT_EQ((*racers)[1].comparison->relation, bench::Relation::Slower);
+  EXPECT_NEAR((*racers)[2].comparison->speedup, 2, 0.01);
+  EXPECT_EQ((*racers)[3].comparison->relation, bench::Relation::Same) << "a copy of the first";
+  EXPECT_FALSE((*racers)[3].gate) << "it had passed already";
+}
+
+TEST_F(JudgeTest, ARaceGoesOnWithoutThoseThatFail) {
+  gpu.wrong = {256};
+  gpu.wrong_when_timed = {128};
+  gpu.crash_when_timed = {512};
+  open();
+  const auto racers = judge->race(with_threads({32, 256, 128, 512, 64}), {3, false});
+  ASSERT_TRUE(racers) << racers.error().message;
+  const char* want[] = {"passed", "wrong", "rejected", "crashed", "passed"};
+  for (size_t i = 0; i < racers->size(); ++i) {
+    const Racer& racer = (*racers)[i];
+    EXPECT_STREQ(record::verdict_name(racer.verdict), want[i]) << i;
+    EXPECT_EQ(racer.measurement.has_value(), i == 0 || i == 4) << i;
+    EXPECT_EQ(racer.comparison.has_value(), i == 4) << i;
+    EXPECT_EQ(run->judgement(with_threads({32, 256, 128, 512, 64})[i].id)["verdict"].as_string(),
+              want[i]);
+  }
+}
+
+TEST_F(JudgeTest, ARaceWithoutItsFirstComparesNothing) {
+  gpu.wrong = {256};
+  open();
+  const auto racers = judge->race(with_threads({256, 32, 64}), {1, true});
+  ASSERT_TRUE(racers) << racers.error().message;
+  for (const Racer& racer : *racers) EXPECT_FALSE(racer.comparison);
+  EXPECT_TRUE((*racers)[2].measurement);
+}
+
 TEST_F(JudgeTest, SeveralGpusShareTheWork) {
   ClockedGpu second;
   verify::FakeDevice second_virtual{true};

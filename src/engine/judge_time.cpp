@@ -18,6 +18,17 @@ constexpr int kSets = 2;  // of inputs at the timed shape: contents must change 
 
 }  // namespace
 
+std::optional<record::Verdict> timing_verdict(const bench::MeasureOutcome& alone) {
+  if (alone.status != exec::RunStatus::Completed) {
+    return record::Crashed{fmt::format("while it was timed: {}: {}",
+                                       exec::run_status_name(alone.status), alone.message),
+                           std::nullopt, ""};
+  }
+  const auto& refused = alone.measurements[0].rejected;
+  if (!refused) return std::nullopt;
+  return rejected(record::Stage::Audit, *refused);
+}
+
 // The gate's pool where it has the timed shape whole, else one of that shape alone.
 Status Judge::find_shape(Lane& lane, size_t site) {
   LaneShape& at = lane.shapes[site];
@@ -55,13 +66,12 @@ Result<VerifyReport> Judge::gate(Lane& lane, const record::Candidate& candidate)
   return judged;
 }
 
-/// "" when the candidate is ready on this lane at all shapes, else why it must not be timed.
-Result<std::string> Judge::ready(Lane& lane, const record::Candidate& candidate) {
-  if (lane.shapes.front().ready.count(candidate.id) > 0) return std::string();
+Result<record::Verdict> Judge::ready(Lane& lane, const record::Candidate& candidate) {
+  if (lane.shapes.front().ready.count(candidate.id) > 0) return record::Verdict(record::Passed{});
   const bool gated = &lane == &lanes_.first() && gated_.count(candidate.id) > 0;
-  const std::string reason =
-      gated ? "" : verdict_reason(KW_TRY(gate(lane, candidate)).gate.verdict);
-  if (!reason.empty()) return reason;
+  const record::Verdict verdict =
+      gated ? record::Passed{} : KW_TRY(gate(lane, candidate)).gate.verdict;
+  if (!record::passed(verdict)) return verdict;
   const kernel::Module module = KW_TRY(parse_module(candidate.text, "module.cu"));
   PrepareOptions options;
   options.fixed = fixed_for(*lane.tools.verify.gpu, candidate);
@@ -81,12 +91,12 @@ Result<std::string> Judge::ready(Lane& lane, const record::Candidate& candidate)
                                        *lane.tools.verify.gpu, options));
     if (!made[i]->refused) continue;
     KW_TRY(run_.judged(candidate.id, record::to_json(*made[i]->refused)));
-    return verdict_reason(*made[i]->refused);
+    return *made[i]->refused;
   }
   for (size_t i = 0; i < sites_.size(); ++i) {
     if (made[i]) lane.shapes[i].ready[candidate.id] = std::move(made[i]);
   }
-  return std::string();
+  return verdict;
 }
 
 bench::MeasureOptions Judge::measure_options(const TimedShape& shape,
@@ -117,7 +127,7 @@ bench::MeasureOptions Judge::measure_options(const TimedShape& shape,
 Result<search::Look> Judge::measure_one(Lane& lane, const record::Candidate& candidate) {
   KW_TRY(os::check_interrupted());
   tell("judging " + candidate.origin);
-  const std::string reason = KW_TRY(ready(lane, candidate));
+  const std::string reason = verdict_reason(KW_TRY(ready(lane, candidate)));
   if (!reason.empty()) return search::Look{0, reason};
   for (size_t i = 0; i < sites_.size(); ++i) {
     if (!timed_at(i)) continue;
@@ -125,17 +135,8 @@ Result<search::Look> Judge::measure_one(Lane& lane, const record::Candidate& can
     const std::vector<TimedCandidate*> timed = {at.ready.at(candidate.id).get()};
     const bench::MeasureOutcome outcome = KW_TRY(bench::measure(
         *lane.tools.verify.gpu, {timed[0]->timed()}, measure_options(*at.shape, timed, 0)));
-    if (outcome.status != exec::RunStatus::Completed) {
-      return refuse(candidate, record::Crashed{fmt::format("while it was timed: {}: {}",
-                                                           exec::run_status_name(outcome.status),
-                                                           outcome.message),
-                                               std::nullopt, ""});
-    }
-    const bench::Measurement& measured = outcome.measurements[0];
-    if (measured.rejected) {
-      return refuse(candidate, rejected(record::Stage::Audit, *measured.rejected));
-    }
-    KW_TRY(note_time(*sites_[i], candidate, "quick", measured));
+    if (const auto verdict = timing_verdict(outcome)) return refuse(candidate, *verdict);
+    KW_TRY(note_time(*sites_[i], candidate, "quick", outcome.measurements[0]));
   }
   return search::Look{rank_measured(candidate.id), ""};
 }
@@ -211,7 +212,7 @@ Result<std::vector<search::Look>> Judge::pair(const search::Candidates& candidat
   std::vector<search::Look> looks(candidates.size());
   for (size_t i = 0; i < candidates.size(); ++i) {
     KW_TRY(os::check_interrupted());
-    looks[i].refused = KW_TRY(ready(lane, candidates[i]));
+    looks[i].refused = verdict_reason(KW_TRY(ready(lane, candidates[i])));
   }
   bool all = true;
   for (size_t i = 0; i < sites_.size() && all; ++i) {

@@ -25,10 +25,15 @@ struct Lanes::Parts {
 Lanes::Lanes() = default;
 Lanes::~Lanes() = default;
 
-Result<std::unique_ptr<Lanes>> Lanes::open(const BenchTools& tools) {
+std::unique_ptr<Lanes> Lanes::single(const BenchTools& tools) {
   std::unique_ptr<Lanes> lanes(new Lanes());
   lanes->lanes_.push_back(std::make_unique<Lane>());
   lanes->lanes_.front()->tools = tools;
+  return lanes;
+}
+
+Result<std::unique_ptr<Lanes>> Lanes::open(const BenchTools& tools) {
+  std::unique_ptr<Lanes> lanes = single(tools);
   if (tools.verify.gpu == nullptr) return lanes;
   const auto driver = cuda::Driver::open();
   const exec::DeviceInfo first = tools.verify.gpu->info();

@@ -30,6 +30,8 @@ class Lanes {
   /// The tools' own GPU, and further ones of the same kind as far as they can be opened. What the
   /// tools point to must outlive the lanes.
   static Result<std::unique_ptr<Lanes>> open(const BenchTools& tools);
+  /// The tools' own GPU alone.
+  static std::unique_ptr<Lanes> single(const BenchTools& tools);
   ~Lanes();
 
   std::vector<std::unique_ptr<Lane>>& all() { return lanes_; }

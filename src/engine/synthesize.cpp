@@ -36,24 +36,6 @@ Result<std::string> reference_text(const std::string& path) {
   return text ? std::move(text).value() : std::string();
 }
 
-/// "tf32,deterministic" into the task's precision.
-Status read_precision(const std::string& words, task::Precision& precision) {
-  const std::vector<std::string> known = {"ieee", "tf32", "flush", "deterministic"};
-  for (const std::string& piece : split(words, ',')) {
-    const std::string word(trim(piece));
-    if (word == "tf32")
-      precision.allow_tf32 = true;
-    else if (word == "flush")
-      precision.flush = true;
-    else if (word == "deterministic")
-      precision.deterministic = true;
-    else if (!word.empty() && word != "ieee")
-      return input_error(fmt::format("--precision: '{}' is none of {}{}", word, join(known, ", "),
-                                     did_you_mean(word, known)));
-  }
-  return Done{};
-}
-
 Status check_request(const SynthesizeRequest& request) {
   if (!(request.goal > 0) || !std::isfinite(request.goal))
     return input_error("--goal wants a share of the floor above 0, like 0.95");
@@ -252,27 +234,15 @@ Status Synthesis::read_reference() {
 }
 
 Status Synthesis::open_machine() {
-  machine_ = request_.machine;
   BenchOpenRequest open;
   open.device = request_.device;
   open.target = request_.target == "auto" ? "" : request_.target;
   open.compiler = request_.compiler;
   open.torch = !request_.baselines.empty();
   open.notice = [this](const std::string& what) { tell("machine", what); };
-  if (machine_ == nullptr) machine_ = KW_TRY(BenchMachine::open(open));
-  // Compiled for another GPU than the present one: judged on the virtual one, and never timed.
-  const exec::Device* gpu = machine_->tools().verify.gpu;
-  if (gpu != nullptr && !open.target.empty() && gpu->info().target != open.target &&
-      gpu->info().target + "a" != open.target) {
-    if (request_.device == "gpu") {
-      return input_error(fmt::format("--target {} cannot run on this GPU, which is {}", open.target,
-                                     gpu->info().target));
-    }
-    report_.notes.push_back(fmt::format("compiled for {}; the GPU here is {}, so nothing is timed",
-                                        open.target, gpu->info().target));
-    open.device = "vgpu";
-    machine_ = KW_TRY(BenchMachine::open(open));
-  }
+  std::string not_timed;
+  machine_ = KW_TRY(fitting_machine(request_.machine, std::move(open), &not_timed));
+  if (!not_timed.empty()) report_.notes.push_back(not_timed);
   tools_ = machine_->tools();
   const CrossCheckMode mode = KW_TRY(cross_check_mode(request_.cross_check));
   tools_.verify.cross_check = open_cross_check(mode, request_.version, torch_);

@@ -29,6 +29,23 @@ bool may_be_exported(const Error& refused) {
 
 }  // namespace
 
+Status read_precision(const std::string& words, task::Precision& precision) {
+  const std::vector<std::string> known = {"ieee", "tf32", "flush", "deterministic"};
+  for (const std::string& piece : split(words, ',')) {
+    const std::string word(trim(piece));
+    if (word == "tf32")
+      precision.allow_tf32 = true;
+    else if (word == "flush")
+      precision.flush = true;
+    else if (word == "deterministic")
+      precision.deterministic = true;
+    else if (!word.empty() && word != "ieee")
+      return input_error(fmt::format("--precision: '{}' is none of {}{}", word, join(known, ", "),
+                                     did_you_mean(word, known)));
+  }
+  return Done{};
+}
+
 Result<task::Task> load_reference(const ReferenceRequest& request) {
   frontend::LoadOptions options;
   options.function = request.function;

@@ -27,6 +27,9 @@ struct ReferenceRequest {
 };
 Result<task::Task> load_reference(const ReferenceRequest& request);
 
+/// "tf32,deterministic" into a task's precision; input Error with the words there are.
+Status read_precision(const std::string& words, task::Precision& precision);
+
 /// VerifyTools::cross_check on this machine; agreement is remembered in the cache folder.
 std::function<Result<CrossCheckReport>(const task::Task&)> open_cross_check(
     CrossCheckMode mode, const std::string& version, std::shared_ptr<oracle::TorchProcess> torch);

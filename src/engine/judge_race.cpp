@@ -1,0 +1,134 @@
+// A race: all that passed on the clock together, in one process after another, and the first
+// compared with each.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "base/check.h"
+#include "engine/judge.h"
+#include "engine/judge_counting.h"
+#include "os/interrupt.h"
+
+namespace kw::engine {
+namespace {
+
+constexpr double kWarmup = 0.2;
+constexpr int64_t kRacePairs = 80, kQuickPairs = 40;  // of samples in each process
+
+bool in_race(const Racer& racer) { return record::passed(racer.verdict) && racer.problem.empty(); }
+
+}  // namespace
+
+Status Judge::admit(const record::Candidate& candidate, Racer& racer) {
+  KW_TRY(os::check_interrupted());
+  Lane& lane = lanes_.first();
+  if (lane.shapes.front().ready.count(candidate.id) == 0) {
+    racer.gate = KW_TRY(verify(candidate));
+    racer.verdict = racer.gate->gate.verdict;
+    if (!record::passed(racer.verdict)) return Done{};
+  }
+  tell("judging " + candidate.origin + " at the timed shape");
+  racer.verdict = KW_TRY(ready(lane, candidate));
+  return Done{};
+}
+
+Status Judge::find_culprit(const search::Candidates& candidates, const std::vector<size_t>& members,
+                           const std::string& why, std::vector<Racer>& racers) {
+  LaneShape& at = lanes_.first().shapes.front();
+  bool found = false;
+  for (const size_t i : members) {
+    KW_TRY(os::check_interrupted());
+    const std::vector<TimedCandidate*> alone = {at.ready.at(candidates[i].id).get()};
+    const auto outcome =
+        KW_TRY(bench::measure(*lanes_.first().tools.verify.gpu, {alone[0]->timed()},
+                              measure_options(*at.shape, alone, 0)));
+    const std::optional<record::Verdict> verdict = timing_verdict(outcome);
+    if (!verdict) continue;
+    racers[i].verdict = *verdict;
+    found = true;
+  }
+  for (const size_t i : members) {
+    if (!found) racers[i].problem = "they could not be timed together: " + why;
+  }
+  return Done{};
+}
+
+Result<bool> Judge::time_racers(const search::Candidates& candidates,
+                                const std::vector<size_t>& members, const RaceOptions& options,
+                                std::vector<Racer>& racers) {
+  Lane& lane = lanes_.first();
+  LaneShape& at = lane.shapes.front();
+  std::vector<TimedCandidate*> timed;
+  std::vector<exec::TimedProgram> programs;
+  for (const size_t i : members) {
+    racers[i].measurement.reset();
+    timed.push_back(at.ready.at(candidates[i].id).get());
+    programs.push_back(timed.back()->timed());
+  }
+  std::vector<std::vector<bench::Cycle>> cycles(members.size());
+  for (int worker = 0; worker < options.workers; ++worker) {
+    KW_TRY(os::check_interrupted());
+    tell(fmt::format("timing {} kernels, process {} of {}", programs.size(), worker + 1,
+                     options.workers));
+    if (options.workers > 1 && lane.tools.renew) lane.tools.renew();
+    bench::MeasureOptions measure = measure_options(*at.shape, timed, options.quick ? 1 : 5);
+    measure.protocol.seed = seed_ + 7919 * ++races_;
+    // A fresh process finds the clocks down.
+    if (!options.quick) measure.protocol.warmup_seconds = kWarmup;
+    measure.rule.min_samples = options.quick ? kQuickPairs : kRacePairs;
+    const bench::MeasureOutcome outcome =
+        KW_TRY(bench::measure(*lane.tools.verify.gpu, programs, measure));
+    if (outcome.status != exec::RunStatus::Completed) {
+      KW_TRY(find_culprit(
+          candidates, members,
+          fmt::format("{}: {}", exec::run_status_name(outcome.status), outcome.message), racers));
+      return false;
+    }
+    bool refused = false;
+    for (size_t k = 0; k < members.size(); ++k) {
+      const bench::Measurement& one = outcome.measurements[k];
+      if (one.rejected) racers[members[k]].verdict = rejected(record::Stage::Audit, *one.rejected);
+      refused = refused || one.rejected.has_value();
+      bench::extend(racers[members[k]].measurement, one);
+      auto more = bench::cycles_of(outcome.measurements[0], one, worker);
+      std::ranges::move(more, std::back_inserter(cycles[k]));
+    }
+    if (refused) return false;
+  }
+  for (size_t k = 1; members[0] == 0 && k < members.size(); ++k)
+    racers[members[k]].comparison = bench::compare(cycles[k]);
+  return true;
+}
+
+Result<std::vector<Racer>> Judge::race(const search::Candidates& candidates,
+                                       const RaceOptions& options) {
+  KW_CHECK(measures(), "a race needs a clock");
+  for (const record::Candidate& candidate : candidates) {
+    compile_ahead(candidate, exec::ImageKind::Ptx, true);
+    compile_ahead(candidate, lanes_.first().tools.verify.gpu->info().image, true);
+  }
+  std::vector<Racer> racers(candidates.size());
+  for (size_t i = 0; i < candidates.size(); ++i) KW_TRY(admit(candidates[i], racers[i]));
+  for (bool done = false; !done;) {
+    std::vector<size_t> members;
+    for (size_t i = 0; i < racers.size(); ++i) {
+      if (in_race(racers[i])) members.push_back(i);
+    }
+    done = members.empty() || KW_TRY(time_racers(candidates, members, options, racers));
+  }
+  for (size_t i = 0; i < racers.size(); ++i) {
+    Racer& racer = racers[i];
+    if (in_race(racer)) {
+      KW_TRY(note_time(first(), candidates[i], "race", *racer.measurement));
+      continue;
+    }
+    racer.measurement.reset();
+    racer.comparison.reset();
+    const bool gate_passed = !racer.gate || record::passed(racer.gate->gate.verdict);
+    if (gate_passed && !record::passed(racer.verdict)) KW_TRY(refuse(candidates[i], racer.verdict));
+  }
+  return racers;
+}
+
+}  // namespace kw::engine
