@@ -5,10 +5,10 @@
 #include <algorithm>
 
 #include "engine/best_image.h"
+#include "engine/counting.h"
 #include "engine/judge_counting.h"
 #include "engine/load.h"
 #include "os/interrupt.h"
-#include "verify/families.h"
 #include "verify/programs.h"
 
 namespace kw::engine {
@@ -16,10 +16,6 @@ namespace {
 
 constexpr double kClose = 1.25;     // estimates this near the best deserve a second look
 constexpr size_t kSecondLooks = 4;  // … of so many
-// Warp instructions a candidate may take while it is counted: many times what a plain kernel needs,
-// and a fraction of a second on the virtual GPU.
-constexpr double kMostPerWork = 0.25, kLeastBudget = 1e6;
-
 std::string message_line(const exec::CompileMessage& message) {
   return fmt::format("{}:{}: {}\n", message.line, message.column, message.text);
 }
@@ -46,38 +42,6 @@ std::string compile_log(const std::vector<const exec::Compiled*>& images) {
     for (const exec::CompileMessage& message : image->messages) log += message_line(message);
   }
   return log;
-}
-
-double bytes_of(const kernel::Program& program, const kernel::Launch& launch, bool writable) {
-  std::vector<int> seen;
-  double bytes = 0;
-  for (const kernel::Param& param : launch.params) {
-    if (param.buffer < 0 || std::ranges::find(seen, param.buffer) != seen.end()) continue;
-    seen.push_back(param.buffer);
-    const kernel::Buffer& buffer = program.buffers[static_cast<size_t>(param.buffer)];
-    if (!writable || buffer.role != kernel::Role::Input) bytes += static_cast<double>(buffer.bytes);
-  }
-  return bytes;
-}
-
-/// Counters of the small shape beside the geometry of the timed one.
-std::vector<CostLaunch> cost_launches(const std::vector<record::LaunchCounters>& counted,
-                                      const kernel::Program& timed) {
-  std::vector<CostLaunch> out;
-  for (const kernel::Launch& launch : timed.launches) {
-    CostLaunch one;
-    one.blocks = launch.grid.count();
-    one.threads = static_cast<int>(launch.block.count());
-    one.shared_bytes = launch.shared_bytes;
-    one.readable_bytes = bytes_of(timed, launch, false);
-    one.writable_bytes = bytes_of(timed, launch, true);
-    out.push_back(one);
-  }
-  if (out.empty()) return out;
-  // As many launches as were counted: one to one. Else the first stands for all.
-  for (size_t i = 0; i < counted.size(); ++i)
-    out[counted.size() == out.size() ? i : 0].counted += counted[i].total;
-  return out;
 }
 
 bool over_budget(const exec::RunOutcome& outcome) {
@@ -119,27 +83,14 @@ Status Judge::Site::choose(const task::Task& asked, const task::Dims& timed,
                            const record::Calibration& calibration) {
   task = &asked;
   dims = timed;
-  graph = KW_TRY(asked.reference->trace(timed));
+  CountingShape at = KW_TRY(counting_shape(asked, timed));
+  graph = std::move(at.graph);
   work = work_at(asked, graph);
   floor = bench::floor_of(work, calibration);
-  plan = KW_TRY(verify::plan_shapes(asked, verify::virtual_limits()));
-  task::Task only = asked;
-  only.correctness_shapes = only.benchmark_shapes = {timed};
-  verify::ShapeLimits limits = verify::virtual_limits();
-  limits.derive = false;
-  verify::ShapePlan one = KW_TRY(verify::plan_shapes(only, limits));
-  if (one.cases.empty()) {
-    // The timed shape cannot be cut to what the virtual GPU does: the largest of the others then.
-    for (verify::ShapeCase& shape : plan.cases) {
-      if (small.dims.empty() || shape.work > small.work) small = shape;
-    }
-  } else {
-    small = std::move(one.cases.front());
-  }
-  if (small.graph.nodes.empty())
-    return input_error("no shape of the task is small enough for the virtual GPU");
-  inputs = KW_TRY(verify::draw_inputs(asked, small.graph, small.dims, "normal", 1));
-  scale = small.work > 0 ? verify::work_of(graph) / small.work : 1;
+  plan = std::move(at.plan);
+  small = std::move(at.small);
+  inputs = std::move(at.inputs);
+  scale = at.scale;
   return Done{};
 }
 
@@ -243,8 +194,7 @@ Result<Judge::Counted> Judge::count_at(Site& at, const kernel::Module& module,
   }
   exec::RunOptions options;
   options.counters = true;
-  const double budget = std::max(kLeastBudget, kMostPerWork * at.small.work);
-  options.max_warp_instructions = static_cast<uint64_t>(budget);
+  options.max_warp_instructions = counting_budget(at.small);
   options.threads = request_.verify.threads;
   options.timeout_seconds = request_.verify.timeout_seconds;
   const exec::RunOutcome outcome = KW_TRY(
@@ -253,7 +203,8 @@ Result<Judge::Counted> Judge::count_at(Site& at, const kernel::Module& module,
   at.launches[candidate.id] = cost_launches(outcome.counters, timed.ready->program);
   if (over_budget(outcome)) {
     const GpuRates rates;
-    counted.cost.us = budget * at.scale / (rates.issue * rates.sms * rates.mhz);
+    counted.cost.us = static_cast<double>(options.max_warp_instructions) * at.scale /
+                      (rates.issue * rates.sms * rates.mhz);
     counted.at_least = true;
     return counted;
   }

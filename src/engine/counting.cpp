@@ -1,0 +1,72 @@
+#include "engine/counting.h"
+
+#include <algorithm>
+
+#include "verify/families.h"
+
+namespace kw::engine {
+namespace {
+
+constexpr double kMostPerWork = 0.25, kLeastBudget = 1e6;
+
+double bytes_of(const kernel::Program& program, const kernel::Launch& launch, bool writable) {
+  std::vector<int> seen;
+  double bytes = 0;
+  for (const kernel::Param& param : launch.params) {
+    if (param.buffer < 0 || std::ranges::find(seen, param.buffer) != seen.end()) continue;
+    seen.push_back(param.buffer);
+    const kernel::Buffer& buffer = program.buffers[static_cast<size_t>(param.buffer)];
+    if (!writable || buffer.role != kernel::Role::Input) bytes += static_cast<double>(buffer.bytes);
+  }
+  return bytes;
+}
+
+}  // namespace
+
+Result<CountingShape> counting_shape(const task::Task& task, const task::Dims& timed) {
+  CountingShape at;
+  at.graph = KW_TRY(task.reference->trace(timed));
+  at.plan = KW_TRY(verify::plan_shapes(task, verify::virtual_limits()));
+  task::Task only = task;
+  only.correctness_shapes = only.benchmark_shapes = {timed};
+  verify::ShapeLimits limits = verify::virtual_limits();
+  limits.derive = false;
+  verify::ShapePlan one = KW_TRY(verify::plan_shapes(only, limits));
+  if (one.cases.empty()) {
+    // The timed shape cannot be cut to what the virtual GPU does: the largest of the others then.
+    for (const verify::ShapeCase& shape : at.plan.cases) {
+      if (at.small.dims.empty() || shape.work > at.small.work) at.small = shape;
+    }
+  } else {
+    at.small = std::move(one.cases.front());
+  }
+  if (at.small.graph.nodes.empty())
+    return input_error("no shape of the task is small enough for the virtual GPU");
+  at.inputs = KW_TRY(verify::draw_inputs(task, at.small.graph, at.small.dims, "normal", 1));
+  at.scale = at.small.work > 0 ? verify::work_of(at.graph) / at.small.work : 1;
+  return at;
+}
+
+uint64_t counting_budget(const verify::ShapeCase& small) {
+  return static_cast<uint64_t>(std::max(kLeastBudget, kMostPerWork * small.work));
+}
+
+std::vector<CostLaunch> cost_launches(const std::vector<record::LaunchCounters>& counted,
+                                      const kernel::Program& timed) {
+  std::vector<CostLaunch> out;
+  for (const kernel::Launch& launch : timed.launches) {
+    CostLaunch one;
+    one.blocks = launch.grid.count();
+    one.threads = static_cast<int>(launch.block.count());
+    one.shared_bytes = launch.shared_bytes;
+    one.readable_bytes = bytes_of(timed, launch, false);
+    one.writable_bytes = bytes_of(timed, launch, true);
+    out.push_back(one);
+  }
+  if (out.empty()) return out;
+  for (size_t i = 0; i < counted.size(); ++i)
+    out[counted.size() == out.size() ? i : 0].counted += counted[i].total;
+  return out;
+}
+
+}  // namespace kw::engine

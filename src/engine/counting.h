@@ -1,0 +1,37 @@
+// Where a candidate is counted for a shape to be fast at: the same shape, cut down until the
+// virtual GPU does it in milliseconds, and how to get from there to the timed one.
+#pragma once
+
+#include <vector>
+
+#include "base/result.h"
+#include "engine/cost_model.h"
+#include "graph/graph.h"
+#include "kernel/program.h"
+#include "record/counters.h"
+#include "task/task.h"
+#include "tensor/host_tensor.h"
+#include "verify/shapes.h"
+
+namespace kw::engine {
+
+struct CountingShape {
+  graph::Graph graph;       // of the timed shape
+  verify::ShapePlan plan;   // all shapes the virtual GPU looks at
+  verify::ShapeCase small;  // where things are counted
+  std::vector<tensor::HostTensor> inputs;
+  double scale = 1;  // from there to the timed one, by the task's work
+};
+/// An input Error when the task cannot be traced, or no shape of it is small enough.
+Result<CountingShape> counting_shape(const task::Task& task, const task::Dims& timed);
+
+/// Warp instructions that counting at that shape may take: many times what a plain kernel needs,
+/// and a fraction of a second on the virtual GPU.
+uint64_t counting_budget(const verify::ShapeCase& small);
+
+/// Counters of the small shape beside the geometry of the timed one. As many launches as were
+/// counted: one to one; else the first stands for all.
+std::vector<CostLaunch> cost_launches(const std::vector<record::LaunchCounters>& counted,
+                                      const kernel::Program& timed);
+
+}  // namespace kw::engine

@@ -1,0 +1,38 @@
+// A module compiled for the shape it is examined at. Internal to the evidence.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "engine/evidence.h"
+#include "kernel/instantiate.h"
+#include "verify/binding.h"
+
+namespace kw::engine {
+
+struct ExaminedBuild {
+  kernel::Module module;
+  task::Dims dims;
+  graph::Graph graph;
+  verify::Matching matching;
+  kernel::Bindings fixed;     // target, tunables, the device's numbers
+  kernel::Bindings bindings;  // and the shape's
+  kernel::Selection selection;
+  std::optional<exec::Compiled> cubin, ptx;  // at least one
+  std::string no_cubin;                      // why there is none
+  kernel::Program program;
+
+  const exec::Compiled& best() const { return cubin ? *cubin : *ptx; }
+  /// What the compiler said about a launch's kernel.
+  exec::KernelResources resources(const kernel::Launch& launch) const;
+};
+
+Result<ExaminedBuild> build_examined(const EvidenceRequest& request, const BenchTools& tools,
+                                     bool with_ptx);
+
+/// Its machine code; nothing and `why` when it cannot be shown. Errors: interrupted.
+Result<std::optional<std::vector<profile::SassFunction>>> code_of(const ExaminedBuild& build,
+                                                                  const EvidenceRequest& request,
+                                                                  std::string* why);
+
+}  // namespace kw::engine
