@@ -7,6 +7,7 @@
 #include "catalog/catalog.h"
 #include "engine/counting.h"
 #include "engine/evidence_build.h"
+#include "kernel/methods.h"
 #include "os/interrupt.h"
 #include "profile/sources.h"
 #include "verify/programs.h"
@@ -26,7 +27,7 @@ class Gathering {
     out_.dims = build_.dims;
     out_.target = build_.fixed.target;
     out_.compiler = build_.best().compiler;
-    out_.claimed = kernel::claimed_methods(build_.module, build_.bindings);
+    out_.claimed = kernel::active_methods(build_.module, build_.tunes());
     out_.work = work_at(*request_.task, build_.graph);
     KW_TRY(find_rates());
     for (const kernel::Launch& launch : build_.program.launches) add_launch(launch);

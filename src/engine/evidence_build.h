@@ -23,6 +23,10 @@ struct ExaminedBuild {
   kernel::Program program;
 
   const exec::Compiled& best() const { return cubin ? *cubin : *ptx; }
+  /// Every tunable with the value it has.
+  std::map<std::string, int64_t> tunes() const {
+    return {selection.defines.begin(), selection.defines.end()};
+  }
   /// What the compiler said about a launch's kernel.
   exec::KernelResources resources(const kernel::Launch& launch) const;
 };

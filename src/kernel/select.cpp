@@ -66,22 +66,6 @@ Result<Selection> select(const Module& module, const Bindings& bindings) {
   return selection;
 }
 
-std::vector<std::string> claimed_methods(const Module& module, const Bindings& bindings) {
-  std::vector<std::string> ids;
-  const auto tunes = resolve_tunes(module, bindings.tunes);
-  if (!tunes || !check_bindings(module, bindings)) return ids;
-  const Scope scope = make_scope(module, bindings, *tunes);
-  for (const MethodDecl& method : module.methods) {
-    const auto holds = method.when ? evaluate(*method.when, scope) : Result<int64_t>(1);
-    const bool off = !method.off.empty() && std::ranges::all_of(method.off, [&](const auto& value) {
-      const auto at = tunes->find(value.first);
-      return at != tunes->end() && at->second == value.second;
-    });
-    if (holds && *holds != 0 && !off) ids.push_back(method.id);
-  }
-  return ids;
-}
-
 Result<std::map<std::string, int64_t>> infer_dims(
     const Module& module, const std::map<std::string, std::vector<int64_t>>& shapes) {
   std::map<std::string, int64_t> dims;

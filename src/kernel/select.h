@@ -39,10 +39,6 @@ struct Selection {
 /// yet.
 Result<Selection> select(const Module& module, const Bindings& bindings);
 
-/// Methods the module says it has at these values: their `when` holds, and they are not switched
-/// off. Empty when the bindings cannot be used.
-std::vector<std::string> claimed_methods(const Module& module, const Bindings& bindings);
-
 /// Assignments of all tunables that satisfy every `where`, in the order of the lists, at most
 /// `limit`.
 std::vector<std::map<std::string, int64_t>> tune_space(const Module& module, size_t limit);

@@ -33,9 +33,10 @@ constexpr UnitRow kUnits[] = {
 
 // Things that are counted; "Kinst", "Msector" are thousands and millions of them.
 constexpr std::string_view kThings[] = {
-    "",         "inst",      "instruction", "sector", "request", "req",  "block",  "thread",
-    "register", "warp",      "cycle",       "wave",   "sm",      "SM",   "sample", "group",
-    "launch",   "scheduler", "wavefront",   "count",  "access",  "ratio"};
+    "",       "inst",     "instruction", "sector",    "request",   "req",   "block",
+    "thread", "register", "warp",        "cycle",     "wave",      "sm",    "SM",
+    "sample", "group",    "launch",      "scheduler", "wavefront", "count", "access",
+    "ratio",  "branch",   "branche",     "cluster",   "pass"};
 
 std::optional<double> plain_scale(std::string_view name) {
   const auto thing = [](std::string_view text) {
