@@ -55,6 +55,10 @@ constexpr OptionRow kLintOptions[] = {
     {"--dims", Takes::One},     {"--seeds", Takes::One},  {"--sarif", Takes::One},
     {"--threads", Takes::One},
 };
+constexpr OptionRow kDescribeOptions[] = {{"--function", Takes::One},
+                                          {"--input", Takes::Many},
+                                          {"--dim", Takes::Many},
+                                          {"--dims", Takes::One}};
 constexpr OptionRow kBenchOptions[] = {
     {"--reference", Takes::One}, {"--function", Takes::One},  {"--input", Takes::Many},
     {"--versus", Takes::Many},   {"--quick", Takes::Nothing}, {"--dim", Takes::Many},
@@ -166,12 +170,22 @@ constexpr OptionRow kEvalOptions[] = {
 };
 constexpr OptionRow kDemoOptions[] = {{"--compiler", Takes::One}, {"--out", Takes::One}};
 constexpr OptionRow kDoctorOptions[] = {{"--has", Takes::One}, {"--looked", Takes::Nothing}};
+constexpr OptionRow kMcpOptions[] = {{"--root", Takes::Many},
+                                     {"--http", Takes::One},
+                                     {"--token-file", Takes::One},
+                                     {"--read-only", Takes::Nothing}};
 
 int compile_worker(const Args&, Io&) { return engine::compile_worker(); }
 int gpu_worker(const Args&, Io&) { return engine::gpu_worker(); }
 int gpu_canary(const Args&, Io& io) {
   const Status healthy = engine::gpu_canary();
   return healthy ? kOk : io.fail(healthy.error());
+}
+int gpu_profiled_call(const Args& args, Io& io) {
+  const auto& files = args.positionals;
+  if (files.size() != 2) return io.fail(input_error("a call is named by two files"));
+  const Status called = engine::gpu_profiled_call(files[0], files[1]);
+  return called ? kOk : io.fail(called.error());
 }
 
 constexpr Command kCommands[] = {
@@ -181,6 +195,7 @@ constexpr Command kCommands[] = {
     {"run", "MODULE", true, false, kRunOptions, run_command},
     {"check", "MODULE", true, false, kCheckOptions, check_command},
     {"verify", "MODULE...", true, false, kVerifyOptions, verify_command},
+    {"describe", "TASK", true, false, kDescribeOptions, describe_command},
     {"lint", "TASK...", true, false, kLintOptions, lint_command},
     {"bench", "MODULE", true, false, kBenchOptions, bench_command},
     {"compare", "MODULES...", true, false, kCompareOptions, compare_command},
@@ -193,12 +208,15 @@ constexpr Command kCommands[] = {
     {"diff", "RUNS...", true, false, kDiffOptions, diff_command},
     {"gc", "", false, false, kGcOptions, gc_command},
     {"demo", "", false, false, kDemoOptions, demo_command},
+    {"mcp", "", false, false, kMcpOptions, mcp_command},
     {"doctor", "", false, false, kDoctorOptions, doctor_command},
     {"version", "", false, false, {}, version_command},
     {"help", "COMMAND", false, false, {}, help_command},
     {"worker-compile", "", false, true, {}, compile_worker},
     {"worker-gpu", "", false, true, {}, gpu_worker},
+    {"worker-job", "", false, true, {}, job_worker},
     {"gpu-canary", "", false, true, {}, gpu_canary},
+    {"profiled-call", "FILES...", true, true, {}, gpu_profiled_call},
 };
 
 bool contains(const std::vector<std::string>& words, const char* word) {

@@ -167,6 +167,8 @@ static_assert(sizeof(CuLaunchConfig) == 56);
     (CuFunction function, size_t index, size_t * offset, size_t * bytes))                 \
   X(host_register, "cuMemHostRegister_v2", (void* address, size_t bytes, unsigned flags)) \
   X(host_unregister, "cuMemHostUnregister", (void* address))                              \
+  X(profiler_start, "cuProfilerStart", ())                                                \
+  X(profiler_stop, "cuProfilerStop", ())                                                  \
   X(context_push, "cuCtxPushCurrent_v2", (CuContext context))                             \
   X(context_pop, "cuCtxPopCurrent_v2", (CuContext * context))
 

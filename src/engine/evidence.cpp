@@ -34,6 +34,7 @@ class Gathering {
     tell("counting on the virtual GPU");
     KW_TRY(count());
     KW_TRY(show_code());
+    KW_TRY(ask_hardware());
     finish();
     return std::move(out_);
   }
@@ -164,6 +165,28 @@ class Gathering {
     auto functions = code_of(build_, request_, &out.no_sass);
     if (!functions) return functions.error();
     if (functions->has_value()) out.sass.swap(**functions);
+    return Done{};
+  }
+
+  Status ask_hardware() {
+    tell("asking the profiler");
+    Hardware hardware = KW_TRY(read_hardware(build_, request_, tools_));
+    optimize::Examined& out = out_.examined;
+    out.counters = hardware.counters;
+    out.no_counters = std::move(hardware.problem);
+    out.ncu_report = std::move(hardware.report);
+    // Estimates and measured times must not be weighed against each other.
+    bool all = hardware.counters;
+    for (const auto& one : hardware.launches) all = all && one && one->knows("duration_us");
+    for (size_t i = 0; i < hardware.launches.size(); ++i) {
+      LaunchEvidence& launch = out_.launches[i];
+      if (!hardware.launches[i]) continue;
+      launch.metrics.merge(*hardware.launches[i]);
+      if (!all) continue;
+      launch.us = *hardware.launches[i]->get("duration_us");
+      launch.measured = true;
+    }
+    if (hardware.counters && !all) note("the profile does not have all launches of the call");
     return Done{};
   }
 

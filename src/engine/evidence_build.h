@@ -39,4 +39,16 @@ Result<std::optional<std::vector<profile::SassFunction>>> code_of(const Examined
                                                                   const EvidenceRequest& request,
                                                                   std::string* why);
 
+/// What a profiler says about the launches of a call.
+struct Hardware {
+  std::vector<std::optional<profile::MetricSet>> launches;  // parallel to the program's
+  bool counters = false;                                    // of at least one of them
+  std::string problem;                                      // why not, with the way out
+  std::string report;                                       // that was written
+};
+/// Asks the profiler, or reads what was imported. Errors: interrupted; an imported profile that is
+/// of no use (Blame::Input, or Environment when it says that counters could not be read).
+Result<Hardware> read_hardware(const ExaminedBuild& build, const EvidenceRequest& request,
+                               const BenchTools& tools);
+
 }  // namespace kw::engine

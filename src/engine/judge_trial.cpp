@@ -66,6 +66,17 @@ std::vector<CostLaunch> Judge::counted(const std::string& id) const {
   return at == first().launches.end() ? std::vector<CostLaunch>() : at->second;
 }
 
+Result<std::string> Judge::code_of(const record::Candidate& candidate) {
+  const Result<kernel::Module> module = parse_module(candidate.text, "module.cu");
+  if (!module) return std::string();
+  const kernel::Bindings fixed = fixed_for(*lanes_.first().tools.verify.virtual_gpu, candidate);
+  auto request = first().compile_request(*module, fixed, request_.verify.timeout_seconds);
+  if (!request) return std::string();
+  request->image = exec::ImageKind::Ptx;
+  exec::CompileOutcome made = KW_TRY(ahead_->compile(*request));
+  return made.compiled ? std::move(made.compiled->image) : std::string();
+}
+
 Result<VerifyReport> Judge::verify(const record::Candidate& candidate) {
   KW_TRY(os::check_interrupted());
   KW_TRY(run_.add(candidate));

@@ -2,6 +2,8 @@
 
 #include "compile/worker.h"
 #include "gpu/gpu_device.h"
+#include "gpu/output_capture.h"
+#include "gpu/profiled_call.h"
 #include "gpu/worker.h"
 
 namespace kw::engine {
@@ -12,6 +14,11 @@ int gpu_worker() { return gpu::gpu_worker_main(); }
 Status gpu_canary() {
   const auto device = KW_TRY(gpu::GpuDevice::open(0));
   return device->health();
+}
+
+Status gpu_profiled_call(const std::string& file, const std::string& memory) {
+  gpu::OutputCapture capture;
+  return gpu::profiled_call(file, memory);
 }
 
 }  // namespace kw::engine

@@ -1,6 +1,8 @@
 // The main loops of our own worker processes: the same binary behind hidden subcommands.
 #pragma once
 
+#include <string>
+
 #include "base/result.h"
 
 namespace kw::engine {
@@ -9,5 +11,8 @@ int compile_worker();
 int gpu_worker();
 /// Runs the GPU's canary kernel once; something small and real for a profiler to look at.
 Status gpu_canary();
+/// One call of a program that gpu::ProfiledCall wrote down, marked for a profiler. What its kernels
+/// print is thrown away.
+Status gpu_profiled_call(const std::string& file, const std::string& memory);
 
 }  // namespace kw::engine

@@ -9,6 +9,7 @@
 #include "engine/bench_tools.h"
 #include "engine/devices.h"
 #include "engine/doctor.h"
+#include "engine/evidence.h"
 #include "engine/judge.h"
 #include "engine/lanes.h"
 #include "engine/verify_tools.h"
@@ -114,6 +115,7 @@ class EngineWorkshop : public TaskWorkshop {
   std::string task_name() const override { return task_->name; }
   bool measures() const override { return judge_->measures(); }
   Result<std::vector<search::Look>> screen(const std::vector<std::string>& kernels) override;
+  Result<std::string> code_of(const std::string& kernel) override;
   Result<std::vector<optimize::Raced>> race(const std::vector<std::string>& kernels) override;
   Result<std::optional<optimize::Noise>> noise(const std::string& kernel) override;
   Result<optimize::Examined> examine(const std::string& kernel, std::optional<double> us,
@@ -127,6 +129,7 @@ class EngineWorkshop : public TaskWorkshop {
   Status open_machine();
   Status open_judge();
   const exec::Device& device() const;
+  EvidenceRequest evidence_request(const std::string& kernel) const;
   /// Judged on the virtual GPU and estimated.
   Result<optimize::Raced> judged(const record::Candidate& candidate);
   Result<std::vector<Racer>> timed(const search::Candidates& candidates);
@@ -256,6 +259,10 @@ Result<std::vector<search::Look>> EngineWorkshop::screen(const std::vector<std::
   return judge_->screen(as_candidates(kernels));
 }
 
+Result<std::string> EngineWorkshop::code_of(const std::string& kernel) {
+  return judge_->code_of(as_candidates({kernel}).front());
+}
+
 Result<optimize::Raced> EngineWorkshop::judged(const record::Candidate& candidate) {
   const VerifyReport report = KW_TRY(judge_->verify(candidate));
   optimize::Raced out;
@@ -329,14 +336,27 @@ Result<std::optional<optimize::Noise>> EngineWorkshop::noise(const std::string& 
 Result<optimize::Examined> EngineWorkshop::examine(const std::string& kernel,
                                                    std::optional<double> us,
                                                    const std::string& report) {
-  (void)kernel, (void)us, (void)report;
-  return environment_error("no evidence can be gathered by this build");
+  EvidenceRequest ask = evidence_request(kernel);
+  ask.us = us;
+  ask.report = report;
+  return examine_module(ask, tools_, progress_);
 }
 
 Result<std::optional<std::vector<profile::SassFunction>>> EngineWorkshop::machine_code(
     const std::string& kernel) {
-  (void)kernel;
-  return std::optional<std::vector<profile::SassFunction>>();
+  return engine::machine_code(evidence_request(kernel), tools_);
+}
+
+EvidenceRequest EngineWorkshop::evidence_request(const std::string& kernel) const {
+  EvidenceRequest ask;
+  ask.module_text = kernel;
+  ask.task = &*task_;
+  ask.dims = dims();
+  ask.target = target();
+  ask.calibration = &calibration_;
+  ask.timeout_seconds = request_.timeout_seconds;
+  ask.threads = request_.threads;
+  return ask;
 }
 
 }  // namespace

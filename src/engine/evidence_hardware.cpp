@@ -1,0 +1,94 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "compile/search.h"
+#include "engine/evidence_build.h"
+#include "engine/ncu.h"
+#include "os/files.h"
+#include "profile/ncu.h"
+#include "verify/families.h"
+#include "verify/programs.h"
+
+namespace kw::engine {
+namespace {
+
+constexpr const char* kNoProfiler =
+    "Nsight Compute (ncu) is not here: install nsight-compute or a CUDA toolkit, and set "
+    "$CUDA_HOME "
+    "or PATH";
+
+/// Why there is nobody to ask; "" when there is.
+std::string nobody(const EvidenceRequest& request, const BenchTools& tools,
+                   const std::string& ncu) {
+  if (!request.hardware) return "the profiler was not asked";
+  if (tools.verify.gpu == nullptr) return "there is no GPU here";
+  return ncu.empty() ? kNoProfiler : "";
+}
+
+/// What the text says about each launch. The first Error, when it says nothing about any.
+Result<Hardware> read_text(const ExaminedBuild& build, const std::string& text,
+                           const std::string& log) {
+  Hardware hardware;
+  std::optional<Error> first;
+  for (const kernel::Launch& launch : build.program.launches) {
+    auto metrics = profile::import_ncu(text, launch.kernel, log);
+    hardware.launches.emplace_back();
+    if (metrics) {
+      hardware.launches.back() = std::move(metrics).value();
+      hardware.counters = true;
+    } else if (!first) {
+      first = std::move(metrics).error();
+    }
+  }
+  if (!hardware.counters && first) return *first;
+  return hardware;
+}
+
+Result<NcuProfile> ask_profiler(const ExaminedBuild& build, const EvidenceRequest& request,
+                                const std::string& ncu) {
+  const auto inputs =
+      KW_TRY(verify::draw_inputs(*request.task, build.graph, build.dims, "normal", 1));
+  const exec::InputViews views = verify::program_inputs(build.program, build.matching, inputs);
+  NcuRequest ask;
+  ask.ncu = ncu;
+  ask.compiled = &build.best();
+  ask.program = &build.program;
+  ask.inputs = &views;
+  ask.report = request.report;
+  ask.timeout_seconds = request.profiler_seconds;
+  return profile_call(ask);
+}
+
+/// Where the whole of what the profiler printed can be read, as far as a report is kept at all.
+std::string keep_log(const NcuProfile& profile, const EvidenceRequest& request) {
+  const std::string log = request.report + ".log";
+  if (request.report.empty() || !os::write_file(log, profile.text, os::Sync::No))
+    return "what ncu printed";
+  return log;
+}
+
+}  // namespace
+
+Result<Hardware> read_hardware(const ExaminedBuild& build, const EvidenceRequest& request,
+                               const BenchTools& tools) {
+  if (!request.imported.empty()) return read_text(build, request.imported, request.imported_name);
+  const std::string ncu = request.ncu ? *request.ncu : compile::find_cuda_program("ncu");
+  Hardware hardware;
+  hardware.problem = nobody(request, tools, ncu);
+  if (!hardware.problem.empty()) return hardware;
+  NcuProfile profile = KW_TRY(ask_profiler(build, request, ncu));
+  hardware.problem = profile.problem;
+  hardware.report = profile.report;
+  if (profile.text.empty()) return hardware;
+  auto read = read_text(build, profile.text, "what ncu printed");
+  if (!read) read = read_text(build, profile.text, keep_log(profile, request));
+  if (!read) {
+    hardware.problem = read.error().message;
+    return hardware;
+  }
+  read->report = profile.report;
+  return std::move(read).value();
+}
+
+}  // namespace kw::engine

@@ -1,0 +1,253 @@
+#include "engine/ncu.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+
+#include "base/text.h"
+#include "catalog/metric.h"
+#include "compile/scratch.h"
+#include "gpu/profiled_call.h"
+#include "os/files.h"
+#include "os/interrupt.h"
+#include "os/process.h"
+#include "profile/ncu.h"
+#include "profile/ncu_table.h"
+
+namespace kw::engine {
+namespace {
+
+constexpr uint64_t kMostOutput = uint64_t{64} << 20;
+constexpr double kQuerySeconds = 60;
+constexpr int kMostRefusals = 8;  // names the profiler may not know although it lists them
+
+constexpr const char* kSections[] = {"SpeedOfLight",
+                                     "ComputeWorkloadAnalysis",
+                                     "MemoryWorkloadAnalysis",
+                                     "SchedulerStats",
+                                     "WarpStateStats",
+                                     "InstructionStats",
+                                     "LaunchStats",
+                                     "Occupancy"};
+constexpr const char* kRawPage[] = {"--csv", "--page", "raw", "--print-units", "base"};
+
+/// What this process has learnt about a profiler, by its path.
+struct Learnt {
+  std::string forbidden;                        // why it is not asked again; "" = it may be
+  std::optional<std::vector<std::string>> ask;  // metrics by name; nothing: not looked yet
+};
+
+std::mutex& learnt_mutex() {
+  static std::mutex mutex;
+  return mutex;
+}
+
+Learnt& learnt(const std::string& ncu) {
+  static std::map<std::string, Learnt> all;
+  return all[ncu];
+}
+
+/// What a start of the profiler came to.
+struct Started {
+  std::string log;      // everything it printed
+  std::string problem;  // "" = it ended well
+};
+
+Result<Started> start_ncu(const std::vector<std::string>& argv, double timeout_seconds) {
+  os::ProcessLimits limits;
+  limits.timeout_seconds = timeout_seconds;
+  limits.output_bytes = kMostOutput;
+  const Result<os::ProcessResult> ran = os::run_process(argv, {}, limits);
+  KW_TRY(os::check_interrupted());
+  Started started;
+  if (!ran) {
+    started.problem = ran.error().message;
+    return started;
+  }
+  started.log = ran->out + (ran->err.empty() ? "" : "\n" + ran->err);
+  if (ran->timed_out)
+    started.problem = fmt::format("ncu did not finish within {:g} s", timeout_seconds);
+  else if (ran->signal != 0)
+    started.problem = fmt::format("ncu was killed by signal {}", ran->signal);
+  else if (ran->exit_code != 0)
+    started.problem = fmt::format("ncu ended with code {}", ran->exit_code);
+  return started;
+}
+
+/// Its own words for what went wrong, first line first; "" when it said nothing.
+std::string said(const std::string& log) {
+  std::string last;
+  for (const std::string_view line : split_lines(log)) {
+    const std::string_view words = trim(line);
+    if (words.starts_with("==ERROR==")) return std::string(trim(words.substr(9)));
+    if (!words.empty() && !words.starts_with("==")) last = words;
+  }
+  constexpr size_t kMostWords = 300;
+  return last.substr(0, kMostWords);
+}
+
+std::string with_words(const Started& started) {
+  const std::string words = said(started.log);
+  return words.empty() ? started.problem : started.problem + ": " + words;
+}
+
+/// The metric that the profiler does not know after all; "" when that was not the trouble.
+std::string refused_metric(const std::string& log) {
+  constexpr std::string_view kWords = "Failed to find metric ";
+  const size_t at = log.find(kWords);
+  if (at == std::string::npos) return "";
+  const size_t begin = at + kWords.size();
+  std::string name = log.substr(begin, log.find_first_of(" ,;\r\n", begin) - begin);
+  if (name.ends_with('.')) name.pop_back();
+  return name;
+}
+
+class NcuSession {
+ public:
+  NcuSession(const NcuRequest& request, std::string folder)
+      : request_(request), folder_(std::move(folder)) {}
+
+  Result<NcuProfile> run() {
+    const gpu::ProfiledCall call =
+        KW_TRY(gpu::ProfiledCall::write(*request_.compiled, *request_.program, *request_.inputs,
+                                        folder_ + "/call", request_.timeout_seconds));
+    words_ = call.words();
+    KW_TRY(find_metrics());
+    for (int refusals = 0; refusals <= kMostRefusals; ++refusals) {
+      const Started started = KW_TRY(start_ncu(command(), request_.timeout_seconds));
+      const std::string refused = refused_metric(started.log);
+      if (refused.empty() || metrics_.empty()) return answer(started);
+      const size_t before = metrics_.size();
+      std::erase(metrics_, refused);
+      // A name that is not among those asked for: what is left is what sections give.
+      if (metrics_.size() == before || refusals + 1 == kMostRefusals) metrics_.clear();
+      const std::lock_guard lock(learnt_mutex());
+      learnt(request_.ncu).ask = metrics_;
+    }
+    return NcuProfile{"", "ncu refuses what it is asked for", ""};
+  }
+
+ private:
+  Status find_metrics() {
+    {
+      const std::lock_guard lock(learnt_mutex());
+      if (const auto& known = learnt(request_.ncu).ask) {
+        metrics_ = *known;
+        return Done{};
+      }
+    }
+    const Started asked = KW_TRY(start_ncu({request_.ncu, "--query-metrics"}, kQuerySeconds));
+    metrics_ = metrics_to_ask(queried_metrics(asked.log));
+    const std::lock_guard lock(learnt_mutex());
+    learnt(request_.ncu).ask = metrics_;
+    return Done{};
+  }
+
+  std::vector<std::string> command() const {
+    std::vector<std::string> argv = {
+        request_.ncu, "--clock-control",    "none", "--profile-from-start",
+        "off",        "--target-processes", "all"};
+    for (const char* section : kSections) {
+      argv.emplace_back("--section");
+      argv.emplace_back(section);
+    }
+    if (!metrics_.empty()) {
+      argv.emplace_back("--metrics");
+      argv.push_back(join(metrics_, ","));
+    }
+    if (request_.report.empty()) {
+      argv.insert(argv.end(), std::begin(kRawPage), std::end(kRawPage));
+    } else {
+      argv.insert(argv.end(), {"-f", "-o", report_stem()});
+    }
+    const std::string worker = os::env("KERNELWRIGHT_WORKER");
+    argv.push_back(worker.empty() ? os::self_path() : worker);
+    argv.insert(argv.end(), words_.begin(), words_.end());
+    return argv;
+  }
+
+  /// ncu adds the ending itself.
+  std::string report_stem() const {
+    constexpr std::string_view kEnding = ".ncu-rep";
+    const std::string& report = request_.report;
+    return report.ends_with(kEnding) ? report.substr(0, report.size() - kEnding.size()) : report;
+  }
+
+  Result<NcuProfile> answer(const Started& started) {
+    NcuProfile profile;
+    if (profile::counters_forbidden(started.log)) {
+      profile.problem = profile::counters_forbidden_advice();
+      const std::lock_guard lock(learnt_mutex());
+      learnt(request_.ncu).forbidden = profile.problem;
+      return profile;
+    }
+    if (!started.problem.empty()) {
+      profile.problem = with_words(started);
+      return profile;
+    }
+    if (request_.report.empty()) {
+      profile.text = started.log;
+      return profile;
+    }
+    const std::string report = report_stem() + ".ncu-rep";
+    auto text = read_report(request_.ncu, report, request_.timeout_seconds);
+    KW_TRY(os::check_interrupted());
+    if (text)
+      profile.text = std::move(text).value();
+    else
+      profile.problem = text.error().message;
+    if (os::exists(report)) profile.report = report;
+    return profile;
+  }
+
+  const NcuRequest& request_;
+  std::string folder_;
+  std::vector<std::string> words_, metrics_;
+};
+
+}  // namespace
+
+Result<NcuProfile> profile_call(const NcuRequest& request) {
+  {
+    const std::lock_guard lock(learnt_mutex());
+    if (const std::string& why = learnt(request.ncu).forbidden; !why.empty())
+      return NcuProfile{"", why, ""};
+  }
+  const compile::ScratchFolder scratch = KW_TRY(compile::ScratchFolder::make());
+  return NcuSession(request, scratch.path()).run();
+}
+
+Result<std::string> read_report(const std::string& ncu, const std::string& report,
+                                double timeout_seconds) {
+  std::vector<std::string> argv = {ncu, "--import", report};
+  argv.insert(argv.end(), std::begin(kRawPage), std::end(kRawPage));
+  Started started = KW_TRY(start_ncu(argv, timeout_seconds));
+  if (!started.problem.empty())
+    return input_error(fmt::format("{} cannot be read: {}", report, with_words(started)));
+  return std::move(started.log);
+}
+
+std::set<std::string> queried_metrics(std::string_view text) {
+  std::set<std::string> names;
+  for (const std::string_view line : split_lines(text)) {
+    const std::string_view name = line.substr(0, line.find_first_of(" \t"));
+    if (name.find("__") != std::string_view::npos) names.emplace(name);
+  }
+  return names;
+}
+
+std::vector<std::string> metrics_to_ask(const std::set<std::string>& available) {
+  std::vector<std::string> ask;
+  for (const catalog::Metric& metric : catalog::metrics()) {
+    for (const std::string& column : metric.ncu) {
+      if (available.count(column.substr(0, column.find('.'))) == 0) continue;
+      if (std::ranges::find(ask, column) == ask.end()) ask.push_back(column);
+      if (metric.combine == catalog::Metric::Combine::First) break;
+    }
+  }
+  return ask;
+}
+
+}  // namespace kw::engine
