@@ -1,0 +1,192 @@
+// The author with no model in it: sets tunables of the kernel it is given, and takes code
+// generation's designs whose `method` lines say that they do what is asked for.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <set>
+
+#include "base/check.h"
+#include "base/text.h"
+#include "codegen/codegen.h"
+#include "engine/workshop.h"
+#include "kernel/methods.h"
+#include "kernel/parse.h"
+#include "propose/shelf.h"
+
+namespace kw::engine {
+namespace {
+
+constexpr size_t kLooksPerBranch = 4;  // variants screened for each that is written
+constexpr size_t kMostLooks = 24;
+constexpr double kHopeless = 4;  // estimates this far behind are no branch while there are others
+constexpr const char* kItself = "the kernel itself";
+
+std::string tunes_text(const std::map<std::string, int64_t>& tunes) {
+  std::string out;
+  for (const auto& [name, value] : tunes) out += fmt::format(" {}={}", name, value);
+  return out;
+}
+
+class BuiltinAuthor : public optimize::Author {
+ public:
+  explicit BuiltinAuthor(TaskWorkshop& workshop) : workshop_(workshop) {}
+
+  Status open();
+  std::string name() const override { return "builtin"; }
+  Result<optimize::Written> write(const optimize::Assignment& assignment) override;
+  std::string cannot_apply(const std::string& method, const std::string& parent) override;
+
+ private:
+  /// A variant that was looked at.
+  struct Looked {
+    propose::Variant variant;
+    search::Look look;
+  };
+  propose::Shelf shelf_with(const std::string& parent) const;
+  /// Whether switching one of the methods off changes nothing in what is compiled.
+  Result<std::vector<std::string>> empty_claims(const propose::Variant& variant);
+  /// Those that compile and run, the fastest first; `refused` says why another does not.
+  Result<std::vector<Looked>> looked_at(std::vector<propose::Variant> variants,
+                                        std::string& refused);
+  static std::vector<const Looked*> chosen(const std::vector<Looked>& looked, size_t branches);
+  std::string why_not(const std::string& method) const;
+
+  TaskWorkshop& workshop_;
+  propose::Shelf designs_;
+};
+
+Status BuiltinAuthor::open() {
+  codegen::Options options;
+  options.target = KW_TRY(arch::find_target(workshop_.target()));
+  // What is written first in a list is the best guess for the shape that counts.
+  for (const codegen::Design& design : KW_TRY(codegen::designs(workshop_.task(), options))) {
+    try {
+      const auto text = codegen::generate(workshop_.task(), design, options);
+      if (text) designs_.add(codegen::design_text(design), *text);
+    } catch (const Bug&) {
+      continue;  // one that trips over a bug of ours spoils itself alone
+    }
+  }
+  return Done{};
+}
+
+propose::Shelf BuiltinAuthor::shelf_with(const std::string& parent) const {
+  propose::Shelf shelf = designs_;
+  shelf.add(kItself, parent);
+  return shelf;
+}
+
+std::string BuiltinAuthor::why_not(const std::string& method) const {
+  return fmt::format(
+      "none of the {} designs for this task uses {}, and the kernel has no switch "
+      "for it",
+      designs_.size(), method);
+}
+
+std::string BuiltinAuthor::cannot_apply(const std::string& method, const std::string& parent) {
+  return shelf_with(parent).offers(method, workshop_.dims()) ? "" : why_not(method);
+}
+
+Result<std::vector<std::string>> BuiltinAuthor::empty_claims(const propose::Variant& variant) {
+  std::vector<std::string> empty;
+  const kernel::ParseOutcome parsed = kernel::parse(variant.text, "module.cu");
+  if (!parsed.module) return variant.covered;
+  const std::string with = KW_TRY(workshop_.code_of(variant.text));
+  for (const std::string& id : variant.covered) {
+    const auto off = kernel::without_method(*parsed.module, id);
+    if (!off) continue;  // cannot be switched off, so nothing tells
+    if (with.empty() || with == KW_TRY(workshop_.code_of(off->text))) empty.push_back(id);
+  }
+  return empty;
+}
+
+Result<std::vector<BuiltinAuthor::Looked>> BuiltinAuthor::looked_at(
+    std::vector<propose::Variant> variants, std::string& refused) {
+  std::vector<std::string> texts;
+  for (const propose::Variant& variant : variants) texts.push_back(variant.text);
+  const std::vector<search::Look> looks = KW_TRY(workshop_.screen(texts));
+  std::vector<Looked> out;
+  for (size_t i = 0; i < variants.size(); ++i) {
+    if (looks[i].refused.empty())
+      out.push_back({std::move(variants[i]), looks[i]});
+    else
+      refused = variants[i].origin + ": " + looks[i].refused;
+  }
+  std::ranges::stable_sort(
+      out, {}, [](const Looked& one) { return std::pair(one.look.at_least, one.look.us); });
+  return out;
+}
+
+// The best of every design before the second best of any: estimates are better at telling values
+// of one design apart than designs.
+std::vector<const BuiltinAuthor::Looked*> BuiltinAuthor::chosen(const std::vector<Looked>& looked,
+                                                                size_t branches) {
+  std::vector<const Looked*> out;
+  std::set<std::string> designs;
+  for (const bool first : {true, false}) {
+    for (const Looked& one : looked) {
+      const bool hopeless = one.look.us > kHopeless * looked.front().look.us;
+      if (out.size() >= branches || (first && hopeless)) break;
+      if (first ? designs.insert(one.variant.origin).second
+                : std::ranges::find(out, &one) == out.end())
+        out.push_back(&one);
+    }
+  }
+  return out;
+}
+
+Result<optimize::Written> BuiltinAuthor::write(const optimize::Assignment& assignment) {
+  optimize::Written written;
+  const propose::Shelf shelf = shelf_with(assignment.parent);
+  propose::Wish wish{{}, assignment.inherited, workshop_.dims(), {}};
+  wish.known.insert(propose::identity(assignment.parent));
+  for (const std::string& text : assignment.known) wish.known.insert(propose::identity(text));
+  for (const std::string& method : assignment.methods) {
+    if (shelf.offers(method, workshop_.dims()))
+      wish.methods.push_back(method);
+    else
+      written.cannot.push_back(method + ": " + why_not(method));
+  }
+  if (wish.methods.empty()) return written;
+  const auto branches = static_cast<size_t>(std::max(1, assignment.branches));
+  std::string refused;
+  const std::vector<Looked> looked = KW_TRY(
+      looked_at(shelf.variants(wish, std::min(kMostLooks, kLooksPerBranch * branches)), refused));
+  std::set<std::string> empty;
+  std::vector<const Looked*> telling, all = chosen(looked, branches);
+  for (const Looked* one : all) {
+    const std::vector<std::string> void_here = KW_TRY(empty_claims(one->variant));
+    empty.insert(void_here.begin(), void_here.end());
+    if (void_here.empty()) telling.push_back(one);
+  }
+  if (!telling.empty()) empty.clear();
+  for (const Looked* one : telling.empty() ? all : telling) {
+    std::string note = one->variant.origin + tunes_text(one->variant.tunes);
+    if (!one->variant.lost.empty()) note += ", without " + join(one->variant.lost, ", ");
+    written.branches.push_back({one->variant.text, std::move(note)});
+    written.applied = one->variant.covered;
+  }
+  for (const std::string& method : wish.methods) {
+    const bool applied = std::ranges::find(written.applied, method) != written.applied.end();
+    if (!applied)
+      written.cannot.push_back(method + ": " +
+                               (looked.empty() && !refused.empty()
+                                    ? refused
+                                    : "not together with the others, or all of it was tried"));
+    else if (empty.count(method) > 0)
+      written.cannot.push_back(method + ": its switch changes nothing at this shape");
+  }
+  std::erase_if(written.applied, [&](const std::string& id) { return empty.count(id) > 0; });
+  if (written.applied.empty()) written.branches.clear();
+  return written;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<optimize::Author>> builtin_author(TaskWorkshop& workshop) {
+  auto author = std::make_unique<BuiltinAuthor>(workshop);
+  KW_TRY(author->open());
+  return std::unique_ptr<optimize::Author>(std::move(author));
+}
+
+}  // namespace kw::engine

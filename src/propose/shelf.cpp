@@ -1,0 +1,221 @@
+#include "propose/shelf.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "base/hash.h"
+#include "base/text.h"
+#include "kernel/methods.h"
+#include "kernel/parse.h"
+#include "kernel/select.h"
+
+namespace kw::propose {
+namespace {
+
+using Tunes = std::map<std::string, int64_t>;
+
+constexpr size_t kMostSettings = 4096;  // of one module's tunables
+constexpr size_t kMostPerModule = 64;   // of them that fit
+// The one method that a module need not be written for: another block size is enough.
+constexpr const char* kLaunchConfig = "compute.launch_config";
+
+bool among(const std::vector<std::string>& list, const std::string& one) {
+  return std::ranges::find(list, one) != list.end();
+}
+
+bool is_plan_line(std::string_view line, std::string_view word) {
+  std::string_view rest = trim(line);
+  if (!rest.starts_with("//!")) return false;
+  rest = trim(rest.substr(3));
+  return rest.starts_with(word) && rest.size() > word.size() && rest[word.size()] == ' ';
+}
+
+/// Names in an expression, those behind its lets included.
+void names_in(const kernel::Module& module, const kernel::Expr& expr, std::set<std::string>& out) {
+  for (const kernel::ExprNode& node : expr.nodes) {
+    if (node.op != kernel::Op::Name || !out.insert(node.name).second) continue;
+    if (const kernel::LetDecl* let = module.find_let(node.name)) names_in(module, let->value, out);
+  }
+}
+
+/// Tunables that decide how many threads a block has.
+std::set<std::string> block_tunes(const kernel::Module& module) {
+  std::set<std::string> names, out;
+  for (const kernel::Group& group : module.groups) {
+    for (const kernel::LaunchDecl& launch : group.launches) {
+      for (const kernel::Expr& extent : launch.block) names_in(module, extent, names);
+    }
+  }
+  for (const kernel::TuneDecl& tune : module.tunes) {
+    if (names.count(tune.name) > 0 && tune.values.size() > 1) out.insert(tune.name);
+  }
+  return out;
+}
+
+/// Methods claimed with these values at these dims.
+std::vector<std::string> claimed(const kernel::Module& module, Tunes tunes, const Tunes& dims) {
+  tunes.insert(dims.begin(), dims.end());
+  return kernel::active_methods(module, tunes);
+}
+
+/// How far two assignments are apart: in how many tunables, then by how many steps.
+std::pair<size_t, size_t> distance(const kernel::Module& module, const Tunes& one,
+                                   const Tunes& other) {
+  std::pair<size_t, size_t> apart = {0, 0};
+  for (const kernel::TuneDecl& tune : module.tunes) {
+    const auto at = [&](const Tunes& tunes) {
+      return std::ranges::find(tune.values, tunes.at(tune.name)) - tune.values.begin();
+    };
+    const auto steps = static_cast<size_t>(std::abs(at(one) - at(other)));
+    apart.first += steps > 0;
+    apart.second += steps;
+  }
+  return apart;
+}
+
+/// The text with a claim behind its last `tune` line: these blocks instead of those.
+std::string with_launch_claim(const std::string& text, const std::set<std::string>& names,
+                              const Tunes& now, const Tunes& before) {
+  std::vector<std::string> when, off;
+  for (const std::string& name : names) {
+    if (now.at(name) == before.at(name)) continue;
+    when.push_back(fmt::format("{} == {}", name, now.at(name)));
+    off.push_back(fmt::format("{}={}", name, before.at(name)));
+  }
+  const std::string claim = fmt::format("//! method  {} when {}, off {}\n", kLaunchConfig,
+                                        join(when, " && "), join(off, ", "));
+  const std::vector<std::string_view> lines = split_lines(text);
+  size_t last = 0;
+  for (size_t i = 0; i < lines.size(); ++i) {
+    if (is_plan_line(lines[i], "tune")) last = i;
+  }
+  std::string out;
+  for (size_t i = 0; i < lines.size(); ++i) {
+    out += std::string(lines[i]) + "\n";
+    if (i == last) out += claim;
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string identity(const std::string& text) {
+  const kernel::ParseOutcome parsed = kernel::parse(text, "module.cu");
+  if (!parsed.module) return hash_hex(text);
+  Tunes chosen;
+  if (auto tunes = kernel::default_tunes(*parsed.module)) chosen = std::move(tunes).value();
+  std::string plain;
+  for (const std::string_view line : split_lines(text)) {
+    const bool tune = is_plan_line(line, "tune");
+    plain += std::string(tune ? line.substr(0, line.find(" in ")) : line) + "\n";
+  }
+  for (const auto& [name, value] : chosen) plain += fmt::format("{}={}\n", name, value);
+  return hash_hex(plain);
+}
+
+void Shelf::add(const std::string& origin, const std::string& text) {
+  kernel::ParseOutcome parsed = kernel::parse(text, "module.cu");
+  if (!parsed.module) return;
+  Shelved one{origin, std::move(*parsed.module), {}, {}};
+  one.assignments = kernel::tune_space(one.module, kMostSettings);
+  one.shape_tunes = block_tunes(one.module);
+  if (!one.assignments.empty()) modules_.push_back(std::move(one));
+}
+
+// Of a module that has no such claim of its own.
+bool Shelf::resizes(const Shelved& one, const Tunes& tunes) {
+  const auto claims = [](const kernel::MethodDecl& method) { return method.id == kLaunchConfig; };
+  if (std::ranges::any_of(one.module.methods, claims)) return false;
+  return std::ranges::any_of(one.shape_tunes, [&](const std::string& name) {
+    return tunes.at(name) != one.assignments.front().at(name);
+  });
+}
+
+Shelf::Fit Shelf::fit(const Shelved& one, const Tunes& tunes, const Wish& wish) {
+  const std::vector<std::string> has = claimed(one.module, tunes, wish.dims);
+  const auto offered = [&](const std::string& id) {
+    return among(has, id) || (id == kLaunchConfig && resizes(one, tunes));
+  };
+  Fit fit;
+  for (const std::string& id : wish.methods) {
+    if (offered(id)) fit.covered.push_back(id);
+  }
+  for (const std::string& id : wish.inherited) {
+    if (!offered(id)) fit.lost.push_back(id);
+  }
+  fit.missing = wish.methods.size() - fit.covered.size() + fit.lost.size();
+  return fit;
+}
+
+bool Shelf::offers(const std::string& method, const Tunes& dims) const {
+  const Wish wish{{method}, {}, dims, {}};
+  return std::ranges::any_of(modules_, [&](const Shelved& one) {
+    return std::ranges::any_of(one.assignments, [&](const Tunes& tunes) {
+      return !fit(one, tunes, wish).covered.empty();
+    });
+  });
+}
+
+Variant Shelf::made(const Shelved& one, const Tunes& tunes, Fit fit) {
+  Variant variant{one.origin, kernel::with_tunes(one.module.text, tunes), tunes,
+                  std::move(fit.covered), std::move(fit.lost)};
+  if (among(variant.covered, kLaunchConfig) && resizes(one, tunes)) {
+    variant.text = with_launch_claim(variant.text, one.shape_tunes, tunes, one.assignments.front());
+  }
+  return variant;
+}
+
+std::vector<Variant> Shelf::fitting(const Shelved& one, const Fit& best, const Wish& wish) {
+  std::vector<const Tunes*> found;
+  for (const Tunes& tunes : one.assignments) {
+    const Fit here = fit(one, tunes, wish);
+    if (here.covered == best.covered && here.lost == best.lost) found.push_back(&tunes);
+  }
+  if (found.empty()) return {};
+  const Tunes& guess = *found.front();
+  std::ranges::stable_sort(found, {},
+                           [&](const Tunes* tunes) { return distance(one.module, *tunes, guess); });
+  std::vector<Variant> out;
+  for (const Tunes* tunes : found) {
+    Variant variant = made(one, *tunes, best);
+    if (wish.known.count(identity(variant.text)) == 0) out.push_back(std::move(variant));
+    if (out.size() >= kMostPerModule) break;
+  }
+  return out;
+}
+
+std::vector<Variant> Shelf::variants(const Wish& wish, size_t most) const {
+  std::vector<Fit> fits;
+  for (const Shelved& one : modules_) {
+    for (const Tunes& tunes : one.assignments) {
+      Fit here = fit(one, tunes, wish);
+      const auto same = [&](const Fit& other) {
+        return other.covered == here.covered && other.lost == here.lost;
+      };
+      if (!here.covered.empty() && std::ranges::none_of(fits, same))
+        fits.push_back(std::move(here));
+    }
+  }
+  std::ranges::stable_sort(fits, {},
+                           [](const Fit& fit) { return std::pair(fit.missing, fit.lost.size()); });
+  for (const Fit& best : fits) {
+    std::vector<std::vector<Variant>> families;
+    for (const Shelved& one : modules_) families.push_back(fitting(one, best, wish));
+    std::vector<Variant> out;
+    std::set<std::string> seen;
+    for (size_t turn = 0, left = 1; left > 0 && out.size() < most; ++turn) {
+      left = 0;
+      for (std::vector<Variant>& family : families) {
+        if (turn >= family.size()) continue;
+        ++left;
+        if (out.size() < most && seen.insert(identity(family[turn].text)).second)
+          out.push_back(std::move(family[turn]));
+      }
+    }
+    if (!out.empty()) return out;
+  }
+  return {};
+}
+
+}  // namespace kw::propose
