@@ -56,6 +56,7 @@ int tune_command(const Args& args, Io& io);
 int run_command(const Args& args, Io& io);
 int check_command(const Args& args, Io& io);
 int verify_command(const Args& args, Io& io);
+int describe_command(const Args& args, Io& io);
 int lint_command(const Args& args, Io& io);
 int bench_command(const Args& args, Io& io);
 int compare_command(const Args& args, Io& io);
@@ -68,8 +69,15 @@ int inspect_command(const Args& args, Io& io);
 int diff_command(const Args& args, Io& io);
 int gc_command(const Args& args, Io& io);
 int demo_command(const Args& args, Io& io);
+int mcp_command(const Args& args, Io& io);
 int doctor_command(const Args& args, Io& io);
 int version_command(const Args& args, Io& io);
 int help_command(const Args& args, Io& io);
+
+/// The hidden process behind one call of an MCP tool.
+int job_worker(const Args& args, Io& io);
+
+/// Whether a command that users can call exists and, when an option is named, takes it.
+bool knows_command(const std::string& name, const std::string& option);
 
 }  // namespace kw::cli

@@ -24,7 +24,7 @@ std::mutex& turn() {
 
 /// Commands that end in a document and ask nobody.
 bool is_job(const cli::Command& command) {
-  for (const char* other : {"help", "version", "demo"})
+  for (const char* other : {"help", "version", "demo", "mcp"})
     if (std::string_view(command.name) == other) return false;
   return !command.hidden;
 }

@@ -151,7 +151,8 @@ struct Child::Impl {
 };
 
 Result<std::unique_ptr<Child>> Child::start(const std::vector<std::string>& argv,
-                                            const std::vector<std::string>& extra_env) {
+                                            const std::vector<std::string>& extra_env,
+                                            bool with_keys) {
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
     return environment_error(fmt::format("creating a socket pair: {}", strerror(errno)));
@@ -160,7 +161,8 @@ Result<std::unique_ptr<Child>> Child::start(const std::vector<std::string>& argv
   UniqueFd theirs = above_standard(UniqueFd(ends[1]));
   auto [err_reader, err_writer] = KW_TRY(make_pipe());
   if (!ours || !theirs) return environment_error("creating a socket pair: no descriptor is free");
-  const SpawnRequest request{argv, extra_env, -1, err_writer.get(), err_writer.get(), theirs.get()};
+  SpawnRequest request{argv, extra_env, -1, err_writer.get(), err_writer.get(), theirs.get()};
+  request.with_keys = with_keys;
   std::unique_ptr<Child> child(new Child);
   child->impl_ = std::make_unique<Impl>();
   child->impl_->reaped = true;  // until there is something to reap

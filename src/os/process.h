@@ -53,8 +53,10 @@ enum class ChannelState : uint8_t { Open, TimedOut, Closed };
 /// the destructor.
 class Child {
  public:
+  /// `with_keys`: it is our own program at the user's own work and gets the variables with keys.
   static Result<std::unique_ptr<Child>> start(const std::vector<std::string>& argv,
-                                              const std::vector<std::string>& extra_env = {});
+                                              const std::vector<std::string>& extra_env = {},
+                                              bool with_keys = false);
   ~Child();
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;

@@ -1,0 +1,80 @@
+// The process behind one call of an MCP tool: runs the command it is told over the frames of
+// os/process.h, and says what it does on the same way.
+#include <mutex>
+#include <thread>
+
+#include "cli/command.h"
+#include "cli/watch.h"
+#include "mcp/run_command.h"
+#include "os/interrupt.h"
+#include "os/process.h"
+
+namespace kw::cli {
+
+namespace {
+
+/// Frames must not be mixed up: progress may come from any thread.
+class Channel {
+ public:
+  void say(const char* key, Json value) {
+    const std::string frame = Json::object().set(key, std::move(value)).dump();
+    const std::lock_guard lock(mutex_);
+    os::child_send(frame);
+  }
+
+ private:
+  std::mutex mutex_;
+};
+
+/// Anything that comes after the words means: stop. So does a parent that is gone.
+void wait_for_stop() {
+  std::string frame;
+  os::child_receive(&frame);
+  os::request_interrupt();
+}
+
+Result<std::vector<std::string>> told_words() {
+  std::string frame;
+  if (os::child_receive(&frame) != os::ChannelState::Open)
+    return input_error("worker-job is started by 'kernelwright mcp'");
+  const Json told = KW_TRY(Json::parse(frame));
+  std::vector<std::string> words;
+  for (const Json& word : told["words"].items()) words.push_back(word.as_string());
+  if (words.empty()) return input_error("no command");
+  return words;
+}
+
+Json run_words(std::vector<std::string> words, Channel& channel) {
+  Listener listener;
+  listener.progress = [&](const std::string& text) { channel.say("progress", text); };
+  listener.note = [&](const std::string& text) { channel.say("note", text); };
+  const std::string name = words.front();
+  Io io(name, listener);
+  const Command* command = find_command(name);
+  words.erase(words.begin());
+  if (command == nullptr || command->hidden) {
+    io.fail(input_error("there is no command '" + name + "'"));
+    return std::move(listener.document);
+  }
+  const Result<Args> args = parse_args(*command, words);
+  if (args) {
+    command->run(*args, io);
+  } else {
+    io.fail(args.error());
+  }
+  return std::move(listener.document);
+}
+
+}  // namespace
+
+int job_worker(const Args&, Io& io) {
+  Result<std::vector<std::string>> words = told_words();
+  if (!words) return io.fail(words.error());
+  const InterruptWatch watch;
+  std::thread(wait_for_stop).detach();
+  Channel channel;
+  channel.say("document", run_words(std::move(*words), channel));
+  return kOk;
+}
+
+}  // namespace kw::cli

@@ -1,0 +1,36 @@
+// The story of `describe`: what the front end makes of a reference, with nothing run.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "base/result.h"
+#include "engine/verify_tools.h"
+#include "graph/cost.h"
+#include "task/task.h"
+
+namespace kw::engine {
+
+/// A tensor at one shape.
+struct DescribedTensor {
+  std::string name, dtype;
+  std::vector<std::string> shape;  // over the dims: "B", "2 * D"
+  std::vector<int64_t> extents;    // at the described shape
+};
+
+struct Description {
+  task::Task task;
+  std::string hash;
+  task::Dims dims;  // the shape that all below is of
+  std::vector<DescribedTensor> inputs, outputs;
+  std::vector<std::string> ops;     // one line each, as graphs are printed
+  std::vector<std::string> guards;  // what the trace assumed of the dims
+  graph::Cost cost;
+};
+
+/// At the given dims, or at the task's first benchmark shape.
+Result<Description> describe_task(const ReferenceRequest& request);
+Json to_json(const Description& description);
+
+}  // namespace kw::engine

@@ -1,0 +1,164 @@
+// tools/call: arguments are held against the schema, become words, and the words a job that is
+// followed to its end or handed out as a handle.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "base/text.h"
+#include "mcp/outcome.h"
+#include "mcp/schema.h"
+#include "mcp/server.h"
+
+namespace kw::mcp {
+namespace {
+
+using Moment = std::chrono::steady_clock::time_point;
+
+constexpr double kLook = 0.1;  // seconds between two looks at whether the client is still there
+constexpr double kBetweenWords = 0.1;  // seconds between two progress notifications, at least
+constexpr const char* kLogLevelKey = "io.modelcontextprotocol/logLevel";
+
+double since(Moment moment) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - moment).count();
+}
+
+/// Tells a client what its job is doing, if it asked to be told.
+class Reporter {
+ public:
+  explicit Reporter(const Request& request)
+      : request_(request), token_(request.params["_meta"]["progressToken"]) {
+    const Json& asked = request.params["_meta"][kLogLevelKey];
+    level_ = request.revision.stateless ? log_level(asked.as_string()) : request.session.level();
+    if (level_ < 0) level_ = kNoLevel;
+  }
+
+  void tell(const Glance& seen) {
+    std::string words = seen.progress;
+    if (seen.state == State::Queued && seen.ahead > 0)
+      words = fmt::format("waiting: {} before it", seen.ahead);
+    progress(words);
+    for (; notes_ < seen.notes.size(); ++notes_) note(seen.notes[notes_]);
+  }
+
+ private:
+  void progress(const std::string& words) {
+    if (!(token_.is_string() || token_.is_int()) || words.empty() || words == last_) return;
+    if (count_ > 0 && since(told_) < kBetweenWords) return;
+    Json params = Json::object().set("progressToken", token_).set("progress", ++count_);
+    if (request_.revision.annotations) params.set("message", words);
+    request_.sink.send(notification("notifications/progress", std::move(params)));
+    last_ = words;
+    told_ = std::chrono::steady_clock::now();
+  }
+
+  void note(const std::string& words) {
+    if (level_ > kInfoLevel) return;
+    request_.sink.send(notification(
+        "notifications/message",
+        Json::object().set("level", "info").set("logger", "kernelwright").set("data", words)));
+  }
+
+  const Request& request_;
+  const Json& token_;
+  int level_ = kNoLevel;
+  int64_t count_ = 0;
+  std::string last_;
+  Moment told_;
+  size_t notes_ = 0;
+};
+
+Json handle_result(const Glance& seen) {
+  return tool_result(job_state(seen).set(
+      "next", "job_status says how it is, job_result gives what the tool would have given"));
+}
+
+bool is_over(const Glance& seen) {
+  return seen.state != State::Queued && seen.state != State::Running;
+}
+
+/// What older revisions do not know of a result.
+Json for_revision(Json result, const Revision& revision) {
+  if (revision.structured) return result;
+  return Json::object().set("content", result["content"]).set("isError", result["isError"]);
+}
+
+Fault no_tool(const std::string& name, const std::vector<const Tool*>& tools) {
+  std::vector<std::string> names;
+  for (const Tool* tool : tools) names.emplace_back(tool->name);
+  return {kInvalidParams,
+          fmt::format("there is no tool '{}'{}", name.substr(0, 80), did_you_mean(name, names)),
+          {}};
+}
+
+}  // namespace
+
+std::optional<Reply> Server::call_tool(const Request& request) {
+  const std::string& name = request.params["name"].as_string();
+  const auto tool = std::find_if(settings_.tools.begin(), settings_.tools.end(),
+                                 [&](const Tool* one) { return name == one->name; });
+  if (tool == settings_.tools.end()) return no_tool(name, settings_.tools);
+  Json arguments = request.params["arguments"];
+  if (arguments.is_null()) arguments = Json::object();
+  if (!arguments.is_object()) return Fault{kInvalidParams, "\"arguments\" must be an object", {}};
+  const std::vector<std::string> problems = schema_problems(input_schema(**tool), arguments);
+  if (!problems.empty()) return for_revision(tool_error(join(problems, "\n")), request.revision);
+  if ((*tool)->own != Own::No)
+    return for_revision(own_tool(request, **tool, arguments), request.revision);
+  Result<Words> words = words_of(**tool, arguments, settings_.roots);
+  if (!words) return for_revision(tool_error(words.error().message), request.revision);
+  const Result<std::string> handle =
+      jobs_.start({*tool, std::move(*words), lane_of(**tool, arguments), request.session.id()});
+  if (!handle)
+    return for_revision(tool_error(handle.error().message, "environment"), request.revision);
+  std::optional<Json> result = follow(request, *handle, arguments);
+  if (!result) return std::nullopt;
+  return for_revision(std::move(*result), request.revision);
+}
+
+std::optional<Json> Server::follow(const Request& request, const std::string& handle,
+                                   const Json& arguments) {
+  const Moment began = std::chrono::steady_clock::now();
+  const Json& patience = arguments["wait_seconds"];
+  const bool background = arguments["background"].as_bool();
+  Reporter reporter(request);
+  uint64_t said = 0;
+  for (;;) {
+    const std::optional<Glance> seen = jobs_.wait(handle, said, background ? 0 : kLook);
+    if (!seen) return tool_error(handle + " is no longer known", "bug");
+    said = seen->said;
+    reporter.tell(*seen);
+    if (is_over(*seen)) return job_result(*seen, arguments["full"].as_bool());
+    if (request.call.cancelled || request.sink.gone()) {
+      jobs_.cancel(handle);
+      return std::nullopt;
+    }
+    if (background || (patience.is_number() && since(began) >= patience.as_double()))
+      return handle_result(*seen);
+  }
+}
+
+Json Server::own_tool(const Request& request, const Tool& tool, const Json& arguments) {
+  const std::string& handle = arguments["job"].as_string();
+  if (tool.own == Own::Status && handle.empty()) {
+    Json all = Json::array();
+    for (const Glance& seen : jobs_.all()) all.push(job_state(seen));
+    return tool_result(Json::object().set("jobs", std::move(all)));
+  }
+  if (tool.own == Own::Cancel) jobs_.cancel(handle);
+  std::optional<Glance> seen = jobs_.look(handle);
+  if (!seen) return tool_error(fmt::format("there is no job '{}'", handle.substr(0, 80)));
+  if (tool.own != Own::Result) return tool_result(job_state(*seen));
+  const Moment began = std::chrono::steady_clock::now();
+  const double patience = arguments["wait_seconds"].as_double();
+  Reporter reporter(request);
+  while (!is_over(*seen) && since(began) < patience && !request.call.cancelled &&
+         !request.sink.gone()) {
+    seen = jobs_.wait(handle, seen->said, kLook);
+    if (!seen) return tool_error(handle + " is no longer known", "bug");
+    reporter.tell(*seen);
+  }
+  return job_result(*seen, arguments["full"].as_bool());
+}
+
+}  // namespace kw::mcp

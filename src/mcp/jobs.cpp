@@ -1,0 +1,229 @@
+#include "mcp/jobs.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <chrono>
+
+namespace kw::mcp {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr size_t kMostOpen = 64;       // queued or running
+constexpr size_t kMostEnded = 256;     // whose results are kept
+constexpr size_t kMostNotes = 64;      // of one job
+constexpr size_t kLongestWords = 500;  // of one progress line
+constexpr Lane kLanes[] = {Lane::Quick, Lane::Quick, Lane::Cpu, Lane::Cpu, Lane::Gpu};
+
+bool ended(State state) { return state != State::Queued && state != State::Running; }
+
+}  // namespace
+
+const char* state_name(State state) {
+  constexpr const char* kNames[] = {"queued", "running", "done", "failed", "cancelled"};
+  return kNames[static_cast<size_t>(state)];
+}
+
+struct Jobs::Job {
+  std::string handle;
+  JobRequest request;
+  State state = State::Queued;
+  bool stop = false;
+  std::string progress, why;
+  uint64_t said = 0;
+  std::vector<std::string> notes;
+  Json document;
+  Clock::time_point asked = Clock::now(), over;
+};
+
+Jobs::Jobs(Runner runner) : runner_(std::move(runner)) {
+  for (const Lane lane : kLanes) threads_.emplace_back([this, lane] { work(lane); });
+}
+
+Jobs::~Jobs() { close(); }
+
+Result<std::string> Jobs::start(JobRequest request) {
+  const std::lock_guard lock(mutex_);
+  if (closing_) return environment_error("the server is ending");
+  const auto open = std::count_if(order_.begin(), order_.end(),
+                                  [](const auto& job) { return !ended(job->state); });
+  if (static_cast<size_t>(open) >= kMostOpen)
+    return environment_error(fmt::format("{} jobs are waiting or running: too many", open));
+  auto job = std::make_shared<Job>();
+  job->handle = fmt::format("job-{}", ++made_);
+  job->request = std::move(request);
+  jobs_[job->handle] = job;
+  order_.push_back(job);
+  forget_old();
+  changed_.notify_all();
+  return job->handle;
+}
+
+void Jobs::forget_old() {
+  size_t over = static_cast<size_t>(std::count_if(
+      order_.begin(), order_.end(), [](const auto& job) { return ended(job->state); }));
+  for (auto it = order_.begin(); over > kMostEnded && it != order_.end();) {
+    if (!ended((*it)->state)) {
+      ++it;
+      continue;
+    }
+    jobs_.erase((*it)->handle);
+    it = order_.erase(it);
+    --over;
+  }
+}
+
+std::shared_ptr<Jobs::Job> Jobs::next(Lane lane) {
+  for (const auto& job : order_) {
+    if (job->state == State::Queued && job->request.lane == lane) return job;
+  }
+  return nullptr;
+}
+
+void Jobs::work(Lane lane) {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    std::shared_ptr<Job> job;
+    changed_.wait(lock, [&] { return closing_ || (job = next(lane)) != nullptr; });
+    if (closing_) return;
+    job->state = State::Running;
+    lock.unlock();
+    run(*job);
+    lock.lock();
+  }
+}
+
+void Jobs::run(Job& job) {
+  Told told;
+  told.progress = [&](const std::string& text) {
+    const std::lock_guard lock(mutex_);
+    job.progress = text.substr(0, kLongestWords);
+    ++job.said;
+    changed_.notify_all();
+  };
+  told.note = [&](const std::string& text) {
+    const std::lock_guard lock(mutex_);
+    if (job.notes.size() < kMostNotes) job.notes.push_back(text.substr(0, kLongestWords));
+    ++job.said;
+    changed_.notify_all();
+  };
+  told.stopped = [&] {
+    const std::lock_guard lock(mutex_);
+    return job.stop || closing_;
+  };
+  end(job, runner_(job.request.words.words, told));
+}
+
+void Jobs::end(Job& job, const Result<Json>& outcome) {
+  const std::lock_guard lock(mutex_);
+  if (outcome) {
+    job.state = State::Done;
+    job.document = *outcome;
+  } else {
+    job.state = State::Failed;
+    job.why = outcome.error().message;
+  }
+  // What was finished before it noticed is a result all the same.
+  const bool interrupted = !outcome || outcome->operator[]("exit_code").as_int() == 130;
+  if ((job.stop || closing_) && interrupted) {
+    job.state = State::Cancelled;
+    job.why = "cancelled";
+    const char* kept = job.request.tool != nullptr ? job.request.tool->kept : "";
+    if (*kept != '\0') job.why += std::string("; ") + kept;
+  }
+  job.over = Clock::now();
+  job.request.words.scratch.reset();
+  changed_.notify_all();
+}
+
+Glance Jobs::glance(const Job& job) const {
+  Glance seen;
+  seen.handle = job.handle;
+  seen.row = job.request.tool;
+  seen.tool = job.request.tool != nullptr ? job.request.tool->name : "";
+  seen.progress = job.progress;
+  seen.why = job.why;
+  seen.state = job.state;
+  seen.document = job.document;
+  seen.said = job.said;
+  seen.notes = job.notes;
+  const Clock::time_point until = ended(job.state) ? job.over : Clock::now();
+  seen.seconds = std::chrono::duration<double>(until - job.asked).count();
+  for (const auto& other : order_) {
+    if (other->handle == job.handle) break;
+    if (job.state == State::Queued && !ended(other->state) &&
+        other->request.lane == job.request.lane)
+      ++seen.ahead;
+  }
+  return seen;
+}
+
+std::optional<Glance> Jobs::look(const std::string& handle) const {
+  const std::lock_guard lock(mutex_);
+  const auto it = jobs_.find(handle);
+  if (it == jobs_.end()) return std::nullopt;
+  return glance(*it->second);
+}
+
+std::vector<Glance> Jobs::all() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<Glance> seen;
+  for (const auto& job : order_) seen.push_back(glance(*job));
+  return seen;
+}
+
+std::optional<Glance> Jobs::wait(const std::string& handle, uint64_t said, double seconds) const {
+  std::unique_lock lock(mutex_);
+  const auto it = jobs_.find(handle);
+  if (it == jobs_.end()) return std::nullopt;
+  const std::shared_ptr<Job> job = it->second;
+  changed_.wait_for(lock, std::chrono::duration<double>(std::max(seconds, 0.0)),
+                    [&] { return ended(job->state) || job->said != said; });
+  return glance(*job);
+}
+
+void Jobs::cancel(const std::string& handle) {
+  const std::lock_guard lock(mutex_);
+  const auto it = jobs_.find(handle);
+  if (it == jobs_.end() || ended(it->second->state)) return;
+  Job& job = *it->second;
+  job.stop = true;
+  if (job.state == State::Queued) {
+    job.state = State::Cancelled;
+    job.why = "cancelled before it began";
+    job.over = Clock::now();
+    job.request.words.scratch.reset();
+  }
+  changed_.notify_all();
+}
+
+void Jobs::cancel_of(const std::string& owner) {
+  for (const Glance& seen : all()) {
+    bool mine = false;
+    {
+      const std::lock_guard lock(mutex_);
+      const auto it = jobs_.find(seen.handle);
+      mine = it != jobs_.end() && it->second->request.owner == owner;
+    }
+    if (mine) cancel(seen.handle);
+  }
+}
+
+void Jobs::close() {
+  {
+    const std::lock_guard lock(mutex_);
+    closing_ = true;
+    for (const auto& job : order_) {
+      if (job->state != State::Queued) continue;
+      job->state = State::Cancelled;
+      job->why = "the server is ending";
+      job->over = Clock::now();
+    }
+    changed_.notify_all();
+  }
+  for (std::thread& thread : threads_) thread.join();
+  threads_.clear();
+}
+
+}  // namespace kw::mcp

@@ -1,0 +1,14 @@
+// Prompts: texts with gaps that a person picks and a client fills in.
+#pragma once
+
+#include "base/json.h"
+#include "mcp/rpc.h"
+
+namespace kw::mcp {
+
+/// Rows for prompts/list.
+Json::Array prompt_rows(bool titles);
+/// prompts/get: {description, messages}, or why not.
+Reply get_prompt(const Json& params);
+
+}  // namespace kw::mcp

@@ -1,0 +1,62 @@
+// JSON-RPC 2.0 as the Model Context Protocol uses it: text becomes messages, or the error responses
+// that bad text deserves. Knows neither methods nor transports.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "base/json.h"
+
+namespace kw::mcp {
+
+enum Code : int {
+  kParseError = -32700,
+  kInvalidRequest = -32600,
+  kMethodNotFound = -32601,
+  kInvalidParams = -32602,
+  kInternalError = -32603,
+  kResourceNotFound = -32002,
+  kHeaderMismatch = -32020,
+  kUnsupportedRevision = -32022,
+};
+
+/// One message, text or body: more is refused before it is kept.
+inline constexpr size_t kMostMessageBytes = size_t{16} << 20;
+/// Names, values and brackets of one message: the time to read it must stay bounded, too.
+inline constexpr size_t kMostMessageParts = 20000;
+
+/// Why a request could not be served.
+struct Fault {
+  int code = kInternalError;
+  std::string message;
+  Json data;  // null: none
+};
+
+using Reply = std::variant<Json, Fault>;
+
+struct Message {
+  enum class Kind { Request, Notification, Response };
+  Kind kind = Kind::Request;
+  Json id;             // text or a whole number; null for notifications
+  std::string method;  // "" for responses
+  Json params;         // an object
+};
+
+/// What one text holds: messages, and where something is none, the response that says so.
+struct Incoming {
+  bool batch = false;
+  std::vector<std::variant<Message, Json>> items;
+};
+
+Incoming read_messages(std::string_view text);
+
+Json response(const Json& id, const Reply& reply);
+Json failure(const Json& id, const Fault& fault);
+Json notification(const std::string& method, Json params);
+/// An id as a key: 1 and "1" differ.
+std::string id_key(const Json& id);
+
+}  // namespace kw::mcp

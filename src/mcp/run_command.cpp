@@ -1,0 +1,65 @@
+#include "mcp/run_command.h"
+
+#include <fmt/core.h>
+
+#include "base/text.h"
+#include "os/files.h"
+#include "os/process.h"
+
+namespace kw::mcp {
+namespace {
+
+constexpr double kTick = 0.05;  // between two looks at whether it shall stop
+constexpr double kGrace = 1.5;  // for what was told to stop; then it is killed
+constexpr size_t kTailKept = 2000;
+
+Error died(os::Child& child) {
+  child.kill();
+  const std::string tail(trim(child.stderr_tail()));
+  const std::string words = tail.size() > kTailKept ? tail.substr(tail.size() - kTailKept) : tail;
+  return Error{Blame::Bug, fmt::format("the command's process {}{}", child.how_it_ended(),
+                                       words.empty() ? "" : ":\n" + words)};
+}
+
+std::string frame_of(const char* key, Json value) {
+  return Json::object().set(key, std::move(value)).dump();
+}
+
+Json texts(const std::vector<std::string>& words) {
+  Json list = Json::array();
+  for (const std::string& word : words) list.push(word);
+  return list;
+}
+
+}  // namespace
+
+Result<Json> run_command(const std::vector<std::string>& words, const Told& told) {
+  const auto child = KW_TRY(os::Child::start({os::self_path(), kJobCommand}, {}, true));
+  if (child->send(frame_of("words", texts(words))) != os::ChannelState::Open) return died(*child);
+  double waited = -1;  // since it was told to stop
+  std::string text;
+  for (;;) {
+    const os::ChannelState state = child->receive(&text, kTick);
+    if (state == os::ChannelState::Closed) return died(*child);
+    if (state == os::ChannelState::Open) {
+      const Result<Json> frame = Json::parse(text);
+      if (!frame) return died(*child);
+      const Json& said = *frame;
+      if (said.contains("document")) return said["document"];
+      if (said.contains("progress")) told.progress(said["progress"].as_string());
+      if (said.contains("note")) told.note(said["note"].as_string());
+    }
+    if (waited < 0 && told.stopped()) {
+      child->send(frame_of("stop", true));
+      waited = 0;
+    } else if (waited >= 0 && state == os::ChannelState::TimedOut) {
+      waited += kTick;
+    }
+    if (waited > kGrace) {
+      child->kill();
+      return environment_error("stopped");
+    }
+  }
+}
+
+}  // namespace kw::mcp

@@ -1,0 +1,21 @@
+// One of our own commands in a process of its own: what it crashes on, it crashes on alone.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "base/result.h"
+#include "mcp/jobs.h"
+
+namespace kw::mcp {
+
+/// The hidden command a job's process is started with, and the frames it speaks:
+/// to it {"words": […]} and then perhaps {"stop": true}; from it {"progress": text},
+/// {"note": text} and at the end {"document": {…}}.
+inline constexpr const char* kJobCommand = "worker-job";
+
+/// Runs `words` (the command first) in a process of our own program.
+Result<Json> run_command(const std::vector<std::string>& words, const Told& told);
+
+}  // namespace kw::mcp

@@ -1,0 +1,220 @@
+#include "mcp/server.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "mcp/prompts.h"
+#include "mcp/resources.h"
+
+namespace kw::mcp {
+namespace {
+
+constexpr const char* kRevisionKey = "io.modelcontextprotocol/protocolVersion";
+constexpr const char* kAbilitiesKey = "io.modelcontextprotocol/clientCapabilities";
+constexpr const char* kServerKey = "io.modelcontextprotocol/serverInfo";
+constexpr size_t kPage = 100;
+constexpr int kStaysMs = 60000;  // how long a client may keep what never changes while we run
+constexpr const char* kInstructions =
+    "kernelwright turns PyTorch references into CUDA kernels, judges them and times them honestly, "
+    "on a GPU or on "
+    "a virtual GPU with every check on. Begin with doctor and describe_task. verify_kernel decides "
+    "what is right, "
+    "bench_kernel and compare_kernels what is fast; a time without a GPU is an estimate and "
+    "labelled as one. For a "
+    "whole optimisation read kernelwright://skill/SKILL.md. Long tools take background: true and "
+    "give a job handle.";
+
+Json server_info(const std::string& version, const Revision& revision) {
+  Json info = Json::object().set("name", "kernelwright");
+  if (revision.structured) info.set("title", "kernelwright");
+  return info.set("version", version);
+}
+
+Json abilities(const Revision& revision) {
+  Json all = Json::object();
+  all.set("tools", Json::object().set("listChanged", false));
+  all.set("resources", Json::object().set("subscribe", false).set("listChanged", false));
+  all.set("prompts", Json::object().set("listChanged", false));
+  if (!revision.stateless) all.set("logging", Json::object());
+  return all;
+}
+
+Json revision_names() {
+  Json names = Json::array();
+  for (const Revision& revision : revisions()) names.push(revision.name);
+  return names;
+}
+
+Fault bad_params(const std::string& why) { return {kInvalidParams, why, {}}; }
+
+/// One page of a list, from where the cursor says.
+Reply page(const char* member, const Json::Array& rows, const Json& cursor) {
+  size_t from = 0;
+  if (!cursor.is_null()) {
+    const auto given = parse_int(cursor.as_string());
+    if (!given || *given < 0 || static_cast<size_t>(*given) > rows.size())
+      return bad_params("\"cursor\" is none that was given here");
+    from = static_cast<size_t>(*given);
+  }
+  const size_t to = std::min(rows.size(), from + kPage);
+  Json part = Json::array();
+  for (size_t i = from; i < to; ++i) part.push(rows[i]);
+  Json result = Json::object().set(member, std::move(part));
+  if (to < rows.size()) result.set("nextCursor", fmt::format("{}", to));
+  return result;
+}
+
+/// What the newest revision wants of every result.
+void dress(Reply& reply, const std::string& method, const std::string& version,
+           const Revision& revision) {
+  Json* result = std::get_if<Json>(&reply);
+  if (result == nullptr || !revision.stateless) return;
+  result->set("resultType", "complete");
+  Json meta = (*result)["_meta"].is_object() ? (*result)["_meta"] : Json::object();
+  result->set("_meta", meta.set(kServerKey, server_info(version, revision)));
+  const bool lists = method.ends_with("/list") || method == "server/discover";
+  if (!lists && method != "resources/read") return;
+  const bool changes = method == "resources/list" || method == "resources/read";
+  result->set("ttlMs", changes ? 0 : kStaysMs).set("cacheScope", "private");
+}
+
+/// The revision a request names itself; a Fault when it is none that can be spoken so.
+std::variant<const Revision*, Fault> named_revision(const Json& meta) {
+  const Json& name = meta[kRevisionKey];
+  if (!name.is_string()) return bad_params(fmt::format("\"{}\" must be text", kRevisionKey));
+  if (!meta[kAbilitiesKey].is_object())
+    return bad_params(fmt::format("\"_meta\" needs an object \"{}\"", kAbilitiesKey));
+  const Revision* revision = find_revision(name.as_string());
+  if (revision != nullptr && revision->stateless) return revision;
+  return Fault{
+      kUnsupportedRevision,
+      fmt::format("protocol version '{}' is not spoken here", name.as_string().substr(0, 80)),
+      Json::object().set("supported", revision_names()).set("requested", name)};
+}
+
+Json annotations_of(const Tool& tool) {
+  return Json::object()
+      .set("readOnlyHint", !tool.writes && tool.own != Own::Cancel)
+      .set("destructiveHint", false)
+      .set("idempotentHint", tool.lane == Lane::Quick)
+      .set("openWorldHint", false);
+}
+
+Json tool_row(const Tool& tool, const Revision& revision) {
+  Json row = Json::object().set("name", tool.name);
+  if (revision.structured) row.set("title", tool.title);
+  row.set("description", tool.about).set("inputSchema", input_schema(tool));
+  if (revision.structured) row.set("outputSchema", output_schema(tool));
+  if (revision.annotations) row.set("annotations", annotations_of(tool));
+  return row;
+}
+
+}  // namespace
+
+Server::Server(Settings settings) : settings_(std::move(settings)), jobs_(settings_.runner) {}
+
+bool Server::is_slow(const std::string& method) {
+  return method == "tools/call" || method == "resources/list" || method == "resources/read";
+}
+
+void Server::note(Session& session, const Message& message) {
+  if (message.method == "notifications/cancelled") session.cancel(message.params["requestId"]);
+}
+
+Reply Server::initialize(Session& session, const Json& params) {
+  const Json& asked = params["protocolVersion"];
+  if (!asked.is_string()) return bad_params("\"protocolVersion\" is missing");
+  const Revision* known = find_revision(asked.as_string());
+  const Revision& revision = known != nullptr && !known->stateless ? *known : newest_handshake();
+  if (!session.agree(revision)) return Fault{kInvalidRequest, "initialized already", {}};
+  return Json::object()
+      .set("protocolVersion", revision.name)
+      .set("capabilities", abilities(revision))
+      .set("serverInfo", server_info(settings_.version, revision))
+      .set("instructions", kInstructions);
+}
+
+Reply Server::discover(const Request& request) {
+  return Json::object()
+      .set("supportedVersions", revision_names())
+      .set("capabilities", abilities(request.revision))
+      .set("instructions", kInstructions);
+}
+
+Reply Server::list_tools(const Request& request) {
+  Json::Array rows;
+  for (const Tool* tool : settings_.tools) rows.push_back(tool_row(*tool, request.revision));
+  return page("tools", rows, request.params["cursor"]);
+}
+
+Reply Server::set_level(const Request& request) {
+  const int level = log_level(request.params["level"].as_string());
+  if (level < 0) return bad_params("\"level\" must be one of the eight levels, debug to emergency");
+  request.session.set_level(level);
+  return Json::object();
+}
+
+std::optional<Reply> Server::dispatch(Session& session, const Message& message, Sink& sink,
+                                      Call& call) {
+  const std::string& method = message.method;
+  const Json& meta = message.params["_meta"];
+  if (method == "initialize") return initialize(session, message.params);
+  const Revision* revision = session.revision();
+  if (meta.contains(kRevisionKey)) {
+    const auto named = named_revision(meta);
+    if (const Fault* fault = std::get_if<Fault>(&named)) return *fault;
+    revision = std::get<const Revision*>(named);
+  } else if (method == "ping") {
+    return Json::object();
+  } else if (revision == nullptr) {
+    return Fault{
+        kInvalidRequest,
+        "the first request must be \"initialize\", or name its protocol version in \"_meta\"",
+        Json::object().set("supported", revision_names())};
+  }
+  const Request request{session, *revision, message.params, sink, call};
+  const bool titles = revision->structured;
+  const Resources resources(settings_.runner, jobs_,
+                            [&] { return call.cancelled.load() || sink.gone(); });
+  const Json& cursor = message.params["cursor"];
+  std::optional<Reply> reply;
+  if (method == "tools/list")
+    reply = list_tools(request);
+  else if (method == "tools/call")
+    reply = call_tool(request);
+  else if (method == "resources/list")
+    reply = page("resources", resources.rows(titles), cursor);
+  else if (method == "resources/templates/list")
+    reply = page("resourceTemplates", Resources::templates(titles), cursor);
+  else if (method == "resources/read")
+    reply = resources.read(message.params["uri"].as_string(),
+                           revision->stateless ? kInvalidParams : kResourceNotFound);
+  else if (method == "prompts/list")
+    reply = page("prompts", prompt_rows(titles), cursor);
+  else if (method == "prompts/get")
+    reply = get_prompt(message.params);
+  else if (method == "server/discover" && revision->stateless)
+    reply = discover(request);
+  else if (method == "logging/setLevel" && !revision->stateless)
+    reply = set_level(request);
+  else
+    reply = Fault{kMethodNotFound, fmt::format("there is no method '{}'", method), {}};
+  if (reply) dress(*reply, method, settings_.version, *revision);
+  return reply;
+}
+
+std::optional<Json> Server::serve(Session& session, const Message& message, Sink& sink,
+                                  Call& call) {
+  std::optional<Reply> reply;
+  try {
+    reply = dispatch(session, message, sink, call);
+  } catch (const std::exception& bug) {
+    reply = Fault{kInternalError, fmt::format("a bug in kernelwright: {}", bug.what()), {}};
+  }
+  if (!reply || call.cancelled) return std::nullopt;
+  return response(message.id, *reply);
+}
+
+}  // namespace kw::mcp

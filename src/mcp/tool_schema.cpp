@@ -1,0 +1,155 @@
+#include "base/text.h"
+#include "mcp/tool.h"
+
+namespace kw::mcp {
+namespace {
+
+constexpr int kMostText = 1 << 20;
+constexpr int kMostWord = 4096;
+constexpr int kMostMembers = 256;
+
+Json typed(const char* type) { return Json::object().set("type", type); }
+
+Json names_of(const char* commas) {
+  Json names = Json::array();
+  for (const std::string& name : split(commas, ',')) names.push(name);
+  return names;
+}
+
+Json text_of(int most) { return typed("string").set("minLength", 1).set("maxLength", most); }
+
+Json bounded(Json schema, const Argument& argument) {
+  if (argument.low == 0 && argument.high == 0) return schema;
+  const auto whole = [](double value) {
+    const auto integer = static_cast<int64_t>(value);
+    return static_cast<double>(integer) == value ? Json(integer) : Json(value);
+  };
+  return schema.set("minimum", whole(argument.low)).set("maximum", whole(argument.high));
+}
+
+Json waiting_schema(const Argument& argument) {
+  return argument.high > 0 ? bounded(typed("number"), argument) : typed("boolean");
+}
+
+Json map_of(Json values) {
+  return typed("object")
+      .set("additionalProperties", std::move(values))
+      .set("maxProperties", kMostMembers);
+}
+
+Json argument_schema(const Argument& argument) {
+  switch (argument.kind) {
+    case Kind::Text:
+      return text_of(kMostText);
+    case Kind::Choice:
+      return typed("string").set("enum", names_of(argument.choices));
+    case Kind::Choices:
+      return typed("array")
+          .set("items", typed("string").set("enum", names_of(argument.choices)))
+          .set("minItems", 1)
+          .set("maxItems", 16);
+    case Kind::Whole:
+      return bounded(typed("integer"), argument);
+    case Kind::Number:
+      return bounded(typed("number"), argument);
+    case Kind::Flag:
+      return typed("boolean");
+    case Kind::Dims:
+      return map_of(typed("integer").set("minimum", 0)).set("minProperties", 1);
+    case Kind::Pairs:
+      return map_of(typed("number"));
+    case Kind::Inputs:
+      return map_of(text_of(kMostWord));
+    case Kind::Texts:
+      return typed("array").set("items", text_of(kMostWord)).set("maxItems", kMostMembers);
+    case Kind::Waiting:
+      return waiting_schema(argument);
+    default:
+      return text_of(kMostWord);
+  }
+}
+
+bool has_text_form(const Argument& argument) {
+  return argument.kind == Kind::Module || argument.kind == Kind::Reference;
+}
+
+std::string either_text(const Argument& argument) {
+  const std::string text = std::string("the text itself, instead of ") + argument.name;
+  return argument.required ? text + "; one of the two is required" : text;
+}
+
+Json member_schema(const Member& member) {
+  const Json types = names_of(member.type);
+  return Json::object()
+      .set("type", types.items().size() == 1 ? types.items().front() : types)
+      .set("description", member.about);
+}
+
+bool uses_known(const Tool& tool, const Knows& knows) {
+  if (tool.own != Own::No) return true;
+  const std::string command = tool.words.front();
+  if (!knows(command, "")) return false;
+  for (const char* word : tool.words.subspan(1)) {
+    const std::string option = split(word, '=').front();
+    if (option.starts_with("--") && !knows(command, option)) return false;
+  }
+  for (const auto& group : tool.arguments) {
+    for (const Argument& argument : group) {
+      if (*argument.option != '\0' && !knows(command, argument.option)) return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+std::vector<const Tool*> offered_tools(const Knows& knows, bool read_only) {
+  std::vector<const Tool*> offered;
+  for (const Tool& tool : all_tools()) {
+    if (uses_known(tool, knows) && !(read_only && tool.writes)) offered.push_back(&tool);
+  }
+  return offered;
+}
+
+Json input_schema(const Tool& tool) {
+  Json properties = Json::object(), required = Json::array();
+  for (const auto& group : tool.arguments) {
+    for (const Argument& argument : group) {
+      const std::string name = argument.name;
+      Json schema = argument_schema(argument).set("description", argument.about);
+      if (*argument.fallback != '\0') schema.set("default", argument.fallback);
+      properties.set(name, std::move(schema));
+      // Several vendors of models refuse "anyOf" here, so that one of the two must be there is said
+      // in words and held by words_of().
+      if (has_text_form(argument)) {
+        properties.set(name + "_text",
+                       text_of(kMostText).set("description", either_text(argument)));
+      } else if (argument.required) {
+        required.push(name);
+      }
+    }
+  }
+  Json schema = typed("object").set("properties", std::move(properties));
+  if (!required.items().empty()) schema.set("required", std::move(required));
+  return schema.set("additionalProperties", false);
+}
+
+Json output_schema(const Tool& tool) {
+  Json properties = Json::object();
+  if (tool.own == Own::No) {
+    properties.set("kernelwright", typed("string").set("description", "version of the engine"))
+        .set("command", typed("string"))
+        .set("ok", typed("boolean").set("description", "false: it failed, or the candidate did"))
+        .set("exit_code", typed("integer"))
+        .set("error", typed("object").set("description",
+                                          "with blame and message: why it could not be done"));
+  }
+  if (tool.lasting || tool.own == Own::Result) {
+    properties.set("job", typed("string").set("description", "handle of a job that goes on"))
+        .set("state", Json::object().set("type", Json::array().push("string").push("null")));
+  }
+  for (const Member& member : tool.members) properties.set(member.name, member_schema(member));
+  return typed("object").set("properties", std::move(properties));
+}
+
+}  // namespace kw::mcp

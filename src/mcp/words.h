@@ -1,0 +1,28 @@
+// A client's arguments become the words of one of our commands. No shell, no way for a value to
+// become an option, no file outside the roots.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "base/result.h"
+#include "mcp/roots.h"
+#include "mcp/scratch.h"
+#include "mcp/tool.h"
+
+namespace kw::mcp {
+
+struct Words {
+  std::vector<std::string> words;    // the command first
+  std::shared_ptr<Scratch> scratch;  // holds what was sent as text; nullptr when nothing was
+};
+
+/// An input Error names the argument. `arguments` fit the tool's schema.
+Result<Words> words_of(const Tool& tool, const Json& arguments, const Roots& roots);
+
+/// The lane of this very call: work for the virtual GPU does not wait for the real one.
+Lane lane_of(const Tool& tool, const Json& arguments);
+
+}  // namespace kw::mcp
