@@ -1,0 +1,92 @@
+#include <fmt/core.h>
+
+#include "base/hash.h"
+#include "optimize/ablations.h"
+#include "optimize/bench_file.h"
+#include "optimize/branches.h"
+#include "optimize/steps.h"
+
+namespace kw::optimize {
+namespace {
+
+std::string ablation_line(const Ablation& one) {
+  const Attribution& a = one.attribution;
+  std::string text = fmt::format("  {:<44} ", one.method);
+  switch (a.kind) {
+    case Attribution::Kind::Measured:
+      text += fmt::format("saves {:.2f} % ({:.2f} to {:.2f})", a.pct, a.low, a.high);
+      break;
+    case Attribution::Kind::Estimated:
+      text += fmt::format("estimated to save {:.2f} %", a.pct);
+      break;
+    case Attribution::Kind::Essential:
+      text += "the kernel does not work without it: " + a.note;
+      break;
+    case Attribution::Kind::Broken:
+      text += "the kernel without it could not be timed: " + a.note;
+      break;
+    case Attribution::Kind::Missing:
+      text += "there is no kernel without it";
+      break;
+  }
+  return text + (one.note.empty() ? "" : " (" + one.note + ")") + "\n";
+}
+
+Result<std::vector<std::string>> claimed_methods(const Folder& folder) {
+  const std::string text =
+      KW_TRY(folder.read_stamped(Folder::in_iteration(folder.state.iter, "methods.json")));
+  return read_claims(text, folder.state.iter).ids;
+}
+
+/// Champion first, then each kernel without a method, in one race.
+Status race_ablations(Folder& folder, Workshop& workshop, const std::string& champion,
+                      std::vector<Ablation>& ablations, const Say& say) {
+  std::vector<std::string> texts = {champion};
+  for (const Ablation& one : ablations) {
+    if (!one.text.empty()) texts.push_back(one.text);
+  }
+  if (texts.size() == 1) return Done{};
+  if (say) say(fmt::format("racing the champion without each of {} methods", texts.size() - 1));
+  const std::vector<Raced> raced = KW_TRY(workshop.race(texts));
+  if (!raced.front().passed)
+    return environment_error(
+        fmt::format("the champion passed before and does not now: {}", raced.front().problem));
+  size_t at = 0;
+  for (Ablation& one : ablations) {
+    if (one.text.empty()) continue;
+    const Raced& result = raced[++at];
+    one.attribution = attribution_of(raced.front(), result);
+    KW_TRY(folder.write_stamped(one.file, one.text));
+    const std::string bench = one.file.substr(0, one.file.rfind('/')) + "/bench.json";
+    KW_TRY(folder.write_json(bench, bench_document(folder.state, one.file, result)));
+  }
+  return Done{};
+}
+
+}  // namespace
+
+Result<Outcome> ablate(Folder& folder, Workshop& workshop, const CloseOptions& options) {
+  State& state = folder.state;
+  KW_TRY(may(state, Step::Ablate, state.iter));
+  KW_TRY(check_frozen(folder, workshop));
+  KW_TRY(check_raced(folder));
+  const std::string champion =
+      KW_TRY(folder.read_stamped(Folder::in_iteration(state.iter, "kernel.cu")));
+  std::vector<Ablation> ablations;
+  for (const std::string& id : KW_TRY(claimed_methods(folder)))
+    ablations.push_back(find_ablation(folder, champion, id));
+  KW_TRY(race_ablations(folder, workshop, champion, ablations, options.say));
+  const Json document = attribution_document(state, ablations);
+  KW_TRY(folder.write_stamped(Folder::in_iteration(state.iter, "attribution.json"),
+                              document.dump(true) + "\n"));
+  state.phase = Phase::Ablated;
+  KW_TRY(folder.commit("ablate"));
+  Outcome outcome;
+  outcome.document = document;
+  outcome.document.set("next_step", next_step(state));
+  for (const Ablation& one : ablations) outcome.text += ablation_line(one);
+  if (ablations.empty()) outcome.text = "  no method is claimed\n";
+  return outcome;
+}
+
+}  // namespace kw::optimize

@@ -1,0 +1,157 @@
+#include "optimize/ablations.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "kernel/methods.h"
+#include "kernel/parse.h"
+
+namespace kw::optimize {
+namespace {
+
+using Kind = Attribution::Kind;
+
+constexpr Kind kKinds[] = {Kind::Measured, Kind::Estimated, Kind::Essential, Kind::Broken,
+                           Kind::Missing};
+
+std::string own_name(int iteration, const std::string& method) {
+  return Folder::in_iteration(iteration, fmt::format("ablations/no_{}/kernel.cu", method));
+}
+
+/// Every spelling of an ablation's folder that is read.
+std::vector<std::string> spellings(const std::string& method) {
+  const std::string flat = replace_all(method, ".", "_");
+  const std::string bare = method.substr(method.find('.') + 1);
+  return {"no_" + method, "no_" + flat, flat, method, "no_" + bare, bare};
+}
+
+std::string switch_note(const kernel::SwitchedOff& off) {
+  std::vector<std::string> notes;
+  if (!off.also_off.empty()) notes.push_back("goes off with it: " + join(off.also_off, ", "));
+  if (!off.moved.empty()) notes.push_back("changed with it: " + join(off.moved, ", "));
+  return join(notes, "; ");
+}
+
+/// By the champion's own `method … off` line.
+bool by_switch(const std::string& champion, Ablation& ablation) {
+  const kernel::ParseOutcome parsed = kernel::parse(champion, "kernel.cu");
+  if (!parsed.module) return false;
+  const Result<kernel::SwitchedOff> off = kernel::without_method(*parsed.module, ablation.method);
+  if (!off) {
+    ablation.note = off.error().message;
+    return false;
+  }
+  ablation.text = off->text;
+  ablation.note = switch_note(*off);
+  ablation.source = "switch";
+  return true;
+}
+
+bool by_file(const Folder& folder, const std::string& champion, Ablation& ablation) {
+  for (const std::string& name : spellings(ablation.method)) {
+    const std::string file =
+        Folder::in_iteration(folder.state.iter, fmt::format("ablations/{}/kernel.cu", name));
+    if (!folder.has(file)) continue;
+    const Result<std::string> text = folder.read(file, kMostKernelBytes);
+    if (!text || *text == champion) {
+      ablation.note = text ? file + " is the champion, unchanged" : text.error().message;
+      continue;
+    }
+    ablation.file = file;
+    ablation.text = *text;
+    ablation.source = "supplied";
+    ablation.note.clear();
+    return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+Ablation find_ablation(const Folder& folder, const std::string& champion,
+                       const std::string& method) {
+  Ablation ablation;
+  ablation.method = method;
+  ablation.source = "none";
+  if (by_switch(champion, ablation)) {
+    ablation.file = own_name(folder.state.iter, method);
+    return ablation;
+  }
+  if (by_file(folder, champion, ablation)) return ablation;
+  ablation.note += fmt::format(
+      "{}a 'method {} …, off …' line in the kernel, or ablations/no_{}/kernel.cu, shows "
+      "what it is worth",
+      ablation.note.empty() ? "" : "; ", method, method);
+  return ablation;
+}
+
+Json attribution_document(const State& state, const std::vector<Ablation>& ablations) {
+  const std::optional<double> us = state.champion ? state.champion->us : std::nullopt;
+  Json list = Json::array();
+  for (const Ablation& one : ablations) {
+    const Attribution& a = one.attribution;
+    const bool known = a.kind == Kind::Measured || a.kind == Kind::Estimated;
+    list.push(Json::object()
+                  .set("method_id", one.method)
+                  .set("ablated_kernel", one.file)
+                  .set("source", one.source)
+                  .set("kind", attribution_name(a.kind))
+                  .set("ablated_ms", optional_ms(a.ablated_us))
+                  .set("champion_ms", optional_ms(us))
+                  .set("attribution_ms", known ? Json(a.pct / 100 * us.value_or(0) / 1000) : Json())
+                  .set("attribution_pct", known ? Json(a.pct) : Json())
+                  .set("interval_pct",
+                       a.kind == Kind::Measured ? Json::array().push(a.low).push(a.high) : Json())
+                  .set("contributed", a.kind == Kind::Measured ? Json(a.low > state.threshold_pct())
+                                      : a.kind == Kind::Essential ? Json(true)
+                                                                  : Json())
+                  .set("note", one.note)
+                  .set("problem", a.note));
+  }
+  return Json::object()
+      .set("iter", state.iter)
+      .set("champion_ms", optional_ms(us))
+      .set("measured", state.champion && state.champion->measured)
+      .set("noise_threshold_pct", state.threshold_pct())
+      .set("attributions", std::move(list));
+}
+
+std::vector<Ablation> ablations_of(const Json& document) {
+  std::vector<Ablation> ablations;
+  for (const Json& row : document["attributions"].items()) {
+    Ablation one;
+    one.method = row["method_id"].as_string();
+    one.file = row["ablated_kernel"].as_string();
+    one.source = row["source"].as_string();
+    one.note = row["note"].as_string();
+    Attribution& a = one.attribution;
+    for (const Kind kind : kKinds) {
+      if (row["kind"].as_string() == attribution_name(kind)) a.kind = kind;
+    }
+    a.note = row["problem"].as_string();
+    if (row["ablated_ms"].is_number()) a.ablated_us = row["ablated_ms"].as_double() * 1000;
+    a.pct = a.low = a.high = row["attribution_pct"].as_double();
+    const Json::Array& interval = row["interval_pct"].items();
+    if (interval.size() == 2) {
+      a.low = interval[0].as_double();
+      a.high = interval[1].as_double();
+    }
+    ablations.push_back(std::move(one));
+  }
+  return ablations;
+}
+
+Result<std::vector<Ablation>> read_ablations(const Folder& folder) {
+  const std::string name = Folder::in_iteration(folder.state.iter, "attribution.json");
+  const std::string text = KW_TRY(folder.read_stamped(name));
+  const Json document = KW_TRY(Json::parse(text));
+  std::vector<Ablation> ablations = ablations_of(document);
+  for (Ablation& one : ablations) {
+    if (!one.file.empty()) one.text = KW_TRY(folder.read_stamped(one.file));
+  }
+  return ablations;
+}
+
+}  // namespace kw::optimize

@@ -1,0 +1,54 @@
+#include "optimize/bench_file.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <numeric>
+
+namespace kw::optimize {
+namespace {
+
+Json times_document(const Raced& raced) {
+  if (!raced.us) return Json();
+  Json json = Json::object().set("median_ms", *raced.us / 1000);
+  const std::vector<double>& all = raced.samples_us;
+  if (all.empty()) return json;
+  const double sum = std::accumulate(all.begin(), all.end(), 0.0);
+  json.set("average_ms", sum / static_cast<double>(all.size()) / 1000);
+  json.set("min_ms", *std::ranges::min_element(all) / 1000);
+  json.set("max_ms", *std::ranges::max_element(all) / 1000);
+  Json samples = Json::array();
+  for (const double us : all) samples.push(us / 1000);
+  return json.set("samples_ms", std::move(samples));
+}
+
+}  // namespace
+
+Json bench_document(const State& state, const std::string& file, const Raced& raced) {
+  Json dims = Json::object();
+  for (const auto& [name, value] : state.settings.dims) dims.set(name, value);
+  Json json = Json::object();
+  json.set("solution_file", file).set("backend", "cuda");
+  json.set("ref_file", state.settings.reference).set("has_reference", true);
+  json.set("dims", std::move(dims)).set("arch", state.target);
+  json.set("correctness", Json::object()
+                              .set("checked", raced.verdict != "unknown")
+                              .set("passed", raced.passed)
+                              .set("verdict", raced.verdict));
+  json.set("measured", raced.measured).set("kernel", times_document(raced));
+  if (raced.ratio) json.set("speedup", to_json(*raced.ratio));
+  if (!raced.problem.empty())
+    json.set("error", Json::object().set("code", raced.verdict).set("message", raced.problem));
+  return json.set("details", raced.details);
+}
+
+std::string time_text(const std::optional<double>& us, bool measured) {
+  if (!us) return "not timed";
+  return measured ? fmt::format("{:.4g} us", *us) : fmt::format("about {:.4g} us (estimated)", *us);
+}
+
+std::string ratio_text(const Ratio& ratio) {
+  return fmt::format("{:.3f}x ({:.3f} to {:.3f})", ratio.value, ratio.low, ratio.high);
+}
+
+}  // namespace kw::optimize

@@ -1,0 +1,19 @@
+// bench.json: what became of one kernel in a race, in the layout that docs/optimize.md describes.
+// Internal to optimize.
+#pragma once
+
+#include <string>
+
+#include "base/json.h"
+#include "optimize/state.h"
+#include "optimize/workshop.h"
+
+namespace kw::optimize {
+
+Json bench_document(const State& state, const std::string& file, const Raced& raced);
+/// "412.3 us", "about 400 us (estimated)", "not timed".
+std::string time_text(const std::optional<double>& us, bool measured);
+/// "1.31x (1.29 to 1.33)".
+std::string ratio_text(const Ratio& ratio);
+
+}  // namespace kw::optimize

@@ -1,0 +1,34 @@
+// The branches of an iteration: kernels on disk, raced against their parent. Internal to optimize.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "optimize/folder.h"
+#include "optimize/workshop.h"
+
+namespace kw::optimize {
+
+struct BranchFile {
+  std::string name;  // "b2"
+  int index = 0;     // 2
+  std::string file;  // "iterv1/branches/b2/kernel.cu"
+  std::string text;
+  std::string problem;  // why it cannot be raced; "" when it can
+};
+
+/// All of branches/b0, b1 … that hold a kernel.cu, by number. Input Error when there is none.
+Result<std::vector<BranchFile>> read_branches(const Folder& folder, int iteration);
+
+/// Whether methods.json and the branches are those that were raced. Input Error: what to do.
+Status check_raced(const Folder& folder);
+
+/// Which of those that passed is fastest; nothing: none passed. The first kernel is the parent and
+/// does not count.
+std::optional<size_t> fastest(const std::vector<Raced>& raced);
+
+/// Whether a champion counts as better than its parent.
+bool improves(const State& state, const Champion& champion, const std::optional<double>& parent_us);
+
+}  // namespace kw::optimize

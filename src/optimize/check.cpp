@@ -1,0 +1,111 @@
+#include <fmt/core.h>
+
+#include <optional>
+
+#include "optimize/ablations.h"
+#include "optimize/branches.h"
+#include "optimize/evidence.h"
+#include "optimize/sightings.h"
+#include "optimize/steps.h"
+
+namespace kw::optimize {
+namespace {
+
+using Code = std::vector<profile::SassFunction>;
+
+/// Looks for every claimed method in one champion.
+class MethodWatch {
+ public:
+  MethodWatch(Folder& folder, Workshop& workshop, const Examined& champion)
+      : folder_(folder), workshop_(workshop), champion_(champion) {}
+
+  Result<Sighting> look(const Ablation& ablation) {
+    const catalog::Method& method = *catalog::find(ablation.method);
+    std::optional<Code> without;
+    Sighting seen;
+    seen.method = method.id;
+    if (!champion_.sass.empty()) {
+      without = KW_TRY(compared(ablation, seen.compared_with));
+      const profile::SassVerdict verdict =
+          profile::sass_verdict(method, champion_.sass, without ? &*without : nullptr);
+      seen.state = verdict.state;
+      seen.why = verdict.why;
+      seen.rows = verdict.sightings;
+    } else {
+      seen.why = champion_.no_sass.empty() ? "there is no machine code" : champion_.no_sass;
+    }
+    const bool silent = method.sass.empty() && seen.state == profile::SassState::Unknown;
+    if (!silent || ablation.text.empty() ||
+        ablation.attribution.kind == Attribution::Kind::Broken ||
+        ablation.attribution.kind == Attribution::Kind::Essential)
+      return seen;
+    const Examined other =
+        KW_TRY(workshop_.examine(ablation.text, ablation.attribution.ablated_us, ""));
+    return seen_by_counters(method, champion_.metrics, other.metrics);
+  }
+
+ private:
+  /// The kernel without the method, else the parent.
+  Result<std::optional<Code>> compared(const Ablation& ablation, std::string& with) {
+    if (!ablation.text.empty() && ablation.attribution.kind != Attribution::Kind::Broken) {
+      with = "ablated";
+      return workshop_.machine_code(ablation.text);
+    }
+    with = "parent";
+    if (!parent_) {
+      const std::string text = KW_TRY(folder_.read(folder_.state.best.file, kMostKernelBytes));
+      parent_ = KW_TRY(workshop_.machine_code(text));
+    }
+    return *parent_;
+  }
+
+  Folder& folder_;
+  Workshop& workshop_;
+  const Examined& champion_;
+  std::optional<std::optional<Code>> parent_;
+};
+
+}  // namespace
+
+Result<Outcome> check_sass(Folder& folder, Workshop& workshop, const CloseOptions& options) {
+  State& state = folder.state;
+  KW_TRY(may(state, Step::Sass, state.iter));
+  KW_TRY(check_frozen(folder, workshop));
+  KW_TRY(check_raced(folder));
+  const auto name = [&](const char* file) { return Folder::in_iteration(state.iter, file); };
+  const std::string champion = KW_TRY(folder.read_stamped(name("kernel.cu")));
+  const std::vector<Ablation> ablations = KW_TRY(read_ablations(folder));
+  if (options.say) options.say("examining the champion");
+  const std::string report = name("kernel.ncu-rep");
+  KW_TRY(folder.remove(report));
+  const Examined examined =
+      KW_TRY(workshop.examine(champion, state.champion->us, folder.at(report)));
+  Kept kept;
+  kept.file = name("kernel.cu");
+  kept.ncu_report = examined.ncu_report.empty() ? "" : report;
+  KW_TRY(keep_evidence(folder, evidence_of(examined), name("kernel_roofline.json"),
+                       name("kernel_ncu_top.json"), kept));
+  MethodWatch watch(folder, workshop, examined);
+  Outcome outcome;
+  Json checks = Json::array();
+  for (const Ablation& one : ablations) {
+    const Sighting seen = KW_TRY(watch.look(one));
+    checks.push(to_json(seen));
+    outcome.text += fmt::format("  {:<44} {} ({})\n", seen.method,
+                                profile::sass_state_name(seen.state), seen.why);
+  }
+  outcome.document.set("iter", state.iter)
+      .set("kernel", kept.file)
+      .set("target", state.target)
+      .set("available", !examined.sass.empty())
+      .set("note", examined.no_sass)
+      .set("checks", std::move(checks));
+  KW_TRY(folder.write_stamped(name("sass_check.json"), outcome.document.dump(true) + "\n"));
+  state.phase = Phase::Checked;
+  KW_TRY(folder.commit("sass"));
+  outcome.document.set("next_step", next_step(state));
+  if (ablations.empty()) outcome.text = "  no method is claimed\n";
+  return outcome;
+}
+
+}  // namespace kw::optimize

@@ -1,0 +1,95 @@
+#include "optimize/classify.h"
+
+#include <fmt/core.h>
+
+namespace kw::optimize {
+namespace {
+
+using Kind = Attribution::Kind;
+using profile::SassState;
+
+double lost_pct(double champion_over_ablated) {
+  return champion_over_ablated > 0 ? 100 * (1 / champion_over_ablated - 1) : 0;
+}
+
+std::string saves(const Attribution& a) {
+  return fmt::format("it saves {:.2f} % ({:.2f} to {:.2f})", a.pct, a.low, a.high);
+}
+
+Classified by_time(SassState seen, const Attribution& a, double threshold) {
+  if (a.pct <= threshold)
+    return {Class::Ineffective,
+            fmt::format("{}: not more than the {:.2f} % that count", saves(a), threshold)};
+  if (seen == SassState::Unknown)
+    return {Class::Unverified, saves(a) + ", but it could not be seen in the kernel"};
+  if (a.low <= threshold)
+    return {Class::Unverified,
+            fmt::format("{}: not surely more than the {:.2f} % that count", saves(a), threshold)};
+  return {Class::Effective, saves(a) + ", and it is there"};
+}
+
+}  // namespace
+
+const char* attribution_name(Kind kind) {
+  constexpr const char* kNames[] = {"measured", "estimated", "essential", "broken", "missing"};
+  return kNames[static_cast<size_t>(kind)];
+}
+
+const char* class_name(Class one) {
+  constexpr const char* kNames[] = {"effective", "ineffective", "implementation_failed",
+                                    "unverified"};
+  return kNames[static_cast<size_t>(one)];
+}
+
+Attribution attribution_of(const Raced& champion, const Raced& ablated) {
+  Attribution a;
+  a.ablated_us = ablated.us;
+  a.note = ablated.problem;
+  if (!ablated.passed) {
+    const bool judged = ablated.verdict == "wrong" || ablated.verdict == "crashed";
+    a.kind = judged ? Kind::Essential : Kind::Broken;
+    return a;
+  }
+  if (ablated.ratio && champion.measured && ablated.measured) {
+    a.kind = Kind::Measured;
+    a.pct = lost_pct(ablated.ratio->value);
+    a.low = lost_pct(ablated.ratio->high);
+    a.high = lost_pct(ablated.ratio->low);
+    return a;
+  }
+  if (!champion.us || !ablated.us || *champion.us <= 0) {
+    a.kind = Kind::Broken;
+    if (a.note.empty()) a.note = "it was not timed";
+    return a;
+  }
+  a.kind = Kind::Estimated;
+  a.pct = a.low = a.high = 100 * (*ablated.us / *champion.us - 1);
+  return a;
+}
+
+Classified classify(SassState seen, const Attribution& a, double threshold_pct, bool improved) {
+  if (seen == SassState::Absent)
+    return {Class::ImplementationFailed, "it is not in the kernel that claims it"};
+  switch (a.kind) {
+    case Kind::Missing:
+      return {Class::Unverified, "there is no kernel without it to compare with"};
+    case Kind::Broken:
+      return {Class::Unverified, "the kernel without it could not be timed: " + a.note};
+    case Kind::Estimated:
+      return {Class::Unverified,
+              fmt::format("estimated to save {:.2f} %; nothing was timed", a.pct)};
+    case Kind::Essential:
+      if (seen == SassState::Unknown)
+        return {Class::Unverified, "the kernel does not work without it, but it was not seen"};
+      if (!improved)
+        return {Class::Ineffective,
+                "the kernel does not work without it, and is not faster with it"};
+      return {Class::Effective,
+              "the kernel does not work without it, and is faster than its parent"};
+    case Kind::Measured:
+      return by_time(seen, a, threshold_pct);
+  }
+  return {};
+}
+
+}  // namespace kw::optimize

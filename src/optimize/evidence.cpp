@@ -1,0 +1,151 @@
+#include "optimize/evidence.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include "catalog/catalog.h"
+#include "catalog/metric.h"
+#include "profile/trigger.h"
+
+namespace kw::optimize {
+namespace {
+
+constexpr std::array kAxes = {"compute", "memory", "latency"};
+
+using catalog::Expression;
+
+/// How much each comparison of a trigger complains about its metric, the worst of all.
+void complaints(const Expression& part, const profile::MetricSet& metrics,
+                std::map<std::string, double>& worst) {
+  for (const Expression& inner : part.parts) complaints(inner, metrics, worst);
+  if (part.kind != Expression::Kind::Below && part.kind != Expression::Kind::Above) return;
+  if (const auto strength = profile::strength_of(part, metrics).value) {
+    double& most = worst.try_emplace(part.metric, 0.0).first->second;
+    most = std::max(most, *strength);
+  }
+}
+
+Json top_metrics(const profile::MetricSet& metrics, const std::string& axis, int count) {
+  std::map<std::string, double> worst;
+  for (const catalog::Method& method : catalog::methods()) {
+    if (method.axis == axis && method.trigger) complaints(*method.trigger, metrics, worst);
+  }
+  std::vector<std::pair<std::string, double>> order(worst.begin(), worst.end());
+  std::stable_sort(order.begin(), order.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  Json list = Json::array();
+  for (const auto& [id, strength] : order) {
+    if (static_cast<int>(list.items().size()) == count) break;
+    const catalog::Metric* metric = catalog::find_metric(id);
+    const profile::Known* known = metrics.find(id);
+    list.push(Json::object()
+                  .set("name", id)
+                  .set("value", known->value)
+                  .set("unit", catalog::unit_name(metric->unit))
+                  .set("higher_is_worse", metric->better == catalog::Metric::Better::Low)
+                  .set("strength", strength)
+                  .set("source", profile::source_name(known->source))
+                  .set("from", known->from));
+  }
+  return list;
+}
+
+std::optional<double> optional_of(const Json& json) {
+  if (!json.is_number()) return std::nullopt;
+  return json.as_double();
+}
+
+Result<profile::Bottleneck> bottleneck_of(const std::string& name) {
+  for (int i = 0; i <= static_cast<int>(profile::Bottleneck::Mixed); ++i) {
+    const auto one = static_cast<profile::Bottleneck>(i);
+    if (name == profile::bottleneck_name(one)) return one;
+  }
+  return input_error(fmt::format("there is no bottleneck '{}'", name));
+}
+
+Result<profile::Source> source_of(const std::string& name) {
+  for (const profile::Source one :
+       {profile::Source::Static, profile::Source::Vgpu, profile::Source::Ncu}) {
+    if (name == profile::source_name(one)) return one;
+  }
+  return input_error(fmt::format("there is no source '{}'", name));
+}
+
+}  // namespace
+
+Evidence evidence_of(const Examined& examined) {
+  return {examined.metrics, examined.roofline, examined.counters, examined.no_counters};
+}
+
+Json metrics_document(const Evidence& evidence, const std::string& kernel,
+                      const std::string& report, int count) {
+  Json json = Json::object();
+  json.set("degraded", !evidence.counters).set("reason", evidence.no_counters);
+  json.set("profiled_file", kernel).set("backend", "cuda").set("ncu_rep", report);
+  json.set("metric_count_collected", static_cast<int64_t>(evidence.metrics.all().size()));
+  for (const char* axis : kAxes) json.set(axis, top_metrics(evidence.metrics, axis, count));
+  return json.set("all", profile::to_json(evidence.metrics));
+}
+
+Result<profile::Roofline> roofline_from_json(const Json& json) {
+  profile::Roofline r;
+  r.gaps.compute = optional_of(json["delta_compute"]);
+  r.gaps.memory = optional_of(json["delta_memory"]);
+  r.gaps.latency = optional_of(json["delta_latency"]);
+  r.compute_busy = optional_of(json["compute_busy"]);
+  r.memory_busy = optional_of(json["memory_busy"]);
+  r.time_us = optional_of(json["time_us"]);
+  r.floor_us = optional_of(json["floor_us"]);
+  r.estimated = json["estimated"].as_bool();
+  r.near_peak = json["near_peak"].as_bool();
+  r.bottleneck = KW_TRY(bottleneck_of(json["bound"].as_string()));
+  const Json& budget = json["axis_budget"];
+  r.budget = {static_cast<int>(budget["compute"].as_int()),
+              static_cast<int>(budget["memory"].as_int()),
+              static_cast<int>(budget["latency"].as_int())};
+  r.reasons = strings_of(json["reasons"]);
+  return r;
+}
+
+Result<Evidence> read_evidence(const Json& roofline, const Json& metrics) {
+  Evidence evidence;
+  evidence.roofline = KW_TRY(roofline_from_json(roofline));
+  evidence.counters = !metrics["degraded"].as_bool(true);
+  evidence.no_counters = metrics["reason"].as_string();
+  const Json& all = metrics["all"];
+  evidence.metrics.kernel = all["kernel"].as_string();
+  evidence.metrics.notes = strings_of(all["notes"]);
+  for (const auto& [id, known] : all["metrics"].members()) {
+    if (catalog::find_metric(id) == nullptr)
+      return input_error(fmt::format("there is no metric '{}'", id));
+    const profile::Source source = KW_TRY(source_of(known["source"].as_string()));
+    const Json& value = known["value"];
+    evidence.metrics.set(id, value.is_bool() ? (value.as_bool() ? 1.0 : 0.0) : value.as_double(),
+                         source, known["from"].as_string());
+  }
+  return evidence;
+}
+
+Status keep_evidence(Folder& folder, const Evidence& evidence, const std::string& roofline_name,
+                     const std::string& metrics_name, Kept& kept) {
+  kept.roofline = roofline_name;
+  kept.metrics = metrics_name;
+  const Json metrics =
+      metrics_document(evidence, kept.file, kept.ncu_report, folder.state.settings.ncu_num);
+  KW_TRY(
+      folder.write_stamped(roofline_name, profile::to_json(evidence.roofline).dump(true) + "\n"));
+  return folder.write_stamped(metrics_name, metrics.dump(true) + "\n");
+}
+
+Result<Evidence> evidence_about(const Folder& folder, const Kept& kept) {
+  const std::string roofline = KW_TRY(folder.read_stamped(kept.roofline));
+  const std::string metrics = KW_TRY(folder.read_stamped(kept.metrics));
+  const Json first = KW_TRY(Json::parse(roofline));
+  const Json second = KW_TRY(Json::parse(metrics));
+  return read_evidence(first, second);
+}
+
+}  // namespace kw::optimize

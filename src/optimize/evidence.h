@@ -1,0 +1,36 @@
+// What is known about a kernel, as files of the run folder: roofline.json and ncu_top.json, written
+// and read back. The numbers are profile's.
+#pragma once
+
+#include <string>
+
+#include "base/json.h"
+#include "base/result.h"
+#include "optimize/folder.h"
+#include "optimize/workshop.h"
+
+namespace kw::optimize {
+
+struct Evidence {
+  profile::MetricSet metrics;
+  profile::Roofline roofline;
+  bool counters = false;
+  std::string no_counters;
+};
+
+Evidence evidence_of(const Examined& examined);
+
+/// ncu_top.json: the `count` worst metrics of each axis by the catalogue's triggers, then all.
+Json metrics_document(const Evidence& evidence, const std::string& kernel,
+                      const std::string& report, int count);
+/// The metrics such a document holds, and who counted them.
+Result<Evidence> read_evidence(const Json& roofline, const Json& metrics);
+Result<profile::Roofline> roofline_from_json(const Json& json);
+
+/// Writes both files (stamped) and names them in `kept`.
+Status keep_evidence(Folder& folder, const Evidence& evidence, const std::string& roofline_name,
+                     const std::string& metrics_name, Kept& kept);
+/// Reads the evidence about a kept kernel.
+Result<Evidence> evidence_about(const Folder& folder, const Kept& kept);
+
+}  // namespace kw::optimize

@@ -1,0 +1,104 @@
+#include <fmt/core.h>
+
+#include "optimize/bench_file.h"
+#include "optimize/steps.h"
+#include "optimize/summary.h"
+
+namespace kw::optimize {
+namespace {
+
+/// Baseline and best once more, together: times of different days cannot be divided.
+Status race_headline(Folder& folder, Workshop& workshop) {
+  State& state = folder.state;
+  if (state.best.iter == 0 || !workshop.measures()) return Done{};
+  KW_TRY(check_frozen(folder, workshop));
+  const std::string first = KW_TRY(folder.read(state.baseline.file, kMostKernelBytes));
+  const std::string best = KW_TRY(folder.read(state.best.file, kMostKernelBytes));
+  const std::vector<Raced> raced = KW_TRY(workshop.race({first, best}));
+  state.headline = raced[1].ratio;
+  return folder.write_json("headline_bench.json", bench_document(state, state.best.file, raced[1]));
+}
+
+void give_up_open(State& state) {
+  if (state.phase == Phase::Ready || state.phase == Phase::Closed) return;
+  state.history.push(Json::object()
+                         .set("iter", state.iter)
+                         .set("kernel_file", Json())
+                         .set("methods", Json::array())
+                         .set("ms", Json())
+                         .set("validation_passed", false)
+                         .set("status", "abandoned")
+                         .set("adopted", false)
+                         .set("retries", state.retries));
+  state.champion.reset();
+}
+
+}  // namespace
+
+Result<Outcome> finalize(Folder& folder, Workshop* workshop, bool force, const Say& say) {
+  State& state = folder.state;
+  KW_TRY(may(state, Step::Finalize, state.iter, force));
+  give_up_open(state);
+  if (workshop != nullptr) {
+    if (say) say("racing the baseline and the best together");
+    KW_TRY(race_headline(folder, *workshop));
+  }
+  state.phase = Phase::Finalized;
+  KW_TRY(folder.write("summary.md", summary_text(state)));
+  KW_TRY(folder.commit("finalize"));
+  Outcome outcome = show_state(state);
+  outcome.document = Json::object()
+                         .set("run_dir", folder.path())
+                         .set("summary", folder.at("summary.md"))
+                         .set("best_file", folder.at(state.best.file))
+                         .set("baseline_ms", optional_ms(state.baseline.us))
+                         .set("best_metric_ms", optional_ms(state.best.us))
+                         .set("measured", state.best.measured)
+                         .set("speedup", state.headline    ? Json(state.headline->value)
+                                         : state.speedup() ? Json(*state.speedup())
+                                                           : Json())
+                         .set("headline", state.headline ? to_json(*state.headline) : Json())
+                         .set("effective_methods", state.effective)
+                         .set("ineffective_methods", state.ineffective)
+                         .set("implementation_failed_methods", state.implementation_failed)
+                         .set("unverified_methods", state.unverified)
+                         .set("history", state.history);
+  outcome.text += fmt::format("summary   {}\n", folder.at("summary.md"));
+  return outcome;
+}
+
+Outcome show_state(const State& state) {
+  Outcome outcome;
+  outcome.document = to_json(state);
+  outcome.document.set("next_step", next_step(state));
+  std::string& text = outcome.text;
+  text = fmt::format("run       {}\n", state.run_dir);
+  text += fmt::format("task      {} on {}{}\n", state.task, state.target,
+                      state.measures ? "" : " (estimates: there is no clock)");
+  text += fmt::format("phase     {}", phase_name(state.phase));
+  if (state.iter > 0)
+    text += fmt::format(", iteration {} of {}", state.iter, state.settings.iterations);
+  if (state.retries > 0) text += fmt::format(", {} failed tries", state.retries);
+  text += fmt::format("\nbaseline  {}\n", time_text(state.baseline.us, state.baseline.measured));
+  text += fmt::format("best      {} ({})\n", time_text(state.best.us, state.best.measured),
+                      state.best.file);
+  if (state.headline)
+    text += fmt::format("speedup   {}\n", ratio_text(*state.headline));
+  else if (state.best.iter > 0 && state.speedup())
+    text += fmt::format("speedup   {:.2f}x{}\n", *state.speedup(),
+                        state.measures ? "" : " (estimated)");
+  constexpr std::pair<const char*, Json State::*> kClasses[] = {
+      {"effective", &State::effective},
+      {"ineffective", &State::ineffective},
+      {"failed", &State::implementation_failed},
+      {"unverified", &State::unverified}};
+  for (const auto& [name, list] : kClasses) {
+    for (const Json& entry : (state.*list).items())
+      text += fmt::format("{:<12}{} (iteration {}): {}\n", name, entry["id"].as_string(),
+                          entry["iter"].as_int(), entry["note"].as_string());
+  }
+  if (state.phase != Phase::Finalized) text += "next      " + next_step(state) + "\n";
+  return outcome;
+}
+
+}  // namespace kw::optimize

@@ -1,0 +1,226 @@
+#include "optimize/loop.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "base/text.h"
+#include "optimize/analysis.h"
+#include "optimize/evidence.h"
+#include "optimize/plan.h"
+#include "os/files.h"
+#include "profile/text.h"
+
+namespace kw::optimize {
+namespace {
+
+using Reasons = std::map<std::string, std::string>;
+
+constexpr int kMostPlans = 4;  // of one try, each without what the author could not write before
+
+/// "id: why" -> {id, why}; a line without an id is nobody's.
+std::pair<std::string, std::string> split_reason(const std::string& line) {
+  const size_t colon = line.find(": ");
+  if (colon == std::string::npos) return {line, "the author cannot write it here"};
+  return {line.substr(0, colon), line.substr(colon + 2)};
+}
+
+bool in_list(const std::vector<std::string>& ids, const std::string& id) {
+  return std::ranges::find(ids, id) != ids.end();
+}
+
+/// One run with one author.
+class Loop {
+ public:
+  Loop(Folder& folder, Workshop& workshop, Author& author, const LoopOptions& options)
+      : folder_(folder),
+        state_(folder.state),
+        workshop_(workshop),
+        author_(author),
+        options_(options) {}
+
+  Result<Outcome> run() {
+    std::string stopped;
+    while (stopped.empty() && state_.phase != Phase::Finalized) {
+      if (options_.cancelled && options_.cancelled())
+        return environment_error(
+            fmt::format("interrupted; go on with: kernelwright optimize --run-dir {}",
+                        shell_quote(folder_.path())));
+      stopped = KW_TRY(step());
+    }
+    if (state_.phase == Phase::Finalized) return show_state(state_);
+    Outcome outcome = KW_TRY(finalize(folder_, &workshop_, true, options_.say));
+    outcome.document.set("stopped", stopped);
+    outcome.text = text_ + "stopped   " + stopped + "\n" + outcome.text;
+    return outcome;
+  }
+
+ private:
+  void say(const std::string& what) const {
+    if (options_.say) options_.say(what);
+  }
+
+  /// Why it is over; "" to go on.
+  Result<std::string> step() {
+    if (state_.phase == Phase::Ready || state_.phase == Phase::Closed) return open();
+    if (state_.phase == Phase::Opened) {
+      const std::string nothing = KW_TRY(write());
+      if (!nothing.empty()) return nothing;
+    }
+    CloseOptions close;
+    close.say = options_.say;
+    const Outcome outcome = KW_TRY(close_iter(folder_, workshop_, close));
+    text_ += outcome.text;
+    if (outcome.document["status"].as_string() == "methods_refused")
+      return std::string("the methods of the author were refused");
+    note_failures(outcome);
+    return std::string();
+  }
+
+  Result<std::string> open() {
+    if (state_.iter >= state_.settings.iterations)
+      return fmt::format("all {} iterations are done", state_.settings.iterations);
+    const Evidence evidence = KW_TRY(evidence_about(folder_, state_.best));
+    if (evidence.roofline.near_peak && !options_.force)
+      return std::string("near the peak: there is nothing left to win");
+    say(fmt::format("iteration {}", state_.iter + 1));
+    KW_TRY(open_iter(folder_, state_.iter + 1, options_.force));
+    text_ += fmt::format("iteration {}\n", state_.iter);
+    failures_.clear();
+    return std::string();
+  }
+
+  /// What this author will never write for this kernel, and what was tried here without being
+  /// adopted: a second look would see the same.
+  Reasons exclusions() {
+    Reasons excluded;
+    for (const catalog::Method& method : catalog::methods()) {
+      if (method.expressible != catalog::Expressible::Module) continue;
+      const std::string why = author_.cannot_apply(method.id, parent_);
+      if (!why.empty()) excluded.emplace(method.id, why);
+    }
+    for (const Json& entry : state_.unverified.items()) {
+      const std::string& id = entry["id"].as_string();
+      if (entry["iter"].as_int() > state_.best.iter && !in_list(state_.best.methods, id))
+        excluded.emplace(
+            id, fmt::format("tried in iteration {} without being faster", entry["iter"].as_int()));
+    }
+    return excluded;
+  }
+
+  Assignment assignment(const profile::Plan& plan, const Evidence& evidence) const {
+    Assignment ask;
+    ask.iteration = state_.iter;
+    ask.retry = state_.retries;
+    ask.branches = state_.settings.branches;
+    ask.parent = parent_;
+    for (const profile::Judged* one : plan.chosen) {
+      ask.methods.push_back(one->method->id);
+      ask.guidance.push_back(one->method->guidance);
+    }
+    for (const Json& entry : state_.effective.items()) {
+      const std::string& id = entry["id"].as_string();
+      if (in_list(state_.best.methods, id) && !in_list(ask.inherited, id)) ask.inherited.push_back(id);
+    }
+    ask.evidence = profile::roofline_text(evidence.roofline) + "\n" +
+                   profile::metrics_text(evidence.metrics) + "\n" + profile::plan_text(plan);
+    ask.failures = failures_;
+    ask.known = known();
+    return ask;
+  }
+
+  /// Every text that was a branch or the baseline of this run, and failed or lost.
+  std::vector<std::string> known() const {
+    std::vector<std::string> texts;
+    for (const std::string& pattern :
+         {folder_.at("baseline/*.cu"), folder_.at("iterv*/branches/b*/kernel.cu")}) {
+      for (const std::string& path : os::glob(pattern)) {
+        const Result<std::string> text = os::read_file(path, kMostKernelBytes);
+        if (text && !in_list(texts, *text)) texts.push_back(*text);
+      }
+    }
+    for (const std::string& text : tried_) {
+      if (!in_list(texts, text)) texts.push_back(text);
+    }
+    return texts;
+  }
+
+  /// Plans until the author offers something; "" when files were written.
+  Result<std::string> write() {
+    parent_ = KW_TRY(folder_.read(state_.best.file, kMostKernelBytes));
+    const Evidence evidence = KW_TRY(evidence_about(folder_, state_.best));
+    Reasons excluded = exclusions();
+    for (int i = 0; i < kMostPlans; ++i) {
+      const profile::Plan plan = KW_TRY(plan_iteration(state_, evidence, excluded));
+      const Assignment ask = assignment(plan, evidence);
+      say(fmt::format("iteration {}: {} writes branches for {}", state_.iter, author_.name(),
+                      ask.methods.empty() ? "other tunables" : join(ask.methods, ", ")));
+      const Written written = KW_TRY(author_.write(ask));
+      for (const std::string& line : written.cannot) excluded.insert(split_reason(line));
+      if (!written.branches.empty()) {
+        KW_TRY(fill_in(plan, evidence, written, excluded));
+        return std::string();
+      }
+      if (ask.methods.empty()) break;
+      const size_t before = excluded.size();
+      for (const std::string& id : ask.methods)
+        excluded.emplace(id, author_.name() + " offered no kernel with it");
+      if (excluded.size() == before) break;
+    }
+    return author_.name() + " has nothing more to try";
+  }
+
+  Status fill_in(const profile::Plan& plan, const Evidence& evidence, const Written& written,
+                 const Reasons& excluded) {
+    const auto name = [&](const std::string& file) {
+      return Folder::in_iteration(state_.iter, file);
+    };
+    KW_TRY(folder_.remove(name("branches")));
+    std::vector<std::string> notes;
+    const size_t count =
+        std::min(written.branches.size(), static_cast<size_t>(state_.settings.branches));
+    for (size_t i = 0; i < count; ++i) {
+      const Branch& branch = written.branches[i];
+      KW_TRY(folder_.write(name(fmt::format("branches/b{}/kernel.cu", i + 1)), branch.text));
+      notes.push_back(fmt::format("b{}: {}", i + 1, branch.note));
+      tried_.push_back(branch.text);
+    }
+    std::vector<std::string> claimed;
+    for (const profile::Judged* one : plan.chosen) {
+      if (in_list(written.applied, one->method->id)) claimed.push_back(one->method->id);
+    }
+    KW_TRY(folder_.write_json(name("methods.json"),
+                              methods_document(plan, state_, state_.iter, claimed, excluded)));
+    std::vector<std::string> cannot;
+    for (const auto& [id, why] : excluded) cannot.push_back(id + ": " + why);
+    return folder_.write(name("analysis.md"),
+                         analysis_by(author_.name(), state_, evidence, plan, notes, cannot));
+  }
+
+  void note_failures(const Outcome& outcome) {
+    failures_.clear();
+    if (outcome.ok) return;
+    for (const Json& row : outcome.document["branches"].items())
+      failures_.push_back(fmt::format("{}: {}: {}", row["branch"].as_string(),
+                                      row["verdict"].as_string(), row["error"].as_string()));
+  }
+
+  Folder& folder_;
+  State& state_;
+  Workshop& workshop_;
+  Author& author_;
+  const LoopOptions& options_;
+  std::string parent_, text_;
+  std::vector<std::string> failures_, tried_;
+};
+
+}  // namespace
+
+Result<Outcome> optimize_all(Folder& folder, Workshop& workshop, Author& author,
+                             const LoopOptions& options) {
+  return Loop(folder, workshop, author, options).run();
+}
+
+}  // namespace kw::optimize

@@ -1,0 +1,181 @@
+#include "optimize/plan.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "arch/arch.h"
+#include "base/text.h"
+
+namespace kw::optimize {
+namespace {
+
+using catalog::Method;
+using profile::Judged;
+using profile::Plan;
+using profile::Standing;
+
+bool among(const std::vector<std::string>& ids, const std::string& id) {
+  return std::ranges::find(ids, id) != ids.end();
+}
+
+std::map<std::string, profile::Record> record_of(const State& state) {
+  std::map<std::string, profile::Record> past;
+  for (const Json& entry : state.selected.items()) ++past[entry["id"].as_string()].tried;
+  for (const Json& entry : state.effective.items()) ++past[entry["id"].as_string()].effective;
+  return past;
+}
+
+const Judged* judged_of(const Plan& plan, const std::string& id) {
+  const auto found =
+      std::ranges::find_if(plan.methods, [&](const Judged& one) { return one.method->id == id; });
+  return found == plan.methods.end() ? nullptr : &*found;
+}
+
+/// Whether a method leaves no room for another one.
+std::string relation(const Method& method, const std::vector<std::string>& others) {
+  for (const std::string& id : others) {
+    const Method* other = catalog::find(id);
+    if (other == nullptr || other == &method) continue;
+    if (among(method.conflicts, id)) return "conflict";
+    if (among(other->supersedes, method.id) || among(method.supersedes, id)) return "superseded";
+  }
+  return "";
+}
+
+/// Whether the standing follows from the method alone, whatever else is chosen.
+bool stands_alone(Standing standing) {
+  switch (standing) {
+    case Standing::AlreadyApplied:
+    case Standing::ArchIncompatible:
+    case Standing::NotExpressible:
+    case Standing::EffectForbidden:
+    case Standing::Banned:
+    case Standing::SkipCondition:
+    case Standing::InsufficientEvidence:
+    case Standing::NoTrigger:
+    case Standing::NoGain:
+      return true;
+    case Standing::Chosen:
+    case Standing::NeedsOther:
+    case Standing::Conflict:
+    case Standing::Superseded:
+    case Standing::LowerScore:
+      return false;
+  }
+  return false;
+}
+
+Json skipped_document(const Plan& plan, const State& state, const Method& method,
+                      const std::vector<std::string>& claimed,
+                      const std::map<std::string, std::string>& excluded) {
+  Json skipped = Json::array();
+  for (const Method& higher : catalog::methods()) {
+    if (higher.axis != method.axis || higher.priority >= method.priority ||
+        among(claimed, higher.id))
+      continue;
+    std::string reason = "cannot_apply", why;
+    const Judged* judged = judged_of(plan, higher.id);
+    if (const auto out = excluded.find(higher.id); out != excluded.end()) {
+      why = out->second;
+    } else if (judged != nullptr) {
+      const std::string known = reason_not_chosen(plan, state, *judged, claimed);
+      reason = known.empty() ? "cannot_apply" : known;
+      why = known.empty() ? "the author offered no kernel that has it" : judged->why;
+    }
+    skipped.push(Json::object()
+                     .set("id", higher.id)
+                     .set("priority", higher.priority)
+                     .set("reason", reason)
+                     .set("why", why));
+  }
+  return skipped;
+}
+
+}  // namespace
+
+Result<std::string> context_of(const State& state, const profile::Roofline& roofline) {
+  const arch::Target target = KW_TRY(arch::find_target(state.target));
+  return profile::fingerprint(state.task_hash, target, roofline.bottleneck);
+}
+
+Result<Plan> plan_iteration(const State& state, const Evidence& evidence,
+                            const std::map<std::string, std::string>& excluded) {
+  const arch::Target target = KW_TRY(arch::find_target(state.target));
+  profile::PlanInput input{evidence.metrics, evidence.roofline, target,
+                           KW_TRY(context_of(state, evidence.roofline)), state.best.methods};
+  for (const Ban& ban : state.bans) input.banned.insert({ban.method, ban.context});
+  input.past = record_of(state);
+  // Judgements point at the methods they are about, so what is left out is banned, not removed.
+  for (const auto& [id, why] : excluded) input.banned.insert({id, input.context});
+  Plan plan = profile::plan_methods(catalog::methods(), input);
+  for (Judged& judged : plan.methods) {
+    const auto out = excluded.find(judged.method->id);
+    if (out != excluded.end() && judged.standing == Standing::Banned) judged.why = out->second;
+  }
+  return plan;
+}
+
+std::string reason_not_chosen(const Plan& plan, const State& state, const Judged& higher,
+                              const std::vector<std::string>& claimed) {
+  if (stands_alone(higher.standing)) return profile::standing_name(higher.standing);
+  std::vector<std::string> there = state.best.methods;
+  there.insert(there.end(), claimed.begin(), claimed.end());
+  if (const std::string why = relation(*higher.method, there); !why.empty()) return why;
+  const bool needs_more = std::ranges::any_of(
+      higher.method->needs, [&](const std::string& id) { return !among(there, id); });
+  if (needs_more) return "needs_other";
+  double least = std::numeric_limits<double>::infinity();
+  for (const std::string& id : claimed) {
+    const Judged* one = judged_of(plan, id);
+    if (one != nullptr && one->method->axis == higher.method->axis)
+      least = std::min(least, one->score);
+  }
+  return higher.score <= least ? "lower_score" : "";
+}
+
+Json methods_document(const Plan& plan, const State& state, int iteration,
+                      const std::vector<std::string>& claimed,
+                      const std::map<std::string, std::string>& excluded) {
+  Json methods = Json::array();
+  for (const std::string& id : claimed) {
+    const Judged* judged = judged_of(plan, id);
+    if (judged == nullptr) continue;
+    const Method& method = *judged->method;
+    methods.push(
+        Json::object()
+            .set("id", method.id)
+            .set("name", method.title)
+            .set("axis", method.axis)
+            .set("priority", method.priority)
+            .set("description", judged->why)
+            .set("trigger_strength", judged->strength ? Json(*judged->strength) : Json())
+            .set("evidence", strings_json(judged->evidence))
+            .set("skipped_higher", skipped_document(plan, state, method, claimed, excluded)));
+  }
+  return Json::object()
+      .set("iter", iteration)
+      .set("inherited_methods", strings_json(state.best.methods))
+      .set("methods", std::move(methods));
+}
+
+Json plan_document(const Plan& plan, const State& state, int iteration) {
+  std::vector<std::string> chosen;
+  for (const Judged* one : plan.chosen) chosen.push_back(one->method->id);
+  Json json = methods_document(plan, state, iteration, chosen, {});
+  Json standings = Json::array();
+  for (const Judged& one : plan.methods) {
+    standings.push(Json::object()
+                       .set("id", one.method->id)
+                       .set("axis", one.method->axis)
+                       .set("priority", one.method->priority)
+                       .set("reason", profile::standing_name(one.standing))
+                       .set("why", one.why)
+                       .set("score", one.score)
+                       .set("missing", strings_json(one.missing)));
+  }
+  return json.set("standings", std::move(standings));
+}
+
+}  // namespace kw::optimize

@@ -1,0 +1,244 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <map>
+
+#include "base/hash.h"
+#include "base/text.h"
+#include "optimize/bench_file.h"
+#include "optimize/branches.h"
+#include "optimize/plan.h"
+#include "optimize/records.h"
+#include "optimize/steps.h"
+
+namespace kw::optimize {
+namespace {
+
+/// One race of an iteration, from the files to branch_results.json.
+class BranchRace {
+ public:
+  BranchRace(Folder& folder, Workshop& workshop, const CloseOptions& options)
+      : folder_(folder), state_(folder.state), workshop_(workshop), options_(options) {}
+
+  Result<Outcome> run() {
+    KW_TRY(may(state_, Step::Branch, state_.iter));
+    KW_TRY(check_frozen(folder_, workshop_));
+    const Outcome gate = KW_TRY(pass_gate());
+    if (!gate.ok) return gate;
+    branches_ = KW_TRY(read_branches(folder_, state_.iter));
+    parent_ = KW_TRY(folder_.read(state_.best.file, kMostKernelBytes));
+    KW_TRY(race());
+    KW_TRY(write_benches());
+    const std::optional<size_t> champion = fastest(all_);
+    return champion ? crown(*champion - 1) : nobody();
+  }
+
+ private:
+  std::string name(const char* file) const { return Folder::in_iteration(state_.iter, file); }
+
+  /// methods.json, before anything is compiled.
+  Result<Outcome> pass_gate() {
+    Outcome gate = KW_TRY(validate_methods(folder_, state_.iter));
+    state_.overridden.clear();
+    if (!gate.ok && options_.skip_validation && gate.document["errors"].items().empty()) {
+      state_.overridden = strings_of(gate.document["refusals"]);
+      gate.ok = true;
+    }
+    claimed_ = strings_of(gate.document["methods"]);
+    if (!gate.ok) gate.text += "nothing was compiled\n";
+    gate.document.set("status", "methods_refused").set("next_step", next_step(state_));
+    return gate;
+  }
+
+  /// Kernels that are worth a race, each text once: first the parent.
+  Status race() {
+    std::vector<std::string> texts = {parent_};
+    std::map<std::string, size_t> places = {{parent_, 0}};
+    for (BranchFile& branch : branches_) {
+      if (branch.text == parent_) branch.problem = "it is the parent, unchanged";
+      if (!branch.problem.empty()) continue;
+      if (places.try_emplace(branch.text, texts.size()).second) texts.push_back(branch.text);
+    }
+    if (options_.say)
+      options_.say(fmt::format("judging and racing the parent and {} branches", texts.size() - 1));
+    std::vector<Raced> raced;
+    if (texts.size() > 1) raced = KW_TRY(workshop_.race(texts));
+    if (!raced.empty() && !raced.front().passed)
+      return environment_error(fmt::format("the parent {} passed before and does not now: {}",
+                                           state_.best.file, raced.front().problem));
+    all_ = {raced.empty() ? Raced{} : raced.front()};
+    for (const BranchFile& branch : branches_) {
+      Raced one;
+      one.verdict = "rejected";
+      one.problem = branch.problem;
+      all_.push_back(branch.problem.empty() ? raced[places.at(branch.text)] : one);
+    }
+    return Done{};
+  }
+
+  Status write_benches() {
+    KW_TRY(folder_.write_json(name("parent_bench.json"),
+                              bench_document(state_, state_.best.file, all_.front())));
+    for (size_t i = 0; i < branches_.size(); ++i) {
+      const std::string bench =
+          name(fmt::format("branches/{}/bench.json", branches_[i].name).c_str());
+      KW_TRY(folder_.write_json(bench, bench_document(state_, branches_[i].file, all_[i + 1])));
+    }
+    return Done{};
+  }
+
+  Json branch_row(size_t i) const {
+    const Raced& raced = all_[i + 1];
+    return Json::object()
+        .set("branch_index", branches_[i].index)
+        .set("branch", branches_[i].name)
+        .set("kernel", branches_[i].file)
+        .set("passed", raced.passed)
+        .set("verdict", raced.verdict)
+        .set("ms", optional_ms(raced.us))
+        .set("measured", raced.measured)
+        .set("speedup", raced.ratio ? to_json(*raced.ratio) : Json())
+        .set("error", raced.problem);
+  }
+
+  /// Those that passed and are not the champion, with what they lack.
+  Json frontier(size_t champion) const {
+    Json list = Json::array();
+    const Raced& best = all_[champion + 1];
+    for (size_t i = 0; i < branches_.size(); ++i) {
+      const Raced& raced = all_[i + 1];
+      if (i == champion || !raced.passed) continue;
+      std::string why = "it was not timed: " + raced.problem;
+      Json delta;
+      if (raced.us && best.us && *best.us > 0) {
+        const double pct = 100 * (*raced.us / *best.us - 1);
+        why = branches_[i].text == branches_[champion].text
+                  ? fmt::format("the same text as {}", branches_[champion].name)
+                  : fmt::format("{:.1f} % slower than {}{}", pct, branches_[champion].name,
+                                raced.measured ? "" : " (estimated)");
+        delta = Json((*raced.us - *best.us) / 1000);
+      }
+      list.push(Json::object()
+                    .set("iter", state_.iter)
+                    .set("branch_index", branches_[i].index)
+                    .set("kernel", branches_[i].file)
+                    .set("ms", optional_ms(raced.us))
+                    .set("measured", raced.measured)
+                    .set("delta_from_champion", delta)
+                    .set("methods", strings_json(claimed_))
+                    .set("why", why));
+    }
+    return list;
+  }
+
+  Json results(const char* status, Json champion, Json rest) const {
+    Json rows = Json::array();
+    int64_t valid = 0;
+    for (size_t i = 0; i < branches_.size(); ++i) {
+      rows.push(branch_row(i));
+      valid += all_[i + 1].passed ? 1 : 0;
+    }
+    return Json::object()
+        .set("iter", state_.iter)
+        .set("status", status)
+        .set("parent", Json::object()
+                           .set("kernel", state_.best.file)
+                           .set("ms", optional_ms(all_.front().us))
+                           .set("measured", all_.front().measured))
+        .set("champion", std::move(champion))
+        .set("branches", std::move(rows))
+        .set("frontier", std::move(rest))
+        .set("total_branches", static_cast<int64_t>(branches_.size()))
+        .set("valid_branches", valid);
+  }
+
+  std::string table() const {
+    std::string text =
+        fmt::format("  {:<6} {:<9} {:<28} {}\n", "parent", "passed",
+                    time_text(all_.front().us, all_.front().measured), state_.best.file);
+    for (size_t i = 0; i < branches_.size(); ++i) {
+      const Raced& raced = all_[i + 1];
+      text += fmt::format("  {:<6} {:<9} {:<28} {}\n", branches_[i].name, raced.verdict,
+                          time_text(raced.us, raced.measured),
+                          raced.ratio ? ratio_text(*raced.ratio) : raced.problem);
+    }
+    return text;
+  }
+
+  Result<Outcome> crown(size_t champion) {
+    const Raced& raced = all_[champion + 1];
+    const BranchFile& branch = branches_[champion];
+    forget_inputs(state_);
+    KW_TRY(folder_.write_stamped(name("kernel.cu"), branch.text));
+    KW_TRY(
+        folder_.write_json(name("bench.json"), bench_document(state_, name("kernel.cu"), raced)));
+    const std::string methods = KW_TRY(folder_.read(name("methods.json")));
+    state_.stamps[name("methods.json")] = hash_hex(methods);
+    for (const BranchFile& one : branches_) state_.stamps[one.file] = hash_hex(one.text);
+    const Json document = results("champion_selected",
+                                  Json::object()
+                                      .set("branch_index", branch.index)
+                                      .set("kernel", name("kernel.cu"))
+                                      .set("ms", optional_ms(raced.us))
+                                      .set("measured", raced.measured)
+                                      .set("speedup", raced.ratio ? to_json(*raced.ratio) : Json()),
+                                  frontier(champion));
+    KW_TRY(folder_.write_stamped(name("branch_results.json"), document.dump(true) + "\n"));
+    state_.champion = Champion{branch.name, raced.us, raced.measured, raced.ratio};
+    state_.phase = Phase::Raced;
+    KW_TRY(folder_.commit("branch", Json::object().set("champion", branch.name)));
+    Outcome outcome;
+    outcome.text = table() + fmt::format("champion: {}\n", branch.name);
+    outcome.document = document;
+    outcome.document.set("next_step", next_step(state_));
+    return outcome;
+  }
+
+  Result<Outcome> nobody() {
+    const Json document = results("all_branches_failed", Json(), Json::array());
+    KW_TRY(folder_.write_json(name("branch_results.json"), document));
+    forget_inputs(state_);
+    state_.champion.reset();
+    state_.phase = Phase::Opened;
+    Outcome outcome;
+    outcome.ok = false;
+    outcome.document = document;
+    outcome.text = table();
+    ++state_.retries;
+    if (state_.retries > kMostRetries) {
+      KW_TRY(record_failure(folder_, claimed_));
+      outcome.text +=
+          fmt::format("all branches failed for the {}th time: iteration {} is recorded as failed\n",
+                      state_.retries, state_.iter);
+    } else {
+      outcome.text += fmt::format(
+          "all branches failed: mend them, then close-iter again ({} of {} "
+          "retries left)\n",
+          kMostRetries - state_.retries + 1, kMostRetries);
+    }
+    KW_TRY(folder_.commit("branch", Json::object().set("failed", state_.retries)));
+    outcome.document.set("retries", state_.retries)
+        .set("retries_left", std::max(0, kMostRetries - state_.retries + 1))
+        .set("recorded", state_.phase == Phase::Closed)
+        .set("next_step", next_step(state_));
+    outcome.text += "next: " + next_step(state_) + "\n";
+    return outcome;
+  }
+
+  Folder& folder_;
+  State& state_;
+  Workshop& workshop_;
+  const CloseOptions& options_;
+  std::vector<std::string> claimed_;
+  std::vector<BranchFile> branches_;
+  std::string parent_;
+  std::vector<Raced> all_;  // the parent, then parallel to branches_
+};
+
+}  // namespace
+
+Result<Outcome> branch(Folder& folder, Workshop& workshop, const CloseOptions& options) {
+  return BranchRace(folder, workshop, options).run();
+}
+
+}  // namespace kw::optimize

@@ -1,0 +1,32 @@
+// What an iteration leaves in the state: entries of the lists, bans, history. Internal to optimize.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "optimize/claims.h"
+#include "optimize/classify.h"
+#include "optimize/folder.h"
+
+namespace kw::optimize {
+
+/// Forgets the hashes of what the open iteration was raced with.
+void forget_inputs(State& state);
+
+/// One method of a closed iteration.
+struct MethodResult {
+  std::string id;
+  Attribution attribution;
+  profile::SassState seen = profile::SassState::Unknown;
+  std::string seen_why;
+  Classified classified;
+};
+
+/// Adds the entry to the list of its class, and a ban where it failed.
+void record_method(State& state, const Claims& claims, const MethodResult& result,
+                   const std::string& context);
+
+/// After the last retry: history, methods, bans; the iteration is closed. The caller commits.
+Status record_failure(Folder& folder, const std::vector<std::string>& claimed);
+
+}  // namespace kw::optimize

@@ -1,0 +1,200 @@
+#include <fmt/core.h>
+
+#include "base/hash.h"
+#include "base/text.h"
+#include "kernel/methods.h"
+#include "kernel/parse.h"
+#include "optimize/bench_file.h"
+#include "optimize/evidence.h"
+#include "optimize/steps.h"
+#include "os/files.h"
+
+namespace kw::optimize {
+namespace {
+
+std::string reference_hash(const std::string& path) {
+  if (path.empty() || os::is_directory(path)) return "";
+  const Result<std::string> text = os::read_file(path, kMostFileBytes);
+  return text ? hash_hex(*text) : "";
+}
+
+/// What is wrong with the baseline before anything is run; "" when nothing is.
+std::string module_problems(const SetupRequest& request) {
+  const kernel::ParseOutcome parsed = kernel::parse(request.text, request.name);
+  if (parsed.module) return "";
+  return kernel::render_diagnostics(parsed.diagnostics, request.text, request.name);
+}
+
+Json preflight_document(const SetupRequest& request, bool ok,
+                        const std::vector<std::string>& errors,
+                        const std::vector<std::string>& warnings) {
+  return Json::object()
+      .set("ok", ok)
+      .set("baseline", request.settings.baseline)
+      .set("ref", request.settings.reference)
+      .set("errors", strings_json(errors))
+      .set("warnings", strings_json(warnings));
+}
+
+std::vector<std::string> machine_warnings(const Workshop& workshop) {
+  if (workshop.measures()) return {};
+  return {"there is no clock here: all times are estimates, and no method will count as effective"};
+}
+
+struct Judgement {
+  Outcome outcome;
+  std::optional<Raced> raced;  // when it passed
+};
+
+Result<Judgement> judge_baseline(const SetupRequest& request, Workshop& workshop) {
+  Judgement judgement;
+  std::vector<std::string> errors, warnings = machine_warnings(workshop);
+  if (const std::string problems = module_problems(request); !problems.empty()) {
+    errors.push_back(problems);
+  } else {
+    const std::vector<Raced> raced = KW_TRY(workshop.race({request.text}));
+    if (!raced.front().passed)
+      errors.push_back(fmt::format("the baseline does not pass ({}): {}", raced.front().verdict,
+                                   raced.front().problem));
+    else
+      judgement.raced = raced.front();
+    if (raced.front().passed && !raced.front().problem.empty())
+      warnings.push_back(raced.front().problem);
+  }
+  const bool ok = errors.empty();
+  judgement.outcome.ok = ok;
+  judgement.outcome.document = preflight_document(request, ok, errors, warnings);
+  for (const std::string& error : errors) judgement.outcome.text += error + "\n";
+  for (const std::string& warning : warnings) judgement.outcome.text += "note: " + warning + "\n";
+  if (ok)
+    judgement.outcome.text += fmt::format(
+        "the baseline passes: {}\n", time_text(judgement.raced->us, judgement.raced->measured));
+  return judgement;
+}
+
+State first_state(const SetupRequest& request, Workshop& workshop, const Raced& raced) {
+  State state;
+  state.settings = request.settings;
+  state.task = workshop.task_name();
+  state.task_hash = workshop.task_hash();
+  state.target = workshop.target();
+  state.measures = workshop.measures();
+  state.baseline_hash = hash_hex(request.text);
+  state.reference_hash = reference_hash(request.settings.reference);
+  state.baseline.file = "baseline/" + request.name;
+  state.baseline.us = raced.us;
+  state.baseline.measured = raced.measured;
+  const kernel::ParseOutcome parsed = kernel::parse(request.text, request.name);
+  if (const auto tunes = kernel::default_tunes(*parsed.module))
+    state.baseline.methods = kernel::active_methods(*parsed.module, *tunes);
+  return state;
+}
+
+Status fill_folder(Folder& folder, const SetupRequest& request, Workshop& workshop,
+                   const Raced& raced, const Say& say) {
+  State& state = folder.state;
+  KW_TRY(folder.write(state.baseline.file, request.text));
+  if (!request.original.empty())
+    KW_TRY(folder.write("baseline/original_" + request.name, request.original));
+  KW_TRY(
+      folder.write_json("baseline/bench.json", bench_document(state, state.baseline.file, raced)));
+  state.env = workshop.environment();
+  KW_TRY(folder.write_json("env.json", state.env));
+  if (raced.measured) {
+    if (say) say("calibrating the clock with identical copies");
+    state.noise = KW_TRY(workshop.noise(request.text));
+  }
+  if (say) say("examining the baseline");
+  const std::string report = "baseline/best_input.ncu-rep";
+  const Examined examined = KW_TRY(workshop.examine(request.text, raced.us, folder.at(report)));
+  if (!examined.ncu_report.empty()) state.baseline.ncu_report = report;
+  KW_TRY(keep_evidence(folder, evidence_of(examined), "baseline/roofline.json",
+                       "baseline/ncu_top.json", state.baseline));
+  state.best = state.baseline;
+  state.roofline_history.push(profile::history_row(0, examined.roofline));
+  return Done{};
+}
+
+std::string setup_text(const State& state, const profile::Roofline& roofline) {
+  std::string text = fmt::format("run       {}\n", state.run_dir);
+  text += fmt::format("task      {} on {}\n", state.task, state.target);
+  text += fmt::format("baseline  {}\n", time_text(state.baseline.us, state.baseline.measured));
+  if (state.noise)
+    text += fmt::format("clock     noise {:.2f} %, least visible difference {:.2f} % ({} pairs)\n",
+                        state.noise->noise_pct, state.noise->mde_pct, state.noise->pairs);
+  text += fmt::format("counts    from {:.2f} % on\n", state.threshold_pct());
+  text += fmt::format("limited   by {}{}\n", profile::bottleneck_name(roofline.bottleneck),
+                      roofline.near_peak ? ", near the peak: nothing left to win" : "");
+  return text + "next      " + next_step(state) + "\n";
+}
+
+Error machine_error(const std::string& what, const std::string& then, const std::string& now) {
+  return environment_error(
+      fmt::format("this run was set up {} {}, and here it is {}: go on where it began, or set up a "
+                  "new run from its best kernel",
+                  what, then, now));
+}
+
+}  // namespace
+
+Result<Outcome> preflight(const SetupRequest& request, Workshop& workshop) {
+  Judgement judgement = KW_TRY(judge_baseline(request, workshop));
+  return std::move(judgement.outcome);
+}
+
+Result<Outcome> preflight(const Folder& folder, Workshop& workshop) {
+  KW_TRY(check_frozen(folder, workshop));
+  SetupRequest request;
+  request.text = KW_TRY(folder.read(folder.state.best.file, kMostKernelBytes));
+  request.name = folder.state.best.file;
+  request.settings = folder.state.settings;
+  return preflight(request, workshop);
+}
+
+Result<Outcome> setup(const SetupRequest& request, Workshop& workshop, std::optional<Folder>& made,
+                      const Say& say) {
+  Judgement judgement = KW_TRY(judge_baseline(request, workshop));
+  if (!judgement.raced) return std::move(judgement.outcome);
+  Folder folder = KW_TRY(Folder::create(request.folder));
+  State state = first_state(request, workshop, *judgement.raced);
+  state.run_dir = folder.state.run_dir;
+  state.created_at = folder.state.created_at;
+  folder.state = std::move(state);
+  KW_TRY(fill_folder(folder, request, workshop, *judgement.raced, say));
+  KW_TRY(folder.commit("setup"));
+  const Evidence evidence = KW_TRY(evidence_about(folder, folder.state.best));
+  Outcome outcome;
+  outcome.text = setup_text(folder.state, evidence.roofline);
+  outcome.document.set("run_dir", folder.path())
+      .set("state", folder.at("state.json"))
+      .set("env", folder.at("env.json"))
+      .set("baseline_ms", optional_ms(folder.state.baseline.us))
+      .set("measured", folder.state.baseline.measured)
+      .set("noise_threshold_pct", folder.state.threshold_pct())
+      .set("roofline", profile::to_json(evidence.roofline))
+      .set("early_stop", evidence.roofline.near_peak)
+      .set("next_step", next_step(folder.state));
+  made = std::move(folder);
+  return outcome;
+}
+
+Status check_frozen(const Folder& folder, Workshop& workshop) {
+  const State& state = folder.state;
+  const std::string baseline = KW_TRY(folder.read(state.baseline.file, kMostKernelBytes));
+  if (hash_hex(baseline) != state.baseline_hash)
+    return input_error(fmt::format("{} was changed after setup: put it back, or set up a new run",
+                                   folder.at(state.baseline.file)));
+  if (reference_hash(state.settings.reference) != state.reference_hash ||
+      workshop.task_hash() != state.task_hash)
+    return input_error(fmt::format(
+        "the reference {} is not what it was at setup: put it back, or set up a new run",
+        state.settings.reference));
+  if (workshop.target() != state.target)
+    return machine_error("for", state.target, workshop.target());
+  if (workshop.measures() != state.measures)
+    return machine_error("with", state.measures ? "a clock" : "estimates",
+                         state.measures ? "without one" : "with a clock");
+  return Done{};
+}
+
+}  // namespace kw::optimize

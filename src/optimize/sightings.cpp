@@ -1,0 +1,79 @@
+#include "optimize/sightings.h"
+
+#include <fmt/core.h>
+
+#include "profile/trigger.h"
+
+namespace kw::optimize {
+namespace {
+
+using profile::SassState;
+
+/// Counters of two runs differ a little by themselves.
+constexpr double kLeastShift = 0.05;
+
+}  // namespace
+
+Sighting seen_by_counters(const catalog::Method& method, const profile::MetricSet& with,
+                          const profile::MetricSet& without) {
+  Sighting seen;
+  seen.method = method.id;
+  seen.by = "counters";
+  seen.compared_with = "ablated";
+  seen.why = "nothing says how it would show";
+  if (!method.trigger) return seen;
+  const auto here = profile::strength_of(*method.trigger, with).value;
+  const auto there = profile::strength_of(*method.trigger, without).value;
+  if (!here || !there) {
+    seen.why = "what it should change was not measured";
+    return seen;
+  }
+  seen.why = fmt::format("what speaks for it is worth {:.2f} with it and {:.2f} without it", *here,
+                         *there);
+  if (*here <= *there - kLeastShift) seen.state = SassState::Verified;
+  return seen;
+}
+
+Json to_json(const Sighting& seen) {
+  Json checked = Json::array(), found = Json::array(), missing = Json::array();
+  Json rows = Json::array();
+  for (const profile::SassSighting& row : seen.rows) {
+    checked.push(row.check.opcodes);
+    if (row.state == SassState::Verified) found.push(row.check.opcodes);
+    if (row.state == SassState::Absent) missing.push(row.check.opcodes);
+    rows.push(Json::object()
+                  .set("check", catalog::sass_check_name(row.check.kind))
+                  .set("opcodes", row.check.opcodes)
+                  .set("status", profile::sass_state_name(row.state))
+                  .set("here", row.here ? Json(*row.here) : Json())
+                  .set("without", row.without ? Json(*row.without) : Json())
+                  .set("why", row.why));
+  }
+  const Json verified =
+      seen.state == SassState::Unknown ? Json() : Json(seen.state == SassState::Verified);
+  return Json::object()
+      .set("method_id", seen.method)
+      .set("status", profile::sass_state_name(seen.state))
+      .set("verified", verified)
+      .set("by", seen.by)
+      .set("compared_with", seen.compared_with)
+      .set("patterns_checked", std::move(checked))
+      .set("patterns_found", std::move(found))
+      .set("patterns_missing", std::move(missing))
+      .set("rows", std::move(rows))
+      .set("note", seen.why);
+}
+
+Sighting sighting_of(const Json& json) {
+  Sighting seen;
+  seen.method = json["method_id"].as_string();
+  for (const SassState state : {SassState::Verified, SassState::Absent}) {
+    if (json["status"].as_string() == profile::sass_state_name(state)) seen.state = state;
+  }
+  seen.why = json["note"].as_string();
+  seen.by = json["by"].as_string();
+  seen.compared_with = json["compared_with"].as_string();
+  return seen;
+}
+
+}  // namespace kw::optimize
