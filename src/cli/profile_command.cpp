@@ -1,0 +1,119 @@
+#include <fmt/core.h>
+
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/values.h"
+#include "engine/bench_tools.h"
+#include "engine/judge.h"
+#include "engine/profile.h"
+#include "engine/verify_tools.h"
+#include "os/files.h"
+#include "profile/sass_text.h"
+#include "profile/text.h"
+
+namespace kw::cli {
+namespace {
+
+constexpr double kProfilerSeconds = 120;
+
+Result<engine::ProfileRequest> profile_request(const Args& args, bool plan) {
+  const engine::BindingRequest bindings = KW_TRY(binding_options(args));
+  engine::ProfileRequest request;
+  request.verify.module_path = args.positionals.front();
+  request.verify.reference_path = args.one("--reference");
+  if (request.verify.reference_path.empty())
+    return input_error("--reference REF is wanted: a Python file or a task folder");
+  request.verify.task_options = task_options(args);
+  request.verify.tunes = bindings.tunes;
+  request.verify.target = args.one("--target");
+  request.verify.timeout_seconds = KW_TRY(timeout_option(args));
+  request.verify.threads = static_cast<int>(KW_TRY(integer_option(args, "--threads", 0, 1, 1024)));
+  request.dims = bindings.dims;
+  request.imported = args.one("--ncu");
+  request.report = args.one("--report");
+  request.profiler_seconds = KW_TRY(duration_option(args, "--profiler-time", kProfilerSeconds));
+  request.plan = plan;
+  request.module_text = KW_TRY(os::read_file(request.verify.module_path, kMostModuleBytes));
+  KW_TRY(check_tunes(request.module_text, request.verify.tunes));
+  return request;
+}
+
+Result<engine::ProfileReport> profile(const Args& args, Io& io, bool plan) {
+  const engine::ProfileRequest request = KW_TRY(profile_request(args, plan));
+  const auto progress = [&io](const std::string& what) { io.progress(what); };
+  progress("reading the reference");
+  const task::Task task =
+      KW_TRY(engine::load_reference({request.verify.reference_path, args.one("--function"),
+                                     args.all("--input"), request.dims, engine::open_torch()}));
+  engine::BenchOpenRequest open;
+  open.device = args.one("--device", "auto");
+  open.target = request.verify.target;
+  open.compiler = args.one("--compiler");
+  open.notice = [&io](const std::string& what) { io.note(what); };
+  const auto machine = KW_TRY(engine::BenchMachine::open(open));
+  if (!machine->no_gpu().empty()) io.note("no GPU: " + machine->no_gpu());
+  return engine::profile_module(task, request, machine->tools(), progress);
+}
+
+std::string head_text(const engine::ProfileReport& report, const engine::Evidence& evidence) {
+  std::string text =
+      fmt::format("{}  {}  {}  {}\n", report.module.substr(report.module.rfind('/') + 1),
+                  report.task_name, task::dims_text(evidence.dims), evidence.target.name);
+  if (report.us)
+    text += fmt::format("{:.2f} us by the clock, judged right\n", *report.us);
+  else
+    text += "not judged and not timed: there is no GPU here\n";
+  text += fmt::format("floor {:.2f} us, set by {} (rates of {})\n", evidence.floor.us,
+                      evidence.floor.bound, evidence.rates_of);
+  if (!evidence.counted_at.empty() && evidence.scale != 1)
+    text += fmt::format("counted on the virtual GPU at {}, scaled by {:.4g}\n", evidence.counted_at,
+                        evidence.scale);
+  return text;
+}
+
+std::string launches_text(const engine::Evidence& evidence) {
+  if (evidence.launches.size() < 2) return "";
+  std::string text = "launches\n";
+  for (size_t i = 0; i < evidence.launches.size(); ++i) {
+    const engine::LaunchEvidence& launch = evidence.launches[i];
+    text += fmt::format("  {:>2}  {:>10.2f} us {}  {}{}\n", i + 1, launch.us,
+                        launch.measured ? "profiled " : "estimated", launch.kernel,
+                        i == evidence.dearest ? "  <- the metrics below" : "");
+  }
+  return text;
+}
+
+std::string evidence_text(const engine::ProfileReport& report) {
+  const engine::Evidence& evidence = *report.evidence;
+  const optimize::Examined& examined = evidence.examined;
+  std::string text = head_text(report, evidence) + launches_text(evidence) + "\n";
+  if (report.plan) text += profile::metrics_text(examined.metrics);
+  if (!examined.counters) text += "no hardware counters: " + examined.no_counters + "\n";
+  if (!examined.ncu_report.empty()) text += "the profiler's report: " + examined.ncu_report + "\n";
+  if (report.plan && examined.no_sass.empty())
+    text += "machine code: " + profile::facts_line(profile::total_facts(examined.sass)) + "\n";
+  else if (report.plan)
+    text += "no machine code: " + examined.no_sass + "\n";
+  text += "\n" + profile::roofline_text(examined.roofline);
+  if (report.plan) text += "\n" + profile::plan_text(*report.plan);
+  return text;
+}
+
+int finish(const Args& args, Io& io, bool plan) {
+  const Result<engine::ProfileReport> report = profile(args, io, plan);
+  if (!report) return io.fail(report.error());
+  if (!report->ok()) {
+    io.complain("it did not pass, so there is nothing to make faster: " +
+                engine::verdict_reason(*report->verdict));
+    return io.finish(kCandidateFailed, engine::to_json(*report));
+  }
+  io.print(evidence_text(*report));
+  return io.finish(kOk, engine::to_json(*report));
+}
+
+}  // namespace
+
+int profile_command(const Args& args, Io& io) { return finish(args, io, true); }
+int roofline_command(const Args& args, Io& io) { return finish(args, io, false); }
+
+}  // namespace kw::cli

@@ -1,0 +1,134 @@
+#include "engine/profile.h"
+
+#include <fmt/core.h>
+
+#include "base/text.h"
+#include "compile/search.h"
+#include "engine/ncu.h"
+#include "os/files.h"
+#include "profile/sass_text.h"
+
+namespace kw::engine {
+namespace {
+
+constexpr uint64_t kMostProfileBytes = uint64_t{256} << 20;
+
+/// The text of a profile that was made before.
+Result<std::string> imported_text(const ProfileRequest& request) {
+  const std::string& path = request.imported;
+  if (!path.ends_with(".ncu-rep")) return os::read_file(path, kMostProfileBytes);
+  if (!os::exists(path)) return input_error("there is no file " + path);
+  const std::string ncu = request.ncu ? *request.ncu : compile::find_cuda_program("ncu");
+  if (ncu.empty())
+    return environment_error(fmt::format(
+        "{} is a report that only Nsight Compute reads, and ncu is not here; where it is, make a "
+        "file of it: ncu --import {} --csv --page raw --print-units base > profile.csv",
+        path, path));
+  return read_report(ncu, path, request.profiler_seconds);
+}
+
+/// Judges and times it; false when it did not pass.
+Result<bool> judge_and_time(const task::Task& task, const ProfileRequest& request,
+                            const BenchTools& tools, const Progress& progress,
+                            ProfileReport& report) {
+  BenchRequest ask;
+  ask.verify = request.verify;
+  ask.dims = request.dims;
+  ask.quick = true;
+  const BenchReport timed = KW_TRY(bench_module(request.module_text, task, ask, tools, progress));
+  report.verdict = timed.verdict;
+  if (!record::passed(timed.verdict)) return false;
+  const auto& measured = timed.candidate.measurement;
+  if (measured && timed.candidate.problem.empty()) report.us = measured->summary.median;
+  return true;
+}
+
+EvidenceRequest evidence_request(const task::Task& task, const ProfileRequest& request) {
+  EvidenceRequest ask;
+  ask.module_text = request.module_text;
+  const std::string& path = request.verify.module_path;
+  ask.module_name = path.substr(path.rfind('/') + 1);
+  ask.task = &task;
+  ask.dims = request.dims;
+  ask.tunes = request.verify.tunes;
+  ask.target = request.verify.target;
+  ask.report = request.report;
+  ask.timeout_seconds = request.verify.timeout_seconds;
+  ask.profiler_seconds = request.profiler_seconds;
+  ask.threads = request.verify.threads;
+  ask.ncu = request.ncu;
+  return ask;
+}
+
+Json launches_json(const Evidence& evidence) {
+  Json list = Json::array();
+  for (const LaunchEvidence& launch : evidence.launches) {
+    list.push(Json::object()
+                  .set("kernel", launch.kernel)
+                  .set("us", launch.us)
+                  .set("measured", launch.measured)
+                  .set("metrics", profile::to_json(launch.metrics)));
+  }
+  return list;
+}
+
+}  // namespace
+
+Result<ProfileReport> profile_module(const task::Task& task, const ProfileRequest& request,
+                                     const BenchTools& tools, const Progress& progress) {
+  ProfileReport report;
+  report.module = request.verify.module_path;
+  report.task_name = task.name;
+  report.task_hash = task::task_hash(task);
+  EvidenceRequest ask = evidence_request(task, request);
+  if (!request.imported.empty()) {
+    ask.imported = KW_TRY(imported_text(request));
+    ask.imported_name = request.imported;
+    if (ask.imported.empty()) return input_error(request.imported + " is empty");
+  }
+  if (tools.verify.gpu != nullptr) {
+    const bool passed = KW_TRY(judge_and_time(task, request, tools, progress, report));
+    if (!passed) return report;
+  }
+  ask.us = report.us;
+  report.evidence = KW_TRY(gather_evidence(ask, tools, progress));
+  if (request.plan) report.plan = plan_for(*report.evidence, task);
+  return report;
+}
+
+Json to_json(const Evidence& evidence) {
+  const optimize::Examined& examined = evidence.examined;
+  Json dims = Json::object();
+  for (const auto& [name, value] : evidence.dims) dims.set(name, value);
+  Json claimed = Json::array();
+  for (const std::string& id : evidence.claimed) claimed.push(id);
+  Json json = Json::object();
+  json.set("dims", std::move(dims)).set("target", evidence.target.name);
+  json.set("compiler", evidence.compiler).set("methods", std::move(claimed));
+  json.set("work", bench::to_json(evidence.work)).set("floor", bench::to_json(evidence.floor));
+  json.set("rates_of", evidence.rates_of);
+  json.set("counted_at", evidence.counted_at).set("scale", evidence.scale);
+  json.set("counters", examined.counters).set("no_counters", examined.no_counters);
+  json.set("report", examined.ncu_report);
+  json.set("kernel", examined.metrics.kernel).set("metrics", profile::to_json(examined.metrics));
+  json.set("launches", launches_json(evidence));
+  json.set("roofline", profile::to_json(examined.roofline));
+  if (!examined.sass.empty())
+    json.set("sass", profile::to_json(profile::total_facts(examined.sass)));
+  json.set("no_sass", examined.no_sass);
+  return json;
+}
+
+Json to_json(const ProfileReport& report) {
+  Json json = Json::object();
+  json.set("module", report.module);
+  json.set("task", Json::object().set("name", report.task_name).set("hash", report.task_hash));
+  json.set("verdict", report.verdict ? record::to_json(*report.verdict) : Json());
+  json.set("us", report.us ? Json(*report.us) : Json());
+  json.set("measured", report.us.has_value());
+  if (report.evidence) json.set("evidence", to_json(*report.evidence));
+  if (report.plan) json.set("plan", profile::to_json(*report.plan));
+  return json;
+}
+
+}  // namespace kw::engine

@@ -1,0 +1,211 @@
+#include "engine/sass.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "catalog/catalog.h"
+#include "engine/judge_counting.h"
+#include "engine/load.h"
+#include "engine/probe.h"
+#include "kernel/methods.h"
+#include "os/interrupt.h"
+#include "profile/sass_text.h"
+
+namespace kw::engine {
+namespace {
+
+std::vector<profile::SassFunction> codes_of(const std::vector<SassKernel>& kernels) {
+  std::vector<profile::SassFunction> codes;
+  for (const SassKernel& kernel : kernels) codes.push_back(kernel.code);
+  return codes;
+}
+
+/// Machine code of every kernel of a module, launch group by launch group.
+class CodeReader {
+ public:
+  CodeReader(const SassRequest& request, exec::Compiler& compiler)
+      : request_(request),
+        compiler_(compiler),
+        tools_(request.disassembler ? *request.disassembler : compile::find_disassembler()) {}
+
+  Result<std::vector<SassKernel>> read(const kernel::Module& module) {
+    kernels_.clear();
+    const arch::Target target = KW_TRY(arch::find_target(request_.target));
+    const kernel::Bindings fixed = KW_TRY(bind_names(module, request_.bindings, {}, target, {}));
+    const std::vector<Probe> probes = KW_TRY(probe_groups(module, fixed));
+    for (const Probe& probe : probes) KW_TRY(read_group(module, probe));
+    if (kernels_.empty() && !all_.empty())
+      return input_error(fmt::format("{} has no kernel with '{}' in its name; it has {}",
+                                     module.file_name, request_.function, join(all_, ", ")));
+    return std::move(kernels_);
+  }
+  const std::string& compiler_name() const { return compiler_name_; }
+
+ private:
+  Status read_group(const kernel::Module& module, const Probe& probe) {
+    exec::CompileRequest ask =
+        exec::compile_request(module, probe.selection, request_.target, request_.timeout_seconds);
+    ask.image = exec::ImageKind::Cubin;
+    const exec::CompileOutcome outcome = KW_TRY(compiler_.compile(ask));
+    if (outcome.failed)
+      return input_error(
+          fmt::format("{} does not compile: {}", module.file_name, first_error(*outcome.failed)));
+    compiler_name_ = outcome.compiled->compiler;
+    const std::string text =
+        KW_TRY(compile::disassemble(outcome.compiled->image, tools_, request_.timeout_seconds));
+    auto functions = profile::parse_sass(text);
+    if (!functions)
+      return environment_error("the disassembler's output is not understood: " +
+                               functions.error().message);
+    for (profile::SassFunction& function : *functions) add(*outcome.compiled, std::move(function));
+    return os::check_interrupted();
+  }
+
+  void add(const exec::Compiled& compiled, profile::SassFunction function) {
+    std::string name = function.name;
+    for (const exec::CompiledKernel& kernel : compiled.kernels) {
+      if (kernel.entry == function.name) name = kernel.expression;
+    }
+    if (std::ranges::find(all_, name) == all_.end()) all_.push_back(name);
+    const bool wanted = request_.function.empty() ||
+                        name.find(request_.function) != std::string::npos ||
+                        function.name.find(request_.function) != std::string::npos;
+    const bool seen =
+        std::ranges::any_of(kernels_, [&](const SassKernel& one) { return one.name == name; });
+    if (wanted && !seen) kernels_.push_back({std::move(name), std::move(function)});
+  }
+
+  const SassRequest& request_;
+  exec::Compiler& compiler_;
+  compile::Disassembler tools_;
+  std::vector<SassKernel> kernels_;
+  std::vector<std::string> all_;
+  std::string compiler_name_;
+};
+
+Result<const catalog::Method*> find_method(const std::string& id) {
+  if (const catalog::Method* method = catalog::find(id)) return method;
+  return input_error(fmt::format("there is no method '{}'{}; 'kernelwright catalog' lists all", id,
+                                 did_you_mean(id, catalog::ids())));
+}
+
+/// The module with the method off; nothing, and a note why, when it has no switch for it.
+Result<std::optional<kernel::Module>> switched_off(const kernel::Module& module,
+                                                   const SassRequest& request, SassReport& report) {
+  kernel::Module chosen = module;
+  if (!request.bindings.tunes.empty())
+    chosen = KW_TRY(
+        parse_module(kernel::with_tunes(module.text, request.bindings.tunes), module.file_name));
+  const auto off = kernel::without_method(chosen, request.method);
+  if (!off) {
+    report.notes.push_back(off.error().message);
+    return std::optional<kernel::Module>();
+  }
+  for (const std::string& other : off->also_off)
+    report.notes.push_back(other + " goes off with it");
+  for (const std::string& tune : off->moved)
+    report.notes.push_back("switching it off also changes " + tune);
+  return std::optional(KW_TRY(parse_module(off->text, module.file_name)));
+}
+
+/// `kernels_of` reads a module; its tunables are the text's own.
+Status add_other(const kernel::Module& module, const SassRequest& request, exec::Compiler& compiler,
+                 SassReport& report) {
+  std::optional<kernel::Module> other;
+  SassRequest ask = request;
+  if (request.against != nullptr) {
+    other = *request.against;
+    report.other = other->file_name;
+  } else if (!request.method.empty()) {
+    other = KW_TRY(switched_off(module, request, report));
+    report.other = module.file_name + " without " + request.method;
+    ask.bindings.tunes.clear();
+  }
+  if (!other) {
+    report.other.clear();
+    return Done{};
+  }
+  if (request.against != nullptr) {
+    // Of another module's tunables only those it has can be meant.
+    std::erase_if(ask.bindings.tunes,
+                  [&](const auto& tune) { return other->find_tune(tune.first) == nullptr; });
+    ask.function.clear();
+  }
+  report.other_kernels = KW_TRY(CodeReader(ask, compiler).read(*other));
+  return Done{};
+}
+
+}  // namespace
+
+profile::SassFacts SassReport::facts() const { return profile::total_facts(codes_of(kernels)); }
+profile::SassFacts SassReport::other_facts() const {
+  return profile::total_facts(codes_of(other_kernels));
+}
+
+Result<SassReport> show_sass(const kernel::Module& module, const SassRequest& request,
+                             exec::Compiler& compiler, const Progress& progress) {
+  SassReport report;
+  report.module = module.file_name;
+  report.target = request.target;
+  report.method = request.method;
+  const catalog::Method* method = nullptr;
+  if (!request.method.empty()) method = KW_TRY(find_method(request.method));
+  if (progress) progress("compiling " + module.file_name);
+  CodeReader reader(request, compiler);
+  report.kernels = KW_TRY(reader.read(module));
+  report.compiler = reader.compiler_name();
+  if (progress && (method != nullptr || request.against != nullptr))
+    progress("compiling what it is compared with");
+  KW_TRY(add_other(module, request, compiler, report));
+  if (method == nullptr) return report;
+  const std::vector<profile::SassFunction> without = codes_of(report.other_kernels);
+  report.verdict = profile::sass_verdict(*method, codes_of(report.kernels),
+                                         report.other.empty() ? nullptr : &without);
+  return report;
+}
+
+namespace {
+
+Json kernels_json(const std::vector<SassKernel>& kernels, bool raw) {
+  Json list = Json::array();
+  for (const SassKernel& kernel : kernels) {
+    Json one = Json::object();
+    one.set("name", kernel.name).set("symbol", kernel.code.name);
+    one.set("facts", profile::to_json(profile::sass_facts(kernel.code)));
+    if (raw) {
+      Json code = Json::array();
+      for (const profile::SassInstruction& instruction : kernel.code.code)
+        code.push(instruction.text());
+      one.set("code", std::move(code));
+    }
+    list.push(std::move(one));
+  }
+  return list;
+}
+
+}  // namespace
+
+Json to_json(const SassReport& report, bool raw) {
+  Json json = Json::object();
+  json.set("module", report.module).set("target", report.target).set("compiler", report.compiler);
+  json.set("kernels", kernels_json(report.kernels, raw));
+  Json notes = Json::array();
+  for (const std::string& note : report.notes) notes.push(note);
+  json.set("notes", std::move(notes));
+  if (!report.other.empty()) {
+    Json changes = Json::array();
+    for (const std::string& change : profile::fact_changes(report.other_facts(), report.facts()))
+      changes.push(change);
+    json.set("other", Json::object()
+                          .set("name", report.other)
+                          .set("kernels", kernels_json(report.other_kernels, raw)));
+    json.set("changes", std::move(changes));
+  }
+  if (report.verdict)
+    json.set("method", report.method).set("verdict", profile::to_json(*report.verdict));
+  return json;
+}
+
+}  // namespace kw::engine
