@@ -1,0 +1,22 @@
+// The device's part of a foreign file, byte for byte: host functions, host variables, headers of
+// the host and C linkage are left out, nothing else is touched. Internal.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "foreign/source.h"
+#include "kernel/diagnostics.h"
+
+namespace kw::foreign {
+
+struct DeviceText {
+  std::string text;
+  std::vector<int> lines;  // of the foreign file, for each line of `text`
+  std::vector<std::string> notes;
+  std::vector<kernel::Diagnostic> problems;
+};
+
+DeviceText device_text(const Source& source);
+
+}  // namespace kw::foreign

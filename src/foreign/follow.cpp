@@ -1,0 +1,215 @@
+#include "foreign/follow.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <tuple>
+
+namespace kw::foreign {
+
+namespace {
+
+constexpr size_t kMostDecisions = 12;
+
+}  // namespace
+
+Follower::Follower(const Source& source, std::vector<bool> decisions)
+    : source_(source), types_(source.types) {
+  out_.decisions = std::move(decisions);
+  codes_.emplace_back();
+  scopes_.resize(2);
+  read_enumerators();
+}
+
+Followed Follower::run(const Item& launcher, const std::vector<Value>& arguments) {
+  const std::vector<CParameter> parameters = source_.parameters(launcher);
+  for (size_t i = 0; i < parameters.size() && i < arguments.size(); ++i)
+    declare(parameters[i].name, parameters[i].type, arguments[i]);
+  const Token& where = source_.tokens[launcher.first];
+  run_body(code_of(launcher.body_first, launcher.body_last), {}, where);
+  out_.decisions.resize(taken_);
+  return std::move(out_);
+}
+
+void Follower::problem(const Token& where, std::string message, std::string hint) {
+  const int length = static_cast<int>(std::max<size_t>(1, where.end - where.begin));
+  for (const kernel::Diagnostic& known : out_.problems) {
+    if (known.line == where.line && known.message == message) return;
+  }
+  out_.problems.push_back({where.line, where.column, length, std::move(message), std::move(hint)});
+}
+
+void Follower::problem(const Value& unknown, const std::string& what, const Token& where) {
+  Token place = where;
+  if (unknown.is(Value::Kind::Unknown) && unknown.line > 0) {
+    place.line = unknown.line;
+    place.column = unknown.column;
+    place.begin = place.end = 0;
+  }
+  const std::string why =
+      unknown.is(Value::Kind::Unknown) ? unknown.text : "something that is no number here";
+  problem(place, fmt::format("{}: {}", what, why),
+          "plans hold integer expressions of the parameters; see docs/import.md");
+}
+
+const Token& Follower::token(size_t at) const {
+  static const Token kEnd;
+  const std::vector<Token>& code = codes_[code_];
+  return at < code.size() ? code[at] : kEnd;
+}
+
+bool Follower::take(std::string_view text) {
+  if (!next_is(text)) return false;
+  ++at_;
+  return true;
+}
+
+size_t Follower::code_of(size_t first, size_t last) {
+  const auto known = code_numbers_.find({first, last});
+  if (known != code_numbers_.end()) return known->second;
+  std::optional<std::vector<Token>> expanded = expand(source_.tokens, first, last, source_.macros);
+  if (!expanded) {
+    problem(source_.tokens[std::min(first, source_.tokens.size() - 1)],
+            "the macros here expand without end");
+    broken_ = true;
+    expanded.emplace();
+  }
+  for (size_t i = first; i < last; ++i) {
+    const auto macro = source_.macros.find(source_.tokens[i].text);
+    if (source_.tokens[i].identifier() && macro != source_.macros.end() && macro->second.ambiguous)
+      problem(source_.tokens[i],
+              fmt::format("'{}' is defined more than once, differently", macro->first),
+              "leave one definition");
+  }
+  codes_.push_back(std::move(*expanded));
+  return code_numbers_[{first, last}] = codes_.size() - 1;
+}
+
+size_t Follower::find_variable(const std::string& name) {
+  for (size_t i = scopes_.size(); i > frame_; --i) {
+    const auto at = scopes_[i - 1].find(name);
+    if (at != scopes_[i - 1].end()) return at->second;
+  }
+  const auto global = scopes_[0].find(name);
+  if (global != scopes_[0].end()) return global->second;
+  if (!find_global(name)) return Value::kNoSlot;
+  return scopes_[0].at(name);
+}
+
+size_t Follower::declare(const std::string& name, const CType& type, Value value) {
+  slots_.push_back({std::move(value), name, type});
+  if (type.pointers > 0) slots_.back().value.type = type;
+  scopes_.back()[name] = slots_.size() - 1;
+  return slots_.size() - 1;
+}
+
+void Follower::assign(size_t slot, int member, Value value, const Token& where) {
+  if (slot >= slots_.size()) return;
+  Slot& target = slots_[slot];
+  if (member >= 0 && target.value.is(Value::Kind::Extents)) {
+    value = converted(value, CType{"int", tensor::DType::Int32, 4}, where);
+    if (!value.is(Value::Kind::Integer)) {
+      problem(value, fmt::format("'{}' gets a value that cannot be followed", target.name), where);
+      return;
+    }
+    Extents& extents = target.value.extents;
+    (member == 0 ? extents.x : member == 1 ? extents.y : extents.z) = value.term;
+    return;
+  }
+  value = converted(value, target.type, where);
+  if (!value.is(Value::Kind::Address)) value.slot = Value::kNoSlot;
+  value.member = -1;
+  if (target.type.pointers > 0) value.type = target.type;
+  target.value = std::move(value);
+}
+
+bool Follower::find_global(const std::string& name) {
+  if (const auto at = enumerators_.find(name); at != enumerators_.end()) {
+    slots_.push_back({at->second, name, {}});
+    scopes_[0][name] = slots_.size() - 1;
+    return true;
+  }
+  const auto item = std::ranges::find_if(source_.outline.items, [&](const Item& one) {
+    return one.kind == Item::Kind::Variable && last_name(one.name) == name;
+  });
+  if (item == source_.outline.items.end() || !evaluating_.insert(name).second) return false;
+  size_t at = item->first;
+  const auto type = read_type(source_.tokens, at, item->last, source_.types);
+  Slot slot{{}, name, type.value_or(CType{})};
+  if (item->body_last > item->body_first) {
+    const size_t code = code_of(item->body_first, item->body_last);
+    const auto saved = std::tuple(code_, at_, end_);
+    code_ = code;
+    slot.value = evaluate({0, codes_[code].size()});
+    std::tie(code_, at_, end_) = saved;
+    slot.value = converted(slot.value, slot.type, source_.tokens[item->first]);
+    slot.value.slot = Value::kNoSlot;
+  } else if (slot.type.pointers > 0) {
+    slot.value.kind = Value::Kind::Pointer;
+  }
+  if (slot.type.pointers > 0) slot.value.type = slot.type;
+  evaluating_.erase(name);
+  slots_.push_back(std::move(slot));
+  scopes_[0][name] = slots_.size() - 1;
+  return true;
+}
+
+void Follower::read_enumerators() {
+  for (const Item& item : source_.outline.items) {
+    if (item.kind != Item::Kind::Type || !source_.tokens[item.first].is("enum")) continue;
+    size_t at = item.first;
+    while (at < item.last && !source_.tokens[at].is("{")) ++at;
+    if (at >= item.last) continue;
+    const size_t end = behind_bracket(source_.tokens, at, item.last) - 1;
+    TermRef next = number(0);
+    code_ = code_of(at + 1, std::max(at + 1, end));
+    for (const Range& one : split({0, codes_[code_].size()})) {
+      if (one.first >= one.last || !token(one.first).identifier()) continue;
+      if (one.last > one.first + 2) {
+        const Value value = evaluate({one.first + 2, one.last});
+        if (!value.is(Value::Kind::Integer)) break;
+        next = value.term;
+      }
+      enumerators_[token(one.first).text] = integer_value(next);
+      next = make_term(TermOp::Add, {next, number(1)});
+    }
+  }
+  code_ = 0;
+}
+
+const Item* Follower::find_item(const std::string& name, Item::Kind kind) const {
+  for (const Item& item : source_.outline.items) {
+    if (item.kind == kind && (item.name == name || last_name(item.name) == last_name(name)))
+      return &item;
+  }
+  return nullptr;
+}
+
+bool Follower::decide(const Value& value, const Token& where) {
+  const TermRef term = condition_of(value);
+  if (!term) {
+    problem(value, "a condition cannot be followed", where);
+    broken_ = true;
+    return false;
+  }
+  if (const auto known = term->constant()) return *known != 0;
+  const std::string yes = term->text(), no = negated(term)->text();
+  for (const TermRef& one : out_.path.conditions) {
+    if (one->text() == yes) return true;
+    if (one->text() == no) return false;
+  }
+  if (repeat_ >= 0 || taken_ >= kMostDecisions) {
+    problem(where,
+            repeat_ >= 0 ? fmt::format("'{}' is decided inside a loop of launches", yes)
+                         : std::string("too many conditions on the shape"),
+            "launch groups are chosen once per call, by 'when'");
+    broken_ = true;
+    return false;
+  }
+  if (taken_ == out_.decisions.size()) out_.decisions.push_back(true);
+  const bool holds = out_.decisions[taken_++];
+  out_.path.conditions.push_back(holds ? term : negated(term));
+  return holds;
+}
+
+}  // namespace kw::foreign

@@ -1,0 +1,139 @@
+// Follows a launcher's host code with symbols for its parameters, and records what it launches. One
+// run follows one path; conditions on the shape are decided as told. Total: whatever cannot be
+// followed is a problem with its place. Internal.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "foreign/recorded.h"
+#include "foreign/source.h"
+#include "foreign/value.h"
+#include "kernel/diagnostics.h"
+
+namespace kw::foreign {
+
+struct Followed {
+  Path path;
+  std::vector<bool> decisions;  // all that were taken, those told included
+  std::vector<kernel::Diagnostic> problems;
+  std::set<std::string> written, used;  // tensors that kernels may write, or get at all
+  std::vector<std::string> notes;
+};
+
+class Follower {
+ public:
+  Follower(const Source& source, std::vector<bool> decisions);
+
+  /// `arguments`: what the launcher is called with, parallel to its parameters.
+  Followed run(const Item& launcher, const std::vector<Value>& arguments);
+
+ private:
+  enum class Flow : uint8_t { Next, Break, Continue, Return };
+  struct Range {
+    size_t first = 0, last = 0;
+  };
+  struct Slot {
+    Value value;
+    std::string name;
+    CType type;
+  };
+  using Scope = std::map<std::string, size_t>;
+
+  // follow.cpp: what names mean, what is wrong
+  void problem(const Token& where, std::string message, std::string hint = "");
+  void problem(const Value& unknown, const std::string& what, const Token& where);
+  const Token& token(size_t at) const;
+  bool next_is(std::string_view text) const { return at_ < end_ && token(at_).is(text); }
+  bool take(std::string_view text);
+  size_t find_variable(const std::string& name);
+  size_t declare(const std::string& name, const CType& type, Value value);
+  void assign(size_t slot, int member, Value value, const Token& where);
+  bool find_global(const std::string& name);
+  void read_enumerators();
+  const Item* find_item(const std::string& name, Item::Kind kind) const;
+  bool decide(const Value& value, const Token& where);
+  size_t code_of(size_t first, size_t last);
+
+  // follow_statements.cpp
+  Flow block(Range range);
+  Flow statement();
+  Flow if_statement(size_t start);
+  Flow for_statement(size_t start, size_t stop);
+  Flow while_statement(size_t start, size_t stop);
+  Flow do_statement(size_t start);
+  Flow switch_statement(size_t start);
+  Flow return_statement(size_t stop);
+  bool repeat_loop(Range condition, Range step, size_t body);
+  Flow run_loop(Range condition, Range step, size_t body, bool check_first);
+  bool condition(Range range);
+  bool declaration(size_t stop);
+  void declarator(const CType& base, size_t stop);
+  bool looks_like_declaration(size_t stop) const;
+  size_t behind_statement(size_t at, int depth = 0) const;
+  std::vector<Range> split(Range range, std::string_view separator = ",") const;
+
+  // follow_expressions.cpp
+  Value evaluate(Range range);
+  Value expression();
+  Value ternary();
+  Value binary(int level);
+  Value unary();
+  Value postfix();
+  Value primary();
+  Value parenthesised();
+  Value lambda();
+  Value size_of();
+  Value named_cast();
+  Value name();
+  Value member_of(Value object, const std::string& member, const Token& where);
+  Value step(Value value, const std::string& op, bool before, const Token& where);
+  std::string binary_operator(size_t* length) const;
+  Extents extents_of(const Value& value, const Token& where, const char* what);
+  std::string template_text(Range range);
+
+  // follow_calls.cpp
+  Value call(const std::string& name, Range templates, bool has_templates, const Token& where);
+  Value runtime_call(const std::string& name, const std::vector<Range>& arguments,
+                     const Token& where, bool* known);
+  Value library_call(const std::string& name, const std::vector<Range>& arguments,
+                     const Token& where, bool* known);
+  Value call_item(const Item& item, Range templates, bool has_templates,
+                  const std::vector<Range>& arguments, const Token& where);
+  Value call_lambda(const Value& function, const std::vector<Range>& arguments, const Token& where);
+  Value run_body(size_t code, Range body, const Token& where);
+  void launch(const Value& kernel, const Token& where);
+  void launch_by_call(const std::vector<Range>& arguments, bool cooperative, const Token& where);
+  void record(const Value& kernel, RecordedLaunch launch, const std::vector<Value>& arguments,
+              const std::vector<Token>& places, const Token& where);
+  bool kernel_argument(const Value& value, const CParameter* parameter, const Token& where,
+                       const std::string& what, RecordedLaunch& launch);
+  void allocate(const std::vector<Range>& arguments, const Token& where);
+  void set_memory(const std::vector<Range>& arguments, const Token& where);
+  void copy_memory(const std::vector<Range>& arguments, const Token& where);
+  void bytes_launch(const char* kernel, const std::vector<KernelArgument>& arguments,
+                    const TermRef& bytes, const Token& where);
+  void set_by_address(const Value& address, Value value, const Token& where);
+  Value target_of(const Value& address) const;
+
+  const Source& source_;
+  Followed out_;
+  std::deque<std::vector<Token>> codes_;
+  std::map<std::pair<size_t, size_t>, size_t> code_numbers_;
+  size_t code_ = 0, at_ = 0, end_ = 0;
+  std::deque<Slot> slots_;
+  std::vector<Scope> scopes_;
+  size_t frame_ = 1;  // first scope of the running function; 0 is the file's
+  TypeNames types_;
+  std::map<std::string, Value> enumerators_;
+  std::set<std::string> evaluating_;
+  Value result_;
+  size_t steps_ = 0, taken_ = 0;
+  int depth_ = 0, calls_ = 0, repeat_ = -1;
+  bool broken_ = false;
+};
+
+}  // namespace kw::foreign

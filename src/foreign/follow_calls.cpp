@@ -1,0 +1,289 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <set>
+#include <tuple>
+
+#include "base/text.h"
+#include "foreign/follow.h"
+
+namespace kw::foreign {
+
+namespace {
+
+using Kind = Value::Kind;
+
+constexpr int kMostCalls = 24;
+
+/// Calls that change no result here: the engine synchronises, frees and reports by itself.
+const std::set<std::string> kDropped = {"cudaDeviceSynchronize",
+                                        "cudaThreadSynchronize",
+                                        "cudaStreamSynchronize",
+                                        "cudaGetLastError",
+                                        "cudaPeekAtLastError",
+                                        "cudaFree",
+                                        "cudaFreeAsync",
+                                        "cudaFuncSetAttribute",
+                                        "cudaFuncSetCacheConfig",
+                                        "cudaFuncSetSharedMemConfig",
+                                        "cudaDeviceSetCacheConfig",
+                                        "cudaDeviceSetSharedMemConfig",
+                                        "cudaDeviceSetLimit",
+                                        "cudaCtxResetPersistingL2Cache",
+                                        "cudaSetDevice",
+                                        "cudaGetErrorString",
+                                        "cudaGetErrorName",
+                                        "cudaStreamCreate",
+                                        "cudaStreamCreateWithFlags",
+                                        "cudaStreamCreateWithPriority",
+                                        "cudaStreamDestroy",
+                                        "cudaStreamWaitEvent",
+                                        "cudaProfilerStart",
+                                        "cudaProfilerStop"};
+const std::set<std::string> kHarmless = {"printf",       "fprintf",    "puts",  "fflush",
+                                         "assert",       "memset",     "srand", "perror",
+                                         "std::fprintf", "std::printf"};
+const std::set<std::string> kEnds = {"exit", "abort", "std::exit", "std::abort", "std::terminate"};
+
+Value status() {
+  Value out;
+  out.kind = Kind::Status;
+  return out;
+}
+
+std::string library_of(const std::string& name) {
+  for (const char* one : {"cublas", "cudnn", "cufft", "cusparse", "curand", "cusolver",
+                          "thrust::", "cub::", "cutlass::", "cute::", "torch::", "at::"}) {
+    if (name.starts_with(one)) return replace_all(one, "::", "");
+  }
+  return "";
+}
+
+}  // namespace
+
+Value Follower::call(const std::string& name, Range templates, bool has_templates,
+                     const Token& where) {
+  const bool braces = next_is("{");
+  const size_t open = at_, close = behind_bracket(codes_[code_], at_, end_);
+  const std::vector<Range> arguments = split({open + 1, close - 1});
+  at_ = close;
+  if (name == "dim3") {
+    Value list;
+    list.kind = Kind::List;
+    for (const Range& one : arguments) list.items.push_back(evaluate(one));
+    Value out;
+    out.extents = extents_of(list, where, "this dim3");
+    out.kind = Kind::Extents;
+    return out;
+  }
+  std::vector<Token> word(1, where);
+  word[0].text = name;
+  size_t at = 0;
+  for (const Item::Kind kind : {Item::Kind::Host, Item::Kind::Device}) {
+    if (const Item* item = find_item(name, kind); item != nullptr && !braces)
+      return call_item(*item, templates, has_templates, arguments, where);
+  }
+  const CType built_in = read_type(word, at, 1, types_).value_or(CType{});
+  const bool is_cast = built_in.size > 0 || name.find(' ') != std::string::npos;
+  if (is_cast && arguments.size() == 1) {
+    const bool wide = name.find(' ') != std::string::npos || name == "long" || name == "unsigned";
+    const CType integer = {"long", tensor::DType::Int64, 8};
+    return converted(evaluate(arguments[0]), wide ? integer : built_in, where);
+  }
+  bool known = true;
+  Value out = runtime_call(name, arguments, where, &known);
+  if (known) return out;
+  out = library_call(name, arguments, where, &known);
+  if (known) return out;
+  const std::string library = library_of(name);
+  problem(where,
+          library.empty() ? fmt::format("the launcher calls '{}', which is not known here", name)
+                          : fmt::format("the launcher calls '{}' of {}", name, library),
+          library.empty() ? "the file holds no such function, and the runtime call has no meaning "
+                            "in a plan"
+                          : "a kernel module holds its own kernels and launches nothing else");
+  return unknown_value(fmt::format("the result of '{}'", name), where);
+}
+
+Value Follower::library_call(const std::string& name, const std::vector<Range>& arguments,
+                             const Token& where, bool* known) {
+  *known = true;
+  const std::string base = last_name(name);
+  if (kEnds.count(name)) {
+    out_.path.refused = true;
+    return {};
+  }
+  if (kHarmless.count(name) || name.starts_with("std::chrono") || base == "getenv") return {};
+  if (name == "std::move" && arguments.size() == 1) return evaluate(arguments[0]);
+  if (base == "swap" && arguments.size() == 2) {
+    const Value a = evaluate(arguments[0]), b = evaluate(arguments[1]);
+    assign(a.slot, -1, b, where);
+    assign(b.slot, -1, a, where);
+    return {};
+  }
+  static const std::set<std::string> kUp = {"ceil", "ceilf"}, kDown = {"floor", "floorf"};
+  if ((kUp.count(base) || kDown.count(base)) && arguments.size() == 1)
+    return rounded(evaluate(arguments[0]), kUp.count(base) > 0, where);
+  const bool smaller = base == "min", larger = base == "max";
+  if ((smaller || larger) && arguments.size() == 2) {
+    const Value a = evaluate(arguments[0]), b = evaluate(arguments[1]);
+    if (a.is(Kind::Integer) && b.is(Kind::Integer))
+      return integer_value(make_term(smaller ? TermOp::Min : TermOp::Max, {a.term, b.term}));
+    return unknown_value("min and max of things that are no integers here", where);
+  }
+  static const std::set<std::string> kReal = {"sqrt", "sqrtf", "rsqrtf", "exp", "expf", "log",
+                                              "logf", "log2",  "log2f",  "pow", "powf"};
+  if (kReal.count(base))
+    return unknown_value("floating-point arithmetic on the host ('" + base + "')", where);
+  *known = false;
+  return {};
+}
+
+Value Follower::target_of(const Value& address) const {
+  if (address.slot >= slots_.size()) return {};
+  Value out = slots_[address.slot].value;
+  if (!out.is(Kind::Address)) out.slot = address.slot;
+  return out;
+}
+
+void Follower::set_by_address(const Value& address, Value value, const Token& where) {
+  if (!address.is(Kind::Address)) {
+    problem(where, "a runtime call writes to no variable", "");
+    return;
+  }
+  assign(address.slot, -1, std::move(value), where);
+}
+
+Value Follower::runtime_call(const std::string& name, const std::vector<Range>& arguments,
+                             const Token& where, bool* known) {
+  *known = true;
+  const auto argument = [&](size_t i) {
+    return i < arguments.size() ? evaluate(arguments[i]) : Value{};
+  };
+  if (kDropped.count(name) || name.starts_with("cudaEvent")) return status();
+  if (name == "cudaMalloc" || name == "cudaMallocAsync" || name == "cudaMallocManaged") {
+    allocate(arguments, where);
+  } else if (name == "cudaMemset" || name == "cudaMemsetAsync") {
+    set_memory(arguments, where);
+  } else if (name == "cudaMemcpy" || name == "cudaMemcpyAsync") {
+    copy_memory(arguments, where);
+  } else if (name == "cudaGetDevice") {
+    set_by_address(argument(0), integer_value(number(0)), where);
+  } else if (name == "cudaGetDeviceProperties") {
+    Value properties;
+    properties.kind = Kind::Properties;
+    set_by_address(argument(0), properties, where);
+  } else if (name == "cudaDeviceGetAttribute") {
+    const std::string what = argument(1).text;
+    const char* symbol = what == "cudaDevAttrMultiProcessorCount"            ? "SMS"
+                         : what == "cudaDevAttrL2CacheSize"                  ? "L2_BYTES"
+                         : what == "cudaDevAttrMaxSharedMemoryPerBlockOptin" ? "SMEM_MAX"
+                                                                             : nullptr;
+    set_by_address(argument(0),
+                   symbol != nullptr
+                       ? integer_value(named(symbol))
+                       : unknown_value(fmt::format("plans do not know '{}'", what), where),
+                   where);
+  } else if (name == "cudaOccupancyMaxActiveBlocksPerMultiprocessor") {
+    const Value kernel = argument(1);
+    set_by_address(argument(0),
+                   kernel.is(Kind::Kernel) ? integer_value(blocks_per_sm(kernel.text))
+                                           : unknown_value("the occupancy of no kernel", where),
+                   where);
+  } else if (name == "cudaLaunchKernel" || name == "cudaLaunchCooperativeKernel") {
+    launch_by_call(arguments, name == "cudaLaunchCooperativeKernel", where);
+  } else {
+    *known = false;
+  }
+  return status();
+}
+
+Value Follower::run_body(size_t code, Range body, const Token& where) {
+  if (++calls_ > kMostCalls) {
+    problem(where, "functions call each other too deeply", "");
+    broken_ = true;
+    --calls_;
+    return {};
+  }
+  const auto saved = std::tuple(code_, at_, end_);
+  code_ = code;
+  if (body.last == 0) body = {0, codes_[code].size()};
+  at_ = body.first;
+  end_ = body.last;
+  result_ = {};
+  block(body);
+  std::tie(code_, at_, end_) = saved;
+  --calls_;
+  return std::move(result_);
+}
+
+Value Follower::call_item(const Item& item, Range templates, bool has_templates,
+                          const std::vector<Range>& arguments, const Token& where) {
+  const std::vector<CParameter> parameters = source_.parameters(item);
+  const TypeNames saved_types = types_;
+  Scope scope;
+  const auto bind = [&](const std::string& name, const CType& type, Value value) {
+    if (type.reference && value.slot < slots_.size() && value.member < 0 &&
+        !value.is(Kind::Address)) {
+      scope[name] = value.slot;
+      return;
+    }
+    value = converted(value, type, where);
+    if (!value.is(Kind::Address)) value.slot = Value::kNoSlot;
+    slots_.push_back({std::move(value), name, type});
+    scope[name] = slots_.size() - 1;
+  };
+  const std::vector<Range> given = has_templates ? split(templates) : std::vector<Range>{};
+  for (size_t i = 0; i < given.size() && i < item.template_parameters.size(); ++i) {
+    size_t at = given[i].first;
+    const auto type = read_type(codes_[code_], at, given[i].last, types_);
+    const bool is_type = type && at == given[i].last && type->known();
+    if (is_type)
+      types_[item.template_parameters[i]] = *type;
+    else
+      bind(item.template_parameters[i], {}, evaluate(given[i]));
+  }
+  for (size_t i = 0; i < parameters.size() && i < arguments.size(); ++i) {
+    Value value = evaluate(arguments[i]);
+    const std::string& base = parameters[i].type.base;
+    const bool open =
+        std::ranges::find(item.template_parameters, base) != item.template_parameters.end() &&
+        types_.count(base) == 0;
+    if (open && value.is(Kind::Pointer) && value.type.dtype) {
+      CType element = value.type;
+      element.pointers = 0;
+      element.pointee_const = false;
+      types_[base] = element;
+    }
+    bind(parameters[i].name, parameters[i].type, std::move(value));
+  }
+  const size_t saved_frame = frame_;
+  frame_ = scopes_.size();
+  scopes_.push_back(std::move(scope));
+  const size_t code = code_of(item.body_first, item.body_last);
+  Value out = run_body(code, {}, where);
+  scopes_.pop_back();
+  frame_ = saved_frame;
+  types_ = saved_types;
+  return out;
+}
+
+Value Follower::call_lambda(const Value& function, const std::vector<Range>& arguments,
+                            const Token& where) {
+  const std::vector<CParameter> parameters =
+      read_parameters(codes_[function.code], function.first, function.last, types_);
+  std::vector<Value> values;
+  for (const Range& one : arguments) values.push_back(evaluate(one));
+  scopes_.emplace_back();
+  for (size_t i = 0; i < parameters.size() && i < values.size(); ++i) {
+    if (!values[i].is(Kind::Address)) values[i].slot = Value::kNoSlot;
+    declare(parameters[i].name, parameters[i].type, values[i]);
+  }
+  Value out = function.body_first < function.body_last
+                  ? run_body(function.code, {function.body_first, function.body_last}, where)
+                  : Value{};
+  scopes_.pop_back();
+  return out;
+}
+
+}  // namespace kw::foreign

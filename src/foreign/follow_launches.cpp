@@ -1,0 +1,248 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "foreign/follow.h"
+
+namespace kw::foreign {
+
+namespace {
+
+using Kind = Value::Kind;
+
+constexpr size_t kMostLaunches = 400;
+
+}  // namespace
+
+// kernel<<<grid, block[, shared[, stream]]>>>(arguments), at the '<<<'.
+void Follower::launch(const Value& kernel, const Token& where) {
+  const size_t open = ++at_;
+  size_t close = open;
+  const auto closes = [&](size_t i) {
+    return i + 2 < end_ && token(i).is(">") && token(i + 1).is(">") && token(i + 1).joined &&
+           token(i + 2).is(">") && token(i + 2).joined;
+  };
+  while (close < end_ && !closes(close)) {
+    const bool opens = token(close).is("(") || token(close).is("[") || token(close).is("{");
+    close = opens ? behind_bracket(codes_[code_], close, end_) : close + 1;
+  }
+  if (close >= end_ || !token(close + 3).is("(")) {
+    problem(where, "this '<<<' has no '>>>(…)'", "");
+    at_ = end_;
+    return;
+  }
+  const std::vector<Range> configuration = split({open, close});
+  const size_t end = behind_bracket(codes_[code_], close + 3, end_);
+  const std::vector<Range> arguments = split({close + 4, end - 1});
+  at_ = end;
+  if (configuration.size() < 2) {
+    problem(where, "a launch needs a grid and a block", "");
+    return;
+  }
+  RecordedLaunch launch;
+  const auto extents = [&](size_t i, const char* what) {
+    return extents_of(evaluate(configuration[i]), token(configuration[i].first), what);
+  };
+  launch.grid = extents(0, "this launch's grid");
+  launch.block = extents(1, "this launch's block");
+  if (configuration.size() > 2) launch.shared = extents(2, "its shared memory").x;
+  std::vector<Value> values;
+  std::vector<Token> places;
+  for (const Range& one : arguments) {
+    values.push_back(evaluate(one));
+    places.push_back(token(one.first));
+  }
+  record(kernel, std::move(launch), values, places, where);
+}
+
+// cudaLaunchKernel(kernel, grid, block, void** arguments, shared, stream)
+void Follower::launch_by_call(const std::vector<Range>& arguments, bool cooperative,
+                              const Token& where) {
+  if (arguments.size() < 4) return problem(where, "too few arguments of a launch", "");
+  RecordedLaunch launch;
+  launch.cooperative = cooperative;
+  launch.grid = extents_of(evaluate(arguments[1]), where, "this launch's grid");
+  launch.block = extents_of(evaluate(arguments[2]), where, "this launch's block");
+  if (arguments.size() > 4)
+    launch.shared = extents_of(evaluate(arguments[4]), where, "its shared memory").x;
+  const Value list = evaluate(arguments[3]);
+  if (!list.is(Kind::List))
+    return problem(where, "the arguments of this launch are no list that can be followed",
+                   "write 'void* args[] = {&a, &b};' in the same function");
+  std::vector<Value> values;
+  for (const Value& one : list.items)
+    values.push_back(one.is(Kind::Address) ? target_of(one) : one);
+  record(evaluate(arguments[0]), std::move(launch), values,
+         std::vector<Token>(values.size(), where), where);
+}
+
+void Follower::record(const Value& kernel, RecordedLaunch launch,
+                      const std::vector<Value>& arguments, const std::vector<Token>& places,
+                      const Token& where) {
+  if (!kernel.is(Kind::Kernel)) {
+    problem(kernel, "what is launched here is no kernel of this file", where);
+    return;
+  }
+  if (out_.path.launches.size() >= kMostLaunches) {
+    problem(where, "too many launches", "");
+    broken_ = true;
+    return;
+  }
+  launch.kernel = kernel.text;
+  launch.base = kernel.text.substr(0, kernel.text.find('<'));
+  launch.line = where.line;
+  launch.column = where.column;
+  launch.repeat = repeat_;
+  const Item* item = find_item(launch.base, Item::Kind::Kernel);
+  const std::vector<CParameter> parameters =
+      item != nullptr ? source_.parameters(*item) : std::vector<CParameter>{};
+  if (item != nullptr && arguments.size() != parameters.size())
+    problem(where,
+            fmt::format("'{}' takes {} parameters and gets {} arguments", launch.base,
+                        parameters.size(), arguments.size()),
+            "");
+  bool fine = true;
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const CParameter* parameter = i < parameters.size() ? &parameters[i] : nullptr;
+    const std::string what = fmt::format("argument {} of '{}'", i + 1, launch.base);
+    fine = kernel_argument(arguments[i], parameter, places[i], what, launch) && fine;
+  }
+  if (fine) out_.path.launches.push_back(std::move(launch));
+}
+
+bool Follower::kernel_argument(const Value& value, const CParameter* parameter, const Token& where,
+                               const std::string& what, RecordedLaunch& launch) {
+  KernelArgument out;
+  const bool floating = parameter != nullptr && parameter->type.pointers == 0 &&
+                        parameter->type.dtype && tensor::is_float(*parameter->type.dtype);
+  const auto constant = [](const TermRef& term) { return term ? term->constant() : std::nullopt; };
+  if (value.is(Kind::Pointer) && !value.text.empty()) {
+    out.kind = KernelArgument::Kind::Tensor;
+    out.name = value.text;
+    out_.used.insert(out.name);
+    const bool reads = parameter != nullptr && parameter->type.pointee_const;
+    if (!reads) out_.written.insert(out.name);
+  } else if (value.is(Kind::Pointer)) {
+    problem(where, what + " is a pointer to nothing", "allocate it, or pass a buffer");
+    return false;
+  } else if (value.is(Kind::Scalar)) {
+    out.kind = KernelArgument::Kind::Scalar;
+    out.name = value.text;
+  } else if (value.is(Kind::Real) || (floating && constant(value.term) &&
+                                      (value.is(Kind::Integer) || constant(value.denominator)))) {
+    out.kind = KernelArgument::Kind::Real;
+    const double bottom =
+        value.is(Kind::Ratio) ? static_cast<double>(*value.denominator->constant()) : 1;
+    out.real =
+        value.is(Kind::Real) ? value.real : static_cast<double>(*value.term->constant()) / bottom;
+    if (parameter != nullptr && parameter->type.dtype && !floating) {
+      out.kind = KernelArgument::Kind::Integer;
+      out.term = number(static_cast<int64_t>(out.real));
+    }
+  } else if (floating && (value.is(Kind::Integer) || value.is(Kind::Ratio))) {
+    problem(where, what + " is computed from the shape, but is floating-point",
+            "pass the integer and convert it in the kernel");
+    return false;
+  } else if (value.is(Kind::Integer)) {
+    out.term = value.term;
+  } else if (value.is(Kind::Ratio)) {
+    out.term = make_term(TermOp::Divide, {value.term, value.denominator});
+  } else {
+    problem(value, what + " cannot be said", where);
+    return false;
+  }
+  launch.arguments.push_back(std::move(out));
+  return true;
+}
+
+void Follower::allocate(const std::vector<Range>& arguments, const Token& where) {
+  if (arguments.size() < 2) return problem(where, "too few arguments", "");
+  const Value address = evaluate(arguments[0]);
+  const Value bytes =
+      converted(evaluate(arguments[1]), CType{"long", tensor::DType::Int64, 8}, where);
+  if (!address.is(Kind::Address) || address.slot >= slots_.size())
+    return problem(where, "memory is allocated for no variable", "pass '&pointer'");
+  if (!bytes.is(Kind::Integer)) return problem(bytes, "the size of this memory", where);
+  if (repeat_ >= 0) return problem(where, "memory is allocated inside a loop of launches", "");
+  Slot& slot = slots_[address.slot];
+  RecordedScratch scratch;
+  scratch.name = slot.name;
+  const auto taken = [&](const std::string& name) {
+    return std::ranges::any_of(out_.path.scratch,
+                               [&](const RecordedScratch& one) { return one.name == name; });
+  };
+  for (int i = 2; taken(scratch.name); ++i) scratch.name = fmt::format("{}_{}", slot.name, i);
+  const bool typed = slot.type.dtype && slot.type.pointers == 1;
+  scratch.dtype = typed ? *slot.type.dtype : tensor::DType::Uint8;
+  const int64_t size = tensor::dtype_size(scratch.dtype);
+  scratch.count =
+      divided(bytes.term, size).value_or(make_term(TermOp::CeilDiv, {bytes.term, number(size)}));
+  slot.value = {};
+  slot.value.kind = Kind::Pointer;
+  slot.value.text = scratch.name;
+  slot.value.type = slot.type;
+  out_.path.scratch.push_back(std::move(scratch));
+}
+
+void Follower::set_memory(const std::vector<Range>& arguments, const Token& where) {
+  if (arguments.size() < 3) return problem(where, "too few arguments", "");
+  const Value target = evaluate(arguments[0]), value = evaluate(arguments[1]);
+  const Value bytes =
+      converted(evaluate(arguments[2]), CType{"long", tensor::DType::Int64, 8}, where);
+  if (!target.is(Kind::Pointer) || target.text.empty())
+    return problem(target, "cudaMemset does not get a buffer", where);
+  if (!value.is(Kind::Integer) || !value.term->constant())
+    return problem(value, "the value of cudaMemset is no constant", where);
+  if (!bytes.is(Kind::Integer)) return problem(bytes, "the size of this cudaMemset", where);
+  const auto scratch = std::ranges::find(out_.path.scratch, target.text, &RecordedScratch::name);
+  const bool early = std::ranges::none_of(out_.path.launches, [&](const RecordedLaunch& one) {
+    return std::ranges::any_of(one.arguments,
+                               [&](const KernelArgument& arg) { return arg.name == target.text; });
+  });
+  if (scratch != out_.path.scratch.end() && early && repeat_ < 0 && value.term->constant() == 0) {
+    scratch->zero = true;
+    return;
+  }
+  out_.written.insert(target.text);
+  KernelArgument to{KernelArgument::Kind::Tensor, target.text, nullptr, 0};
+  KernelArgument byte{KernelArgument::Kind::Integer, "", value.term, 0};
+  bytes_launch(kSetBytes, {to, byte}, bytes.term, where);
+}
+
+void Follower::copy_memory(const std::vector<Range>& arguments, const Token& where) {
+  if (arguments.size() < 4) return problem(where, "too few arguments", "");
+  const Value to = evaluate(arguments[0]), from = evaluate(arguments[1]);
+  const Value bytes =
+      converted(evaluate(arguments[2]), CType{"long", tensor::DType::Int64, 8}, where);
+  const std::string kind = evaluate(arguments[3]).text;
+  if (kind != "cudaMemcpyDeviceToDevice" || !to.is(Kind::Pointer) || !from.is(Kind::Pointer) ||
+      to.text.empty() || from.text.empty())
+    return problem(where, "memory is copied between host and device",
+                   "a kernel module has no host memory: compute it in a kernel");
+  if (!bytes.is(Kind::Integer)) return problem(bytes, "the size of this cudaMemcpy", where);
+  out_.written.insert(to.text);
+  KernelArgument source{KernelArgument::Kind::Tensor, from.text, nullptr, 0};
+  KernelArgument target{KernelArgument::Kind::Tensor, to.text, nullptr, 0};
+  bytes_launch(kCopyBytes, {target, source}, bytes.term, where);
+}
+
+void Follower::bytes_launch(const char* kernel, const std::vector<KernelArgument>& arguments,
+                            const TermRef& bytes, const Token& where) {
+  RecordedLaunch launch;
+  launch.kernel = launch.base = kernel;
+  launch.line = where.line;
+  launch.column = where.column;
+  launch.repeat = repeat_;
+  launch.arguments = arguments;
+  for (const KernelArgument& one : arguments) {
+    if (one.kind == KernelArgument::Kind::Tensor) out_.used.insert(one.name);
+  }
+  launch.arguments.push_back({KernelArgument::Kind::Integer, "", bytes, 0});
+  launch.block.x = number(256);
+  const TermRef blocks = make_term(TermOp::CeilDiv, {bytes, number(4096)});
+  launch.grid.x =
+      make_term(TermOp::Min, {make_term(TermOp::Max, {blocks, number(1)}), number(1024)});
+  out_.path.launches.push_back(std::move(launch));
+}
+
+}  // namespace kw::foreign

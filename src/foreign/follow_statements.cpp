@@ -1,0 +1,399 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <set>
+#include <tuple>
+
+#include "foreign/follow.h"
+
+namespace kw::foreign {
+
+namespace {
+
+constexpr size_t kMostSteps = 20000;
+constexpr int kMostNested = 150;
+constexpr int kMostTurns = 256;
+const std::set<std::string> kStreams = {"cout", "cerr", "clog", "printf"};
+const std::set<std::string> kSkipped = {"static_assert", "assert", "delete", "typedef"};
+
+}  // namespace
+
+std::vector<Follower::Range> Follower::split(Range range, std::string_view separator) const {
+  std::vector<Range> out;
+  const std::vector<Token>& code = codes_[code_];
+  const size_t last = std::min(range.last, code.size());
+  size_t first = range.first;
+  for (size_t i = range.first; i < last; ++i) {
+    const std::string& text = code[i].text;
+    if (text == "(" || text == "[" || text == "{") {
+      i = behind_bracket(code, i, last) - 1;
+    } else if (text == "<" && i > first && code[i - 1].identifier()) {
+      const size_t end = behind_angles(code, i, last);
+      const bool templates =
+          end > i && end < last && (code[end].is("(") || code[end].is("::") || code[end].is("{"));
+      if (templates) i = end - 1;
+    } else if (text == separator) {
+      out.push_back({first, i});
+      first = i + 1;
+    }
+  }
+  if (first < last || !out.empty()) out.push_back({first, last});
+  return out;
+}
+
+size_t Follower::behind_statement(size_t at, int depth) const {
+  const std::vector<Token>& code = codes_[code_];
+  const size_t last = end_;
+  if (at >= last) return last;
+  if (depth > kMostNested) return last;
+  const std::string& text = code[at].text;
+  if (text == "{") return behind_bracket(code, at, last);
+  if (text == "if" || text == "for" || text == "while" || text == "switch") {
+    size_t open = at + 1;
+    while (open < last && !code[open].is("(") && open < at + 3) ++open;
+    if (open >= last || !code[open].is("(")) return std::min(at + 1, last);
+    size_t end = behind_statement(behind_bracket(code, open, last), depth + 1);
+    if (text == "if" && end < last && code[end].is("else"))
+      end = behind_statement(end + 1, depth + 1);
+    return end;
+  }
+  if (text == "try" || text == "else") {
+    size_t end = behind_statement(at + 1, depth + 1);
+    while (text == "try" && end + 1 < last && code[end].is("catch"))
+      end = behind_statement(behind_bracket(code, end + 1, last), depth + 1);
+    return end;
+  }
+  size_t end = text == "do" ? behind_statement(at + 1, depth + 1) : at;
+  for (; end < last; ++end) {
+    if (code[end].is("(") || code[end].is("[") || code[end].is("{"))
+      end = behind_bracket(code, end, last) - 1;
+    else if (code[end].is(";"))
+      return end + 1;
+  }
+  return last;
+}
+
+Follower::Flow Follower::block(Range range) {
+  const auto saved = std::pair(at_, end_);
+  scopes_.emplace_back();
+  at_ = range.first;
+  end_ = std::min(range.last, codes_[code_].size());
+  Flow flow = Flow::Next;
+  while (at_ < end_ && flow == Flow::Next && !broken_ && !out_.path.refused) flow = statement();
+  scopes_.pop_back();
+  std::tie(at_, end_) = saved;
+  return flow;
+}
+
+Follower::Flow Follower::statement() {
+  const size_t start = at_, stop = behind_statement(start);
+  const Token first = token(start);
+  if (++steps_ > kMostSteps || depth_ > kMostNested) {
+    problem(first, "the host code does not come to an end", "launch counts must be bounded");
+    broken_ = true;
+    return Flow::Return;
+  }
+  ++depth_;
+  Flow flow = Flow::Next;
+  if (first.is("{")) {
+    flow = block({start + 1, stop - 1});
+  } else if (first.is("if")) {
+    flow = if_statement(start);
+  } else if (first.is("for")) {
+    flow = for_statement(start, stop);
+  } else if (first.is("while")) {
+    flow = while_statement(start, stop);
+  } else if (first.is("do")) {
+    flow = do_statement(start);
+  } else if (first.is("switch")) {
+    flow = switch_statement(start);
+  } else if (first.is("try")) {
+    at_ = start + 1;
+    flow = block({start + 2, behind_statement(start + 1) - 1});
+  } else if (first.is("return")) {
+    flow = return_statement(stop);
+  } else if (first.is("break")) {
+    flow = Flow::Break;
+  } else if (first.is("continue")) {
+    flow = Flow::Continue;
+  } else if (first.is("throw")) {
+    out_.path.refused = true;
+  } else if (first.is("goto")) {
+    problem(first, "'goto' is not followed", "");
+    broken_ = true;
+  } else if (!first.is(";") && !first.is("}") && kSkipped.count(first.text) == 0 &&
+             !declaration(stop)) {
+    at_ = start;
+    const bool prints = kStreams.count(first.text) > 0 ||
+                        (first.is("std") && kStreams.count(token(start + 2).text) > 0);
+    if (!prints) evaluate({start, stop - 1});
+  }
+  --depth_;
+  at_ = stop;
+  return flow;
+}
+
+bool Follower::condition(Range range) {
+  const std::vector<Range> parts = split(range, ";");
+  const Token where = token(range.first);
+  for (size_t i = 0; i + 1 < parts.size(); ++i) {
+    at_ = parts[i].first;
+    if (!declaration(parts[i].last)) evaluate(parts[i]);
+  }
+  const Range last = parts.empty() ? range : parts.back();
+  at_ = last.first;
+  const size_t before = slots_.size();
+  if (looks_like_declaration(last.last) && declaration(last.last) && slots_.size() > before)
+    return decide(slots_.back().value, where);
+  return decide(evaluate(last), where);
+}
+
+Follower::Flow Follower::if_statement(size_t start) {
+  size_t open = start + 1;
+  if (token(open).is("constexpr")) ++open;
+  const size_t close = behind_bracket(codes_[code_], open, end_);
+  scopes_.emplace_back();
+  const bool holds = condition({open + 1, close - 1});
+  const size_t behind = behind_statement(close);
+  Flow flow = Flow::Next;
+  const bool has_else = behind < end_ && token(behind).is("else");
+  at_ = holds ? close : behind + 1;
+  if (!broken_ && (holds || has_else)) flow = statement();
+  scopes_.pop_back();
+  return flow;
+}
+
+Follower::Flow Follower::for_statement(size_t start, size_t stop) {
+  const size_t close = behind_bracket(codes_[code_], start + 1, end_);
+  const std::vector<Range> parts = split({start + 2, close - 1}, ";");
+  if (parts.size() != 3) {
+    problem(token(start), "a loop over a range is not followed", "count with an index");
+    broken_ = true;
+    return Flow::Next;
+  }
+  scopes_.emplace_back();
+  at_ = parts[0].first;
+  if (parts[0].first < parts[0].last && !declaration(parts[0].last)) evaluate(parts[0]);
+  Flow flow = Flow::Next;
+  const auto saved = std::pair(at_, end_);
+  if (!broken_ && !repeat_loop(parts[1], parts[2], close))
+    flow = run_loop(parts[1], parts[2], close, true);
+  std::tie(at_, end_) = saved;
+  scopes_.pop_back();
+  at_ = stop;
+  return flow;
+}
+
+Follower::Flow Follower::while_statement(size_t start, size_t) {
+  const size_t close = behind_bracket(codes_[code_], start + 1, end_);
+  return run_loop({start + 2, close - 1}, {}, close, true);
+}
+
+Follower::Flow Follower::do_statement(size_t start) {
+  const size_t close = behind_statement(start + 1);
+  if (!token(close).is("while")) return Flow::Next;
+  const size_t end = behind_bracket(codes_[code_], close + 1, end_);
+  return run_loop({close + 2, end - 1}, {}, start + 1, false);
+}
+
+Follower::Flow Follower::run_loop(Range condition, Range step, size_t body, bool check_first) {
+  const Token where = token(condition.first);
+  for (int turn = 0; !broken_ && !out_.path.refused; ++turn) {
+    if (turn > 0 || check_first) {
+      const bool forever = condition.first >= condition.last;
+      const Value value = forever ? integer_value(number(1)) : evaluate(condition);
+      const TermRef term = condition_of(value);
+      if (!term || !term->constant()) {
+        problem(where,
+                fmt::format("how often this loop runs depends on the shape{}",
+                            term ? ": " + term->text() : ""),
+                "a plan repeats 'for (int i = A; i < B; ++i)' with the same launches, at most 64 "
+                "times");
+        broken_ = true;
+        return Flow::Next;
+      }
+      if (*term->constant() == 0) return Flow::Next;
+    }
+    if (turn >= kMostTurns) {
+      problem(where, fmt::format("this loop runs more than {} times", kMostTurns), "");
+      broken_ = true;
+      return Flow::Next;
+    }
+    at_ = body;
+    const Flow flow = statement();
+    if (flow == Flow::Return) return flow;
+    if (flow == Flow::Break) return Flow::Next;
+    if (step.first < step.last) {
+      for (const Range& one : split(step)) evaluate(one);
+    }
+  }
+  return Flow::Next;
+}
+
+// for (int i = A; i < B; ++i) with bounds that depend on the shape.
+bool Follower::repeat_loop(Range condition, Range step, size_t body) {
+  const Scope& scope = scopes_.back();
+  if (scope.size() != 1 || condition.last < condition.first + 3) return false;
+  const auto& [name, slot] = *scope.begin();
+  const std::string comparison = token(condition.first + 1).text;
+  if (token(condition.first).text != name || (comparison != "<" && comparison != "<="))
+    return false;
+  std::string stepped;
+  for (size_t i = step.first; i < step.last; ++i) stepped += token(i).text;
+  if (stepped != "++" + name && stepped != name + "++" && stepped != name + "+=1") return false;
+  const Value begin = slots_[slot].value;
+  const Value end = evaluate({condition.first + 2, condition.last});
+  if (!begin.is(Value::Kind::Integer) || !end.is(Value::Kind::Integer)) return false;
+  if (begin.term->constant() && end.term->constant()) return false;  // unrolled instead
+  if (repeat_ >= 0) {
+    problem(token(condition.first), "a loop of launches inside a loop of launches", "");
+    broken_ = true;
+    return true;
+  }
+  const TermRef behind =
+      comparison == "<" ? end.term : make_term(TermOp::Add, {end.term, number(1)});
+  repeat_ = static_cast<int>(out_.path.repeats.size());
+  out_.path.repeats.push_back({name, begin.term, behind});
+  slots_[slot].value = integer_value(named(name));
+  std::vector<Value> before;
+  for (const Slot& one : slots_) before.push_back(one.value);
+  at_ = body;
+  statement();
+  for (size_t i = 0; i < before.size(); ++i) {
+    const Value& now = slots_[i].value;
+    if (now.term == before[i].term && now.text == before[i].text && now.kind == before[i].kind)
+      continue;
+    problem(token(condition.first),
+            fmt::format("'{}' changes from one turn of this loop to the next", slots_[i].name),
+            "only the loop's own variable may");
+    broken_ = true;
+  }
+  repeat_ = -1;
+  return true;
+}
+
+Follower::Flow Follower::switch_statement(size_t start) {
+  const size_t close = behind_bracket(codes_[code_], start + 1, end_);
+  const Value value = evaluate({start + 2, close - 1});
+  const size_t stop = behind_statement(start);
+  size_t chosen = stop;
+  size_t fallback = stop;
+  for (size_t i = close + 1; i + 1 < stop && chosen == stop && !broken_; ++i) {
+    if (token(i).is("(") || token(i).is("[") || token(i).is("{")) {
+      i = behind_bracket(codes_[code_], i, stop) - 1;
+    } else if (token(i).is("default")) {
+      fallback = i + 2;
+    } else if (token(i).is("case")) {
+      size_t colon = i + 1;
+      while (colon < stop && !token(colon).is(":")) ++colon;
+      const Value label = evaluate({i + 1, colon});
+      if (decide(combine("==", value, label, token(i)), token(i))) chosen = colon + 1;
+      i = colon;
+    }
+  }
+  if (chosen == stop) chosen = fallback;
+  if (chosen >= stop || broken_) return Flow::Next;
+  const auto saved = std::pair(at_, end_);
+  scopes_.emplace_back();
+  at_ = chosen;
+  end_ = stop - 1;
+  Flow flow = Flow::Next;
+  while (at_ < end_ && flow == Flow::Next && !broken_ && !out_.path.refused) {
+    if (token(at_).is("case") || token(at_).is("default")) {
+      while (at_ < end_ && !token(at_).is(":")) ++at_;
+      ++at_;
+    } else {
+      flow = statement();
+    }
+  }
+  scopes_.pop_back();
+  std::tie(at_, end_) = saved;
+  return flow == Flow::Break ? Flow::Next : flow;
+}
+
+Follower::Flow Follower::return_statement(size_t stop) {
+  ++at_;
+  result_ = at_ + 1 < stop ? evaluate({at_, stop - 1}) : Value{};
+  result_.slot = Value::kNoSlot;
+  return Flow::Return;
+}
+
+bool Follower::looks_like_declaration(size_t stop) const {
+  size_t at = at_;
+  const size_t last = std::min(stop, codes_[code_].size());
+  const auto type = read_type(codes_[code_], at, last, types_);
+  if (!type || at >= last || !token(at).identifier()) return false;
+  static const std::set<std::string> kBehind = {"=", ";", ",", "(", "{", "[", ":"};
+  return at + 1 >= last || kBehind.count(token(at + 1).text) > 0;
+}
+
+bool Follower::declaration(size_t stop) {
+  const size_t start = at_;
+  if (token(at_).is("using")) {
+    size_t at = at_ + 3;
+    const auto type = read_type(codes_[code_], at, stop, types_);
+    if (type && token(start + 2).is("=")) types_[token(start + 1).text] = *type;
+    return true;
+  }
+  if (!looks_like_declaration(stop)) return false;
+  const size_t last = stop > start && token(stop - 1).is(";") ? stop - 1 : stop;
+  CType base = read_type(codes_[code_], at_, last, types_).value_or(CType{});
+  const size_t names = at_;
+  for (const Range& one : split({names, last})) {
+    at_ = one.first;
+    CType type = base;
+    if (one.first != names) type.pointers = 0;  // each name has its own stars
+    for (; at_ < one.last && (token(at_).is("*") || token(at_).is("&") || token(at_).is("const"));
+         ++at_)
+      type.pointers += token(at_).is("*");
+    if (at_ < one.last && token(at_).identifier()) declarator(type, one.last);
+  }
+  return true;
+}
+
+void Follower::declarator(const CType& type, size_t stop) {
+  const Token name = token(at_++);
+  Value value;
+  if (type.base == "dim3") {
+    value.kind = Value::Kind::Extents;
+  } else if (type.pointers > 0) {
+    value.kind = Value::Kind::Pointer;
+  } else if (type.base == "cudaError_t" || type.base == "cudaError") {
+    value.kind = Value::Kind::Status;
+  } else if (type.dtype) {
+    value = unknown_value(fmt::format("'{}' has no value yet", name.text), name);
+  }
+  bool is_array = false;
+  while (at_ < stop && token(at_).is("[")) {
+    at_ = behind_bracket(codes_[code_], at_, stop);
+    is_array = true;
+  }
+  const bool assigns = at_ < stop && token(at_).is("=");
+  const bool braces = at_ < stop && (token(at_).is("(") || token(at_).is("{"));
+  if (assigns) {
+    value = evaluate({at_ + 1, stop});
+  } else if (braces && type.base == "dim3") {
+    Value list;
+    list.kind = Value::Kind::List;
+    for (const Range& one : split({at_ + 1, behind_bracket(codes_[code_], at_, stop) - 1}))
+      list.items.push_back(evaluate(one));
+    value = std::move(list);
+  } else if (braces && (type.dtype || type.pointers > 0 || type.base == "auto")) {
+    const Range inner = {at_ + 1, behind_bracket(codes_[code_], at_, stop) - 1};
+    if (inner.first < inner.last) value = evaluate(inner);
+  }
+  if (type.base == "dim3" && !value.is(Value::Kind::Unknown)) {
+    value.extents = extents_of(value, name, "this dim3");
+    value.kind = Value::Kind::Extents;
+  }
+  if (!is_array && value.is(Value::Kind::List) && value.items.size() == 1) {
+    const Value only = value.items.front();
+    value = only;
+  }
+  value = converted(value, is_array ? CType{} : type, name);
+  value.slot = value.is(Value::Kind::Address) ? value.slot : Value::kNoSlot;
+  value.member = -1;
+  declare(name.text, is_array ? CType{} : type, std::move(value));
+}
+
+}  // namespace kw::foreign

@@ -1,0 +1,44 @@
+// What a CUDA source file declares at its top level, and where: kernels, functions, constants. Just
+// enough structure to keep the device's part and follow the host's.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "foreign/tokens.h"
+#include "foreign/types.h"
+
+namespace kw::foreign {
+
+struct Item {
+  enum class Kind : uint8_t {
+    Kernel,
+    Device,     // a function that runs on the device, maybe on the host, too
+    Host,       // a function of the host alone
+    Prototype,  // of a host function
+    Variable,
+    Type,  // struct, enum, using, typedef
+    Other,
+  } kind = Kind::Other;
+  std::string name;            // with its namespaces
+  size_t first = 0, last = 0;  // tokens
+  size_t parameters_first = 0, parameters_last = 0;
+  size_t body_first = 0, body_last = 0;  // inside the braces; of a variable: its initializer
+  std::optional<size_t> linkage;         // the token 'extern' of its own 'extern "C"'
+  bool c_linkage = false;
+  bool is_constexpr = false, on_device = false;
+  std::vector<std::string> template_parameters;  // names, in order
+};
+
+struct Outline {
+  std::vector<Item> items;
+  std::vector<size_t> linkage_tokens;  // of 'extern "C" {' and its '}'
+};
+
+Outline outline(const std::vector<Token>& tokens);
+
+/// Aliases at file level: using half_t = __half; typedef float real;
+TypeNames type_names(const std::vector<Token>& tokens, const Outline& outline);
+
+}  // namespace kw::foreign

@@ -1,0 +1,62 @@
+// What following a launcher found: on every path through it, what is launched with what. Plain
+// values; plan lines are made of them.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "foreign/term.h"
+#include "tensor/dtype.h"
+
+namespace kw::foreign {
+
+/// One argument of a kernel.
+struct KernelArgument {
+  enum class Kind : uint8_t { Tensor, Integer, Scalar, Real } kind = Kind::Integer;
+  std::string name;  // of the tensor or the scalar
+  TermRef term;
+  double real = 0;
+};
+
+struct Extents {
+  TermRef x = number(1), y = number(1), z = number(1);
+};
+
+struct RecordedLaunch {
+  std::string kernel;  // as it is launched, with its template arguments
+  std::string base;    // the function's name in the outline
+  int line = 0, column = 0;
+  Extents grid, block;
+  TermRef shared = number(0);
+  bool cooperative = false;
+  std::vector<KernelArgument> arguments;
+  int repeat = -1;  // index into Path::repeats
+};
+
+struct RecordedRepeat {
+  std::string name;
+  TermRef begin, end;
+};
+
+/// Memory that the launcher allocates.
+struct RecordedScratch {
+  std::string name;
+  tensor::DType dtype = tensor::DType::Uint8;
+  TermRef count;
+  bool zero = false;
+};
+
+struct Path {
+  std::vector<TermRef> conditions;  // all hold
+  std::vector<RecordedLaunch> launches;
+  std::vector<RecordedRepeat> repeats;
+  std::vector<RecordedScratch> scratch;
+  bool refused = false;  // ends with exit() or throw
+};
+
+/// Kernels that stand for what the runtime would do; import adds those that are used.
+inline constexpr const char* kSetBytes = "import_set_bytes";
+inline constexpr const char* kCopyBytes = "import_copy_bytes";
+
+}  // namespace kw::foreign

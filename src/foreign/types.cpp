@@ -1,0 +1,175 @@
+#include "foreign/types.h"
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include "kernel/cuda_types.h"
+
+namespace kw::foreign {
+
+namespace {
+
+const std::set<std::string> kQualifiers = {
+    "const",      "volatile",     "__restrict__",   "__restrict", "restrict",     "static",
+    "constexpr",  "inline",       "extern",         "register",   "typename",     "struct",
+    "class",      "enum",         "__const__",      "mutable",    "thread_local", "__host__",
+    "__device__", "__constant__", "__forceinline__"};
+const std::set<std::string> kIntegerWords = {"unsigned", "signed", "int", "long", "short", "char"};
+
+struct Alias {
+  const char* name;
+  const char* means;  // as kernel::find_cuda_type knows it
+};
+constexpr std::array kAliases = {
+    Alias{"half", "__half"},
+    Alias{"half2", "__half2"},
+    Alias{"nv_bfloat16", "__nv_bfloat16"},
+    Alias{"nv_bfloat162", "__nv_bfloat162"},
+    Alias{"bfloat16", "__nv_bfloat16"},
+    Alias{"int8_t", "signed char"},
+    Alias{"uint8_t", "unsigned char"},
+    Alias{"int16_t", "short"},
+    Alias{"uint16_t", "unsigned short"},
+    Alias{"ushort", "unsigned short"},
+    Alias{"int32_t", "int"},
+    Alias{"uint32_t", "unsigned int"},
+    Alias{"uint", "unsigned int"},
+    Alias{"int64_t", "long long"},
+    Alias{"uint64_t", "unsigned long long"},
+    Alias{"ulong", "unsigned long"},
+    Alias{"size_t", "unsigned long"},
+    Alias{"ssize_t", "long"},
+    Alias{"ptrdiff_t", "long"},
+    Alias{"intptr_t", "long"},
+    Alias{"uintptr_t", "unsigned long"},
+    Alias{"byte", "unsigned char"},
+    Alias{"float_t", "float"},
+};
+
+/// The words of an integer type in C++'s own order: "long unsigned" is "unsigned long".
+std::string integer_name(const std::vector<std::string>& words) {
+  const auto count = [&](const char* word) { return std::ranges::count(words, word); };
+  const bool is_unsigned = count("unsigned") > 0;
+  if (count("char")) return is_unsigned ? "unsigned char" : "signed char";
+  if (count("short")) return is_unsigned ? "unsigned short" : "short";
+  if (count("long") >= 2) return is_unsigned ? "unsigned long long" : "long long";
+  if (count("long")) return is_unsigned ? "unsigned long" : "long";
+  return is_unsigned ? "unsigned int" : "int";
+}
+
+std::string without_std(std::string name) {
+  for (const char* prefix : {"::", "std::", "cuda::std::"}) {
+    if (name.starts_with(prefix)) name = name.substr(std::string_view(prefix).size());
+  }
+  return name;
+}
+
+void find_base(CType& type, const TypeNames& names) {
+  if (const auto own = names.find(type.base); own != names.end()) {
+    const CType outer = type;
+    type = own->second;
+    type.pointers += outer.pointers;
+    type.pointee_const = type.pointee_const || outer.pointee_const;
+    type.reference = outer.reference;
+    return;
+  }
+  std::string name = without_std(type.base);
+  for (const Alias& alias : kAliases) {
+    if (name == alias.name) name = alias.means;
+  }
+  const auto found = kernel::find_cuda_type(name);
+  if (!found || found->kind == kernel::CudaType::Kind::Void) return;
+  type.base = name;
+  type.dtype = found->kind == kernel::CudaType::Kind::Bool   ? tensor::DType::Bool
+               : found->kind == kernel::CudaType::Kind::Byte ? tensor::DType::Uint8
+                                                             : found->dtype;
+  type.size = found->size * found->lanes;
+}
+
+}  // namespace
+
+std::string CType::text() const {
+  return (pointee_const ? "const " : "") + base + std::string(static_cast<size_t>(pointers), '*') +
+         (reference ? "&" : "");
+}
+
+std::optional<CType> read_type(const std::vector<Token>& tokens, size_t& at, size_t last,
+                               const TypeNames& names) {
+  const size_t start = at;
+  CType type;
+  std::vector<std::string> words;
+  bool is_const = false;
+  for (; at < last && tokens[at].identifier(); ++at) {
+    const std::string& text = tokens[at].text;
+    if (kQualifiers.count(text)) {
+      is_const = is_const || text == "const" || text == "constexpr";
+    } else if (kIntegerWords.count(text) && type.base.empty()) {
+      words.push_back(text);
+    } else if (text == "double" && !words.empty()) {
+      type.base = "long double";
+    } else if (words.empty() && type.base.empty()) {
+      type.base = text;
+      while (at + 2 < last && tokens[at + 1].is("::") && tokens[at + 2].identifier()) {
+        type.base += "::" + tokens[at + 2].text;
+        at += 2;
+      }
+      if (at + 1 < last && tokens[at + 1].is("<")) {
+        const size_t end = behind_angles(tokens, at + 1, last);
+        for (size_t i = at + 1; i < end; ++i) type.base += tokens[i].text;
+        if (end > at + 1) at = end - 1;
+      }
+    } else {
+      break;
+    }
+  }
+  if (!words.empty()) type.base = integer_name(words);
+  if (type.base.empty()) {
+    at = start;
+    return std::nullopt;
+  }
+  for (; at < last; ++at) {
+    const std::string& text = tokens[at].text;
+    if (text == "*") {
+      type.pointee_const = type.pointers == 0 ? is_const : type.pointee_const;
+      ++type.pointers;
+    } else if (text == "&" || text == "&&") {
+      type.reference = true;
+    } else if (text == "const") {
+      is_const = is_const || type.pointers == 0;
+    } else if (kQualifiers.count(text) == 0) {
+      break;
+    }
+  }
+  find_base(type, names);
+  return type;
+}
+
+std::vector<CParameter> read_parameters(const std::vector<Token>& tokens, size_t first, size_t last,
+                                        const TypeNames& names) {
+  std::vector<CParameter> out;
+  size_t at = first;
+  while (at < last) {
+    CParameter one;
+    one.line = tokens[at].line;
+    one.column = tokens[at].column;
+    if (auto type = read_type(tokens, at, last, names)) one.type = *type;
+    if (at < last && tokens[at].identifier()) {
+      one.name = tokens[at].text;
+      one.line = tokens[at].line;
+      one.column = tokens[at++].column;
+    }
+    int depth = 0;
+    for (; at < last && (depth > 0 || !tokens[at].is(",")); ++at) {
+      const std::string& text = tokens[at].text;
+      if (text == "[" && depth == 0) ++one.type.pointers;
+      depth += text == "(" || text == "[" || text == "{" || text == "<";
+      depth -= text == ")" || text == "]" || text == "}" || text == ">";
+    }
+    ++at;
+    if (!one.type.is_void() || !one.name.empty()) out.push_back(std::move(one));
+  }
+  return out;
+}
+
+}  // namespace kw::foreign
