@@ -1,9 +1,14 @@
 #include <unistd.h>
 
+#include <cstdio>
+
 #include "cli/command.h"
+#include "cli/values.h"
+#include "mcp/http_server.h"
 #include "mcp/run_command.h"
 #include "mcp/server.h"
 #include "mcp/stdio.h"
+#include "mcp/token.h"
 
 namespace kw::cli {
 
@@ -18,6 +23,20 @@ Result<mcp::Settings> server_settings(const Args& args) {
   settings.tools = mcp::offered_tools(knows_command, args.has("--read-only"));
   settings.runner = mcp::run_command;
   return settings;
+}
+
+int serve_http(const Args& args, Io& io, mcp::Server& server) {
+  const Result<int64_t> port = integer_option(args, "--http", 0, 0, 65535);
+  if (!port) return io.fail(port.error());
+  const std::string file = args.one("--token-file");
+  const Result<std::string> token = file.empty() ? mcp::new_token() : mcp::token_of_file(file);
+  if (!token) return io.fail(token.error());
+  const auto ready = [&](uint16_t at) {
+    std::fprintf(stderr, "kernelwright: serving http://127.0.0.1:%d%s\n", at, mcp::kHttpPath);
+    if (file.empty()) std::fprintf(stderr, "kernelwright: token %s\n", token->c_str());
+  };
+  const Status served = mcp::serve_http(server, {static_cast<uint16_t>(*port), *token, ready});
+  return served ? kOk : io.fail(served.error());
 }
 
 }  // namespace
@@ -36,6 +55,8 @@ int mcp_command(const Args& args, Io& io) {
   Result<mcp::Settings> settings = server_settings(args);
   if (!settings) return io.fail(settings.error());
   mcp::Server server(std::move(*settings));
+  if (!args.all("--http").empty()) return serve_http(args, io, server);
+  if (!args.one("--token-file").empty()) return io.fail(input_error("--token-file is for --http"));
   mcp::serve_lines(server, STDIN_FILENO, STDOUT_FILENO);
   return kOk;
 }

@@ -9,20 +9,25 @@ namespace {
 
 constexpr size_t kMostText = size_t{4} << 20;
 
-Json without(const Json& value, const std::vector<std::string>& names,
+/// `names` are those of arrays and objects wherever they are, or of anything right beneath another:
+/// "methods/guidance".
+Json without(const Json& value, const std::string& above, const std::vector<std::string>& names,
              std::vector<std::string>& found) {
   if (value.is_array()) {
     Json kept = Json::array();
-    for (const Json& item : value.items()) kept.push(without(item, names, found));
+    for (const Json& item : value.items()) kept.push(without(item, above, names, found));
     return kept;
   }
   if (!value.is_object()) return value;
   Json kept = Json::object();
   for (const auto& [name, member] : value.members()) {
-    const bool bulky = (member.is_array() || member.is_object()) &&
-                       std::find(names.begin(), names.end(), name) != names.end();
+    const auto listed = [&](const std::string& one) {
+      return std::find(names.begin(), names.end(), one) != names.end();
+    };
+    const bool bulky =
+        ((member.is_array() || member.is_object()) && listed(name)) || listed(above + "/" + name);
     if (!bulky) {
-      kept.set(name, without(member, names, found));
+      kept.set(name, without(member, name, names, found));
     } else if (std::find(found.begin(), found.end(), name) == found.end()) {
       found.push_back(name);
     }
@@ -63,7 +68,7 @@ Json tool_error(const std::string& why, const char* blame) {
 Json brief(const Json& document, const char* names) {
   if (*names == '\0') return document;
   std::vector<std::string> found;
-  Json kept = without(document, split(names, ','), found);
+  Json kept = without(document, "", split(names, ','), found);
   if (found.empty()) return kept;
   Json list = Json::array();
   for (const std::string& name : found) list.push(name);

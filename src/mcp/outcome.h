@@ -16,7 +16,7 @@ Json tool_error(const std::string& why, const char* blame = "input");
 Json job_result(const Glance& seen, bool full);
 /// One job in a few members.
 Json job_state(const Glance& seen);
-/// The document without members of these names, at any depth; what was left out is said.
+/// The document without members of these names (tool.h: bulky); what was left out is said.
 Json brief(const Json& document, const char* names);
 
 }  // namespace kw::mcp

@@ -73,7 +73,7 @@ struct Tool {
   bool lasting = false;    // may take minutes: can be had as a job
   bool writes = false;     // leaves something on disk
   const char* kept = "";   // how to go on with what a stopped call leaves behind
-  const char* bulky = "";  // members left out unless all is asked for, commas between
+  const char* bulky = "";  // members left out unless all is asked for: "samples,methods/guidance"
   Own own = Own::No;
 };
 

@@ -146,6 +146,12 @@ constexpr Argument kCatalogArguments[] = {
     {"id", K::Id, "",
      "a method (memory.vectorized_access) or an axis (compute, memory, latency); default: all"}};
 
+// Of one method all is told; of all of them, what there is to choose from.
+constexpr const char* kCatalogBulk =
+    "metrics,methods/guidance,methods/knobs,methods/targets,methods/features,methods/sass,"
+    "methods/sanitizer,methods/skip,methods/trigger,methods/needs,methods/conflicts,"
+    "methods/supersedes";
+
 constexpr const char* kSynthesizeWords[] = {"synthesize"};
 constexpr Argument kSynthesizeArguments[] = {
     {"prompt", K::Text, "--prompt", "plain English beside the reference"},
@@ -336,9 +342,13 @@ const std::vector<Tool>& all_tools() {
        "does to the "
        "numbers, how it shows in machine code, how to do it.",
        kCatalogWords,
-       {kCatalogArguments},
+       {kCatalogArguments, kFull},
        {},
-       Lane::Quick},
+       Lane::Quick,
+       false,
+       false,
+       "",
+       kCatalogBulk},
       {"synthesize",
        "Write a kernel",
        "Writes a kernel module for a PyTorch reference with no model: designs from its graph, "

@@ -1,0 +1,35 @@
+// The sessions of the HTTP door, by their ids. The oldest that is idle makes room for a new one.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "mcp/session.h"
+
+namespace kw::mcp {
+
+class HttpSessions {
+ public:
+  /// An environment Error when all are busy.
+  Result<std::shared_ptr<Session>> make();
+  /// nullptr when there is none (any more).
+  std::shared_ptr<Session> find(const std::string& id);
+  std::shared_ptr<Session> take(const std::string& id);
+  std::vector<std::shared_ptr<Session>> all();
+
+ private:
+  struct Seat {
+    std::shared_ptr<Session> session;
+    uint64_t used = 0;
+  };
+  std::mutex mutex_;  // guards all below
+  std::map<std::string, Seat> seats_;
+  uint64_t clock_ = 0;
+};
+
+}  // namespace kw::mcp

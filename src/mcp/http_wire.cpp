@@ -1,0 +1,135 @@
+#include "mcp/http_wire.h"
+
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+namespace kw::mcp {
+namespace {
+
+using Instant = std::chrono::steady_clock;
+
+constexpr double kIdleSeconds = 60;   // between two requests
+constexpr double kHeadSeconds = 10;   // for a head that has begun
+constexpr double kBodySeconds = 60;   // without a single byte of a body
+constexpr double kWriteSeconds = 20;  // without a single byte being taken
+constexpr double kSoon = 1;    // after that an answer is streamed, so that the client sees life
+constexpr double kAlive = 15;  // between two signs of life
+constexpr int kStepMs = 200;
+
+double passed(Instant::time_point moment) {
+  return std::chrono::duration<double>(Instant::now() - moment).count();
+}
+
+}  // namespace
+
+HttpWire::~HttpWire() { ::close(fd_); }
+
+bool HttpWire::more(double seconds) {
+  const Instant::time_point began = Instant::now();
+  while (!ending_ && passed(began) < seconds) {
+    pollfd polled{fd_, POLLIN, 0};
+    if (::poll(&polled, 1, kStepMs) <= 0) continue;
+    char chunk[65536];
+    const ssize_t n = ::recv(fd_, chunk, sizeof(chunk), 0);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return false;
+    read_.append(chunk, static_cast<size_t>(n));
+    return true;
+  }
+  return false;
+}
+
+std::optional<std::variant<HttpRequest, HttpRefusal>> HttpWire::head() {
+  if (read_.empty() && !more(kIdleSeconds)) return std::nullopt;
+  const Instant::time_point began = Instant::now();
+  for (;;) {
+    const size_t end = read_.find("\r\n\r\n");
+    if (end > kMostHeadBytes && read_.size() > kMostHeadBytes)
+      return HttpRefusal{431, "the head is too long"};
+    if (end != std::string::npos) {
+      auto request = read_head(std::string_view(read_).substr(0, end));
+      read_.erase(0, end + 4);
+      return request;
+    }
+    const double left = kHeadSeconds - passed(began);
+    if (left <= 0) return HttpRefusal{408, "the head did not come in time"};
+    if (!more(left) && passed(began) < kHeadSeconds) return std::nullopt;
+  }
+}
+
+bool HttpWire::body(HttpRequest& request, size_t length) {
+  const std::string* expect = request.header("expect");
+  if (expect != nullptr && read_.empty() && length > 0) write("HTTP/1.1 100 Continue\r\n\r\n");
+  while (read_.size() < length) {
+    if (!more(kBodySeconds)) return false;
+  }
+  request.body = read_.substr(0, length);
+  read_.erase(0, length);
+  return true;
+}
+
+bool HttpWire::write(std::string_view bytes) {
+  Instant::time_point last = Instant::now();
+  while (!bytes.empty()) {
+    pollfd polled{fd_, POLLOUT, 0};
+    if (::poll(&polled, 1, kStepMs) <= 0) {
+      if (passed(last) > (ending_ ? 1 : kWriteSeconds)) return false;
+      continue;
+    }
+    const ssize_t n = ::send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (n < 0 && (errno == EINTR || errno == EAGAIN)) continue;
+    if (n < 0) return false;
+    bytes.remove_prefix(static_cast<size_t>(n));
+    last = Instant::now();
+  }
+  return true;
+}
+
+bool HttpWire::hung_up() const {
+  pollfd polled{fd_, POLLIN | POLLRDHUP, 0};
+  if (::poll(&polled, 1, 0) <= 0) return false;
+  return (polled.revents & (POLLHUP | POLLERR | POLLRDHUP)) != 0;
+}
+
+void HttpSink::commit() {
+  if (streaming_) return;
+  streaming_ = true;
+  wire_.write(
+      "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nCache-Control: no-store\r\n"
+      "Connection: close\r\n\r\n");
+}
+
+void HttpSink::send(const Json& message) {
+  commit();
+  wire_.write("event: message\ndata: " + message.dump() + "\n\n");
+  last_ = Instant::now();
+}
+
+bool HttpSink::gone() {
+  if (passed(last_) > (streaming_ ? kAlive : kSoon)) {
+    commit();
+    wire_.write(": still at work\n\n");
+    last_ = Instant::now();
+  }
+  return ending_ || (stop_with_client_ && wire_.hung_up());
+}
+
+bool HttpSink::finish(const std::optional<Json>& message, int status, const Headers& headers) {
+  if (!streaming_ && message) {
+    HttpAnswer answer{status, "application/json", message->dump()};
+    answer.headers = headers;
+    return wire_.write(answer);
+  }
+  if (message) {
+    send(*message);
+  } else {
+    commit();
+  }
+  return false;
+}
+
+}  // namespace kw::mcp
