@@ -60,6 +60,12 @@ EvidenceRequest evidence_request(const task::Task& task, const ProfileRequest& r
   return ask;
 }
 
+/// By id, without what is told beside them.
+Json metrics_json(const profile::MetricSet& metrics) {
+  const Json all = profile::to_json(metrics);
+  return all["metrics"];
+}
+
 Json launches_json(const Evidence& evidence) {
   Json list = Json::array();
   for (const LaunchEvidence& launch : evidence.launches) {
@@ -67,7 +73,7 @@ Json launches_json(const Evidence& evidence) {
                   .set("kernel", launch.kernel)
                   .set("us", launch.us)
                   .set("measured", launch.measured)
-                  .set("metrics", profile::to_json(launch.metrics)));
+                  .set("metrics", metrics_json(launch.metrics)));
   }
   return list;
 }
@@ -110,7 +116,10 @@ Json to_json(const Evidence& evidence) {
   json.set("counted_at", evidence.counted_at).set("scale", evidence.scale);
   json.set("counters", examined.counters).set("no_counters", examined.no_counters);
   json.set("report", examined.ncu_report);
-  json.set("kernel", examined.metrics.kernel).set("metrics", profile::to_json(examined.metrics));
+  json.set("kernel", examined.metrics.kernel).set("metrics", metrics_json(examined.metrics));
+  Json notes = Json::array();
+  for (const std::string& note : examined.metrics.notes) notes.push(note);
+  json.set("notes", std::move(notes));
   json.set("launches", launches_json(evidence));
   json.set("roofline", profile::to_json(examined.roofline));
   if (!examined.sass.empty())
