@@ -1,0 +1,250 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/optimize_run.h"
+#include "cli/values.h"
+#include "optimize/loop.h"
+#include "optimize/summary.h"
+#include "os/interrupt.h"
+
+namespace kw::cli {
+namespace {
+
+using optimize::Folder;
+using optimize::Outcome;
+using optimize::Step;
+
+int finish_outcome(const Result<Outcome>& outcome, Io& io) {
+  io.progress("");
+  if (!outcome) return io.fail(outcome.error());
+  io.print(outcome->text);
+  return io.finish(outcome->ok ? kOk : kCandidateFailed, outcome->document);
+}
+
+Result<std::string> run_dir(const Args& args) {
+  std::string path = args.one("--run-dir");
+  if (path.empty()) return input_error("give the run's folder: --run-dir DIR");
+  return path;
+}
+
+Result<Folder> open_folder(const Args& args) {
+  const std::string path = KW_TRY(run_dir(args));
+  return Folder::open(path);
+}
+
+using Shop = std::unique_ptr<engine::TaskWorkshop>;
+
+Result<Shop> new_workshop(const Args& args, Io& io) {
+  const engine::WorkshopRequest request = KW_TRY(workshop_request(args));
+  return open_optimize_workshop(request, io);
+}
+
+/// The one a run was set up in.
+Result<Shop> same_workshop(const optimize::State& state, const Args& args, Io& io) {
+  const engine::WorkshopRequest request = KW_TRY(workshop_request(state.settings, args));
+  return open_optimize_workshop(request, io);
+}
+
+/// --iter, or the one the step is about.
+Result<int> iteration(const Args& args, const Folder& folder, Step step) {
+  // Before the first one a step is about iteration 0, and then says what to do instead.
+  const int usual = optimize::default_iteration(folder.state, step);
+  return static_cast<int>(KW_TRY(integer_option(args, "--iter", usual, 1, 100000)));
+}
+
+optimize::Say say_to(Io& io) {
+  return [&io](const std::string& what) { io.progress(what); };
+}
+
+/// --baseline or the word behind the command.
+Result<std::string> kernel_option(const Args& args, size_t at) {
+  const std::string named = args.one("--baseline");
+  const bool word = args.positionals.size() > at;
+  if (!named.empty() && word)
+    return input_error("the kernel is named twice: as a word and by --baseline");
+  if (named.empty() && !word)
+    return input_error("which kernel? give a kernel module, as a word or by --baseline");
+  return word ? args.positionals[at] : named;
+}
+
+Result<Outcome> setup_step(const Args& args, Io& io) {
+  const std::string kernel = KW_TRY(kernel_option(args, 1));
+  const auto workshop = KW_TRY(new_workshop(args, io));
+  const auto request = KW_TRY(setup_request(args, kernel, "agent", *workshop, io));
+  std::optional<Folder> made;
+  return optimize::setup(request, *workshop, made, say_to(io));
+}
+
+Result<Outcome> preflight_step(const Args& args, Io& io) {
+  if (!args.one("--run-dir").empty()) {
+    const optimize::State state = KW_TRY(Folder::look(args.one("--run-dir")));
+    const auto workshop = KW_TRY(same_workshop(state, args, io));
+    const Folder folder = KW_TRY(Folder::open(args.one("--run-dir")));
+    return optimize::preflight(folder, *workshop);
+  }
+  const std::string kernel = KW_TRY(kernel_option(args, 1));
+  const auto workshop = KW_TRY(new_workshop(args, io));
+  const auto request = KW_TRY(setup_request(args, kernel, "agent", *workshop, io));
+  return optimize::preflight(request, *workshop);
+}
+
+Result<Outcome> open_step(const Args& args, Io&) {
+  Folder folder = KW_TRY(open_folder(args));
+  const int at = KW_TRY(iteration(args, folder, Step::OpenIter));
+  return optimize::open_iter(folder, at, args.has("--force"));
+}
+
+Result<Outcome> validate_step(const Args& args, Io&) {
+  const Folder folder = KW_TRY(open_folder(args));
+  const int at = KW_TRY(iteration(args, folder, Step::Validate));
+  return optimize::validate_methods(folder, at);
+}
+
+Result<Outcome> roofline_step(const Args& args, Io&) {
+  const Folder folder = KW_TRY(open_folder(args));
+  const int at = KW_TRY(iteration(args, folder, Step::Roofline));
+  return optimize::show_roofline(folder, at);
+}
+
+using DeviceStep = Result<Outcome> (*)(Folder&, optimize::Workshop&, const optimize::CloseOptions&);
+
+/// A step on the open iteration that needs the machine.
+Result<Outcome> device_step(const Args& args, Io& io, Step step, DeviceStep run) {
+  Folder folder = KW_TRY(open_folder(args));
+  const int at = KW_TRY(iteration(args, folder, step));
+  KW_TRY(optimize::may(folder.state, step, at));
+  const auto workshop = KW_TRY(same_workshop(folder.state, args, io));
+  optimize::CloseOptions options;
+  options.skip_validation = args.has("--skip-validation");
+  options.say = say_to(io);
+  return run(folder, *workshop, options);
+}
+
+Result<Outcome> branch_step(const Args& args, Io& io) {
+  return device_step(args, io, Step::Branch, optimize::branch);
+}
+Result<Outcome> ablate_step(const Args& args, Io& io) {
+  return device_step(args, io, Step::Ablate, optimize::ablate);
+}
+Result<Outcome> sass_step(const Args& args, Io& io) {
+  return device_step(args, io, Step::Sass, optimize::check_sass);
+}
+Result<Outcome> close_step(const Args& args, Io& io) {
+  return device_step(args, io, Step::CloseIter, optimize::close_iter);
+}
+
+Result<Outcome> finalize_step(const Args& args, Io& io) {
+  Folder folder = KW_TRY(open_folder(args));
+  const bool force = args.has("--force");
+  KW_TRY(optimize::may(folder.state, Step::Finalize, folder.state.iter, force));
+  const bool race = folder.state.best.iter > 0 && folder.state.measures;
+  if (!race) return optimize::finalize(folder, nullptr, force, say_to(io));
+  const auto workshop = same_workshop(folder.state, args, io);
+  if (!workshop) io.note("the speedup is not raced once more: " + workshop.error().message);
+  return optimize::finalize(folder, workshop ? workshop->get() : nullptr, force, say_to(io));
+}
+
+Result<Outcome> state_step(const Args& args, Io&) {
+  const std::string path = KW_TRY(run_dir(args));
+  const optimize::State state =
+      KW_TRY(args.has("--restore") ? Folder::restore(path) : Folder::look(path));
+  return optimize::show_state(state);
+}
+
+Result<Outcome> summary_step(const Args& args, Io&) {
+  const std::string path = KW_TRY(run_dir(args));
+  const optimize::State state = KW_TRY(Folder::look(path));
+  Outcome outcome;
+  outcome.text = optimize::summary_text(state);
+  outcome.document.set("run_dir", state.run_dir)
+      .set("phase", optimize::phase_name(state.phase))
+      .set("summary", outcome.text);
+  return outcome;
+}
+
+struct StepRow {
+  const char* name;
+  Result<Outcome> (*run)(const Args& args, Io& io);
+};
+constexpr StepRow kSteps[] = {
+    {"setup", setup_step},       {"preflight", preflight_step},
+    {"open-iter", open_step},    {"validate-methods", validate_step},
+    {"roofline", roofline_step}, {"branch", branch_step},
+    {"ablate", ablate_step},     {"sass", sass_step},
+    {"close-iter", close_step},  {"finalize", finalize_step},
+    {"state", state_step},       {"summary", summary_step},
+};
+
+Result<std::unique_ptr<optimize::Author>> open_author(const std::string& proposer,
+                                                      engine::TaskWorkshop& workshop) {
+  if (proposer == "builtin") return engine::builtin_author(workshop);
+  return input_error(fmt::format("--proposer: '{}' is none of builtin, agent{}", proposer,
+                                 did_you_mean(proposer, {"builtin", "agent"})));
+}
+
+Result<Outcome> run_all(Folder& folder, engine::TaskWorkshop& workshop, const Args& args, Io& io) {
+  const auto author = KW_TRY(open_author(folder.state.settings.proposer, workshop));
+  optimize::LoopOptions options;
+  options.force = args.has("--force");
+  options.cancelled = os::interrupted;
+  options.say = say_to(io);
+  return optimize::optimize_all(folder, workshop, *author, options);
+}
+
+/// A run that exists goes on by itself.
+Result<Outcome> go_on_alone(const Args& args, Io& io) {
+  Folder folder = KW_TRY(Folder::open(args.one("--run-dir")));
+  if (!args.one("--proposer").empty()) folder.state.settings.proposer = args.one("--proposer");
+  if (folder.state.settings.proposer == "agent")
+    return input_error("this run is an agent's: go on with the steps, or give --proposer builtin");
+  const auto workshop = KW_TRY(same_workshop(folder.state, args, io));
+  return run_all(folder, *workshop, args, io);
+}
+
+/// Setup and, unless an agent does the rest, everything.
+Result<Outcome> whole_run(const Args& args, Io& io) {
+  const std::string proposer = args.one("--proposer", "builtin");
+  const std::string kernel = KW_TRY(kernel_option(args, 0));
+  const auto workshop = KW_TRY(new_workshop(args, io));
+  std::unique_ptr<optimize::Author> author;
+  if (proposer != "agent") author = KW_TRY(open_author(proposer, *workshop));
+  const auto request = KW_TRY(setup_request(args, kernel, proposer, *workshop, io));
+  std::optional<Folder> made;
+  const Outcome begun = KW_TRY(optimize::setup(request, *workshop, made, say_to(io)));
+  if (!made || proposer == "agent") return begun;
+  io.print(begun.text);
+  return run_all(*made, *workshop, args, io);
+}
+
+std::vector<std::string> step_names() {
+  std::vector<std::string> names;
+  for (const StepRow& row : kSteps) names.emplace_back(row.name);
+  return names;
+}
+
+}  // namespace
+
+int optimize_command(const Args& args, Io& io) {
+  const std::string word = args.positionals.empty() ? "" : args.positionals.front();
+  const auto* row =
+      std::ranges::find_if(kSteps, [&](const StepRow& one) { return word == one.name; });
+  const bool takes_kernel = row != std::end(kSteps) && (word == "setup" || word == "preflight");
+  const size_t most = takes_kernel ? 2 : 1;
+  if (args.positionals.size() > most)
+    return io.fail(input_error(
+        fmt::format("'{}' was not expected{}", args.positionals[most],
+                    row == std::end(kSteps) ? did_you_mean(word, step_names()) : std::string())));
+  if (row != std::end(kSteps)) return finish_outcome(row->run(args, io), io);
+  if (word.empty() && !args.one("--run-dir").empty() && args.one("--baseline").empty())
+    return finish_outcome(go_on_alone(args, io), io);
+  if (!args.one("--run-dir").empty())
+    return io.fail(
+        input_error(fmt::format("there is no step '{}'{}; see 'kernelwright help optimize'", word,
+                                did_you_mean(word, step_names()))));
+  return finish_outcome(whole_run(args, io), io);
+}
+
+}  // namespace kw::cli

@@ -1,0 +1,164 @@
+#include "cli/optimize_run.h"
+
+#include <fmt/core.h>
+
+#include <filesystem>
+
+#include "base/text.h"
+#include "cli/values.h"
+#include "os/files.h"
+
+namespace kw::cli {
+namespace {
+
+std::string absolute_path(const std::string& path) {
+  std::error_code error;
+  const std::filesystem::path full = std::filesystem::absolute(path, error);
+  return error ? path : full.lexically_normal().string();
+}
+
+/// --reference, or --ref as others call it; "file.py:function" names both.
+Result<std::string> reference_path(const Args& args, std::string& function) {
+  std::string path = args.one("--reference", args.one("--ref"));
+  if (!args.one("--reference").empty() && !args.one("--ref").empty())
+    return input_error("--reference and --ref are the same: give one of them");
+  if (path.empty())
+    return input_error("optimize wants --reference REF: a Python file or a task folder");
+  const size_t colon = path.rfind(':');
+  if (colon != std::string::npos && !os::exists(path) &&
+      path.find('/', colon) == std::string::npos) {
+    if (!function.empty() && function != path.substr(colon + 1))
+      return input_error("--function and --reference name two functions");
+    function = path.substr(colon + 1);
+    path = path.substr(0, colon);
+  }
+  if (!os::exists(path)) return input_error("there is no reference " + path);
+  return absolute_path(path);
+}
+
+Json machine_json(const engine::WorkshopRequest& request) {
+  Json inputs = Json::array(), dims = Json::object();
+  for (const std::string& input : request.inputs) inputs.push(input);
+  for (const auto& [name, value] : request.dims) dims.set(name, value);
+  return Json::object()
+      .set("function", request.function)
+      .set("inputs", std::move(inputs))
+      .set("dims", std::move(dims))
+      .set("device", request.device)
+      .set("target", request.target)
+      .set("compiler", request.compiler)
+      .set("precision", request.precision)
+      .set("seed", request.seed ? Json(static_cast<int64_t>(*request.seed)) : Json())
+      .set("cross_check", request.cross_check)
+      .set("timeout_seconds", request.timeout_seconds)
+      .set("threads", request.threads)
+      .set("quick", request.quick);
+}
+
+/// --noise auto|PCT, or --noise-threshold-pct PCT.
+Result<std::optional<double>> minimum_option(const Args& args) {
+  const std::string noise = args.one("--noise", "auto");
+  const std::string older = args.one("--noise-threshold-pct");
+  if (!older.empty() && !args.one("--noise").empty())
+    return input_error("--noise and --noise-threshold-pct are the same: give one of them");
+  if (!older.empty())
+    return std::optional(KW_TRY(number_option(args, "--noise-threshold-pct", 0, 0, 100)));
+  if (noise == "auto") return std::optional<double>();
+  const std::optional<double> percent = parse_double(noise);
+  if (!percent || !(*percent >= 0) || *percent > 100)
+    return input_error(
+        fmt::format("--noise: '{}' is neither 'auto' nor a number of percent", noise));
+  return percent;
+}
+
+Result<std::string> run_folder(const Args& args, const std::string& kernel) {
+  const std::string out = args.one("--out");
+  if (out.empty())
+    return optimize::new_run_path(std::filesystem::path(absolute_path(kernel)).parent_path());
+  if (os::exists(out) && !os::is_directory(out))
+    return input_error(fmt::format("--out: {} is a file", out));
+  return optimize::new_run_path(absolute_path(out));
+}
+
+/// The baseline as a module.
+Status read_kernel(const std::string& path, optimize::SetupRequest& request) {
+  request.text = KW_TRY(os::read_file(path, kMostModuleBytes));
+  request.name = std::filesystem::path(path).filename();
+  return Done{};
+}
+
+}  // namespace
+
+Result<engine::WorkshopRequest> workshop_request(const Args& args) {
+  engine::WorkshopRequest request;
+  request.function = args.one("--function");
+  request.reference = KW_TRY(reference_path(args, request.function));
+  request.inputs = args.all("--input");
+  request.dims = KW_TRY(binding_options(args)).dims;
+  request.device = args.one("--device", "auto");
+  request.target = args.one("--target");
+  request.compiler = args.one("--compiler");
+  request.precision = args.one("--precision");
+  if (!args.one("--seed").empty())
+    request.seed = static_cast<uint64_t>(KW_TRY(integer_option(args, "--seed", 0, 0, INT64_MAX)));
+  request.cross_check = args.one("--cross-check", "auto");
+  request.timeout_seconds = KW_TRY(timeout_option(args));
+  request.threads = static_cast<int>(KW_TRY(integer_option(args, "--threads", 0, 1, 1024)));
+  request.quick = args.has("--quick");
+  request.version = version();
+  return request;
+}
+
+Result<engine::WorkshopRequest> workshop_request(const optimize::Settings& settings,
+                                                 const Args& args) {
+  const Json& kept = settings.machine;
+  engine::WorkshopRequest request;
+  request.reference = settings.reference;
+  request.function = kept["function"].as_string();
+  request.inputs = optimize::strings_of(kept["inputs"]);
+  for (const auto& [name, value] : kept["dims"].members()) request.dims[name] = value.as_int();
+  request.device = args.one("--device", kept["device"].as_string());
+  request.target = kept["target"].as_string();
+  request.compiler = args.one("--compiler", kept["compiler"].as_string());
+  request.precision = kept["precision"].as_string();
+  if (kept["seed"].is_int()) request.seed = static_cast<uint64_t>(kept["seed"].as_int());
+  request.cross_check = kept["cross_check"].as_string();
+  request.timeout_seconds = args.one("--timeout").empty() ? kept["timeout_seconds"].as_double(60)
+                                                          : KW_TRY(timeout_option(args));
+  request.threads = static_cast<int>(
+      KW_TRY(integer_option(args, "--threads", kept["threads"].as_int(), 1, 1024)));
+  request.quick = kept["quick"].as_bool();
+  request.version = version();
+  return request;
+}
+
+Result<std::unique_ptr<engine::TaskWorkshop>> open_optimize_workshop(
+    const engine::WorkshopRequest& request, Io& io) {
+  auto workshop =
+      KW_TRY(engine::open_workshop(request, [&io](const std::string& what) { io.progress(what); }));
+  if (!workshop->no_gpu().empty())
+    io.note("no GPU, so all times are estimates: " + workshop->no_gpu());
+  return workshop;
+}
+
+Result<optimize::SetupRequest> setup_request(const Args& args, const std::string& kernel,
+                                             const std::string& proposer,
+                                             engine::TaskWorkshop& workshop, Io&) {
+  const engine::WorkshopRequest machine = KW_TRY(workshop_request(args));
+  optimize::SetupRequest request;
+  KW_TRY(read_kernel(kernel, request));
+  optimize::Settings& settings = request.settings;
+  settings.baseline = absolute_path(kernel);
+  settings.reference = machine.reference;
+  settings.dims = workshop.dims();
+  settings.iterations = static_cast<int>(KW_TRY(integer_option(args, "--iterations", 3, 1, 1000)));
+  settings.branches = static_cast<int>(KW_TRY(integer_option(args, "--branches", 4, 1, 32)));
+  settings.ncu_num = static_cast<int>(KW_TRY(integer_option(args, "--ncu-num", 5, 1, 100)));
+  settings.minimum_pct = KW_TRY(minimum_option(args));
+  settings.proposer = proposer;
+  settings.machine = machine_json(machine);
+  request.folder = KW_TRY(run_folder(args, kernel));
+  return request;
+}
+
+}  // namespace kw::cli

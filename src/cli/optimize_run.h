@@ -1,0 +1,28 @@
+// What the optimize command needs from the command line: a new run's request, and the workshop a
+// run is worked on in.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "cli/command.h"
+#include "engine/workshop.h"
+#include "optimize/steps.h"
+
+namespace kw::cli {
+
+/// How a workshop is opened, from options and from what a run keeps about it.
+Result<engine::WorkshopRequest> workshop_request(const Args& args);
+/// As kept in state.json; options given now (--device, --compiler, --threads, --timeout) win.
+Result<engine::WorkshopRequest> workshop_request(const optimize::Settings& settings,
+                                                 const Args& args);
+
+Result<std::unique_ptr<engine::TaskWorkshop>> open_optimize_workshop(
+    const engine::WorkshopRequest& request, Io& io);
+
+/// A new run: kernel, settings, folder. `kernel` is the path of the baseline.
+Result<optimize::SetupRequest> setup_request(const Args& args, const std::string& kernel,
+                                             const std::string& proposer,
+                                             engine::TaskWorkshop& workshop, Io& io);
+
+}  // namespace kw::cli
