@@ -61,7 +61,6 @@ int lint_command(const Args& args, Io& io);
 int bench_command(const Args& args, Io& io);
 int compare_command(const Args& args, Io& io);
 int optimize_command(const Args& args, Io& io);
-int optimize_command(const Args& args, Io& io);
 int calibrate_command(const Args& args, Io& io);
 int eval_command(const Args& args, Io& io);
 int screen_command(const Args& args, Io& io);
