@@ -15,6 +15,7 @@ spec.loader.exec_module(stages_common)
 
 from engineer import SOURCE, fences  # noqa: E402
 
+NO_GPU = stages_common.synthesize_common.NO_GPU
 KEY, ModelServer, SONNET = stages_common.KEY, stages_common.ModelServer, stages_common.SONNET
 WIRES = {"anthropic": SONNET, "openai-chat": "openai:gpt-5.2", "openai-responses": "openai-responses:gpt-5.2",
          "gemini": "gemini:gemini-2.5-pro"}
@@ -53,12 +54,21 @@ class Work:
 
 
 class Desk(stages_common.Talks):
-    def __init__(self, binary):
+    def __init__(self, binary, size=SIZE):
         super().__init__(binary)
         self.reference = self.write("blend.py", REFERENCE)
-        self.words[self.words.index("N=100003")] = f"N={SIZE}"
-        self.words += ["--device", "vgpu", "--target", "sm_90", "--candidates", "1", "--goal", "1000"]
-        self.name = ""
+        self.words[self.words.index("N=100003")] = f"N={size}"
+        self.words += ["--goal", "1000", "--candidates", "1"]
+        if size == SIZE:
+            self.words += ["--device", "vgpu", "--target", "sm_90"]
+            return
+        for name in NO_GPU:
+            del self.environment[name]
+        if self.run("doctor", "--has", "gpu").returncode != 0:
+            stages_common.skip("no GPU")
+        self.words += ["--device", "gpu"]
+
+    name = ""
 
     def check(self, condition, what, done=None):
         super().check(condition, f"{self.name}: {what}", done)
