@@ -18,6 +18,8 @@ using tensor::DType;
 
 namespace {
 
+constexpr const char* kTurnedElement = "tile[fast + lane][place]";
+
 /// The permute whose operand is read along another dim than the result is written.
 struct Turned {
   NodeId node = 0;
@@ -119,6 +121,12 @@ class Transpose {
   /// Half types stay what they are in shared memory: half the traffic, the same values.
   DType kept_dtype() const { return region_.node(turned_.node).dtype; }
 
+  /// Nothing is computed before the tile: bits are copied as they are.
+  bool only_moved_in() const {
+    const auto loaded = region_.loads.find(region_.node(turned_.node).inputs[0]);
+    return loaded != region_.loads.end() && loaded->second.dtype == kept_dtype();
+  }
+
   /// Elements to a word of four bytes: as many as keep rows of the tile in different banks.
   int64_t vec() const {
     int size =
@@ -173,9 +181,13 @@ class Transpose {
     e_.on_load = [this, inner](NodeId, const Buffer& buffer,
                                const Dim& address) -> std::optional<Value> {
       Packs& packs = inner == last_ ? packs_out_ : packs_in_;
-      const auto element = packs.element(buffer, address, "");
+      const auto element = packs.element(buffer, address, "[u]");
       if (!element) return std::nullopt;
       e_.note(address);
+      if (inner == along_ && only_moved_in()) {
+        moved_ = *element;
+        return Value{{"element"}, lane_scope_};
+      }
       return Value{{from_memory(buffer.dtype, *element)}, lane_scope_};
     };
   }
@@ -190,14 +202,16 @@ class Transpose {
     open_pack(along_);
     const Value in = e_.value(turned_.node, domain_.index);
     e_.at(lane_scope_)
-        .line(fmt::format("tile[place][fast + lane] = {};", e_.stored(in, kept_dtype())));
-    in_ = write_pack(packs_in_, "", "");
+        .line(fmt::format("tile[place][fast + lane] = {};",
+                          moved_.empty() ? e_.stored(in, kept_dtype()) : moved_));
+    in_ = write_pack("", "");
     open_pack(last_);
     e_.on_node = [this](NodeId id, const Index&) -> std::optional<Value> {
       if (id != turned_.node) return std::nullopt;
-      return Value{{from_memory(kept_dtype(), "tile[fast + lane][place]")}, lane_scope_};
+      return Value{{from_memory(kept_dtype(), kTurnedElement)}, lane_scope_};
     };
     const Store& store = region_.stores[0];
+    const bool only_moved = store.node == turned_.node && store.to.dtype == kept_dtype();
     const Dim address = linear(store.to.shape, domain_.index);
     const Value value = e_.value(store.node, domain_.index);
     e_.touch(store.to);
@@ -206,21 +220,17 @@ class Transpose {
     if (store.to.dtype == DType::E8m0) e_.need("to_exponent");
     const std::string pack = e_.fresh(store.to.name + "_pack");
     e_.at(lane_scope_)
-        .line(fmt::format("{}.at[lane] = {};", pack, e_.stored(value, store.to.dtype)));
-    out_ =
-        write_pack(packs_out_, fmt::format("Pack<{}, kVec> {};", memory_type(store.to.dtype), pack),
-                   fmt::format("store_pack({} + {}, {});", store.to.name, address.text(), pack));
+        .line(fmt::format("{}.at[lane] = {};", pack,
+                          only_moved ? kTurnedElement : e_.stored(value, store.to.dtype)));
+    out_ = write_pack(fmt::format("Pack<{}, kVec> {};", memory_type(store.to.dtype), pack),
+                      fmt::format("store_pack({} + {}, {});", store.to.name, address.text(), pack));
     outer_text_ = e_.close();
   }
 
-  /// What is done with a pack, from its loads on; closes its scopes.
-  std::string write_pack(const Packs& packs, const std::string& before, const std::string& behind) {
+  /// What is done with a pack once it is loaded; closes its scopes.
+  std::string write_pack(const std::string& before, const std::string& behind) {
     const std::string lanes = e_.close(), own = e_.close();
     CudaWriter w(3);
-    for (const PackLoad& load : packs.loads())
-      w.line(fmt::format("const Pack<{}, kVec> {} = load_pack<kVec>({} + {});",
-                         memory_type(load.buffer.dtype), load.name, load.buffer.name,
-                         load.address.text()));
     w.raw(own);
     if (!before.empty()) w.line(before);
     w.line("#pragma unroll");
@@ -235,7 +245,7 @@ class Transpose {
   std::string write_body() {
     CudaWriter w(1);
     w.raw(e_.at(0).text());
-    w.line("constexpr int kSide = 32 * kVec;");
+    w.line(fmt::format("constexpr int kSide = 32 * kVec, kTurns = kSide / {};", name("TALL")));
     w.line(fmt::format("__shared__ {} tile[kSide][kSide + {}];", memory_type(kept_dtype()),
                        name("PAD")));
     w.line("const int fast = threadIdx.x * kVec;");
@@ -251,21 +261,28 @@ class Transpose {
       left = fmt::format("{} / {}", left, by);
     }
     w.raw(outer_text_);
-    write_pass(w, last_, "first_column + place", along_, "first_row + fast", in_);
+    write_pass(w, packs_in_, last_, "first_column + place", along_, "first_row + fast", in_);
     w.line("__syncthreads();");
-    write_pass(w, along_, "first_row + place", last_, "first_column + fast", out_);
+    write_pass(w, packs_out_, along_, "first_row + place", last_, "first_column + fast", out_);
     return w.text();
   }
 
-  /// One way through the tile: neighbouring threads are neighbours along `fast`.
-  void write_pass(CudaWriter& w, const std::string& slow, const std::string& slow_at,
-                  const std::string& fast, const std::string& fast_at, const std::string& body) {
+  /// One way through the tile: neighbouring threads are neighbours along `fast`. All loads are
+  /// under way before the first is waited for.
+  void write_pass(CudaWriter& w, const Packs& packs, const std::string& slow,
+                  const std::string& slow_at, const std::string& fast, const std::string& fast_at,
+                  const std::string& body) {
+    const auto place = [&] {
+      w.line(fmt::format("const int place = threadIdx.y + u * {};", name("TALL")));
+      w.line(fmt::format("const Index {} = {}, {} = {};", slow, slow_at, fast, fast_at));
+    };
+    const std::string guard =
+        fmt::format("{} < {} && {} < {}", last_, width_text_, along_, height_text_);
+    packs.write_ahead(w, "kTurns", place, guard);
     w.line("#pragma unroll");
-    const auto loop = w.block(
-        fmt::format("for (int place = threadIdx.y; place < kSide; place += {})", name("TALL")));
-    w.line(fmt::format("const Index {} = {}, {} = {};", slow, slow_at, fast, fast_at));
-    const auto inside =
-        w.block(fmt::format("if ({} < {} && {} < {})", last_, width_text_, along_, height_text_));
+    const auto loop = w.block("for (int u = 0; u < kTurns; ++u)");
+    place();
+    const auto inside = w.block(fmt::format("if ({})", guard));
     w.raw(body);
   }
 
@@ -279,6 +296,7 @@ class Transpose {
   Dim width_{1}, height_{1}, count_{1};
   std::vector<Axis> others_;
   std::string height_text_, width_text_, in_, out_, outer_text_;
+  std::string moved_;  // the element that goes into the tile as it is; empty when computed
 };
 
 }  // namespace

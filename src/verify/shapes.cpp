@@ -116,7 +116,7 @@ class Planner {
       shape.graph = std::move(graph).value();
       shape.work = work_of(shape.graph);
       if (!limits_.cut || limits_.large_work == 0 || shape.work <= limits_.large_work) break;
-      if (!cut(&shape.dims)) break;
+      if (!cut(&shape.dims, shape.graph)) break;
     }
     if (limits_.most_work > 0 && shape.work > limits_.most_work) {
       plan_.left_out.push_back(
@@ -128,27 +128,38 @@ class Planner {
     return Done{};
   }
 
-  // Halves the largest dim that only repeats work; then the largest of the others. False when
-  // nothing is left to cut.
-  bool cut(Dims* dims) const {
-    for (const std::vector<std::string>* names : {&outer_, &inner_}) {
-      const std::string* largest = nullptr;
-      int64_t halved = 0;
-      for (const std::string& name : *names) {
-        const auto at = dims->find(name);
-        if (at == dims->end()) continue;
-        const int64_t floor = names == &outer_ ? 2 : 64;
-        const int64_t next = adjust(std::max(at->second / 2, floor), task_.dims.at(name));
-        if (next >= at->second) continue;
-        if (largest != nullptr && dims->at(*largest) >= at->second) continue;
-        largest = &name;
-        halved = next;
-      }
-      if (largest == nullptr) continue;
-      (*dims)[*largest] = halved;
-      return true;
+  // Halves the largest dim that only repeats work; then the largest of those that results lie along
+  // in memory, then of the inner ones. False when nothing is left to cut.
+  bool cut(Dims* dims, const graph::Graph& graph) const {
+    std::vector<std::string> repeats, written;
+    for (const std::string& name : outer_) {
+      const auto at = dims->find(name);
+      if (at == dims->end()) continue;
+      const bool along = std::ranges::any_of(graph.outputs, [&](const graph::NamedNode& output) {
+        const auto& shape = graph[output.node].shape;
+        return !shape.empty() && mentions(shape.back().text(), name);
+      });
+      (along ? written : repeats).push_back(name);
     }
-    return false;
+    return halve_largest(repeats, 2, dims) || halve_largest(written, 2, dims) ||
+           halve_largest(inner_, 64, dims);
+  }
+
+  bool halve_largest(const std::vector<std::string>& names, int64_t least, Dims* dims) const {
+    const std::string* largest = nullptr;
+    int64_t halved = 0;
+    for (const std::string& name : names) {
+      const auto at = dims->find(name);
+      if (at == dims->end()) continue;
+      const int64_t next = adjust(std::max(at->second / 2, least), task_.dims.at(name));
+      if (next >= at->second) continue;
+      if (largest != nullptr && dims->at(*largest) >= at->second) continue;
+      largest = &name;
+      halved = next;
+    }
+    if (largest == nullptr) return false;
+    (*dims)[*largest] = halved;
+    return true;
   }
 
   void add(ShapeCase shape) {

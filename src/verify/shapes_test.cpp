@@ -85,6 +85,32 @@ TEST(Shapes, LargeOnesAreCutForTheVirtualGpuOnly) {
   EXPECT_NE(find(*whole, task.benchmark_shapes[0]), nullptr);
 }
 
+TEST(Shapes, WhatResultsLieAlongIsCutLast) {
+  struct Turned : FakeReference {
+    Result<graph::Graph> trace(const task::Dims& dims) const override {
+      graph::Builder b;
+      graph::Shape shape;
+      for (const char* name : {"N", "S", "D"})
+        shape.push_back(graph::Dim::symbol(name, dims.at(name)));
+      const graph::NodeId x = b.input("x", tensor::DType::Fp32, shape);
+      return std::move(b).finish({{"y", KW_TRY(b.permute(x, {0, 2, 1}))}});
+    }
+  };
+  task::Task task = fake_task();
+  task.inputs[0].shape = {"N", "S", "D"};
+  task.dims = {{"N", {}}, {"S", {}}, {"D", {}}};
+  task.correctness_shapes = {{{"N", 2}, {"S", 3}, {"D", 4}}};
+  task.benchmark_shapes = {{{"N", 64}, {"S", 1024}, {"D", 128}}};
+  task.reference = std::make_shared<Turned>();
+  const auto plan = plan_shapes(task, virtual_limits());
+  ASSERT_TRUE(plan) << plan.error().message;
+  const auto cut = std::ranges::find_if(plan->cases, &ShapeCase::benchmark);
+  ASSERT_NE(cut, plan->cases.end());
+  EXPECT_LT(cut->dims.at("N"), 64) << "only repeats the others";
+  EXPECT_EQ(cut->dims.at("S"), 1024) << "the results' rows";
+  EXPECT_EQ(cut->dims.at("D"), 128) << "the inputs' rows";
+}
+
 TEST(Shapes, WhatTheReferenceRefusesIsListed) {
   struct EvenOnly : FakeReference {
     Result<graph::Graph> trace(const task::Dims& dims) const override {
