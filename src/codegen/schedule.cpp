@@ -60,6 +60,8 @@ constexpr Schedule kSchedules[] = {
     {"matmul_split", "tiles on CUDA cores, several blocks along k", moves::matmul_split_applies,
      moves::matmul_split_emit, true},
     {"matmul", "tiles on CUDA cores", moves::matmul_applies, moves::matmul_emit, true},
+    {"scatter_block", "every block adds in a copy of its own", moves::scatter_block_applies,
+     moves::scatter_block_emit, true},
     {"scatter", "a thread per source element, then one per result", moves::scatter_applies,
      moves::scatter_emit, true},
     {"generic", "one thread per element, loops for the rest", moves::generic_applies,

@@ -96,8 +96,8 @@ class Judge : public search::Evaluator {
   Result<Trial> trial(const record::Candidate& candidate, bool run);
   /// The gate at the timed shape and the task's smaller ones; its verdict is kept.
   Result<VerifyReport> verify(const record::Candidate& candidate);
-  /// PTX of the kernels that dims() needs; "" when they do not compile or the module does not serve
-  /// that shape.
+  /// What runs at dims(): PTX of the kernels and how they are launched. "" when they do not compile
+  /// or the module does not serve that shape.
   Result<std::string> code_of(const record::Candidate& candidate);
   /// What screening estimated at dims(); nullptr when it has not looked.
   const Cost* cost(const std::string& id) const;

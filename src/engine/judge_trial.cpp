@@ -69,12 +69,27 @@ std::vector<CostLaunch> Judge::counted(const std::string& id) const {
 Result<std::string> Judge::code_of(const record::Candidate& candidate) {
   const Result<kernel::Module> module = parse_module(candidate.text, "module.cu");
   if (!module) return std::string();
-  const kernel::Bindings fixed = fixed_for(*lanes_.first().tools.verify.virtual_gpu, candidate);
-  auto request = first().compile_request(*module, fixed, request_.verify.timeout_seconds);
-  if (!request) return std::string();
+  exec::Device& device = *lanes_.first().tools.verify.virtual_gpu;
+  const auto matching = verify::match_tensors(*module, *request_.task, first().graph);
+  if (!matching) return std::string();
+  verify::Programs programs(*module, *ahead_, device, fixed_for(device, candidate),
+                            request_.verify.timeout_seconds);
+  const verify::Built built =
+      KW_TRY(programs.build(*matching, *request_.task, first().graph, first().dims));
+  auto request = first().compile_request(*module, fixed_for(device, candidate),
+                                         request_.verify.timeout_seconds);
+  if (!built.ready || !request) return std::string();
   request->image = exec::ImageKind::Ptx;
-  exec::CompileOutcome made = KW_TRY(ahead_->compile(*request));
-  return made.compiled ? std::move(made.compiled->image) : std::string();
+  const exec::CompileOutcome made = KW_TRY(ahead_->compile(*request));
+  std::string code = made.compiled ? made.compiled->image : "";
+  for (const kernel::Launch& launch : built.ready->program.launches) {
+    const auto extents = [](const kernel::Dim3& of) {
+      return fmt::format("{} {} {}", of.x, of.y, of.z);
+    };
+    code += fmt::format("{} <<<{}, {}, {}>>>\n", launch.entry, extents(launch.grid),
+                        extents(launch.block), launch.shared_bytes);
+  }
+  return code;
 }
 
 Result<VerifyReport> Judge::verify(const record::Candidate& candidate) {

@@ -3,6 +3,9 @@
 // scratch keeps the largest position that wants a place, so that equal indices give the same answer
 // in every order. The second computes the results from the base and what was found.
 //
+// Sums into few places meet in a copy of them that every block has in shared memory; a block adds
+// its copy to the scratch when it has seen its share of the sources.
+//
 // Sums of floats are kept in fp64, where the order of blocks shows only far behind what fp32 can
 // hold; fp64 itself, and tasks that demand the same bits twice, are left to others. Integers are
 // the same in every order.
@@ -23,6 +26,8 @@ using tensor::DType;
 namespace {
 
 constexpr int kThreads = 256;
+constexpr int64_t kMostShared = 48 << 10;  // what a block may have without asking
+constexpr int64_t kWorthIt = 16;           // sources per place
 
 class Scatter {
  public:
@@ -35,7 +40,7 @@ class Scatter {
   Kernel emit() {
     Kernel kernel;
     kernel.scratch.push_back({scratch(), scratch_dtype(), count_text(node_.shape), "= 0"});
-    kernel.methods = {{"memory.coalesced_access", "", ""}, {"latency.atomic_optimize", "", ""}};
+    kernel.methods.push_back({"memory.coalesced_access", "", ""});
     const Head spread = write_spread(kernel);
     const Head finish = write_finish(kernel);
     const std::string fits = fits_int(region_);
@@ -44,7 +49,41 @@ class Scatter {
     return kernel;
   }
 
+  /// The same with a copy of the places in every block.
+  Kernel emit_by_block() {
+    Kernel kernel = emit();
+    const Head gather = write_gather(kernel);
+    const std::string threads = name("THREADS"), blocks = name("BLOCKS"), shared = name("SHARED");
+    kernel.tunes.push_back({threads, {512, 256, 1024}, ""});
+    kernel.tunes.push_back({blocks, {4, 2, 8, 0}, ""});
+    kernel.tunes.push_back({shared, {1, 0}, ""});
+    kernel.methods.push_back({"latency.atomic_optimize", shared + " == 1", shared + "=0"});
+    kernel.methods.push_back({"latency.persistent_kernel", blocks + " > 0", blocks + "=0"});
+    const std::string all = fmt::format("ceil_div({}, {})", count_text(sources()), threads);
+    const std::string fits = fits_int(region_);
+    // Only the first launch differs from those that are there.
+    Variant first = kernel.variants.front();
+    first.when = all_of({fmt::format("{} <= {}", bytes_text(), kMostShared), fits});
+    first.launches[0] = {region_.name + "_gather<int>",
+                         fmt::format("pick({0} == 0, min({1}, SMS * {0}), {1})", blocks, all),
+                         threads, fmt::format("{} * {}", shared, bytes_text()), gather.args};
+    kernel.variants.insert(kernel.variants.begin(), std::move(first));
+    return kernel;
+  }
+
+  /// Sums into so few places that every block can have its own copy of them.
+  bool few_places() const {
+    const int64_t places = graph::count_of(node_.shape).value();
+    return adds_ && places * tensor::dtype_size(scratch_dtype()) <= kMostShared &&
+           graph::count_of(sources()).value() >= kWorthIt * places;
+  }
+
  private:
+  std::string name(const char* text) const { return text + region_.suffix; }
+  std::string bytes_text() const {
+    return fmt::format("{} * {}", as_factor(graph::count_of(node_.shape)),
+                       tensor::dtype_size(scratch_dtype()));
+  }
   std::string scratch() const { return scratch_name(region_, "found"); }
   /// Sums of floats are in fp64; places are counted from 1.
   DType scratch_dtype() const {
@@ -74,6 +113,11 @@ class Scatter {
     w.line(fmt::format("const Index i = static_cast<Index>(blockIdx.x) * {} + threadIdx.x;",
                        kThreads));
     w.line(fmt::format("if (i >= {}) return;", e.text(graph::count_of(domain.shape))));
+    write_dims(w, e, domain);
+  }
+
+  /// Element `i` as variables of the dims.
+  static void write_dims(CudaWriter& w, Emitter& e, const Domain& domain) {
     std::string left = "i";
     for (size_t a = domain.dims.size(); a-- > 0;) {
       e.note(domain.dims[a].extent);
@@ -90,11 +134,9 @@ class Scatter {
     return names;
   }
 
-  Head write_spread(Kernel& kernel) const {
-    const Domain domain = make_domain(sources(), "i");
-    Emitter e(region_, 1);
-    e.ranges = ranges_of(domain);
-    const int scope = e.open(names_of(domain), 0, 0);
+  /// What a source element does to `found`; its scope is closed.
+  std::string write_source(Emitter& e, const Domain& domain, int depth) const {
+    const int scope = e.open(names_of(domain), 0, depth);
     const Value to = e.value(node_.inputs[1], domain.index);
     const std::string picked = e.fresh_variable("picked", scope);
     e.at(scope).line(fmt::format("const Index {} = static_cast<Index>({});", picked, to.expr.text));
@@ -109,7 +151,14 @@ class Scatter {
       e.at(scope).line(
           fmt::format("atomicMax(&found[{}], static_cast<unsigned long long>(i) + 1);", address));
     }
-    const std::string body = e.close();
+    return e.close();
+  }
+
+  Head write_spread(Kernel& kernel) const {
+    const Domain domain = make_domain(sources(), "i");
+    Emitter e(region_, 1);
+    e.ranges = ranges_of(domain);
+    const std::string body = write_source(e, domain, 0);
     CudaWriter w(1);
     w.raw(e.at(0).text());
     write_place(w, e, domain);
@@ -122,6 +171,50 @@ class Scatter {
         fmt::format("// A thread per source element {}.\n",
                     adds_ ? "adds it where it belongs" : "claims its place; the last one gets it") +
         head.text + " {\n" + w.text() + "}\n\n";
+    return head;
+  }
+
+  Head write_gather(Kernel& kernel) const {
+    const Domain domain = make_domain(sources(), "i");
+    Emitter e(region_, 1);
+    e.ranges = ranges_of(domain);
+    const std::string body = write_source(e, domain, 1);
+    const std::string type = register_type(scratch_dtype()), threads = name("THREADS");
+    const std::string shared = name("SHARED");
+    CudaWriter w(1);
+    w.raw(e.at(0).text());
+    w.line("extern __shared__ __align__(16) unsigned char pool[];");
+    w.line(fmt::format("{0}* own = reinterpret_cast<{0}*>(pool);", type));
+    w.line(fmt::format("{}* found = {} ? own : sums;", type, shared));
+    w.line(fmt::format("const Index places = {}, count = {};", e.text(graph::count_of(node_.shape)),
+                       e.text(graph::count_of(domain.shape))));
+    const std::string each =
+        fmt::format("for (Index at = threadIdx.x; at < places; at += {})", threads);
+    {
+      const auto clear = w.block(fmt::format("if ({})", shared));
+      w.line(each + " own[at] = 0;");
+      w.line("__syncthreads();");
+    }
+    w.line(fmt::format("const Index step = static_cast<Index>(gridDim.x) * {};", threads));
+    w.line("#pragma unroll 4");
+    {
+      const auto loop = w.block(fmt::format(
+          "for (Index i = static_cast<Index>(blockIdx.x) * {} + threadIdx.x; i < count; i += step)",
+          threads));
+      write_dims(w, e, domain);
+      w.raw(body);
+    }
+    {
+      const auto hand_in = w.block(fmt::format("if ({})", shared));
+      w.line("__syncthreads();");
+      const auto loop = w.block(each);
+      w.line("if (own[at] != 0) atomicAdd(&sums[at], own[at]);");
+    }
+    const Head head = head_of(e, region_.name + "_gather", "typename Index", threads,
+                              {{fmt::format("{}* sums", type), scratch()}});
+    kernel.functions.insert(e.functions().begin(), e.functions().end());
+    kernel.source += "\n// A block adds its share of the sources in shared memory.\n" + head.text +
+                     " {\n" + w.text() + "}\n";
     return head;
   }
 
@@ -204,6 +297,16 @@ bool scatter_applies(const Region& region, const Situation& situation) {
 
 Kernel scatter_emit(const Region& region, const Situation&) {
   return Scatter(region, *scatter_of(region)).emit();
+}
+
+bool scatter_block_applies(const Region& region, const Situation& situation) {
+  return scatter_applies(region, situation) && Scatter(region, *scatter_of(region)).few_places();
+}
+
+Kernel scatter_block_emit(const Region& region, const Situation& situation) {
+  Kernel kernel = Scatter(region, *scatter_of(region)).emit_by_block();
+  settle(kernel, situation);
+  return kernel;
 }
 
 }  // namespace kw::moves

@@ -20,6 +20,9 @@ Kernel transpose_emit(const Region& region, const Situation& situation);
 // scatter.cpp: a thread per source element, then one per result
 bool scatter_applies(const Region& region, const Situation& situation);
 Kernel scatter_emit(const Region& region, const Situation& situation);
+// … in shared memory where there are few places
+bool scatter_block_applies(const Region& region, const Situation& situation);
+Kernel scatter_block_emit(const Region& region, const Situation& situation);
 // gather_rows.cpp: rows picked from tables
 bool gather_rows_applies(const Region& region, const Situation& situation);
 Kernel gather_rows_emit(const Region& region, const Situation& situation);

@@ -81,6 +81,7 @@ const std::vector<Case>& cases() {
       {"scatter_add", {"scatter"}},
       {"scatter_set", {"scatter"}},
       {"index_add", {"scatter"}},
+      {"histogram", {"scatter_block", "scatter"}},
       {"embedding", {"gather_rows"}},
       {"index_select", {"gather_rows"}},
       {"shouted_dims", {"stacked_rows"}},
