@@ -156,12 +156,17 @@ class Conversation {
         replies.push(busy(message));
       }
     }
-    crew_.start([this, calls = std::move(calls), replies = std::move(replies)]() mutable {
+    const bool slow = std::any_of(calls.begin(), calls.end(), [](const auto& pair) {
+      return Server::is_slow(pair.first.method);
+    });
+    auto work = [this, calls = std::move(calls), replies = std::move(replies)]() mutable {
       for (const auto& [message, call] : calls) {
         if (const std::optional<Json> reply = served(message, call)) replies.push(*reply);
       }
       if (!replies.items().empty()) sink_.send(replies);
-    });
+    };
+    if (!slow) return work();
+    crew_.start(std::move(work));
   }
 
   Server& server_;
