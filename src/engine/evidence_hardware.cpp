@@ -80,7 +80,7 @@ Result<Hardware> read_hardware(const ExaminedBuild& build, const EvidenceRequest
   NcuProfile profile = KW_TRY(ask_profiler(build, request, ncu));
   hardware.problem = profile.problem;
   hardware.report = profile.report;
-  if (profile.text.empty()) return hardware;
+  if (!hardware.problem.empty()) return hardware;
   auto read = read_text(build, profile.text, "what ncu printed");
   if (!read) read = read_text(build, profile.text, keep_log(profile, request));
   if (!read) {

@@ -189,6 +189,7 @@ class NcuSession {
     }
     if (request_.report.empty()) {
       profile.text = started.log;
+      if (trim(profile.text).empty()) profile.problem = "ncu printed nothing";
       return profile;
     }
     const std::string report = report_stem() + ".ncu-rep";
