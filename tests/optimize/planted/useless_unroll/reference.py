@@ -1,0 +1,11 @@
+"""A few steps of a recurrence, far cheaper than reading and writing."""
+import torch
+
+N = 1 << 26
+
+
+def reference(x: "fp32[N]"):
+    y = x
+    for _ in range(4):
+        y = y * 0.5 + 1
+    return y
