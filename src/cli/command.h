@@ -55,6 +55,7 @@ int resume_command(const Args& args, Io& io);
 int tune_command(const Args& args, Io& io);
 int run_command(const Args& args, Io& io);
 int check_command(const Args& args, Io& io);
+int import_command(const Args& args, Io& io);
 int verify_command(const Args& args, Io& io);
 int describe_command(const Args& args, Io& io);
 int lint_command(const Args& args, Io& io);

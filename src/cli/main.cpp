@@ -42,6 +42,11 @@ constexpr OptionRow kCheckOptions[] = {
     {"--limit", Takes::One},   {"--scalar", Takes::Many},  {"--absent", Takes::Many},
     {"--timeout", Takes::One},
 };
+constexpr OptionRow kImportOptions[] = {
+    {"--reference", Takes::One}, {"--function", Takes::One}, {"--launcher", Takes::One},
+    {"--input", Takes::Many},    {"--dim", Takes::Many},     {"--dims", Takes::One},
+    {"--out", Takes::One},
+};
 constexpr OptionRow kVerifyOptions[] = {
     {"--reference", Takes::One},   {"--function", Takes::One}, {"--input", Takes::Many},
     {"--dim", Takes::Many},        {"--dims", Takes::One},     {"--tune", Takes::Many},
@@ -237,6 +242,7 @@ constexpr Command kCommands[] = {
     {"tune", "RUN", true, false, kTuneOptions, tune_command},
     {"run", "MODULE", true, false, kRunOptions, run_command},
     {"check", "MODULE", true, false, kCheckOptions, check_command},
+    {"import", "FILE", true, false, kImportOptions, import_command},
     {"verify", "MODULE...", true, false, kVerifyOptions, verify_command},
     {"describe", "TASK", true, false, kDescribeOptions, describe_command},
     {"lint", "TASK...", true, false, kLintOptions, lint_command},

@@ -51,6 +51,8 @@ Result<task::Task> load_reference(const ReferenceRequest& request) {
   options.function = request.function;
   options.inputs = request.inputs;
   options.dims = request.dims;
+  options.spare_inputs = request.spare_inputs;
+  options.launcher = request.launcher;
   options.other_reader = [&request](const std::string& text, const std::string& path,
                                     const frontend::LoadRequest& what,
                                     Error refused) -> Result<task::Task> {

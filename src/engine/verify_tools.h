@@ -11,6 +11,7 @@
 #include "base/result.h"
 #include "engine/verify.h"
 #include "exec/oracle.h"
+#include "frontend/load.h"
 #include "task/task.h"
 
 namespace kw::engine {
@@ -24,6 +25,8 @@ struct ReferenceRequest {
   std::vector<std::string> inputs;      // "x:fp16[B,D]", "eps=1e-5"
   std::map<std::string, int64_t> dims;  // instead of the file's own
   std::shared_ptr<oracle::TorchProcess> torch = {};  // shared with what else asks it; may be null
+  bool spare_inputs = false;  // an input the reference has no parameter for is no error
+  frontend::LauncherParameters launcher = {};  // of a flat reference
 };
 Result<task::Task> load_reference(const ReferenceRequest& request);
 

@@ -82,11 +82,42 @@ Result<std::vector<Parameter>> read_parameters(Evaluator& evaluator, const Funct
   return parameters;
 }
 
+/// Strings that stand in kwargs["x"] and kwargs.get("x"), in order.
+void find_keys(const Json& node, const std::string& kwargs, int depth,
+               std::vector<std::string>& keys) {
+  if (depth > 200) return;
+  for (const Json& item : node.items()) find_keys(item, kwargs, depth + 1, keys);
+  const std::string& kind = node["_"].as_string();
+  const bool get = kind == "Call" && node["func"]["attr"].as_string() == "get";
+  const Json& object = get ? node["func"]["value"] : node["value"];
+  const bool asked = (get || kind == "Subscript") && object["id"].as_string() == kwargs;
+  const Json& key = get && !node["args"].items().empty() ? node["args"].items().front()["value"]
+                                                         : node["slice"]["value"];
+  if (asked && key.is_string() &&
+      std::find(keys.begin(), keys.end(), key.as_string()) == keys.end())
+    keys.push_back(key.as_string());
+  for (const auto& [name, child] : node.members()) find_keys(child, kwargs, depth + 1, keys);
+}
+
+/// reference(**kwargs) has the parameters it asks for.
+void read_keywords(const Function& function, Found& found) {
+  std::vector<std::string> keys;
+  find_keys((*function.tree)["body"], (*function.tree)["args"]["kwarg"]["arg"].as_string(), 0,
+            keys);
+  for (const std::string& key : keys) {
+    Parameter parameter;
+    parameter.name = key;
+    parameter.keyword_only = true;
+    found.parameters.push_back(std::move(parameter));
+  }
+}
+
 Status read_function(Evaluator& evaluator, const Function& function, size_t skip, Found& found) {
   const Json& args = (*function.tree)["args"];
   found.any_positional = !args["vararg"].is_null();
   found.any_keyword = !args["kwarg"].is_null();
   found.parameters = KW_TRY(read_parameters(evaluator, function, skip));
+  if (found.any_keyword && !found.any_positional) read_keywords(function, found);
   return Done{};
 }
 

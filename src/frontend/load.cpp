@@ -32,6 +32,11 @@ bool annotated(const Found& found) {
   });
 }
 
+bool has_parameter(const Found& found, const std::string& name) {
+  return std::any_of(found.parameters.begin(), found.parameters.end(),
+                     [&](const Parameter& one) { return one.name == name; });
+}
+
 /// Parameters of a flat reference that are ints of the file are dims, as if they had been given.
 void take_dims_of_file(const Found& found, TaskDraft& draft) {
   for (const Parameter& one : found.parameters) {
@@ -59,7 +64,10 @@ Result<task::Task> read_source(const std::string& text, const std::string& path,
   if (asked) draft.notes.emplace_back("shapes and dtypes from get_inputs()");
   const bool bare = !asked && !annotated(found) && !found.is_model;
   if (bare) take_dims_of_file(found, draft);
-  Binder binder(found, request.inputs, std::move(from_file), draft.entry.source->name);
+  std::vector<GivenInput> said = request.inputs;
+  if (request.spare_inputs && !found.any_keyword && !found.any_positional)
+    std::erase_if(said, [&](const GivenInput& one) { return !has_parameter(found, one.name); });
+  Binder binder(found, std::move(said), std::move(from_file), draft.entry.source->name);
   KW_TRY(binder.bind(draft));
   if (binder.unknown().empty()) return make_task(std::move(draft));
   if (request.describe) {
@@ -68,8 +76,9 @@ Result<task::Task> read_source(const std::string& text, const std::string& path,
     for (const std::string& name : binder.unknown()) again.inputs.push_back(request.describe(name));
     return read_source(text, path, again);
   }
+  if (bare) KW_TRY(check_numbers(draft, binder.unknown(), request.launcher));
   if (!bare || draft.given.empty()) return binder.ask();
-  return load_flat(std::move(draft), binder.unknown());
+  return load_flat(std::move(draft), binder.unknown(), request.launcher);
 }
 
 }  // namespace
@@ -94,6 +103,8 @@ Result<task::Task> load_python(const std::string& text, const std::string& path,
   request.dims = options.dims;
   request.inputs = KW_TRY(parse_input_options(options.inputs));
   request.other_reader = options.other_reader;
+  request.spare_inputs = options.spare_inputs;
+  request.launcher = options.launcher;
   return load_source(text, path, request);
 }
 

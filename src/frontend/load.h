@@ -3,6 +3,8 @@
 #pragma once
 
 #include <functional>
+#include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -16,11 +18,19 @@ struct LoadRequest;  // load_source.h
 using OtherReader = std::function<Result<task::Task>(
     const std::string& text, const std::string& path, const LoadRequest& request, Error refused)>;
 
+/// What a host launcher says about the parameters it shares with a flat reference.
+struct LauncherParameters {
+  std::map<std::string, tensor::DType> buffers;
+  std::set<std::string> integers, reals;
+};
+
 struct LoadOptions {
   std::string function;             // --function: which one of the file
   std::vector<std::string> inputs;  // --input: "x:fp16[B,D]", "eps=1e-5"
   task::Dims dims;                  // --dims: instead of the file's own
   OtherReader other_reader = {};    // may be empty
+  bool spare_inputs = false;        // an --input the reference has no parameter for is no error
+  LauncherParameters launcher = {};
 };
 
 /// A .py file (a function, a KernelBench model, an optimizer-skill ref.py), a folder with a

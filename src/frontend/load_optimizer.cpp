@@ -57,7 +57,9 @@ std::vector<task::Dims> distinct(const task::Dims& dims) {
 
 class Search {
  public:
-  Search(TaskDraft& draft, const std::vector<std::string>& tensors) : draft_(draft) {
+  Search(TaskDraft& draft, const std::vector<std::string>& tensors,
+         const LauncherParameters& launcher)
+      : draft_(draft), launcher_(launcher) {
     for (const std::string& name : tensors)
       places_.push_back(static_cast<size_t>(
           std::find_if(draft.entry.arguments.begin(), draft.entry.arguments.end(),
@@ -105,6 +107,8 @@ class Search {
   void set(size_t place, const std::string& length) {
     TensorText text;
     text.shape = {length};
+    const auto known = launcher_.buffers.find(draft_.entry.arguments[place].name);
+    if (known != launcher_.buffers.end()) text.dtype = known->second;
     draft_.entry.arguments[place].value = TensorArgument{text, false};
   }
 
@@ -118,19 +122,36 @@ class Search {
   }
 
   TaskDraft& draft_;
+  const LauncherParameters& launcher_;
   std::vector<size_t> places_;
   std::optional<Error> error_;
 };
 
 }  // namespace
 
-Result<task::Task> load_flat(TaskDraft draft, const std::vector<std::string>& tensors) {
+Status check_numbers(const TaskDraft& draft, const std::vector<std::string>& parameters,
+                     const LauncherParameters& launcher) {
+  std::vector<std::string> flags, names;
+  for (const std::string& name : parameters) {
+    const bool real = launcher.reals.count(name) > 0;
+    if (!real && launcher.integers.count(name) == 0) continue;
+    names.push_back(name);
+    flags.push_back(real ? fmt::format("--input {}=1.0", name)
+                         : fmt::format("--dims '{{\"{}\": 1024}}'", name));
+  }
+  if (names.empty()) return Done{};
+  return input_error(fmt::format("{}: no value for {}\n  hint: pass {}", draft.entry.source->name,
+                                 join(names, ", "), join(flags, " ")));
+}
+
+Result<task::Task> load_flat(TaskDraft draft, const std::vector<std::string>& tensors,
+                             const LauncherParameters& launcher) {
   draft.format = "optimizer";
   draft.entry.writes_only = true;
   for (const std::string& name : tensors)
     draft.entry.arguments.push_back({name, true, TensorArgument{}});
   for (Argument& argument : draft.entry.arguments) argument.by_keyword = true;
-  Search search(draft, tensors);
+  Search search(draft, tensors, launcher);
   const std::vector<task::Dims> apart = distinct(draft.given);
   const std::vector<task::Dims> given = {draft.given};
   const std::string usual = usual_length(draft.given);
@@ -141,13 +162,15 @@ Result<task::Task> load_flat(TaskDraft draft, const std::vector<std::string>& te
     for (const std::string& name : tensors) flags += fmt::format(" --input '{}:fp32[N]'", name);
     Error error = search.last_error();
     error.message += fmt::format(
-        "\n  hint: no lengths of the flat buffers {} were found at which it runs; pass{}",
-        join(tensors, ", "), flags);
+        "\n  hint: no lengths of the flat buffers {} were found at which it runs; pass{}, and for "
+        "those that are numbers a value: --dims '{{\"{}\": 1024}}'",
+        join(tensors, ", "), flags, tensors.back());
     return error;
   }
   for (const Argument& argument : draft.entry.arguments) {
     if (const auto* tensor = std::get_if<TensorArgument>(&argument.value))
-      draft.notes.push_back(fmt::format("{}: flat fp32 buffer of {} elements", argument.name,
+      draft.notes.push_back(fmt::format("{}: flat {} buffer of {} elements", argument.name,
+                                        tensor::dtype_name(tensor->text.dtype),
                                         tensor->text.shape.empty() ? "1" : tensor->text.shape[0]));
   }
   return make_task(std::move(draft));

@@ -7,12 +7,19 @@
 #include <vector>
 
 #include "base/result.h"
+#include "frontend/load.h"
 #include "frontend/make_task.h"
 
 namespace kw::frontend {
 
+/// Asks for the numbers among these parameters, which the launcher knows and nobody gave a value.
+Status check_numbers(const TaskDraft& draft, const std::vector<std::string>& parameters,
+                     const LauncherParameters& launcher);
+
 /// `tensors`: the parameters that are no dims. Their lengths are products of dims: of the two
 /// largest where that works, else the smallest with which the reference runs.
-Result<task::Task> load_flat(TaskDraft draft, const std::vector<std::string>& tensors);
+/// `launcher` may know their dtypes.
+Result<task::Task> load_flat(TaskDraft draft, const std::vector<std::string>& tensors,
+                             const LauncherParameters& launcher = {});
 
 }  // namespace kw::frontend

@@ -20,6 +20,8 @@ struct LoadRequest {
   OtherReader other_reader = {};
   /// Asked for every parameter that nobody described; may be empty.
   std::function<GivenInput(const std::string& parameter)> describe = {};
+  bool spare_inputs = false;
+  LauncherParameters launcher = {};
 };
 
 Result<task::Task> load_source(const std::string& text, const std::string& path,
