@@ -12,20 +12,20 @@ double lost_pct(double champion_over_ablated) {
   return champion_over_ablated > 0 ? 100 * (1 / champion_over_ablated - 1) : 0;
 }
 
-std::string saves(const Attribution& a) {
-  return fmt::format("it saves {:.2f} % ({:.2f} to {:.2f})", a.pct, a.low, a.high);
+std::string longer(const Attribution& a) {
+  return fmt::format("without it {:.2f} % longer ({:.2f} to {:.2f})", a.pct, a.low, a.high);
 }
 
 Classified by_time(SassState seen, const Attribution& a, double threshold) {
   if (a.pct <= threshold)
     return {Class::Ineffective,
-            fmt::format("{}: not more than the {:.2f} % that count", saves(a), threshold)};
+            fmt::format("{}: not more than the {:.2f} % that count", longer(a), threshold)};
   if (seen == SassState::Unknown)
-    return {Class::Unverified, saves(a) + ", but it could not be seen in the kernel"};
+    return {Class::Unverified, longer(a) + ", but it could not be seen in the kernel"};
   if (a.low <= threshold)
     return {Class::Unverified,
-            fmt::format("{}: not surely more than the {:.2f} % that count", saves(a), threshold)};
-  return {Class::Effective, saves(a) + ", and it is there"};
+            fmt::format("{}: not surely more than the {:.2f} % that count", longer(a), threshold)};
+  return {Class::Effective, longer(a) + ", and it is there"};
 }
 
 }  // namespace
@@ -76,8 +76,9 @@ Classified classify(SassState seen, const Attribution& a, double threshold_pct, 
     case Kind::Broken:
       return {Class::Unverified, "the kernel without it could not be timed: " + a.note};
     case Kind::Estimated:
-      return {Class::Unverified,
-              fmt::format("estimated to save {:.2f} %; nothing was timed", a.pct)};
+      return {
+          Class::Unverified,
+          fmt::format("estimated to take {:.2f} % longer without it; nothing was timed", a.pct)};
     case Kind::Essential:
       if (seen == SassState::Unknown)
         return {Class::Unverified, "the kernel does not work without it, but it was not seen"};

@@ -21,7 +21,7 @@ struct Attribution {
     Missing,    // there is no kernel without it
   };
   Kind kind = Kind::Missing;
-  double pct = 0, low = 0, high = 0;  // of the champion's time; above 0: it saves time
+  double pct = 0, low = 0, high = 0;  // longer than the champion
   std::optional<double> ablated_us;
   std::string note;
 };

@@ -122,7 +122,8 @@ class Loop {
     }
     for (const Json& entry : state_.effective.items()) {
       const std::string& id = entry["id"].as_string();
-      if (in_list(state_.best.methods, id) && !in_list(ask.inherited, id)) ask.inherited.push_back(id);
+      if (in_list(state_.best.methods, id) && !in_list(ask.inherited, id))
+        ask.inherited.push_back(id);
     }
     ask.evidence = profile::roofline_text(evidence.roofline) + "\n" +
                    profile::metrics_text(evidence.metrics) + "\n" + profile::plan_text(plan);

@@ -140,7 +140,7 @@ Status read_phase(const Json& json, State& state) {
         fmt::format("phase '{}' cannot be at iteration {}", phase_name(state.phase), state.iter));
   if (between != state.champion.has_value())
     return input_error(fmt::format("phase '{}' {} a champion", phase_name(state.phase),
-                                   between ? "needs" : "has no"));
+                                   between ? "needs" : "cannot have"));
   return Done{};
 }
 

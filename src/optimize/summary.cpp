@@ -115,7 +115,8 @@ std::string attribution_text(const Json& entry) {
 std::string methods_part(const char* title, const Json& list) {
   std::string text = fmt::format("### {}\n\n", title);
   if (list.items().empty()) return text + "none\n\n";
-  text += "| iteration | method | saves | machine code | why |\n|---|---|---|---|---|\n";
+  text +=
+      "| iteration | method | longer without it | machine code | why |\n|---|---|---|---|---|\n";
   for (const Json& entry : list.items())
     text += fmt::format("| {} | {} | {} | {}: {} | {} |\n", entry["iter"].as_int(),
                         entry["id"].as_string(), attribution_text(entry), entry["sass"].as_string(),

@@ -1,0 +1,186 @@
+// A pretended workshop and author for tests. How a kernel behaves stands in comments of its text,
+// for all tunables or for one value of one:
+//   // fake us 100            // fake us VEC=1 130
+//   // fake verdict VEC=1 wrong    // fake sass VEC=4 LDG.E.128    // fake metric VEC=1 ipc 0.5
+#pragma once
+
+#include <cstdlib>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/text.h"
+#include "kernel/methods.h"
+#include "kernel/parse.h"
+#include "optimize/workshop.h"
+#include "os/files.h"
+
+namespace kw::optimize {
+
+/// A module that claims two methods, with these lines of behaviour.
+inline std::string fake_kernel(const std::vector<std::string>& behaviour,
+                               const std::string& claims =
+                                   "//! method  memory.vectorized_access when VEC > 1, off VEC=1\n"
+                                   "//! method  compute.loop_unroll when UNROLL > 1, off "
+                                   "UNROLL=1\n") {
+  std::string text =
+      "//! kernelwright 1\n//! task    scale\n//! input   x: fp32[N]\n//! output  y: fp32[N]\n"
+      "//! tune    VEC in 4, 1\n//! tune    UNROLL in 4, 1\n" +
+      claims +
+      "//! launch  k grid(1) block(32) args(x, y, N)\n"
+      "__global__ void k(const float* x, float* y, int n) {\n"
+      "  for (int i = threadIdx.x; i < n; i += 32) y[i] = x[i] * VEC * UNROLL;\n}\n";
+  for (const std::string& line : behaviour) text += "// fake " + line + "\n";
+  return text;
+}
+
+class FakeWorkshop : public Workshop {
+ public:
+  bool clock = true;
+  std::string target_name = "sm_90a", hash = "hash of the task";
+  double mde_pct = 1, spread = 0.002;  // of ratios, to either side
+  profile::Roofline roofline;          // of every kernel, but for its time
+  std::vector<std::vector<std::string>> races;
+  int examined = 0;
+
+  FakeWorkshop() {
+    roofline.gaps = {0.15, 0.6, 0.3};
+    roofline.budget = profile::axis_budget(roofline.gaps);
+    roofline.bottleneck = profile::Bottleneck::Dram;
+    roofline.floor_us = 10;
+  }
+
+  Json environment() override { return Json::object().set("gpu", "a pretended one"); }
+  std::string target() const override { return target_name; }
+  std::string task_hash() const override { return hash; }
+  std::string task_name() const override { return "scale"; }
+  bool measures() const override { return clock; }
+
+  Result<std::vector<Raced>> race(const std::vector<std::string>& kernels) override {
+    races.push_back(kernels);
+    std::vector<Raced> raced;
+    for (const std::string& text : kernels) {
+      Raced one = run(text);
+      if (one.passed && one.measured && !raced.empty() && raced.front().us)
+        one.ratio = ratio(*raced.front().us / *one.us);
+      raced.push_back(std::move(one));
+    }
+    return raced;
+  }
+
+  Result<std::optional<Noise>> noise(const std::string&) override {
+    if (!clock) return std::optional<Noise>();
+    return std::optional(Noise{0.2, mde_pct, 12});
+  }
+
+  Result<Examined> examine(const std::string& kernel, std::optional<double> us,
+                           const std::string& report) override {
+    ++examined;
+    Examined seen;
+    for (const std::vector<std::string>& words : behaviour(kernel, "metric"))
+      seen.metrics.set(words[0], std::atof(words[1].c_str()), profile::Source::Ncu, "fake");
+    seen.roofline = roofline;
+    seen.roofline.time_us = us;
+    seen.roofline.estimated = !clock;
+    seen.counters = clock;
+    seen.no_counters = clock ? "" : "there is no GPU";
+    if (clock && !report.empty()) {
+      seen.ncu_report = report;
+      if (!os::write_file(report, "a report", os::Sync::No)) seen.ncu_report.clear();
+    }
+    seen.sass = code(kernel);
+    if (seen.sass.empty()) seen.no_sass = "no disassembler";
+    return seen;
+  }
+
+  Result<std::optional<std::vector<profile::SassFunction>>> machine_code(
+      const std::string& kernel) override {
+    auto functions = code(kernel);
+    if (functions.empty()) return std::optional<std::vector<profile::SassFunction>>();
+    return std::optional(std::move(functions));
+  }
+
+ private:
+  Ratio ratio(double value) const {
+    const Ratio r{value, value * (1 - spread), value * (1 + spread), ""};
+    const char* relation = r.low > 1 ? "FASTER" : r.high < 1 ? "SLOWER" : "SAME";
+    return {r.value, r.low, r.high, relation};
+  }
+
+  /// The lines of one kind that hold for the module's tunables.
+  static std::vector<std::vector<std::string>> behaviour(const std::string& text,
+                                                         const std::string& kind) {
+    std::map<std::string, int64_t> tunes;
+    const kernel::ParseOutcome parsed = kernel::parse(text, "kernel.cu");
+    if (parsed.module) tunes = kernel::default_tunes(*parsed.module).value();
+    std::vector<std::vector<std::string>> found;
+    for (const std::string_view line : split_lines(text)) {
+      if (!line.starts_with("// fake ")) continue;
+      std::vector<std::string> words = split(line.substr(8), ' ');
+      if (words.size() < 2 || words[0] != kind) continue;
+      words.erase(words.begin());
+      if (const size_t equals = words[0].find('='); equals != std::string::npos) {
+        const auto tune = tunes.find(words[0].substr(0, equals));
+        if (tune == tunes.end() || std::to_string(tune->second) != words[0].substr(equals + 1))
+          continue;
+        words.erase(words.begin());
+      }
+      found.push_back(words);
+    }
+    return found;
+  }
+
+  static std::vector<profile::SassFunction> code(const std::string& text) {
+    profile::SassFunction function;
+    function.name = "k";
+    function.target = "sm_90a";
+    for (const std::vector<std::string>& words : behaviour(text, "sass")) {
+      profile::SassInstruction one;
+      one.address = 16 * function.code.size();
+      one.opcode = words[0];
+      function.code.push_back(std::move(one));
+    }
+    if (function.code.empty()) return {};
+    return {function};
+  }
+
+  Raced run(const std::string& text) const {
+    Raced raced;
+    raced.verdict = kernel::parse(text, "kernel.cu").module ? "passed" : "rejected";
+    if (raced.verdict == "rejected") raced.problem = "it is no kernel module";
+    for (const auto& words : behaviour(text, "verdict")) {
+      raced.verdict = words[0];
+      raced.problem = words[0] + " by design";
+    }
+    raced.passed = raced.verdict == "passed";
+    if (!raced.passed) return raced;
+    for (const auto& words : behaviour(text, "us")) raced.us = std::atof(words[0].c_str());
+    raced.measured = clock && raced.us.has_value();
+    if (raced.measured) raced.samples_us = {*raced.us, *raced.us};
+    return raced;
+  }
+};
+
+/// Hands out what a test put in.
+class FakeAuthor : public Author {
+ public:
+  std::vector<Written> answers;  // taken from the front; then nothing
+  std::map<std::string, std::string> never;
+  std::vector<Assignment> asked;
+
+  std::string name() const override { return "somebody"; }
+  Result<Written> write(const Assignment& assignment) override {
+    asked.push_back(assignment);
+    if (answers.empty()) return Written{};
+    Written written = std::move(answers.front());
+    answers.erase(answers.begin());
+    if (written.applied == std::vector<std::string>{"all"}) written.applied = assignment.methods;
+    return written;
+  }
+  std::string cannot_apply(const std::string& method, const std::string&) override {
+    const auto found = never.find(method);
+    return found == never.end() ? "" : found->second;
+  }
+};
+
+}  // namespace kw::optimize
