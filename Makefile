@@ -21,7 +21,7 @@ demo: all
 	@$(KW) demo
 
 test: $(BUILD)/build.ninja
-	@tools/setup torch $(BUILD) & fetching=$$!; tools/quiet "building" cmake --build $(BUILD) || exit; wait $$fetching
+	@{ tools/setup torch $(BUILD); tools/setup mcp $(BUILD); } & fetching=$$!; tools/quiet "building" cmake --build $(BUILD) || exit; wait $$fetching
 	@tools/setup test-compilers $(KW)
 	@tools/run-tests $(BUILD)
 
