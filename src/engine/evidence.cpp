@@ -31,8 +31,7 @@ class Gathering {
     out_.work = work_at(*request_.task, build_.graph);
     KW_TRY(find_rates());
     for (const kernel::Launch& launch : build_.program.launches) add_launch(launch);
-    tell("counting on the virtual GPU");
-    KW_TRY(count());
+    if (request_.count) KW_TRY(count());
     KW_TRY(show_code());
     KW_TRY(ask_hardware());
     finish();
@@ -76,6 +75,7 @@ class Gathering {
   }
 
   Status count() {
+    tell("counting on the virtual GPU");
     const auto at = counting_shape(*request_.task, build_.dims);
     if (!at) {
       note("nothing was counted: " + at.error().message);

@@ -30,6 +30,7 @@ struct EvidenceRequest {
   bool hardware = true;         // false: the profiler is not asked
   std::string imported;         // a profile made before, as text; then none is made
   std::string imported_name;    // what it is called, for Errors
+  bool count = true;            // false: the virtual GPU is not asked
   bool show_code = true;        // false: no machine code
   double timeout_seconds = 60;  // of each compile and run
   double profiler_seconds = 120;

@@ -103,6 +103,9 @@ class Judge : public search::Evaluator {
   const Cost* cost(const std::string& id) const;
   /// What it counted there; empty when it has not.
   std::vector<CostLaunch> counted(const std::string& id) const;
+  const JudgeRequest& request() const { return request_; }
+  /// Of the first lane.
+  const BenchTools& tools() const { return lanes_.first().tools; }
   /// Takes the place of what was certified last.
   void keep(Certificate certificate) { certificate_ = std::move(certificate); }
 

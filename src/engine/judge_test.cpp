@@ -3,6 +3,7 @@
 #include "engine/judge.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <cmath>
 #include <cstdlib>
@@ -10,7 +11,9 @@
 #include <set>
 
 #include "base/random.h"
+#include "engine/model_bench.h"
 #include "exec/audit_hash.h"
+#include "os/files.h"
 #include "propose/builtin.h"
 #include "search/search.h"
 #include "store/test_folder.h"
@@ -418,6 +421,64 @@ INSTANTIATE_TEST_SUITE_P(
                     TuneCase{"other_name", "//! tune VECTOR in 1, 2", 2, "//! tune VECTOR in 1, 2"},
                     TuneCase{"no_plan_line", "// tune VEC in 1, 2", 2, "// tune VEC in 1, 2"}),
     [](const auto& one) { return one.param.name; });
+
+/// A toolkit of shell scripts in $CUDA_HOME.
+class HintsTest : public JudgeTest {
+ protected:
+  void SetUp() override {
+    JudgeTest::SetUp();
+    ::setenv("CUDA_HOME", folder_.path().c_str(), 1);
+    script("nvdisasm",
+           "printf '.section\\t.text.twice,\"ax\"\\n.text.twice:\\n'\n"
+           "echo '        /*0000*/                   LDG.E.128 R4, desc[UR4][R2.64] ;'\n"
+           "echo '        /*0010*/                   EXIT ;'\n");
+  }
+  void TearDown() override {
+    ::unsetenv("CUDA_HOME");
+    JudgeTest::TearDown();
+  }
+  void script(const std::string& name, const std::string& body) {
+    const std::string path = folder_.path() + "/bin/" + name;
+    ASSERT_TRUE(os::make_directories(folder_.path() + "/bin"));
+    ASSERT_TRUE(os::write_file(path, "#!/bin/sh\n" + body));
+    ::chmod(path.c_str(), 0755);
+  }
+  std::string hints() {
+    open();
+    JudgeBench bench(*judge, archive, calibration, {});
+    const auto first = record::make_candidate(kJudgedModule, {{"THREADS", 64}}, "llm", "first");
+    const auto second = record::make_candidate(kJudgedModule, {{"THREADS", 256}}, "llm", "second");
+    EXPECT_TRUE(bench.time(second));
+    const auto look = bench.time(first);
+    EXPECT_TRUE(look && look->ok);
+    return look ? look->text : "";
+  }
+};
+
+TEST_F(HintsTest, TellMachineCodeAndCounters) {
+  script("ncu",
+         "echo '\"ID\",\"Kernel Name\",\"gpu__time_duration.sum\","
+         "\"sm__throughput.avg.pct_of_peak_sustained_elapsed\","
+         "\"smsp__warp_issue_stalled_barrier_per_warp_active.pct\"'\n"
+         "echo '\"\",\"\",\"ns\",\"%\",\"%\"'\n"
+         "echo '\"0\",\"twice(int)\",\"5000\",\"20\",\"44\"'\n");
+  const std::string text = hints();
+  EXPECT_NE(text.find("machine code (disassembled): 2 instructions; global loads 1 x 16 bytes"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("every count is that of the best module so far"), std::string::npos) << text;
+  EXPECT_NE(text.find("time of the kernel on the device 5 us"), std::string::npos) << text;
+  EXPECT_NE(text.find("warps wait most for: barrier 44 %"), std::string::npos) << text;
+}
+
+TEST_F(HintsTest, ABrokenProfilerOnlyAddsANote) {
+  script("ncu", "kill -SEGV $$\n");
+  script("nvdisasm", "exit 3\n");
+  const std::string text = hints();
+  EXPECT_NE(text.find("this module: 1"), std::string::npos) << text;
+  EXPECT_NE(text.find("hardware counters cannot be read here"), std::string::npos) << text;
+  EXPECT_EQ(text.find(folder_.path()), std::string::npos) << "no path of this machine";
+}
 
 }  // namespace
 }  // namespace kw::engine

@@ -170,7 +170,7 @@ std::string JudgeBench::hints(const record::Candidate& candidate) {
   return bound_text(judge_.cost(candidate.id), judge_.work(), judge_.floor(), us, measured,
                     calibration_.gpu) +
          counters_hint(judge_.counted(candidate.id)) + shapes_text(shapes, judge_.ranked_by()) +
-         (resources == resources_.end() ? "" : resources->second);
+         (resources == resources_.end() ? "" : resources->second) + evidence_hint(candidate);
 }
 
 }  // namespace kw::engine

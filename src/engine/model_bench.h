@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "engine/judge.h"
+#include "profile/metric_set.h"
+#include "profile/sass.h"
 #include "search/archive.h"
 #include "stages/ports.h"
 
@@ -36,12 +38,20 @@ class JudgeBench : public stages::Workbench {
   search::Entry& entry(const record::Candidate& candidate);
   Status estimate(const record::Candidate& candidate);
   std::string anonymous(std::string text) const;
+  /// Machine code and hardware counters of one candidate, looked at once.
+  struct Looked {
+    std::optional<profile::SassFacts> code;
+    std::string hardware;  // in words
+  };
+  const Looked& look_at(const record::Candidate& candidate, bool hardware);
+  std::string evidence_hint(const record::Candidate& candidate);
 
   Judge& judge_;
   search::Archive& archive_;
   const record::Calibration& calibration_;
   std::vector<std::pair<std::string, std::string>> private_paths_;
   std::map<std::string, std::string> resources_;  // by id, as compilers told them
+  std::map<std::string, Looked> looked_;          // by id
 };
 
 /// What limits a candidate, by roofline and cost model, and what may help against it.
@@ -50,5 +60,12 @@ std::string bound_text(const Cost* cost, const bench::Work& work, const bench::F
 
 /// What the virtual GPU counted of each launch, and what stands out in it.
 std::string counters_hint(const std::vector<CostLaunch>& launches);
+
+/// What the machine code consists of, and what is other than in the best module so far (may be
+/// null).
+std::string code_hint(const profile::SassFacts& code, const profile::SassFacts* best);
+
+/// The hardware counters that tell most; "" when none of them is known.
+std::string hardware_hint(const profile::MetricSet& metrics);
 
 }  // namespace kw::engine

@@ -116,6 +116,41 @@ TEST(BoundTextOf, MeasuredTimesSaysSo) {
   EXPECT_TRUE(says(text, "2000 GB/s of the 4000 GB/s")) << text;
 }
 
+TEST(CodeHint, SaysWhatIsThereAndWhatIsOtherThanInTheBest) {
+  profile::SassFacts code;
+  code.instructions = 120;
+  code.loads = {{4, 3}};
+  code.spill_loads = 2;
+  code.barriers = 2;
+  code.tensor = 4;
+  code.loops = 1;
+  profile::SassFacts best = code;
+  best.loads = {{16, 3}};
+  best.spill_loads = 0;
+  const std::string alone = code_hint(code, nullptr);
+  for (const char* part : {"120 instructions", "global loads 3 x 4 bytes", "spills): 2 loads",
+                           "2 barriers", "4 matrix products", "1 loop", "  - registers spill"})
+    EXPECT_TRUE(says(alone, part)) << part << "\n" << alone;
+  EXPECT_FALSE(says(alone, "best module"));
+  const std::string beside = code_hint(code, &best);
+  EXPECT_TRUE(says(beside, "global loads of 16 bytes: 3 -> 0")) << beside;
+  EXPECT_TRUE(says(beside, "spill loads: 0 -> 2")) << beside;
+  EXPECT_TRUE(says(code_hint(code, &code), "every count is that of the best"));
+}
+
+TEST(HardwareHint, TellsOnlyWhatHardwareCounted) {
+  profile::MetricSet metrics;
+  metrics.set("bank_conflict_pct", 40, profile::Source::Vgpu, "counted");
+  EXPECT_EQ(hardware_hint(metrics), "");
+  metrics.set("sm_throughput_pct", 20, profile::Source::Ncu, "column");
+  metrics.set("stall_long_scoreboard_pct", 61, profile::Source::Ncu, "column");
+  metrics.set("stall_barrier_pct", 2, profile::Source::Ncu, "column");
+  const std::string text = hardware_hint(metrics);
+  EXPECT_TRUE(says(text, "busiest unit of the SMs, of its peak 20.0 %")) << text;
+  EXPECT_TRUE(says(text, "warps wait most for: long scoreboard 61 %\n")) << text;
+  EXPECT_FALSE(says(text, "conflict")) << text;
+}
+
 TEST(KernelSpecOf, ATaskIsDeterministic) {
   const auto task = frontend::load_python(
       "import torch\ndef norm(x: 'fp16[B, D]', w: 'fp16[D]'):\n"
