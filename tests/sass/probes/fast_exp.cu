@@ -1,3 +1,3 @@
 // arch: sm_80 sm_89 sm_90a sm_100a sm_120a
-// shows: exp2_unit special
+// shows: exp2_unit special float_arithmetic
 extern "C" __global__ void probe(float* y) { y[threadIdx.x] = __expf(y[threadIdx.x]); }
