@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "cli/values.h"
+#include "engine/import.h"
 #include "os/files.h"
 
 namespace kw::cli {
@@ -80,9 +81,16 @@ Result<std::string> run_folder(const Args& args, const std::string& kernel) {
   return optimize::new_run_path(absolute_path(out));
 }
 
-/// The baseline as a module.
-Status read_kernel(const std::string& path, optimize::SetupRequest& request) {
-  request.text = KW_TRY(os::read_file(path, kMostModuleBytes));
+/// The baseline as a module; another CUDA file is converted, and kept as it was beside it.
+Status read_kernel(const std::string& path, const engine::WorkshopRequest& machine,
+                   optimize::SetupRequest& request, Io& io) {
+  const std::string text = KW_TRY(os::read_file(path, kMostModuleBytes));
+  const engine::ImportOptions options{machine.reference, machine.function, "", machine.inputs,
+                                      machine.dims};
+  std::vector<std::string> notes;
+  request.text = KW_TRY(engine::read_kernel_text(path, options, &notes));
+  for (const std::string& note : notes) io.note(note);
+  if (request.text != text) request.original = text;
   request.name = std::filesystem::path(path).filename();
   return Done{};
 }
@@ -143,10 +151,10 @@ Result<std::unique_ptr<engine::TaskWorkshop>> open_optimize_workshop(
 
 Result<optimize::SetupRequest> setup_request(const Args& args, const std::string& kernel,
                                              const std::string& proposer,
-                                             engine::TaskWorkshop& workshop, Io&) {
+                                             engine::TaskWorkshop& workshop, Io& io) {
   const engine::WorkshopRequest machine = KW_TRY(workshop_request(args));
   optimize::SetupRequest request;
-  KW_TRY(read_kernel(kernel, request));
+  KW_TRY(read_kernel(kernel, machine, request, io));
   optimize::Settings& settings = request.settings;
   settings.baseline = absolute_path(kernel);
   settings.reference = machine.reference;

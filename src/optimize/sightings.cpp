@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "profile/trigger.h"
 
 namespace kw::optimize {
@@ -11,6 +13,34 @@ using profile::SassState;
 
 /// Counters of two runs differ a little by themselves.
 constexpr double kLeastShift = 0.05;
+
+/// The comparisons and flags of a condition, whatever joins them.
+void clauses(const catalog::Expression& part, std::vector<const catalog::Expression*>& found) {
+  for (const catalog::Expression& inner : part.parts) clauses(inner, found);
+  if (part.parts.empty()) found.push_back(&part);
+}
+
+/// Where the whole cannot be told: the worst change among the parts that both sides know, "" when
+/// one got stronger or none got weaker.
+std::string weaker_clause(const catalog::Expression& condition, const profile::MetricSet& with,
+                          const profile::MetricSet& without) {
+  std::vector<const catalog::Expression*> all;
+  clauses(condition, all);
+  std::string found;
+  double most = 0;
+  for (const catalog::Expression* clause : all) {
+    if (clause->kind == catalog::Expression::Kind::Flag) continue;
+    const auto here = profile::strength_of(*clause, with).value;
+    const auto there = profile::strength_of(*clause, without).value;
+    if (!here || !there) continue;
+    if (*here >= *there + kLeastShift) return "";
+    if (*there - *here < std::max(most, kLeastShift)) continue;
+    most = *there - *here;
+    found = fmt::format("'{}' is worth {:.2f} with it and {:.2f} without it",
+                        catalog::to_text(*clause), *here, *there);
+  }
+  return found;
+}
 
 }  // namespace
 
@@ -24,13 +54,17 @@ Sighting seen_by_counters(const catalog::Method& method, const profile::MetricSe
   if (!method.trigger) return seen;
   const auto here = profile::strength_of(*method.trigger, with).value;
   const auto there = profile::strength_of(*method.trigger, without).value;
-  if (!here || !there) {
-    seen.why = "what it should change was not measured";
+  if (here && there) {
+    seen.why = fmt::format("what speaks for it is worth {:.2f} with it and {:.2f} without it",
+                           *here, *there);
+    if (*here <= *there - kLeastShift) seen.state = SassState::Verified;
     return seen;
   }
-  seen.why = fmt::format("what speaks for it is worth {:.2f} with it and {:.2f} without it", *here,
-                         *there);
-  if (*here <= *there - kLeastShift) seen.state = SassState::Verified;
+  seen.why = weaker_clause(*method.trigger, with, without);
+  if (!seen.why.empty())
+    seen.state = SassState::Verified;
+  else
+    seen.why = "what it should change was not measured";
   return seen;
 }
 

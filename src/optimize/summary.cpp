@@ -32,8 +32,7 @@ std::string headline(const State& state) {
                       state.best.file);
   if (state.best.iter == 0) return text + "- speedup: none; the baseline is still the best\n\n";
   if (state.headline)
-    text += fmt::format("- speedup: **{}**, raced together, 95 % interval\n",
-                        ratio_text(*state.headline));
+    text += fmt::format("- speedup: **{}**, raced together\n", ratio_text(*state.headline));
   else if (const auto speedup = state.speedup())
     text += fmt::format("- speedup: {:.2f}x, {}\n", *speedup,
                         state.measures ? "of times measured in different races" : "estimated");
