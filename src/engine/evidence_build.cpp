@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "engine/judge_counting.h"
 #include "engine/load.h"
 #include "engine/run.h"
@@ -53,6 +55,17 @@ Status select_kernels(const EvidenceRequest& request, ExaminedBuild& build) {
   if (!selection) return does_not_fit(selection.error(), build);
   build.selection = std::move(selection).value();
   return Done{};
+}
+
+/// An image holds every kernel of the text; what the call does not launch says nothing about it.
+void drop_idle(const kernel::Program& program, std::vector<profile::SassFunction>& functions) {
+  const auto launched = [&](const profile::SassFunction& function) {
+    return std::ranges::any_of(program.launches, [&](const kernel::Launch& launch) {
+      return launch.entry == function.name;
+    });
+  };
+  if (std::ranges::any_of(functions, launched))
+    std::erase_if(functions, [&](const auto& one) { return !launched(one); });
 }
 
 }  // namespace
@@ -114,6 +127,7 @@ Result<std::optional<std::vector<profile::SassFunction>>> code_of(const Examined
     *why = "the disassembler's output is not understood: " + functions.error().message;
     return Functions();
   }
+  drop_idle(build.program, *functions);
   return Functions(std::move(functions).value());
 }
 
