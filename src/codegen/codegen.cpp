@@ -13,6 +13,7 @@
 #include "codegen/module_text.h"
 #include "codegen/partition.h"
 #include "codegen/schedule.h"
+#include "codegen/switches.h"
 
 namespace kw::codegen {
 
@@ -196,12 +197,14 @@ Result<std::string> generate(const task::Task& task, const Design& design, const
     for (size_t k = 0; k < sequence.partition.regions.size(); ++k) {
       const std::string& row = floor ? "generic" : chosen.choices[k].schedule;
       sequence.kernels.push_back(KW_TRY(emitted(sequence.partition.regions[k], row, situation)));
+      if (options.switches) add_split_switch(sequence.kernels.back());
     }
     sequences.push_back(std::move(sequence));
   }
   make_distinct(sequences);
   return module_text(task, sequences,
-                     fmt::format("Generated for task {}: {}.", task.name, design_text(design)));
+                     fmt::format("Generated for task {}: {}.", task.name, design_text(design)),
+                     options.switches);
 }
 
 }  // namespace kw::codegen

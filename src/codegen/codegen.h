@@ -31,6 +31,7 @@ std::string design_text(const Design& design);
 struct Options {
   arch::Target target{};
   std::vector<std::string> disabled_passes;  // names of pass rows; unknown ones are input Errors
+  bool switches = false;  // more methods can be switched off (switches.h); for ablation, not search
 };
 
 /// Every design worth trying, the best guess first. Never empty for a task whose reference traces:

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "codegen/switches.h"
 #include "codegen/words.h"
 
 namespace kw::codegen {
@@ -13,6 +14,7 @@ namespace kw::codegen {
 namespace {
 
 constexpr size_t kMostCombinations = 60;
+constexpr size_t kMostSwitched = 960;
 constexpr size_t kLongKernel = 80;
 
 /// Lines from `at` to the closing brace of what stands there.
@@ -41,8 +43,11 @@ std::string laid_out(std::string_view source) {
 
 class ModuleText {
  public:
-  ModuleText(const task::Task& task, const std::vector<Sequence>& sequences)
-      : task_(task), sequences_(sequences), names_(sequences[0].program->names) {
+  ModuleText(const task::Task& task, const std::vector<Sequence>& sequences, bool switches)
+      : task_(task),
+        sequences_(sequences),
+        names_(sequences[0].program->names),
+        switches_(switches) {
     for (const Sequence& sequence : sequences) {
       for (const Kernel& kernel : sequence.kernels) {
         functions_.insert(kernel.functions.begin(), kernel.functions.end());
@@ -52,6 +57,10 @@ class ModuleText {
 
   std::string text(const std::string& note) {
     std::string body = device_code(note);
+    if (switches_) {
+      switched_ = with_switches(body);
+      body = switched_.code;
+    }
     plan("kernelwright 1", "");
     plan("task", task_name());
     write_tensors();
@@ -165,6 +174,7 @@ class ModuleText {
     const bool stores = body.find("store_pack") != std::string::npos;
     const std::vector<int64_t> first_off = {0, 1}, first_on = {1, 0};
     if (streams_) add({"STREAM", stores ? first_off : first_on, ""});
+    for (const Tune& one : switched_.tunes) add(one);
     limit_space();
     for (const Tune& one : tunes_) {
       plan("tune", fmt::format("{} in {}{}", one.name, fmt::join(one.values, ", "),
@@ -181,7 +191,7 @@ class ModuleText {
         product = std::min<size_t>(product * one.values.size(), 1 << 20);
       return product;
     };
-    while (combinations() > kMostCombinations) {
+    while (combinations() > (switches_ ? kMostSwitched : kMostCombinations)) {
       const auto longest =
           std::max_element(tunes_.rbegin(), tunes_.rend(), [](const Tune& one, const Tune& other) {
             return one.values.size() < other.values.size();
@@ -216,6 +226,10 @@ class ModuleText {
   void write_methods() {
     std::set<std::string> written;
     const auto method = [&](const Method& one) {
+      // What has a switch now is claimed with it alone.
+      const auto same = [&](const Method& other) { return other.id == one.id; };
+      const bool always = one.when.empty() && one.off.empty();
+      if (always && std::any_of(switched_.methods.begin(), switched_.methods.end(), same)) return;
       std::string text = one.id;
       if (!one.when.empty()) text += " when " + one.when;
       if (!one.off.empty() && has_values(one.off)) text += ", off " + one.off;
@@ -226,6 +240,7 @@ class ModuleText {
         for (const Method& one : kernel.methods) method(one);
       }
     }
+    for (const Method& one : switched_.methods) method(one);
     if (streams_) method({"memory.ldg_cache_modifier_hint", "STREAM == 1", "STREAM=0"});
     if (fast_math_) {
       method({"compute.fma_and_fast_math", fmt::format("{} == 1", kFastMath),
@@ -320,13 +335,15 @@ class ModuleText {
   std::vector<Tune> tunes_;
   bool fast_math_ = false;
   bool streams_ = false;
+  bool switches_;
+  Switched switched_;
 };
 
 }  // namespace
 
 std::string module_text(const task::Task& task, const std::vector<Sequence>& sequences,
-                        const std::string& note) {
-  return ModuleText(task, sequences).text(note);
+                        const std::string& note, bool switches) {
+  return ModuleText(task, sequences, switches).text(note);
 }
 
 }  // namespace kw::codegen

@@ -16,8 +16,8 @@ struct Sequence {
   std::vector<Kernel> kernels;
 };
 
-/// `note`: what the module's comment says of its design.
+/// `note`: what the module's comment says of its design. `switches`: with those of switches.h.
 std::string module_text(const task::Task& task, const std::vector<Sequence>& sequences,
-                        const std::string& note);
+                        const std::string& note, bool switches = false);
 
 }  // namespace kw::codegen

@@ -58,6 +58,7 @@ class BuiltinAuthor : public optimize::Author {
 Status BuiltinAuthor::open() {
   codegen::Options options;
   options.target = KW_TRY(arch::find_target(workshop_.target()));
+  options.switches = true;
   // What is written first in a list is the best guess for the shape that counts.
   for (const codegen::Design& design : KW_TRY(codegen::designs(workshop_.task(), options))) {
     try {

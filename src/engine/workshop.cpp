@@ -133,6 +133,7 @@ class EngineWorkshop : public TaskWorkshop {
   /// Judged on the virtual GPU and estimated.
   Result<optimize::Raced> judged(const record::Candidate& candidate);
   Result<std::vector<Racer>> timed(const search::Candidates& candidates);
+  Result<std::vector<optimize::Raced>> raced_once(const search::Candidates& candidates);
 
   WorkshopRequest request_;
   Progress progress_;
@@ -145,6 +146,7 @@ class EngineWorkshop : public TaskWorkshop {
   bool calibrated_ = false;
   Keeping keeping_;
   std::unique_ptr<Judge> judge_;
+  std::map<std::string, optimize::Raced> judged_;  // by id, where nothing is timed
   std::vector<std::string> notes_;
 };
 
@@ -304,15 +306,37 @@ Result<std::vector<Racer>> EngineWorkshop::timed(const search::Candidates& candi
   return racers;
 }
 
-Result<std::vector<optimize::Raced>> EngineWorkshop::race(const std::vector<std::string>& kernels) {
-  const search::Candidates candidates = as_candidates(kernels);
+Result<std::vector<optimize::Raced>> EngineWorkshop::raced_once(
+    const search::Candidates& candidates) {
   std::vector<optimize::Raced> out;
-  if (candidates.empty()) return out;
-  if (!measures()) {
-    for (const record::Candidate& candidate : candidates) out.push_back(KW_TRY(judged(candidate)));
+  if (measures()) {
+    for (const Racer& racer : KW_TRY(timed(candidates))) out.push_back(raced(racer));
     return out;
   }
-  for (const Racer& racer : KW_TRY(timed(candidates))) out.push_back(raced(racer));
+  for (const record::Candidate& candidate : candidates) {
+    auto known = judged_.find(candidate.id);
+    if (known == judged_.end())
+      known = judged_.emplace(candidate.id, KW_TRY(judged(candidate))).first;
+    out.push_back(known->second);
+  }
+  return out;
+}
+
+// Several methods may have one switch: the same text is raced once. A copy of the first stays one,
+// since it is compared with the first.
+Result<std::vector<optimize::Raced>> EngineWorkshop::race(const std::vector<std::string>& kernels) {
+  const search::Candidates candidates = as_candidates(kernels);
+  search::Candidates different;
+  std::vector<size_t> at;  // in `different`
+  for (size_t i = 0; i < candidates.size(); ++i) {
+    size_t k = std::min<size_t>(i, 1);
+    while (k < different.size() && different[k].id != candidates[i].id) ++k;
+    if (k == different.size()) different.push_back(candidates[i]);
+    at.push_back(k);
+  }
+  const std::vector<optimize::Raced> once = KW_TRY(raced_once(different));
+  std::vector<optimize::Raced> out;
+  for (const size_t k : at) out.push_back(once[k]);
   return out;
 }
 

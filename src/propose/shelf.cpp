@@ -167,17 +167,26 @@ Variant Shelf::made(const Shelved& one, const Tunes& tunes, Fit fit) {
 }
 
 std::vector<Variant> Shelf::fitting(const Shelved& one, const Fit& best, const Wish& wish) {
-  std::vector<const Tunes*> found;
+  std::vector<const Tunes*> fits;
   for (const Tunes& tunes : one.assignments) {
     const Fit here = fit(one, tunes, wish);
-    if (here.covered == best.covered && here.lost == best.lost) found.push_back(&tunes);
+    if (here.covered == best.covered && here.lost == best.lost) fits.push_back(&tunes);
   }
-  if (found.empty()) return {};
-  const Tunes& guess = *found.front();
-  std::ranges::stable_sort(found, {},
-                           [&](const Tunes* tunes) { return distance(one.module, *tunes, guess); });
+  if (fits.empty()) return {};
+  const Tunes& guess = *fits.front();
+  const std::vector<std::string> usual = claimed(one.module, guess, wish.dims);
+  using Rank = std::pair<int64_t, std::pair<size_t, size_t>>;
+  std::vector<std::pair<Rank, const Tunes*>> found;
+  for (const Tunes* tunes : fits) {
+    // Nobody asked for less: what switches another method off comes last.
+    const std::vector<std::string> has = claimed(one.module, *tunes, wish.dims);
+    const auto gone = std::ranges::count_if(
+        usual, [&](const std::string& method) { return !among(has, method); });
+    found.emplace_back(Rank{gone, distance(one.module, *tunes, guess)}, tunes);
+  }
+  std::ranges::stable_sort(found, {}, &std::pair<Rank, const Tunes*>::first);
   std::vector<Variant> out;
-  for (const Tunes* tunes : found) {
+  for (const auto& [rank, tunes] : found) {
     Variant variant = made(one, *tunes, best);
     if (wish.known.count(identity(variant.text)) == 0) out.push_back(std::move(variant));
     if (out.size() >= kMostPerModule) break;

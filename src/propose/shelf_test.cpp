@@ -140,6 +140,12 @@ TEST(Shelf, TheBestGuessComesFirstAndWhatIsKnownNever) {
   EXPECT_EQ(all[1].origin, "even") << "by turns";
   EXPECT_EQ(all[0].tunes,
             (std::map<std::string, int64_t>{{"STREAM", 0}, {"THREADS", 256}, {"VEC", 4}}));
+  const Variant& last = all.back();
+  EXPECT_EQ(last.tunes.at("VEC"), last.origin == "wide" ? 4 : 2);
+  const auto hinted = shelf.variants({{"memory.ldg_cache_modifier_hint"}, {}, {}, {}}, 64);
+  ASSERT_EQ(hinted.size(), 6u);
+  for (size_t i = 0; i < 6; ++i)
+    EXPECT_EQ(hinted[i].tunes.at("VEC"), i < 3 ? 4 : 1) << "without the other method comes last";
   wish.known.insert(identity(all[0].text));
   const auto rest = shelf.variants(wish, 64);
   EXPECT_EQ(rest.size(), all.size() - 1);

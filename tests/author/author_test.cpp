@@ -49,7 +49,7 @@ const Plain kPlain[] = {
      {{"B", 64}, {"D", 1024}},
      {"memory.vectorized_access", "compute.warp_shuffle", "compute.ilp_unroll_register_tile"}},
     {"gemm",
-     {{"M", 128}, {"N", 128}, {"K", 64}},
+     {{"M", 64}, {"N", 64}, {"K", 32}},
      {"memory.tiling_smem", "compute.ilp_unroll_register_tile", "compute.overlap_compute_memory"}},
 };
 
