@@ -32,7 +32,9 @@ std::string reason_in(const StallForm (&forms)[N], std::string_view column) {
         column.substr(form.begin.size(), column.size() - form.begin.size() - form.end.size());
     const bool plain = reason.find('.') == std::string_view::npos &&
                        !reason.ends_with("_not_issued") && !reason.empty();
-    if (plain) return std::string(reason);
+    if (!plain) continue;
+    // Newer versions' word for the same.
+    return reason == "branch_resolving" ? "branch_resolve" : std::string(reason);
   }
   return "";
 }
