@@ -34,14 +34,18 @@ class MethodWatch {
     } else {
       seen.why = champion_.no_sass.empty() ? "there is no machine code" : champion_.no_sass;
     }
-    const bool silent = method.sass.empty() && seen.state == profile::SassState::Unknown;
-    if (!silent || ablation.text.empty() ||
+    // What no instruction shows may be in the launches: how many, and of which shape.
+    if (!method.sass.empty() || ablation.text.empty() ||
         ablation.attribution.kind == Attribution::Kind::Broken ||
         ablation.attribution.kind == Attribution::Kind::Essential)
       return seen;
     const Examined other =
         KW_TRY(workshop_.examine(ablation.text, ablation.attribution.ablated_us, ""));
-    return seen_by_counters(method, champion_.metrics, other.metrics);
+    const Sighting counted = seen_by_counters(method, champion_.metrics, other.metrics);
+    const bool absent = seen.state == profile::SassState::Absent;
+    const bool other_launches = !same_launches(champion_.metrics, other.metrics);
+    if (counted.state == profile::SassState::Verified || !absent || other_launches) return counted;
+    return seen;
   }
 
  private:
