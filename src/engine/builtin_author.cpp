@@ -7,10 +7,12 @@
 
 #include "base/check.h"
 #include "base/text.h"
+#include "catalog/catalog.h"
 #include "codegen/codegen.h"
 #include "engine/workshop.h"
 #include "kernel/methods.h"
 #include "kernel/parse.h"
+#include "profile/sass_verdict.h"
 #include "propose/shelf.h"
 
 namespace kw::engine {
@@ -43,8 +45,13 @@ class BuiltinAuthor : public optimize::Author {
     search::Look look;
   };
   propose::Shelf shelf_with(const std::string& parent) const;
-  /// Whether switching one of the methods off changes nothing in what is compiled.
-  Result<std::vector<std::string>> empty_claims(const propose::Variant& variant);
+  /// Methods it claims that change nothing when they are switched off, or that its machine code
+  /// does not show.
+  Result<std::vector<std::string>> empty_claims(const propose::Variant& variant,
+                                                const std::string& parent);
+  /// False when machine code can be read and the method is not in it.
+  Result<bool> seen(const std::string& method, const std::string& kernel,
+                    const std::string& without);
   /// Those that compile and run, the fastest first; `refused` says why another does not.
   Result<std::vector<Looked>> looked_at(std::vector<propose::Variant> variants,
                                         std::string& refused);
@@ -88,15 +95,26 @@ std::string BuiltinAuthor::cannot_apply(const std::string& method, const std::st
   return shelf_with(parent).offers(method, workshop_.dims()) ? "" : why_not(method);
 }
 
-Result<std::vector<std::string>> BuiltinAuthor::empty_claims(const propose::Variant& variant) {
+Result<bool> BuiltinAuthor::seen(const std::string& method, const std::string& kernel,
+                                 const std::string& without) {
+  const catalog::Method* known = catalog::find(method);
+  const auto here = KW_TRY(workshop_.machine_code(kernel));
+  const auto there = KW_TRY(workshop_.machine_code(without));
+  if (known == nullptr || !here || !there) return true;
+  return profile::sass_verdict(*known, *here, &*there).state != profile::SassState::Absent;
+}
+
+Result<std::vector<std::string>> BuiltinAuthor::empty_claims(const propose::Variant& variant,
+                                                             const std::string& parent) {
   std::vector<std::string> empty;
   const kernel::ParseOutcome parsed = kernel::parse(variant.text, "module.cu");
   if (!parsed.module) return variant.covered;
   const std::string with = KW_TRY(workshop_.code_of(variant.text));
   for (const std::string& id : variant.covered) {
     const auto off = kernel::without_method(*parsed.module, id);
-    if (!off) continue;  // cannot be switched off, so nothing tells
-    if (with.empty() || with == KW_TRY(workshop_.code_of(off->text))) empty.push_back(id);
+    const bool same = off && (with.empty() || with == KW_TRY(workshop_.code_of(off->text)));
+    const bool visible = !same && KW_TRY(seen(id, variant.text, off ? off->text : parent));
+    if (!visible) empty.push_back(id);
   }
   return empty;
 }
@@ -154,12 +172,14 @@ Result<optimize::Written> BuiltinAuthor::write(const optimize::Assignment& assig
   const std::vector<Looked> looked = KW_TRY(
       looked_at(shelf.variants(wish, std::min(kMostLooks, kLooksPerBranch * branches)), refused));
   std::set<std::string> empty;
-  std::vector<const Looked*> telling, all = chosen(looked, branches);
+  std::vector<const Looked*> telling, all = chosen(looked, looked.size());
   for (const Looked* one : all) {
-    const std::vector<std::string> void_here = KW_TRY(empty_claims(one->variant));
-    empty.insert(void_here.begin(), void_here.end());
-    if (void_here.empty()) telling.push_back(one);
+    if (telling.size() >= branches) break;
+    const std::vector<std::string> nothing = KW_TRY(empty_claims(one->variant, assignment.parent));
+    empty.insert(nothing.begin(), nothing.end());
+    if (nothing.empty()) telling.push_back(one);
   }
+  if (all.size() > branches) all.resize(branches);
   if (!telling.empty()) empty.clear();
   for (const Looked* one : telling.empty() ? all : telling) {
     std::string note = one->variant.origin + tunes_text(one->variant.tunes);
@@ -175,7 +195,8 @@ Result<optimize::Written> BuiltinAuthor::write(const optimize::Assignment& assig
                                     ? refused
                                     : "not together with the others, or all of it was tried"));
     else if (empty.count(method) > 0)
-      written.cannot.push_back(method + ": its switch changes nothing at this shape");
+      written.cannot.push_back(
+          method + ": it changes nothing at this shape, or does not show in machine code");
   }
   std::erase_if(written.applied, [&](const std::string& id) { return empty.count(id) > 0; });
   if (written.applied.empty()) written.branches.clear();

@@ -127,6 +127,11 @@ class Transpose {
     return loaded != region_.loads.end() && loaded->second.dtype == kept_dtype();
   }
 
+  bool only_moved_out() const {
+    const Store& store = region_.stores[0];
+    return store.node == turned_.node && store.to.dtype == kept_dtype();
+  }
+
   /// Elements to a word of four bytes: as many as keep rows of the tile in different banks.
   int64_t vec() const {
     int size =
@@ -149,8 +154,9 @@ class Transpose {
     kernel.methods.insert(kernel.methods.end(),
                           {{"memory.coalesced_access", "", ""},
                            {"memory.tiling_smem", "", ""},
-                           {"memory.bank_conflict", name("PAD") + " == 1", name("PAD") + "=0"},
-                           {"memory.layout_transform_fusion", "", ""}});
+                           {"memory.bank_conflict", name("PAD") + " == 1", name("PAD") + "=0"}});
+    if (!only_moved_in() || !only_moved_out())
+      kernel.methods.push_back({"memory.layout_transform_fusion", "", ""});
     const auto add = [&](const std::string& when, const char* index, const std::string& packed) {
       const std::string side = packed == "1" ? "32" : fmt::format("(32 * {})", packed);
       kernel.variants.push_back(
@@ -211,7 +217,6 @@ class Transpose {
       return Value{{from_memory(kept_dtype(), kTurnedElement)}, lane_scope_};
     };
     const Store& store = region_.stores[0];
-    const bool only_moved = store.node == turned_.node && store.to.dtype == kept_dtype();
     const Dim address = linear(store.to.shape, domain_.index);
     const Value value = e_.value(store.node, domain_.index);
     e_.touch(store.to);
@@ -221,7 +226,7 @@ class Transpose {
     const std::string pack = e_.fresh(store.to.name + "_pack");
     e_.at(lane_scope_)
         .line(fmt::format("{}.at[lane] = {};", pack,
-                          only_moved ? kTurnedElement : e_.stored(value, store.to.dtype)));
+                          only_moved_out() ? kTurnedElement : e_.stored(value, store.to.dtype)));
     out_ = write_pack(fmt::format("Pack<{}, kVec> {};", memory_type(store.to.dtype), pack),
                       fmt::format("store_pack({} + {}, {});", store.to.name, address.text(), pack));
     outer_text_ = e_.close();
