@@ -22,12 +22,13 @@ std::vector<profile::SassFunction> codes_of(const std::vector<SassKernel>& kerne
   return codes;
 }
 
-/// Machine code of every kernel of a module, launch group by launch group.
+/// Machine code of the kernels of a module, launch group by launch group, or of the first alone.
 class CodeReader {
  public:
-  CodeReader(const SassRequest& request, exec::Compiler& compiler)
+  CodeReader(const SassRequest& request, exec::Compiler& compiler, bool first_group)
       : request_(request),
         compiler_(compiler),
+        first_group_(first_group),
         tools_(request.disassembler ? *request.disassembler : compile::find_disassembler()) {}
 
   Result<std::vector<SassKernel>> read(const kernel::Module& module) {
@@ -35,13 +36,19 @@ class CodeReader {
     const arch::Target target = KW_TRY(arch::find_target(request_.target));
     const kernel::Bindings fixed = KW_TRY(bind_names(module, request_.bindings, {}, target, {}));
     const std::vector<Probe> probes = KW_TRY(probe_groups(module, fixed));
-    for (const Probe& probe : probes) KW_TRY(read_group(module, probe));
+    for (const Probe& probe : probes) {
+      KW_TRY(read_group(module, probe));
+      if (dims_.empty()) dims_ = probe.bindings.dims;
+      if (first_group_) break;
+    }
     if (kernels_.empty() && !all_.empty())
       return input_error(fmt::format("{} has no kernel with '{}' in its name; it has {}",
                                      module.file_name, request_.function, join(all_, ", ")));
     return std::move(kernels_);
   }
   const std::string& compiler_name() const { return compiler_name_; }
+  /// Of the first group that was read.
+  const std::map<std::string, int64_t>& dims() const { return dims_; }
 
  private:
   Status read_group(const kernel::Module& module, const Probe& probe) {
@@ -59,6 +66,14 @@ class CodeReader {
     if (!functions)
       return environment_error("the disassembler's output is not understood: " +
                                functions.error().message);
+    // An image holds every kernel of the text; what is never launched says nothing about a module.
+    const auto launched = [&](const profile::SassFunction& function) {
+      return std::ranges::any_of(
+          outcome.compiled->kernels,
+          [&](const exec::CompiledKernel& kernel) { return kernel.entry == function.name; });
+    };
+    if (std::ranges::any_of(*functions, launched))
+      std::erase_if(*functions, [&](const auto& one) { return !launched(one); });
     for (profile::SassFunction& function : *functions) add(*outcome.compiled, std::move(function));
     return os::check_interrupted();
   }
@@ -79,7 +94,9 @@ class CodeReader {
 
   const SassRequest& request_;
   exec::Compiler& compiler_;
+  bool first_group_;
   compile::Disassembler tools_;
+  std::map<std::string, int64_t> dims_;
   std::vector<SassKernel> kernels_;
   std::vector<std::string> all_;
   std::string compiler_name_;
@@ -110,8 +127,9 @@ Result<std::optional<kernel::Module>> switched_off(const kernel::Module& module,
   return std::optional(KW_TRY(parse_module(off->text, module.file_name)));
 }
 
-/// `kernels_of` reads a module; its tunables are the text's own.
-Status add_other(const kernel::Module& module, const SassRequest& request, exec::Compiler& compiler,
+/// What the module is compared with, and its kernels at the same dims.
+Status add_other(const kernel::Module& module, const SassRequest& request,
+                 const std::map<std::string, int64_t>& dims, exec::Compiler& compiler,
                  SassReport& report) {
   std::optional<kernel::Module> other;
   SassRequest ask = request;
@@ -127,13 +145,18 @@ Status add_other(const kernel::Module& module, const SassRequest& request, exec:
     report.other.clear();
     return Done{};
   }
+  ask.bindings.dims = dims;
   if (request.against != nullptr) {
-    // Of another module's tunables only those it has can be meant.
+    // Of dims and tunables only those that the other module has can be meant.
+    const std::vector<std::string> known = other->dims();
+    std::erase_if(ask.bindings.dims, [&](const auto& dim) {
+      return std::ranges::find(known, dim.first) == known.end();
+    });
     std::erase_if(ask.bindings.tunes,
                   [&](const auto& tune) { return other->find_tune(tune.first) == nullptr; });
     ask.function.clear();
   }
-  report.other_kernels = KW_TRY(CodeReader(ask, compiler).read(*other));
+  report.other_kernels = KW_TRY(CodeReader(ask, compiler, true).read(*other));
   return Done{};
 }
 
@@ -153,12 +176,12 @@ Result<SassReport> show_sass(const kernel::Module& module, const SassRequest& re
   const catalog::Method* method = nullptr;
   if (!request.method.empty()) method = KW_TRY(find_method(request.method));
   if (progress) progress("compiling " + module.file_name);
-  CodeReader reader(request, compiler);
+  const bool compared = method != nullptr || request.against != nullptr;
+  CodeReader reader(request, compiler, compared);
   report.kernels = KW_TRY(reader.read(module));
   report.compiler = reader.compiler_name();
-  if (progress && (method != nullptr || request.against != nullptr))
-    progress("compiling what it is compared with");
-  KW_TRY(add_other(module, request, compiler, report));
+  if (progress && compared) progress("compiling what it is compared with");
+  KW_TRY(add_other(module, request, reader.dims(), compiler, report));
   if (method == nullptr) return report;
   const std::vector<profile::SassFunction> without = codes_of(report.other_kernels);
   report.verdict = profile::sass_verdict(*method, codes_of(report.kernels),

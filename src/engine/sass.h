@@ -29,7 +29,7 @@ struct SassRequest {
 
 /// One kernel's machine code.
 struct SassKernel {
-  std::string name;  // as launched ("rms_norm<256, 2>"), or the symbol of a function beside kernels
+  std::string name;  // as launched: "rms_norm<256, 2>"
   profile::SassFunction code;
 };
 
@@ -48,8 +48,9 @@ struct SassReport {
 };
 
 /// A method is judged against the module given in `against`, else against this module with the
-/// method switched off by its own `off` values. Errors: no compiler here makes cubins, nothing
-/// shows machine code (Blame::Environment); it does not compile, no such kernel or method (Input).
+/// method switched off by its own `off` values. Both are compared at one shape. Errors: no compiler
+/// here makes cubins, nothing shows machine code (Blame::Environment); it does not compile, no such
+/// kernel or method (Input).
 Result<SassReport> show_sass(const kernel::Module& module, const SassRequest& request,
                              exec::Compiler& compiler, const Progress& progress = {});
 
