@@ -15,19 +15,6 @@ constexpr size_t kMostCalls = 8;       // in one answer
 constexpr size_t kShortestPrefix = 4;  // of an id
 constexpr size_t kMostQuoted = 200;    // of an answer in a message
 
-std::vector<llm::SystemBlock> system_blocks(const Brief& brief) {
-  const std::string asked = brief.prompt.empty() ? "(nothing)" : data("data", brief.prompt);
-  return {{prompt("contract") + "\n" +
-               prompt("machine", {{"target", brief.target}, {"catalogue", catalog_text("")}}),
-           llm::Cache::Mark},
-          {prompt("task", {{"name", brief.name},
-                           {"reference", data("python", brief.reference)},
-                           {"prompt", asked},
-                           {"spec", data("json", brief.spec)},
-                           {"interface", data("cuda", brief.interface)}}),
-           llm::Cache::Mark}};
-}
-
 /// The values a module uses when nobody says otherwise.
 std::map<std::string, int64_t> first_values(const std::string& text) {
   const kernel::ParseOutcome parsed = kernel::parse(text, "module.cu");
@@ -48,6 +35,19 @@ std::string try_label(const TryRequest& request) {
 }
 
 }  // namespace
+
+std::vector<llm::SystemBlock> system_blocks(const Brief& brief) {
+  const std::string asked = brief.prompt.empty() ? "(nothing)" : data("data", brief.prompt);
+  return {{prompt("contract") + "\n" +
+               prompt("machine", {{"target", brief.target}, {"catalogue", catalog_text("")}}),
+           llm::Cache::Mark},
+          {prompt("task", {{"name", brief.name},
+                           {"reference", data("python", brief.reference)},
+                           {"prompt", asked},
+                           {"spec", data("json", brief.spec)},
+                           {"interface", data("cuda", brief.interface)}}),
+           llm::Cache::Mark}};
+}
 
 Writer::Writer(const Plan& plan, const Brief& brief, const Ports& ports)
     : plan_(plan), brief_(brief), ports_(ports), conversation_({}, {}) {

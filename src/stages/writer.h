@@ -27,6 +27,9 @@ struct Try {
   std::string problem;  // with the answer, in words for the model
 };
 
+/// The stable beginning of all conversations about a task.
+std::vector<llm::SystemBlock> system_blocks(const Brief& brief);
+
 class Writer {
  public:
   Writer(const Plan& plan, const Brief& brief, const Ports& ports);
