@@ -47,6 +47,11 @@ ROWS = [
      "methods[].trigger methods[].skip methods[].needs methods[].conflicts methods[].supersedes methods[].effect methods[].sass "
      "methods[].sanitizer methods[].knobs methods[].expressible methods[].experimental methods[].guidance metrics[].id metrics[].title "
      "metrics[].unit metrics[].better metrics[].ncu metrics[].labels metrics[].vgpu"),
+    (["profile", MODULE, "--reference", REFERENCE, *VGPU, *DIMS], 0, "profile",
+     "module task verdict us measured evidence plan task.name task.hash evidence.dims evidence.target evidence.compiler evidence.methods "
+     "evidence.work evidence.floor evidence.rates_of evidence.counted_at evidence.scale evidence.counters evidence.no_counters evidence.report "
+     "evidence.kernel evidence.metrics evidence.notes evidence.launches evidence.roofline evidence.no_sass plan.methods plan.unknown"),
+    (["roofline", MODULE, "--reference", REFERENCE, *VGPU, *DIMS], 0, "profile", "module task verdict us measured evidence"),
     (["doctor"], 0, "cli", "host compiler models gpu tools looked_at host.system host.cores host.available_bytes host.cache_folder models.problem models.providers"),
     (["version"], 0, "cli", "version"),
     (["help", "run"], 0, "cli", "text"),
@@ -56,6 +61,10 @@ ROWS = [
     (["lint", "--seeds", "x", REFERENCE], 2, "cli", "error error.blame error.message"),
     (["calibrate"], 3, "cli", "error error.blame error.message"),
 ]
+
+if h.run("doctor", "--has", "nvdisasm").returncode == 0 and compiler != "clang":
+    ROWS.append((["sass", MODULE, *DIMS, "--compiler", compiler], 0, "profile",
+                 "module target compiler kernels notes kernels[].name kernels[].symbol kernels[].facts"))
 
 
 def flat(document):
