@@ -42,44 +42,35 @@ constexpr Prompt kPrompts[] = {
     {"optimize_kernel", "Make a kernel faster",
      "The whole loop: evidence, methods, branches, ablation, summary.", kOptimizeGaps,
      "Make the CUDA kernel module {kernel} faster without changing what it computes; {reference} "
-     "says what "
-     "that is. Shape: {dims}. Iterations: {iterations}.\n\n"
+     "says what that is. Shape: {dims}. Iterations: {iterations}.\n\n"
      "1. Read kernelwright://skill/SKILL.md. Call doctor: with no GPU every time is an estimate, "
-     "and must be "
-     "called one.\n"
+     "and must be called one.\n"
      "2. Call optimize_setup. It refuses a baseline that is wrong: repair that first, with "
      "verify_kernel.\n"
      "3. Per iteration call optimize_open; read roofline.json and analysis.md in the iteration's "
-     "folder; choose "
-     "methods from the catalog tool within the budget; write methods.json and one kernel per "
-     "branch; call "
-     "check_kernel and verify_kernel on each; call optimize_close.\n"
+     "folder; choose methods from the catalog tool within the budget; write methods.json and one "
+     "kernel per branch; call check_kernel and verify_kernel on each; call optimize_close.\n"
      "4. Take from its answer which methods were effective, ineffective, failed or unverified. "
-     "Never claim a "
-     "gain that it does not confirm. Stop when it says so.\n"
+     "Never claim a gain that it does not confirm. Stop when it says so.\n"
      "5. Call optimize_finalize and report summary.md's headline with its interval.\n"},
     {"write_kernel", "Write a kernel", "From a PyTorch reference to a verified kernel module.",
      kWriteGaps,
      "Write a CUDA kernel module for the PyTorch reference {reference}. Wishes: {wishes}.\n\n"
      "1. Call describe_task and lint_task: a task that cannot tell a good kernel from a bad one is "
-     "not worth "
-     "one; say so instead.\n"
+     "not worth one; say so instead.\n"
      "2. Call synthesize with background true. It needs no model; follow it with job_status.\n"
      "3. If what it ships is far from the floor, read kernelwright://docs/kernel-module and "
-     "improve on it by "
-     "hand: check_kernel, run_virtual_gpu, verify_kernel, then bench_kernel after every change.\n"
+     "improve on it by hand: check_kernel, run_virtual_gpu, verify_kernel, then bench_kernel after "
+     "every change.\n"
      "4. Report the verdict, the time with its interval (or that it is an estimate) and the "
-     "distance to the "
-     "floor.\n"},
+     "distance to the floor.\n"},
     {"explain_verdict", "Explain a verdict", "Why a kernel was stopped, and the smallest repair.",
      kExplainGaps,
      "The kernel module {module} was judged against {reference}. Call verify_kernel with explain "
-     "true. Say which "
-     "stage stopped it and why, in two sentences. Then find the line at fault: run_virtual_gpu at "
-     "the failing "
-     "shape reports races, out-of-bounds accesses and undefined data with line and thread. Propose "
-     "the smallest "
-     "change, apply it to a copy, and verify the copy before you call it repaired.\n"},
+     "true. Say which stage stopped it and why, in two sentences. Then find the line at fault: "
+     "run_virtual_gpu at the failing shape reports races, out-of-bounds accesses and undefined "
+     "data with line and thread. Propose the smallest change, apply it to a copy, and verify the "
+     "copy before you call it repaired.\n"},
 };
 
 const Prompt* find_prompt(const std::string& name) {

@@ -18,13 +18,10 @@ constexpr size_t kPage = 100;
 constexpr int kStaysMs = 60000;  // how long a client may keep what never changes while we run
 constexpr const char* kInstructions =
     "kernelwright turns PyTorch references into CUDA kernels, judges them and times them honestly, "
-    "on a GPU or on "
-    "a virtual GPU with every check on. Begin with doctor and describe_task. verify_kernel decides "
-    "what is right, "
-    "bench_kernel and compare_kernels what is fast; a time without a GPU is an estimate and "
-    "labelled as one. For a "
-    "whole optimisation read kernelwright://skill/SKILL.md. Long tools take background: true and "
-    "give a job handle.";
+    "on a GPU or on a virtual GPU with every check on. Begin with doctor and describe_task. "
+    "verify_kernel decides what is right, bench_kernel and compare_kernels what is fast; a time "
+    "without a GPU is an estimate and labelled as one. For a whole optimisation read "
+    "kernelwright://skill/SKILL.md. Long tools take background: true and give a job handle.";
 
 Json server_info(const std::string& version, const Revision& revision) {
   Json info = Json::object().set("name", "kernelwright");

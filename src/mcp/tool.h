@@ -29,6 +29,7 @@ enum class Kind : uint8_t {
   Module,     // a file inside the roots, or the text itself as NAME_text
   Reference,  // the same; may be a folder
   File,       // a file inside the roots
+  Path,       // a file or a folder inside the roots
   Place,      // a folder inside the roots, there or not
   Folder,     // a folder inside the roots
   Waiting,    // not for the command: how long the client waits, how much it is told

@@ -87,8 +87,8 @@ constexpr Argument kCheckArguments[] = {
 constexpr Member kCheckMembers[] = {
     {"groups", "array", "launch groups: guard, line, an example of dims that reach it"},
     {"variants", "array",
-     "per compile: ok, or what failed with messages; launches with registers, shared "
-     "memory, spills, occupancy"}};
+     "per compile: ok, or what failed with messages; launches with registers, shared memory, "
+     "spills, occupancy"}};
 
 constexpr const char* kRunWords[] = {"run", "--device=vgpu"};
 constexpr Argument kRunArguments[] = {
@@ -148,9 +148,8 @@ constexpr Argument kCatalogArguments[] = {
 
 // Of one method all is told; of all of them, what there is to choose from.
 constexpr const char* kCatalogBulk =
-    "metrics,methods/guidance,methods/knobs,methods/targets,methods/features,methods/sass,"
-    "methods/sanitizer,methods/skip,methods/trigger,methods/needs,methods/conflicts,"
-    "methods/supersedes";
+    "metrics,methods/guidance,methods/knobs,methods/targets,methods/features,methods/sass,methods/"
+    "sanitizer,methods/skip,methods/trigger,methods/needs,methods/conflicts,methods/supersedes";
 
 constexpr const char* kSynthesizeWords[] = {"synthesize"};
 constexpr Argument kSynthesizeArguments[] = {
@@ -197,12 +196,13 @@ constexpr Member kDoctorMembers[] = {
     {"tools", "object", "per tool: state, version, what its absence costs, how to get it"}};
 
 constexpr const char* kSetupWords[] = {"optimize", "setup"};
-constexpr Argument kSetupArguments[] = {
+constexpr const char* kAutoWords[] = {"optimize", "--proposer=builtin"};
+constexpr Argument kBaseline[] = {
     {"baseline", K::File, "--baseline",
      "the kernel to make faster: a kernel module, or a .cu that can become one", true},
-    {"reference", K::Reference, "--ref", "what it must compute", true},
-    {"function", K::Id, "--function", "which function or class of the reference"},
-    {"dims", K::Dims, "--dims", "the shape to be fast at"},
+    {"reference", K::Path, "--reference", "what it must compute: a Python file or a task folder",
+     true}};
+constexpr Argument kSetupArguments[] = {
     {"iterations", K::Whole, "--iterations", "how many iterations are planned", false, "", 1, 100},
     {"branches", K::Whole, "--branches", "kernels per iteration", false, "", 1, 32},
     {"ncu_num", K::Whole, "--ncu-num", "metrics per axis that are shown", false, "", 1, 100},
@@ -213,6 +213,10 @@ constexpr Argument kIteration[] = {{"iter", K::Whole, "--iter",
                                     "the iteration; default: the one that is due", false, "", 0,
                                     100000}};
 constexpr const char* kOpenWords[] = {"optimize", "open-iter"};
+constexpr Argument kForce[] = {
+    {"force", K::Flag, "--force", "open one near the peak, or beyond the planned number"}};
+constexpr const char* kValidateWords[] = {"optimize", "validate-methods"};
+constexpr const char* kStateWords[] = {"optimize", "state"};
 constexpr const char* kCloseWords[] = {"optimize", "close-iter"};
 constexpr const char* kFinalizeWords[] = {"optimize", "finalize"};
 
@@ -231,8 +235,7 @@ const std::vector<Tool>& all_tools() {
       {"describe_task",
        "Describe a task",
        "What a PyTorch reference means to the engine: tensors, dims, dtypes, shapes, operations, "
-       "cost. Call it "
-       "first; it is quick and runs nothing.",
+       "cost. Call it first; it is quick and runs nothing.",
        kDescribeWords,
        {kReferenceWord, kTask},
        kDescribeMembers,
@@ -240,8 +243,7 @@ const std::vector<Tool>& all_tools() {
       {"lint_task",
        "Is a task worth a kernel?",
        "Finds degenerate tasks: outputs that ignore inputs, dead operations, imposters that would "
-       "pass, shapes too "
-       "small to time.",
+       "pass, shapes too small to time.",
        kLintWords,
        {kReferenceWord, kTask, kLintArguments},
        kLintMembers,
@@ -249,8 +251,7 @@ const std::vector<Tool>& all_tools() {
       {"check_kernel",
        "Compile a kernel",
        "Parses a kernel module and compiles every launch group: errors with lines, registers, "
-       "spills, occupancy. "
-       "Runs nothing.",
+       "spills, occupancy. Runs nothing.",
        kCheckWords,
        {kModule, kShape, kTunes, kBound, kCheckArguments, kBuild},
        kCheckMembers,
@@ -258,8 +259,7 @@ const std::vector<Tool>& all_tools() {
       {"run_virtual_gpu",
        "Run on the virtual GPU",
        "Runs a kernel module on the CPU with every check on: races, out-of-bounds, undefined data, "
-       "barriers, each "
-       "with line and thread. Needs no GPU; says nothing about time.",
+       "barriers, each with line and thread. Needs no GPU; says nothing about time.",
        kRunWords,
        {kModule, kShape, kTunes, kBound, kRunArguments, kSeed, kBuild, kFull},
        kRunMembers,
@@ -271,8 +271,8 @@ const std::vector<Tool>& all_tools() {
       {"verify_kernel",
        "Is a kernel right?",
        "Judges a kernel module against a PyTorch reference: shapes, input families, secret seeds, "
-       "a bound derived "
-       "from the reference. WRONG comes with the first bad element and a way to see it again.",
+       "a bound derived from the reference. WRONG comes with the first bad element and a way to "
+       "see it again.",
        kVerifyWords,
        {kModule, kReference, kTask, kTunes, kVerifyArguments, kSeed, kCrossCheck, kDevice, kBuild,
         kLasting},
@@ -282,8 +282,7 @@ const std::vector<Tool>& all_tools() {
       {"bench_kernel",
        "How fast is a kernel?",
        "Judges a kernel module, then times it: cold L2, changing contents, every timed output "
-       "checked. Without a "
-       "GPU it gives an estimate, labelled as one, and never a time.",
+       "checked. Without a GPU it gives an estimate, labelled as one, and never a time.",
        kBenchWords,
        {kModule, kReference, kTask, kTunes, kBenchArguments, kQuick, kSeed, kCrossCheck, kDevice,
         kBuild, kLasting, kFull},
@@ -296,8 +295,7 @@ const std::vector<Tool>& all_tools() {
       {"compare_kernels",
        "Which kernel is faster?",
        "Times two kernel modules in pairs on a GPU: FASTER, SAME, SLOWER or AMBIGUOUS, with an "
-       "interval and the "
-       "least difference that would have been seen.",
+       "interval and the least difference that would have been seen.",
        kCompareWords,
        {kCompareArguments, kOptionalReference, kTask, kTunes, kBound, kQuick, kSeed, kCrossCheck,
         kDevice, kBuild, kLasting, kFull},
@@ -310,8 +308,8 @@ const std::vector<Tool>& all_tools() {
       {"profile_kernel",
        "Where does the time go?",
        "Metrics of a kernel from the virtual GPU's counters, static facts and, where there is a "
-       "GPU, Nsight Compute; "
-       "the roofline, the bottleneck, and which methods of the catalogue the evidence speaks for.",
+       "GPU, Nsight Compute; the roofline, the bottleneck, and which methods of the catalogue the "
+       "evidence speaks for.",
        kProfileWords,
        {kModule, kReference, kTask, kTunes, kProfileArguments, kDevice, kBuild, kLasting},
        {},
@@ -320,8 +318,7 @@ const std::vector<Tool>& all_tools() {
       {"roofline",
        "How far from the floor?",
        "The least time the task can take here, how far compute, memory and latency are from their "
-       "ceilings, and the "
-       "budget of methods per axis that follows.",
+       "ceilings, and the budget of methods per axis that follows.",
        kRooflineWords,
        {kModule, kReference, kTask, kTunes, kProfileArguments, kDevice, kBuild, kLasting},
        {},
@@ -330,8 +327,8 @@ const std::vector<Tool>& all_tools() {
       {"sass",
        "Look at machine code",
        "Disassembles a kernel module: opcodes, loads by width, spills, barriers, tensor "
-       "operations, loops; what "
-       "differs from another module; whether a method of the catalogue is visible.",
+       "operations, loops; what differs from another module; whether a method of the catalogue is "
+       "visible.",
        kSassWords,
        {kModule, kSassArguments, kShape, kTunes, kBuild},
        {},
@@ -339,8 +336,7 @@ const std::vector<Tool>& all_tools() {
       {"catalog",
        "Ways to make kernels faster",
        "The known optimisation methods: when the evidence speaks for one, what it needs, what it "
-       "does to the "
-       "numbers, how it shows in machine code, how to do it.",
+       "does to the numbers, how it shows in machine code, how to do it.",
        kCatalogWords,
        {kCatalogArguments, kFull},
        {},
@@ -352,8 +348,7 @@ const std::vector<Tool>& all_tools() {
       {"synthesize",
        "Write a kernel",
        "Writes a kernel module for a PyTorch reference with no model: designs from its graph, "
-       "tunables searched, "
-       "every candidate judged, the winner certified. Minutes; use background.",
+       "tunables searched, every candidate judged, the winner certified. Minutes; use background.",
        kSynthesizeWords,
        {kReference, kTask, kSynthesizeArguments, kQuick, kSeed, kCrossCheck, kOut, kDevice, kBuild,
         kLasting, kFull},
@@ -378,10 +373,9 @@ const std::vector<Tool>& all_tools() {
       {"optimize_setup",
        "Begin to optimise a kernel",
        "Makes a run folder for an existing kernel: verifies and times the baseline, freezes it and "
-       "the reference, "
-       "calibrates noise. Then optimize_open.",
+       "the reference, calibrates noise. Then optimize_open.",
        kSetupWords,
-       {kSetupArguments, kDevice, kBuild, kLasting},
+       {kBaseline, kTask, kSetupArguments, kQuick, kSeed, kCrossCheck, kDevice, kBuild, kLasting},
        {},
        Lane::Gpu,
        true,
@@ -390,11 +384,10 @@ const std::vector<Tool>& all_tools() {
       {"optimize_open",
        "Open an iteration",
        "Profiles the best kernel so far and writes roofline.json, the metrics and a template of "
-       "analysis.md into the "
-       "iteration's folder. Then write methods.json and branches/b1/kernel.cu … and call "
-       "optimize_close.",
+       "analysis.md into the iteration's folder. Then write methods.json and branches/b1/kernel.cu "
+       "… and call optimize_close.",
        kOpenWords,
-       {kRunFolder, kIteration, kLasting},
+       {kRunFolder, kIteration, kForce, kLasting},
        {},
        Lane::Gpu,
        true,
@@ -403,8 +396,7 @@ const std::vector<Tool>& all_tools() {
       {"optimize_close",
        "Close an iteration",
        "Checks methods.json, verifies and races the branches, ablates each method, looks for it in "
-       "machine code and "
-       "classifies it. Says what to repair when every branch failed.",
+       "machine code and classifies it. Says what to repair when every branch failed.",
        kCloseWords,
        {kRunFolder, kIteration, kLasting},
        {},
@@ -422,6 +414,33 @@ const std::vector<Tool>& all_tools() {
        true,
        true,
        "call optimize_finalize again"},
+      {"optimize_validate",
+       "May these methods be tried?",
+       "Checks methods.json of the open iteration before anything is compiled, and says everything "
+       "that speaks against it at once.",
+       kValidateWords,
+       {kRunFolder, kIteration},
+       {},
+       Lane::Quick},
+      {"optimize_state",
+       "Where an optimisation stands",
+       "Phase, iteration, best kernel, methods by class, and what to do next. Changes nothing.",
+       kStateWords,
+       {kRunFolder},
+       {},
+       Lane::Quick},
+      {"optimize_auto",
+       "Optimise a kernel without a model",
+       "The whole loop with branches that the engine writes itself: designs of code generation and "
+       "tunables. Minutes; use background. Say what it could not apply.",
+       kAutoWords,
+       {kBaseline, kTask, kSetupArguments, kQuick, kSeed, kCrossCheck, kDevice, kBuild, kLasting},
+       {},
+       Lane::Gpu,
+       true,
+       true,
+       "the run's folder is kept: go on with optimize_open, or 'kernelwright optimize --run-dir "
+       "DIR'"},
       {"inspect_run",
        "Look at a run",
        "What a synthesis run holds: result, candidates, why the others were stopped.",

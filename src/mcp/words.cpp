@@ -102,6 +102,8 @@ class Wording {
         return folder(text);
       case Kind::File:
         return with_name(roots_.file(text, kMostTextFile << 8));
+      case Kind::Path:
+        return with_name(roots_.existing(text));
       case Kind::Folder:
         return folder(text);
       case Kind::Place:
