@@ -16,6 +16,7 @@ Result<engine::ImportReport> import_file(const Args& args) {
   options.function = args.one("--function");
   options.launcher = args.one("--launcher");
   options.inputs = args.all("--input");
+  options.zero_outputs = args.has("--zero-outputs");
   options.dims = KW_TRY(binding_options(args)).dims;
   const std::string& path = args.positionals.front();
   if (!os::exists(path)) return input_error(fmt::format("{}: no such file", path));

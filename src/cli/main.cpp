@@ -45,7 +45,7 @@ constexpr OptionRow kCheckOptions[] = {
 constexpr OptionRow kImportOptions[] = {
     {"--reference", Takes::One}, {"--function", Takes::One}, {"--launcher", Takes::One},
     {"--input", Takes::Many},    {"--dim", Takes::Many},     {"--dims", Takes::One},
-    {"--out", Takes::One},
+    {"--out", Takes::One},       {"--zero-outputs", Takes::Nothing},
 };
 constexpr OptionRow kVerifyOptions[] = {
     {"--reference", Takes::One},   {"--function", Takes::One}, {"--input", Takes::Many},
@@ -121,6 +121,14 @@ constexpr OptionRow kOptimizeOptions[] = {
     {"--threads", Takes::One},
     {"--timeout", Takes::One},
     {"--quick", Takes::Nothing},
+    {"--model-id", Takes::One},
+    {"--stage-model", Takes::Many},
+    {"--retries", Takes::Many},
+    {"--budget", Takes::One},
+    {"--record", Takes::One},
+    {"--replay", Takes::One},
+    {"--no-transcripts", Takes::Nothing},
+    {"--no-store-reference", Takes::Nothing},
 };
 constexpr OptionRow kSynthesizeOptions[] = {
     {"--reference", Takes::One},

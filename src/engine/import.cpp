@@ -134,6 +134,7 @@ Result<ImportReport> import_module(const std::string& path, const ImportOptions&
   request.file_name = report.file;
   request.task = module_name(path);
   request.launcher = options.launcher;
+  request.zero_outputs = options.zero_outputs;
   KW_TRY(read_inputs(options.inputs, request));
   if (is_module(report.source))
     return input_error(fmt::format("{} is a kernel module already", report.file));

@@ -19,6 +19,7 @@ struct ImportOptions {
   std::string launcher;                 // of the CUDA file; "" = the only one
   std::vector<std::string> inputs;      // "x:fp16[B,D]", "rows=B", "eps=1e-5"
   std::map<std::string, int64_t> dims;  // of the reference
+  bool zero_outputs = false;            // whoever calls the launcher clears them first
 };
 
 struct ImportReport {

@@ -70,7 +70,8 @@ const std::set<std::string> kHostWords = {"exit",   "abort",  "stderr", "cerr",
 
 class Sifter {
  public:
-  explicit Sifter(const Source& source) : source_(source), erased_(source.text.size() + 1, false) {}
+  Sifter(const Source& source, const std::string& launcher)
+      : source_(source), launcher_(launcher), erased_(source.text.size() + 1, false) {}
 
   DeviceText run() {
     for (const kernel::Directive& directive : source_.lexed.directives) sift_directive(directive);
@@ -134,6 +135,11 @@ class Sifter {
       return;
     }
     if (kHostHeaders.count(header)) return erase_bytes(hash.begin, end);
+    const bool declares = header.substr(0, header.rfind('.')) == launcher_ && !launcher_.empty();
+    if (line[open] == '"' && declares) {
+      out_.notes.push_back(fmt::format("line {}: \"{}\" was left out", hash.line, header));
+      return erase_bytes(hash.begin, end);
+    }
     if (line[open] == '"')
       return problem(hash, fmt::format("the file includes \"{}\"", header),
                      "a kernel module is one file: write what it needs into it");
@@ -201,6 +207,7 @@ class Sifter {
   }
 
   const Source& source_;
+  const std::string& launcher_;
   std::vector<bool> erased_;
   std::map<int, std::string> replaced_;
   bool keeps_standard_ = false;
@@ -209,6 +216,8 @@ class Sifter {
 
 }  // namespace
 
-DeviceText device_text(const Source& source) { return Sifter(source).run(); }
+DeviceText device_text(const Source& source, const std::string& launcher) {
+  return Sifter(source, launcher).run();
+}
 
 }  // namespace kw::foreign

@@ -17,6 +17,7 @@ struct DeviceText {
   std::vector<kernel::Diagnostic> problems;
 };
 
-DeviceText device_text(const Source& source);
+/// `launcher`: a header of that name in quotes only declares it, and goes.
+DeviceText device_text(const Source& source, const std::string& launcher);
 
 }  // namespace kw::foreign

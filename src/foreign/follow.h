@@ -62,6 +62,8 @@ class Follower {
   Flow block(Range range);
   Flow statement();
   Flow if_statement(size_t start);
+  bool merge_branches(const TermRef& condition, size_t yes, size_t no);
+  bool quiet_branch(size_t body);
   Flow for_statement(size_t start, size_t stop);
   Flow while_statement(size_t start, size_t stop);
   Flow do_statement(size_t start);
@@ -69,7 +71,7 @@ class Follower {
   Flow return_statement(size_t stop);
   bool repeat_loop(Range condition, Range step, size_t body);
   Flow run_loop(Range condition, Range step, size_t body, bool check_first);
-  bool condition(Range range);
+  Value condition(Range range);
   bool declaration(size_t stop);
   void declarator(const CType& base, size_t stop);
   bool looks_like_declaration(size_t stop) const;

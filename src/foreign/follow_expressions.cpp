@@ -316,9 +316,11 @@ Value Follower::lambda() {
 
 Value Follower::size_of() {
   const Token where = token(at_ - 1);
-  if (!next_is("(")) return unknown_value("'sizeof' without parentheses", where);
-  const size_t close = behind_bracket(codes_[code_], at_, end_);
-  size_t at = at_ + 1;
+  const bool bare = !next_is("(");
+  const size_t close =
+      bare ? at_ + (next_is("*") ? 2 : 1) : behind_bracket(codes_[code_], at_, end_);
+  const size_t last = bare ? close : close - 1;
+  size_t at = bare ? at_ : at_ + 1;
   const bool pointee = token(at).is("*");
   if (pointee) ++at;
   const size_t slot = token(at).identifier() ? find_variable(token(at).text) : Value::kNoSlot;
@@ -328,10 +330,10 @@ Value Follower::size_of() {
     if (pointee) --type->pointers;
     ++at;
   } else {
-    type = read_type(codes_[code_], at, close, types_);
+    type = read_type(codes_[code_], at, last, types_);
   }
-  const bool whole = at + 1 == close;
-  at_ = close;
+  const bool whole = at == last;
+  at_ = std::min(close, end_);
   if (type && whole && type->pointers > 0) return integer_value(number(8));
   if (type && whole && type->size > 0) return integer_value(number(type->size));
   return unknown_value("the size of a type that is not known here", where);

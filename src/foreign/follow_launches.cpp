@@ -228,21 +228,27 @@ void Follower::copy_memory(const std::vector<Range>& arguments, const Token& whe
 
 void Follower::bytes_launch(const char* kernel, const std::vector<KernelArgument>& arguments,
                             const TermRef& bytes, const Token& where) {
-  RecordedLaunch launch;
-  launch.kernel = launch.base = kernel;
+  RecordedLaunch launch = bytes_launch_of(kernel, arguments, bytes);
   launch.line = where.line;
   launch.column = where.column;
   launch.repeat = repeat_;
-  launch.arguments = arguments;
   for (const KernelArgument& one : arguments) {
     if (one.kind == KernelArgument::Kind::Tensor) out_.used.insert(one.name);
   }
+  out_.path.launches.push_back(std::move(launch));
+}
+
+RecordedLaunch bytes_launch_of(const char* kernel, std::vector<KernelArgument> arguments,
+                               const TermRef& bytes) {
+  RecordedLaunch launch;
+  launch.kernel = launch.base = kernel;
+  launch.arguments = std::move(arguments);
   launch.arguments.push_back({KernelArgument::Kind::Integer, "", bytes, 0});
   launch.block.x = number(256);
   const TermRef blocks = make_term(TermOp::CeilDiv, {bytes, number(4096)});
   launch.grid.x =
       make_term(TermOp::Min, {make_term(TermOp::Max, {blocks, number(1)}), number(1024)});
-  out_.path.launches.push_back(std::move(launch));
+  return launch;
 }
 
 }  // namespace kw::foreign

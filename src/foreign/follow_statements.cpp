@@ -133,9 +133,8 @@ Follower::Flow Follower::statement() {
   return flow;
 }
 
-bool Follower::condition(Range range) {
+Value Follower::condition(Range range) {
   const std::vector<Range> parts = split(range, ";");
-  const Token where = token(range.first);
   for (size_t i = 0; i + 1 < parts.size(); ++i) {
     at_ = parts[i].first;
     if (!declaration(parts[i].last)) evaluate(parts[i]);
@@ -144,8 +143,8 @@ bool Follower::condition(Range range) {
   at_ = last.first;
   const size_t before = slots_.size();
   if (looks_like_declaration(last.last) && declaration(last.last) && slots_.size() > before)
-    return decide(slots_.back().value, where);
-  return decide(evaluate(last), where);
+    return slots_.back().value;
+  return evaluate(last);
 }
 
 Follower::Flow Follower::if_statement(size_t start) {
@@ -153,14 +152,75 @@ Follower::Flow Follower::if_statement(size_t start) {
   if (token(open).is("constexpr")) ++open;
   const size_t close = behind_bracket(codes_[code_], open, end_);
   scopes_.emplace_back();
-  const bool holds = condition({open + 1, close - 1});
+  const Value value = condition({open + 1, close - 1});
   const size_t behind = behind_statement(close);
-  Flow flow = Flow::Next;
   const bool has_else = behind < end_ && token(behind).is("else");
-  at_ = holds ? close : behind + 1;
-  if (!broken_ && (holds || has_else)) flow = statement();
+  const size_t other = has_else ? behind + 1 : Value::kNoSlot;
+  const TermRef term = condition_of(value);
+  Flow flow = Flow::Next;
+  const bool merged = term && !term->constant() && merge_branches(term, close, other);
+  if (!merged) {
+    const bool holds = decide(value, token(open + 1));
+    at_ = holds ? close : other;
+    if (!broken_ && (holds || has_else)) flow = statement();
+  }
   scopes_.pop_back();
   return flow;
+}
+
+/// Follows one branch; whether it did nothing but change numbers.
+bool Follower::quiet_branch(size_t body) {
+  if (body == Value::kNoSlot) return true;
+  const auto size = [this] {
+    const auto zeroed = std::ranges::count(out_.path.scratch, true, &RecordedScratch::zero);
+    return std::tuple(zeroed, out_.path.launches.size(), out_.path.scratch.size(),
+                      out_.problems.size(), out_.path.conditions.size(), out_.path.repeats.size(),
+                      out_.written.size(), out_.used.size());
+  };
+  const auto before = size();
+  at_ = body;
+  const Flow flow = statement();
+  return flow == Flow::Next && size() == before && !broken_ && !out_.path.refused;
+}
+
+// if (n > 1024) threads = 512; needs no launch group of its own: the number is picked. Everything
+// is as before when a branch does more than that.
+bool Follower::merge_branches(const TermRef& condition, size_t yes, size_t no) {
+  const Followed saved_out = out_;
+  const std::deque<Slot> saved_slots = slots_;
+  const std::vector<Scope> saved_scopes = scopes_;
+  const auto saved = std::tuple(taken_, broken_, at_);
+  const TermRef which =
+      condition->is_truth() ? condition : make_term(TermOp::NotEqual, {condition, number(0)});
+  bool fine = quiet_branch(yes);
+  const std::deque<Slot> after = slots_;
+  slots_ = saved_slots;
+  scopes_ = saved_scopes;
+  fine = fine && quiet_branch(no);
+  for (size_t i = 0; fine && i < saved_slots.size(); ++i) {
+    const Value &a = after[i].value, &b = slots_[i].value;
+    const auto same = [](const TermRef& x, const TermRef& y) {
+      return x == y || (x && y && x->text() == y->text());
+    };
+    const auto same_extents = [&](const Extents& x, const Extents& y) {
+      return same(x.x, y.x) && same(x.y, y.y) && same(x.z, y.z);
+    };
+    if (a.kind == b.kind && a.text == b.text && same(a.term, b.term) &&
+        same(a.denominator, b.denominator) && a.real == b.real &&
+        same_extents(a.extents, b.extents))
+      continue;
+    fine = a.is(Value::Kind::Integer) && b.is(Value::Kind::Integer);
+    if (!fine) break;
+    const TermRef picked = make_term(TermOp::Pick, {which, b.term, a.term});
+    fine = picked->size <= kMaxTermSize;
+    slots_[i].value = integer_value(picked);
+  }
+  if (fine) return true;
+  out_ = saved_out;
+  slots_ = saved_slots;
+  scopes_ = saved_scopes;
+  std::tie(taken_, broken_, at_) = saved;
+  return false;
 }
 
 Follower::Flow Follower::for_statement(size_t start, size_t stop) {

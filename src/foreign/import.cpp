@@ -95,7 +95,8 @@ class Importer {
 
   Imported run() {
     const Item* launcher = choose_launcher(source_, request_.launcher, out_.problems);
-    const DeviceText device = device_text(source_);
+    const std::string called = launcher == nullptr ? "" : last_name(launcher->name);
+    const DeviceText device = device_text(source_, called);
     for (const Diagnostic& one : device.problems) add_problem(out_.problems, one);
     if (launcher == nullptr) return std::move(out_);
     out_.launcher = last_name(launcher->name);
@@ -109,6 +110,8 @@ class Importer {
     if (std::ranges::all_of(plan_.paths, [](const Path& one) { return one.launches.empty(); }) &&
         out_.problems.empty())
       problem(0, 0, fmt::format("'{}' launches nothing", out_.launcher), "");
+    if (request_.zero_outputs) clear_outputs();
+    warn_of_sums();
     if (out_.problems.empty()) write(device);
     for (const std::string& note : device.notes) out_.notes.push_back(note);
     std::ranges::stable_sort(out_.problems, {}, &Diagnostic::line);
@@ -403,6 +406,66 @@ class Importer {
       if (request_.dims.count(name) && !symbols.count(name) && !declared)
         plan_.scalars.push_back({name, tensor::DType::Int64, ""});
     }
+  }
+
+  void clear_outputs() {
+    for (const PlanTensor& one : plan_.tensors) {
+      if (one.word != "output") continue;
+      std::string bytes = std::to_string(tensor::dtype_size(one.tensor.dtype));
+      for (const std::string& extent : one.tensor.shape) {
+        const bool simple = extent.find_first_of(" +-*/%") == std::string::npos;
+        bytes += " * " + (simple ? extent : "(" + extent + ")");
+      }
+      RecordedLaunch launch =
+          bytes_launch_of(kSetBytes,
+                          {{KernelArgument::Kind::Tensor, one.tensor.name, nullptr, 0},
+                           {KernelArgument::Kind::Integer, "", number(0), 0}},
+                          named(bytes));
+      for (Path& path : plan_.paths) {
+        if (!path.launches.empty()) path.launches.insert(path.launches.begin(), launch);
+      }
+    }
+  }
+
+  // Whoever wrote 'atomicAdd(y, …)' may have counted on zeros in y.
+  void warn_of_sums() {
+    for (const PlanTensor& one : plan_.tensors) {
+      if (one.word != "output") continue;
+      for (const Path& path : plan_.paths) {
+        const auto first = std::ranges::find_if(path.launches, [&](const RecordedLaunch& launch) {
+          return std::ranges::any_of(launch.arguments, [&](const KernelArgument& argument) {
+            return argument.name == one.tensor.name;
+          });
+        });
+        if (first == path.launches.end() || !adds_to(*first, one.tensor.name)) continue;
+        out_.notes.push_back(
+            fmt::format("'{}' adds to '{}' atomically and nothing clears it first: outputs start "
+                        "with arbitrary contents (--zero-outputs clears them)",
+                        first->base, one.tensor.name));
+        break;
+      }
+    }
+  }
+
+  bool adds_to(const RecordedLaunch& launch, const std::string& tensor) const {
+    const auto item = std::ranges::find_if(source_.outline.items, [&](const Item& one) {
+      return one.kind == Item::Kind::Kernel && one.name == launch.base;
+    });
+    if (item == source_.outline.items.end()) return false;
+    const std::vector<CParameter> parameters = source_.parameters(*item);
+    for (size_t i = 0; i < parameters.size() && i < launch.arguments.size(); ++i) {
+      if (launch.arguments[i].name != tensor) continue;
+      for (size_t at = item->body_first; at + 2 < item->body_last; ++at) {
+        if (!source_.tokens[at].text.starts_with("atomic") || !source_.tokens[at + 1].is("("))
+          continue;
+        size_t behind = at + 2;
+        while (behind < item->body_last &&
+               (source_.tokens[behind].is("&") || source_.tokens[behind].is("(")))
+          ++behind;
+        if (source_.tokens[behind].text == parameters[i].name) return true;
+      }
+    }
+    return false;
   }
 
   void write(const DeviceText& device) {

@@ -39,6 +39,7 @@ struct ImportRequest {
   std::set<std::string> dims;                  // the reference's
   std::vector<KnownTensor> given;              // the user's, by the launcher's names
   std::map<std::string, std::string> numbers;  // the user's: "rows" -> "B", "eps" -> "1e-5"
+  bool zero_outputs = false;                   // whoever calls the launcher clears them first
 };
 
 struct Imported {

@@ -124,6 +124,32 @@ INSTANTIATE_TEST_SUITE_P(
             "scalar f: fp32 = 1\nwhen N % 3 == 0\nlaunch scale grid(N) block(64) args(x, y, N, f)\n"
             "when N % 3 != 0\n"
             "launch scale grid(N) block(pick(N > 1024, 128, 256)) args(x, y, N, f)\n"},
+        Case{"picked_numbers",
+             HEAD
+             "  int threads = 128;\n  if (N > 512) threads = 512;\n  else if (N > 256) { threads "
+             "= 256; }\n  int blocks = (N + threads - 1) / threads;\n"
+             "  if (blocks > 64) blocks = 64;\n"
+             "  scale<<<blocks, threads>>>(x, y, N, 1.f);\n}\n",
+             "scalar f: fp32 = 1\nlaunch scale grid(pick((N + pick(N > 512, pick(N > 256, 128, "
+             "256), "
+             "512) - 1) / pick(N > 512, pick(N > 256, 128, 256), 512) > 64, (N + pick(N > 512, "
+             "pick(N > "
+             "256, 128, 256), 512) - 1) / pick(N > 512, pick(N > 256, 128, 256), 512), 64)) "
+             "block(pick(N > 512, pick(N > 256, 128, 256), 512)) args(x, y, N, f)\n"},
+        Case{
+            "checks_by_function",
+            "#define check(call) { report((call), __FILE__, __LINE__); }\n"
+            "inline void report(cudaError_t code, const char* file, int line, bool stop = true) {\n"
+            "  if (code != cudaSuccess) { fprintf(stderr, \"%d\", line); if (stop) exit(code); "
+            "}\n}\n"
+            "unsigned int const limit = 1024;\n" HEAD
+            "  float* buffer;\n  check(cudaMalloc((void**)&buffer, limit * sizeof *buffer + 4 * "
+            "N));\n"
+            "  scale<<<N, limit>>>(x, buffer, N, 1.f);\n  check(cudaPeekAtLastError());\n"
+            "  scale<<<N, limit>>>(buffer, y, N, 1.f);\n  check(cudaFree(buffer));\n}\n",
+            "scalar f: fp32 = 1\nscratch buffer: fp32[1024 + N]\n"
+            "launch scale grid(N) block(1024) args(x, buffer, N, f)\n"
+            "launch scale grid(N) block(1024) args(buffer, y, N, f)\n"},
         Case{"scratch",
              HEAD "  float *tmp, *other; size_t bytes = N * sizeof(float);\n"
                   "  cudaMalloc((void**)&tmp, bytes); cudaMalloc(&other, bytes * 2 + 8);\n"
@@ -293,6 +319,23 @@ TEST(Import, KeepsTheDevicePartAlone) {
       "__global__ void twice_all(const T* x, T* y, int n) {\n"
       "  const int i = blockIdx.x * kThreads + threadIdx.x;\n"
       "  if (i < n) y[i] = twice(x[i]);\n}\n\n}  // namespace ops\n");
+}
+
+TEST(Import, ClearsOutputsWhenAsked) {
+  ImportRequest request = request_for(
+      "#include \"solve.h\"\n__global__ void add(const float* in, float* sum, int n) {\n"
+      "  if (threadIdx.x < n) atomicAdd(&sum[0], in[threadIdx.x]);\n}\n"
+      "extern \"C\" void solve(const float* x, float* y, int N) { add<<<1, N>>>(x, y, N); }\n");
+  const Imported warned = import_launcher(request);
+  EXPECT_EQ(problems_of(warned), "");
+  EXPECT_NE(join(warned.notes, "\n").find("'add' adds to 'y' atomically and nothing clears it"),
+            std::string::npos);
+  request.zero_outputs = true;
+  const Imported cleared = import_launcher(request);
+  EXPECT_EQ(plan_of(cleared.module),
+            "launch import_set_bytes grid(min(max(ceil_div(4 * N, 4096), 1), 1024)) block(256) "
+            "args(y, 0, 4 * N)\nlaunch add grid(1) block(N) args(x, y, N)\n");
+  EXPECT_EQ(join(cleared.notes, "\n").find("atomically"), std::string::npos);
 }
 
 TEST(Import, ReadsTypesAsLaunchersWriteThem) {

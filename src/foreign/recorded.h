@@ -59,4 +59,8 @@ struct Path {
 inline constexpr const char* kSetBytes = "import_set_bytes";
 inline constexpr const char* kCopyBytes = "import_copy_bytes";
 
+/// A launch of one of them over so many bytes; `arguments` are all but the last.
+RecordedLaunch bytes_launch_of(const char* kernel, std::vector<KernelArgument> arguments,
+                               const TermRef& bytes);
+
 }  // namespace kw::foreign
