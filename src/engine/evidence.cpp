@@ -71,6 +71,8 @@ class Gathering {
     one.metrics.kernel = launch.kernel;
     if (build_.ptx) one.metrics.merge(profile::metrics_of_ptx(build_.ptx->image, launch.entry));
     one.metrics.merge(profile::metrics_of_graph(build_.graph));
+    one.metrics.set_flag("allows_lower_precision", request_.task->precision.allow_tf32,
+                         profile::Source::Static, "the task's precision");
     out_.launches.push_back(std::move(one));
   }
 

@@ -116,6 +116,7 @@ TEST_F(EvidenceTest, CountsAndPlanWithoutAnyTool) {
   EXPECT_EQ(known(examined.metrics, "launches"), 1);
   EXPECT_EQ(known(examined.metrics, "traffic_ratio"), 1);
   EXPECT_EQ(examined.metrics.is("is_elementwise"), true);
+  EXPECT_EQ(examined.metrics.is("allows_lower_precision"), false);
   EXPECT_FALSE(examined.counters);
   EXPECT_NE(examined.no_counters.find("Nsight Compute (ncu) is not here"), std::string::npos);
   EXPECT_NE(examined.no_sass.find("pip install nvidia-cuda-nvdisasm"), std::string::npos);

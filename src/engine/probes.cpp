@@ -185,7 +185,7 @@ void probe_cutlass(Examination&, Tool& tool) {
                             : "no cutlass/cutlass.h in " + join(tried, ", ");
 }
 
-constexpr ToolRow kTools[] = {
+constexpr ToolRow kToolRows[] = {
     {"nvrtc", "NVRTC", probe_nvrtc,
      "the fastest compiler (30-60 ms per kernel), and cubins without nvcc",
      "pip install nvidia-cuda-nvrtc nvidia-cuda-runtime nvidia-cuda-cccl, or a CUDA toolkit; "
@@ -233,7 +233,7 @@ constexpr ToolRow kTools[] = {
 
 }  // namespace
 
-std::span<const ToolRow> tool_rows() { return kTools; }
+std::span<const ToolRow> tool_rows() { return kToolRows; }
 
 std::string find_version(const std::string& text) {
   std::string first;
