@@ -10,6 +10,7 @@
 #include "optimize/analysis.h"
 #include "optimize/evidence.h"
 #include "optimize/plan.h"
+#include "optimize/records.h"
 #include "os/files.h"
 #include "profile/text.h"
 
@@ -148,33 +149,58 @@ class Loop {
     return texts;
   }
 
-  /// Plans until the author offers something; "" when files were written.
+  /// Plans until the author offers something, at last for other tunables alone; "" when files were
+  /// written.
   Result<std::string> write() {
     parent_ = KW_TRY(folder_.read(state_.best.file, kMostKernelBytes));
     const Evidence evidence = KW_TRY(evidence_about(folder_, state_.best));
     Reasons excluded = exclusions();
     for (int i = 0; i < kMostPlans; ++i) {
       const profile::Plan plan = KW_TRY(plan_iteration(state_, evidence, excluded));
-      const Assignment ask = assignment(plan, evidence);
+      Assignment ask = assignment(plan, evidence);
+      if (i + 1 == kMostPlans) {
+        ask.methods.clear();
+        ask.guidance.clear();
+      }
       say(fmt::format("iteration {}: {} writes branches for {}", state_.iter, author_.name(),
                       ask.methods.empty() ? "other tunables" : join(ask.methods, ", ")));
       const Written written = KW_TRY(author_.write(ask));
       for (const std::string& line : written.cannot) excluded.insert(split_reason(line));
       if (!written.branches.empty()) {
-        KW_TRY(fill_in(plan, evidence, written, excluded));
+        KW_TRY(fill_in(plan, ask, evidence, written, excluded));
         return std::string();
       }
       if (ask.methods.empty()) break;
-      const size_t before = excluded.size();
       for (const std::string& id : ask.methods)
         excluded.emplace(id, author_.name() + " offered no kernel with it");
-      if (excluded.size() == before) break;
     }
+    KW_TRY(note_nothing());
     return author_.name() + " has nothing more to try";
   }
 
-  Status fill_in(const profile::Plan& plan, const Evidence& evidence, const Written& written,
-                 const Reasons& excluded) {
+  /// The iteration ends: without a try, or with nothing but failed ones.
+  Status note_nothing() {
+    if (state_.retries > 0) {
+      const std::string methods =
+          KW_TRY(folder_.read(Folder::in_iteration(state_.iter, "methods.json")));
+      KW_TRY(record_failure(folder_, read_claims(methods, state_.iter).ids));
+      return folder_.commit("branches-failed");
+    }
+    state_.history.push(Json::object()
+                            .set("iter", state_.iter)
+                            .set("kernel_file", Json())
+                            .set("methods", Json::array())
+                            .set("ms", Json())
+                            .set("validation_passed", false)
+                            .set("status", "nothing_to_try")
+                            .set("adopted", false)
+                            .set("retries", 0));
+    state_.phase = Phase::Closed;
+    return folder_.commit("nothing-to-try");
+  }
+
+  Status fill_in(const profile::Plan& plan, const Assignment& ask, const Evidence& evidence,
+                 const Written& written, const Reasons& excluded) {
     const auto name = [&](const std::string& file) {
       return Folder::in_iteration(state_.iter, file);
     };
@@ -189,8 +215,8 @@ class Loop {
       tried_.push_back(branch.text);
     }
     std::vector<std::string> claimed;
-    for (const profile::Judged* one : plan.chosen) {
-      if (in_list(written.applied, one->method->id)) claimed.push_back(one->method->id);
+    for (const std::string& id : ask.methods) {
+      if (in_list(written.applied, id)) claimed.push_back(id);
     }
     KW_TRY(folder_.write_json(name("methods.json"),
                               methods_document(plan, state_, state_.iter, claimed, excluded)));
