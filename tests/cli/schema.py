@@ -38,6 +38,10 @@ ROWS = [
      "seconds prepare_seconds truths_by constants"),
     (["lint", REFERENCE, "--dims", '{"B": 8, "D": 64}'], 0, "lint",
      "tasks tasks[].task tasks[].path tasks[].usable tasks[].shapes tasks[].left_out tasks[].kill_rate tasks[].findings"),
+    (["describe", REFERENCE], 0, "cli",
+     "task dims inputs outputs ops guards cost task.name task.inputs task.scalars task.outputs task.dims task.precision task.notes task.hash "
+     "inputs[].name inputs[].dtype inputs[].shape inputs[].extents cost.flops cost.tensor_flops cost.read_bytes cost.write_bytes "
+     "cost.gathered_bytes cost.intensity"),
     (["bench", MODULE, *BENCH], 3, "clock",
      "verdict gate dims work candidate rivals environment notes quick certified replay_seeded deterministic estimate seconds candidate.name "
      "candidate.kind seconds.prepare seconds.gate seconds.timing seconds.baselines seconds.calibration seconds.turnaround"),
