@@ -111,6 +111,8 @@ class Follower {
   void launch_by_call(const std::vector<Range>& arguments, bool cooperative, const Token& where);
   void record(const Value& kernel, RecordedLaunch launch, const std::vector<Value>& arguments,
               const std::vector<Token>& places, const Token& where);
+  std::string deduced(const Item& kernel, const std::vector<CParameter>& parameters,
+                      const std::vector<Value>& arguments) const;
   bool kernel_argument(const Value& value, const CParameter* parameter, const Token& where,
                        const std::string& what, RecordedLaunch& launch);
   void allocate(const std::vector<Range>& arguments, const Token& where);

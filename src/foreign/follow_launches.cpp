@@ -101,6 +101,8 @@ void Follower::record(const Value& kernel, RecordedLaunch launch,
             fmt::format("'{}' takes {} parameters and gets {} arguments", launch.base,
                         parameters.size(), arguments.size()),
             "");
+  if (item != nullptr && launch.kernel == launch.base && !item->template_parameters.empty())
+    launch.kernel += deduced(*item, parameters, arguments);
   bool fine = true;
   for (size_t i = 0; i < arguments.size(); ++i) {
     const CParameter* parameter = i < parameters.size() ? &parameters[i] : nullptr;
@@ -108,6 +110,23 @@ void Follower::record(const Value& kernel, RecordedLaunch launch,
     fine = kernel_argument(arguments[i], parameter, places[i], what, launch) && fine;
   }
   if (fine) out_.path.launches.push_back(std::move(launch));
+}
+
+// scale<<<…>>>(x, …) of a template means scale<float>; what has a default needs no word.
+std::string Follower::deduced(const Item& kernel, const std::vector<CParameter>& parameters,
+                              const std::vector<Value>& arguments) const {
+  std::string text;
+  for (const std::string& name : kernel.template_parameters) {
+    std::string found;
+    for (size_t i = 0; i < parameters.size() && i < arguments.size(); ++i) {
+      const CType& given = arguments[i].type;
+      if (parameters[i].type.base == name && arguments[i].is(Kind::Pointer) && given.known())
+        found = given.base;
+    }
+    if (found.empty()) break;
+    text += (text.empty() ? "" : ", ") + found;
+  }
+  return "<" + text + ">";
 }
 
 bool Follower::kernel_argument(const Value& value, const CParameter* parameter, const Token& where,

@@ -185,6 +185,16 @@ INSTANTIATE_TEST_SUITE_P(
              "  float f = 3; void* args[] = {&x, &y, &N, &f};\n"
              "  cudaLaunchCooperativeKernel((void*)scale, dim3(N), dim3(32), args, 0, 0);\n}\n",
              "scalar f: fp32 = 3\nlaunch scale grid(N) block(32) cooperative args(x, y, N, f)\n"},
+        Case{"deduced_templates",
+             "template <typename T, int kBlock = 64>\n"
+             "__global__ void twice(const T* in, T* out, int n) {\n"
+             "  const int i = blockIdx.x * kBlock + threadIdx.x;\n"
+             "  if (i < n) out[i] = in[i] + in[i];\n}\n"
+             "template <int kBlock = 32> __global__ void fill(float* out) { out[threadIdx.x] = "
+             "kBlock; "
+             "}\n" HEAD "  twice<<<(N + 63) / 64, 64>>>(x, y, N);\n  fill<<<1, N>>>(y);\n}\n",
+             "launch twice<float> grid((N + 63) / 64) block(64) args(x, y, N)\n"
+             "launch fill<> grid(1) block(N) args(y)\n"},
         Case{"no_linkage_and_streams",
              "void run(float *__restrict__ const y, float const *x, unsigned long long N, "
              "cudaStream_t stream) {\n  auto kernel = scale;\n"

@@ -44,7 +44,7 @@ def classify(binary, case, folder, words):
     baseline = folder / (case.name + ".cu")
     baseline.write_text(without(kernel))
     code, made = run(binary, "optimize", "setup", "--baseline", str(baseline), "--ref", str(case / "reference.py"), "--out", str(folder),
-                     "--branches", "1", "--iterations", "1", "--quick", "--cross-check", "never", *words)
+                     "--branches", "1", "--iterations", "1", "--quick", "--cross-check", "never", "--noise", "2", *words)
     if code != 0:
         return expected, {}, made
     where = ["--run-dir", made["run_dir"], "--iter", "1"]
