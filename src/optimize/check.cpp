@@ -43,7 +43,7 @@ class MethodWatch {
         KW_TRY(workshop_.examine(ablation.text, ablation.attribution.ablated_us, ""));
     const Sighting counted = seen_by_counters(method, champion_.metrics, other.metrics);
     const bool absent = seen.state == profile::SassState::Absent;
-    const bool other_launches = !same_launches(champion_.metrics, other.metrics);
+    const bool other_launches = champion_.launches != other.launches;
     if (counted.state == profile::SassState::Verified || !absent || other_launches) return counted;
     return seen;
   }

@@ -174,6 +174,8 @@ class Loop {
       for (const std::string& id : ask.methods)
         excluded.emplace(id, author_.name() + " offered no kernel with it");
     }
+    const profile::Plan left = KW_TRY(plan_iteration(state_, evidence, excluded));
+    KW_TRY(explain(left, evidence, {}, excluded));
     KW_TRY(note_nothing());
     return author_.name() + " has nothing more to try";
   }
@@ -220,9 +222,15 @@ class Loop {
     }
     KW_TRY(folder_.write_json(name("methods.json"),
                               methods_document(plan, state_, state_.iter, claimed, excluded)));
+    return explain(plan, evidence, notes, excluded);
+  }
+
+  /// analysis.md in computed words.
+  Status explain(const profile::Plan& plan, const Evidence& evidence,
+                 const std::vector<std::string>& notes, const Reasons& excluded) const {
     std::vector<std::string> cannot;
     for (const auto& [id, why] : excluded) cannot.push_back(id + ": " + why);
-    return folder_.write(name("analysis.md"),
+    return folder_.write(Folder::in_iteration(state_.iter, "analysis.md"),
                          analysis_by(author_.name(), state_, evidence, plan, notes, cannot));
   }
 

@@ -14,9 +14,6 @@ using profile::SassState;
 /// Counters of two runs differ a little by themselves.
 constexpr double kLeastShift = 0.05;
 
-constexpr const char* kLaunchMetrics[] = {"launches", "grid_blocks", "block_threads",
-                                          "shared_bytes_per_block"};
-
 /// The comparisons and flags of a condition, whatever joins them.
 void clauses(const catalog::Expression& part, std::vector<const catalog::Expression*>& found) {
   for (const catalog::Expression& inner : part.parts) clauses(inner, found);
@@ -69,13 +66,6 @@ Sighting seen_by_counters(const catalog::Method& method, const profile::MetricSe
   else
     seen.why = "what it should change was not measured";
   return seen;
-}
-
-bool same_launches(const profile::MetricSet& a, const profile::MetricSet& b) {
-  return std::ranges::all_of(kLaunchMetrics, [&](const char* id) {
-    const auto first = a.get(id), second = b.get(id);
-    return !first || !second || *first == *second;
-  });
 }
 
 Json to_json(const Sighting& seen) {

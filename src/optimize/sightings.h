@@ -25,9 +25,6 @@ struct Sighting {
 Sighting seen_by_counters(const catalog::Method& method, const profile::MetricSet& with,
                           const profile::MetricSet& without);
 
-/// Whether nothing that is known about the launches differs.
-bool same_launches(const profile::MetricSet& a, const profile::MetricSet& b);
-
 Json to_json(const Sighting& sighting);
 Sighting sighting_of(const Json& json);
 

@@ -55,6 +55,7 @@ std::string environment(const State& state) {
                         state.noise->noise_pct, state.noise->mde_pct, state.noise->pairs);
   text += fmt::format("- differences count from {:.2f} % on\n", state.threshold_pct());
   for (const auto& [key, value] : state.env.members()) {
+    if (key == "target" || key == "dims") continue;  // said above
     if (value.is_string() && !value.as_string().empty())
       text += fmt::format("- {}: {}\n", key, cell(value.as_string()));
     else if (value.is_number() || value.is_bool())
