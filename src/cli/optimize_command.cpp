@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/model_options.h"
 #include "cli/optimize_run.h"
 #include "cli/values.h"
 #include "optimize/loop.h"
@@ -178,15 +179,23 @@ constexpr StepRow kSteps[] = {
     {"state", state_step},       {"summary", summary_step},
 };
 
+/// `folder` keeps what a model is told and says; "": nowhere yet.
 Result<std::unique_ptr<optimize::Author>> open_author(const std::string& proposer,
-                                                      engine::TaskWorkshop& workshop) {
+                                                      engine::TaskWorkshop& workshop,
+                                                      const std::string& folder, const Args& args,
+                                                      Io& io) {
   if (proposer == "builtin") return engine::builtin_author(workshop);
-  return input_error(fmt::format("--proposer: '{}' is none of builtin, agent{}", proposer,
-                                 did_you_mean(proposer, {"builtin", "agent"})));
+  if (proposer == "llm") {
+    return engine::model_author(workshop, KW_TRY(model_options(args, io)), folder,
+                                [&io](const std::string& what) { io.progress(what); });
+  }
+  return input_error(fmt::format("--proposer: '{}' is none of builtin, llm, agent{}", proposer,
+                                 did_you_mean(proposer, {"builtin", "llm", "agent"})));
 }
 
 Result<Outcome> run_all(Folder& folder, engine::TaskWorkshop& workshop, const Args& args, Io& io) {
-  const auto author = KW_TRY(open_author(folder.state.settings.proposer, workshop));
+  const auto author =
+      KW_TRY(open_author(folder.state.settings.proposer, workshop, folder.at("models"), args, io));
   optimize::LoopOptions options;
   options.force = args.has("--force");
   options.cancelled = os::interrupted;
@@ -210,11 +219,12 @@ Result<Outcome> whole_run(const Args& args, Io& io) {
   const std::string kernel = KW_TRY(kernel_option(args, 0));
   const auto workshop = KW_TRY(new_workshop(args, io));
   std::unique_ptr<optimize::Author> author;
-  if (proposer != "agent") author = KW_TRY(open_author(proposer, *workshop));
+  if (proposer != "agent") author = KW_TRY(open_author(proposer, *workshop, "", args, io));
   const auto request = KW_TRY(setup_request(args, kernel, proposer, *workshop, io));
   std::optional<Folder> made;
   const Outcome begun = KW_TRY(optimize::setup(request, *workshop, made, say_to(io)));
   if (!made || proposer == "agent") return begun;
+  author.reset();
   io.print(begun.text);
   return run_all(*made, *workshop, args, io);
 }

@@ -57,9 +57,11 @@ Result<std::unique_ptr<TaskWorkshop>> open_workshop(const WorkshopRequest& reque
 /// outlive it.
 Result<std::unique_ptr<optimize::Author>> builtin_author(TaskWorkshop& workshop);
 
-/// A language model. Prompts, replies and costs go to `folder`. The workshop must outlive it.
+/// A language model. Prompts, replies and what they cost go to `folder`, which is taken up again
+/// when it is there; "": they are not kept. The workshop must outlive it.
 Result<std::unique_ptr<optimize::Author>> model_author(TaskWorkshop& workshop,
                                                        const ModelOptions& options,
-                                                       const std::string& folder);
+                                                       const std::string& folder,
+                                                       Progress progress = {});
 
 }  // namespace kw::engine

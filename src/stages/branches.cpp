@@ -93,8 +93,8 @@ Result<BranchesOutcome> write_branches(const Plan& plan, const Brief& brief,
                                        const BranchesRequest& request, const Answer& answer,
                                        Journal& journal) {
   const llm::ModelId& model = plan.model(Stage::Performance);
-  const std::string folder =
-      fmt::format("{}/iter_{:02}_try_{:02}", kStageName, request.iteration, request.retry + 1);
+  const std::string folder = fmt::format("stage_{}/iter_{:02}_try_{:02}", kStageName,
+                                         request.iteration, request.retry + 1);
   Conversation conversation(system_blocks(brief), {});
   conversation.say(opening(request));
   BranchesOutcome outcome;

@@ -100,7 +100,7 @@ TEST(WriteBranches, AsksAgainWhenAnAnswerCannotBeUsed) {
   ASSERT_EQ(journal.attempts.size(), 2u);
   EXPECT_FALSE(journal.attempts[0].succeeded);
   EXPECT_TRUE(journal.attempts[1].succeeded);
-  EXPECT_EQ(journal.paths.front(), "optimize/iter_01_try_01/prompt_1.md");
+  EXPECT_EQ(journal.paths.front(), "stage_optimize/iter_01_try_01/prompt_1.md");
 }
 
 TEST(WriteBranches, GivesUpWithTheLastProblem) {

@@ -1,0 +1,171 @@
+// A language model as the author of branches: one conversation per assignment, through the same
+// budget, ledger, cassettes and transcripts as the stages of a synthesis.
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "engine/kernel_spec.h"
+#include "engine/model_journal.h"
+#include "engine/model_session.h"
+#include "engine/workshop.h"
+#include "kernel/methods.h"
+#include "kernel/parse.h"
+#include "os/files.h"
+#include "os/interrupt.h"
+#include "stages/branches.h"
+
+namespace kw::engine {
+namespace {
+
+/// The plan lines that say what goes in and out, which every branch keeps.
+std::string interface_of(const std::string& module) {
+  static const std::vector<std::string> kWords = {"kernelwright", "task",   "input",
+                                                  "param",        "saved",  "inout",
+                                                  "output",       "scalar", "grad_output"};
+  std::string out;
+  for (const std::string_view line : split_lines(module)) {
+    std::string_view rest = trim(line);
+    if (!rest.starts_with("//!")) continue;
+    rest = trim(rest.substr(3));
+    const std::string word(rest.substr(0, rest.find(' ')));
+    if (std::ranges::find(kWords, word) != kWords.end()) out += std::string(line) + "\n";
+  }
+  return out;
+}
+
+class ModelAuthor : public optimize::Author {
+ public:
+  ModelAuthor(TaskWorkshop& workshop, ModelOptions options, Progress progress)
+      : workshop_(workshop), options_(std::move(options)), progress_(std::move(progress)) {}
+
+  Status open(const std::string& folder);
+  std::string name() const override { return "llm"; }
+  Result<optimize::Written> write(const optimize::Assignment& assignment) override;
+  /// A model may try whatever a module can express; that much is asked elsewhere.
+  std::string cannot_apply(const std::string&, const std::string&) override { return ""; }
+
+ private:
+  Status fill_brief(const std::string& parent);
+  llm::Outcome ask(const llm::ModelId& id, const llm::Request& request);
+  void note_claims(const optimize::Assignment& assignment, optimize::Written& written) const;
+
+  TaskWorkshop& workshop_;
+  ModelOptions options_;
+  Progress progress_;
+  std::optional<store::Run> run_;
+  std::unique_ptr<ModelSession> session_;
+  std::unique_ptr<RunJournal> journal_;
+  std::optional<stages::Brief> brief_;
+};
+
+Status ModelAuthor::open(const std::string& folder) {
+  if (const auto config = llm::load_config()) hide_keys(*config);
+  if (options_.budget_usd && !(*options_.budget_usd >= 0))
+    return input_error("--budget wants dollars, 0 or more");
+  session_ = KW_TRY(ModelSession::open(options_, 1));
+  journal_ = std::make_unique<RunJournal>(*session_, options_.transcripts);
+  if (!options_.store_reference) journal_->hide(workshop_.task().source);
+  if (folder.empty()) return Done{};
+  if (os::exists(folder + "/run.json")) {
+    run_.emplace(KW_TRY(store::Run::open(folder, store::Access::Write)));
+    session_->restore(past_calls(*run_));
+  } else {
+    store::RunInputs inputs;
+    inputs.name = workshop_.task().name;
+    if (options_.store_reference) inputs.reference = workshop_.task().source;
+    run_.emplace(KW_TRY(store::Run::create({"", folder}, inputs)));
+  }
+  return journal_->attach(*run_);
+}
+
+// The same for all assignments, so that providers can keep it.
+Status ModelAuthor::fill_brief(const std::string& parent) {
+  const arch::Target target = KW_TRY(arch::find_target(workshop_.target()));
+  stages::Brief brief;
+  brief.name = workshop_.task().name;
+  brief.reference = workshop_.task().source;
+  brief.interface = interface_of(parent);
+  brief.target = target_text(target, workshop_.target(), target.default_sms, 0);
+  brief.spec = stages::to_json(KW_TRY(kernel_spec(workshop_.task(), target, brief.interface, "")))
+                   .dump(true);
+  brief_ = std::move(brief);
+  return Done{};
+}
+
+llm::Outcome ModelAuthor::ask(const llm::ModelId& id, const llm::Request& request) {
+  if (progress_) progress_("asking " + id.text());
+  llm::Watch watch;
+  watch.on_text = [this, &id, bytes = size_t{0}](std::string_view text) mutable {
+    bytes += text.size();
+    if (progress_) progress_(fmt::format("{} answers, {} bytes so far", id.text(), bytes));
+  };
+  return session_->answer(id, request, watch);
+}
+
+void ModelAuthor::note_claims(const optimize::Assignment& assignment,
+                              optimize::Written& written) const {
+  std::vector<std::string> claimed;
+  for (const optimize::Branch& branch : written.branches) {
+    const kernel::ParseOutcome parsed = kernel::parse(branch.text, "module.cu");
+    if (!parsed.module) continue;
+    const auto tunes = kernel::default_tunes(*parsed.module);
+    if (!tunes) continue;
+    for (std::string& id : kernel::active_methods(*parsed.module, *tunes))
+      claimed.push_back(std::move(id));
+  }
+  for (const std::string& method : assignment.methods) {
+    if (std::ranges::find(claimed, method) != claimed.end())
+      written.applied.push_back(method);
+    else
+      written.cannot.push_back(method + ": no branch of the model claims it");
+  }
+}
+
+Result<optimize::Written> ModelAuthor::write(const optimize::Assignment& assignment) {
+  if (!brief_) KW_TRY(fill_brief(assignment.parent));
+  stages::BranchesRequest request;
+  request.iteration = assignment.iteration;
+  request.retry = assignment.retry;
+  request.branches = assignment.branches;
+  request.parent = assignment.parent;
+  request.methods = assignment.methods;
+  request.inherited = assignment.inherited;
+  request.guidance = assignment.guidance;
+  request.evidence = assignment.evidence;
+  request.failures = assignment.failures;
+  const stages::BranchesOutcome outcome = KW_TRY(stages::write_branches(
+      session_->plan(), *brief_, request,
+      [this](const llm::ModelId& id, const llm::Request& sent) { return ask(id, sent); },
+      *journal_));
+  KW_TRY(os::check_interrupted());
+  if (outcome.provider) return outcome.provider->error().context("no branches were written");
+  optimize::Written written;
+  const std::string model = session_->plan().model(stages::Stage::Performance).text();
+  for (const std::string& text : outcome.modules) {
+    if (std::ranges::find(assignment.known, text) == assignment.known.end())
+      written.branches.push_back(
+          {text, fmt::format("branch {} by {}", written.branches.size() + 1, model)});
+  }
+  if (written.branches.empty()) {
+    for (const std::string& method : assignment.methods)
+      written.cannot.push_back(fmt::format(
+          "{}: {}", method, outcome.problem.empty() ? "it was tried already" : outcome.problem));
+    return written;
+  }
+  note_claims(assignment, written);
+  return written;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<optimize::Author>> model_author(TaskWorkshop& workshop,
+                                                       const ModelOptions& options,
+                                                       const std::string& folder,
+                                                       Progress progress) {
+  auto author = std::make_unique<ModelAuthor>(workshop, options, std::move(progress));
+  KW_TRY(author->open(folder));
+  return std::unique_ptr<optimize::Author>(std::move(author));
+}
+
+}  // namespace kw::engine
