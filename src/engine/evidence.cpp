@@ -152,12 +152,11 @@ class Gathering {
     profile::MetricSet counted = profile::metrics_of_counters(counters);
     profile::scale_counts(counted, out_.scale, out_.counted_at);
     // Its geometry is that of the smaller shape; the timed one's is there already.
-    profile::MetricSet kept;
     for (const auto& [id, known] : counted.all()) {
       if (known.source == profile::Source::Vgpu)
-        kept.set(id, known.value, known.source, known.from);
+        launch.counted.set(id, known.value, known.source, known.from);
     }
-    launch.metrics.merge(kept);
+    launch.metrics.merge(launch.counted);
   }
 
   Status show_code() {
@@ -210,6 +209,12 @@ class Gathering {
     profile::add_call_facts(out_.call, facts);
     optimize::Examined& out = out_.examined;
     out.roofline = profile::roofline(out_.call, time_floor(), ceilings(), us);
+    for (const kernel::Launch& launch : build_.program.launches) {
+      out.launches.push_back(fmt::format("{} grid({}, {}, {}) block({}, {}, {}) shared({})",
+                                         launch.kernel, launch.grid.x, launch.grid.y, launch.grid.z,
+                                         launch.block.x, launch.block.y, launch.block.z,
+                                         launch.shared_bytes));
+    }
     if (out_.launches.empty()) return;
     out.metrics = out_.launches[out_.dearest].metrics;
     // Of the call as a whole, whichever launch is looked at.

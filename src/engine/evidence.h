@@ -45,6 +45,7 @@ struct LaunchEvidence {
   double us = 0;          // by the profiler, else estimated
   bool measured = false;  // by the profiler
   profile::MetricSet metrics;
+  profile::MetricSet counted;  // what the virtual GPU alone says, to stand beside a profiler's
 };
 
 struct Evidence {

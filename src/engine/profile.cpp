@@ -73,7 +73,8 @@ Json launches_json(const Evidence& evidence) {
                   .set("kernel", launch.kernel)
                   .set("us", launch.us)
                   .set("measured", launch.measured)
-                  .set("metrics", metrics_json(launch.metrics)));
+                  .set("metrics", metrics_json(launch.metrics))
+                  .set("counted", metrics_json(launch.counted)));
   }
   return list;
 }
