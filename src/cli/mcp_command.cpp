@@ -6,6 +6,7 @@
 #include "cli/values.h"
 #include "mcp/http_server.h"
 #include "mcp/run_command.h"
+#include "mcp/scratch.h"
 #include "mcp/server.h"
 #include "mcp/stdio.h"
 #include "mcp/token.h"
@@ -54,6 +55,7 @@ bool knows_command(const std::string& name, const std::string& option) {
 int mcp_command(const Args& args, Io& io) {
   Result<mcp::Settings> settings = server_settings(args);
   if (!settings) return io.fail(settings.error());
+  mcp::Scratch::sweep();
   mcp::Server server(std::move(*settings));
   if (!args.all("--http").empty()) return serve_http(args, io, server);
   if (!args.one("--token-file").empty()) return io.fail(input_error("--token-file is for --http"));

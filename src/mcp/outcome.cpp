@@ -7,7 +7,7 @@
 namespace kw::mcp {
 namespace {
 
-constexpr size_t kMostText = size_t{4} << 20;
+constexpr size_t kMostResult = size_t{4} << 20;
 
 /// `names` are those of arrays and objects wherever they are, or of anything right beneath another:
 /// "methods/guidance".
@@ -45,7 +45,7 @@ Json failed(const char* blame, const std::string& why) {
 
 Json tool_result(Json structure, bool is_error) {
   std::string text = structure.dump();
-  if (text.size() > kMostText) {
+  if (text.size() > kMostResult) {
     structure = failed("input", "the result has " + human_bytes(text.size()) +
                                     ": ask for less, or read it as a resource");
     text = structure.dump();

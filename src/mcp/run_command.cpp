@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "base/text.h"
+#include "mcp/scratch.h"
 #include "os/files.h"
 #include "os/process.h"
 
@@ -34,7 +35,10 @@ Json texts(const std::vector<std::string>& words) {
 }  // namespace
 
 Result<Json> run_command(const std::vector<std::string>& words, const Told& told) {
-  const auto child = KW_TRY(os::Child::start({os::self_path(), kJobCommand}, {}, true));
+  // Outlives the child: what that leaves when it is killed goes, too.
+  const std::shared_ptr<Scratch> scratch = KW_TRY(Scratch::make());
+  const auto child = KW_TRY(
+      os::Child::start({os::self_path(), kJobCommand}, {"TMPDIR=" + scratch->folder()}, true));
   if (child->send(frame_of("words", texts(words))) != os::ChannelState::Open) return died(*child);
   double waited = -1;  // since it was told to stop
   std::string text;

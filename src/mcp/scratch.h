@@ -1,4 +1,5 @@
-// A private folder for texts that clients send instead of files. It goes with its owner.
+// A private folder for texts that clients send instead of files, and for what a command leaves in
+// its temporary folder. It goes with its owner.
 #pragma once
 
 #include <memory>
@@ -16,6 +17,10 @@ class Scratch {
   ~Scratch();
   Scratch(const Scratch&) = delete;
   Scratch& operator=(const Scratch&) = delete;
+
+  /// Removes what servers left that were killed long ago.
+  static void sweep();
+  const std::string& folder() const { return folder_; }
 
   /// The path of a new file with this text.
   Result<std::string> write(const std::string& name, std::string_view text);

@@ -176,7 +176,7 @@ h.check(server.ask("ping")["result"] == {} and number not in server.answers, "an
 end = time.time() + 10
 while os.listdir(environment["TMPDIR"]) and time.time() < end:
     time.sleep(0.1)
-h.check(os.listdir(environment["TMPDIR"]) == [], "nor leaves files")
+h.check(os.listdir(environment["TMPDIR"]) == [], "nor leaves files: %s" % list(os.walk(environment["TMPDIR"])))
 
 # A crash of the command's process is an error of the tool, not of the server.
 number = server.start("tools/call", {"name": "run_virtual_gpu", "arguments": SPINNING})
