@@ -69,7 +69,6 @@ class Follower {
   Flow do_statement(size_t start);
   Flow switch_statement(size_t start);
   Flow return_statement(size_t stop);
-  bool repeat_loop(Range condition, Range step, size_t body);
   Flow run_loop(Range condition, Range step, size_t body, bool check_first);
   Value condition(Range range);
   bool declaration(size_t stop);
@@ -77,6 +76,12 @@ class Follower {
   bool looks_like_declaration(size_t stop) const;
   size_t behind_statement(size_t at, int depth = 0) const;
   std::vector<Range> split(Range range, std::string_view separator = ",") const;
+
+  // follow_repeat.cpp
+  bool counts_up(Range condition, Range step) const;
+  bool repeat_loop(Range condition, Range step, size_t body);
+  void run_turn(const TermRef& begin, const TermRef& end, const std::string& name, size_t body,
+                const Token& where);
 
   // follow_expressions.cpp
   Value evaluate(Range range);
@@ -120,6 +125,7 @@ class Follower {
   void copy_memory(const std::vector<Range>& arguments, const Token& where);
   void bytes_launch(const char* kernel, const std::vector<KernelArgument>& arguments,
                     const TermRef& bytes, const Token& where);
+  void note_use(const Value& pointer, bool writes);
   void set_by_address(const Value& address, Value value, const Token& where);
   Value target_of(const Value& address) const;
 

@@ -138,9 +138,7 @@ bool Follower::kernel_argument(const Value& value, const CParameter* parameter, 
   if (value.is(Kind::Pointer) && !value.text.empty()) {
     out.kind = KernelArgument::Kind::Tensor;
     out.name = value.text;
-    out_.used.insert(out.name);
-    const bool reads = parameter != nullptr && parameter->type.pointee_const;
-    if (!reads) out_.written.insert(out.name);
+    note_use(value, parameter == nullptr || !parameter->type.pointee_const);
   } else if (value.is(Kind::Pointer)) {
     problem(where, what + " is a pointer to nothing", "allocate it, or pass a buffer");
     return false;
@@ -222,7 +220,7 @@ void Follower::set_memory(const std::vector<Range>& arguments, const Token& wher
     scratch->zero = true;
     return;
   }
-  out_.written.insert(target.text);
+  note_use(target, true);
   KernelArgument to{KernelArgument::Kind::Tensor, target.text, nullptr, 0};
   KernelArgument byte{KernelArgument::Kind::Integer, "", value.term, 0};
   bytes_launch(kSetBytes, {to, byte}, bytes.term, where);
@@ -239,7 +237,8 @@ void Follower::copy_memory(const std::vector<Range>& arguments, const Token& whe
     return problem(where, "memory is copied between host and device",
                    "a kernel module has no host memory: compute it in a kernel");
   if (!bytes.is(Kind::Integer)) return problem(bytes, "the size of this cudaMemcpy", where);
-  out_.written.insert(to.text);
+  note_use(to, true);
+  note_use(from, false);
   KernelArgument source{KernelArgument::Kind::Tensor, from.text, nullptr, 0};
   KernelArgument target{KernelArgument::Kind::Tensor, to.text, nullptr, 0};
   bytes_launch(kCopyBytes, {target, source}, bytes.term, where);
@@ -251,10 +250,14 @@ void Follower::bytes_launch(const char* kernel, const std::vector<KernelArgument
   launch.line = where.line;
   launch.column = where.column;
   launch.repeat = repeat_;
-  for (const KernelArgument& one : arguments) {
-    if (one.kind == KernelArgument::Kind::Tensor) out_.used.insert(one.name);
-  }
   out_.path.launches.push_back(std::move(launch));
+}
+
+void Follower::note_use(const Value& pointer, bool writes) {
+  for (const Value& one : pointer.items) note_use(one, writes);
+  if (!pointer.items.empty()) return;
+  out_.used.insert(pointer.text);
+  if (writes) out_.written.insert(pointer.text);
 }
 
 RecordedLaunch bytes_launch_of(const char* kernel, std::vector<KernelArgument> arguments,

@@ -290,48 +290,6 @@ Follower::Flow Follower::run_loop(Range condition, Range step, size_t body, bool
   return Flow::Next;
 }
 
-// for (int i = A; i < B; ++i) with bounds that depend on the shape.
-bool Follower::repeat_loop(Range condition, Range step, size_t body) {
-  const Scope& scope = scopes_.back();
-  if (scope.size() != 1 || condition.last < condition.first + 3) return false;
-  const auto& [name, slot] = *scope.begin();
-  const std::string comparison = token(condition.first + 1).text;
-  if (token(condition.first).text != name || (comparison != "<" && comparison != "<="))
-    return false;
-  std::string stepped;
-  for (size_t i = step.first; i < step.last; ++i) stepped += token(i).text;
-  if (stepped != "++" + name && stepped != name + "++" && stepped != name + "+=1") return false;
-  const Value begin = slots_[slot].value;
-  const Value end = evaluate({condition.first + 2, condition.last});
-  if (!begin.is(Value::Kind::Integer) || !end.is(Value::Kind::Integer)) return false;
-  if (begin.term->constant() && end.term->constant()) return false;  // unrolled instead
-  if (repeat_ >= 0) {
-    problem(token(condition.first), "a loop of launches inside a loop of launches", "");
-    broken_ = true;
-    return true;
-  }
-  const TermRef behind =
-      comparison == "<" ? end.term : make_term(TermOp::Add, {end.term, number(1)});
-  repeat_ = static_cast<int>(out_.path.repeats.size());
-  out_.path.repeats.push_back({name, begin.term, behind});
-  slots_[slot].value = integer_value(named(name));
-  std::vector<Value> before;
-  for (const Slot& one : slots_) before.push_back(one.value);
-  at_ = body;
-  statement();
-  for (size_t i = 0; i < before.size(); ++i) {
-    const Value& now = slots_[i].value;
-    if (now.term == before[i].term && now.text == before[i].text && now.kind == before[i].kind)
-      continue;
-    problem(token(condition.first),
-            fmt::format("'{}' changes from one turn of this loop to the next", slots_[i].name),
-            "only the loop's own variable may");
-    broken_ = true;
-  }
-  repeat_ = -1;
-  return true;
-}
-
 Follower::Flow Follower::switch_statement(size_t start) {
   const size_t close = behind_bracket(codes_[code_], start + 1, end_);
   const Value value = evaluate({start + 2, close - 1});

@@ -240,14 +240,30 @@ class Importer {
       for (int i = 2; clashes(name, one); ++i) name = fmt::format("{}_{}", one.name, i);
       for (RecordedLaunch& launch : path.launches) {
         for (KernelArgument& argument : launch.arguments) {
-          if (argument.kind == KernelArgument::Kind::Tensor && argument.name == one.name)
-            argument.name = name;
+          if (argument.kind == KernelArgument::Kind::Tensor && name != one.name)
+            argument.name = renamed(argument.name, one.name, name);
         }
       }
       scratch_.insert(one.name);
       one.name = name;
     }
     plan_.paths.push_back(std::move(path));
+  }
+
+  /// "pick(i % 2, a, b)" with one of its tensors under another name.
+  static std::string renamed(const std::string& text, const std::string& from,
+                             const std::string& to) {
+    std::string out, word;
+    for (const char c : text + " ") {
+      if (std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_') {
+        word += c;
+        continue;
+      }
+      out += (word == from ? to : word) + c;
+      word.clear();
+    }
+    out.pop_back();
+    return out;
   }
 
   bool clashes(const std::string& name, const RecordedScratch& scratch) const {

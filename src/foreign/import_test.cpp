@@ -173,6 +173,19 @@ INSTANTIATE_TEST_SUITE_P(
              "scalar f: fp32 = 1\nlaunch scale grid(N) block(32) args(x, y, N, f)\n"
              "launch scale grid(N) block(64) args(x, y, N, f)\nrepeat p in 1..N / 8 + 1\n"
              "launch scale grid(p) block(1) args(x, y, p, f)\nend\n"},
+        Case{"alternating_buffers",
+             "extern \"C\" void solve(const float* x, float* y, int N, int steps) {\n"
+             "  float *a, *b;\n  cudaMalloc(&a, 4 * N);\n  cudaMalloc(&b, 4 * N);\n"
+             "  cudaMemcpy(a, x, 4 * N, cudaMemcpyDeviceToDevice);\n"
+             "  for (int s = 0; s < steps; ++s) {\n    scale<<<N, 1>>>(a, b, N, 1.f);\n"
+             "    float* t = a;\n    a = b;\n    b = t;\n  }\n"
+             "  scale<<<N, 1>>>(a, y, N, 1.f);\n}\n",
+             "scalar steps: int32\nscalar f: fp32 = 1\nscratch a: fp32[N]\nscratch b: fp32[N]\n"
+             "launch import_copy_bytes grid(min(max(ceil_div(4 * N, 4096), 1), 1024)) block(256) "
+             "args(a, x, 4 * N)\n"
+             "repeat s in 0..steps\n"
+             "launch scale grid(N) block(1) args(pick(s % 2, a, b), pick(s % 2, b, a), N, f)\nend\n"
+             "launch scale grid(N) block(1) args(pick(steps % 2, a, b), y, N, f)\n"},
         Case{"device_properties",
              HEAD "  int sms; cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, 0);\n"
                   "  cudaDeviceProp p; cudaGetDeviceProperties(&p, 0); int per = 0;\n"
