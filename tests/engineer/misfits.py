@@ -44,6 +44,8 @@ hybrid = Engineer()
 work = desk.work("honest beside the built-in", hybrid, "--retries", "performance=1", proposer="hybrid", whole=False)
 check(work.done.returncode == 0 and hybrid.seen[0] == "improve", "it is shown the built-in's module: %s" % hybrid.seen, work.done)
 check("this module:" in work.told(0) and "//! launch" in work.told(0), "with hints")
+if desk.run("doctor", "--has", "nvdisasm").returncode == 0 and desk.compiler() != "clang":
+    check("machine code (disassembled):" in work.told(0), "and with its machine code: " + work.told(0))
 
 # Cheats from the corpus, as answers: three that no module may hold, then four that the gate finds.
 for reference, numbers in (("clamp_scale", ["024", "018", "034", "015", "047", "055b"]), ("row_sum", ["027", "002", "016", "010"])):
