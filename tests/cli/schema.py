@@ -45,6 +45,10 @@ ROWS = [
     (["bench", MODULE, *BENCH], 3, "clock",
      "verdict gate dims work candidate rivals environment notes quick certified replay_seeded deterministic estimate seconds candidate.name "
      "candidate.kind seconds.prepare seconds.gate seconds.timing seconds.baselines seconds.calibration seconds.turnaround"),
+    (["import", os.path.join(ROOT, "tests", "optimize", "foreign", "softmax", "solve.cu"), "--input", "x:fp32[B,D]", "--input", "y:fp32[B,D]"], 0, "import",
+     "file launcher module problems notes task_options"),
+    (["import", os.path.join(ROOT, "tests", "optimize", "foreign", "softmax", "solve.cu")], 2, "import",
+     "file launcher module problems notes task_options problems[].line problems[].column problems[].message problems[].hint"),
     (["screen", os.path.join(ROOT, "examples")], 0, "eval", "counts files files[].name files[].path files[].scope files[].reader files[].reason files[].ops"),
     (["catalog"], 0, "catalog",
      "methods metrics methods[].id methods[].axis methods[].priority methods[].title methods[].features methods[].targets methods[].gain "
