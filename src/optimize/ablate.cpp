@@ -75,8 +75,12 @@ Result<Outcome> ablate(Folder& folder, Workshop& workshop, const CloseOptions& o
   const std::string champion =
       KW_TRY(folder.read_stamped(Folder::in_iteration(state.iter, "kernel.cu")));
   std::vector<Ablation> ablations;
-  for (const std::string& id : KW_TRY(claimed_methods(folder)))
+  const std::vector<std::string> claimed = KW_TRY(claimed_methods(folder));
+  for (const std::string& id : claimed) ablations.push_back(find_ablation(folder, champion, id));
+  for (const std::string& id : unclaimed_methods(state, champion, claimed)) {
     ablations.push_back(find_ablation(folder, champion, id));
+    ablations.back().claimed = false;
+  }
   KW_TRY(race_ablations(folder, workshop, champion, ablations, options.say));
   const Json document = attribution_document(state, ablations);
   KW_TRY(folder.write_stamped(Folder::in_iteration(state.iter, "attribution.json"),

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "kernel/methods.h"
 #include "kernel/parse.h"
+#include "optimize/claims.h"
 
 namespace kw::optimize {
 namespace {
@@ -87,6 +88,24 @@ Ablation find_ablation(const Folder& folder, const std::string& champion,
   return ablation;
 }
 
+std::vector<std::string> unclaimed_methods(const State& state, const std::string& champion,
+                                           const std::vector<std::string>& claimed) {
+  std::vector<std::string> found;
+  const kernel::ParseOutcome parsed = kernel::parse(champion, "kernel.cu");
+  if (!parsed.module) return found;
+  const auto tunes = kernel::default_tunes(*parsed.module);
+  if (!tunes) return found;
+  const auto there = [](const std::vector<std::string>& ids, const std::string& id) {
+    return std::ranges::find(ids, id) != ids.end();
+  };
+  for (const std::string& id : kernel::active_methods(*parsed.module, *tunes)) {
+    if (claimed.size() + found.size() >= kMostClaims) break;
+    if (there(claimed, id) || there(state.best.methods, id)) continue;
+    if (kernel::without_method(*parsed.module, id)) found.push_back(id);
+  }
+  return found;
+}
+
 Json attribution_document(const State& state, const std::vector<Ablation>& ablations) {
   const std::optional<double> us = state.champion ? state.champion->us : std::nullopt;
   Json list = Json::array();
@@ -95,6 +114,7 @@ Json attribution_document(const State& state, const std::vector<Ablation>& ablat
     const bool known = a.kind == Kind::Measured || a.kind == Kind::Estimated;
     list.push(Json::object()
                   .set("method_id", one.method)
+                  .set("claimed", one.claimed)
                   .set("ablated_kernel", one.file)
                   .set("source", one.source)
                   .set("kind", attribution_name(a.kind))
@@ -123,6 +143,7 @@ std::vector<Ablation> ablations_of(const Json& document) {
   for (const Json& row : document["attributions"].items()) {
     Ablation one;
     one.method = row["method_id"].as_string();
+    one.claimed = row["claimed"].as_bool(true);
     one.file = row["ablated_kernel"].as_string();
     one.source = row["source"].as_string();
     one.note = row["note"].as_string();

@@ -108,6 +108,7 @@ class Closing {
     for (const Ablation& one : ablations_) {
       MethodResult result;
       result.id = one.method;
+      result.claimed = one.claimed;
       result.attribution = one.attribution;
       for (const Json& check : sass_["checks"].items()) {
         const Sighting seen = sighting_of(check);
@@ -126,7 +127,7 @@ class Closing {
     Json classes = Json::object(), names = Json::array();
     for (const MethodResult& one : results_) {
       classes.set(one.id, class_name(one.classified.what));
-      names.push(catalog::find(one.id)->title);
+      if (one.claimed) names.push(catalog::find(one.id)->title);
     }
     const Champion& champion = *state_.champion;
     state_.history.push(
@@ -157,6 +158,7 @@ class Closing {
                                    one.classified.why);
       methods.push(Json::object()
                        .set("id", one.id)
+                       .set("claimed", one.claimed)
                        .set("class", class_name(one.classified.what))
                        .set("why", one.classified.why));
     }

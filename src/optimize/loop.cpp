@@ -123,6 +123,8 @@ class Loop {
     }
     for (const Json& entry : state_.effective.items()) {
       const std::string& id = entry["id"].as_string();
+      // What a kernel brought along unasked may go as it came.
+      if (!entry["claimed"].as_bool(true)) continue;
       if (in_list(state_.best.methods, id) && !in_list(ask.inherited, id))
         ask.inherited.push_back(id);
     }

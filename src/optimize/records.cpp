@@ -44,7 +44,8 @@ void forget_inputs(State& state) {
 void record_method(State& state, const Claims& claims, const MethodResult& result,
                    const std::string& context) {
   Json entry = claim_entry(state, claims, result.id);
-  state.selected.push(entry);
+  entry.set("claimed", result.claimed);
+  if (result.claimed) state.selected.push(entry);
   const Attribution& a = result.attribution;
   entry.set("class", class_name(result.classified.what)).set("note", result.classified.why);
   entry.set("attribution", attribution_name(a.kind));

@@ -16,6 +16,7 @@ void forget_inputs(State& state);
 /// One method of a closed iteration.
 struct MethodResult {
   std::string id;
+  bool claimed = true;  // in methods.json; else only by the kernel's own text
   Attribution attribution;
   profile::SassState seen = profile::SassState::Unknown;
   std::string seen_why;

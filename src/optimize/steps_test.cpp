@@ -288,10 +288,24 @@ INSTANTIATE_TEST_SUITE_P(All, Spellings,
                                          AblationRow{"no_vectorized_access", true},
                                          AblationRow{"without_it", false}));
 
+TEST_F(Steps, WhatOnlyTheKernelClaimsIsJudgedToo) {
+  open_first();
+  claim({kUnroll});
+  put_branch("b1", fake_kernel(wide_kernel()));
+  ASSERT_TRUE(close());
+  const State& state = reopen().state;
+  EXPECT_EQ(ids_in(state.effective), kWide);
+  EXPECT_FALSE(state.effective.items()[0]["claimed"].as_bool(true));
+  EXPECT_EQ(ids_in(state.ineffective), kUnroll);
+  EXPECT_EQ(ids_in(state.selected), kUnroll);
+}
+
 TEST_F(Steps, AMethodThatIsNotThereFailed) {
   open_first();
   claim({kWide});
-  put_branch("b1", fake_kernel({"us 50", "us VEC=1 80", "sass LDG.E"}));
+  put_branch("b1", fake_kernel({"us 50", "us VEC=1 80", "sass LDG.E"},
+                               "//! method  memory.vectorized_access when VEC > 1, off VEC=1\n"
+                               "//! method  compute.loop_unroll\n"));
   ASSERT_TRUE(close());
   EXPECT_EQ(ids_in(reopen().state.implementation_failed), kWide);
   EXPECT_TRUE(folder_->state.best.methods == std::vector<std::string>{kUnroll})
@@ -338,7 +352,7 @@ TEST_F(Steps, WithoutAClockNothingIsEffective) {
   EXPECT_NE(closed->text.find("(estimated)"), std::string::npos);
   const State& state = reopen().state;
   EXPECT_EQ(ids_in(state.effective), "");
-  EXPECT_EQ(ids_in(state.unverified), kWide);
+  EXPECT_EQ(ids_in(state.unverified), kWide + " " + kUnroll);
   EXPECT_EQ(state.best.iter, 1) << "the better estimate is still gone on with";
   EXPECT_FALSE(state.best.measured);
 }
