@@ -265,7 +265,7 @@ class Pointwise {
     }
     kernel.methods.push_back(
         {"compute.ilp_unroll_register_tile", tune("UNROLL") + " > 1", tune("UNROLL") + "=1"});
-    kernel.methods.push_back({"memory.coalesced_access", "", ""});
+    if (!scattered_) kernel.methods.push_back({"memory.coalesced_access", "", ""});
     if (interior(region_).size() > 1) kernel.methods.push_back({"memory.kernel_fusion", "", ""});
     if (loops_) kernel.methods.push_back({"latency.persistent_kernel", "", ""});
     add_variants(kernel, head);

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <tuple>
 
 #include "base/hash.h"
 #include "base/text.h"
@@ -206,8 +207,17 @@ std::vector<Variant> Shelf::variants(const Wish& wish, size_t most) const {
         fits.push_back(std::move(here));
     }
   }
-  std::ranges::stable_sort(fits, {},
-                           [](const Fit& fit) { return std::pair(fit.missing, fit.lost.size()); });
+  // Of two that miss as many, the one that has what was wished for first.
+  const auto places = [&](const Fit& fit) {
+    std::vector<size_t> at;
+    for (size_t i = 0; i < wish.methods.size(); ++i) {
+      if (std::ranges::find(fit.covered, wish.methods[i]) != fit.covered.end()) at.push_back(i);
+    }
+    return at;
+  };
+  std::ranges::stable_sort(fits, {}, [&](const Fit& fit) {
+    return std::tuple(fit.missing, fit.lost.size(), places(fit));
+  });
   for (const Fit& best : fits) {
     std::vector<std::vector<Variant>> families;
     for (const Shelved& one : modules_) families.push_back(fitting(one, best, wish));
