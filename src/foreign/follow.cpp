@@ -189,7 +189,6 @@ bool Follower::decide(const Value& value, const Token& where) {
   const TermRef term = condition_of(value);
   if (!term) {
     problem(value, "a condition cannot be followed", where);
-    broken_ = true;
     return false;
   }
   if (const auto known = term->constant()) return *known != 0;

@@ -140,7 +140,10 @@ bool Follower::kernel_argument(const Value& value, const CParameter* parameter, 
     out.name = value.text;
     note_use(value, parameter == nullptr || !parameter->type.pointee_const);
   } else if (value.is(Kind::Pointer)) {
-    problem(where, what + " is a pointer to nothing", "allocate it, or pass a buffer");
+    // The launcher itself would fail there, so it is no shape of the module's.
+    if (out_.path.conditions.empty())
+      problem(where, what + " is a pointer to nothing", "allocate it, or pass a buffer");
+    out_.path.refused = true;
     return false;
   } else if (value.is(Kind::Scalar)) {
     out.kind = KernelArgument::Kind::Scalar;

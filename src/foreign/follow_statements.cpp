@@ -228,7 +228,6 @@ Follower::Flow Follower::for_statement(size_t start, size_t stop) {
   const std::vector<Range> parts = split({start + 2, close - 1}, ";");
   if (parts.size() != 3) {
     problem(token(start), "a loop over a range is not followed", "count with an index");
-    broken_ = true;
     return Flow::Next;
   }
   scopes_.emplace_back();
@@ -269,14 +268,12 @@ Follower::Flow Follower::run_loop(Range condition, Range step, size_t body, bool
                             term ? ": " + term->text() : ""),
                 "a plan repeats 'for (int i = A; i < B; ++i)' with the same launches, at most 64 "
                 "times");
-        broken_ = true;
         return Flow::Next;
       }
       if (*term->constant() == 0) return Flow::Next;
     }
     if (turn >= kMostTurns) {
       problem(where, fmt::format("this loop runs more than {} times", kMostTurns), "");
-      broken_ = true;
       return Flow::Next;
     }
     at_ = body;

@@ -186,6 +186,16 @@ INSTANTIATE_TEST_SUITE_P(
              "repeat s in 0..steps\n"
              "launch scale grid(N) block(1) args(pick(s % 2, a, b), pick(s % 2, b, a), N, f)\nend\n"
              "launch scale grid(N) block(1) args(pick(steps % 2, a, b), y, N, f)\n"},
+        Case{"kept_workspace",
+             "static float* space = nullptr;\nstatic size_t held = 0;\n"
+             "static void ensure(size_t bytes) {\n  if (held < bytes) {\n    if (space) "
+             "cudaFree(space);\n"
+             "    cudaMalloc(&space, bytes);\n    held = bytes;\n  }\n}\n" HEAD
+             "  ensure(N * sizeof(float));\n  scale<<<N, 1>>>(x, space, N, 1.f);\n"
+             "  scale<<<N, 1>>>(space, y, N, 1.f);\n}\n",
+             "scalar f: fp32 = 1\nscratch space: fp32[N]\nwhen 0 < N * 4\n"
+             "launch scale grid(N) block(1) args(x, space, N, f)\n"
+             "launch scale grid(N) block(1) args(space, y, N, f)\n"},
         Case{"device_properties",
              HEAD "  int sms; cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, 0);\n"
                   "  cudaDeviceProp p; cudaGetDeviceProperties(&p, 0); int per = 0;\n"
@@ -272,6 +282,8 @@ INSTANTIATE_TEST_SUITE_P(
              "__device__ long long now() { return clock64(); }\n" HEAD
              "  scale<<<N, 1>>>(x, y, N, 1);\n}\n",
              "5: 'clock64()' reads a clock"},
+        Case{"null", HEAD "  float* tmp = nullptr;\n  scale<<<N, 1>>>(x, tmp, N, 1);\n}\n",
+             "7: argument 2 of 'scale' is a pointer to nothing"},
         Case{"count", HEAD "  scale<<<N, 1>>>(x, y, N);\n}\n",
              "6: 'scale' takes 4 parameters and gets 3 arguments"},
         Case{"nothing", HEAD "  if (N == 5) printf(\"x\");\n}\nvoid other(float* y) {}\n",
@@ -289,6 +301,13 @@ TEST(Import, ReportsAllProblemsAtOnce) {
       std::string(kKernel) + "#include \"mine.cuh\"\n" HEAD
                              "  scale<<<N, 1>>>(x + 1, y, N, sqrtf(N));\n  foo();\n}\n"));
   EXPECT_EQ(imported.problems.size(), 4u) << problems_of(imported);
+  const Imported more = import_launcher(request_for(
+      std::string(kKernel) + HEAD
+      "  for (int d = N / 2; d > 0; d /= 2) scale<<<1, 256>>>(x, y, d, 1.f);\n"
+      "  for (int v : {1, 2}) scale<<<v, 1>>>(x, y, N, 1.f);\n"
+      "  if (getenv(\"FAST\")) scale<<<1, 1>>>(x, y, N, 1.f);\n  float* q = y + 4;\n"
+      "  scale<<<1, 256>>>(x, q, N, 1.f);\n  cublasHandle_t h; cublasCreate(&h);\n}\n"));
+  EXPECT_EQ(more.problems.size(), 5u) << problems_of(more);
 }
 
 TEST(Import, TakesRolesAndShapesFromTheReference) {
