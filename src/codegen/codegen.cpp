@@ -117,6 +117,7 @@ Situation situation_of(const task::Task& task, const Options& options) {
   Situation situation;
   situation.target = options.target;
   situation.precision = task.precision;
+  situation.switches = options.switches;
   return situation;
 }
 

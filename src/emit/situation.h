@@ -9,7 +9,8 @@ namespace kw::emit {
 struct Situation {
   arch::Target target{};
   task::Precision precision{};
-  bool alone = true;  // the module's only kernel: knobs may be generous
+  bool alone = true;      // the module's only kernel: knobs may be generous
+  bool switches = false;  // what a schedule always does can be switched off
 };
 
 }  // namespace kw::emit

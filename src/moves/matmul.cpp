@@ -20,8 +20,13 @@ namespace {
 
 class Tiled {
  public:
-  Tiled(const Region& region, bool split)
-      : region_(region), split_(split), product_(*product_of(region)), e_(region, 1) {
+  /// `switches`: a thread's tile can be smaller (SIDE), and nothing fetched ahead (AHEAD).
+  Tiled(const Region& region, bool split, bool switches)
+      : region_(region),
+        split_(split),
+        switches_(switches),
+        product_(*product_of(region)),
+        e_(region, 1) {
     e_.ranges = product_.ranges();
   }
 
@@ -36,7 +41,7 @@ class Tiled {
     kernel.functions = e_.functions();
     kernel.source = multiply_text() + summary() + head.text + " {\n" + body + "}\n";
     add_plan(kernel, head);
-    if (split_) Tiled(region_, true).add_finish(kernel);
+    if (split_) Tiled(region_, true, false).add_finish(kernel);
     return kernel;
   }
 
@@ -50,8 +55,14 @@ class Tiled {
   }
   std::string sum_type() const { return register_type(sum_dtype()); }
   std::string threads() const {
-    return fmt::format("{} * {} / 64", name("TILE_M"), name("TILE_N"));
+    const std::string side = name("SIDE");
+    return fmt::format("{} * {} / {}", name("TILE_M"), name("TILE_N"),
+                       switches_ ? fmt::format("({0} * {0})", side) : "64");
   }
+  /// The side of a thread's tile, its square, and how many fours it has.
+  std::string edge() const { return switches_ ? "kSide" : "8"; }
+  std::string square() const { return switches_ ? "kSide * kSide" : "64"; }
+  std::string fours() const { return switches_ ? "(kSide / 4)" : "2"; }
 
   // Scopes: 1 is the block's place, 2 one element.
   void write_values() {
@@ -89,8 +100,10 @@ class Tiled {
     CudaWriter w(1);
     w.raw(e_.at(0).text());
     const std::string m = product_.m().text(), n = product_.n().text();
-    w.line(fmt::format("constexpr int kM = {}, kN = {}, kK = {}, kThreads = kM * kN / 64;",
-                       name("TILE_M"), name("TILE_N"), name("TILE_K")));
+    if (switches_) w.line(fmt::format("constexpr int kSide = {};", name("SIDE")));
+    w.line(fmt::format("constexpr int kM = {}, kN = {}, kK = {}, kThreads = kM * kN / {};",
+                       name("TILE_M"), name("TILE_N"), name("TILE_K"),
+                       switches_ ? "(kSide * kSide)" : "64"));
     w.line(fmt::format("__shared__ __align__(16) {} left[2][kK][kM + 4], right[2][kK][kN + 4];",
                        sum_type()));
     w.line(fmt::format("const Index tiles_m = ({} + kM - 1) / kM, tiles_n = ({} + kN - 1) / kN;", m,
@@ -98,14 +111,15 @@ class Tiled {
     w.line("const Index batch = blockIdx.x / (tiles_m * tiles_n);");
     w.line("const Index first_m = blockIdx.x / tiles_n % tiles_m * kM;");
     w.line("const Index first_n = blockIdx.x % tiles_n * kN;");
-    w.line("const int row = threadIdx.x / (kN / 8), column = threadIdx.x % (kN / 8);");
+    w.line(fmt::format(
+        "const int row = threadIdx.x / (kN / {0}), column = threadIdx.x % (kN / {0});", edge()));
     w.line("const Index begin = blockIdx.y * chunk;");
     w.line(fmt::format("const Index end = {0} - begin < chunk ? {0} : begin + chunk;",
                        product_.k().text()));
     w.raw(block_text_);
     w.line(fmt::format("{0} next_left[kM * kK / kThreads], next_right[kN * kK / kThreads];",
                        sum_type()));
-    w.line(fmt::format("{} total[8][8] = {{}};", sum_type()));
+    w.line(fmt::format("{0} total[{1}][{1}] = {{}};", sum_type(), edge()));
     write_fetch(w);
     write_keep(w);
     w.line("fetch(begin);");
@@ -114,9 +128,16 @@ class Tiled {
     w.line("int turn = 0;");
     {
       const auto loop = w.block("for (Index start = begin; start < end; start += kK, turn ^= 1)");
-      w.line("if (start + kK < end) fetch(start + kK);");
+      const std::string ahead = switches_ ? name("AHEAD") + " && " : "";
+      w.line(fmt::format("if ({}start + kK < end) fetch(start + kK);", ahead));
       w.line(
           fmt::format("{}_multiply(left[turn], right[turn], row, column, total);", region_.name));
+      if (switches_) {
+        // Behind a barrier, so that no compiler fetches ahead by itself.
+        const auto late = w.block(fmt::format("if (!{})", name("AHEAD")));
+        w.line("__syncthreads();");
+        w.line("if (start + kK < end) fetch(start + kK);");
+      }
       w.line("if (start + kK < end) keep(turn ^ 1);");
       w.line("__syncthreads();");
     }
@@ -169,36 +190,42 @@ class Tiled {
   /// Device code of one step: the thread's 8 x 8 sums take kK products each.
   std::string multiply_text() const {
     CudaWriter w;
-    w.comment("The thread's 8 x 8 sums take what one tile of each operand gives.");
-    w.line("template <int kK, int kM, int kN>");
+    w.comment(switches_ ? "The thread's sums take what one tile of each operand gives."
+                        : "The thread's 8 x 8 sums take what one tile of each operand gives.");
+    w.line(switches_ ? "template <int kK, int kM, int kN, int kSide>"
+                     : "template <int kK, int kM, int kN>");
     w.line("__device__ __forceinline__ void");
     {
       const auto function = w.block(fmt::format(
           "{0}_multiply(const {1} (&left)[kK][kM], const {1} (&right)[kK][kN], int row, int "
-          "column, {1} (&total)[8][8])",
-          region_.name, sum_type()));
+          "column, {1} (&total)[{2}][{2}])",
+          region_.name, sum_type(), edge()));
       w.line("#pragma unroll");
       const auto steps = w.block("for (int k = 0; k < kK; ++k)");
-      w.line(fmt::format("{} a[8], b[8];", sum_type()));
+      w.line(fmt::format("{0} a[{1}], b[{1}];", sum_type(), edge()));
       w.line("#pragma unroll");
       {
-        const auto load = w.block("for (int i = 0; i < 8; ++i)");
-        w.line("a[i] = left[k][i / 4 * ((kM - 4) / 2) + row * 4 + i % 4];");
-        w.line("b[i] = right[k][i / 4 * ((kN - 4) / 2) + column * 4 + i % 4];");
+        const auto load = w.block(fmt::format("for (int i = 0; i < {}; ++i)", edge()));
+        w.line(fmt::format("a[i] = left[k][i / 4 * ((kM - 4) / {}) + row * 4 + i % 4];", fours()));
+        w.line(
+            fmt::format("b[i] = right[k][i / 4 * ((kN - 4) / {}) + column * 4 + i % 4];", fours()));
       }
       w.line("#pragma unroll");
-      w.line("for (int i = 0; i < 64; ++i) total[i / 8][i % 8] += a[i / 8] * b[i % 8];");
+      w.line(fmt::format(
+          "for (int i = 0; i < {0}; ++i) total[i / {1}][i % {1}] += a[i / {1}] * b[i % {1}];",
+          square(), edge()));
     }
     return w.text() + "\n";
   }
 
   void write_results(CudaWriter& w) const {
     w.line("#pragma unroll");
-    const auto rows = w.block("for (int i = 0; i < 8; ++i)");
-    w.line("const Index mi = first_m + i / 4 * (kM / 2) + row * 4 + i % 4;");
+    const auto rows = w.block(fmt::format("for (int i = 0; i < {}; ++i)", edge()));
+    w.line(fmt::format("const Index mi = first_m + i / 4 * (kM / {}) + row * 4 + i % 4;", fours()));
     w.line("#pragma unroll");
-    const auto columns = w.block("for (int other = 0; other < 8; ++other)");
-    w.line("const Index ni = first_n + other / 4 * (kN / 2) + column * 4 + other % 4;");
+    const auto columns = w.block(fmt::format("for (int other = 0; other < {}; ++other)", edge()));
+    w.line(fmt::format("const Index ni = first_n + other / 4 * (kN / {}) + column * 4 + other % 4;",
+                       fours()));
     const auto inside =
         w.block(fmt::format("if (mi < {} && ni < {})", product_.m().text(), product_.n().text()));
     if (split_) {
@@ -222,8 +249,7 @@ class Tiled {
     kernel.tunes.push_back({name("TILE_N"), sum_dtype() == DType::Fp64 ? Values{64} : sizes, ""});
     kernel.tunes.push_back({name("TILE_K"), {8, 16}, ""});
     kernel.methods.push_back({"memory.tiling_smem", "", ""});
-    kernel.methods.push_back({"compute.ilp_unroll_register_tile", "", ""});
-    kernel.methods.push_back({"compute.overlap_compute_memory", "", ""});
+    add_switches(kernel);
     const std::string tiles =
         fmt::format("{} * ceil_div({}, {}) * ceil_div({}, {})", as_factor(product_.batches()),
                     product_.m().text(), name("TILE_M"), product_.n().text(), name("TILE_N"));
@@ -237,6 +263,20 @@ class Tiled {
     };
     if (!fits.empty()) variant(fits, "int");
     variant("", fits.empty() ? "int" : "long long");
+  }
+
+  void add_switches(Kernel& kernel) const {
+    const std::string side = name("SIDE"), ahead = name("AHEAD");
+    if (switches_) {
+      kernel.tunes.push_back({side, {8, 4}, threads() + " <= 1024"});
+      kernel.tunes.push_back({ahead, {1, 0}, ""});
+    }
+    const auto method = [&](const char* id, const std::string& tune, int on, int off) {
+      kernel.methods.push_back({id, switches_ ? fmt::format("{} == {}", tune, on) : "",
+                                switches_ ? fmt::format("{}={}", tune, off) : ""});
+    };
+    method("compute.ilp_unroll_register_tile", side, 8, 4);
+    method("compute.overlap_compute_memory", ahead, 1, 0);
   }
 
   void add_chunks(Kernel& kernel, const std::string& tiles) const {
@@ -295,7 +335,7 @@ class Tiled {
   }
 
   const Region& region_;
-  bool split_;
+  bool split_, switches_;
   Product product_;
   Emitter e_;
   Element left_, right_;
@@ -317,13 +357,13 @@ bool matmul_split_applies(const Region& region, const Situation& situation) {
 }
 
 Kernel matmul_emit(const Region& region, const Situation& situation) {
-  Kernel kernel = Tiled(region, false).emit();
+  Kernel kernel = Tiled(region, false, situation.switches).emit();
   settle(kernel, situation);
   return kernel;
 }
 
 Kernel matmul_split_emit(const Region& region, const Situation& situation) {
-  Kernel kernel = Tiled(region, true).emit();
+  Kernel kernel = Tiled(region, true, situation.switches).emit();
   settle(kernel, situation);
   return kernel;
 }

@@ -82,15 +82,18 @@ std::set<std::string> names_of(const Domain& domain) {
 
 class Transpose {
  public:
-  explicit Transpose(const Region& region)
+  /// `switches`: the tile can be left out (TILED).
+  Transpose(const Region& region, bool switches)
       : region_(region),
+        switches_(switches),
         turned_(*turned_of(region)),
         domain_(make_domain(region.node(region.stores[0].node).shape, "i")),
         last_(domain_.dims.back().name),
         along_(fmt::format("i{}", turned_.along)),
         e_(region, 1),
         packs_in_(e_, along_, names_of(domain_)),
-        packs_out_(e_, last_, names_of(domain_)) {
+        packs_out_(e_, last_, names_of(domain_)),
+        no_packs_(e_, last_) {
     e_.ranges = ranges_of(domain_);
     for (const Axis& axis : domain_.dims) {
       if (axis.name == last_) width_ = axis.extent;
@@ -151,10 +154,14 @@ class Transpose {
     }
     kernel.tunes.push_back({name("TALL"), {8, 4, 16}, ""});
     kernel.tunes.push_back({name("PAD"), {1, 0}, ""});
-    kernel.methods.insert(kernel.methods.end(),
-                          {{"memory.coalesced_access", "", ""},
-                           {"memory.tiling_smem", "", ""},
-                           {"memory.bank_conflict", name("PAD") + " == 1", name("PAD") + "=0"}});
+    const std::string tiled = name("TILED");
+    const std::string on = switches_ ? tiled + " == 1" : "", off = switches_ ? tiled + "=0" : "";
+    if (switches_) kernel.tunes.push_back({tiled, {1, 0}, ""});
+    kernel.methods.insert(
+        kernel.methods.end(),
+        {{"memory.coalesced_access", on, off},
+         {"memory.tiling_smem", on, off},
+         {"memory.bank_conflict", all_of({name("PAD") + " == 1", on}), name("PAD") + "=0"}});
     if (!only_moved_in() || !only_moved_out())
       kernel.methods.push_back({"memory.layout_transform_fusion", "", ""});
     const auto add = [&](const std::string& when, const char* index, const std::string& packed) {
@@ -227,8 +234,20 @@ class Transpose {
     e_.at(lane_scope_)
         .line(fmt::format("{}.at[lane] = {};", pack,
                           only_moved_out() ? kTurnedElement : e_.stored(value, store.to.dtype)));
-    out_ = write_pack(fmt::format("Pack<{}, kVec> {};", memory_type(store.to.dtype), pack),
-                      fmt::format("store_pack({} + {}, {});", store.to.name, address.text(), pack));
+    const std::string declared =
+        fmt::format("Pack<{}, kVec> {};", memory_type(store.to.dtype), pack);
+    const std::string stored =
+        fmt::format("store_pack({} + {}, {});", store.to.name, address.text(), pack);
+    out_ = write_pack(declared, stored);
+    if (switches_) {
+      open_pack(last_);
+      e_.on_load = nullptr;
+      e_.on_node = nullptr;
+      const Value direct = e_.value(store.node, domain_.index);
+      e_.at(lane_scope_)
+          .line(fmt::format("{}.at[lane] = {};", pack, e_.stored(direct, store.to.dtype)));
+      direct_ = write_pack(declared, stored);
+    }
     outer_text_ = e_.close();
   }
 
@@ -266,6 +285,11 @@ class Transpose {
       left = fmt::format("{} / {}", left, by);
     }
     w.raw(outer_text_);
+    if (switches_) {
+      const auto inside = w.block(fmt::format("if (!{})", name("TILED")));
+      write_pass(w, no_packs_, along_, "first_row + place", last_, "first_column + fast", direct_);
+      w.line("return;");
+    }
     write_pass(w, packs_in_, last_, "first_column + place", along_, "first_row + fast", in_);
     w.line("__syncthreads();");
     write_pass(w, packs_out_, along_, "first_row + place", last_, "first_column + fast", out_);
@@ -283,7 +307,7 @@ class Transpose {
     };
     const std::string guard =
         fmt::format("{} < {} && {} < {}", last_, width_text_, along_, height_text_);
-    packs.write_ahead(w, "kTurns", place, guard);
+    if (!packs.loads().empty()) packs.write_ahead(w, "kTurns", place, guard);
     w.line("#pragma unroll");
     const auto loop = w.block("for (int u = 0; u < kTurns; ++u)");
     place();
@@ -292,15 +316,16 @@ class Transpose {
   }
 
   const Region& region_;
+  bool switches_;
   Turned turned_;
   Domain domain_;
   std::string last_, along_;
   Emitter e_;
-  Packs packs_in_, packs_out_;
+  Packs packs_in_, packs_out_, no_packs_;
   int pack_scope_ = 0, lane_scope_ = 0;
   Dim width_{1}, height_{1}, count_{1};
   std::vector<Axis> others_;
-  std::string height_text_, width_text_, in_, out_, outer_text_;
+  std::string height_text_, width_text_, in_, out_, direct_, outer_text_;
   std::string moved_;  // the element that goes into the tile as it is; empty when computed
 };
 
@@ -311,7 +336,7 @@ bool transpose_applies(const Region& region, const Situation&) {
 }
 
 Kernel transpose_emit(const Region& region, const Situation& situation) {
-  Kernel kernel = Transpose(region).emit();
+  Kernel kernel = Transpose(region, situation.switches).emit();
   settle(kernel, situation);
   return kernel;
 }
