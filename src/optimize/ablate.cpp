@@ -14,10 +14,10 @@ std::string ablation_line(const Ablation& one) {
   std::string text = fmt::format("  {:<44} ", one.method);
   switch (a.kind) {
     case Attribution::Kind::Measured:
-      text += fmt::format("{:.2f} % longer ({:.2f} to {:.2f})", a.pct, a.low, a.high);
+      text += fmt::format("{} ({:.2f} to {:.2f})", change_text(a.pct), a.low, a.high);
       break;
     case Attribution::Kind::Estimated:
-      text += fmt::format("estimated to take {:.2f} % longer", a.pct);
+      text += "estimated to take " + change_text(a.pct);
       break;
     case Attribution::Kind::Essential:
       text += "the kernel does not work without it: " + a.note;

@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <cmath>
+
 namespace kw::optimize {
 namespace {
 
@@ -13,7 +15,7 @@ double lost_pct(double champion_over_ablated) {
 }
 
 std::string longer(const Attribution& a) {
-  return fmt::format("without it {:.2f} % longer ({:.2f} to {:.2f})", a.pct, a.low, a.high);
+  return fmt::format("without it {} ({:.2f} to {:.2f})", change_text(a.pct), a.low, a.high);
 }
 
 Classified by_time(SassState seen, const Attribution& a, double threshold) {
@@ -29,6 +31,10 @@ Classified by_time(SassState seen, const Attribution& a, double threshold) {
 }
 
 }  // namespace
+
+std::string change_text(double pct) {
+  return fmt::format("{:.2f} % {}", std::abs(pct), pct < 0 ? "shorter" : "longer");
+}
 
 const char* attribution_name(Kind kind) {
   constexpr const char* kNames[] = {"measured", "estimated", "essential", "broken", "missing"};
@@ -76,9 +82,8 @@ Classified classify(SassState seen, const Attribution& a, double threshold_pct, 
     case Kind::Broken:
       return {Class::Unverified, "the kernel without it could not be timed: " + a.note};
     case Kind::Estimated:
-      return {
-          Class::Unverified,
-          fmt::format("estimated to take {:.2f} % longer without it; nothing was timed", a.pct)};
+      return {Class::Unverified, fmt::format("estimated to take {} without it; nothing was timed",
+                                             change_text(a.pct))};
     case Kind::Essential:
       if (seen == SassState::Unknown)
         return {Class::Unverified, "the kernel does not work without it, but it was not seen"};

@@ -31,6 +31,9 @@ const char* attribution_name(Attribution::Kind kind);
 /// over ablated.
 Attribution attribution_of(const Raced& champion, const Raced& ablated);
 
+/// "3.00 % longer", "1.20 % shorter".
+std::string change_text(double pct);
+
 enum class Class : uint8_t { Effective, Ineffective, ImplementationFailed, Unverified };
 /// "effective", "implementation_failed".
 const char* class_name(Class one);
