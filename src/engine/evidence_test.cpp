@@ -222,6 +222,19 @@ TEST_F(EvidenceTest, KeepsTheReport) {
   EXPECT_TRUE(os::exists(request_.report));
 }
 
+TEST_F(EvidenceTest, DoesNotTakeAnOldReportForANewOne) {
+  request_.report = folder_.path() + "/kept.ncu-rep";
+  ASSERT_TRUE(os::write_file(request_.report, "of another kernel"));
+  request_.ncu = program("ncu", std::string(kQuery) +
+                                    "if [ \"$1\" = --import ]; then test -f \"$2\" || exit 9\n" +
+                                    kPage + "fi\nexit 0\n");
+  const Evidence evidence = gather();
+  EXPECT_FALSE(evidence.examined.counters);
+  EXPECT_EQ(evidence.examined.ncu_report, "");
+  EXPECT_NE(evidence.examined.no_counters.find("ended with code 9"), std::string::npos)
+      << evidence.examined.no_counters;
+}
+
 TEST_F(EvidenceTest, GoesOnWithoutMetricsNobodyKnows) {
   request_.ncu =
       program("ncu", std::string(kQuery) +
@@ -270,6 +283,10 @@ INSTANTIATE_TEST_SUITE_P(
         Failing{"Crashes", "kill -SEGV $$\n", "killed by signal 11"},
         Failing{"Refuses", "echo '==ERROR== The application returned an error code (1).'; exit 1\n",
                 "ended with code 1: The application returned an error code (1)."},
+        Failing{"TellsWhatOurProcessSaid",
+                "echo 'kernelwright: the image does not load' >&2\n"
+                "echo '==ERROR== The application returned an error code (1).'; exit 1\n",
+                "ended with code 1: the image does not load"},
         Failing{"Hangs", "sleep 30\n", "did not finish within 1 s"},
         Failing{"SaysNothing", "exit 0\n", "ncu printed nothing"},
         Failing{"PrintsRubbish", "echo hello\n", "what ncu printed"},

@@ -76,16 +76,20 @@ Result<Started> start_ncu(const std::vector<std::string>& argv, double timeout_s
   return started;
 }
 
-/// Its own words for what went wrong, first line first; "" when it said nothing.
+/// What was said about what went wrong: by the process that was profiled, else by the profiler,
+/// else the last line of all.
 std::string said(const std::string& log) {
-  std::string last;
+  constexpr std::string_view kOurs = "kernelwright: ", kTheirs = "==ERROR==";
+  constexpr size_t kMostWords = 300;
+  std::string theirs, last;
   for (const std::string_view line : split_lines(log)) {
     const std::string_view words = trim(line);
-    if (words.starts_with("==ERROR==")) return std::string(trim(words.substr(9)));
+    if (words.starts_with(kOurs))
+      return std::string(words.substr(kOurs.size()).substr(0, kMostWords));
+    if (words.starts_with(kTheirs) && theirs.empty()) theirs = trim(words.substr(kTheirs.size()));
     if (!words.empty() && !words.starts_with("==")) last = words;
   }
-  constexpr size_t kMostWords = 300;
-  return last.substr(0, kMostWords);
+  return (theirs.empty() ? last : theirs).substr(0, kMostWords);
 }
 
 std::string with_words(const Started& started) {
@@ -114,6 +118,10 @@ class NcuSession {
         KW_TRY(gpu::ProfiledCall::write(*request_.compiled, *request_.program, *request_.inputs,
                                         folder_ + "/call", request_.timeout_seconds));
     words_ = call.words();
+    // What another profile left there must not be taken for this one's.
+    if (const std::string old = report_stem() + ".ncu-rep";
+        !request_.report.empty() && os::exists(old))
+      KW_TRY(os::remove_file(old));
     KW_TRY(find_metrics());
     for (int refusals = 0; refusals <= kMostRefusals; ++refusals) {
       const Started started = KW_TRY(start_ncu(command(), request_.timeout_seconds));
