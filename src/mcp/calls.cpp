@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 
 #include "base/text.h"
 #include "mcp/outcome.h"
@@ -17,6 +18,7 @@ using Moment = std::chrono::steady_clock::time_point;
 
 constexpr double kLook = 0.1;  // seconds between two looks at whether the client is still there
 constexpr double kBetweenWords = 0.1;  // seconds between two progress notifications, at least
+constexpr double kMostExact = 9007199254740992;  // above, not every whole number is a double
 constexpr const char* kLogLevelKey = "io.modelcontextprotocol/logLevel";
 
 double since(Moment moment) {
@@ -83,6 +85,24 @@ Json for_revision(Json result, const Revision& revision) {
   return Json::object().set("content", result["content"]).set("isError", result["isError"]);
 }
 
+/// Whole numbers that a client wrote with a point, as JSON Schema takes them.
+Json with_whole_numbers(const Json& value) {
+  if (value.is_number() && !value.is_int()) {
+    const double number = value.as_double();
+    if (std::abs(number) < kMostExact && std::floor(number) == number)
+      return static_cast<int64_t>(number);
+  }
+  if (value.is_array()) {
+    Json list = Json::array();
+    for (const Json& item : value.items()) list.push(with_whole_numbers(item));
+    return list;
+  }
+  if (!value.is_object()) return value;
+  Json object = Json::object();
+  for (const auto& [name, member] : value.members()) object.set(name, with_whole_numbers(member));
+  return object;
+}
+
 Fault no_tool(const std::string& name, const std::vector<const Tool*>& tools) {
   std::vector<std::string> names;
   for (const Tool* tool : tools) names.emplace_back(tool->name);
@@ -101,6 +121,7 @@ std::optional<Reply> Server::call_tool(const Request& request) {
   Json arguments = request.params["arguments"];
   if (arguments.is_null()) arguments = Json::object();
   if (!arguments.is_object()) return Fault{kInvalidParams, "\"arguments\" must be an object", {}};
+  arguments = with_whole_numbers(arguments);
   const std::vector<std::string> problems = schema_problems(input_schema(**tool), arguments);
   if (!problems.empty()) return for_revision(tool_error(join(problems, "\n")), request.revision);
   if ((*tool)->own != Own::No)

@@ -184,6 +184,16 @@ TEST_F(Protocol, BadCallsAreToldApart) {
   EXPECT_EQ(code(ask("no/such")), kMethodNotFound);
 }
 
+TEST_F(Protocol, WholeNumbersMayHaveAPoint) {
+  shake_hands();
+  const char* call =
+      R"({"name":"verify_kernel","arguments":{"module_text":"x","reference_text":"y","dims":{"B":8.0},"seed":3.0,"background":true}})";
+  EXPECT_FALSE(ask("tools/call", call)["result"]["isError"].as_bool(true));
+  const char* half =
+      R"({"name":"verify_kernel","arguments":{"module_text":"x","reference_text":"y","dims":{"B":8.5}}})";
+  EXPECT_TRUE(ask("tools/call", half)["result"]["isError"].as_bool());
+}
+
 TEST_F(Protocol, JobsAreHandedOutAskedAboutAndStopped) {
   shake_hands();
   const Json handle = ask("tools/call", R"({"name":"verify_kernel","arguments":
