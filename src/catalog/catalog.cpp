@@ -67,7 +67,7 @@ const char* expressible_name(Expressible expressible) {
 }
 
 const char* sass_check_name(SassCheck::Kind kind) {
-  constexpr const char* kNames[] = {"present", "absent", "more", "fewer"};
+  constexpr const char* kNames[] = {"present", "absent", "more", "fewer", "unrolls"};
   return kNames[static_cast<size_t>(kind)];
 }
 

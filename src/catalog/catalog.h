@@ -35,7 +35,9 @@ const char* expressible_name(Expressible expressible);
 
 /// One thing to look for in the machine code of the kernel that claims the method.
 struct SassCheck {
-  enum class Kind : uint8_t { Present, Absent, More, Fewer };  // the last two: than without it
+  /// All but the first two compare with the kernel without the method. Unrolls: fewer loops, or more
+  /// code where there are as many.
+  enum class Kind : uint8_t { Present, Absent, More, Fewer, Unrolls };
   Kind kind = Kind::Present;
   std::string opcodes;  // an Opcodes::id
 };

@@ -210,12 +210,12 @@ void read_features(Row& row, Method& method) {
 }
 
 void read_sass(Row& row, Method& method) {
-  const std::vector<std::string> words = names_of(sass_check_name, SassCheck::Kind::Fewer);
+  const std::vector<std::string> words = names_of(sass_check_name, SassCheck::Kind::Unrolls);
   for (const std::string& text : row.texts("sass")) {
     const size_t blank = text.find(' ');
     const auto at = std::find(words.begin(), words.end(), text.substr(0, blank));
     if (at == words.end() || blank == std::string::npos) {
-      row.problem("sass", fmt::format("'{}' is not 'present|absent|more|fewer OPCODES'", text));
+      row.problem("sass", fmt::format("'{}' is not 'present|absent|more|fewer|unrolls OPCODES'", text));
       continue;
     }
     method.sass.push_back({static_cast<SassCheck::Kind>(at - words.begin()),
