@@ -21,7 +21,7 @@ namespace kw::optimize {
 inline std::string fake_kernel(const std::vector<std::string>& behaviour,
                                const std::string& claims =
                                    "//! method  memory.vectorized_access when VEC > 1, off VEC=1\n"
-                                   "//! method  compute.loop_unroll when UNROLL > 1, off "
+                                   "//! method  compute.warp_shuffle when UNROLL > 1, off "
                                    "UNROLL=1\n") {
   std::string text =
       "//! kernelwright 1\n//! task    scale\n//! input   x: fp32[N]\n//! output  y: fp32[N]\n"
@@ -138,6 +138,7 @@ class FakeWorkshop : public Workshop {
       profile::SassInstruction one;
       one.address = 16 * function.code.size();
       one.opcode = words[0];
+      if (one.opcode == "BRA") function.loops.push_back({0, one.address, 1});
       function.code.push_back(std::move(one));
     }
     if (function.code.empty()) return {};

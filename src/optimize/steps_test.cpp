@@ -54,7 +54,7 @@ TEST_F(Steps, OpenWritesWhatAnAgentNeeds) {
 TEST_F(Steps, EveryStepGoesOnInAnotherProcess) {
   open_first();
   reopen();
-  claim({kWide, kUnroll});
+  claim({kWide, kShuffle});
   put_branch("b1", fake_kernel({"us 60", "sass LDG.E.128"}));
   put_branch("b2", fake_kernel(wide_kernel()));
   CloseOptions options;
@@ -78,13 +78,13 @@ TEST_F(Steps, EveryStepGoesOnInAnotherProcess) {
   const State& state = reopen().state;
   EXPECT_EQ(state.phase, Phase::Closed);
   EXPECT_EQ(ids_in(state.effective), kWide);
-  EXPECT_EQ(ids_in(state.ineffective), kUnroll);
+  EXPECT_EQ(ids_in(state.ineffective), kShuffle);
   EXPECT_EQ(state.best.file, "iterv1/kernel.cu");
-  EXPECT_EQ(state.best.methods, (std::vector<std::string>{kWide, kUnroll}));
+  EXPECT_EQ(state.best.methods, (std::vector<std::string>{kWide, kShuffle}));
   ASSERT_EQ(state.frontier.items().size(), 1U);
   EXPECT_EQ(state.frontier.items()[0]["why"].as_string(), "20.0 % slower than b2");
   ASSERT_EQ(state.bans.size(), 1U);
-  EXPECT_EQ(state.bans[0].method, kUnroll);
+  EXPECT_EQ(state.bans[0].method, kShuffle);
   EXPECT_EQ(state.roofline_history.items().size(), 2U);
 }
 
@@ -217,7 +217,7 @@ TEST_F(Steps, ChangesAfterTheRaceAreSeen) {
   put_branch("b2", fake_kernel({"us 2"}));
   EXPECT_NE(close().error().message.find("b2/kernel.cu"), std::string::npos);
   ASSERT_TRUE(branch(*folder_, shop_, options));
-  claim({kUnroll});
+  claim({kShuffle});
   EXPECT_NE(close().error().message.find("methods.json was changed"), std::string::npos);
 }
 
@@ -290,14 +290,14 @@ INSTANTIATE_TEST_SUITE_P(All, Spellings,
 
 TEST_F(Steps, WhatOnlyTheKernelClaimsIsJudgedToo) {
   open_first();
-  claim({kUnroll});
+  claim({kShuffle});
   put_branch("b1", fake_kernel(wide_kernel()));
   ASSERT_TRUE(close());
   const State& state = reopen().state;
   EXPECT_EQ(ids_in(state.effective), kWide);
   EXPECT_FALSE(state.effective.items()[0]["claimed"].as_bool(true));
-  EXPECT_EQ(ids_in(state.ineffective), kUnroll);
-  EXPECT_EQ(ids_in(state.selected), kUnroll);
+  EXPECT_EQ(ids_in(state.ineffective), kShuffle);
+  EXPECT_EQ(ids_in(state.selected), kShuffle);
 }
 
 TEST_F(Steps, AMethodThatIsNotThereFailed) {
@@ -305,10 +305,10 @@ TEST_F(Steps, AMethodThatIsNotThereFailed) {
   claim({kWide});
   put_branch("b1", fake_kernel({"us 50", "us VEC=1 80", "sass LDG.E"},
                                "//! method  memory.vectorized_access when VEC > 1, off VEC=1\n"
-                               "//! method  compute.loop_unroll\n"));
+                               "//! method  compute.warp_shuffle\n"));
   ASSERT_TRUE(close());
   EXPECT_EQ(ids_in(reopen().state.implementation_failed), kWide);
-  EXPECT_TRUE(folder_->state.best.methods == std::vector<std::string>{kUnroll})
+  EXPECT_TRUE(folder_->state.best.methods == std::vector<std::string>{kShuffle})
       << "what failed is not said to be in the kernel";
 }
 
@@ -352,7 +352,7 @@ TEST_F(Steps, WithoutAClockNothingIsEffective) {
   EXPECT_NE(closed->text.find("(estimated)"), std::string::npos);
   const State& state = reopen().state;
   EXPECT_EQ(ids_in(state.effective), "");
-  EXPECT_EQ(ids_in(state.unverified), kWide + " " + kUnroll);
+  EXPECT_EQ(ids_in(state.unverified), kWide + " " + kShuffle);
   EXPECT_EQ(state.best.iter, 1) << "the better estimate is still gone on with";
   EXPECT_FALSE(state.best.measured);
 }

@@ -101,9 +101,9 @@ class TestRun : public testing::Test {
 };
 
 inline const std::string kWide = "memory.vectorized_access";
-inline const std::string kUnroll = "compute.loop_unroll";
+inline const std::string kShuffle = "compute.warp_shuffle";
 
-/// Twice as fast by wide access; unrolling does nothing.
+/// Twice as fast by wide access; shuffling does nothing.
 inline std::vector<std::string> wide_kernel() {
   return {"us 50",
           "us VEC=1 80",
@@ -111,7 +111,8 @@ inline std::vector<std::string> wide_kernel() {
           "sass FFMA",
           "sass VEC=4 LDG.E.128",
           "sass VEC=1 LDG.E",
-          "sass UNROLL=1 BRA"};
+          "sass UNROLL=4 SHFL.BFLY",
+          "sass UNROLL=1 LDS"};
 }
 
 }  // namespace kw::optimize
