@@ -31,6 +31,17 @@ constexpr Member kDescribeMembers[] = {
     {"dims", "object", "the shape that ops and cost are of"},
     {"ops", "array", "the operations, in order"},
     {"cost", "object", "flops and bytes that no kernel can avoid"}};
+constexpr const char* kImportWords[] = {"import"};
+constexpr Argument kImportArguments[] = {
+    {"source", K::Module, "", "the CUDA file that launches its kernels itself", true},
+    {"reference", K::Reference, "--reference", "what it computes; gives the tensors' shapes"},
+    {"launcher", K::Id, "--launcher", "which host function; default: the one that launches"},
+    {"zero_outputs", K::Flag, "--zero-outputs", "clear outputs first, as its callers do"}};
+
+constexpr Member kImportMembers[] = {
+    {"module", "string,null", "the kernel module's text"},
+    {"problems", "array", "what cannot be said in a module: line, message, hint"}};
+
 constexpr const char* kLintWords[] = {"lint"};
 constexpr Argument kLintArguments[] = {
     {"seeds", K::Whole, "--seeds", "draws per shape", false, "", 2, 64}};
@@ -126,6 +137,15 @@ std::vector<Tool> kernel_tools() {
        kDescribeWords,
        {kReferenceWord, kTask},
        kDescribeMembers,
+       Lane::Quick},
+      {"import_kernel",
+       "Import a CUDA file",
+       "Makes a kernel module of a .cu with host code: launches become plan lines, device code "
+       "stays "
+       "as it is. What cannot be said in a module is named with its line.",
+       kImportWords,
+       {kImportArguments, kTask},
+       kImportMembers,
        Lane::Quick},
       {"lint_task",
        "Is a task worth a kernel?",

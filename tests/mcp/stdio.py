@@ -43,7 +43,7 @@ h.check(server.ask("ping")["result"] == {}, "ping at any time")
 hello = server.hello("2025-06-18")
 h.check(hello["protocolVersion"] == "2025-06-18" and hello["serverInfo"]["name"] == "kernelwright", "handshake: %s" % hello)
 tools = {tool["name"]: tool for tool in server.ask("tools/list")["result"]["tools"]}
-for name in ("describe_task", "lint_task", "check_kernel", "run_virtual_gpu", "verify_kernel", "bench_kernel", "compare_kernels",
+for name in ("describe_task", "import_kernel", "lint_task", "check_kernel", "run_virtual_gpu", "verify_kernel", "bench_kernel", "compare_kernels",
              "profile_kernel", "roofline", "sass", "catalog", "synthesize", "resume_run", "optimize_setup", "optimize_open",
              "optimize_close", "optimize_finalize", "job_status", "job_result", "job_cancel", "inspect_run", "doctor"):
     h.check(name in tools, "tool %s is offered" % name)
@@ -78,6 +78,15 @@ inline = server.call("verify_kernel", **{**{key: value for key, value in JUDGE.i
                                          "reference_text": open(os.path.join(work, "rms_norm.py")).read()})
 h.check(inline["structuredContent"]["verdict"] == "passed", "texts instead of files: %s" % inline)
 h.check(os.listdir(environment["TMPDIR"]) == [], "their files are gone: %s" % os.listdir(environment["TMPDIR"]))
+FOREIGN = """
+__global__ void add(const float* a, float* c, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) c[i] = a[i] + 1; }
+extern "C" void solve(const float* a, float* c, int n) { add<<<(n + 255) / 256, 256>>>(a, c, n); }
+"""
+imported = server.call("import_kernel", source_text=FOREIGN, inputs=["a:fp32[N]", "c:fp32[N]", "n=N"])["structuredContent"]
+h.check(imported["ok"] and "//! launch" in imported["module"], "import_kernel: %s" % imported)
+h.check(server.call("check_kernel", module_text=imported["module"], compiler=compiler)["structuredContent"]["ok"], "what came out is a module")
+unsaid = server.call("import_kernel", source_text=FOREIGN)
+h.check(not unsaid["structuredContent"]["ok"], "shapes nobody knows: %s" % unsaid)
 broken = server.call("check_kernel", module_text="//! kernelwright 1\nnonsense")
 h.check(broken["isError"] or not broken["structuredContent"]["ok"], "a text that is no module: %s" % broken)
 
