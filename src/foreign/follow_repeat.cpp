@@ -42,7 +42,7 @@ bool Follower::counts_up(Range condition, Range step) const {
 
 bool Follower::repeat_loop(Range condition, Range step, size_t body) {
   if (!counts_up(condition, step)) return false;
-  const auto& [name, slot] = *scopes_.back().begin();
+  const auto [name, slot] = *scopes_.back().begin();
   const bool inclusive = token(condition.first + 1).is("<=");
   const Value begin = slots_[slot].value;
   const Value end = evaluate({condition.first + 2, condition.last});

@@ -3,7 +3,7 @@
 //! task    useless_unroll
 //! input   x: fp32[N]
 //! output  y: fp32[N]
-//! tune    UNROLL in 4, 1
+//! tune    UNROLL in 2, 1
 //! method  compute.loop_unroll when UNROLL > 1, off UNROLL=1
 //! launch  recur grid(ceil_div(N, 256)) block(256) args(x, y, N)
 
@@ -12,6 +12,6 @@ __global__ void recur(const float* x, float* y, long long n) {
   if (i >= n) return;
   float value = x[i];
 #pragma unroll UNROLL
-  for (int k = 0; k < 4; ++k) value = fmaf(value, 0.5f, 1.0f);
+  for (int k = 0; k < 2; ++k) value = fmaf(value, 0.5f, 1.0f);
   y[i] = value;
 }
