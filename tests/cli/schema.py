@@ -70,6 +70,49 @@ ROWS = [
     (["calibrate"], 3, "cli", "error error.blame error.message"),
 ]
 
+def optimising():
+    """A run up to its first closed iteration, by hand; rows of what every step prints."""
+    environment = {"KERNELWRIGHT_LIBCUDA": "/nonexistent/libcuda.so.1"}
+    words = ["--ref", REFERENCE, *VGPU, "--cross-check", "never", "--dims", '{"B": 64, "D": 64}', "--out", h.path("optimize")]
+    made = h.run("optimize", "setup", MODULE, *words, "--json", env=environment)
+    run = json.loads(made.stdout).get("run_dir", "")
+    h.run("optimize", "open-iter", "--run-dir", run, env=environment)
+    os.makedirs(os.path.join(run, "iterv1/branches/b1"), exist_ok=True)
+    with open(os.path.join(run, "iterv1/methods.json"), "w") as file:
+        file.write('{"iter": 1, "methods": []}')
+    with open(os.path.join(run, "iterv1/branches/b1/kernel.cu"), "w") as file:
+        file.write(open(MODULE).read().replace("THREADS in 128, 256", "THREADS in 256, 128"))
+    at = ["--run-dir", run]
+    return [
+        (["optimize", "setup", MODULE, *words], 0, "optimize",
+         "run_dir state env baseline_ms measured noise_threshold_pct roofline early_stop next_step roofline.delta_compute roofline.axis_budget"),
+        (["optimize", "preflight", MODULE, *words], 0, "optimize", "baseline ref errors warnings"),
+        (["optimize", "validate-methods", *at], 0, "optimize", "iter methods errors refusals warnings"),
+        (["optimize", "roofline", *at], 0, "optimize", "iter roofline metrics counters no_counters"),
+        (["optimize", "branch", *at], 0, "optimize",
+         "iter status parent champion branches frontier total_branches valid_branches next_step branches[].branch_index branches[].branch "
+         "branches[].kernel branches[].passed branches[].verdict branches[].ms branches[].measured branches[].speedup branches[].error"),
+        (["optimize", "ablate", *at], 0, "optimize", "iter champion_ms measured noise_threshold_pct attributions next_step"),
+        (["optimize", "sass", *at], 0, "optimize", "iter kernel target available note checks next_step"),
+        (["optimize", "close-iter", *at], 0, "optimize",
+         "iter status adopted champion methods best_file best_metric_ms roofline early_stop next_step"),
+        (["optimize", "open-iter", *at], 0, "optimize",
+         "run_dir iter iteration_dir input branches inherited_methods roofline plan early_stop next_step plan.methods plan.standings"),
+        (["optimize", "summary", *at], 0, "optimize", "run_dir phase summary"),
+        (["optimize", "finalize", *at, "--force"], 0, "optimize",
+         "run_dir summary best_file baseline_ms best_metric_ms measured speedup headline effective_methods ineffective_methods "
+         "implementation_failed_methods unverified_methods history"),
+        (["optimize", "state", *at], 0, "optimize",
+         "schema_version phase iter retries run_dir created_at baseline_file baseline_file_original ref_file dims best_file best_metric_ms "
+         "best_metric_is_measured best_ncu_rep speedup headline iterations_total ncu_num branches noise_threshold_pct minimum_pct noise proposer "
+         "machine task target measures forced frozen baseline best champion stamps overridden bans selected_methods effective_methods "
+         "ineffective_methods implementation_failed_methods unverified_methods history roofline_history frontier env revision next_step "
+         "history[].iter history[].status history[].adopted"),
+        (["optimize", "close-iter", *at], 2, "cli", "error error.blame error.message"),
+    ]
+
+
+ROWS += optimising()
 if h.run("doctor", "--has", "nvdisasm").returncode == 0 and compiler != "clang":
     ROWS.append((["sass", MODULE, *DIMS, "--compiler", compiler], 0, "profile",
                  "module target compiler kernels notes kernels[].name kernels[].symbol kernels[].facts"))
