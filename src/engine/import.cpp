@@ -129,6 +129,7 @@ Result<ImportReport> import_module(const std::string& path, const ImportOptions&
   ImportReport report;
   report.file = report::printable(std::filesystem::path(path).filename().string());
   report.source = KW_TRY(os::read_file(path, foreign::kMaxForeignBytes));
+  if (report.source.starts_with("\xef\xbb\xbf")) report.source.erase(0, 3);  // editors' mark
   foreign::ImportRequest request;
   request.text = report.source;
   request.file_name = report.file;
