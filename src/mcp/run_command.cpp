@@ -2,6 +2,9 @@
 
 #include <fmt/core.h>
 
+#include <chrono>
+#include <optional>
+
 #include "base/text.h"
 #include "mcp/scratch.h"
 #include "os/files.h"
@@ -10,8 +13,10 @@
 namespace kw::mcp {
 namespace {
 
-constexpr double kTick = 0.05;  // between two looks at whether it shall stop
-constexpr double kGrace = 1.5;  // for what was told to stop; then it is killed
+using Moment = std::chrono::steady_clock::time_point;
+
+constexpr double kTick = 0.05;  // seconds between two looks at whether it shall stop
+constexpr std::chrono::milliseconds kGrace{1500};  // for what was told to stop; then it is killed
 constexpr size_t kTailKept = 2000;
 
 Error died(os::Child& child) {
@@ -40,7 +45,7 @@ Result<Json> run_command(const std::vector<std::string>& words, const Told& told
   const auto child = KW_TRY(
       os::Child::start({os::self_path(), kJobCommand}, {"TMPDIR=" + scratch->folder()}, true));
   if (child->send(frame_of("words", texts(words))) != os::ChannelState::Open) return died(*child);
-  double waited = -1;  // since it was told to stop
+  std::optional<Moment> told_to_stop;
   std::string text;
   for (;;) {
     const os::ChannelState state = child->receive(&text, kTick);
@@ -53,13 +58,11 @@ Result<Json> run_command(const std::vector<std::string>& words, const Told& told
       if (said.contains("progress")) told.progress(said["progress"].as_string());
       if (said.contains("note")) told.note(said["note"].as_string());
     }
-    if (waited < 0 && told.stopped()) {
+    if (!told_to_stop && told.stopped()) {
       child->send(frame_of("stop", true));
-      waited = 0;
-    } else if (waited >= 0 && state == os::ChannelState::TimedOut) {
-      waited += kTick;
+      told_to_stop = std::chrono::steady_clock::now();
     }
-    if (waited > kGrace) {
+    if (told_to_stop && std::chrono::steady_clock::now() - *told_to_stop > kGrace) {
       child->kill();
       return environment_error("stopped");
     }
