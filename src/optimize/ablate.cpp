@@ -1,5 +1,7 @@
 #include <fmt/core.h>
 
+#include <map>
+
 #include "base/hash.h"
 #include "optimize/ablations.h"
 #include "optimize/bench_file.h"
@@ -41,22 +43,25 @@ Result<std::vector<std::string>> claimed_methods(const Folder& folder) {
 /// Champion first, then each kernel without a method, in one race.
 Status race_ablations(Folder& folder, Workshop& workshop, const std::string& champion,
                       std::vector<Ablation>& ablations, const Say& say) {
+  // Several methods may hang on one switch: one kernel speaks for all of them.
   std::vector<std::string> texts = {champion};
+  std::map<std::string, size_t> places;
   for (const Ablation& one : ablations) {
-    if (!one.text.empty()) texts.push_back(one.text);
+    if (one.text.empty()) continue;
+    if (places.try_emplace(one.text, texts.size()).second) texts.push_back(one.text);
   }
   if (texts.size() == 1) return Done{};
-  if (say) say(fmt::format("racing the champion without each of {} methods", texts.size() - 1));
+  if (say)
+    say(fmt::format("racing the champion against {} kernels without a method", texts.size() - 1));
   const std::vector<Raced> raced = KW_TRY(workshop.race(texts));
   if (!raced.front().passed)
     return environment_error(
         fmt::format("the champion passed before and does not now: {}", raced.front().problem));
   // What the clock can tell apart differs from kernel to kernel: the baseline's noise says little.
   if (raced.front().measured) folder.state.noise = KW_TRY(workshop.noise(champion));
-  size_t at = 0;
   for (Ablation& one : ablations) {
     if (one.text.empty()) continue;
-    const Raced& result = raced[++at];
+    const Raced& result = raced[places.at(one.text)];
     one.attribution = attribution_of(raced.front(), result);
     KW_TRY(folder.write_stamped(one.file, one.text));
     const std::string bench = one.file.substr(0, one.file.rfind('/')) + "/bench.json";

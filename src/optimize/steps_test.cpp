@@ -300,6 +300,21 @@ TEST_F(Steps, WhatOnlyTheKernelClaimsIsJudgedToo) {
   EXPECT_EQ(ids_in(state.selected), kShuffle);
 }
 
+TEST_F(Steps, MethodsOfOneSwitchShareARace) {
+  open_first();
+  claim({kWide, kShuffle});
+  put_branch("b1", fake_kernel({"us 50", "us VEC=1 80", "sass VEC=4 LDG.E.128",
+                                "sass VEC=4 SHFL.BFLY", "sass VEC=1 LDS"},
+                               "//! method  memory.vectorized_access when VEC > 1, off VEC=1\n"
+                               "//! method  compute.warp_shuffle when VEC > 1, off VEC=1\n"));
+  ASSERT_TRUE(close());
+  EXPECT_EQ(shop_.races.back().size(), 2U) << "the champion, and one kernel without both";
+  EXPECT_EQ(ids_in(reopen().state.effective), kWide + " " + kShuffle);
+  const Json attribution = folder_->read_json("iterv1/attribution.json").value();
+  EXPECT_EQ(attribution["attributions"].items()[0]["note"].as_string(),
+            "goes off with it: compute.warp_shuffle");
+}
+
 TEST_F(Steps, AMethodThatIsNotThereFailed) {
   open_first();
   claim({kWide});
