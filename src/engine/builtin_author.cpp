@@ -7,12 +7,9 @@
 
 #include "base/check.h"
 #include "base/text.h"
-#include "catalog/catalog.h"
 #include "codegen/codegen.h"
+#include "engine/claims.h"
 #include "engine/workshop.h"
-#include "kernel/methods.h"
-#include "kernel/parse.h"
-#include "profile/sass_verdict.h"
 #include "propose/shelf.h"
 
 namespace kw::engine {
@@ -31,7 +28,7 @@ std::string tunes_text(const std::map<std::string, int64_t>& tunes) {
 
 class BuiltinAuthor : public optimize::Author {
  public:
-  explicit BuiltinAuthor(TaskWorkshop& workshop) : workshop_(workshop) {}
+  explicit BuiltinAuthor(TaskWorkshop& workshop) : workshop_(workshop), claims_(workshop) {}
 
   Status open();
   std::string name() const override { return "builtin"; }
@@ -45,13 +42,6 @@ class BuiltinAuthor : public optimize::Author {
     search::Look look;
   };
   propose::Shelf shelf_with(const std::string& parent) const;
-  /// Methods it claims that change nothing when they are switched off, or that its machine code
-  /// does not show.
-  Result<std::vector<std::string>> empty_claims(const propose::Variant& variant,
-                                                const std::string& parent);
-  /// False when machine code can be read and the method is not in it.
-  Result<bool> seen(const std::string& method, const std::string& kernel,
-                    const std::string& without);
   /// Those that compile and run, the fastest first; `refused` says why another does not.
   Result<std::vector<Looked>> looked_at(std::vector<propose::Variant> variants,
                                         std::string& refused);
@@ -59,6 +49,7 @@ class BuiltinAuthor : public optimize::Author {
   std::string why_not(const std::string& method) const;
 
   TaskWorkshop& workshop_;
+  Claims claims_;
   propose::Shelf designs_;
 };
 
@@ -93,30 +84,6 @@ std::string BuiltinAuthor::why_not(const std::string& method) const {
 
 std::string BuiltinAuthor::cannot_apply(const std::string& method, const std::string& parent) {
   return shelf_with(parent).offers(method, workshop_.dims()) ? "" : why_not(method);
-}
-
-Result<bool> BuiltinAuthor::seen(const std::string& method, const std::string& kernel,
-                                 const std::string& without) {
-  const catalog::Method* known = catalog::find(method);
-  const auto here = KW_TRY(workshop_.machine_code(kernel));
-  const auto there = KW_TRY(workshop_.machine_code(without));
-  if (known == nullptr || !here || !there) return true;
-  return profile::sass_verdict(*known, *here, &*there).state != profile::SassState::Absent;
-}
-
-Result<std::vector<std::string>> BuiltinAuthor::empty_claims(const propose::Variant& variant,
-                                                             const std::string& parent) {
-  std::vector<std::string> empty;
-  const kernel::ParseOutcome parsed = kernel::parse(variant.text, "module.cu");
-  if (!parsed.module) return variant.covered;
-  const std::string with = KW_TRY(workshop_.code_of(variant.text));
-  for (const std::string& id : variant.covered) {
-    const auto off = kernel::without_method(*parsed.module, id);
-    const bool same = off && (with.empty() || with == KW_TRY(workshop_.code_of(off->text)));
-    const bool visible = !same && KW_TRY(seen(id, variant.text, off ? off->text : parent));
-    if (!visible) empty.push_back(id);
-  }
-  return empty;
 }
 
 Result<std::vector<BuiltinAuthor::Looked>> BuiltinAuthor::looked_at(
@@ -172,21 +139,25 @@ Result<optimize::Written> BuiltinAuthor::write(const optimize::Assignment& assig
   const std::vector<Looked> looked = KW_TRY(
       looked_at(shelf.variants(wish, std::min(kMostLooks, kLooksPerBranch * branches)), refused));
   std::set<std::string> empty;
-  std::vector<const Looked*> telling, all = chosen(looked, looked.size());
-  for (const Looked* one : all) {
+  std::vector<optimize::Branch> telling, others;
+  for (const Looked* one : chosen(looked, looked.size())) {
     if (telling.size() >= branches) break;
-    const std::vector<std::string> nothing = KW_TRY(empty_claims(one->variant, assignment.parent));
-    empty.insert(nothing.begin(), nothing.end());
-    if (nothing.empty()) telling.push_back(one);
-  }
-  if (all.size() > branches) all.resize(branches);
-  if (!telling.empty()) empty.clear();
-  for (const Looked* one : telling.empty() ? all : telling) {
+    const auto nothing = KW_TRY(claims_.empty(one->variant.text, assignment.parent));
+    bool tells = true;
+    for (const std::string& id : one->variant.covered) {
+      if (std::ranges::find(nothing, id) == nothing.end()) continue;
+      tells = false;
+      empty.insert(id);
+    }
     std::string note = one->variant.origin + tunes_text(one->variant.tunes);
     if (!one->variant.lost.empty()) note += ", without " + join(one->variant.lost, ", ");
-    written.branches.push_back({one->variant.text, std::move(note)});
+    (tells ? telling : others)
+        .push_back({without_claims(one->variant.text, nothing), std::move(note)});
     written.applied = one->variant.covered;
   }
+  if (!telling.empty()) empty.clear();
+  written.branches = std::move(telling.empty() ? others : telling);
+  if (written.branches.size() > branches) written.branches.resize(branches);
   for (const std::string& method : wish.methods) {
     const bool applied = std::ranges::find(written.applied, method) != written.applied.end();
     if (!applied)

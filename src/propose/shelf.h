@@ -31,7 +31,7 @@ struct Variant {
 };
 
 /// The same for texts that are the same module with the same values, however their `tune` lines
-/// are ordered.
+/// are ordered and whatever they claim.
 std::string identity(const std::string& text);
 
 class Shelf {

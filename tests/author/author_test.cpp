@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 #include "catalog/catalog.h"
+#include "engine/claims.h"
 #include "engine/devices.h"
 #include "engine/workers.h"
 #include "engine/workshop.h"
@@ -112,6 +113,9 @@ TEST_P(AuthorOf, EveryBranchIsRightWithAndWithoutItsMethods) {
     const auto claimed = kernel::active_methods(*parsed.module, *tunes);
     for (const std::string& id : written->applied)
       EXPECT_NE(std::ranges::find(claimed, id), claimed.end()) << branch.note << " lacks " << id;
+    const auto empty = engine::Claims(*workshop).empty(branch.text, parent);
+    ASSERT_TRUE(empty) << empty.error().message;
+    EXPECT_EQ(join(*empty, " "), "") << "claimed and not there: " << branch.note;
     kernels.push_back(branch.text);
     names.push_back(branch.note);
     if (&branch != &written->branches.front()) continue;
