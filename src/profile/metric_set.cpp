@@ -46,6 +46,7 @@ const std::vector<Derivation>& derivations() {
        {"store_sectors_per_request", "store_efficiency_pct"},
        [](const Values& v) { return std::optional(v[0] * kSector * v[1] / 100 / kLanes); }},
       {"bank_conflict_pct", {"bank_conflicts", "shared_wavefronts"}, percent_of},
+      {"flops_per_shared_pass", {"fp32_flops", "shared_wavefronts"}, quotient},
       {"lane_efficiency_pct",
        {"active_lanes"},
        [](const Values& v) { return std::optional(std::min(100.0, 100 * v[0] / kLanes)); }},
