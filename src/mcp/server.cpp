@@ -108,12 +108,47 @@ Json tool_row(const Tool& tool, const Revision& revision) {
   return row;
 }
 
+Resources resources_for(const Request& request, const Runner& runner, const Jobs& jobs) {
+  return Resources(runner, jobs,
+                   [&request] { return request.call.cancelled.load() || request.sink.gone(); });
+}
+
+enum class Era : uint8_t { Any, Handshake, Stateless };
+
 }  // namespace
 
 Server::Server(Settings settings) : settings_(std::move(settings)), jobs_(settings_.runner) {}
 
+/// One row per method: which revisions have it, and whether it may run a command.
+struct Server::MethodRow {
+  const char* name;
+  Era era;
+  bool slow;
+  std::optional<Reply> (Server::*serve)(const Request& request);
+};
+
+const Server::MethodRow* Server::find_method(const std::string& name) {
+  static constexpr MethodRow kMethods[] = {
+      {"ping", Era::Handshake, false, &Server::ping},
+      {"logging/setLevel", Era::Handshake, false, &Server::set_level},
+      {"server/discover", Era::Stateless, false, &Server::discover},
+      {"tools/list", Era::Any, false, &Server::list_tools},
+      {"tools/call", Era::Any, true, &Server::call_tool},
+      {"resources/list", Era::Any, true, &Server::list_resources},
+      {"resources/templates/list", Era::Any, false, &Server::list_templates},
+      {"resources/read", Era::Any, true, &Server::read_resource},
+      {"prompts/list", Era::Any, false, &Server::list_prompts},
+      {"prompts/get", Era::Any, false, &Server::fill_prompt},
+  };
+  for (const MethodRow& row : kMethods) {
+    if (name == row.name) return &row;
+  }
+  return nullptr;
+}
+
 bool Server::is_slow(const std::string& method) {
-  return method == "tools/call" || method == "resources/list" || method == "resources/read";
+  const MethodRow* row = find_method(method);
+  return row != nullptr && row->slow;
 }
 
 void Server::note(Session& session, const Message& message) {
@@ -133,72 +168,76 @@ Reply Server::initialize(Session& session, const Json& params) {
       .set("instructions", kInstructions);
 }
 
-Reply Server::discover(const Request& request) {
+std::optional<Reply> Server::discover(const Request& request) {
   return Json::object()
       .set("supportedVersions", revision_names())
       .set("capabilities", abilities(request.revision))
       .set("instructions", kInstructions);
 }
 
-Reply Server::list_tools(const Request& request) {
+std::optional<Reply> Server::list_tools(const Request& request) {
   Json::Array rows;
   for (const Tool* tool : settings_.tools) rows.push_back(tool_row(*tool, request.revision));
   return page("tools", rows, request.params["cursor"]);
 }
 
-Reply Server::set_level(const Request& request) {
+std::optional<Reply> Server::set_level(const Request& request) {
   const int level = log_level(request.params["level"].as_string());
   if (level < 0) return bad_params("\"level\" must be one of the eight levels, debug to emergency");
   request.session.set_level(level);
   return Json::object();
 }
 
+std::optional<Reply> Server::ping(const Request&) { return Json::object(); }
+
+std::optional<Reply> Server::list_resources(const Request& request) {
+  const Resources resources = resources_for(request, settings_.runner, jobs_);
+  return page("resources", resources.rows(request.revision.structured), request.params["cursor"]);
+}
+
+std::optional<Reply> Server::list_templates(const Request& request) {
+  return page("resourceTemplates", Resources::templates(request.revision.structured),
+              request.params["cursor"]);
+}
+
+std::optional<Reply> Server::read_resource(const Request& request) {
+  const int not_found = request.revision.stateless ? kInvalidParams : kResourceNotFound;
+  return resources_for(request, settings_.runner, jobs_)
+      .read(request.params["uri"].as_string(), not_found);
+}
+
+std::optional<Reply> Server::list_prompts(const Request& request) {
+  return page("prompts", prompt_rows(request.revision.structured), request.params["cursor"]);
+}
+
+std::optional<Reply> Server::fill_prompt(const Request& request) {
+  return get_prompt(request.params);
+}
+
 std::optional<Reply> Server::dispatch(Session& session, const Message& message, Sink& sink,
                                       Call& call) {
-  const std::string& method = message.method;
-  const Json& meta = message.params["_meta"];
-  if (method == "initialize") return initialize(session, message.params);
+  if (message.method == "initialize") return initialize(session, message.params);
   const Revision* revision = session.revision();
+  const Json& meta = message.params["_meta"];
   if (meta.contains(kRevisionKey)) {
     const auto named = named_revision(meta);
     if (const Fault* fault = std::get_if<Fault>(&named)) return *fault;
     revision = std::get<const Revision*>(named);
-  } else if (method == "ping") {
-    return Json::object();
+  } else if (revision == nullptr && message.method == "ping") {
+    return Json::object();  // also before a handshake
   } else if (revision == nullptr) {
     return Fault{
         kInvalidRequest,
         "the first request must be \"initialize\", or name its protocol version in \"_meta\"",
         Json::object().set("supported", revision_names())};
   }
-  const Request request{session, *revision, message.params, sink, call};
-  const bool titles = revision->structured;
-  const Resources resources(settings_.runner, jobs_,
-                            [&] { return call.cancelled.load() || sink.gone(); });
-  const Json& cursor = message.params["cursor"];
-  std::optional<Reply> reply;
-  if (method == "tools/list")
-    reply = list_tools(request);
-  else if (method == "tools/call")
-    reply = call_tool(request);
-  else if (method == "resources/list")
-    reply = page("resources", resources.rows(titles), cursor);
-  else if (method == "resources/templates/list")
-    reply = page("resourceTemplates", Resources::templates(titles), cursor);
-  else if (method == "resources/read")
-    reply = resources.read(message.params["uri"].as_string(),
-                           revision->stateless ? kInvalidParams : kResourceNotFound);
-  else if (method == "prompts/list")
-    reply = page("prompts", prompt_rows(titles), cursor);
-  else if (method == "prompts/get")
-    reply = get_prompt(message.params);
-  else if (method == "server/discover" && revision->stateless)
-    reply = discover(request);
-  else if (method == "logging/setLevel" && !revision->stateless)
-    reply = set_level(request);
-  else
-    reply = Fault{kMethodNotFound, fmt::format("there is no method '{}'", method), {}};
-  if (reply) dress(*reply, method, settings_.version, *revision);
+  const MethodRow* row = find_method(message.method);
+  const Era other = revision->stateless ? Era::Handshake : Era::Stateless;
+  if (row == nullptr || row->era == other)
+    return Fault{kMethodNotFound, fmt::format("there is no method '{}'", message.method), {}};
+  std::optional<Reply> reply =
+      (this->*row->serve)({session, *revision, message.params, sink, call});
+  if (reply) dress(*reply, message.method, settings_.version, *revision);
   return reply;
 }
 

@@ -49,15 +49,24 @@ class Server {
   const Settings& settings() const { return settings_; }
 
  private:
+  struct MethodRow;
+  static const MethodRow* find_method(const std::string& name);
+
   std::optional<Reply> dispatch(Session& session, const Message& message, Sink& sink, Call& call);
   Reply initialize(Session& session, const Json& params);
-  Reply discover(const Request& request);
-  Reply list_tools(const Request& request);
+  std::optional<Reply> ping(const Request& request);
+  std::optional<Reply> discover(const Request& request);
+  std::optional<Reply> set_level(const Request& request);
+  std::optional<Reply> list_tools(const Request& request);
   std::optional<Reply> call_tool(const Request& request);
+  std::optional<Reply> list_resources(const Request& request);
+  std::optional<Reply> list_templates(const Request& request);
+  std::optional<Reply> read_resource(const Request& request);
+  std::optional<Reply> list_prompts(const Request& request);
+  std::optional<Reply> fill_prompt(const Request& request);
   Json own_tool(const Request& request, const Tool& tool, const Json& arguments);
   std::optional<Json> follow(const Request& request, const std::string& handle,
                              const Json& arguments);
-  Reply set_level(const Request& request);
 
   const Settings settings_;
   Jobs jobs_;
