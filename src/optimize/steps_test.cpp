@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/text.h"
+#include "optimize/summary.h"
 #include "optimize/test_run.h"
 
 namespace kw::optimize {
@@ -400,6 +401,7 @@ TEST_F(Steps, OverriddenRefusalsAreRecorded) {
   EXPECT_FALSE(refused->ok);
   ASSERT_TRUE(close());
   EXPECT_FALSE(reopen().state.history.items()[0]["overridden"].items().empty());
+  EXPECT_NE(summary_text(folder_->state).find("adopted, gate overridden"), std::string::npos);
 }
 
 TEST_F(Steps, FinalizeRacesBaselineAndBestTogether) {

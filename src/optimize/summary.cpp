@@ -74,10 +74,11 @@ std::string timeline(const State& state) {
       methods.push_back(fmt::format("{} ({})", id, what.as_string()));
     if (methods.empty()) methods = strings_of(row["methods"]);
     const auto ratio = ratio_from_json(row["speedup_vs_best_before"]);
-    text += fmt::format("| {} | {} | {} | {} | {}{} | {} |\n", row["iter"].as_int(),
-                        row["branch"].as_string(), ms_text(row["ms"], row["measured"].as_bool()),
-                        ratio ? ratio_text(*ratio) : "", row["status"].as_string(),
-                        row["adopted"].as_bool() ? ", adopted" : "", cell(join(methods, ", ")));
+    text += fmt::format(
+        "| {} | {} | {} | {} | {}{}{} | {} |\n", row["iter"].as_int(), row["branch"].as_string(),
+        ms_text(row["ms"], row["measured"].as_bool()), ratio ? ratio_text(*ratio) : "",
+        row["status"].as_string(), row["adopted"].as_bool() ? ", adopted" : "",
+        row["overridden"].items().empty() ? "" : ", gate overridden", cell(join(methods, ", ")));
   }
   if (state.history.items().empty()) text += "| | | | | no iteration was closed | |\n";
   return text + "\n";
