@@ -37,7 +37,14 @@ Result<std::vector<std::string>> Claims::empty(const std::string& text, const st
   if (!parsed.module) return out;
   const auto tunes = kernel::default_tunes(*parsed.module);
   if (!tunes) return out;
-  for (const std::string& id : kernel::active_methods(*parsed.module, *tunes)) {
+  const std::vector<std::string> ids = kernel::active_methods(*parsed.module, *tunes);
+  std::vector<std::string> needed = {text};
+  for (const std::string& id : ids) {
+    if (const auto off = kernel::without_method(*parsed.module, id)) needed.push_back(off->text);
+  }
+  std::erase_if(needed, [this](const std::string& one) { return codes_.count(one) > 0; });
+  workshop_.expect(needed);
+  for (const std::string& id : ids) {
     const auto off = kernel::without_method(*parsed.module, id);
     const bool same = off && *KW_TRY(code_of(text)) == *KW_TRY(code_of(off->text));
     if (same || !KW_TRY(seen(id, text, off ? off->text : parent))) out.push_back(id);

@@ -51,6 +51,7 @@ class SayingWorkshop : public TaskWorkshop {
   Result<std::vector<search::Look>> screen(const std::vector<std::string>&) override {
     return std::vector<search::Look>{};
   }
+  void expect(const std::vector<std::string>&) override {}
   Result<std::string> code_of(const std::string& kernel) override {
     ++compiles;
     return std::string(kernel.find("WIDE in 1") != std::string::npos ? "wide" : "narrow");

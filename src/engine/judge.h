@@ -99,6 +99,8 @@ class Judge : public search::Evaluator {
   /// What runs at dims(): PTX of the kernels and how they are launched. "" when they do not compile
   /// or the module does not serve that shape.
   Result<std::string> code_of(const record::Candidate& candidate);
+  /// Begins to compile for dims() what code_of() will be asked for.
+  void expect(const search::Candidates& candidates);
   /// What screening estimated at dims(); nullptr when it has not looked.
   const Cost* cost(const std::string& id) const;
   /// What it counted there; empty when it has not.

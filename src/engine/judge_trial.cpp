@@ -92,6 +92,19 @@ Result<std::string> Judge::code_of(const record::Candidate& candidate) {
   return code;
 }
 
+void Judge::expect(const search::Candidates& candidates) {
+  const exec::Device& device = *lanes_.first().tools.verify.virtual_gpu;
+  for (const record::Candidate& candidate : candidates) {
+    const Result<kernel::Module> module = parse_module(candidate.text, "module.cu");
+    if (!module) continue;
+    auto request = first().compile_request(*module, fixed_for(device, candidate),
+                                           request_.verify.timeout_seconds);
+    if (!request) continue;
+    request->image = exec::ImageKind::Ptx;
+    ahead_->ahead(std::move(*request));
+  }
+}
+
 Result<VerifyReport> Judge::verify(const record::Candidate& candidate) {
   KW_TRY(os::check_interrupted());
   KW_TRY(run_.add(candidate));

@@ -115,6 +115,9 @@ class EngineWorkshop : public TaskWorkshop {
   std::string task_name() const override { return task_->name; }
   bool measures() const override { return judge_->measures(); }
   Result<std::vector<search::Look>> screen(const std::vector<std::string>& kernels) override;
+  void expect(const std::vector<std::string>& kernels) override {
+    judge_->expect(as_candidates(kernels));
+  }
   Result<std::string> code_of(const std::string& kernel) override;
   Result<std::vector<optimize::Raced>> race(const std::vector<std::string>& kernels) override;
   Result<std::optional<optimize::Noise>> noise(const std::string& kernel) override;
