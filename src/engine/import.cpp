@@ -193,6 +193,13 @@ Result<std::string> read_kernel_text(const std::string& path, const ImportOption
   notes->push_back(fmt::format("{} was imported: its launcher '{}' became a plan", report.file,
                                report.result.launcher));
   notes->insert(notes->end(), report.result.notes.begin(), report.result.notes.end());
+  std::string told;
+  for (size_t i = 0; i + 1 < report.task_words.size(); i += 2) {
+    if (report.task_words[i] == "--input")
+      told += " --input " + shell_quote(report.task_words[i + 1]);
+  }
+  if (!told.empty())
+    notes->push_back("the reference does not say its dtypes; whoever reads it needs" + told);
   return report.result.module;
 }
 
