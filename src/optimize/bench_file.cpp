@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <numeric>
+#include <string_view>
+
+#include "base/text.h"
 
 namespace kw::optimize {
 namespace {
@@ -20,6 +23,23 @@ Json times_document(const Raced& raced) {
   Json samples = Json::array();
   for (const double us : all) samples.push(us / 1000);
   return json.set("samples_ms", std::move(samples));
+}
+
+/// The judge's copy of a kernel goes away with it: what shows a fault again must name the run's
+/// own.
+Json with_own_path(const Json& details, const std::string& path) {
+  constexpr std::string_view kBegin = "kernelwright verify ", kEnd = "/module.cu ";
+  std::string word = Json(shell_quote(path)).dump();
+  word = word.substr(1, word.size() - 2);
+  std::string text = details.dump();
+  for (size_t at = text.find(kBegin); at != std::string::npos; at = text.find(kBegin, at)) {
+    at += kBegin.size();
+    const size_t end = text.find(kEnd, at), space = text.find(' ', at);
+    if (end == std::string::npos || space != end + kEnd.size() - 1) continue;
+    text.replace(at, space - at, word);
+  }
+  const Result<Json> read = Json::parse(text);
+  return read ? *read : details;
 }
 
 }  // namespace
@@ -39,7 +59,7 @@ Json bench_document(const State& state, const std::string& file, const Raced& ra
   if (raced.ratio) json.set("speedup", to_json(*raced.ratio));
   if (!raced.problem.empty())
     json.set("error", Json::object().set("code", raced.verdict).set("message", raced.problem));
-  return json.set("details", raced.details);
+  return json.set("details", with_own_path(raced.details, state.run_dir + "/" + file));
 }
 
 std::string time_text(const std::optional<double>& us, bool measured) {
