@@ -4,10 +4,10 @@
 #include <vector>
 
 #include "base/hash.h"
-#include "compile/scratch.h"
 #include "kDeviceFiles.inc"
 #include "kNvrtcFiles.inc"
 #include "os/files.h"
+#include "os/scratch.h"
 
 namespace kw::compile {
 namespace {
@@ -55,7 +55,7 @@ Result<std::string> own_header_folder(HeaderSet set) {
   const std::string cached = os::cache_directory() + "/" + name;
   if (unpack(set, cached)) return cached;
   // Kept until the process ends: compilers made later share it.
-  static Result<ScratchFolder> temporary = ScratchFolder::make();
+  static Result<os::ScratchFolder> temporary = os::ScratchFolder::make("compile");
   if (!temporary) return temporary.error();
   const std::string folder = temporary->path() + "/" + name;
   if (auto unpacked = unpack(set, folder); !unpacked) return std::move(unpacked).error();

@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "base/text.h"
-#include "compile/scratch.h"
 #include "os/files.h"
 #include "os/interrupt.h"
 #include "os/process.h"
+#include "os/scratch.h"
 
 namespace kw::compile {
 namespace {
@@ -72,7 +72,7 @@ Result<std::string> disassemble(std::string_view cubin, const Disassembler& tool
         "nvidia-cuda-nvdisasm (or triton, which brings one), or install a CUDA toolkit and set "
         "$CUDA_HOME");
   }
-  const ScratchFolder scratch = KW_TRY(ScratchFolder::make());
+  const os::ScratchFolder scratch = KW_TRY(os::ScratchFolder::make("compile"));
   const std::string file = scratch.path() + "/kernel.cubin";
   KW_TRY(os::write_file(file, cubin, os::Sync::No));
   std::vector<std::string> reasons;

@@ -6,8 +6,8 @@
 #include <filesystem>
 
 #include "compile/program_compiler.h"
-#include "compile/scratch.h"
 #include "os/files.h"
+#include "os/scratch.h"
 
 namespace kw::compile {
 namespace {
@@ -18,7 +18,7 @@ constexpr const char* kListing = "echo '.section .text.k,\"ax\"'\n";
 class Disassemble : public ::testing::Test {
  protected:
   void SetUp() override {
-    auto made = ScratchFolder::make();
+    auto made = os::ScratchFolder::make("compile");
     ASSERT_TRUE(made) << made.error().message;
     folder_.emplace(std::move(made).value());
   }
@@ -28,7 +28,7 @@ class Disassemble : public ::testing::Test {
     ::chmod(path.c_str(), 0755);
     return path;
   }
-  std::optional<ScratchFolder> folder_;
+  std::optional<os::ScratchFolder> folder_;
 };
 
 TEST_F(Disassemble, SaysHowToGetATool) {

@@ -18,12 +18,12 @@
 #include "base/text.h"
 #include "compile/device_headers.h"
 #include "compile/messages.h"
-#include "compile/scratch.h"
 #include "compile/wire.h"
 #include "compile/worker.h"
 #include "kernel/inject.h"
 #include "os/files.h"
 #include "os/interrupt.h"
+#include "os/scratch.h"
 
 namespace kw::compile {
 namespace {
@@ -52,7 +52,7 @@ std::string absolute(const std::string& folder) {
 
 struct NvrtcCompiler::Worker {
   std::unique_ptr<os::Child> child;
-  std::optional<ScratchFolder> scratch;
+  std::optional<os::ScratchFolder> scratch;
   std::vector<std::string> extra_folders;  // it may read these too
   std::set<std::string> precompiled;       // header sets it has seen
   int compiles = 0;
@@ -74,7 +74,7 @@ NvrtcCompiler::NvrtcCompiler(FoundNvrtc nvrtc, FoundHeaders headers, NvrtcOption
     const std::string named = os::env("KERNELWRIGHT_WORKER");
     options_.worker_argv = {named.empty() ? os::self_path() : named, kWorkerCommand};
   }
-  ScratchFolder::sweep();
+  os::ScratchFolder::sweep("compile");
 }
 
 NvrtcCompiler::~NvrtcCompiler() = default;
@@ -97,7 +97,7 @@ Result<std::unique_ptr<NvrtcCompiler::Worker>> NvrtcCompiler::start_worker(
     const std::vector<std::string>& extra_folders) {
   auto worker = std::make_unique<Worker>();
   worker->extra_folders = extra_folders;
-  worker->scratch = KW_TRY(ScratchFolder::make());
+  worker->scratch = KW_TRY(os::ScratchFolder::make("compile"));
   const std::string& scratch = worker->scratch->path();
   const bool room = os::free_space(scratch) >= kSpaceToPrecompile;
   worker->precompiles = precompile_ && room;

@@ -9,10 +9,10 @@
 #include "compile/entries.h"
 #include "compile/messages.h"
 #include "compile/resources.h"
-#include "compile/scratch.h"
 #include "kernel/inject.h"
 #include "os/files.h"
 #include "os/process.h"
+#include "os/scratch.h"
 #include "os/spawn.h"
 
 namespace kw::compile {
@@ -160,7 +160,7 @@ Result<exec::CompileOutcome> ProgramCompiler::compile(const exec::CompileRequest
   exec::CompileRequest request = given;
   request.file_name = quotable(request.file_name);
   const double start = os::monotonic_seconds(), deadline = start + request.timeout_seconds;
-  const ScratchFolder scratch = KW_TRY(ScratchFolder::make());
+  const os::ScratchFolder scratch = KW_TRY(os::ScratchFolder::make("compile"));
   const std::string input = scratch.path() + "/input.cu", output = scratch.path() + "/output.ptx";
   const std::string text =
       fmt::format("#line 1 \"{}\"\n", request.file_name) +

@@ -8,11 +8,11 @@
 
 #include "base/text.h"
 #include "catalog/metric.h"
-#include "compile/scratch.h"
 #include "gpu/profiled_call.h"
 #include "os/files.h"
 #include "os/interrupt.h"
 #include "os/process.h"
+#include "os/scratch.h"
 #include "profile/ncu.h"
 #include "profile/ncu_table.h"
 
@@ -224,7 +224,7 @@ Result<NcuProfile> profile_call(const NcuRequest& request) {
     if (const std::string& why = learnt(request.ncu).forbidden; !why.empty())
       return NcuProfile{"", why, ""};
   }
-  const compile::ScratchFolder scratch = KW_TRY(compile::ScratchFolder::make());
+  const os::ScratchFolder scratch = KW_TRY(os::ScratchFolder::make("compile"));
   return NcuSession(request, scratch.path()).run();
 }
 

@@ -358,14 +358,7 @@ Status Synthesis::search() {
   JudgeRequest ask;
   ask.task = &*task_;
   ask.verify.reference_path = request_.reference;
-  for (const std::string& input : request_.inputs) {
-    ask.verify.task_options.emplace_back("--input");
-    ask.verify.task_options.push_back(input);
-  }
-  if (!request_.function.empty()) {
-    ask.verify.task_options.emplace_back("--function");
-    ask.verify.task_options.push_back(request_.function);
-  }
+  ask.verify.task_options = task_options(request_.inputs, request_.function);
   ask.verify.seed = request_.seed;
   ask.verify.target = request_.target == "auto" ? "" : request_.target;
   ask.verify.timeout_seconds = request_.timeout_seconds;

@@ -87,6 +87,14 @@ verify::GateRequest gate_request(const VerifyRequest& request, const VerifyTools
 
 }  // namespace
 
+std::vector<std::string> task_options(const std::vector<std::string>& inputs,
+                                      const std::string& function) {
+  std::vector<std::string> words;
+  for (const std::string& input : inputs) words.insert(words.end(), {"--input", input});
+  if (!function.empty()) words.insert(words.end(), {"--function", function});
+  return words;
+}
+
 Status check_family(const std::string& name) {
   const std::vector<std::string>& names = verify::all_families();
   if (std::find(names.begin(), names.end(), name) != names.end()) return Done{};

@@ -67,6 +67,10 @@ struct VerifyPools {
   std::optional<verify::Pool> small, large;  // for the virtual GPU, for the GPU
 };
 
+/// VerifyRequest::task_options of a task that was asked for like this.
+std::vector<std::string> task_options(const std::vector<std::string>& inputs,
+                                      const std::string& function);
+
 /// Text that is no module is a rejected candidate, not an Error. Without `pools`, fresh ones.
 Result<VerifyReport> verify_module(const std::string& module_text, const task::Task& task,
                                    const VerifyRequest& request, const VerifyTools& tools,

@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "base/hash.h"
-#include "compile/scratch.h"
 #include "engine/bench_tools.h"
 #include "engine/devices.h"
 #include "engine/doctor.h"
@@ -14,6 +13,7 @@
 #include "engine/lanes.h"
 #include "engine/verify_tools.h"
 #include "os/files.h"
+#include "os/scratch.h"
 #include "store/run.h"
 
 namespace kw::engine {
@@ -77,13 +77,13 @@ optimize::Raced raced(const Racer& racer) {
 
 /// Where the judge keeps what it judged: the folder that was named, or one that goes away.
 struct Keeping {
-  std::optional<compile::ScratchFolder> passing;
+  std::optional<os::ScratchFolder> passing;
   std::optional<store::Run> run;
 
   Status open(const WorkshopRequest& request, const task::Task& task) {
     std::string folder = request.folder;
     if (folder.empty()) {
-      passing.emplace(KW_TRY(compile::ScratchFolder::make()));
+      passing.emplace(KW_TRY(os::ScratchFolder::make("compile")));
       folder = passing->path() + "/judged";
     }
     if (os::exists(folder + "/run.json")) {
@@ -205,14 +205,7 @@ Status EngineWorkshop::open_judge() {
   JudgeRequest ask;
   ask.task = &*task_;
   ask.verify.reference_path = request_.reference;
-  for (const std::string& input : request_.inputs) {
-    ask.verify.task_options.emplace_back("--input");
-    ask.verify.task_options.push_back(input);
-  }
-  if (!request_.function.empty()) {
-    ask.verify.task_options.emplace_back("--function");
-    ask.verify.task_options.push_back(request_.function);
-  }
+  ask.verify.task_options = task_options(request_.inputs, request_.function);
   ask.verify.seed = request_.seed;
   ask.verify.target = request_.target == "auto" ? "" : request_.target;
   ask.verify.timeout_seconds = request_.timeout_seconds;

@@ -5,29 +5,26 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/result.h"
+#include "os/scratch.h"
 
 namespace kw::mcp {
 
 class Scratch {
  public:
-  /// A new folder that only we can look into.
   static Result<std::shared_ptr<Scratch>> make();
-  ~Scratch();
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
-
   /// Removes what servers left that were killed long ago.
   static void sweep();
-  const std::string& folder() const { return folder_; }
+  const std::string& folder() const { return folder_.path(); }
 
   /// The path of a new file with this text.
   Result<std::string> write(const std::string& name, std::string_view text);
 
  private:
-  explicit Scratch(std::string folder) : folder_(std::move(folder)) {}
-  std::string folder_;
+  explicit Scratch(os::ScratchFolder folder) : folder_(std::move(folder)) {}
+  os::ScratchFolder folder_;
 };
 
 }  // namespace kw::mcp

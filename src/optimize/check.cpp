@@ -1,5 +1,6 @@
 #include <fmt/core.h>
 
+#include <map>
 #include <optional>
 
 #include "optimize/ablations.h"
@@ -39,8 +40,7 @@ class MethodWatch {
         ablation.attribution.kind == Attribution::Kind::Broken ||
         ablation.attribution.kind == Attribution::Kind::Essential)
       return seen;
-    const Examined other =
-        KW_TRY(workshop_.examine(ablation.text, ablation.attribution.ablated_us, ""));
+    const Examined& other = *KW_TRY(examined(ablation));
     const Sighting counted = seen_by_counters(method, champion_.metrics, other.metrics);
     const bool absent = seen.state == profile::SassState::Absent;
     const bool other_launches = champion_.launches != other.launches;
@@ -53,7 +53,10 @@ class MethodWatch {
   Result<std::optional<Code>> compared(const Ablation& ablation, std::string& with) {
     if (!ablation.text.empty() && ablation.attribution.kind != Attribution::Kind::Broken) {
       with = "ablated";
-      return workshop_.machine_code(ablation.text);
+      auto known = codes_.find(ablation.text);
+      if (known == codes_.end())
+        known = codes_.emplace(ablation.text, KW_TRY(workshop_.machine_code(ablation.text))).first;
+      return known->second;
     }
     with = "parent";
     if (!parent_) {
@@ -63,10 +66,22 @@ class MethodWatch {
     return *parent_;
   }
 
+  Result<const Examined*> examined(const Ablation& ablation) {
+    auto known = examined_.find(ablation.text);
+    if (known == examined_.end()) {
+      Examined seen = KW_TRY(workshop_.examine(ablation.text, ablation.attribution.ablated_us, ""));
+      known = examined_.emplace(ablation.text, std::move(seen)).first;
+    }
+    return &known->second;
+  }
+
   Folder& folder_;
   Workshop& workshop_;
   const Examined& champion_;
   std::optional<std::optional<Code>> parent_;
+  // By text: methods of one switch have the same kernel without them.
+  std::map<std::string, std::optional<Code>> codes_;
+  std::map<std::string, Examined> examined_;
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "compile/scratch.h"
+#include "os/scratch.h"
 
 #include <fmt/core.h>
 #include <signal.h>
@@ -15,14 +15,16 @@
 #include "base/text.h"
 #include "os/files.h"
 
-namespace kw::compile {
+namespace kw::os {
 namespace {
 
-constexpr const char* kPrefix = "kernelwright-compile-";
-
 std::string temporary_root() {
-  const std::string named = os::env("TMPDIR");
+  const std::string named = env("TMPDIR");
   return named.empty() ? "/tmp" : named;
+}
+
+std::string start_of(const std::string& kind) {
+  return fmt::format("{}/kernelwright-{}-", temporary_root(), kind);
 }
 
 void remove_folder(const std::string& path) {
@@ -38,8 +40,8 @@ bool older_than_a_day(const std::string& path) {
 
 }  // namespace
 
-Result<ScratchFolder> ScratchFolder::make() {
-  std::string pattern = fmt::format("{}/{}{}-XXXXXX", temporary_root(), kPrefix, ::getpid());
+Result<ScratchFolder> ScratchFolder::make(const std::string& kind) {
+  std::string pattern = fmt::format("{}{}-XXXXXX", start_of(kind), ::getpid());
   if (::mkdtemp(pattern.data()) == nullptr) {
     return environment_error(
         fmt::format("no temporary folder can be made in {}: {}; set TMPDIR to a writable one",
@@ -60,13 +62,13 @@ ScratchFolder& ScratchFolder::operator=(ScratchFolder&& other) noexcept {
 
 ScratchFolder::~ScratchFolder() { remove_folder(path_); }
 
-void ScratchFolder::sweep() {
-  const std::string start = temporary_root() + "/" + kPrefix;
-  for (const std::string& path : os::glob(start + "*")) {
+void ScratchFolder::sweep(const std::string& kind) {
+  const std::string start = start_of(kind);
+  for (const std::string& path : glob(start + "*")) {
     const auto pid = parse_int(split(path.substr(start.size()), '-').front());
     const bool dead = pid && *pid > 0 && ::kill(static_cast<pid_t>(*pid), 0) != 0 && errno == ESRCH;
     if (dead && older_than_a_day(path)) remove_folder(path);
   }
 }
 
-}  // namespace kw::compile
+}  // namespace kw::os

@@ -5,23 +5,24 @@
 
 #include "base/result.h"
 
-namespace kw::compile {
+namespace kw::os {
 
 class ScratchFolder {
  public:
-  /// In $TMPDIR or /tmp; environment Error when none can be made there.
-  static Result<ScratchFolder> make();
+  /// "kernelwright-KIND-…" in $TMPDIR or /tmp, for us alone; environment Error when none can be
+  /// made there.
+  static Result<ScratchFolder> make(const std::string& kind);
   ScratchFolder(ScratchFolder&& other) noexcept;
   ScratchFolder& operator=(ScratchFolder&& other) noexcept;
   ~ScratchFolder();
   const std::string& path() const { return path_; }
 
-  /// Removes what processes that were killed left behind.
-  static void sweep();
+  /// Removes what processes that were killed long ago left behind of that kind.
+  static void sweep(const std::string& kind);
 
  private:
   ScratchFolder() = default;
   std::string path_;
 };
 
-}  // namespace kw::compile
+}  // namespace kw::os

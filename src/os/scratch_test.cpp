@@ -1,4 +1,4 @@
-#include "compile/scratch.h"
+#include "os/scratch.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -9,28 +9,28 @@
 
 #include "os/files.h"
 
-namespace kw::compile {
+namespace kw::os {
 namespace {
 
 TEST(ScratchFolder, GoesWithItsOwner) {
   std::string path;
   {
-    auto folder = ScratchFolder::make();
+    auto folder = ScratchFolder::make("compile");
     ASSERT_TRUE(folder);
     path = folder->path();
-    ASSERT_TRUE(os::make_directories(path + "/a/b"));
-    ASSERT_TRUE(os::write_file(path + "/a/b/c", "x"));
+    ASSERT_TRUE(make_directories(path + "/a/b"));
+    ASSERT_TRUE(write_file(path + "/a/b/c", "x"));
     ScratchFolder moved = std::move(folder).value();
     EXPECT_EQ(moved.path(), path);
-    EXPECT_TRUE(os::exists(path));
+    EXPECT_TRUE(exists(path));
   }
-  EXPECT_FALSE(os::exists(path));
+  EXPECT_FALSE(exists(path));
 }
 
 TEST(ScratchFolder, SaysWhereItCannotBe) {
-  const std::string before = os::env("TMPDIR");
+  const std::string before = env("TMPDIR");
   ::setenv("TMPDIR", "/no/such/folder", 1);
-  const auto folder = ScratchFolder::make();
+  const auto folder = ScratchFolder::make("compile");
   if (before.empty()) {
     ::unsetenv("TMPDIR");
   } else {
@@ -46,21 +46,21 @@ TEST(ScratchFolder, SweepTakesOnlyWhatIsOldAndDead) {
   if (dead == 0) ::_exit(0);
   ::waitpid(dead, nullptr, 0);
   const std::string start =
-      (os::env("TMPDIR").empty() ? "/tmp" : os::env("TMPDIR")) + "/kernelwright-compile-";
+      (env("TMPDIR").empty() ? "/tmp" : env("TMPDIR")) + "/kernelwright-compile-";
   const std::string old_dead = start + std::to_string(dead) + "-old",
                     new_dead = start + std::to_string(dead) + "-new",
                     old_alive = start + std::to_string(::getpid()) + "-old";
   for (const std::string& path : {old_dead, new_dead, old_alive})
-    ASSERT_TRUE(os::make_directories(path));
+    ASSERT_TRUE(make_directories(path));
   const timespec long_ago[2] = {{1000000, 0}, {1000000, 0}};
   for (const std::string& path : {old_dead, old_alive})
     ::utimensat(AT_FDCWD, path.c_str(), long_ago, 0);
-  ScratchFolder::sweep();
-  EXPECT_FALSE(os::exists(old_dead));
-  EXPECT_TRUE(os::exists(new_dead));
-  EXPECT_TRUE(os::exists(old_alive));
+  ScratchFolder::sweep("compile");
+  EXPECT_FALSE(exists(old_dead));
+  EXPECT_TRUE(exists(new_dead));
+  EXPECT_TRUE(exists(old_alive));
   for (const std::string& path : {new_dead, old_alive}) ::rmdir(path.c_str());
 }
 
 }  // namespace
-}  // namespace kw::compile
+}  // namespace kw::os
