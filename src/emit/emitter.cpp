@@ -379,6 +379,12 @@ Value Emitter::movement(NodeId id, const Index& index) {
         at[d] = node.shape[d] - Dim(1) - at[d];
       }
       break;
+    case Op::Window: {
+      const auto d = static_cast<size_t>(node.attrs.dims[0]);
+      at.pop_back();
+      at[d] = index[d] * Dim(node.attrs.steps[0]) + index.back() * Dim(node.attrs.steps[1]);
+      break;
+    }
     case Op::Pad:
       return padded(id, index);
     case Op::Concat:

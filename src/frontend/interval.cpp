@@ -75,6 +75,7 @@ bool moves_only(Op op) {
     case Op::Expand:
     case Op::Slice:
     case Op::Flip:
+    case Op::Window:
     case Op::Gather:
     case Op::IndexSelect:
     case Op::SortValues:

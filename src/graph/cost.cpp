@@ -34,7 +34,8 @@ double flops_of(const Graph& graph, const Node& node, const Demand& demand) {
     case OpKind::Contraction:
       return info.flops * demanded_elements(demand, node.shape) *
              static_cast<double>(first.shape.back().value());
-    case OpKind::Movement: {  // a scatter that sums: one addition per source element
+    case OpKind::Movement: {  // sums in moving: one addition per source element
+      if (node.op == Op::Fold) return info.flops * input_elements(graph, node, demand);
       if (node.attrs.scatter == ScatterMode::Set) return 0;
       const Node& source = graph[node.inputs.back()];
       return info.flops * static_cast<double>(count_of(source.shape).value());

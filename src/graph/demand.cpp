@@ -1,6 +1,7 @@
 #include "graph/demand.h"
 
 #include <algorithm>
+#include <numeric>
 #include <set>
 
 namespace kw::graph {
@@ -191,6 +192,34 @@ Box concat_box(const Graph& graph, const Node& node, size_t which, const Box& bo
   return result;
 }
 
+// All elements of the windows asked for, without those that wide strides jump over.
+Box window_box(const Attrs& attrs, const Box& box) {
+  const auto dim = static_cast<size_t>(attrs.dims[0]);
+  const Range &places = box[dim], &inside = box.back();
+  Box result(box.begin(), box.end() - 1);
+  const int64_t step = std::gcd(places.count > 1 ? places.step * attrs.steps[0] : 0,
+                                inside.count > 1 ? inside.step * attrs.steps[1] : 0);
+  Range& range = result[dim];
+  range.start = places.start * attrs.steps[0] + inside.start * attrs.steps[1];
+  const int64_t last = places.last() * attrs.steps[0] + inside.last() * attrs.steps[1];
+  range.step = std::max<int64_t>(step, 1);
+  range.count = (last - range.start) / range.step + 1;
+  return result;
+}
+
+// Every window that may reach into the box.
+Box fold_box(const Attrs& attrs, const Shape& from, const Box& box) {
+  const auto dim = static_cast<size_t>(attrs.dims[0]);
+  Box result = box;
+  result.push_back(full(from.back()));
+  const int64_t reach = (from.back().value() - 1) * attrs.steps[1];
+  const int64_t low =
+      std::max<int64_t>(0, (box[dim].start - reach + attrs.steps[0] - 1) / attrs.steps[0]);
+  const int64_t high = std::min(from[dim].value() - 1, box[dim].last() / attrs.steps[0]);
+  result[dim] = {low, high - low + 1, 1};
+  return result;
+}
+
 Box movement_box(const Graph& graph, const Node& node, size_t which, const Box& box) {
   const Shape& from = graph[node.inputs[which]].shape;
   const Attrs& attrs = node.attrs;
@@ -221,6 +250,10 @@ Box movement_box(const Graph& graph, const Node& node, size_t which, const Box& 
         range.start = from[static_cast<size_t>(dim)].value() - 1 - range.last();
       }
       return result;
+    case Op::Window:
+      return window_box(attrs, box);
+    case Op::Fold:
+      return fold_box(attrs, from, box);
     case Op::Concat:
       return concat_box(graph, node, which, box);
     default:

@@ -261,6 +261,44 @@ Result<Signature> pad(const Scope& s) {
   return Signature{s.in(0).dtype, to};
 }
 
+// Window and Fold agree on one thing: every element of every window lies inside.
+Status check_windows(const Scope& s, const Shape& whole, const Shape& windows) {
+  const Attrs& attrs = s.node.attrs;
+  KW_TRY(check_one_dim(s, static_cast<int>(whole.size())));
+  KW_TRY(check_count(s, attrs.steps.size(), 2, "steps"));
+  KW_TRY(check_count(s, windows.size(), whole.size() + 1, "extents"));
+  const auto dim = static_cast<size_t>(attrs.dims[0]);
+  for (size_t i = 0; i < whole.size(); ++i) {
+    if (i != dim && !(whole[i] == windows[i])) {
+      return s.refuse(fmt::format("extents differ in dim {}", i));
+    }
+  }
+  const int64_t count = windows[dim].value(), size = windows.back().value();
+  const int64_t stride = attrs.steps[0], dilation = attrs.steps[1];
+  if (stride <= 0 || dilation <= 0) return s.refuse("steps must be positive");
+  if (count < 0 || size < 0) return s.refuse("extents must not be negative");
+  if (count == 0 || size == 0) return Done{};
+  const int64_t last = whole[dim].value() - 1;
+  const bool inside =
+      count - 1 <= last / stride && size - 1 <= (last - (count - 1) * stride) / dilation;
+  if (!inside || last < 0) {
+    return s.refuse(
+        fmt::format("windows reach outside of the {} elements of dim {}", last + 1, dim));
+  }
+  return Done{};
+}
+
+Result<Signature> window(const Scope& s) {
+  KW_TRY(check_windows(s, s.in(0).shape, s.node.shape));
+  return Signature{s.in(0).dtype, s.node.shape};
+}
+
+Result<Signature> fold(const Scope& s) {
+  KW_TRY(check_windows(s, s.node.shape, s.in(0).shape));
+  if (s.in(0).dtype == DType::Bool || is_packed(s.in(0).dtype)) return s.refuse("needs numbers");
+  return Signature{s.in(0).dtype, s.node.shape};
+}
+
 Result<Signature> concat(const Scope& s) {
   if (s.node.inputs.empty()) return s.refuse("needs an input");
   KW_TRY(check_one_dim(s, s.rank()));
@@ -343,6 +381,10 @@ Result<Signature> movement(const Scope& s) {
     case Op::Flip:
       KW_TRY(check_dims(s, s.rank()));
       return Signature{s.in(0).dtype, s.in(0).shape};
+    case Op::Window:
+      return window(s);
+    case Op::Fold:
+      return fold(s);
     case Op::Concat:
       return concat(s);
     case Op::Scatter:

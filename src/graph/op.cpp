@@ -122,6 +122,8 @@ constexpr std::array<OpInfo, kOps> kTable = {{
     movement("slice", 1),
     movement("pad", 1),
     movement("flip", 1),
+    movement("window", 1),
+    {"fold", OpKind::Movement, 1, kRounds, kSmooth, 1},
     movement("concat", -1),
     movement("gather", 2),
     movement("index_select", 2),

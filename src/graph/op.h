@@ -115,6 +115,10 @@ enum class Op : uint8_t {
   Slice,   // attrs.starts, attrs.steps per dim (steps > 0)
   Pad,     // attrs.starts: how many in front, per dim; the rest behind; filled with attrs.number
   Flip,    // every one of attrs.dims
+  Window,  // attrs.dims[0] = d, attrs.steps = {stride, dilation}: out[…, i, …, k] =
+           // x[…, i * stride + k * dilation, …] with i along d and k along a new last dim
+  Fold,    // what Window's derivative is: out[…, p, …] = the sum of all x[…, i, …, k] with
+           // i * stride + k * dilation == p; the last dim goes, d has the node's extent
   Concat,  // along attrs.dims[0]
   Gather,  // x, index (int64, same extents elsewhere): torch.gather along attrs.dims[0]
   IndexSelect,  // x, index (int64, rank 1): along attrs.dims[0]

@@ -26,6 +26,7 @@ bool is_view_op(Op op) {
     case Op::Expand:
     case Op::Slice:
     case Op::Flip:
+    case Op::Window:
       return true;
     default:
       return false;
@@ -59,6 +60,14 @@ View flipped(const Node& op, const View& in) {
     if (in.shape[d] > 0) out.offset += (in.shape[d] - 1) * in.strides[d];
     out.strides[d] = -in.strides[d];
   }
+  return out;
+}
+
+View windowed(const Node& op, const View& in, const Extents& shape) {
+  View out{shape, in.strides, in.offset};
+  const auto d = static_cast<size_t>(op.attrs.dims[0]);
+  out.strides.push_back(in.strides[d] * op.attrs.steps[1]);
+  out.strides[d] = in.strides[d] * op.attrs.steps[0];
   return out;
 }
 
@@ -97,6 +106,8 @@ std::optional<View> see_through(const Node& op, const View& in) {
       return sliced(op, in, shape);
     case Op::Flip:
       return flipped(op, in);
+    case Op::Window:
+      return windowed(op, in, shape);
     default:
       KW_CHECK(false, "only view ops are seen through");
   }

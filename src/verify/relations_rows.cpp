@@ -172,6 +172,10 @@ class RowSearch {
       }
       case Op::Pad:
         return extent(node, axis) == extent(from, axis) ? batched(axis) : mixed();
+      case Op::Window:
+      case Op::Fold:  // the last dim of a Fold's input is gone, of a Window's result new
+        if (axis >= static_cast<int>(node.shape.size())) return mixed();
+        return contains(node.attrs.dims, axis) ? mixed() : batched(axis);
       case Op::Flip:
         return contains(node.attrs.dims, axis) ? mixed() : batched(axis);
       case Op::IndexSelect:

@@ -145,7 +145,8 @@ bool moves_only(const graph::Graph& graph, graph::NodeId output) {
     const graph::Node& node = graph[id];
     const graph::OpKind kind = graph::op_info(node.op).kind;
     const bool combines =
-        node.op == graph::Op::Scatter && node.attrs.scatter != graph::ScatterMode::Set;
+        node.op == graph::Op::Fold ||
+        (node.op == graph::Op::Scatter && node.attrs.scatter != graph::ScatterMode::Set);
     if ((kind != graph::OpKind::Movement && kind != graph::OpKind::Source) || combines)
       return false;
     for (const graph::NodeId input : node.inputs) needed[static_cast<size_t>(input)] = true;
