@@ -150,7 +150,12 @@ Went enqueue_launch_on(CuStream stream, const Context& context, const Function& 
       std::memcpy(cursor, &addresses[static_cast<size_t>(param.buffer)], sizeof(CuDevicePtr));
       cursor += 16;
     } else {
-      std::memcpy(cursor, param.bytes.data(), param.bytes.size());
+      const std::vector<uint8_t> bytes = kernel::patched_bytes(param, [&](int buffer) {
+        KW_CHECK(static_cast<size_t>(buffer) < addresses.size(),
+                 "a pointer in a parameter names a buffer that exists");
+        return addresses[static_cast<size_t>(buffer)];
+      });
+      std::memcpy(cursor, bytes.data(), bytes.size());
       cursor += (param.bytes.size() + 15) / 16 * 16;
     }
   }

@@ -64,6 +64,11 @@ void put(Writer& w, const kernel::Launch& l) {
     w.number<int32_t>(p.buffer);
     w.numbers(p.bytes);
     w.text(p.name);
+    w.list(p.patches, [&](const kernel::Patch& patch) {
+      w.number<uint32_t>(patch.at);
+      w.number<int32_t>(patch.buffer);
+      w.number<int64_t>(patch.add);
+    });
   });
 }
 kernel::Launch get_launch(Reader& r) {
@@ -82,6 +87,13 @@ kernel::Launch get_launch(Reader& r) {
     p.buffer = r.number<int32_t>();
     p.bytes = r.numbers<uint8_t>();
     p.name = r.text();
+    p.patches = r.list([&] {
+      kernel::Patch patch;
+      patch.at = r.number<uint32_t>();
+      patch.buffer = r.number<int32_t>();
+      patch.add = r.number<int64_t>();
+      return patch;
+    });
     return p;
   });
   return l;

@@ -119,7 +119,30 @@ class Instantiator {
         decl.line, shape.grid.count(), room, resident(info, shape), sms, base_name(decl.kernel)));
   }
 
+  Result<std::vector<Param>> recorded_params(const LaunchDecl& decl) const {
+    std::vector<Param> params;
+    for (const RecordedParam& one : decl.params) {
+      Param param;
+      param.bytes = one.bytes;
+      param.name = fmt::format("parameter {}", params.size() + 1);
+      for (const RecordedParam::Pointer& pointer : one.pointers) {
+        const auto at = std::ranges::find(program_.buffers, pointer.tensor, &Buffer::name);
+        param.patches.push_back(
+            {pointer.at, static_cast<int>(at - program_.buffers.begin()), pointer.add});
+      }
+      // What is a pointer and nothing else is one to every device and every reader.
+      if (param.bytes.size() == 8 && param.patches.size() == 1 && param.patches[0].add == 0) {
+        param.buffer = param.patches[0].buffer;
+        param.patches.clear();
+        param.bytes.clear();
+      }
+      params.push_back(std::move(param));
+    }
+    return params;
+  }
+
   Result<std::vector<Param>> make_params(const LaunchDecl& decl, const KernelInfo& info) {
+    if (!module_.recorded.empty()) return recorded_params(decl);
     const std::vector<ParamType> types = KW_TRY(parse_signature(info.signature));
     if (types.size() != decl.args.size()) {
       std::vector<std::string> wanted, given;

@@ -21,6 +21,7 @@ const std::vector<LineReader::Keyword>& LineReader::keywords() {
   static const std::vector<Keyword> table = {
       {"kernelwright", &LineReader::version_again},
       {"task", &LineReader::task},
+      {"recorded", &LineReader::recorded},
       {"input", &LineReader::tensor, Role::Input, InputKind::Input},
       {"param", &LineReader::tensor, Role::Input, InputKind::Param},
       {"saved", &LineReader::tensor, Role::Input, InputKind::Saved},

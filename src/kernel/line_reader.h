@@ -24,6 +24,7 @@ class LineReader {
 
   bool version_again();
   bool task();
+  bool recorded();
   bool tensor();
   bool scalar();
   bool let();
@@ -45,6 +46,9 @@ class LineReader {
   bool integer_default(ScalarDecl& decl);
   bool tune_values(TuneDecl& decl);
   bool method_off(MethodDecl& decl);
+  bool recorded_params(LaunchDecl& decl);
+  bool recorded_param(RecordedParam& param);
+  bool recorded_pointer(uint32_t at, RecordedParam& param);
   bool launch_clause(LaunchDecl& decl, std::vector<std::string>& seen);
   bool expression(Expr& out);
   bool expressions(std::string_view what, size_t least, size_t most, std::vector<Expr>& out);

@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -78,13 +79,25 @@ struct RepeatDecl {
   int line = 0, column = 0;
 };
 
+/// A parameter of a recorded launch: its bytes, and the pointers to tensors among them.
+struct RecordedParam {
+  struct Pointer {
+    uint32_t at = 0;
+    std::string tensor;
+    int64_t add = 0;
+  };
+  std::vector<uint8_t> bytes;
+  std::vector<Pointer> pointers;
+};
+
 struct LaunchDecl {
   std::string kernel;  // name expression as written, blanks normalised: "rms_norm<THREADS, VEC>"
   std::vector<Expr> grid, block, cluster;
   std::optional<Expr> shared;
   bool cooperative = false, pdl = false;
   std::vector<Expr> args;
-  int repeat = -1;  // index into Group::repeats
+  std::vector<RecordedParam> params;  // instead of args, in a recorded module
+  int repeat = -1;                    // index into Group::repeats
   int line = 0, column = 0;
 };
 
@@ -100,6 +113,7 @@ struct Module {
   std::string file_name, text;
   std::string task;
   bool backward = false;
+  std::string recorded;             // where its launches were recorded; its device code is PTX then
   std::vector<TensorDecl> tensors;  // in the order written
   std::vector<ScalarDecl> scalars;
   std::vector<LetDecl> lets;
@@ -116,6 +130,9 @@ struct Module {
   const LetDecl* find_let(const std::string& name) const;
   const TuneDecl* find_tune(const std::string& name) const;
 };
+
+/// Whether a text is a recorded module, by its `recorded` line alone.
+bool is_recorded(std::string_view text);
 
 /// The text the module was parsed from, byte for byte.
 std::string print(const Module& module);

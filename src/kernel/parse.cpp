@@ -8,6 +8,7 @@
 #include "kernel/cursor.h"
 #include "kernel/draft.h"
 #include "kernel/inject.h"
+#include "kernel/recorded.h"
 #include "kernel/source_check.h"
 
 namespace kw::kernel {
@@ -104,7 +105,9 @@ ParseOutcome parse(std::string_view text, const std::string& file_name) {
   }
   read_plan(lines, draft);
   check_module(source, find_injection(text).offset, draft);
-  for (Diagnostic& problem : check_source(text)) draft.diagnostics.push_back(std::move(problem));
+  const bool recorded = !draft.module.recorded.empty();
+  for (Diagnostic& problem : recorded ? check_recorded_text(text) : check_source(text))
+    draft.diagnostics.push_back(std::move(problem));
   sort_and_limit(draft.diagnostics);
   if (draft.diagnostics.empty()) {
     draft.module.file_name = file_name;

@@ -37,12 +37,32 @@ struct Buffer {
   bool present = true;  // false: an optional input that was not given (pointer is null)
 };
 
+/// A pointer inside a parameter's bytes.
+struct Patch {
+  uint32_t at = 0;  // where its 8 bytes begin
+  int buffer = -1;  // index into Program::buffers
+  int64_t add = 0;  // bytes from the buffer's first
+};
+
 /// One kernel parameter: a pointer to a buffer (patched by the device), or plain bytes.
 struct Param {
-  int buffer = -1;             // index into Program::buffers, or -1
-  std::vector<uint8_t> bytes;  // the value, when buffer is -1
-  std::string name;            // as written in args(...), for messages
+  int buffer = -1;                  // index into Program::buffers, or -1
+  std::vector<uint8_t> bytes;       // the value, when buffer is -1
+  std::string name;                 // as written in args(...), for messages
+  std::vector<Patch> patches = {};  // of `bytes`: recorded launches only
 };
+
+/// Writes the addresses a parameter holds into a copy of its bytes; `address_of` gives a buffer's.
+template <typename AddressOf>
+std::vector<uint8_t> patched_bytes(const Param& param, const AddressOf& address_of) {
+  std::vector<uint8_t> bytes = param.bytes;
+  for (const Patch& patch : param.patches) {
+    uint64_t address = address_of(patch.buffer) + static_cast<uint64_t>(patch.add);
+    for (size_t i = 0; i < sizeof(address) && patch.at + i < bytes.size(); ++i, address >>= 8)
+      bytes[patch.at + i] = static_cast<uint8_t>(address & 0xff);
+  }
+  return bytes;
+}
 
 struct Launch {
   std::string kernel;  // as written: "rms_norm<256, 2>"

@@ -18,7 +18,8 @@ static std::string methods_hint(std::string_view id) {
   for (const catalog::Method& method : catalog::methods()) {
     if (method.axis == axis) names.push_back(method.id.substr(method.id.find('.') + 1));
   }
-  if (names.empty()) return "ids start with compute., memory. or latency.; see 'kernelwright catalog'";
+  if (names.empty())
+    return "ids start with compute., memory. or latency.; see 'kernelwright catalog'";
   return "known under " + std::string(axis) + ".: " + join(names, ", ");
 }
 
@@ -115,10 +116,12 @@ bool LineReader::launch() {
   while (!cursor_.at_end()) {
     if (!launch_clause(decl, seen)) return false;
   }
-  for (const char* clause : {"grid", "block", "args"}) {
+  const bool recorded = !draft_.module.recorded.empty();
+  for (const char* clause : {"grid", "block", recorded ? "params" : "args"}) {
     if (std::ranges::find(seen, clause) != seen.end()) continue;
     cursor_.fail_at(begin, end, fmt::format("this launch has no {}(…)", clause),
-                    "the form is 'launch NAME grid(…) block(…) [shared(…)] args(…)'");
+                    recorded ? "the form is 'launch ENTRY grid(…) block(…) [shared(…)] params(…)'"
+                             : "the form is 'launch NAME grid(…) block(…) [shared(…)] args(…)'");
   }
   group.launches.push_back(std::move(decl));
   return true;
@@ -126,7 +129,7 @@ bool LineReader::launch() {
 
 bool LineReader::launch_clause(LaunchDecl& decl, std::vector<std::string>& seen) {
   static const std::vector<std::string> kClauses = {"grid",        "block", "shared", "cluster",
-                                                    "cooperative", "pdl",   "args"};
+                                                    "cooperative", "pdl",   "args",   "params"};
   const size_t begin = cursor_.position();
   const std::string word(cursor_.take_word());
   const size_t end = begin + std::max<size_t>(word.size(), 1);
@@ -145,6 +148,7 @@ bool LineReader::launch_clause(LaunchDecl& decl, std::vector<std::string>& seen)
   if (word == "block") return expressions(word, 1, 3, decl.block);
   if (word == "cluster") return expressions(word, 1, 3, decl.cluster);
   if (word == "args") return expressions(word, 0, 1000, decl.args);
+  if (word == "params") return recorded_params(decl);
   if (word == "cooperative") decl.cooperative = true;
   if (word == "pdl") decl.pdl = true;
   if (word == "shared") {

@@ -60,6 +60,12 @@ void check_params(const kernel::Program& program, const kernel::Launch& launch, 
     const size_t bytes = param.buffer >= 0 ? 8 : param.bytes.size();
     if (param.buffer >= static_cast<int>(program.buffers.size()))
       out.push_back(fmt::format("argument {} names a buffer that does not exist", i + 1));
+    else if (std::ranges::any_of(param.patches, [&](const kernel::Patch& patch) {
+               return patch.buffer < 0 ||
+                      patch.buffer >= static_cast<int>(program.buffers.size()) ||
+                      size_t{patch.at} + 8 > param.bytes.size();
+             }))
+      out.push_back(fmt::format("argument {} points to a buffer that does not exist", i + 1));
     else if (bytes != code.params[i].bytes)
       out.push_back(fmt::format("argument {} ({}) has {} bytes, the kernel's parameter {}", i + 1,
                                 param.name, bytes, code.params[i].bytes));

@@ -103,8 +103,11 @@ class Attempt {
       const uint64_t address = param.buffer >= 0 ? memory_.buffer_address(param.buffer) : 0;
       if (param.buffer >= 0)
         std::memcpy(&c.params[code.params[p].offset], &address, 8);
-      else if (!param.bytes.empty())
-        std::memcpy(&c.params[code.params[p].offset], param.bytes.data(), param.bytes.size());
+      else if (!param.bytes.empty()) {
+        const std::vector<uint8_t> bytes = kernel::patched_bytes(
+            param, [this](int buffer) { return memory_.buffer_address(buffer); });
+        std::memcpy(&c.params[code.params[p].offset], bytes.data(), bytes.size());
+      }
     }
     c.dynamic_shared = static_cast<uint32_t>(launch.shared_bytes);
     c.resident_blocks =
