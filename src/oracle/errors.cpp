@@ -1,5 +1,7 @@
 #include "oracle/errors.h"
 
+#include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "exec/bound.h"
@@ -98,6 +100,25 @@ Rounding rounding_of(DType type, bool flush) {
     r.half_infinity = type != DType::Fp8e4m3 && type != DType::E8m0;
   }
   return r;
+}
+
+SumErrors sum_errors(const Rounding& r, int64_t count, double t, double size, double a,
+                     double squares) {
+  const exec::BoundConstants& c = exec::bound_constants();
+  SumErrors e{a, std::sqrt(squares)};
+  const bool finite = std::isfinite(t);
+  if (count > 1) {
+    e.h *= c.half_sum;
+    const double n = static_cast<double>(count);
+    if (finite) {
+      const double tree = (c.sum_root * std::sqrt(n) + c.sum_plus) * size;
+      e.a += r.unit * std::max(tree, exec::chain_units(n) * std::fabs(t));
+      e.h += r.half_unit * std::fabs(t) + (t != 0 ? r.half_tiny : 0);
+    }
+  }
+  if (size > r.limit) e.a = std::numeric_limits<double>::infinity();
+  if (finite && std::fabs(t) > r.half_limit) e.h = std::numeric_limits<double>::infinity();
+  return e;
 }
 
 }  // namespace kw::oracle

@@ -2,6 +2,8 @@
 // multiplied with are in exec/bound.h.
 #pragma once
 
+#include <cstdint>
+
 #include "graph/op.h"
 #include "tensor/dtype.h"
 
@@ -25,6 +27,15 @@ struct Rounding {
   bool half_infinity = true;  // whether the half type has one
 };
 Rounding rounding_of(tensor::DType type, bool flush);
+
+/// How far a sum may be off.
+struct SumErrors {
+  double a = 0, h = 0;
+};
+/// Of `count` terms: `t` their sum, `size` that of their magnitudes, `a` of their errors, `squares`
+/// of their squared half errors.
+SumErrors sum_errors(const Rounding& rounding, int64_t count, double t, double size, double a,
+                     double squares);
 
 /// fp16, bf16 and the fp8 types.
 bool is_half(tensor::DType type);

@@ -180,7 +180,7 @@ bool sums_half_errors(const Graph& graph, const std::vector<NodeFacts>& facts) {
   for (size_t id = 0; id < graph.nodes.size(); ++id) {
     const Node& node = graph.nodes[id];
     const bool sums = node.op == Op::Sum || node.op == Op::CumSum || node.op == Op::MatMul ||
-                      node.op == Op::Scatter;
+                      node.op == Op::Scatter || node.op == Op::Fold;
     if (!facts[id].needed || !sums) continue;
     for (const graph::NodeId in : node.inputs) {
       if (facts[static_cast<size_t>(in)].tracks.h) return true;

@@ -1,4 +1,5 @@
-// Movement that strides cannot express: padding, joining, indexing; and the random source.
+// Movement that strides cannot express: padding, joining, overlapping, indexing; and the random
+// source.
 #pragma once
 
 #include "oracle/program.h"
@@ -8,6 +9,8 @@ namespace kw::oracle {
 
 void pad(const Sources& sources, graph::NodeId node, const Workers& workers, Tensor& out);
 void concat(const Sources& sources, graph::NodeId node, const Workers& workers, Tensor& out);
+/// Fold: a sum wherever windows overlap.
+void overlap_add(const Sources& sources, graph::NodeId node, const Workers& workers, Tensor& out);
 
 /// Gather, IndexSelect, Scatter. An index out of range is an input Error in PyTorch's terms.
 Status gather(const Sources& sources, graph::NodeId node, const Workers& workers, Tensor& out);

@@ -150,7 +150,7 @@ class RandomGraph {
 
   void movement() {
     const Id x = any();
-    switch (below(4)) {
+    switch (below(7)) {
       case 0: {
         const Id turned = g_.got(g_.builder.permute(x, {1, 0}));
         nodes_.push_back(g_.got(g_.builder.reshape(turned, {kRows, kCols})));
@@ -166,6 +166,12 @@ class RandomGraph {
         const Id both = g_.add(Op::Concat, {half, half}, along(1));
         return nodes_.push_back(both);
       }
+      case 3:
+        return windows(x);
+      case 4:
+        return folds(x);
+      case 5:
+        return pools(x);
       default: {
         // Indices in range whatever they come from.
         const Id index = g_.got(g_.builder.binary(Op::Remainder, graph::Operand::tensor(integer()),
@@ -174,6 +180,54 @@ class RandomGraph {
         return keep(g_.builder.add({Op::Gather, {x, wide}, DType::Fp32, {}, along(0), "", 0, 0}));
       }
     }
+  }
+
+  graph::Attrs steps(int dim, int64_t stride, int64_t dilation) {
+    graph::Attrs attrs = along(dim);
+    attrs.steps = {stride, dilation};
+    return attrs;
+  }
+  /// Of windows of `size` elements that fill a row of kCols when laid side by side.
+  int64_t dilation_within(int64_t size, int64_t stride) {
+    const int64_t room = kCols - 1 - (kCols / size - 1) * stride;
+    return 1 + static_cast<int64_t>(below(static_cast<size_t>(room / (size - 1))));
+  }
+
+  /// Windows along the row, joined with one another or across.
+  void windows(Id x) {
+    const int64_t size = std::initializer_list<int64_t>{2, 5, 7}.begin()[below(3)];
+    const int64_t stride = 1 + static_cast<int64_t>(below(static_cast<size_t>(size)));
+    Id seen = g_.add(Op::Window, {x}, steps(1, stride, dilation_within(size, stride)),
+                     {kRows, kCols / size, size});
+    if (below(2) == 0) seen = g_.got(g_.builder.permute(seen, {0, 2, 1}));
+    if (below(2) == 0) seen = g_.got(g_.builder.permute(seen, {1, 0, 2}));
+    nodes_.push_back(g_.got(g_.builder.reshape(seen, {kRows, kCols})));
+  }
+
+  void folds(Id from) {
+    const Id x = g_.builder[from].dtype == DType::Bool ? g_.builder.cast(from, DType::Fp16) : from;
+    const int64_t size = std::initializer_list<int64_t>{2, 5, 7}.begin()[below(3)];
+    const int64_t stride = 1 + static_cast<int64_t>(below(static_cast<size_t>(size)));
+    Id parts = g_.got(g_.builder.reshape(x, {kRows, kCols / size, size}));
+    if (below(2) == 0) {  // every row is one window of the whole
+      parts = g_.got(g_.builder.reshape(x, {kRows, kCols / kRows, kRows}));
+      parts = g_.got(g_.builder.permute(parts, {2, 1, 0}));
+      parts = g_.add(Op::Fold, {parts}, steps(0, 1, 1), {2 * kRows - 1, kCols / kRows});
+      parts = g_.got(g_.builder.slice(parts, 0, 2, kRows + 2, 1));
+      return keep(g_.builder.expand(g_.reduce(Op::Max, parts, {1}), {kRows, kCols}));
+    }
+    nodes_.push_back(
+        g_.add(Op::Fold, {parts}, steps(1, stride, dilation_within(size, stride)), {kRows, kCols}));
+  }
+
+  void pools(Id from) {
+    const Id x = g_.builder[from].dtype == DType::Bool ? g_.builder.cast(from, DType::Bf16) : from;
+    const int64_t size = 2 + static_cast<int64_t>(below(6));
+    graph::Attrs front;
+    front.starts = {0, static_cast<int64_t>(below(static_cast<size_t>(size)))};
+    const Id padded = g_.add(Op::Pad, {x}, front, {kRows, kCols + size - 1});
+    const Id seen = g_.add(Op::Window, {padded}, steps(1, 1, 1), {kRows, kCols, size});
+    keep(g_.builder.reduce(below(2) == 0 ? Op::Max : Op::Sum, seen, {2}, false));
   }
 
   void product() {

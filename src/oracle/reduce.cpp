@@ -8,8 +8,8 @@
 #include <limits>
 #include <mutex>
 
-#include "exec/bound.h"
 #include "oracle/accumulate.h"
+#include "oracle/errors.h"
 #include "oracle/parallel.h"
 #include "oracle/scalar.h"
 
@@ -192,23 +192,11 @@ void Reduction::settle(const Accumulators& state, size_t at, size_t s) {
 }
 
 void Reduction::write_sum(const Accumulators& state, size_t at, size_t s) {
-  const exec::BoundConstants& c = exec::bound_constants();
   if (s_.mode != Mode::Truth) return settle(state, at, s);
-  const double t = out_.t[at] = state.t[s];
-  double a = state.a[s], h = std::sqrt(state.h[s]);
-  const bool finite = std::isfinite(t);
-  if (state.count > 1) {
-    h *= c.half_sum;
-    const double n = static_cast<double>(state.count);
-    if (finite) {
-      const double tree = (c.sum_root * std::sqrt(n) + c.sum_plus) * state.size[s];
-      a += rounding_.unit * std::max(tree, exec::chain_units(n) * std::fabs(t));
-      h += rounding_.half_unit * std::fabs(t) + (t != 0 ? rounding_.half_tiny : 0);
-    }
-  }
-  if (state.size[s] > rounding_.limit) a = kInfinity;
-  if (finite && std::fabs(t) > rounding_.half_limit) h = kInfinity;
-  set_errors(at, a, h);
+  out_.t[at] = state.t[s];
+  const SumErrors e =
+      sum_errors(rounding_, state.count, state.t[s], state.size[s], state.a[s], state.h[s]);
+  set_errors(at, e.a, e.h);
 }
 
 // Every order of the factors must stay in range for the result to be certain.

@@ -160,6 +160,9 @@ Status Run::fill(NodeId node, Tensor& out) {
     case Op::Concat:
       concat(from, node, workers, out);
       return Done{};
+    case Op::Fold:
+      overlap_add(from, node, workers, out);
+      return Done{};
     case Op::Philox:
       philox(from, node, workers, out);
       return Done{};

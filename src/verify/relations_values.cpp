@@ -152,10 +152,15 @@ class Following {
         if (base.zero) return zero_agrees() ? source : kUnknown;
         return base.amount == source.amount && zero_agrees() ? base : kUnknown;
       }
-      case Op::Pad:
-        return node.attrs.number == 0 && zero_agrees()
-                   ? operand(node, 0)
-                   : (still(operand(node, 0)) ? of(0) : kUnknown);
+      case Op::Pad: {
+        // No scale and no shift moves an infinity.
+        const bool agrees =
+            std::isinf(node.attrs.number) || (node.attrs.number == 0 && zero_agrees());
+        if (agrees) return operand(node, 0);
+        return still(operand(node, 0)) ? of(0) : kUnknown;
+      }
+      case Op::Fold:  // what is shifted comes out as often as windows overlap
+        return zero_agrees() || still(operand(node, 0)) ? operand(node, 0) : kUnknown;
       default:
         return operand(node, 0);
     }

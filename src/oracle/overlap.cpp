@@ -1,0 +1,227 @@
+// Windows put back where they came from, overlaps added. The input is read as [inside the window,
+// outer, windows, inner], so that one place in all windows is one run of elements; blocks of the
+// result are summed apart, place by place, whatever the threads.
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "oracle/errors.h"
+#include "oracle/moves.h"
+#include "oracle/parallel.h"
+#include "oracle/scalar.h"
+#include "oracle/swing.h"
+
+namespace kw::oracle {
+
+using graph::Node;
+using graph::NodeId;
+using graph::Op;
+
+namespace {
+
+constexpr int64_t kBlock = 4096;  // elements of the result that are summed together
+
+// A part of the result: whole unless it would be larger than a block.
+struct Part {
+  int64_t outer, outers, place, places, inner, inners;
+  size_t count() const { return static_cast<size_t>(outers * places * inners); }
+};
+
+struct OverlapSums {
+  std::vector<double> t, size, a, squares, lo, hi;
+  std::vector<float> narrow;
+  std::vector<int64_t> i;
+  bool jumps = false;
+};
+
+class Overlap {
+ public:
+  Overlap(const Sources& s, NodeId node, const Workers& workers, Tensor& out)
+      : s_(s),
+        node_(s.graph[node]),
+        workers_(workers),
+        out_(out),
+        rounding_(rounding_of(node_.dtype, s.flush)),
+        narrow_(sums_in_float(s.mode, node_.dtype)) {
+    const Extents& from = s.facts[static_cast<size_t>(node_.inputs[0])].shape;
+    const auto dim = static_cast<size_t>(node_.attrs.dims[0]);
+    std::vector<int> order = {static_cast<int>(from.size()) - 1};
+    for (size_t d = 0; d + 1 < from.size(); ++d) {
+      order.push_back(static_cast<int>(d));
+      if (d < dim) outer_ *= from[d];
+      if (d > dim) inner_ *= from[d];
+    }
+    windows_ = from[dim];
+    inside_ = from.back();
+    extent_ = out.shape[dim];
+    stride_ = node_.attrs.steps[0];
+    dilation_ = node_.attrs.steps[1];
+    program_ = make_program(s, node_.inputs[0], order, false);
+    for (int w = 0; w < workers.threads; ++w) evaluators_.emplace_back(program_);
+    count_terms();
+  }
+
+  void run() {
+    if (out_.count() == 0) return;
+    const int64_t inners = std::min(inner_, kBlock);
+    const int64_t places = std::clamp<int64_t>(kBlock / inner_, 1, extent_);
+    const int64_t outers = std::clamp<int64_t>(kBlock / (extent_ * inner_), 1, outer_);
+    const auto pieces = [](int64_t whole, int64_t part) { return (whole + part - 1) / part; };
+    const int64_t across = pieces(inner_, inners), along = pieces(extent_, places);
+    parallel_for(workers_.threads, pieces(outer_, outers) * along * across,
+                 [&](int worker, int64_t unit) {
+                   Part part;
+                   part.inner = unit % across * inners;
+                   part.place = unit / across % along * places;
+                   part.outer = unit / across / along * outers;
+                   part.inners = std::min(inners, inner_ - part.inner);
+                   part.places = std::min(places, extent_ - part.place);
+                   part.outers = std::min(outers, outer_ - part.outer);
+                   add_up(worker, part);
+                 });
+  }
+
+ private:
+  // How many elements meet at every place.
+  void count_terms() {
+    terms_.assign(static_cast<size_t>(extent_), 0);
+    for (int64_t k = 0; k < inside_; ++k)
+      for (int64_t i = 0; i < windows_; ++i)
+        ++terms_[static_cast<size_t>(i * stride_ + k * dilation_)];
+  }
+
+  OverlapSums empty(const Part& part) const {
+    OverlapSums sums;
+    const size_t n = part.count();
+    if (out_.tracks.integer) {
+      sums.i.resize(n);
+    } else if (narrow_) {
+      sums.narrow.resize(n);
+    } else {
+      sums.t.resize(n);
+    }
+    if (s_.mode != Mode::Truth || out_.tracks.integer) return sums;
+    sums.size.resize(n);
+    if (program_.tracks.a) sums.a.resize(n);
+    if (program_.tracks.h) sums.squares.resize(n);
+    return sums;
+  }
+
+  // The windows whose k-th element lies in the part: first and count.
+  std::pair<int64_t, int64_t> windows_in(const Part& part, int64_t k) const {
+    const int64_t begin = part.place - k * dilation_, end = begin + part.places;
+    const int64_t first = begin > 0 ? (begin + stride_ - 1) / stride_ : 0;
+    const int64_t last = end > 0 ? std::min(windows_, (end - 1) / stride_ + 1) : 0;
+    return {first, std::max<int64_t>(last - first, 0)};
+  }
+
+  void add_up(int worker, const Part& part) {
+    OverlapSums sums = empty(part);
+    for (int64_t k = 0; k < inside_; ++k) {
+      const auto [first, count] = windows_in(part, k);
+      if (count == 0) continue;
+      View target{{part.outers, count, part.inners},
+                  {part.places * part.inners, stride_ * part.inners, 1},
+                  (first * stride_ + k * dilation_ - part.place) * part.inners};
+      target = coalesced(target);
+      // Rows of a part that is narrow lie apart in the input; all else is one run.
+      const bool whole = part.inners == inner_;
+      const int64_t rows = whole ? 1 : count, length = count_of(target.shape) / rows;
+      const int64_t begin = ((k * outer_ + part.outer) * windows_ + first) * inner_ + part.inner;
+      for (int64_t row = 0; row < rows; ++row) {
+        for (int64_t at = 0; at < length; at += kChunk) {
+          const int n = static_cast<int>(std::min<int64_t>(kChunk, length - at));
+          const Lanes& lanes =
+              evaluators_[static_cast<size_t>(worker)].at(begin + row * inner_ + at, n);
+          add(lanes, target, row * length + at, n, sums);
+        }
+      }
+    }
+    write(part, sums);
+  }
+
+  void add(const Lanes& x, const View& target, int64_t start, int count, OverlapSums& sums) const {
+    if (x.jumps && !sums.jumps) {
+      const size_t n = std::max({sums.t.size(), sums.i.size(), sums.narrow.size()});
+      sums.lo.assign(n, 0);
+      sums.hi.assign(n, 0);
+      sums.jumps = true;
+    }
+    const auto plain = [](double v) { return v; };
+    for_runs(target, start, count, [&](int64_t at, int64_t address, int64_t step, int64_t length) {
+      const auto each = [&](const double* from, auto& to, auto value) {
+        for (int64_t k = 0; k < length; ++k)
+          to[static_cast<size_t>(address + k * step)] += value(from[at + k]);
+      };
+      if (!sums.i.empty()) {
+        for (int64_t k = 0; k < length; ++k) {
+          int64_t& sum = sums.i[static_cast<size_t>(address + k * step)];
+          sum = apply(Op::Add, sum, x.i[at + k], node_.dtype);
+        }
+      } else if (!sums.narrow.empty()) {
+        each(x.t, sums.narrow, [](double v) { return static_cast<float>(v); });
+      } else {
+        each(x.t, sums.t, plain);
+      }
+      if (!sums.size.empty()) each(x.t, sums.size, finite_magnitude);
+      if (!sums.a.empty()) each(x.a, sums.a, plain);
+      if (!sums.squares.empty()) each(x.h, sums.squares, [](double v) { return v * v; });
+      if (!x.jumps) return;
+      each(x.lo, sums.lo, plain);
+      each(x.hi, sums.hi, plain);
+    });
+  }
+
+  void write(const Part& part, const OverlapSums& sums) {
+    size_t from = 0;
+    for (int64_t o = 0; o < part.outers; ++o) {
+      for (int64_t p = 0; p < part.places; ++p) {
+        const int64_t place = part.place + p;
+        const int64_t row = ((part.outer + o) * extent_ + place) * inner_ + part.inner;
+        for (int64_t r = 0; r < part.inners; ++r, ++from)
+          write_one(sums, from, static_cast<size_t>(row + r), terms_[static_cast<size_t>(place)]);
+      }
+    }
+  }
+
+  void write_one(const OverlapSums& sums, size_t from, size_t at, int64_t terms) {
+    if (!sums.i.empty()) {
+      out_.i[at] = sums.i[from];
+    } else {
+      const double t = narrow_ ? static_cast<double>(sums.narrow[from]) : sums.t[from];
+      out_.t[at] = settled(s_.mode, node_.dtype, t);
+    }
+    if (!sums.size.empty()) {
+      const SumErrors e = sum_errors(rounding_, terms, sums.t[from], sums.size[from],
+                                     sums.a.empty() ? 0 : sums.a[from],
+                                     sums.squares.empty() ? 0 : sums.squares[from]);
+      if (out_.tracks.a) out_.a[at] = stored_bound(e.a);
+      if (out_.tracks.h) out_.h[at] = stored_bound(e.h);
+      if (!(e.a < kInfinity && e.h < kInfinity)) s_.findings.out_of_range = true;
+    }
+    if (!sums.jumps || !(sums.lo[from] > 0 || sums.hi[from] > 0)) return;
+    out_.make_jumps();
+    out_.lo[at] = stored_bound(sums.lo[from]);
+    out_.hi[at] = stored_bound(sums.hi[from]);
+  }
+
+  const Sources& s_;
+  const Node& node_;
+  const Workers& workers_;
+  Tensor& out_;
+  Rounding rounding_;
+  bool narrow_;  // declared precision: sums in fp32
+  Program program_;
+  std::vector<Evaluator> evaluators_;
+  int64_t outer_ = 1, windows_ = 1, inside_ = 1, inner_ = 1, extent_ = 1;
+  int64_t stride_ = 1, dilation_ = 1;
+  std::vector<int64_t> terms_;
+};
+
+}  // namespace
+
+void overlap_add(const Sources& s, NodeId node, const Workers& workers, Tensor& out) {
+  Overlap(s, node, workers, out).run();
+}
+
+}  // namespace kw::oracle
