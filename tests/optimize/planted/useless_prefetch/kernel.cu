@@ -1,4 +1,4 @@
-// The next block's elements are asked for early; the kernel is busy with arithmetic.
+// An element is asked for right before it is loaded: nothing comes any earlier.
 //! kernelwright 1
 //! task    useless_prefetch
 //! input   x: fp32[N]
@@ -11,7 +11,7 @@ __global__ void recur(const float* x, float* y, long long n) {
   const long long i = static_cast<long long>(blockIdx.x) * 256 + threadIdx.x;
   if (i >= n) return;
 #if AHEAD
-  if (i + 256 < n) asm volatile("prefetch.global.L2 [%0];" ::"l"(x + i + 256));
+  asm volatile("prefetch.global.L2 [%0];" ::"l"(x + i));
 #endif
   float value = x[i];
 #pragma unroll 8
