@@ -12,6 +12,7 @@
 #include "frontend/modules.h"
 #include "frontend/nn_modules.h"
 #include "frontend/numbers.h"
+#include "frontend/ops_formula.h"
 #include "frontend/refusals.h"
 
 namespace kw::frontend {
@@ -113,13 +114,35 @@ Result<bool> wanted(Call& call, const StateRow& row) {
   return true;
 }
 
+// One entry of a state's shape (StateRow::shape).
+Result<graph::Shape> state_extents(Call& call, const std::string& text) {
+  const size_t power = text.find('^'), over = text.find('/'), times = text.find('*');
+  if (power != std::string::npos) {
+    const auto n = static_cast<size_t>(parse_int(text.substr(power + 1)).value_or(1));
+    const std::vector<int64_t> each = KW_TRY(per_dim(call, text.substr(0, power), n));
+    return graph::Shape(each.begin(), each.end());
+  }
+  if (times != std::string::npos) {
+    const graph::Dim extent = KW_TRY(call.dim_value(text.substr(times + 1)));
+    return graph::Shape{graph::Dim(parse_int(text.substr(0, times)).value_or(1)) * extent};
+  }
+  if (over == std::string::npos) return call.sizes(text);
+  const std::string whole = text.substr(0, over), parts = text.substr(over + 1);
+  const graph::Dim extent = KW_TRY(call.dim_value(whole));
+  const graph::Dim divisor = KW_TRY(call.dim_value(parts));
+  if (divisor.value() <= 0) return input_error(fmt::format("{} must be a positive integer", parts));
+  if (extent.value() % divisor.value() != 0)
+    return input_error(fmt::format("{} must be divisible by {}", whole, parts));
+  return graph::Shape{floor_div(extent, divisor)};
+}
+
 Result<graph::Shape> state_shape(Call& call, const StateRow& row) {
   graph::Shape shape;
-  for (const std::string& name : split(row.shape, ',')) {
-    for (const graph::Dim& extent : KW_TRY(call.sizes(name))) {
+  for (const std::string& text : split(row.shape, ',')) {
+    for (const graph::Dim& extent : KW_TRY(state_extents(call, text))) {
       if (extent.value() < 0)
         return input_error(
-            fmt::format("{}(): '{}' is {}, below 0", call.function(), name, extent.value()));
+            fmt::format("{}(): '{}' is {}, below 0", call.function(), text, extent.value()));
       shape.push_back(extent);
     }
   }

@@ -24,8 +24,8 @@ std::vector<StateRow> channel_state() {
           {"running_var", "num_features", "track_running_stats", true, true}};
 }
 
-const std::vector<ModuleRow>& rows() {
-  static const std::vector<ModuleRow> kRows = {
+std::vector<ModuleRow> plain_modules() {
+  return {
       {"Identity", "*ignored", {}, "", ""},
       {"Linear",
        "in_features, out_features, bias=True, dtype=None",
@@ -151,6 +151,15 @@ const std::vector<ModuleRow>& rows() {
        "F.pairwise_distance",
        "p=p, eps=eps, keepdim=keepdim"},
   };
+}
+
+const std::vector<ModuleRow>& rows() {
+  static const std::vector<ModuleRow> kRows = [] {
+    std::vector<ModuleRow> all = plain_modules();
+    for (const auto* table : {&window_modules()})
+      all.insert(all.end(), table->begin(), table->end());
+    return all;
+  }();
   return kRows;
 }
 

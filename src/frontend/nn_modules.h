@@ -10,7 +10,8 @@ namespace kw::frontend {
 
 struct StateRow {
   const char* name;
-  const char* shape;           // constructor arguments, comma-separated: "out_features,in_features"
+  const char* shape;  // constructor arguments, comma-separated: "out_features,in_features";
+                      // "a/b": divided, "4*a": multiplied, "a^2": an int or two of them
   const char* when = nullptr;  // a constructor argument that must be true; null: always
   bool buffer = false;
   bool positive = false;  // a variance
@@ -30,5 +31,9 @@ const ModuleRow* find_module(std::string_view name);
 const std::vector<std::string>& module_names();
 /// Sequential, ModuleList, ModuleDict, ParameterList, ParameterDict.
 bool is_module_container(std::string_view name);
+
+// The tables, one per family; nn_modules.cpp joins them.
+const std::vector<ModuleRow>& window_modules();
+const std::vector<ModuleRow>& loss_modules();
 
 }  // namespace kw::frontend

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "base/check.h"
+#include "frontend/numbers.h"
 
 namespace kw::frontend {
 
@@ -49,6 +50,26 @@ Status need_multiple(graph::Builder& graph, const graph::Dim& extent, int64_t di
     graph.guard(fmt::format("{} % {} == 0", sum ? "(" + text + ")" : text, divisor));
   }
   return Done{};
+}
+
+Result<std::vector<int64_t>> per_dim(Call& call, std::string_view name, size_t n) {
+  graph::Shape given = KW_TRY(call.sizes(name));
+  if (given.size() == 1) given.resize(n, given[0]);
+  if (given.size() != n) {
+    return input_error(fmt::format(
+        "{0}(): expected {1} to be a single integer value or a list of {2} values, but got {1}={3}",
+        call.function(), name, n, graph::values_text(given)));
+  }
+  // Steps of windows shape the code itself: no dims of a task.
+  constexpr int64_t kLargest = 1 << 30;
+  std::vector<int64_t> values;
+  for (const graph::Dim& one : given) {
+    values.push_back(concrete(call.graph(), one));
+    if (values.back() > kLargest || values.back() < -kLargest)
+      return input_error(
+          fmt::format("{}(): {} {} is too large", call.function(), name, values.back()));
+  }
+  return values;
 }
 
 Result<std::optional<NodeId>> maybe_tensor(Call& call, std::string_view name) {

@@ -60,6 +60,8 @@ Result<std::vector<int>> reduced_dims(Call& call, graph::NodeId x);
 /// The trace rests on this extent being a multiple of `divisor`; an Error when it is not.
 Status need_multiple(graph::Builder& graph, const graph::Dim& extent, int64_t divisor,
                      const std::string& otherwise);
+/// An int that holds for each of n dims, or a tuple of n ints; their values in this trace.
+Result<std::vector<int64_t>> per_dim(Call& call, std::string_view name, size_t n);
 /// The tensor, or nothing for None.
 Result<std::optional<graph::NodeId>> maybe_tensor(Call& call, std::string_view name);
 

@@ -7,6 +7,7 @@
 #include "frontend/ops_tables.h"
 #include "graph/compose_index.h"
 #include "graph/compose_move.h"
+#include "graph/compose_window.h"
 
 namespace kw::frontend {
 namespace {
@@ -263,16 +264,10 @@ Result<Value> unfold(Call& call) {
     return input_error(fmt::format("maximum size for tensor at dimension {} is {} but size is {}",
                                    dim, extent.value(), size.value()));
   }
-  const Dim count = floor_div(extent - size, Dim(step)) + Dim(1);
-  Formula f(call);
-  Term starts = f.node(g.iota({count, size}, 0, DType::Int64));
-  Term inside = f.node(g.iota({count, size}, 1, DType::Int64));
-  Term places = starts * Term(graph::Operand::of(step)) + inside;
-  KW_TRY(f.result(places));
-  NodeId line = KW_TRY(g.reshape(places.value.node, {count * size}));
-  NodeId picked = KW_TRY(graph::index_select(g, x, dim, line));
-  NodeId windows = KW_TRY(graph::unflatten(g, picked, dim, {count, size}));
-  return tensor_value(KW_TRY(graph::movedim(g, windows, {dim + 1}, {g.rank(windows) - 1})));
+  graph::Span span;
+  span.size = size;
+  span.stride = step;
+  return tensor_value(KW_TRY(graph::window(g, x, dim, span)));
 }
 
 constexpr int64_t kLargestFactor = 1 << 20;  // its square is still a number
