@@ -1,0 +1,233 @@
+#include "evolve/archive.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <limits>
+#include <tuple>
+
+#include "base/check.h"
+#include "base/text.h"
+
+namespace kw::evolve {
+namespace {
+
+constexpr double kAsFast = 1.002;  // a difference that no simplification has to pay for
+
+double between(const Entry& one, const Entry& other) {
+  if (!one.print || !other.print) return 1;
+  return distance(*one.print, *other.print);
+}
+
+auto rank_key(const Entry& entry) {
+  return std::tuple(!entry.seen.measured, entry.seen.at_least, entry.seen.us);
+}
+
+bool on(const Entry& entry, int island) { return island < 0 || entry.islands.count(island) > 0; }
+
+std::string resources_of(double occupancy) {
+  if (occupancy < 0) return "unknown";
+  return occupancy >= 0.75 ? "light" : occupancy >= 0.4 ? "middle" : "heavy";
+}
+
+/// How far a failing candidate came: the further, the more a repair is worth.
+int progress_of(const Entry& entry) {
+  const std::string& why = entry.seen.refused;
+  if (why.starts_with("wrong") || why.starts_with("unknown")) return 3;
+  if (why.find("vgpu") != std::string::npos || why.starts_with("crashed")) return 2;
+  return why.find("compile") != std::string::npos ? 1 : 0;
+}
+
+}  // namespace
+
+std::string schedule_kind(const record::Candidate& candidate) {
+  if (candidate.model.empty() && candidate.origin.find('=') != std::string::npos) {
+    std::vector<std::string> kinds;
+    for (const std::string& choice : split(candidate.origin, ' ')) {
+      const size_t equals = choice.find('=');
+      if (equals != std::string::npos) kinds.push_back(choice.substr(equals + 1));
+    }
+    return join(kinds, "+");
+  }
+  int launches = 0;
+  for (const std::string_view line : split_lines(candidate.text))
+    launches += trim(line).starts_with("//! launch");
+  std::string kind = fmt::format("{} launches", launches);
+  const std::pair<const char*, const char*> marks[] = {
+      {"__shared__", "shared"}, {"__shfl", "shuffle"},      {"float4", "vector"},
+      {"uint4", "vector"},      {"mma", "tensor"},          {"atomic", "atomic"},
+      {"cp.async", "async"},    {"cooperative", "cluster"}, {"alignas(", "vector"}};
+  for (const auto& [text, word] : marks) {
+    if (candidate.text.find(text) != std::string::npos && kind.find(word) == std::string::npos)
+      kind += std::string("+") + word;
+  }
+  return kind;
+}
+
+Niche niche_of(const record::Candidate& candidate, const Seen& seen) {
+  return {seen.bound.empty() ? "unknown" : seen.bound, schedule_kind(candidate),
+          resources_of(seen.occupancy)};
+}
+
+bool Archive::add(record::Candidate candidate, const Order& order) {
+  if (!index_.emplace(candidate.id, entries_.size()).second) return false;
+  Entry entry;
+  entry.candidate = std::move(candidate);
+  entry.order = order;
+  entry.islands.insert(order.island);
+  entries_.push_back(std::move(entry));
+  return true;
+}
+
+const Entry* Archive::find(const std::string& id) const {
+  const auto at = index_.find(id);
+  return at == index_.end() ? nullptr : &entries_[at->second];
+}
+
+Entry* Archive::find(const std::string& id) {
+  const auto at = index_.find(id);
+  return at == index_.end() ? nullptr : &entries_[at->second];
+}
+
+void Archive::saw(const std::string& id, Seen seen, double score, std::optional<Print> print) {
+  Entry* entry = find(id);
+  KW_CHECK(entry != nullptr, "what was seen was added before");
+  entry->seen = std::move(seen);
+  entry->seen.code.clear();
+  entry->score = score;
+  entry->print = print;
+  entry->niche = niche_of(entry->candidate, entry->seen);
+  if (!print) return;
+  for (const Entry& other : entries_) {
+    if (&other == entry || !other.print) continue;
+    const double far = distance(*print, *other.print);
+    entry->novelty = std::min(entry->novelty, far);
+    if (far == 0 && other.print->exact == print->exact && entry->same_as.empty())
+      entry->same_as = other.same_as.empty() ? other.candidate.id : other.same_as;
+  }
+}
+
+void Archive::judged(const std::string& id, const Seen& seen) {
+  Entry* entry = find(id);
+  KW_CHECK(entry != nullptr, "what was judged was added before");
+  entry->judged = true;
+  entry->seen.refused = seen.refused;
+  entry->seen.detail = seen.detail;
+  if (!seen.refused.empty()) return;
+  if (seen.us > 0) {
+    entry->seen.us = seen.us;
+    entry->seen.measured = seen.measured;
+    entry->seen.at_least = seen.at_least;
+  }
+  // Without a verifier this is the first that anybody learns about it.
+  if (entry->seen.bound.empty()) entry->seen.bound = seen.bound;
+  if (entry->seen.occupancy < 0) entry->seen.occupancy = seen.occupancy;
+  if (entry->seen.methods == 0) entry->seen.methods = seen.methods;
+  entry->niche = niche_of(entry->candidate, entry->seen);
+}
+
+std::vector<const Entry*> Archive::ranked(int island) const {
+  std::vector<const Entry*> list;
+  for (const Entry& entry : entries_) {
+    if (entry.ranked() && on(entry, island)) list.push_back(&entry);
+  }
+  std::ranges::stable_sort(list, {}, [](const Entry* entry) { return rank_key(*entry); });
+  return list;
+}
+
+const Entry* Archive::best(int island) const {
+  const std::vector<const Entry*> list = ranked(island);
+  return list.empty() ? nullptr : list.front();
+}
+
+const Entry* Archive::simplest_best() const {
+  const std::vector<const Entry*> list = ranked();
+  if (list.empty()) return nullptr;
+  const Entry* chosen = list.front();
+  const auto plainness = [](const Entry& entry) {
+    return std::pair(entry.seen.methods, entry.candidate.text.size());
+  };
+  for (const Entry* entry : list) {
+    const bool same_kind = entry->seen.measured == list.front()->seen.measured &&
+                           entry->seen.at_least == list.front()->seen.at_least;
+    if (!same_kind || entry->seen.us > kAsFast * list.front()->seen.us) break;
+    if (plainness(*entry) < plainness(*chosen)) chosen = entry;
+  }
+  return chosen;
+}
+
+std::vector<const Entry*> Archive::elites(int island) const {
+  std::vector<const Entry*> list;
+  std::set<Niche> taken;
+  for (const Entry* entry : ranked(island)) {
+    if (taken.insert(entry->niche).second) list.push_back(entry);
+  }
+  return list;
+}
+
+const Entry* Archive::parent(Random& random, int island) const {
+  const std::vector<const Entry*> list = elites(island);
+  if (list.empty()) return island < 0 ? nullptr : parent(random, -1);
+  return random.below(2) == 0 ? list.front() : list[random.below(list.size())];
+}
+
+const Entry* Archive::partner(const Entry& first, int island) const {
+  const Entry* chosen = nullptr;
+  double far = -1;
+  for (const Entry* entry : elites(island)) {
+    if (entry->candidate.id == first.candidate.id) continue;
+    const double here = between(first, *entry);
+    if (here > far) {
+      far = here;
+      chosen = entry;
+    }
+  }
+  if (chosen != nullptr) return chosen;
+  // One niche alone: its second best is better than nobody.
+  for (const Entry* entry : ranked(island)) {
+    if (entry->candidate.id != first.candidate.id) return entry;
+  }
+  return nullptr;
+}
+
+std::vector<const Entry*> Archive::top_and_diverse(size_t most, int island) const {
+  std::vector<const Entry*> pool = ranked(island), chosen;
+  for (bool diverse = false; chosen.size() < most && !pool.empty(); diverse = !diverse) {
+    size_t pick = 0;
+    double far = -1;
+    for (size_t i = 0; diverse && i < pool.size(); ++i) {
+      double nearest = std::numeric_limits<double>::infinity();
+      for (const Entry* one : chosen) nearest = std::min(nearest, between(*one, *pool[i]));
+      if (nearest > far) {
+        far = nearest;
+        pick = i;
+      }
+    }
+    chosen.push_back(pool[pick]);
+    pool.erase(pool.begin() + static_cast<std::ptrdiff_t>(pick));
+  }
+  return chosen;
+}
+
+const Entry* Archive::to_repair(int most, int island) const {
+  const Entry* chosen = nullptr;
+  for (const Entry& entry : entries_) {
+    const bool can = !entry.alive() && !entry.candidate.model.empty() && entry.repairs < most &&
+                     on(entry, island);
+    if (!can) continue;
+    // Of those that came equally far the last: it has learnt from the others.
+    if (chosen == nullptr || progress_of(entry) >= progress_of(*chosen)) chosen = &entry;
+  }
+  return chosen;
+}
+
+void Archive::migrate(int islands) {
+  std::vector<std::pair<std::string, int>> moves;
+  for (int island = 0; island < islands; ++island) {
+    if (const Entry* one = best(island))
+      moves.emplace_back(one->candidate.id, (island + 1) % islands);
+  }
+  for (const auto& [id, island] : moves) find(id)->islands.insert(island);
+}
+
+}  // namespace kw::evolve

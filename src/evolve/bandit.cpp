@@ -1,0 +1,137 @@
+#include "evolve/bandit.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace kw::evolve {
+namespace {
+
+constexpr double kExplore = 0.5;      // weight of not having been asked
+constexpr double kHope = 0.05;        // a gain everybody is credited with once
+constexpr double kRight = 0.01;       // what a candidate that passes is worth without being faster
+constexpr double kLeastUsd = 1e-4;    // free answers cost this, so that gains per dollar exist
+constexpr int64_t kMostFailures = 3;  // in a row, each after the client's own retries
+
+}  // namespace
+
+Json to_json(const ArmRecord& arm) {
+  Json json = Json::object();
+  json.set("arm", arm.name).set("asked", arm.pulls).set("answered", arm.answered);
+  json.set("right", arm.right).set("better", arm.better).set("gain", arm.gain);
+  json.set("usd", arm.usd).set("unpriced", arm.unpriced);
+  return json.set("gone", arm.gone.empty() ? Json() : Json(arm.gone));
+}
+
+void Bandit::set_arms(const std::vector<std::string>& names) {
+  std::vector<ArmRecord> arms;
+  for (const std::string& name : names) {
+    ArmRecord arm;
+    if (const ArmRecord* known = find(name)) arm = *known;
+    arm.name = name;
+    // What went wrong in an earlier session may be mended.
+    arm.gone.clear();
+    arm.failures = arm.wait_until = arm.in_flight = 0;
+    arms.push_back(std::move(arm));
+  }
+  arms_ = std::move(arms);
+}
+
+ArmRecord* Bandit::find(const std::string& name) {
+  const auto at = std::ranges::find(arms_, name, &ArmRecord::name);
+  return at == arms_.end() ? nullptr : &*at;
+}
+
+bool Bandit::knows(const std::string& arm) const {
+  return std::ranges::find(arms_, arm, &ArmRecord::name) != arms_.end();
+}
+
+bool Bandit::all_gone() const {
+  return std::ranges::all_of(arms_, [](const ArmRecord& arm) { return !arm.gone.empty(); });
+}
+
+// Of one answer. Where it is not known it is taken to be what the others cost.
+double Bandit::price(const ArmRecord& arm) const {
+  double usd = arm.usd;
+  int64_t priced = arm.pulls - arm.unpriced;
+  if (priced <= 0) {
+    usd = 0;
+    priced = 0;
+    for (const ArmRecord& other : arms_) {
+      usd += other.usd;
+      priced += std::max<int64_t>(0, other.pulls - other.unpriced);
+    }
+  }
+  return std::max(kLeastUsd, priced > 0 ? usd / static_cast<double>(priced) : 0);
+}
+
+std::optional<std::string> Bandit::choose(int64_t now) const {
+  std::vector<const ArmRecord*> open;
+  const ArmRecord* next = nullptr;  // of those that wait
+  int64_t pulls = 0;
+  for (const ArmRecord& arm : arms_) {
+    pulls += arm.pulls + arm.in_flight;
+    if (!arm.gone.empty()) continue;
+    if (arm.wait_until <= now)
+      open.push_back(&arm);
+    else if (next == nullptr || arm.wait_until < next->wait_until)
+      next = &arm;
+  }
+  if (open.empty()) return next == nullptr ? std::nullopt : std::optional(next->name);
+  const auto worth = [&](const ArmRecord& arm) {
+    return (arm.gain + kHope) / static_cast<double>(arm.pulls + 1) / price(arm);
+  };
+  double most = 0;
+  for (const ArmRecord* arm : open) most = std::max(most, worth(*arm));
+  const ArmRecord* chosen = nullptr;
+  double highest = -1;
+  for (const ArmRecord* arm : open) {
+    const int64_t asked = arm->pulls + arm->in_flight;
+    if (asked == 0) return arm->name;
+    const double bound = (most > 0 ? worth(*arm) / most : 0) +
+                         kExplore * std::sqrt(std::log(1.0 + static_cast<double>(pulls)) /
+                                              static_cast<double>(asked));
+    if (bound > highest) {
+      highest = bound;
+      chosen = arm;
+    }
+  }
+  return chosen->name;
+}
+
+void Bandit::begin(const std::string& arm) {
+  if (ArmRecord* record = find(arm)) ++record->in_flight;
+}
+
+void Bandit::answered(const std::string& arm, bool candidate, std::optional<double> usd) {
+  ArmRecord* record = find(arm);
+  if (record == nullptr) return;
+  record->in_flight = std::max<int64_t>(0, record->in_flight - 1);
+  ++record->pulls;
+  record->answered += candidate;
+  record->failures = 0;
+  if (usd)
+    record->usd += *usd;
+  else
+    ++record->unpriced;
+}
+
+void Bandit::failed(const std::string& arm, Trouble trouble, const std::string& why, int64_t now) {
+  ArmRecord* record = find(arm);
+  if (record == nullptr) return;
+  record->in_flight = std::max<int64_t>(0, record->in_flight - 1);
+  ++record->pulls;
+  ++record->unpriced;
+  ++record->failures;
+  record->wait_until = now + (int64_t{1} << std::min<int64_t>(record->failures, 10));
+  if (trouble != Trouble::Passing || record->failures >= kMostFailures) record->gone = why;
+}
+
+void Bandit::reward(const std::string& arm, double gain) {
+  ArmRecord* record = find(arm);
+  if (record == nullptr) return;
+  ++record->right;
+  record->better += gain > 0;
+  record->gain += std::clamp(gain, 0.0, 1.0) + kRight;
+}
+
+}  // namespace kw::evolve

@@ -1,0 +1,338 @@
+#include "evolve/breeder.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "base/hash.h"
+#include "base/text.h"
+#include "kernel/methods.h"
+#include "kernel/parse.h"
+#include "kernel/select.h"
+
+namespace kw::evolve {
+namespace {
+
+constexpr size_t kMostValues = 4096;  // assignments of one module's tunables
+constexpr const char* kSwitches = " switches";
+constexpr const char* kItself = "the module itself";
+
+template <typename T>
+void shuffle(std::vector<T>& list, Random& random) {
+  for (size_t i = list.size(); i > 1; --i) std::swap(list[i - 1], list[random.below(i)]);
+}
+
+/// "a=x b=y" as pairs; empty when it is no design.
+std::vector<std::pair<std::string, std::string>> choices_of(const std::string& name) {
+  std::vector<std::pair<std::string, std::string>> list;
+  for (const std::string& word : split(name, ' ')) {
+    const size_t equals = word.find('=');
+    if (equals == std::string::npos) return {};
+    list.emplace_back(word.substr(0, equals), word.substr(equals + 1));
+  }
+  return list;
+}
+
+std::string name_of(const std::vector<std::pair<std::string, std::string>>& choices) {
+  std::vector<std::string> words;
+  for (const auto& [kernel, schedule] : choices) words.push_back(kernel + "=" + schedule);
+  return join(words, " ");
+}
+
+bool same_kernels(const std::vector<std::pair<std::string, std::string>>& one,
+                  const std::vector<std::pair<std::string, std::string>>& other) {
+  if (one.size() != other.size()) return false;
+  for (size_t i = 0; i < one.size(); ++i) {
+    if (one[i].first != other[i].first) return false;
+  }
+  return true;
+}
+
+std::string bare_design(const std::string& origin) {
+  return origin.ends_with(kSwitches)
+             ? origin.substr(0, origin.size() - std::string(kSwitches).size())
+             : origin;
+}
+
+}  // namespace
+
+Designs::~Designs() = default;
+
+const Breeder::Space& Breeder::space_of_text(const std::string& text) {
+  std::unique_ptr<Space>& space = spaces_[text];
+  if (space != nullptr) return *space;
+  space = std::make_unique<Space>();
+  space->text = text;
+  kernel::ParseOutcome parsed = kernel::parse(text, "module.cu");
+  if (!parsed.module) return *space;
+  space->module = std::move(parsed.module);
+  space->values = kernel::tune_space(*space->module, kMostValues);
+  space->legal = {space->values.begin(), space->values.end()};
+  return *space;
+}
+
+// A design that trips over a bug of ours spoils itself alone.
+Result<const Breeder::Space*> Breeder::space_of_design(const std::string& name, bool switches) {
+  const std::string key = name + (switches ? kSwitches : "");
+  auto known = texts_.find(key);
+  if (known == texts_.end()) {
+    Result<std::string> text = [&]() -> Result<std::string> {
+      try {
+        return designs_.text(name, switches);
+      } catch (const Bug& bug) {
+        return Error{Blame::Bug, bug.what()};
+      }
+    }();
+    if (!text && text.error().blame == Blame::Environment) return std::move(text).error();
+    // A mixture may be one that nobody can write; a design of the list must be.
+    const auto& names = designs_.names();
+    if (!text && std::ranges::find(names, name) != names.end())
+      problems_.push_back(name + ": " + text.error().message);
+    known = texts_.emplace(key, text ? std::move(text).value() : std::string()).first;
+  }
+  if (known->second.empty()) return static_cast<const Space*>(nullptr);
+  const Space& space = space_of_text(known->second);
+  return space.values.empty() ? nullptr : &space;
+}
+
+std::optional<Breeder::Home> Breeder::home(const Entry& entry) {
+  const Space& space = space_of_text(entry.candidate.text);
+  if (space.values.empty()) return std::nullopt;
+  Home home{&space, entry.candidate.origin, space.values.front()};
+  for (const auto& [name, value] : entry.candidate.tunes) {
+    if (home.tunes.count(name) > 0) home.tunes[name] = value;
+  }
+  return home;
+}
+
+record::Candidate Breeder::made(const Space& space, const std::string& origin, const Values& values,
+                                std::vector<std::string> parents) {
+  return record::make_candidate(space.text, values, "builtin", origin, std::move(parents));
+}
+
+Breeder::Values Breeder::carried(const Space& space, const Values& from) {
+  Values values = space.values.front();
+  for (auto& [name, value] : values) {
+    const auto has = from.find(name);
+    if (has == from.end()) continue;
+    Values changed = values;
+    changed[name] = has->second;
+    if (space.legal.count(changed) > 0) value = has->second;
+  }
+  return values;
+}
+
+// No more designs are written than it takes to find one that nobody knows.
+Result<Breeder::Candidates> Breeder::guesses(const Archive& archive) {
+  Candidates list;
+  for (const std::string& name : designs_.names()) {
+    const Space* space = KW_TRY(space_of_design(name, false));
+    if (space == nullptr) continue;
+    list.push_back(made(*space, name, space->values.front(), {}));
+    if (first_new({list.back()}, archive)) break;
+  }
+  return list;
+}
+
+// One step along one axis, near ones first; now and then two axes at once.
+Breeder::Candidates Breeder::tuned(const Entry& parent, Random& random) {
+  const std::optional<Home> at = home(parent);
+  if (!at) return {};
+  const bool leap = random.below(4) == 0;
+  const uint64_t order = random.next();
+  std::vector<std::pair<std::pair<size_t, uint64_t>, record::Candidate>> found;
+  for (const Values& values : at->space->values) {
+    size_t axes = 0, steps = 0;
+    for (const kernel::TuneDecl& tune : at->space->module->tunes) {
+      const int64_t from = at->tunes.at(tune.name), to = values.at(tune.name);
+      if (from == to) continue;
+      ++axes;
+      const auto place = [&](int64_t value) {
+        return std::ranges::find(tune.values, value) - tune.values.begin();
+      };
+      steps += static_cast<size_t>(std::abs(place(from) - place(to)));
+    }
+    if (axes != 1 && !(leap && axes == 2)) continue;
+    record::Candidate one = made(*at->space, at->origin, values, {parent.candidate.id});
+    const size_t near = leap ? 0 : steps;
+    found.push_back({{near, hash64(one.id, order)}, std::move(one)});
+  }
+  std::ranges::sort(found, {}, [](const auto& one) { return one.first; });
+  Candidates list;
+  for (auto& [key, one] : found) list.push_back(std::move(one));
+  return list;
+}
+
+// Other choices for one kernel, then everything that generation thought of, then more to switch.
+Result<Breeder::Candidates> Breeder::rescheduled(const Entry& parent, Random& random) {
+  const auto choices = choices_of(bare_design(parent.candidate.origin));
+  const bool ours = !choices.empty() && parent.candidate.model.empty();
+  std::vector<std::pair<std::string, bool>> wanted;  // with switches?
+  std::vector<std::string> names = designs_.names();
+  shuffle(names, random);
+  for (size_t k = 0; ours && k < choices.size(); ++k) {
+    for (const std::string& name : names) {
+      const auto theirs = choices_of(name);
+      if (!same_kernels(choices, theirs) || theirs[k] == choices[k]) continue;
+      auto changed = choices;
+      changed[k] = theirs[k];
+      wanted.emplace_back(name_of(changed), false);
+    }
+  }
+  shuffle(wanted, random);
+  if (ours)
+    wanted.insert(wanted.begin() + static_cast<std::ptrdiff_t>(std::min<size_t>(1, wanted.size())),
+                  {bare_design(parent.candidate.origin), true});
+  for (const std::string& name : names) wanted.emplace_back(name, false);
+  const std::optional<Home> at = home(parent);
+  Candidates list;
+  std::set<std::pair<std::string, bool>> seen;
+  for (const auto& [name, switches] : wanted) {
+    if (!seen.insert({name, switches}).second) continue;
+    const Space* space = KW_TRY(space_of_design(name, switches));
+    if (space == nullptr) continue;
+    const std::string origin = name + (switches ? kSwitches : "");
+    if (at) list.push_back(made(*space, origin, carried(*space, at->tunes), {parent.candidate.id}));
+    list.push_back(made(*space, origin, space->values.front(), {parent.candidate.id}));
+  }
+  return list;
+}
+
+// Schedules and tunables are one parent's or the other's, by lot.
+Result<Breeder::Candidates> Breeder::crossed(const Entry& one, const Entry& other, Random& random) {
+  const std::optional<Home> ours = home(one), theirs = home(other);
+  if (!ours || !theirs) return Candidates{};
+  std::vector<std::pair<const Space*, std::string>> bodies;
+  const auto first = choices_of(bare_design(one.candidate.origin)),
+             second = choices_of(bare_design(other.candidate.origin));
+  const bool generated = one.candidate.model.empty() && other.candidate.model.empty();
+  if (generated && !first.empty() && same_kernels(first, second) && first != second) {
+    auto mixed = first;
+    for (size_t k = 0; k < mixed.size(); ++k) {
+      if (random.below(2) == 1) mixed[k] = second[k];
+    }
+    const std::string name = name_of(mixed);
+    if (const Space* space = KW_TRY(space_of_design(name, false))) bodies.emplace_back(space, name);
+  }
+  bodies.emplace_back(ours->space, ours->origin);
+  bodies.emplace_back(theirs->space, theirs->origin);
+  Candidates list;
+  for (const auto& [space, origin] : bodies) {
+    for (int turn = 0; turn < 4; ++turn) {
+      Values mixed = ours->tunes;
+      for (const auto& [name, value] : theirs->tunes) {
+        if (mixed.count(name) == 0 || random.below(2) == 1) mixed[name] = value;
+      }
+      list.push_back(
+          made(*space, origin, carried(*space, mixed), {one.candidate.id, other.candidate.id}));
+    }
+  }
+  return list;
+}
+
+// Without one of its methods, or with one tunable at its plainest value.
+Breeder::Candidates Breeder::simplified(const Entry& parent, Random& random) {
+  const std::optional<Home> at = home(parent);
+  if (!at) return {};
+  std::vector<Values> plainer;
+  const std::string chosen = kernel::with_tunes(at->space->text, at->tunes);
+  if (const kernel::ParseOutcome parsed = kernel::parse(chosen, "module.cu"); parsed.module) {
+    for (const std::string& method : kernel::active_methods(*parsed.module, at->tunes)) {
+      const auto off = kernel::without_method(*parsed.module, method);
+      if (off) plainer.push_back(off->tunes);
+    }
+  }
+  for (const kernel::TuneDecl& tune : at->space->module->tunes) {
+    Values values = at->tunes;
+    values[tune.name] = *std::ranges::min_element(tune.values);
+    plainer.push_back(std::move(values));
+  }
+  shuffle(plainer, random);
+  Candidates list;
+  for (const Values& values : plainer) {
+    if (values != at->tunes && at->space->legal.count(values) > 0)
+      list.push_back(made(*at->space, at->origin, values, {parent.candidate.id}));
+  }
+  return list;
+}
+
+// What nobody thought of, in an order of the seed.
+Result<std::optional<record::Candidate>> Breeder::anything(Random& random, const Archive& archive) {
+  std::vector<std::pair<const Space*, std::string>> spaces;
+  for (const std::string& name : designs_.names()) {
+    const Space* space = KW_TRY(space_of_design(name, false));
+    if (space != nullptr) spaces.emplace_back(space, name);
+  }
+  for (const Entry* entry : archive.ranked()) {
+    if (entry->candidate.model.empty()) continue;
+    const std::optional<Home> at = home(*entry);
+    if (at) spaces.emplace_back(at->space, at->origin.empty() ? kItself : at->origin);
+  }
+  shuffle(spaces, random);
+  for (const auto& [space, origin] : spaces) {
+    const size_t begin = random.below(space->values.size());
+    for (size_t i = 0; i < space->values.size(); ++i) {
+      const Values& values = space->values[(begin + i) % space->values.size()];
+      record::Candidate one = made(*space, origin, values, {});
+      if (!archive.contains(one.id) && offered_.count(one.id) == 0) return std::optional(one);
+    }
+  }
+  return std::optional<record::Candidate>();
+}
+
+std::optional<record::Candidate> Breeder::first_new(const Candidates& list,
+                                                    const Archive& archive) const {
+  for (const record::Candidate& one : list) {
+    if (!archive.contains(one.id) && offered_.count(one.id) == 0) return one;
+  }
+  return std::nullopt;
+}
+
+Result<Breeder::Candidates> Breeder::by(Operator op, const Order& order, const Archive& archive,
+                                        Random& random) {
+  if (op == Operator::Guess) return guesses(archive);
+  const Entry* parent =
+      order.parents.empty() ? archive.best() : archive.find(order.parents.front());
+  if (parent == nullptr) return Candidates{};
+  switch (op) {
+    case Operator::Tune:
+      return tuned(*parent, random);
+    case Operator::Schedule:
+      return rescheduled(*parent, random);
+    case Operator::Simplify:
+      return simplified(*parent, random);
+    case Operator::Cross:
+      break;
+    default:
+      return Candidates{};
+  }
+  const Entry* other =
+      order.parents.size() > 1 ? archive.find(order.parents[1]) : archive.partner(*parent);
+  if (other == nullptr) return Candidates{};
+  return crossed(*parent, *other, random);
+}
+
+Result<std::optional<record::Candidate>> Breeder::breed(const Order& order,
+                                                        const Archive& archive) {
+  Random random(hash64(std::to_string(order.number), seed_));
+  std::vector<Operator> tries = {order.op};
+  for (const Operator op :
+       {Operator::Tune, Operator::Cross, Operator::Schedule, Operator::Simplify, Operator::Guess}) {
+    if (op != order.op) tries.push_back(op);
+  }
+  std::optional<record::Candidate> found;
+  Operator used = order.op;
+  for (size_t i = 0; i < tries.size() && !found; ++i) {
+    used = tries[i];
+    found = first_new(KW_TRY(by(used, order, archive, random)), archive);
+  }
+  if (!found) {
+    used = Operator::Tune;
+    found = KW_TRY(anything(random, archive));
+  }
+  if (!found) return found;
+  found->stage = operator_name(used);
+  offered_.insert(found->id);
+  return found;
+}
+
+}  // namespace kw::evolve

@@ -1,0 +1,220 @@
+#include "evolve/compare.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <map>
+
+#include "base/text.h"
+
+namespace kw::evolve {
+namespace {
+
+constexpr size_t kColumns = 8;  // of the curve, at most
+constexpr size_t kBar = 40;     // characters
+
+Json point_json(const Point& point) {
+  Json json = Json::object();
+  json.set("proposals", point.proposals).set("id", point.id).set("us", point.us);
+  return json.set("measured", point.measured).set("usd", point.usd);
+}
+
+Json counts_json(const Archive& archive) {
+  int64_t refused = 0, judged = 0, refused_there = 0, repeated = 0;
+  for (const Entry& entry : archive.entries()) {
+    refused += !entry.alive();
+    judged += entry.judged;
+    refused_there += entry.judged && !entry.alive();
+    repeated += !entry.same_as.empty();
+  }
+  Json json = Json::object();
+  json.set("candidates", static_cast<int64_t>(archive.entries().size())).set("refused", refused);
+  json.set("judged", judged).set("refused_by_the_judge", refused_there);
+  return json.set("same_code", repeated);
+}
+
+Json niches_json(const Archive& archive) {
+  std::map<Niche, int64_t> counts;
+  for (const Entry& entry : archive.entries()) {
+    if (entry.ranked()) ++counts[entry.niche];
+  }
+  Json list = Json::array();
+  for (const Entry* entry : archive.elites()) {
+    Json row = Json::object();
+    row.set("bound", entry->niche.bound).set("schedule", entry->niche.schedule);
+    row.set("resources", entry->niche.resources).set("candidates", counts[entry->niche]);
+    row.set("best", entry->candidate.id).set("us", entry->seen.us);
+    list.push(row.set("measured", entry->seen.measured));
+  }
+  return list;
+}
+
+double first_us(const Json& one) {
+  const Json& curve = one["curve"];
+  return curve.items().empty() ? 0 : curve.items().front()["us"].as_double();
+}
+
+double last_us(const Json& one) {
+  const Json& curve = one["curve"];
+  return curve.items().empty() ? 0 : curve.items().back()["us"].as_double();
+}
+
+int64_t proposals_to_best(const Json& one) {
+  const Json& curve = one["curve"];
+  return curve.items().empty() ? 0 : curve.items().back()["proposals"].as_int();
+}
+
+std::vector<int64_t> columns_of(const std::vector<Contestant>& list) {
+  int64_t most = 0;
+  for (const Contestant& one : list) most = std::max(most, one.summary["proposals_made"].as_int());
+  std::vector<int64_t> columns;
+  for (size_t i = 1; i <= kColumns; ++i) {
+    const int64_t at = (most * static_cast<int64_t>(i) + static_cast<int64_t>(kColumns) - 1) /
+                       static_cast<int64_t>(kColumns);
+    if (at > 0 && (columns.empty() || columns.back() != at)) columns.push_back(at);
+  }
+  return columns;
+}
+
+std::string us_text(double us) { return us > 0 ? fmt::format("{:.2f}", us) : "-"; }
+
+std::string on_off(const Json& value) {
+  return value.is_null() ? "-" : value.as_bool() ? "on" : "off";
+}
+
+using Rows = std::vector<std::vector<std::string>>;
+
+std::string table(const Rows& rows, bool markdown) {
+  std::vector<size_t> widths(rows.front().size(), 0);
+  for (const auto& row : rows) {
+    for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+  }
+  std::string out;
+  for (size_t r = 0; r < rows.size(); ++r) {
+    std::string line = markdown ? "|" : "";
+    for (size_t i = 0; i < rows[r].size(); ++i) {
+      if (markdown)
+        line += " " + rows[r][i] + " |";
+      else
+        line += fmt::format("{}{:<{}}", i == 0 ? "" : "  ", rows[r][i], widths[i]);
+    }
+    const size_t end = line.find_last_not_of(' ');
+    out += line.substr(0, end + 1) + "\n";
+    if (markdown && r == 0) {
+      out += "|";
+      for (size_t i = 0; i < widths.size(); ++i) out += "---|";
+      out += "\n";
+    }
+  }
+  return out;
+}
+
+Rows result_rows(const std::vector<Contestant>& list) {
+  Rows rows = {{"run", "proposer", "verifiers", "shape info", "profile", "proposals", "on hardware",
+                "refused there", "first us", "best us", "gain", "after", "cost"}};
+  for (const Contestant& one : list) {
+    const Json& s = one.summary;
+    const double first = first_us(s), best = last_us(s);
+    rows.push_back(
+        {one.name, s["proposer"].as_string(), on_off(s["verifiers"]), on_off(s["shape_info"]),
+         on_off(s["profile_feedback"]), std::to_string(s["proposals_made"].as_int()),
+         std::to_string(s["counts"]["judged"].as_int()),
+         std::to_string(s["counts"]["refused_by_the_judge"].as_int()), us_text(first),
+         us_text(best) + (best > 0 && !s["measured"].as_bool() ? " (est.)" : ""),
+         best > 0 ? fmt::format("{:.2f}x", first / best) : "-",
+         best > 0 ? std::to_string(proposals_to_best(s)) : "-",
+         s["unpriced"].as_int() > 0 ? fmt::format("at least ${:.4f}", s["usd"].as_double())
+                                    : fmt::format("${:.4f}", s["usd"].as_double())});
+  }
+  return rows;
+}
+
+Rows curve_rows(const std::vector<Contestant>& list) {
+  const std::vector<int64_t> columns = columns_of(list);
+  Rows rows = {{"best us after"}};
+  for (const int64_t at : columns) rows.front().push_back(std::to_string(at));
+  for (const Contestant& one : list) {
+    std::vector<std::string> row = {one.name};
+    for (const int64_t at : columns) row.push_back(us_text(best_after(one.summary, at)));
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+}  // namespace
+
+Json summary(const Settings& settings, const State& state, const std::string& stopped) {
+  Json json = Json::object();
+  json.set("proposer", authors_name(settings.authors)).set("mode", mode_name(settings.mode));
+  json.set("generations", settings.generations).set("proposals", settings.proposals);
+  json.set("hardware", settings.hardware).set("islands", settings.islands);
+  json.set("seed", settings.seed).set("verifier", settings.verifier);
+  json.set("generations_done", state.generation()).set("proposals_made", state.retired());
+  json.set("stopped", stopped).set("sessions", state.sessions());
+  json.set("measured", settings.measures).set("usd", state.usd()).set("unpriced", state.unpriced());
+  json.set("first", state.first().empty() ? Json() : Json(state.first()));
+  json.set("counts", counts_json(state.archive())).set("niches", niches_json(state.archive()));
+  Json arms = Json::array(), operators = Json::array(), curve = Json::array();
+  for (const ArmRecord& arm : state.models().arms()) arms.push(to_json(arm));
+  for (const ArmRecord& one : state.operators().arms()) {
+    Json row = Json::object();
+    row.set("operator", one.name).set("asked", one.pulls).set("right", one.right);
+    operators.push(row.set("better", one.better));
+  }
+  for (const Point& point : state.curve()) curve.push(point_json(point));
+  return json.set("arms", std::move(arms))
+      .set("operators", std::move(operators))
+      .set("curve", std::move(curve));
+}
+
+double best_after(const Json& one, int64_t proposals) {
+  double us = 0;
+  for (const Json& point : one["curve"].items()) {
+    if (point["proposals"].as_int() <= proposals) us = point["us"].as_double();
+  }
+  return us;
+}
+
+Json comparison_json(const std::vector<Contestant>& list) {
+  const std::vector<int64_t> columns = columns_of(list);
+  Json rows = Json::array(), at = Json::array();
+  for (const int64_t column : columns) at.push(column);
+  for (const Contestant& one : list) {
+    const Json& s = one.summary;
+    Json row = Json::object(), best = Json::array();
+    row.set("run", one.name);
+    for (const char* name : {"proposer", "verifiers", "shape_info", "profile_feedback",
+                             "proposals_made", "measured", "usd", "unpriced", "counts"})
+      row.set(name, s[name]);
+    const double first = first_us(s), last = last_us(s);
+    row.set("first_us", first > 0 ? Json(first) : Json());
+    row.set("best_us", last > 0 ? Json(last) : Json());
+    row.set("gain", last > 0 ? Json(first / last) : Json());
+    row.set("proposals_to_best", last > 0 ? Json(proposals_to_best(s)) : Json());
+    for (const int64_t column : columns) {
+      const double us = best_after(s, column);
+      best.push(us > 0 ? Json(us) : Json());
+    }
+    rows.push(row.set("best_us_after", std::move(best)));
+  }
+  return Json::object().set("runs", std::move(rows)).set("after_proposals", std::move(at));
+}
+
+std::string comparison_text(const std::vector<Contestant>& list, bool markdown) {
+  return table(result_rows(list), markdown) + "\n" + table(curve_rows(list), markdown);
+}
+
+std::string curve_text(const Json& one) {
+  const double first = first_us(one);
+  std::string out;
+  for (const Json& point : one["curve"].items()) {
+    const double us = point["us"].as_double();
+    const auto bar = first > 0 ? static_cast<size_t>(kBar * std::min(1.0, us / first)) : 0;
+    out += fmt::format("{:>6}  {:>10.2f} us{}  {}\n", point["proposals"].as_int(), us,
+                       point["measured"].as_bool() ? "" : " (est.)",
+                       std::string(std::max<size_t>(1, bar), '#'));
+  }
+  return out;
+}
+
+}  // namespace kw::evolve

@@ -1,0 +1,274 @@
+// Steady state: order k is placed as soon as order k minus the number in flight has come back, with
+// parents of the archive as it is then, and orders come back in the order they were placed. So the
+// hardware and the models are busy at the same time, nothing waits for a generation to be complete,
+// and still the same answers give the same journal, whatever the clock says.
+#include "evolve/evolution.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <tuple>
+
+#include "base/check.h"
+#include "base/hash.h"
+#include "base/random.h"
+#include "base/text.h"
+
+namespace kw::evolve {
+namespace {
+
+constexpr int kMostRepairs = 2;  // of one candidate
+constexpr size_t kContext = 3;   // candidates shown beside the parents
+constexpr double kSpread = 1.5;  // an estimate beyond the best one times this is not worth hardware
+
+/// How often models are asked for what, once there is a kernel that is right; of 20.
+struct Share {
+  Operator op;
+  size_t parts;
+};
+constexpr Share kShares[] = {{Operator::Diff, 7},
+                             {Operator::Rewrite, 6},
+                             {Operator::Cross, 3},
+                             {Operator::Repair, 2},
+                             {Operator::Simplify, 2}};
+
+Operator drawn(Random& random) {
+  size_t parts = 0;
+  for (const Share& share : kShares) parts += share.parts;
+  size_t at = random.below(parts);
+  for (const Share& share : kShares) {
+    if (at < share.parts) return share.op;
+    at -= share.parts;
+  }
+  return Operator::Rewrite;
+}
+
+}  // namespace
+
+Evolution::Evolution(Settings settings, Limits limits, Ports ports, State& state)
+    : settings_(std::move(settings)), limits_(limits), ports_(std::move(ports)), state_(state) {
+  KW_CHECK(settings_.proposals > 0 && settings_.hardware > 0 && settings_.islands > 0,
+           "settings are checked by whoever read them");
+}
+
+void Evolution::tell(const std::string& what) const {
+  if (ports_.watch) ports_.watch(state_, what);
+}
+
+Status Evolution::note(const Json& event) {
+  KW_TRY(ports_.journal->write(event));
+  state_.apply(event, [this](const std::string& id) -> std::optional<record::Candidate> {
+    if (fresh_ && fresh_->id == id) return fresh_;
+    return ports_.find ? ports_.find(id) : std::nullopt;
+  });
+  return Done{};
+}
+
+// Until there is a kernel to make faster.
+bool Evolution::translating() const { return state_.archive().best() == nullptr; }
+
+bool Evolution::wants_model(int64_t number) const {
+  if (!settings_.asks_models() || state_.models().all_gone()) return false;
+  if (settings_.authors == Authors::Both) return state_.exhausted() || number % 2 == 1;
+  // Told to optimise, models begin with a generated kernel.
+  const bool start = settings_.mode == Mode::Optimize && number == 0;
+  return !start;
+}
+
+void Evolution::order_builtin(Order& order, Random& random) const {
+  const Archive& archive = state_.archive();
+  const Entry* parent = archive.parent(random, order.island);
+  if (parent == nullptr || order.number < settings_.proposals) {
+    order.op = Operator::Guess;
+    return;
+  }
+  order.op = operator_named(*state_.operators().choose(order.number)).value_or(Operator::Tune);
+  order.parents = {parent->candidate.id};
+  if (order.op != Operator::Cross) return;
+  if (const Entry* other = archive.partner(*parent, order.island))
+    order.parents.push_back(other->candidate.id);
+}
+
+void Evolution::order_model(Order& order, Random& random) const {
+  const Archive& archive = state_.archive();
+  order.arm = *state_.models().choose(order.number);
+  const Entry* broken = archive.to_repair(kMostRepairs, order.island);
+  if (translating()) {
+    const bool repair = broken != nullptr && random.below(2) == 0;
+    order.op = repair ? Operator::Repair : Operator::Translate;
+    if (repair) order.parents = {broken->candidate.id};
+    return;
+  }
+  order.op = drawn(random);
+  if (order.op == Operator::Repair && broken == nullptr) order.op = Operator::Diff;
+  const Entry* parent =
+      order.op == Operator::Repair ? broken : archive.parent(random, order.island);
+  order.parents = {parent->candidate.id};
+  const Entry* other =
+      order.op == Operator::Cross ? archive.partner(*parent, order.island) : nullptr;
+  if (other != nullptr)
+    order.parents.push_back(other->candidate.id);
+  else if (order.op == Operator::Cross)
+    order.op = Operator::Rewrite;
+  for (const Entry* one : archive.top_and_diverse(kContext, order.island)) {
+    if (std::ranges::find(order.parents, one->candidate.id) == order.parents.end())
+      order.context.push_back(one->candidate.id);
+  }
+}
+
+Order Evolution::next() const {
+  Order order;
+  order.number = state_.next_order();
+  order.generation = state_.generation();
+  order.island = static_cast<int>(order.number % settings_.islands);
+  Random random(hash64("order " + std::to_string(order.number), settings_.seed));
+  if (wants_model(order.number))
+    order_model(order, random);
+  else
+    order_builtin(order, random);
+  return order;
+}
+
+Status Evolution::place() {
+  const Order order = next();
+  KW_TRY(note(State::order_event(order)));
+  return ports_.proposer->begin(order, state_.archive());
+}
+
+Status Evolution::look(const std::string& id) {
+  const Entry* entry = state_.archive().find(id);
+  KW_CHECK(entry != nullptr, "what came back is in the archive");
+  const Vote vote = KW_TRY(ports_.verifier->vote(entry->candidate));
+  KW_TRY(note(State::seen_event(id, vote)));
+  tell(vote.seen.refused.empty() ? "looked at " + entry->candidate.origin
+                                 : "refused: " + vote.seen.refused);
+  return Done{};
+}
+
+Status Evolution::retire() {
+  const Order order = state_.in_flight().front();
+  tell(fmt::format("order {}: {}{}", order.number + 1, operator_name(order.op),
+                   order.arm.empty() ? "" : " by " + order.arm));
+  Offer offer = KW_TRY(ports_.proposer->finish(order));
+  if (offer.candidate && state_.archive().contains(offer.candidate->id)) {
+    offer.problem = "it was tried before: " + offer.candidate->id;
+    offer.candidate.reset();
+  }
+  fresh_ = offer.candidate;
+  if (fresh_) KW_TRY(ports_.journal->keep(*fresh_));
+  KW_TRY(note(State::offer_event(order, offer)));
+  fresh_.reset();
+  if (state_.unseen()) return look(std::string(*state_.unseen()));
+  tell(offer.problem);
+  return Done{};
+}
+
+// The best-looking that nobody has judged, and one of the places for the most novel of the rest.
+std::vector<std::string> Evolution::worth_hardware() const {
+  std::vector<const Entry*> pool;
+  double best = 0;
+  for (const Entry& entry : state_.archive().entries()) {
+    const bool counted = entry.alive() && entry.seen.us > 0 && !entry.seen.at_least;
+    if (counted && !entry.seen.measured && (best == 0 || entry.seen.us < best))
+      best = entry.seen.us;
+    // Without a clock nothing more is to be learnt about generated code that has its estimate.
+    const bool open = settings_.measures || !entry.candidate.model.empty() || entry.seen.us == 0;
+    if (entry.alive() && !entry.judged && entry.same_as.empty() && open) pool.push_back(&entry);
+  }
+  const bool only_right = translating();
+  std::erase_if(pool, [&](const Entry* entry) {
+    const bool hopeless = best > 0 && entry->seen.us > kSpread * best;
+    return !only_right && entry->candidate.model.empty() && hopeless;
+  });
+  std::ranges::stable_sort(pool, {}, [](const Entry* entry) {
+    return std::tuple(-entry->score, entry->seen.at_least, entry->seen.us);
+  });
+  const auto most = static_cast<size_t>(settings_.hardware);
+  if (pool.size() > most && most > 1) {
+    const auto novel =
+        std::ranges::max_element(pool.begin() + static_cast<std::ptrdiff_t>(most) - 1, pool.end(),
+                                 {}, [](const Entry* entry) { return entry->novelty; });
+    std::iter_swap(pool.begin() + static_cast<std::ptrdiff_t>(most) - 1, novel);
+  }
+  std::vector<std::string> ids;
+  for (const Entry* entry : pool) {
+    if (ids.size() < most) ids.push_back(entry->candidate.id);
+  }
+  return ids;
+}
+
+Status Evolution::hardware() {
+  if (!state_.chosen()) KW_TRY(note(State::chosen_event(worth_hardware())));
+  std::vector<record::Candidate> candidates;
+  for (const std::string& id : *state_.chosen()) {
+    const Entry* entry = state_.archive().find(id);
+    if (entry != nullptr && !entry->judged) candidates.push_back(entry->candidate);
+  }
+  if (!candidates.empty()) {
+    tell(fmt::format("judging {}", candidates.size()));
+    const std::vector<Seen> seen = KW_TRY(ports_.judge->judge(candidates));
+    KW_CHECK(seen.size() == candidates.size(), "one answer per candidate");
+    for (size_t i = 0; i < seen.size(); ++i)
+      KW_TRY(note(State::judged_event(candidates[i].id, seen[i])));
+  }
+  const int ended = state_.generation();
+  KW_TRY(note(State::generation_event(ended)));
+  tell(fmt::format("generation {} of {}", ended + 1, settings_.generations));
+  return Done{};
+}
+
+std::optional<std::string> Evolution::reason_to_stop() const {
+  const Entry* best = state_.archive().best();
+  const bool counts = best != nullptr && best->seen.measured == settings_.measures;
+  if (settings_.mode == Mode::Translate && best != nullptr &&
+      (best->judged || best->candidate.model.empty()))
+    return "the first kernel that is right was found";
+  if (counts && limits_.goal_us > 0 && best->seen.us <= limits_.goal_us && !best->seen.at_least)
+    return "the goal was reached";
+  if (limits_.seconds > 0 && ports_.seconds && ports_.seconds() >= limits_.seconds)
+    return "the time is up";
+  const bool silent = settings_.asks_models() && state_.models().all_gone();
+  if (settings_.authors == Authors::Models && silent) {
+    std::string why;
+    for (const ArmRecord& arm : state_.models().arms())
+      why += (why.empty() ? "" : "; ") + arm.name + ": " + arm.gone;
+    return "every model failed: " + why;
+  }
+  if (state_.exhausted() && (settings_.authors == Authors::Builtin || silent))
+    return "everything was tried";
+  if (state_.next_order() >= settings_.orders())
+    return fmt::format("{} generations are done", settings_.generations);
+  return std::nullopt;
+}
+
+Result<std::string> Evolution::run() {
+  KW_TRY(note(State::begin_event(settings_)));
+  for (const Order& order : std::deque<Order>(state_.in_flight()))
+    KW_TRY(ports_.proposer->begin(order, state_.archive()));
+  if (state_.unseen()) KW_TRY(look(std::string(*state_.unseen())));
+  const size_t most = settings_.asks_models() ? static_cast<size_t>(settings_.in_flight) : 1;
+  std::optional<std::string> stop;
+  while (true) {
+    const bool full = state_.retired_now() >= settings_.proposals;
+    // Models think while the hardware works; operators without one should know what it found.
+    if (full && most == 1) KW_TRY(hardware());
+    if (!stop) stop = reason_to_stop();
+    while (!stop && state_.in_flight().size() < most) {
+      KW_TRY(place());
+      stop = reason_to_stop();
+    }
+    if (full && most > 1) KW_TRY(hardware());
+    if (state_.in_flight().empty()) {
+      if (stop) break;
+      continue;
+    }
+    KW_TRY(retire());
+  }
+  if (state_.retired_now() > 0) KW_TRY(hardware());
+  // What came back last may be a better reason than that nothing more was asked for.
+  stop = reason_to_stop().value_or(*stop);
+  KW_TRY(note(State::end_event(*stop)));
+  return *stop;
+}
+
+}  // namespace kw::evolve

@@ -1,0 +1,315 @@
+// Whole evolutions over pretended ports: what comes of them, that they are the same by seed, and
+// that a cut at any event changes nothing.
+#include "evolve/evolution.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "evolve/compare.h"
+#include "evolve/fakes.h"
+
+namespace kw::evolve {
+namespace {
+
+class EvolutionTest : public ::testing::Test {
+ protected:
+  Settings settings() const {
+    Settings made;
+    made.generations = 4;
+    made.proposals = 4;
+    made.hardware = 2;
+    made.seed = 11;
+    return made;
+  }
+  /// One session over what the journal holds.
+  Result<std::string> go(FakeJournal& journal, const Settings& how) {
+    state = journal.state();
+    FakeProposer proposer(how.seed);
+    proposer.models = models;
+    MechanicalVerifier mechanical(judge);
+    NoVerifier none;
+    judge.clock = how.measures;
+    Ports ports;
+    ports.proposer = &proposer;
+    ports.verifier = how.verifier == "off" ? static_cast<Verifier*>(&none) : &mechanical;
+    ports.judge = &judge;
+    ports.journal = &journal;
+    ports.find = journal.find();
+    const Result<std::string> why = Evolution(how, limits, ports, state).run();
+    begun = proposer.begun;
+    in_flight = proposer.most_in_flight;
+    return why;
+  }
+  Settings with_models(Authors authors, std::vector<std::string> arms = {"a:b", "c:d"}) const {
+    Settings made = settings();
+    made.authors = authors;
+    made.arms = std::move(arms);
+    made.in_flight = 3;
+    return made;
+  }
+  static Offer written(const std::string& text, const Order& order) {
+    Offer offer;
+    offer.candidate = record::make_candidate(
+        fake_module("by" + std::to_string(order.number), false) + "// " + text + "\n", {}, "llm",
+        operator_name(order.op), order.parents);
+    offer.candidate->model = order.arm;
+    offer.candidate->stage = operator_name(order.op);
+    offer.usd = 0.01;
+    return offer;
+  }
+  std::function<Offer(const Order&, const Archive&)> models;
+  FakeJudge judge;
+  Limits limits;
+  State state;
+  std::vector<Order> begun;
+  size_t in_flight = 0;
+};
+
+TEST_F(EvolutionTest, BeatsTheFirstCandidateWithoutAModel) {
+  FakeJournal journal;
+  const auto why = go(journal, settings());
+  ASSERT_TRUE(why);
+  EXPECT_EQ(*why, "4 generations are done");
+  EXPECT_EQ(state.retired(), 16);
+  EXPECT_EQ(state.generation(), 4);
+  ASSERT_NE(state.archive().find(state.first()), nullptr);
+  EXPECT_EQ(state.archive().find(state.first())->candidate.origin, "k=rows");
+  EXPECT_LT(state.archive().best()->seen.us, state.archive().find(state.first())->seen.us);
+  ASSERT_GE(state.curve().size(), 2u);
+  for (size_t i = 1; i < state.curve().size(); ++i) {
+    EXPECT_LT(state.curve()[i].us, state.curve()[i - 1].us);
+    EXPECT_GE(state.curve()[i].proposals, state.curve()[i - 1].proposals);
+  }
+}
+
+TEST_F(EvolutionTest, IsTheSameBySeedAndAnotherByAnother) {
+  FakeJournal one, two, three;
+  ASSERT_TRUE(go(one, settings()));
+  ASSERT_TRUE(go(two, settings()));
+  EXPECT_EQ(one.lines, two.lines);
+  Settings other = settings();
+  other.seed = 12;
+  ASSERT_TRUE(go(three, other));
+  EXPECT_NE(one.lines, three.lines);
+}
+
+TEST_F(EvolutionTest, EndsWhenEverythingWasTried) {
+  Settings many = settings();
+  many.generations = 100;
+  FakeJournal journal;
+  const auto why = go(journal, many);
+  ASSERT_TRUE(why);
+  EXPECT_EQ(*why, "everything was tried");
+  EXPECT_LT(state.retired(), 100);
+}
+
+// The machine fails at every event in turn; what goes on from there has the journal of one that was
+// never stopped, but for where a session begins.
+TEST_F(EvolutionTest, ACutAtAnyEventChangesNothing) {
+  FakeJournal whole;
+  ASSERT_TRUE(go(whole, settings()));
+  const auto plain = [](const FakeJournal& journal) {
+    std::vector<std::string> lines;
+    for (const std::string& line : journal.lines) {
+      if (line.find("\"begin\"") == std::string::npos) lines.push_back(line);
+    }
+    return lines;
+  };
+  for (size_t cut = 0; cut < whole.lines.size(); ++cut) {
+    FakeJournal journal;
+    journal.room = static_cast<int64_t>(cut);
+    EXPECT_FALSE(go(journal, settings()));
+    journal.room = -1;
+    ASSERT_TRUE(go(journal, settings())) << cut;
+    EXPECT_EQ(plain(journal), plain(whole)) << cut;
+  }
+}
+
+TEST_F(EvolutionTest, AMachineThatFailsLeavesWhatWasLearnt) {
+  FakeJournal journal;
+  judge.before = [this] {
+    return judge.screened < 5 ? Status(Done{}) : Status(environment_error("the GPU fell off"));
+  };
+  EXPECT_FALSE(go(journal, settings()));
+  EXPECT_EQ(journal.state().archive().ranked().size(), 5u);
+}
+
+TEST_F(EvolutionTest, OnAClockTheFewMostPromisingAreMeasured) {
+  Settings timed = settings();
+  timed.measures = true;
+  FakeJournal journal;
+  ASSERT_TRUE(go(journal, timed));
+  EXPECT_LE(judge.judged_count, timed.generations * timed.hardware);
+  EXPECT_GE(judge.judged_count, timed.generations);
+  EXPECT_TRUE(state.archive().best()->seen.measured);
+  for (const Point& point : state.curve()) EXPECT_TRUE(point.measured);
+}
+
+TEST_F(EvolutionTest, WithoutVerifiersHardwareSeesWhatIsBroken) {
+  models = [](const Order& order, const Archive&) {
+    return written(order.number % 2 == 0 ? "wrong" : "fine", order);
+  };
+  Settings with = with_models(Authors::Models), without = with;
+  without.verifier = "off";
+  FakeJournal one, two;
+  ASSERT_TRUE(go(one, with));
+  ASSERT_TRUE(go(two, without));
+  EXPECT_EQ(state.archive().entries().size(), 16u);
+  EXPECT_GT(judge.judged_count, 0);
+}
+
+TEST_F(EvolutionTest, TranslatesRepairsAndThenOptimises) {
+  models = [](const Order& order, const Archive& archive) {
+    if (archive.best() != nullptr) return written("fine", order);
+    if (order.number < 3) return written("broken", order);
+    return written(order.op == Operator::Repair ? "fine" : "wrong", order);
+  };
+  FakeJournal journal;
+  ASSERT_TRUE(go(journal, with_models(Authors::Models)));
+  EXPECT_EQ(begun.front().op, Operator::Translate);
+  const auto count = [&](Operator op) { return std::ranges::count(begun, op, &Order::op); };
+  EXPECT_GT(count(Operator::Repair), 0);
+  EXPECT_GT(count(Operator::Diff) + count(Operator::Rewrite), 0);
+  EXPECT_EQ(count(Operator::Guess), 0);
+  ASSERT_NE(state.archive().best(), nullptr);
+  EXPECT_TRUE(state.archive().best()->judged);
+  EXPECT_EQ(in_flight, 3u);
+  EXPECT_NEAR(state.usd(), 0.16, 1e-9);
+}
+
+TEST_F(EvolutionTest, ToldToTranslateItEndsWithTheFirstThatIsRight) {
+  models = [](const Order& order, const Archive&) { return written("fine", order); };
+  Settings how = with_models(Authors::Models);
+  how.mode = Mode::Translate;
+  FakeJournal journal;
+  const auto why = go(journal, how);
+  ASSERT_TRUE(why);
+  EXPECT_NE(why->find("first kernel that is right"), std::string::npos);
+  EXPECT_LT(state.next_order(), how.orders());
+  EXPECT_TRUE(state.in_flight().empty());
+}
+
+TEST_F(EvolutionTest, ToldToOptimiseModelsBeginWithAGeneratedKernel) {
+  models = [](const Order& order, const Archive&) { return written("fine", order); };
+  Settings how = with_models(Authors::Models);
+  how.mode = Mode::Optimize;
+  how.in_flight = 1;
+  FakeJournal journal;
+  ASSERT_TRUE(go(journal, how));
+  EXPECT_EQ(begun[0].op, Operator::Guess);
+  EXPECT_FALSE(begun[1].arm.empty());
+  EXPECT_EQ(begun[1].parents, std::vector{state.first()});
+}
+
+TEST_F(EvolutionTest, AllArmsFailingIsAnHonestEnd) {
+  models = [](const Order& order, const Archive&) {
+    Offer offer;
+    offer.problem = order.arm == "a:b" ? "no key" : "overloaded";
+    offer.trouble = order.arm == "a:b" ? Trouble::Lasting : Trouble::Passing;
+    return offer;
+  };
+  FakeJournal alone, both;
+  const auto why = go(alone, with_models(Authors::Models));
+  ASSERT_TRUE(why);
+  EXPECT_NE(why->find("every model failed"), std::string::npos);
+  EXPECT_NE(why->find("no key"), std::string::npos);
+  EXPECT_EQ(state.archive().best(), nullptr);
+  const auto goes_on = go(both, with_models(Authors::Both));
+  ASSERT_TRUE(goes_on);
+  EXPECT_NE(state.archive().best(), nullptr) << "the operators without a model go on";
+  EXPECT_EQ(goes_on->find("every model failed"), std::string::npos);
+}
+
+TEST_F(EvolutionTest, GoesOnWithAnotherEnsemble) {
+  models = [](const Order& order, const Archive&) { return written("fine", order); };
+  FakeJournal journal;
+  journal.room = 30;
+  EXPECT_FALSE(go(journal, with_models(Authors::Models)));
+  journal.room = -1;
+  ASSERT_TRUE(go(journal, with_models(Authors::Models, {"c:d", "e:f"})));
+  for (const Order& order : begun) EXPECT_NE(order.arm, "a:b");
+  EXPECT_EQ(state.sessions(), 2);
+  ASSERT_EQ(state.changes().size(), 2u);
+  EXPECT_EQ(state.changes()[0], "no longer asked: a:b");
+  EXPECT_EQ(state.changes()[1], "asked now: e:f");
+  EXPECT_EQ(state.retired(), 16);
+  EXPECT_GT(state.models().arms()[0].pulls, state.models().arms()[1].pulls - 8);
+}
+
+TEST_F(EvolutionTest, WhatWasTriedBeforeIsNotTriedAgain) {
+  models = [](const Order& order, const Archive&) {
+    Order first = order;
+    first.number = 0;
+    return written("fine", first);
+  };
+  FakeJournal journal;
+  ASSERT_TRUE(go(journal, with_models(Authors::Models)));
+  EXPECT_EQ(state.archive().entries().size(), 1u);
+  EXPECT_EQ(state.retired(), 16);
+}
+
+TEST_F(EvolutionTest, IslandsTakeTurns) {
+  Settings how = settings();
+  how.islands = 2;
+  FakeJournal journal;
+  ASSERT_TRUE(go(journal, how));
+  EXPECT_EQ(begun[0].island, 0);
+  EXPECT_EQ(begun[1].island, 1);
+  EXPECT_GT(state.archive().best()->islands.size(), 0u);
+}
+
+TEST_F(EvolutionTest, LimitsEndIt) {
+  limits.goal_us = 1000;
+  FakeJournal journal;
+  const auto why = go(journal, settings());
+  ASSERT_TRUE(why);
+  EXPECT_EQ(*why, "the goal was reached");
+  EXPECT_EQ(state.retired(), 1);
+}
+
+TEST_F(EvolutionTest, GoesOnForMoreGenerations) {
+  FakeJournal journal;
+  Settings how = settings();
+  how.generations = 1;
+  ASSERT_TRUE(go(journal, how));
+  how.generations = 2;
+  ASSERT_TRUE(go(journal, how));
+  EXPECT_EQ(state.retired(), 8);
+  FakeJournal once;
+  ASSERT_TRUE(go(once, how));
+  EXPECT_EQ(journal.state().archive().best()->candidate.id, state.archive().best()->candidate.id);
+}
+
+TEST_F(EvolutionTest, AForeignEventIsPassedOver) {
+  FakeJournal journal;
+  ASSERT_TRUE(go(journal, settings()));
+  journal.lines.insert(journal.lines.begin() + 3, R"({"event":"weather","rain":true})");
+  journal.lines.emplace_back(R"({"event":"offer","order":99,"id":"0000"})");
+  EXPECT_EQ(journal.state().retired(), 16);
+}
+
+TEST_F(EvolutionTest, SummariesAreCompared) {
+  FakeJournal one, two;
+  ASSERT_TRUE(go(one, settings()));
+  const Json first = summary(settings(), state, "done");
+  Settings shorter = settings();
+  shorter.generations = 1;
+  ASSERT_TRUE(go(two, shorter));
+  const Json second = summary(shorter, state, "done");
+  const std::vector<Contestant> list = {{"long", first}, {"short", second}};
+  const Json json = comparison_json(list);
+  ASSERT_EQ(json["runs"].items().size(), 2u);
+  EXPECT_GT(json["runs"].items()[0]["gain"].as_double(), 1.0);
+  EXPECT_EQ(json["runs"].items()[0]["proposals_made"].as_int(), 16);
+  const std::string text = comparison_text(list, false), marked = comparison_text(list, true);
+  EXPECT_NE(text.find("long"), std::string::npos);
+  EXPECT_NE(text.find("(est.)"), std::string::npos);
+  EXPECT_NE(marked.find("|---|"), std::string::npos);
+  EXPECT_EQ(best_after(first, 0), 0);
+  EXPECT_EQ(best_after(first, 1), first["curve"].items()[0]["us"].as_double());
+  EXPECT_NE(curve_text(first).find("us (est.)"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace kw::evolve

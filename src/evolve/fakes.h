@@ -1,0 +1,165 @@
+// Pretended ports for tests: designs of two schedules, a judge whose times are a function of the
+// tunables, a proposer with scripted models, a journal in memory.
+#pragma once
+
+#include <cmath>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/check.h"
+#include "base/text.h"
+#include "evolve/breeder.h"
+#include "evolve/evolution.h"
+
+namespace kw::evolve {
+
+inline std::string fake_module(const std::string& kernel, bool switches) {
+  return "//! kernelwright 1\n//! task    scale\n//! input   x: fp32[N]\n//! output  y: fp32[N]\n"
+         "//! tune    VEC in 4, 2, 1\n//! tune    UNROLL in 2, 1\n" +
+         std::string(switches ? "//! tune    SHUFFLE in 1, 0\n" : "") +
+         "//! method  memory.vectorized_access when VEC > 1, off VEC=1\n"
+         "//! method  compute.warp_shuffle when UNROLL > 1, off UNROLL=1\n"
+         "//! launch  " +
+         kernel +
+         " grid(1) block(32) args(x, y, N)\n"
+         "__global__ void " +
+         kernel +
+         "(const float* x, float* y, int n) {\n"
+         "  for (int i = threadIdx.x; i < n; i += 32) y[i] = x[i] * VEC * UNROLL;\n}\n";
+}
+
+class FakeDesigns : public Designs {
+ public:
+  std::string broken;  // a name that is a bug
+  const std::vector<std::string>& names() const override { return names_; }
+  Result<std::string> text(const std::string& name, bool switches) override {
+    KW_CHECK(name != broken, "this design is broken on purpose");
+    return fake_module(name.substr(name.find('=') + 1), switches);
+  }
+
+ private:
+  std::vector<std::string> names_ = {"k=rows", "k=tiles"};
+};
+
+/// Best at VEC=2 UNROLL=1 of tiles.
+inline double fake_us(const record::Candidate& one) {
+  const auto value = [&](const char* name, int64_t fallback) {
+    const auto at = one.tunes.find(name);
+    return static_cast<double>(at == one.tunes.end() ? fallback : at->second);
+  };
+  const bool tiles = one.text.find("tiles") != std::string::npos;
+  return 10 + std::abs(value("VEC", 4) - 2) + value("UNROLL", 2) + (tiles ? 0 : 3);
+}
+
+/// Modules that say "wrong" pass screening and fail the gate; "broken" does not compile.
+class FakeJudge : public Judge {
+ public:
+  bool clock = false;
+  int screened = 0, judged_count = 0;
+  std::function<Status()> before = [] { return Status(Done{}); };  // an Error: the machine's
+
+  bool measures() const override { return clock; }
+  Result<Seen> screen(const record::Candidate& one) override {
+    KW_TRY(before());
+    ++screened;
+    Seen seen;
+    seen.bound = one.text.find("tiles") != std::string::npos ? "compute" : "memory";
+    seen.occupancy = 0.5;
+    if (one.text.find("broken") != std::string::npos) {
+      seen.refused = "rejected (compile): line 3";
+      seen.detail = "line 3: it is broken";
+      return seen;
+    }
+    seen.us = fake_us(one);
+    seen.code = "add.f32 %f1, %f2, %f3;\nmul.f32 %f1, %f2, " + one.id + ";\n";
+    return seen;
+  }
+  Result<std::vector<Seen>> judge(const std::vector<record::Candidate>& list) override {
+    KW_TRY(before());
+    std::vector<Seen> out;
+    for (const record::Candidate& one : list) {
+      ++judged_count;
+      Seen seen;
+      seen.us = fake_us(one) + (clock ? 0.5 : 0);
+      seen.measured = clock;
+      if (one.text.find("wrong") != std::string::npos) {
+        seen.us = 0;
+        seen.refused = "wrong: by 3";
+        seen.detail = "element 7 is wrong";
+      }
+      out.push_back(seen);
+    }
+    return out;
+  }
+};
+
+/// Operators without a model are real; models answer as they are told to.
+class FakeProposer : public Proposer {
+ public:
+  explicit FakeProposer(uint64_t seed) : breeder_(designs_, seed) {}
+  std::function<Offer(const Order&, const Archive&)> models;
+  std::vector<Order> begun;
+  size_t most_in_flight = 0;
+
+  Status begin(const Order& order, const Archive& archive) override {
+    begun.push_back(order);
+    if (order.arm.empty()) {
+      waiting_[order.number] = KW_TRY(bred(order, archive));
+    } else {
+      waiting_[order.number] = models(order, archive);
+    }
+    most_in_flight = std::max(most_in_flight, waiting_.size());
+    return Done{};
+  }
+  Result<Offer> finish(const Order& order) override {
+    const auto at = waiting_.find(order.number);
+    KW_CHECK(at != waiting_.end(), "begun before");
+    const Offer offer = at->second;
+    waiting_.erase(at);
+    return offer;
+  }
+
+ private:
+  Result<Offer> bred(const Order& order, const Archive& archive) {
+    Offer offer;
+    offer.candidate = KW_TRY(breeder_.breed(order, archive));
+    offer.exhausted = !offer.candidate;
+    return offer;
+  }
+  FakeDesigns designs_;
+  Breeder breeder_;
+  std::map<int64_t, Offer> waiting_;
+};
+
+class FakeJournal : public Journal {
+ public:
+  std::vector<std::string> lines;
+  std::map<std::string, record::Candidate> kept;
+  int64_t room = -1;  // writes until the disk is full; -1: for ever
+
+  Status keep(const record::Candidate& one) override {
+    kept.emplace(one.id, one);
+    return Done{};
+  }
+  Status write(const Json& event) override {
+    if (room == 0) return environment_error("cut");
+    if (room > 0) --room;
+    lines.push_back(event.dump());
+    return Done{};
+  }
+  FindCandidate find() const {
+    return [this](const std::string& id) -> std::optional<record::Candidate> {
+      const auto at = kept.find(id);
+      return at == kept.end() ? std::nullopt : std::optional(at->second);
+    };
+  }
+  State state() const {
+    State state;
+    for (const std::string& line : lines) state.apply(Json::parse(line).value(), find());
+    return state;
+  }
+};
+
+}  // namespace kw::evolve

@@ -1,0 +1,132 @@
+// Compilers number registers and labels as they please, so one changed line renames a whole kernel.
+// What is left without names is a sequence of instructions; runs of four of them are the features.
+// A MinHash of the set of runs is 256 bytes however large the kernel is, so that the journal can
+// keep it and a resumed run needs no compiler to know what was novel.
+#include "evolve/novelty.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <vector>
+
+#include "base/hash.h"
+#include "base/text.h"
+
+namespace kw::evolve {
+namespace {
+
+constexpr size_t kRun = 4;  // instructions
+
+bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+
+/// The operands with names and numbers taken out: "%r", "L", "0".
+std::string plain_operands(std::string_view text) {
+  std::string out;
+  for (size_t i = 0; i < text.size();) {
+    const char c = text[i];
+    if (c == '%') {
+      // %r12 and %rd7 are registers, %tid.x is a value everybody means the same by.
+      size_t end = i + 1;
+      while (end < text.size() && (is_word(text[end]) || text[end] == '.')) ++end;
+      std::string_view name = text.substr(i, end - i);
+      while (name.size() > 1 && std::isdigit(static_cast<unsigned char>(name.back())) != 0)
+        name.remove_suffix(1);
+      out += name;
+      i = end;
+    } else if (std::isdigit(static_cast<unsigned char>(c)) != 0) {
+      while (i < text.size() && (is_word(text[i]) || text[i] == '.')) ++i;
+      out += '0';
+    } else if (is_word(c) || c == '$') {
+      while (i < text.size() && (is_word(text[i]) || text[i] == '$')) ++i;
+      out += 'L';
+    } else {
+      if (std::isspace(static_cast<unsigned char>(c)) == 0) out += c;
+      ++i;
+    }
+  }
+  return out;
+}
+
+/// One statement without its guard's register; "" for what is no instruction.
+std::string plain_instruction(std::string_view line) {
+  line = trim(line.substr(0, line.find("//")));
+  if (line.empty() || line.front() == '.' || line.front() == '$') return "";
+  if (line.back() != ';') return "";
+  line.remove_suffix(1);
+  std::string guard;
+  if (line.front() == '@') {
+    guard = line.size() > 1 && line[1] == '!' ? "@!p " : "@p ";
+    const size_t blank = line.find_first_of(" \t");
+    if (blank == std::string_view::npos) return "";
+    line = trim(line.substr(blank));
+  }
+  const size_t end = std::min(line.find_first_of(" \t"), line.size());
+  return guard + std::string(line.substr(0, end)) + " " + plain_operands(line.substr(end));
+}
+
+uint32_t mixed(uint64_t run, size_t which) {
+  uint64_t x = run + 0x9e3779b97f4a7c15u * (which + 1);
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+  return static_cast<uint32_t>((x ^ (x >> 31)) >> 32);
+}
+
+}  // namespace
+
+std::string normalised_ptx(std::string_view ptx) {
+  std::string out;
+  for (const std::string_view line : split_lines(ptx)) {
+    const std::string plain = plain_instruction(line);
+    if (!plain.empty()) out += plain + "\n";
+  }
+  return out;
+}
+
+std::optional<Print> print_of(std::string_view ptx) {
+  const std::string normal = normalised_ptx(ptx);
+  if (normal.empty()) return std::nullopt;
+  std::vector<uint64_t> lines;
+  for (const std::string_view line : split_lines(normal)) lines.push_back(hash64(line));
+  Print print;
+  print.exact = hash64(ptx);
+  print.least.fill(UINT32_MAX);
+  const size_t run = std::min(kRun, lines.size());
+  for (size_t i = 0; i + run <= lines.size(); ++i) {
+    uint64_t key = 0;
+    for (size_t k = 0; k < run; ++k) key = key * 0x100000001b3u + lines[i + k];
+    for (size_t which = 0; which < Print::kHashes; ++which)
+      print.least[which] = std::min(print.least[which], mixed(key, which));
+  }
+  return print;
+}
+
+double distance(const Print& one, const Print& other) {
+  if (one.exact == other.exact) return 0;
+  size_t differ = 0;
+  for (size_t i = 0; i < Print::kHashes; ++i) differ += one.least[i] != other.least[i];
+  return static_cast<double>(differ) / Print::kHashes;
+}
+
+std::string to_hex(const Print& print) {
+  std::string out = fmt::format("{:016x}", print.exact);
+  for (const uint32_t value : print.least) out += fmt::format("{:08x}", value);
+  return out;
+}
+
+std::optional<Print> print_from_hex(std::string_view text) {
+  if (text.size() != 16 + 8 * Print::kHashes) return std::nullopt;
+  const auto read = [](std::string_view digits, auto& value) {
+    const auto [end, failed] =
+        std::from_chars(digits.data(), digits.data() + digits.size(), value, 16);
+    return failed == std::errc() && end == digits.data() + digits.size();
+  };
+  Print print;
+  bool whole = read(text.substr(0, 16), print.exact);
+  for (size_t i = 0; i < Print::kHashes; ++i)
+    whole = whole && read(text.substr(16 + 8 * i, 8), print.least[i]);
+  return whole ? std::optional(print) : std::nullopt;
+}
+
+}  // namespace kw::evolve

@@ -1,0 +1,136 @@
+// What an evolution sees of the world: who proposes, who looks before the hardware does, who
+// judges, and who writes down what happened. With canned ones a whole evolution runs in
+// milliseconds.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "base/result.h"
+#include "record/candidate.h"
+
+namespace kw::evolve {
+
+/// How a proposal comes to be. The first five need no model.
+enum class Operator : uint8_t {
+  Guess,      // a design with its best guess
+  Tune,       // other values of tunables
+  Schedule,   // other schedules, or the same ones with more to switch
+  Cross,      // of two parents
+  Simplify,   // without what does not pay
+  Translate,  // from the reference alone
+  Rewrite,    // the whole module anew
+  Diff,       // a few places of it
+  Repair,     // what failed, with what was found
+};
+/// "guess", "tune", …
+const char* operator_name(Operator op);
+std::optional<Operator> operator_named(const std::string& name);
+
+/// What one look at a candidate gave.
+struct Seen {
+  double us = 0;          // 0: unknown
+  bool measured = false;  // by a clock, else an estimate
+  bool at_least = false;  // only a lower limit
+  std::string refused;    // why it is out, in one line; "" while it is in
+  std::string detail;     // what there is to say about that, for whoever repairs it
+  std::string bound;      // "memory", "compute" or "latency"; "" where nobody knows
+  double occupancy = -1;  // 0 to 1; -1: unknown
+  int64_t methods = 0;    // that it claims: how much there is to understand
+  std::string code;       // PTX and launches; "" where there are none
+};
+
+/// What is asked of a proposer.
+struct Order {
+  int64_t number = 0;  // from 0; names the order, and seeds it
+  int generation = 0, island = 0;
+  Operator op = Operator::Guess;
+  std::string arm;                   // of the ensemble; "": no model is asked
+  std::vector<std::string> parents;  // ids, the one to change first
+  std::vector<std::string> context;  // ids of others worth showing
+};
+Json to_json(const Order& order);
+Order order_from_json(const Json& json);
+
+/// Why an arm gave no answer.
+enum class Trouble : uint8_t { None, Passing, Lasting, Budget };
+
+/// What came of an order.
+struct Offer {
+  std::optional<record::Candidate> candidate;
+  std::string problem;  // why there is none
+  Trouble trouble = Trouble::None;
+  std::optional<double> usd;  // nothing: unknown
+  bool exhausted = false;     // without a model: nothing is left to try
+};
+
+class Archive;
+
+/// Between begin() and finish() an order is in flight; they are finished in the order they began.
+class Proposer {
+ public:
+  virtual ~Proposer();
+  /// Must not wait for anybody.
+  virtual Status begin(const Order& order, const Archive& archive) = 0;
+  /// Waits. Errors are the machine's, never a model's or a candidate's.
+  virtual Result<Offer> finish(const Order& order) = 0;
+};
+
+/// What somebody thinks of a candidate before it is put on hardware.
+struct Vote {
+  Seen seen;                  // as far as looking gave it
+  double score = 1;           // 0 to 1: how likely it is right
+  std::optional<double> usd;  // that asking cost
+};
+
+/// May only rank and reject, never accept: what passes is judged all the same.
+class Verifier {
+ public:
+  virtual ~Verifier();
+  virtual std::string name() const = 0;
+  virtual Result<Vote> vote(const record::Candidate& candidate) = 0;
+};
+
+/// Errors are the machine's, never a candidate's.
+class Judge {
+ public:
+  virtual ~Judge();
+  /// Whether there is a clock; else all times are estimates.
+  virtual bool measures() const = 0;
+  /// Compiles it, runs it on the virtual GPU, estimates its time.
+  virtual Result<Seen> screen(const record::Candidate& candidate) = 0;
+  /// The gate and, where there is one, the clock. Parallel to the candidates.
+  virtual Result<std::vector<Seen>> judge(const std::vector<record::Candidate>& candidates) = 0;
+};
+
+class Journal {
+ public:
+  virtual ~Journal();
+  /// Keeps a candidate's text. Before any event that names it.
+  virtual Status keep(const record::Candidate& candidate) = 0;
+  /// Once this returned, the event survives.
+  virtual Status write(const Json& event) = 0;
+};
+
+/// Exact as far as it looks: a compiler and the virtual GPU.
+class MechanicalVerifier : public Verifier {
+ public:
+  explicit MechanicalVerifier(Judge& judge) : judge_(judge) {}
+  std::string name() const override { return "mechanical"; }
+  Result<Vote> vote(const record::Candidate& candidate) override;
+
+ private:
+  Judge& judge_;
+};
+
+/// Nobody looks: everything may go on hardware.
+class NoVerifier : public Verifier {
+ public:
+  std::string name() const override { return "off"; }
+  Result<Vote> vote(const record::Candidate&) override { return Vote{}; }
+};
+
+}  // namespace kw::evolve

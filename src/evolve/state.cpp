@@ -1,0 +1,265 @@
+#include "evolve/state.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/text.h"
+
+namespace kw::evolve {
+namespace {
+
+constexpr size_t kMostDetail = 4000;  // of what is kept about a failure
+constexpr double kBetter = 0.995;     // smaller gains are no gains
+constexpr int kMigrateEvery = 2;      // generations
+constexpr const char* kAuthors[] = {"builtin", "llm", "hybrid"};
+constexpr const char* kModes[] = {"translate", "optimize", "auto"};
+
+Json words(const std::vector<std::string>& list) {
+  Json json = Json::array();
+  for (const std::string& one : list) json.push(one);
+  return json;
+}
+
+std::vector<std::string> words_of(const Json& json) {
+  std::vector<std::string> list;
+  for (const Json& one : json.items()) list.push_back(one.as_string());
+  return list;
+}
+
+Json seen_json(const Seen& seen) {
+  Json json = Json::object();
+  json.set("us", seen.us).set("measured", seen.measured).set("at_least", seen.at_least);
+  json.set("refused", seen.refused);
+  if (!seen.detail.empty())
+    json.set("detail", seen.detail.size() <= kMostDetail
+                           ? seen.detail
+                           : seen.detail.substr(0, kMostDetail) + "\n[cut]");
+  json.set("bound", seen.bound).set("occupancy", seen.occupancy).set("methods", seen.methods);
+  if (const auto print = print_of(seen.code)) json.set("print", to_hex(*print));
+  return json;
+}
+
+Seen seen_from(const Json& json) {
+  Seen seen;
+  seen.us = json["us"].as_double();
+  seen.measured = json["measured"].as_bool();
+  seen.at_least = json["at_least"].as_bool();
+  seen.refused = json["refused"].as_string();
+  seen.detail = json["detail"].as_string();
+  seen.bound = json["bound"].as_string();
+  seen.occupancy = json["occupancy"].as_double(-1);
+  seen.methods = json["methods"].as_int();
+  return seen;
+}
+
+Json named(const char* name) { return Json::object().set("event", name); }
+
+Json usd_json(const std::optional<double>& usd) { return usd ? Json(*usd) : Json(); }
+
+}  // namespace
+
+const std::vector<std::string>& builtin_operators() {
+  static const std::vector<std::string> kNames = {"tune", "schedule", "cross", "simplify"};
+  return kNames;
+}
+
+const char* authors_name(Authors authors) { return kAuthors[static_cast<size_t>(authors)]; }
+const char* mode_name(Mode mode) { return kModes[static_cast<size_t>(mode)]; }
+
+State::State() { operators_.set_arms(builtin_operators()); }
+
+Json State::begin_event(const Settings& settings) {
+  Json json = named("begin");
+  json.set("generations", settings.generations).set("proposals", settings.proposals);
+  json.set("hardware", settings.hardware).set("islands", settings.islands);
+  json.set("in_flight", settings.in_flight).set("proposer", authors_name(settings.authors));
+  json.set("mode", mode_name(settings.mode)).set("seed", settings.seed);
+  json.set("arms", words(settings.arms)).set("measures", settings.measures);
+  return json.set("verifier", settings.verifier);
+}
+
+Json State::order_event(const Order& order) {
+  Json json = named("order");
+  const Json body = to_json(order);
+  for (const auto& [name, value] : body.members()) json.set(name, value);
+  return json;
+}
+
+Json State::offer_event(const Order& order, const Offer& offer) {
+  Json json = named("offer");
+  json.set("order", order.number).set("arm", order.arm);
+  json.set("id", offer.candidate ? Json(offer.candidate->id) : Json());
+  json.set("made_by", offer.candidate ? Json(offer.candidate->stage) : Json());
+  json.set("problem", offer.problem).set("trouble", static_cast<int64_t>(offer.trouble));
+  return json.set("usd", usd_json(offer.usd)).set("exhausted", offer.exhausted);
+}
+
+Json State::seen_event(const std::string& id, const Vote& vote) {
+  Json json = named("seen");
+  json.set("id", id).set("score", vote.score).set("usd", usd_json(vote.usd));
+  return json.set("seen", seen_json(vote.seen));
+}
+
+Json State::chosen_event(const std::vector<std::string>& ids) {
+  return named("chosen").set("ids", words(ids));
+}
+
+Json State::judged_event(const std::string& id, const Seen& seen) {
+  return named("judged").set("id", id).set("seen", seen_json(seen));
+}
+
+Json State::generation_event(int generation) {
+  return named("generation").set("generation", generation);
+}
+
+Json State::end_event(const std::string& why) { return named("end").set("why", why); }
+
+void State::apply(const Json& event, const FindCandidate& find) {
+  const std::string& name = event["event"].as_string();
+  if (name == "begin") {
+    begin(event);
+  } else if (name == "order") {
+    order(order_from_json(event));
+  } else if (name == "offer") {
+    offer(event, find);
+  } else if (name == "seen") {
+    seen(event);
+  } else if (name == "chosen") {
+    chosen_ = words_of(event["ids"]);
+  } else if (name == "judged") {
+    judged(event);
+  } else if (name == "generation") {
+    generation_ = static_cast<int>(event["generation"].as_int()) + 1;
+    retired_now_ = 0;
+    chosen_.reset();
+    if (islands_ > 1 && generation_ % kMigrateEvery == 0) archive_.migrate(islands_);
+  }
+}
+
+// Orders of models that are not asked any more come to nothing; what others learnt stays.
+void State::begin(const Json& event) {
+  const std::vector<std::string> arms = words_of(event["arms"]);
+  if (sessions_++ > 0) {
+    const std::vector<std::string> before = words_of(settings_["arms"]);
+    for (const std::string& arm : before) {
+      if (std::ranges::find(arms, arm) == arms.end()) changes_.push_back("no longer asked: " + arm);
+    }
+    for (const std::string& arm : arms) {
+      if (std::ranges::find(before, arm) == before.end()) changes_.push_back("asked now: " + arm);
+    }
+    for (const char* what : {"proposer", "mode", "hardware", "islands", "verifier", "measures"}) {
+      const std::string was = settings_[what].dump(), now = event[what].dump();
+      if (was != now) changes_.push_back(fmt::format("{} was {}, is {}", what, was, now));
+    }
+  }
+  settings_ = event;
+  models_.set_arms(arms);
+  islands_ = std::max(1, static_cast<int>(event["islands"].as_int(1)));
+  measures_ = event["measures"].as_bool();
+  exhausted_ = false;
+  std::deque<Order> kept;
+  for (const Order& order : in_flight_) {
+    if (!order.arm.empty() && !models_.knows(order.arm)) {
+      retire();
+      continue;
+    }
+    models_.begin(order.arm);
+    kept.push_back(order);
+  }
+  in_flight_ = std::move(kept);
+}
+
+void State::order(const Order& order) {
+  in_flight_.push_back(order);
+  next_order_ = std::max(next_order_, order.number + 1);
+  if (!order.arm.empty()) models_.begin(order.arm);
+}
+
+void State::offer(const Json& event, const FindCandidate& find) {
+  const auto at = std::ranges::find(in_flight_, event["order"].as_int(), &Order::number);
+  if (at == in_flight_.end()) return;
+  const Order order = *at;
+  in_flight_.erase(at);
+  const std::string& id = event["id"].as_string();
+  const auto trouble = static_cast<Trouble>(event["trouble"].as_int());
+  std::optional<double> usd;
+  if (event["usd"].is_number()) usd = event["usd"].as_double();
+  if (!order.arm.empty()) {
+    if (trouble == Trouble::None)
+      models_.answered(order.arm, !id.empty(), usd);
+    else
+      models_.failed(order.arm, trouble, event["problem"].as_string(), order.number);
+    usd_ += usd.value_or(0);
+    unpriced_ += !usd && trouble == Trouble::None;
+  } else if (order.op != Operator::Guess) {
+    operators_.answered(operator_name(order.op), !id.empty(), 1.0);
+  }
+  exhausted_ = exhausted_ || event["exhausted"].as_bool();
+  if (order.op == Operator::Repair && !order.parents.empty()) {
+    if (Entry* parent = archive_.find(order.parents.front())) ++parent->repairs;
+  }
+  std::optional<record::Candidate> candidate;
+  if (!id.empty()) candidate = find(id);
+  // One that was known is as good as none.
+  if (candidate && archive_.add(*candidate, order))
+    unseen_ = id;
+  else
+    retire();
+}
+
+void State::retire() {
+  ++retired_;
+  ++retired_now_;
+}
+
+void State::seen(const Json& event) {
+  const std::string& id = event["id"].as_string();
+  if (unseen_ == id) unseen_.reset();
+  if (!archive_.contains(id)) return;
+  retire();
+  if (event["usd"].is_number()) usd_ += event["usd"].as_double();
+  const Entry* best = archive_.best();
+  const double before = best == nullptr ? 0 : best->seen.us;
+  archive_.saw(id, seen_from(event["seen"]), event["score"].as_double(1),
+               print_from_hex(event["seen"]["print"].as_string()));
+  const Entry& entry = *archive_.find(id);
+  if (!measures_ && entry.ranked()) reward(entry, before);
+  note_best();
+}
+
+void State::judged(const Json& event) {
+  const std::string& id = event["id"].as_string();
+  if (!archive_.contains(id)) return;
+  const Entry* best = archive_.best();
+  const bool counts = best != nullptr && best->seen.measured == measures_;
+  const double before = counts ? best->seen.us : 0;
+  const bool was = !measures_ && archive_.find(id)->ranked();
+  archive_.judged(id, seen_from(event["seen"]));
+  const Entry& entry = *archive_.find(id);
+  if (!was && entry.ranked()) reward(entry, before);
+  note_best();
+}
+
+void State::reward(const Entry& entry, double before) {
+  const double us = entry.seen.us;
+  const double gain =
+      before > 0 && us < kBetter * before && !entry.seen.at_least ? std::log(before / us) : 0;
+  if (!entry.order.arm.empty())
+    models_.reward(entry.order.arm, gain);
+  else
+    operators_.reward(operator_name(entry.order.op), gain);
+}
+
+void State::note_best() {
+  const Entry* best = archive_.best();
+  if (best == nullptr || best->seen.measured != measures_) return;
+  if (first_.empty()) first_ = best->candidate.id;
+  const bool changed =
+      curve_.empty() || curve_.back().id != best->candidate.id || curve_.back().us != best->seen.us;
+  if (changed)
+    curve_.push_back({retired_, best->candidate.id, best->seen.us, best->seen.measured, usd_});
+}
+
+}  // namespace kw::evolve

@@ -1,0 +1,122 @@
+// Where an evolution stands: a fold over its journal. Everything that happens is an event, written
+// down first and applied here then, so that a process that was killed is taken up exactly where its
+// journal ends.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "evolve/archive.h"
+#include "evolve/bandit.h"
+#include "evolve/ports.h"
+
+namespace kw::evolve {
+
+/// Who writes the proposals.
+enum class Authors : uint8_t { Builtin, Models, Both };
+/// From nothing to the first kernel that is right, or from that one to fast ones.
+enum class Mode : uint8_t { Translate, Optimize, Auto };
+
+struct Settings {
+  int generations = 10, proposals = 8, hardware = 4;
+  int islands = 1;
+  int in_flight = 4;  // orders at a time, where models are asked
+  Authors authors = Authors::Builtin;
+  Mode mode = Mode::Auto;
+  uint64_t seed = 0;
+  std::vector<std::string> arms;  // names; empty without models
+  bool measures = false;          // there is a clock
+  std::string verifier = "mechanical";
+
+  bool asks_models() const { return authors != Authors::Builtin; }
+  int64_t orders() const { return int64_t{generations} * proposals; }
+};
+
+/// A best so far.
+struct Point {
+  int64_t proposals = 0;  // that had come back by then
+  std::string id;
+  double us = 0;
+  bool measured = false;
+  double usd = 0;  // spent by then, as far as known
+};
+
+/// A candidate by its id, from wherever candidates are kept.
+using FindCandidate = std::function<std::optional<record::Candidate>(const std::string& id)>;
+
+class State {
+ public:
+  State();
+
+  /// What a session begins with; the first also says what the run is.
+  static Json begin_event(const Settings& settings);
+  static Json order_event(const Order& order);
+  static Json offer_event(const Order& order, const Offer& offer);
+  static Json seen_event(const std::string& id, const Vote& vote);
+  static Json chosen_event(const std::vector<std::string>& ids);
+  static Json judged_event(const std::string& id, const Seen& seen);
+  static Json generation_event(int generation);
+  static Json end_event(const std::string& why);
+
+  /// Events of another kind and candidates that are lost are passed over.
+  void apply(const Json& event, const FindCandidate& find);
+
+  const Archive& archive() const { return archive_; }
+  const Bandit& models() const { return models_; }
+  const Bandit& operators() const { return operators_; }
+  const std::deque<Order>& in_flight() const { return in_flight_; }
+  /// Came back, and nobody has looked at it yet.
+  const std::optional<std::string>& unseen() const { return unseen_; }
+  /// For the hardware of this generation; nothing: not chosen yet.
+  const std::optional<std::vector<std::string>>& chosen() const { return chosen_; }
+
+  int64_t next_order() const { return next_order_; }
+  int generation() const { return generation_; }
+  /// Proposals that came back: in all, and since the last generation ended.
+  int64_t retired() const { return retired_; }
+  int64_t retired_now() const { return retired_now_; }
+  bool exhausted() const { return exhausted_; }
+  const std::vector<Point>& curve() const { return curve_; }
+  double usd() const { return usd_; }
+  int64_t unpriced() const { return unpriced_; }
+  int sessions() const { return sessions_; }
+  /// The first candidate that counted: what the others are held against.
+  const std::string& first() const { return first_; }
+  /// What changed when the run went on with other settings, in words.
+  const std::vector<std::string>& changes() const { return changes_; }
+
+ private:
+  void begin(const Json& event);
+  void order(const Order& order);
+  void offer(const Json& event, const FindCandidate& find);
+  void seen(const Json& event);
+  void judged(const Json& event);
+  void reward(const Entry& entry, double before);
+  void retire();
+  void note_best();
+
+  Archive archive_;
+  Bandit models_, operators_;
+  std::deque<Order> in_flight_;
+  std::optional<std::string> unseen_;
+  std::optional<std::vector<std::string>> chosen_;
+  int64_t next_order_ = 0, retired_ = 0, retired_now_ = 0, unpriced_ = 0;
+  int generation_ = 0, islands_ = 1, sessions_ = 0;
+  bool exhausted_ = false, measures_ = false;
+  double usd_ = 0;
+  std::string first_;
+  std::vector<Point> curve_;
+  std::vector<std::string> changes_;
+  Json settings_;  // of the last session
+};
+
+/// The operators without a model, as the arms of a bandit.
+const std::vector<std::string>& builtin_operators();
+const char* authors_name(Authors authors);
+const char* mode_name(Mode mode);
+
+}  // namespace kw::evolve
