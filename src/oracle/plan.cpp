@@ -93,10 +93,10 @@ class Planner {
     }
   }
 
-  // Strides must be able to express every view down to what is stored, and what is expanded must
-  // not be computed once for every copy.
+  // A layout must be able to express every view down to what is stored, and what is expanded or
+  // lies in several windows must not be computed once for every copy.
   void keep_unseeable() {
-    std::vector<std::vector<View>> leaves(size());
+    std::vector<std::vector<Layout>> leaves(size());
     for (size_t id = 0; id < size(); ++id) {
       if (!facts_[id].needed) continue;
       const Node& n = node(id);
@@ -104,18 +104,18 @@ class Planner {
       if (kind == Kind::View) leaves[id] = seen_through(id, leaves);
       if (kind == Kind::Point) leaves[id] = united(n, leaves);
       if (plan_.whole[id] || kind == Kind::Leaf || kind == Kind::Heavy)
-        leaves[id] = {dense_view(facts_[id].shape)};
-      if (n.op == Op::Iota && !plan_.whole[id]) leaves[id] = {iota_view(n, facts_[id].shape)};
+        leaves[id] = {layout_of(dense_view(facts_[id].shape))};
+      if (n.op == Op::Iota && !plan_.whole[id]) leaves[id] = {iota_layout(n, facts_[id].shape)};
     }
   }
 
-  std::vector<View> seen_through(size_t id, std::vector<std::vector<View>>& leaves) {
+  std::vector<Layout> seen_through(size_t id, std::vector<std::vector<Layout>>& leaves) {
     const Node& n = node(id);
     const auto in = static_cast<size_t>(n.inputs[0]);
-    const bool grows = n.op == Op::Expand && facts_[id].shape != facts_[in].shape;
+    const bool grows = count_of(facts_[id].shape) > count_of(facts_[in].shape);
     if (grows && computes(in)) make_whole(in, leaves);
-    std::vector<View> out;
-    for (const View& leaf : leaves[in]) {
+    std::vector<Layout> out;
+    for (const Layout& leaf : leaves[in]) {
       auto view = see_through(n, leaf);
       if (!view) {
         make_whole(in, leaves);
@@ -133,28 +133,25 @@ class Planner {
     return fused(id);
   }
 
-  void make_whole(size_t id, std::vector<std::vector<View>>& leaves) {
+  void make_whole(size_t id, std::vector<std::vector<Layout>>& leaves) {
     plan_.whole[id] = true;
-    leaves[id] = {dense_view(facts_[id].shape)};
+    leaves[id] = {layout_of(dense_view(facts_[id].shape))};
   }
 
-  static std::vector<View> united(const Node& n, const std::vector<std::vector<View>>& leaves) {
-    std::vector<View> all;
+  static std::vector<Layout> united(const Node& n, const std::vector<std::vector<Layout>>& leaves) {
+    std::vector<Layout> all;
     for (const NodeId in : n.inputs) {
-      for (const View& view : leaves[static_cast<size_t>(in)]) {
-        const bool known = std::any_of(all.begin(), all.end(), [&](const View& v) {
-          return v.strides == view.strides && v.offset == view.offset;
-        });
-        if (!known) all.push_back(view);
+      for (const Layout& view : leaves[static_cast<size_t>(in)]) {
+        if (std::find(all.begin(), all.end(), view) == all.end()) all.push_back(view);
       }
     }
     return all;
   }
 
-  static View iota_view(const Node& n, const Extents& shape) {
+  static Layout iota_layout(const Node& n, const Extents& shape) {
     View view{shape, Extents(shape.size(), 0), 0};
     view.strides[static_cast<size_t>(n.attrs.dims[0])] = 1;
-    return view;
+    return layout_of(view);
   }
 
   void find_reads() {

@@ -65,14 +65,14 @@ class Emitter {
     return made.get();
   }
 
-  View seen(View view, const Chain* chain) const {
+  View seen(const View& view, const Chain* chain) const {
+    Layout layout = layout_of(view);
     for (; chain != nullptr; chain = chain->next) {
-      auto through = see_through(*chain->op, view);
-      KW_CHECK(through.has_value(), "the plan keeps what strides cannot express");
-      view = *std::move(through);
+      auto through = see_through(*chain->op, layout);
+      KW_CHECK(through.has_value(), "the plan keeps what layouts cannot express");
+      layout = *std::move(through);
     }
-    if (!order_.empty()) view = permuted(view, order_);
-    return coalesced(view);
+    return coalesced(flat_view(layout, order_));
   }
 
   Instruction& add(NodeId node, Instruction::Kind kind) {
@@ -102,7 +102,7 @@ class Emitter {
     View view{shape, Extents(shape.size(), 0), 0};
     view.strides[static_cast<size_t>(s_.graph[node].attrs.dims[0])] = 1;
     Instruction& out = add(node, Instruction::Kind::Iota);
-    out.view = seen(std::move(view), chain);
+    out.view = seen(view, chain);
     return out.out;
   }
 

@@ -1,5 +1,7 @@
 #include "oracle/view.h"
 
+#include <utility>
+
 #include "base/check.h"
 
 namespace kw::oracle {
@@ -35,71 +37,162 @@ bool is_view_op(Op op) {
 
 namespace {
 
-View expanded(const View& in, const Extents& shape) {
-  View out{shape, Extents(shape.size(), 0), in.offset};
-  const size_t added = shape.size() - in.shape.size();
-  for (size_t d = 0; d < in.shape.size(); ++d) {
-    out.strides[d + added] = in.shape[d] == shape[d + added] ? in.strides[d] : 0;
-  }
-  return out;
+using Pieces = std::vector<Piece>;
+
+int64_t extent_of(const Pieces& pieces) {
+  int64_t extent = 1;
+  for (const Piece& piece : pieces) extent *= piece.extent;
+  return extent;
 }
 
-View sliced(const Node& op, const View& in, const Extents& shape) {
-  View out{shape, in.strides, in.offset};
+// Joins what is evenly spaced as one.
+void append(const Piece& piece, Pieces& to) {
+  if (piece.extent == 1) return;
+  if (!to.empty() && to.back().stride == piece.stride * piece.extent) {
+    to.back() = {to.back().extent * piece.extent, piece.stride};
+  } else {
+    to.push_back(piece);
+  }
+}
+
+Pieces one_piece(int64_t extent, int64_t stride) {
+  Pieces pieces;
+  append({extent, stride}, pieces);
+  return pieces;
+}
+
+Layout expanded(const Layout& in, const Extents& shape) {
+  Layout out{{}, in.offset};
+  const size_t added = shape.size() - in.dims.size();
   for (size_t d = 0; d < shape.size(); ++d) {
-    out.offset += op.attrs.starts[d].value() * in.strides[d];
-    out.strides[d] = in.strides[d] * op.attrs.steps[d];
+    const bool grows = d < added || extent_of(in.dims[d - added]) != shape[d];
+    out.dims.push_back(grows ? one_piece(shape[d], 0) : in.dims[d - added]);
   }
   return out;
 }
 
-View flipped(const Node& op, const View& in) {
-  View out = in;
-  for (const int dim : op.attrs.dims) {
-    const auto d = static_cast<size_t>(dim);
-    if (in.shape[d] > 0) out.offset += (in.shape[d] - 1) * in.strides[d];
-    out.strides[d] = -in.strides[d];
+// One dim from `start` on in `steps` to `extent` elements.
+bool slice_pieces(int64_t start, int64_t step, int64_t extent, Pieces& pieces, int64_t& offset) {
+  if (extent == 0) {
+    pieces = {{0, 0}};
+    return true;
   }
-  return out;
-}
-
-View windowed(const Node& op, const View& in, const Extents& shape) {
-  View out{shape, in.strides, in.offset};
-  const auto d = static_cast<size_t>(op.attrs.dims[0]);
-  out.strides.push_back(in.strides[d] * op.attrs.steps[1]);
-  out.strides[d] = in.strides[d] * op.attrs.steps[0];
-  return out;
-}
-
-// Walks both shapes from the inside: every run of old dims that are evenly spaced as one must be
-// filled by whole new dims.
-std::optional<View> reshaped(const View& in, const Extents& shape) {
-  if (count_of(shape) == 0) return dense_view(shape);
-  const View old = coalesced(in);
-  View out{shape, Extents(shape.size(), 1), in.offset};
-  size_t d = shape.size();
-  for (size_t o = old.shape.size(); o-- > 0;) {
-    int64_t filled = 1;
-    while (filled < old.shape[o]) {
-      if (d == 0) return std::nullopt;
-      --d;
-      out.strides[d] = filled * old.strides[o];
-      filled *= shape[d];
+  int64_t inside = extent_of(pieces);  // elements of the pieces further in
+  if (start == 0 && extent == inside) return true;
+  if (extent == 1) {  // a single element lies somewhere
+    for (const Piece& piece : pieces) {
+      inside /= piece.extent;
+      offset += start / inside * piece.stride;
+      start %= inside;
     }
-    if (filled != old.shape[o]) return std::nullopt;
+    pieces.clear();
+    return true;
+  }
+  Piece& outermost = pieces.front();
+  inside /= outermost.extent;
+  if (start % inside != 0 || extent % inside != 0 || (step != 1 && inside != 1)) return false;
+  offset += start / inside * outermost.stride;
+  const Piece cut{extent / inside, outermost.stride * step};
+  pieces.erase(pieces.begin());
+  if (cut.extent > 1) pieces.insert(pieces.begin(), cut);
+  return true;
+}
+
+std::optional<Layout> sliced(const Node& op, const Layout& in, const Extents& shape) {
+  Layout out = in;
+  for (size_t d = 0; d < shape.size(); ++d) {
+    if (!slice_pieces(op.attrs.starts[d].value(), op.attrs.steps[d], shape[d], out.dims[d],
+                      out.offset))
+      return std::nullopt;
+  }
+  return out;
+}
+
+Layout flipped(const Node& op, const Layout& in) {
+  Layout out = in;
+  for (const int dim : op.attrs.dims) {
+    for (Piece& piece : out.dims[static_cast<size_t>(dim)]) {
+      if (piece.extent > 0) out.offset += (piece.extent - 1) * piece.stride;
+      piece.stride = -piece.stride;
+    }
+  }
+  return out;
+}
+
+std::optional<Layout> windowed(const Node& op, const Layout& in, const Extents& shape) {
+  const auto d = static_cast<size_t>(op.attrs.dims[0]);
+  if (in.dims[d].size() > 1) return std::nullopt;
+  Layout out = in;
+  const int64_t stride = in.dims[d].empty() ? 0 : in.dims[d][0].stride;
+  out.dims[d] = one_piece(shape[d], stride * op.attrs.steps[0]);
+  out.dims.push_back(one_piece(shape.back(), stride * op.attrs.steps[1]));
+  return out;
+}
+
+// The innermost `extent` elements that are left, taken away. False: a piece would be cut unevenly.
+bool take_inner(int64_t extent, Pieces& left, Pieces& taken) {
+  Pieces reversed;
+  for (int64_t open = extent; open > 1;) {
+    if (left.empty()) return false;
+    Piece& inner = left.back();
+    if (open % inner.extent == 0) {
+      open /= inner.extent;
+      reversed.push_back(inner);
+      left.pop_back();
+    } else if (inner.extent % open == 0) {
+      reversed.push_back({open, inner.stride});
+      inner = {inner.extent / open, inner.stride * open};
+      open = 1;
+    } else {
+      return false;
+    }
+  }
+  for (size_t k = reversed.size(); k-- > 0;) append(reversed[k], taken);
+  return true;
+}
+
+std::optional<Layout> reshaped(const Layout& in, const Extents& shape) {
+  if (count_of(shape) == 0) return layout_of(dense_view(shape));
+  Pieces left;
+  for (const Pieces& pieces : in.dims)
+    for (const Piece& piece : pieces) append(piece, left);
+  Layout out{std::vector<Pieces>(shape.size()), in.offset};
+  for (size_t d = shape.size(); d-- > 0;) {
+    if (!take_inner(shape[d], left, out.dims[d])) return std::nullopt;
   }
   return out;
 }
 
 }  // namespace
 
-std::optional<View> see_through(const Node& op, const View& in) {
+Layout layout_of(const View& view) {
+  Layout layout{{}, view.offset};
+  for (size_t d = 0; d < view.shape.size(); ++d)
+    layout.dims.push_back(one_piece(view.shape[d], view.strides[d]));
+  return layout;
+}
+
+View flat_view(const Layout& layout, const std::vector<int>& order) {
+  View view{{}, {}, layout.offset};
+  for (size_t k = 0; k < layout.dims.size(); ++k) {
+    for (const Piece& piece : layout.dims[order.empty() ? k : static_cast<size_t>(order[k])]) {
+      view.shape.push_back(piece.extent);
+      view.strides.push_back(piece.stride);
+    }
+  }
+  return view;
+}
+
+std::optional<Layout> see_through(const Node& op, const Layout& in) {
   const Extents shape = graph::values_of(op.shape);
   switch (op.op) {
     case Op::Reshape:
       return reshaped(in, shape);
-    case Op::Permute:
-      return permuted(in, op.attrs.dims);
+    case Op::Permute: {
+      Layout out{{}, in.offset};
+      for (const int d : op.attrs.dims) out.dims.push_back(in.dims[static_cast<size_t>(d)]);
+      return out;
+    }
     case Op::Expand:
       return expanded(in, shape);
     case Op::Slice:
