@@ -246,7 +246,7 @@ TEST(View, WindowsOfAConvolutionJoin) {
     ASSERT_TRUE(seen.has_value());
     layout = *std::move(seen);
   }
-  EXPECT_EQ(layout.dims[2], (std::vector<Piece>{{9, 9}, {3, 1}}));  // channels and rows join
+  EXPECT_EQ(layout.dims[2], (std::vector<Piece>{{3, 81}, {3, 9}, {3, 1}}));
   EXPECT_EQ(layout.dims[3], (std::vector<Piece>{{4, 18}, {4, 2}}));
 }
 
