@@ -168,7 +168,7 @@ std::vector<std::pair<std::string, std::shared_ptr<Object>>> modules_of(
 Tensor Evaluator::placeholder(tensor::DType dtype, graph::Shape shape, task::Legal legal) {
   const std::string name = fmt::format("parameter {}", parameters_.size());
   const graph::NodeId node = graph_.input(name, dtype, std::move(shape));
-  parameters_.push_back({node, std::move(legal)});
+  parameters_.push_back({node, std::move(legal), true});
   return new_tensor(node);
 }
 
@@ -203,6 +203,7 @@ Status Evaluator::fill_module(Object& object, const ModuleRow& row, Arguments ar
     task::Legal legal;
     legal.positive = state.positive;
     object.set(state.name, Value(placeholder(dtype, KW_TRY(state_shape(call, state)), legal)));
+    parameters_.back().trained = !state.buffer;
   }
   return Done{};
 }
@@ -287,7 +288,9 @@ Result<Value> Evaluator::run_library_module(const Object& module, const std::str
     if (source == "inplace" && is_false) continue;
     arguments.keywords.emplace_back(std::string(trim(piece.substr(0, equals))), std::move(value));
   }
-  return call_row(row->function, std::move(arguments));
+  const std::string function = row->function;
+  graph_.at(function.substr(function.rfind('.') + 1));
+  return call_row(function, std::move(arguments));
 }
 
 Result<Value> Evaluator::call_object(const std::shared_ptr<Object>& object, Arguments arguments) {
@@ -319,9 +322,11 @@ Result<Value> Evaluator::convert_module(const std::shared_ptr<Object>& object,
       if (!tensor::is_float(graph_[node].dtype) || graph_[node].dtype == dtype) continue;
       const auto known = std::find_if(parameters_.begin(), parameters_.end(),
                                       [&](const Drawn& one) { return one.node == node; });
-      const Tensor converted = known == parameters_.end()
-                                   ? new_tensor(graph_.cast(node, dtype))
-                                   : placeholder(dtype, graph_[node].shape, known->legal);
+      const std::optional<Drawn> state =
+          known == parameters_.end() ? std::nullopt : std::optional<Drawn>(*known);
+      const Tensor converted = state ? placeholder(dtype, graph_[node].shape, state->legal)
+                                     : new_tensor(graph_.cast(node, dtype));
+      if (state) parameters_.back().trained = state->trained;
       for (Value& item : module->items) {
         if (item.get<Tensor>() && item.get<Tensor>()->cell == tensor->cell) item = converted;
       }

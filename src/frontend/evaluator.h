@@ -36,6 +36,7 @@ enum class Randomness : uint8_t {
 struct Drawn {
   graph::NodeId node = -1;
   task::Legal legal;
+  bool trained = false;  // a parameter; not a buffer
 };
 
 struct Settings {

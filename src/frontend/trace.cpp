@@ -223,7 +223,7 @@ void Tracer::name_weights(Trace& trace, const graph::Graph& graph, const std::ve
       trace.unneeded.push_back(path);
       return;
     }
-    Weight weight{unique(path), graph[node].dtype, {}, known->legal};
+    Weight weight{unique(path), graph[node].dtype, {}, known->legal, known->trained};
     for (const graph::Dim& extent : graph[node].shape) weight.shape.push_back(extent.text());
     inputs.emplace_back(node, weight.name);
     trace.weights.push_back(std::move(weight));

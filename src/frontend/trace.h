@@ -42,6 +42,7 @@ struct Weight {
   tensor::DType dtype = tensor::DType::Fp32;
   std::vector<std::string> shape;
   task::Legal legal;
+  bool trained = false;  // a parameter; not a buffer
 };
 
 struct Trace {

@@ -46,6 +46,8 @@ void Builder::at(std::string origin, int line, int column) {
   column_ = column;
 }
 
+void Builder::at(std::string origin) { origin_ = std::move(origin); }
+
 NodeId Builder::push(Node node) {
   node.origin = origin_;
   node.line = line_;

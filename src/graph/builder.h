@@ -18,6 +18,8 @@ class Builder {
  public:
   /// Everything added from now on carries this origin and place.
   void at(std::string origin, int line, int column);
+  /// From now on this origin, at the same place.
+  void at(std::string origin);
 
   NodeId input(const std::string& name, tensor::DType dtype, Shape shape);
   /// The number as PyTorch's kernels would get it: fp32 under fp32 and the half types.

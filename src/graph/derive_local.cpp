@@ -1,0 +1,311 @@
+// The derivatives of pointwise ops, by the formulas of PyTorch's autograd.
+#include <cmath>
+#include <numbers>
+
+#include "base/check.h"
+#include "graph/derive_tape.h"
+
+namespace kw::graph {
+
+using tensor::DType;
+
+namespace {
+
+constexpr double kLn2 = std::numbers::ln2;
+constexpr double kLn10 = std::numbers::ln10;
+constexpr double kTwoBySqrtPi = 2 * std::numbers::inv_sqrtpi;
+
+bool one_of(std::string_view name, std::initializer_list<std::string_view> names) {
+  for (const std::string_view one : names) {
+    if (name == one) return true;
+  }
+  return false;
+}
+
+// What one op's derivatives are made of: its operands and its result, in the type kernels compute
+// in.
+class Local {
+ public:
+  Local(Tape& tape, Formula& f, NodeId y)
+      : tape_(tape), f_(f), y_(y), node_(tape.forward[y]), work_(opmath(node_.dtype)) {}
+
+  std::optional<Slope> by(size_t operand, const Slope& t);
+
+ private:
+  Term x(size_t i = 0) { return wide(f_(node_.inputs[i])); }
+  Term y() { return wide(f_(y_)); }
+  std::optional<double> constant(size_t i) { return constant_of(tape_.forward, node_.inputs[i]); }
+  Slope negated(const Slope& t) { return scaled(t, -1.0); }
+  /// t where the condition holds, else 0: whatever t is, it does not leak.
+  Slope masked(const Term& keep, const Slope& t) {
+    return {where(keep, term_of(f_, t, work_), term_of(f_, {{}, 0}, work_)), 1};
+  }
+  Slope dropped(const Term& drop, const Slope& t) {
+    return {where(drop, term_of(f_, {{}, 0}, work_), term_of(f_, t, work_)), 1};
+  }
+  std::optional<Slope> function(const Slope& t);
+  std::optional<Slope> inverse_function(const Slope& t);
+  std::optional<Slope> two(size_t operand, const Slope& t);
+  std::optional<Slope> power(size_t operand, const Slope& t);
+  Slope extremum(size_t operand, const Slope& t);
+  Slope ignoring_nan(size_t operand, const Slope& t);
+  Slope square_root(const Slope& t);
+  Slope angle(size_t operand, const Slope& t);
+  Term trigamma();
+
+  Tape& tape_;
+  Formula& f_;
+  NodeId y_;
+  const Node& node_;
+  DType work_;
+};
+
+// Norms and deviations are 0 where everything is; PyTorch says that their derivative is, too.
+bool smooth_at_zero(std::string_view name) {
+  return name.find("norm") != name.npos || name.starts_with("std") || name == "normalize" ||
+         name.find("dist") != name.npos || name == "cosine_similarity" ||
+         name.find("loss") != name.npos;
+}
+
+Slope Local::square_root(const Slope& t) {
+  const Slope plain = over(t, y() * 2.0);
+  const std::string_view name = called(node_);
+  return name != "sqrt" && smooth_at_zero(name) ? dropped(y() == Term(0.0), plain) : plain;
+}
+
+std::optional<Slope> Local::function(const Slope& t) {
+  switch (node_.op) {
+    case Op::Neg:
+      return negated(t);
+    case Op::Abs:
+      return scaled(t, apply(Op::Sign, x()));
+    case Op::Sqrt:
+      return square_root(t);
+    case Op::Rsqrt:
+      return scaled(scaled(t, y() * y() * y()), -0.5);
+    case Op::Reciprocal:
+      return scaled(negated(t), y() * y());
+    case Op::Exp:
+      return scaled(t, y());
+    case Op::Exp2:
+      return scaled(t, y() * kLn2);
+    case Op::Expm1:
+      return scaled(t, y() + 1.0);
+    case Op::Log:
+      return over(t, x());
+    case Op::Log2:
+      return over(t, x() * kLn2);
+    case Op::Log10:
+      return over(t, x() * kLn10);
+    case Op::Log1p:
+      return over(t, x() + 1.0);
+    case Op::Sin:
+      return scaled(t, apply(Op::Cos, x()));
+    case Op::Cos:
+      return negated(scaled(t, apply(Op::Sin, x())));
+    case Op::Tan:
+      return scaled(t, y() * y() + 1.0);
+    case Op::Sinh:
+      return scaled(t, apply(Op::Cosh, x()));
+    case Op::Cosh:
+      return scaled(t, apply(Op::Sinh, x()));
+    case Op::Tanh:
+      return scaled(t, Term(1.0) - y() * y());
+    case Op::Sigmoid:
+      return scaled(t, (Term(1.0) - y()) * y());
+    case Op::Erf:
+      return scaled(t, apply(Op::Exp, -(x() * x())) * kTwoBySqrtPi);
+    case Op::Erfc:
+      return scaled(t, apply(Op::Exp, -(x() * x())) * -kTwoBySqrtPi);
+    case Op::Lgamma:
+      return scaled(t, apply(Op::Digamma, x()));
+    case Op::Digamma:
+      return scaled(t, trigamma());
+    default:
+      return inverse_function(t);
+  }
+}
+
+std::optional<Slope> Local::inverse_function(const Slope& t) {
+  switch (node_.op) {
+    case Op::Asin:
+      return scaled(t, apply(Op::Rsqrt, Term(1.0) - x() * x()));
+    case Op::Acos:
+      return negated(scaled(t, apply(Op::Rsqrt, Term(1.0) - x() * x())));
+    case Op::Atan:
+      return over(t, x() * x() + 1.0);
+    case Op::Asinh:
+      return scaled(t, apply(Op::Rsqrt, x() * x() + 1.0));
+    case Op::Acosh:
+      return scaled(t, apply(Op::Rsqrt, x() * x() - 1.0));
+    case Op::Atanh:
+      return over(t, Term(1.0) - x() * x());
+    case Op::Erfinv:
+      return scaled(t, apply(Op::Exp, y() * y()) / kTwoBySqrtPi);
+    case Op::Cast:
+      return t;
+    default:
+      return std::nullopt;
+  }
+}
+
+// The derivative of digamma: shifted up by its recurrence until the asymptotic series is good to
+// the last bit of fp32, and mirrored below a half.
+Term Local::trigamma() {
+  constexpr int kShifts = 9;
+  const Term at = x();
+  const Term mirrored = at < Term(0.5);
+  Term z = where(mirrored, Term(1.0) - at, at);
+  Term total = Term(1.0) / (z * z);
+  for (int i = 1; i < kShifts; ++i) {
+    z = z + 1.0;
+    total = total + Term(1.0) / (z * z);
+  }
+  z = z + 1.0;
+  const Term r = Term(1.0) / (z * z);
+  Term series = r * (5.0 / 66.0) - 1.0 / 30.0;
+  series = r * series + 1.0 / 42.0;
+  series = r * series - 1.0 / 30.0;
+  series = r * series + 1.0 / 6.0;
+  total = total + Term(1.0) / z + r * 0.5 + r * series / z;
+  const Term sine = apply(Op::Sin, at * std::numbers::pi);
+  const Term around = Term(std::numbers::pi * std::numbers::pi) / (sine * sine);
+  return where(mirrored, around - total, total);
+}
+
+// Which operand a derivative belongs to where both are equal: none of a relu's, all of a clamp's,
+// half each of a maximum's.
+Slope Local::extremum(size_t operand, const Slope& t) {
+  const std::string_view name = called(node_);
+  const size_t other = 1 - operand;
+  const bool largest = node_.op == Op::Maximum;
+  const Term mine = f_(node_.inputs[operand]), theirs = f_(node_.inputs[other]);
+  const Term loses = largest ? mine < theirs : mine > theirs;
+  const bool bounded = constant(other) || one_of(name, {"clamp", "clip", "clamp_min", "clamp_max"});
+  if (one_of(name, {"relu", "relu6", "hardtanh", "hardsigmoid", "threshold"}) && constant(other))
+    return dropped(largest ? mine <= theirs : mine >= theirs, t);
+  if (bounded && !one_of(name, {"maximum", "minimum", "max", "min"})) {
+    // The bound itself gets what is cut, as PyTorch gives it to a tensor of bounds.
+    if (operand == 0 || constant(other))
+      return masked(largest ? mine >= theirs : mine <= theirs, t);
+    return masked(largest ? mine > theirs : mine < theirs, t);
+  }
+  const Term whole = term_of(f_, t, work_);
+  const Term shared = where(mine == theirs, whole * 0.5, whole);
+  return {where(loses, term_of(f_, {{}, 0}, work_), shared), 1};
+}
+
+Slope Local::ignoring_nan(size_t operand, const Slope& t) {
+  const Term a = f_(node_.inputs[0]), b = f_(node_.inputs[1]);
+  const Term first = (node_.op == Op::Fmax ? a >= b : a <= b) | apply(Op::IsNan, b);
+  return operand == 0 ? masked(first, t) : dropped(first, t);
+}
+
+std::optional<Slope> Local::power(size_t operand, const Slope& t) {
+  const std::optional<double> exponent = constant(1);
+  if (operand == 1) {
+    const Term plain = y() * apply(Op::Log, x(0));
+    const Term zero = (x(0) == Term(0.0)) & (x(1) >= Term(0.0));
+    return scaled(t, where(zero, term_of(f_, {{}, 0}, work_), plain));
+  }
+  if (exponent == 0.0) return std::nullopt;
+  if (exponent == 1.0) return t;
+  if (exponent == 2.0) return scaled(t, x(0) * 2.0);
+  if (exponent) {
+    const Slope plain = scaled(t, apply(Op::Pow, x(0), *exponent - 1) * *exponent);
+    return smooth_at_zero(called(node_)) ? dropped(x(0) == Term(0.0), plain) : plain;
+  }
+  const Term slope = x(1) * apply(Op::Pow, x(0), x(1) - 1.0);
+  return dropped(x(1) == Term(0.0), scaled(t, slope));
+}
+
+Slope Local::angle(size_t operand, const Slope& t) {
+  const Term size = x(0) * x(0) + x(1) * x(1);
+  const Slope plain = over(scaled(t, operand == 0 ? x(1) : -x(0)), size);
+  return dropped(size == Term(0.0), plain);
+}
+
+std::optional<Slope> Local::two(size_t operand, const Slope& t) {
+  const bool first = operand == 0;
+  switch (node_.op) {
+    case Op::Add:
+      return t;
+    case Op::Sub:
+      return first ? t : negated(t);
+    case Op::Mul:
+      if (const auto number = constant(1 - operand)) return scaled(t, *number);
+      return scaled(t, x(1 - operand));
+    case Op::Div:
+      return first ? over(t, x(1)) : negated(scaled(t, y() / x(1)));
+    case Op::Pow:
+      return power(operand, t);
+    case Op::Atan2:
+      return angle(operand, t);
+    case Op::Fmod:
+      if (first) return t;
+      return negated(scaled(t, apply(Op::Trunc, x(0) / x(1))));
+    case Op::Remainder:
+      if (first) return t;
+      return negated(scaled(t, apply(Op::Floor, x(0) / x(1))));
+    case Op::Copysign:
+      if (!first) return std::nullopt;
+      return dropped(x(0) == Term(0.0), over(scaled(t, y()), x(0)));
+    case Op::Hypot:
+      return over(scaled(t, x(operand)), y());
+    case Op::Maximum:
+    case Op::Minimum:
+      return extremum(operand, t);
+    case Op::Fmax:
+    case Op::Fmin:
+      return ignoring_nan(operand, t);
+    default:
+      return std::nullopt;
+  }
+}
+
+std::optional<Slope> Local::by(size_t operand, const Slope& t) {
+  if (node_.op == Op::Where) {
+    const Term condition = f_(node_.inputs[0]);
+    return operand == 1 ? masked(condition, t) : dropped(condition, t);
+  }
+  return node_.inputs.size() == 1 ? function(t) : two(operand, t);
+}
+
+}  // namespace
+
+Slope scaled(const Slope& t, const Term& factor) {
+  if (t.tensor) return {*t.tensor * factor, 1};
+  if (t.number == 1) return {factor, 1};
+  return {factor * t.number, 1};
+}
+
+Slope over(const Slope& t, const Term& divisor) {
+  if (t.tensor) return {*t.tensor / divisor, 1};
+  return {Term(t.number) / divisor, 1};
+}
+
+Slope scaled(const Slope& t, double factor) {
+  if (!t.tensor) return {{}, t.number * factor};
+  if (factor == 1) return t;
+  if (factor == -1) return {-*t.tensor, 1};
+  return {*t.tensor * factor, 1};
+}
+
+Slope sum_of(const Slope& a, const Slope& b) {
+  if (!a.tensor && !b.tensor) return {{}, a.number + b.number};
+  if (!a.tensor) return {*b.tensor + a.number, 1};
+  if (!b.tensor) return {*a.tensor + b.number, 1};
+  return {*a.tensor + *b.tensor, 1};
+}
+
+Term term_of(Formula& f, const Slope& t, DType dtype) {
+  if (t.tensor) return cast(*t.tensor, dtype);
+  return f(f.builder().constant(dtype, t.number));
+}
+
+std::optional<Slope> local(Tape& tape, Formula& f, NodeId y, size_t operand, const Slope& t) {
+  KW_CHECK(op_info(tape.forward[y].op).kind == OpKind::Pointwise, "pointwise nodes only");
+  return Local(tape, f, y).by(operand, t);
+}
+
+}  // namespace kw::graph

@@ -1,0 +1,172 @@
+// One call of PyTorch is often several pointwise nodes here. Its derivative is found forwards, as
+// one factor per operand: so it is short, and branches that were not taken leave no NaN behind.
+#include <algorithm>
+#include <set>
+
+#include "graph/derive_tape.h"
+
+namespace kw::graph {
+
+using tensor::DType;
+
+namespace {
+
+constexpr size_t kLargestCall = 64;  // a loop's body repeats its place: cut there
+
+bool same_call(const Node& a, const Node& b) {
+  return a.line > 0 && a.line == b.line && a.column == b.column && a.origin == b.origin;
+}
+
+bool is_half(DType type) { return tensor::is_float(type) && tensor::dtype_size(type) < 4; }
+
+// The pointwise nodes that end in `y`, used by nobody else, of one call.
+class Cone {
+ public:
+  Cone(const Tape& tape, NodeId y, const std::map<NodeId, Rule>& closed)
+      : tape_(tape), closed_(closed) {
+    nodes_.insert(y);
+    // Users come after what they use, so one look at each candidate, latest first, is enough.
+    std::set<NodeId, std::greater<>> open;
+    for (NodeId at = y;;) {
+      for (const NodeId input : tape.forward[at].inputs) {
+        if (tape.wants(input)) open.insert(input);
+      }
+      while (!open.empty() && !belongs(*open.begin(), y)) open.erase(open.begin());
+      if (open.empty() || nodes_.size() >= kLargestCall) break;
+      at = *open.begin();
+      open.erase(open.begin());
+      nodes_.insert(at);
+    }
+  }
+
+  const std::set<NodeId>& nodes() const { return nodes_; }
+  bool has(NodeId id) const { return nodes_.count(id) > 0; }
+  /// What enters, in order.
+  std::set<NodeId> inputs() const {
+    std::set<NodeId> all;
+    for (const NodeId node : nodes_) {
+      for (const NodeId input : tape_.forward[node].inputs) {
+        if (!has(input) && tape_.wants(input)) all.insert(input);
+      }
+    }
+    return all;
+  }
+  size_t steps() const {
+    return static_cast<size_t>(std::count_if(
+        nodes_.begin(), nodes_.end(), [&](NodeId id) { return tape_.forward[id].op != Op::Cast; }));
+  }
+
+ private:
+  bool belongs(NodeId id, NodeId y) const {
+    const Node& node = tape_.forward[id];
+    if (op_info(node.op).kind != OpKind::Pointwise || !same_call(node, tape_.forward[y]))
+      return false;
+    if (closed_.count(id) || is_half(node.dtype)) return false;
+    const bool output = std::any_of(tape_.forward.outputs.begin(), tape_.forward.outputs.end(),
+                                    [&](const NamedNode& one) { return one.node == id; });
+    const std::vector<NodeId>& users = tape_.users(id);
+    return !output && std::all_of(users.begin(), users.end(),
+                                  [&](NodeId user) { return has(user) || !tape_.wants(user); });
+  }
+
+  const Tape& tape_;
+  const std::map<NodeId, Rule>& closed_;
+  std::set<NodeId> nodes_;
+};
+
+class Forwards {
+ public:
+  Forwards(Tape& tape, Formula& f, const Cone& cone) : tape_(tape), f_(f), cone_(cone) {}
+
+  /// The derivative of `y` by `input`.
+  std::optional<Slope> run(NodeId input, NodeId y) {
+    slopes_.clear();
+    slopes_.emplace(input, Slope{});
+    for (const NodeId node : cone_.nodes()) {
+      if (const auto slope = step(node)) slopes_.emplace(node, *slope);
+    }
+    const auto found = slopes_.find(y);
+    if (found == slopes_.end()) return std::nullopt;
+    return found->second;
+  }
+
+ private:
+  std::optional<Slope> step(NodeId at) {
+    const std::vector<NodeId> inputs = tape_.forward[at].inputs;
+    if (tape_.forward[at].op == Op::Where) return choice(at, inputs);
+    std::optional<Slope> total;
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      const auto known = slopes_.find(inputs[i]);
+      if (known == slopes_.end()) continue;
+      const std::optional<Slope> one = local(tape_, f_, at, i, known->second);
+      if (one) total = total ? sum_of(*total, *one) : *one;
+    }
+    return total;
+  }
+
+  std::optional<Slope> choice(NodeId at, const std::vector<NodeId>& inputs) {
+    const auto a = slopes_.find(inputs[1]), b = slopes_.find(inputs[2]);
+    if (a == slopes_.end() && b == slopes_.end()) return std::nullopt;
+    const DType work = opmath(tape_.forward[at].dtype);
+    const auto side = [&](auto found) {
+      return term_of(f_, found == slopes_.end() ? Slope{{}, 0} : found->second, work);
+    };
+    return Slope{where(f_(inputs[0]), side(a), side(b)), 1};
+  }
+
+  Tape& tape_;
+  Formula& f_;
+  const Cone& cone_;
+  std::map<NodeId, Slope> slopes_;
+};
+
+Result<NodeId> expanded(Builder& b, Result<NodeId> x, const Shape& shape) {
+  if (!x) return x;
+  return b.expand(*x, shape);
+}
+
+}  // namespace
+
+Status derive_pointwise(Tape& tape, NodeId y, NodeId g, const std::map<NodeId, Rule>& closed) {
+  const Cone cone(tape, y, closed);
+  Formula f(tape.b);
+  const Term upstream = wide(f(g));
+  const auto give = [&](NodeId to, const Slope& slope) -> Status {
+    const DType type = tape.forward[to].dtype;
+    const Shape shape = tape.forward[to].shape;
+    return tape.give(to, expanded(tape.b, f.done(term_of(f, slope, opmath(type)), type), shape));
+  };
+  if (cone.steps() <= 1) {
+    // A single op: g / x is one rounding, g * (1 / x) would be two.
+    std::map<NodeId, Slope> slopes = {{y, Slope{upstream, 1}}};
+    for (auto at = cone.nodes().rbegin(); at != cone.nodes().rend(); ++at) {
+      const std::vector<NodeId> inputs = tape.forward[*at].inputs;
+      const auto have = slopes.find(*at);
+      if (have == slopes.end()) continue;
+      const Slope t = have->second;
+      for (size_t i = 0; i < inputs.size(); ++i) {
+        if (!tape.wants(inputs[i])) continue;
+        const std::optional<Slope> one = local(tape, f, *at, i, t);
+        if (!one) continue;
+        if (!cone.has(inputs[i])) {
+          KW_TRY(give(inputs[i], *one));
+          continue;
+        }
+        const auto [entry, fresh] = slopes.try_emplace(inputs[i], *one);
+        if (!fresh) entry->second = sum_of(entry->second, *one);
+      }
+    }
+    return Done{};
+  }
+  Forwards forwards(tape, f, cone);
+  for (const NodeId input : cone.inputs()) {
+    const std::optional<Slope> slope = forwards.run(input, y);
+    if (!slope) continue;
+    const bool plain = !slope->tensor;
+    KW_TRY(give(input, plain ? scaled(Slope{upstream, 1}, slope->number)
+                             : scaled(Slope{upstream, 1}, *slope->tensor)));
+  }
+  return Done{};
+}
+
+}  // namespace kw::graph
