@@ -1,0 +1,89 @@
+#include "captive/confine.h"
+
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cstddef>
+#include <vector>
+
+namespace kw::captive {
+
+#if defined(__x86_64__)
+namespace {
+
+constexpr unsigned kKillProcess = 0x80000000U;  // SECCOMP_RET_KILL_PROCESS
+
+// A launcher computes numbers and calls CUDA's runtime. Whatever starts, watches or talks to
+// something else ends it, by a signal that tells which wall it met.
+constexpr int kForbidden[] = {
+    SYS_clone,
+    SYS_fork,
+    SYS_vfork,
+    SYS_execve,
+    SYS_execveat,
+    SYS_ptrace,
+    SYS_socket,
+    SYS_socketpair,
+    SYS_connect,
+    SYS_bind,
+    SYS_listen,
+    SYS_accept,
+    SYS_accept4,
+    SYS_sendto,
+    SYS_shmget,
+    SYS_msgget,
+    SYS_semget,
+    SYS_mount,
+    SYS_umount2,
+    SYS_unshare,
+    SYS_setns,
+    SYS_chroot,
+    SYS_pivot_root,
+    SYS_kexec_load,
+    SYS_init_module,
+    SYS_bpf,
+    SYS_keyctl,
+    SYS_add_key,
+    SYS_perf_event_open,
+    SYS_userfaultfd,
+    SYS_kill,
+    SYS_tkill,
+    SYS_process_vm_readv,
+    SYS_process_vm_writev,
+    SYS_memfd_create,
+    425 /* io_uring_setup */,
+    435 /* clone3 */,
+};
+
+}  // namespace
+
+std::string forbid_system_calls() {
+  std::vector<sock_filter> rules = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, arch)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AUDIT_ARCH_X86_64, 1, 0),
+      BPF_STMT(BPF_RET | BPF_K, kKillProcess),
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      // The other numbering of the same calls (x32) begins here.
+      BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, 0x40000000U, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, kKillProcess),
+  };
+  for (const int call : kForbidden) {
+    rules.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, static_cast<unsigned>(call), 0, 1));
+    rules.push_back(BPF_STMT(BPF_RET | BPF_K, kKillProcess));
+  }
+  rules.push_back(BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW));
+  sock_fprog program{static_cast<unsigned short>(rules.size()), rules.data()};
+  if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
+      ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
+    return "";
+  return "processes, threads, networks and other processes' memory";
+}
+#else
+std::string forbid_system_calls() { return ""; }
+#endif
+
+}  // namespace kw::captive

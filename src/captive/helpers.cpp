@@ -1,0 +1,57 @@
+#include "captive/helpers.h"
+
+#include <algorithm>
+
+namespace kw::captive {
+namespace {
+
+constexpr uint32_t kBlock = 256;
+constexpr uint64_t kMostBlocks = 1056, kPerBlock = kBlock * 16;
+constexpr size_t kChunk = 3072;  // bytes of kw_chunk in trampoline.cuh
+
+Param number(uint64_t value, int bytes) {
+  Param param;
+  for (int i = 0; i < bytes; ++i) param.bytes.push_back(static_cast<uint8_t>(value >> (8 * i)));
+  return param;
+}
+
+kernel::Dim3 grid_for(uint64_t bytes) {
+  const uint64_t blocks = std::clamp<uint64_t>((bytes + kPerBlock - 1) / kPerBlock, 1, kMostBlocks);
+  return {static_cast<uint32_t>(blocks), 1, 1};
+}
+
+}  // namespace
+
+HelperCall fill_call(const Step& step) {
+  HelperCall call{"kw_fill", grid_for(step.numbers[0] * step.numbers[1]), {kBlock, 1, 1}, {}};
+  call.params = {step.params[0], number(step.numbers[0], 8), number(step.numbers[1], 8),
+                 number(step.numbers[2], 8), number(step.numbers[3], 4)};
+  return call;
+}
+
+HelperCall copy_call(const Step& step) {
+  HelperCall call{"kw_copy", grid_for(step.numbers[0] * step.numbers[1]), {kBlock, 1, 1}, {}};
+  call.params = {step.params[0],
+                 step.params[1],
+                 number(step.numbers[0], 8),
+                 number(step.numbers[1], 8),
+                 number(step.numbers[2], 8),
+                 number(step.numbers[3], 8)};
+  return call;
+}
+
+std::vector<HelperCall> upload_calls(const Step& step) {
+  std::vector<HelperCall> calls;
+  for (size_t at = 0; at < step.data.size(); at += kChunk) {
+    const size_t count = std::min(kChunk, step.data.size() - at);
+    Param to = step.params[0], chunk;
+    to.pointers[0].add += static_cast<int64_t>(at);
+    chunk.bytes.assign(step.data.begin() + static_cast<std::ptrdiff_t>(at),
+                       step.data.begin() + static_cast<std::ptrdiff_t>(at + count));
+    chunk.bytes.resize(kChunk, 0);
+    calls.push_back({"kw_upload", {1, 1, 1}, {kBlock, 1, 1}, {to, chunk, number(count, 4)}});
+  }
+  return calls;
+}
+
+}  // namespace kw::captive

@@ -1,0 +1,51 @@
+// What a captive process is told: the libraries to load, the device to pretend to be, and the calls
+// to make. Travels as one frame of JSON.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "base/result.h"
+
+namespace kw::captive {
+
+/// One argument of the launcher: a tensor, or bytes.
+struct Argument {
+  int tensor = -1;
+  std::vector<uint8_t> bytes;
+};
+
+struct Case {
+  std::vector<uint64_t> tensor_bytes;
+  std::vector<Argument> arguments;
+};
+
+struct KernelNumbers {
+  std::vector<int64_t> params;  // bytes of each
+  int64_t registers = 0, static_shared = 0, local_bytes = 0, max_threads = 0;
+};
+
+struct Job {
+  std::string runtime, library;       // paths
+  std::vector<std::string> readable;  // beside the system's own libraries
+  std::map<std::string, KernelNumbers> kernels;
+  std::map<int, int64_t> attributes;  // by CUDA's numbers
+  uint64_t memory_bytes = 0;          // of the device
+  uint64_t base = 0;                  // where device memory begins
+  uint64_t seed = 1;
+  std::vector<Case> cases;
+};
+
+/// How often the launcher is called at each shape: with tensors, with others, with the first again.
+inline constexpr size_t kCallsPerCase = 3;
+
+Json to_json(const Job& job);
+Result<Job> job_from_json(const Json& json);
+
+/// Bytes of every parameter of every entry of a PTX text.
+std::map<std::string, std::vector<int64_t>> entry_params(const std::string& ptx);
+
+}  // namespace kw::captive

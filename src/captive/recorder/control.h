@@ -1,0 +1,30 @@
+// What the captive process tells the recording runtime, and what the text appended to a foreign
+// file asks it. Plain C, looked up by name.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+extern "C" {
+/// A kernel of the image: registers, static shared, local bytes, most threads, then the bytes of
+/// each parameter.
+void kw_record_kernel(const char* entry, const long* numbers, int count);
+/// One of the device's numbers, by CUDA's own number for it; below 0 are those CUDA has none for.
+void kw_record_attribute_is(int which, int64_t value);
+/// Device memory begins at `base`.
+void kw_record_begin(uint64_t base, uint64_t memory_bytes);
+/// Writes a line of the caller's and starts counting anew; `noise` seeds what is read back.
+void kw_record_line(const char* line, uint64_t noise);
+/// Memory for a tensor.
+uint64_t kw_record_tensor(int index, uint64_t bytes);
+/// Called when a call does so much that the process is ended.
+void kw_record_at_end(void (*call)());
+/// Takes at most `room` bytes of what was recorded.
+size_t kw_record_take(char* to, size_t room);
+
+int64_t kw_record_attribute(int which);
+/// Registers, static shared, local bytes or most threads of a kernel; -1: there is none such.
+int64_t kw_record_function(const void* function, int what);
+/// 0: ordinary host memory, 1: the runtime's host memory, 2: device memory.
+int kw_record_pointer_kind(const void* pointer);
+}

@@ -1,0 +1,399 @@
+#include "captive/recording.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+
+#include "base/text.h"
+
+namespace kw::captive {
+namespace {
+
+constexpr uint64_t kSlack = uint64_t{1} << 19;  // pointers a little outside still mean this memory
+constexpr size_t kMostParams = 4096;
+
+std::optional<uint64_t> number(std::string_view word) {
+  if (word.empty() || word.size() > 20) return std::nullopt;
+  uint64_t value = 0;
+  for (const char c : word) {
+    if (c < '0' || c > '9') return std::nullopt;
+    if (__builtin_mul_overflow(value, uint64_t{10}, &value) ||
+        __builtin_add_overflow(value, static_cast<uint64_t>(c - '0'), &value))
+      return std::nullopt;
+  }
+  return value;
+}
+
+std::optional<std::vector<uint8_t>> bytes_of(std::string_view word) {
+  std::vector<uint8_t> out;
+  if (word == "-") return out;
+  if (word.size() % 2 != 0) return std::nullopt;
+  const auto digit = [](char c) {
+    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+  };
+  for (size_t i = 0; i < word.size(); i += 2) {
+    if (digit(word[i]) < 0 || digit(word[i + 1]) < 0) return std::nullopt;
+    out.push_back(static_cast<uint8_t>(digit(word[i]) * 16 + digit(word[i + 1])));
+  }
+  return out;
+}
+
+bool is_symbol(std::string_view name) {
+  return !name.empty() && std::ranges::all_of(name, [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '$';
+  });
+}
+
+struct Memory {
+  uint64_t bytes = 0;
+  int tensor = -1;
+  int call = 0;  // of a tensor
+  bool freed = false;
+};
+
+class Reader {
+ public:
+  explicit Reader(std::string_view text) : lines_(split_lines(text)) {}
+
+  Result<std::vector<CaseRecord>> run() {
+    if (lines_.empty() || lines_[0] != "kernelwright recording 1")
+      return input_error("what the captive process wrote is no recording");
+    for (size_t i = 1; i < lines_.size(); ++i) {
+      if (lines_[i].empty()) continue;
+      words_ = split_words(lines_[i]);
+      at_ = 1;
+      good_ = true;
+      line(words_.empty() ? "" : words_[0], lines_[i]);
+      if (!good_) return input_error(fmt::format("the recording is damaged in line {}", i + 1));
+    }
+    return std::move(cases_);
+  }
+
+ private:
+  static std::vector<std::string_view> split_words(std::string_view line) {
+    std::vector<std::string_view> words;
+    for (size_t begin = 0; begin < line.size();) {
+      const size_t end = std::min(line.find(' ', begin), line.size());
+      words.push_back(line.substr(begin, end - begin));
+      begin = end + 1;
+    }
+    return words;
+  }
+
+  std::string_view word() {
+    if (at_ < words_.size()) return words_[at_++];
+    good_ = false;
+    return "";
+  }
+  uint64_t take() {
+    const std::optional<uint64_t> value = number(word());
+    if (!value) good_ = false;
+    return value.value_or(0);
+  }
+  uint32_t take_small() {
+    const uint64_t value = take();
+    if (value > UINT32_MAX) good_ = false;
+    return static_cast<uint32_t>(value);
+  }
+  kernel::Dim3 take_dims() {
+    kernel::Dim3 dims;
+    dims.x = take_small();
+    dims.y = take_small();
+    dims.z = take_small();
+    return dims;
+  }
+  std::vector<uint8_t> take_bytes() {
+    auto bytes = bytes_of(word());
+    if (!bytes) good_ = false;
+    return bytes ? std::move(*bytes) : std::vector<uint8_t>();
+  }
+
+  Call& call() { return cases_.back().calls.back(); }
+
+  void begin_call() {
+    ++calls_;
+    cases_.back().calls.emplace_back();
+    scratch_of_.clear();
+    streams_ = {{0, 0}};
+  }
+
+  void line(std::string_view kind, std::string_view whole) {
+    if (kind == "case") {
+      cases_.push_back({static_cast<int64_t>(take()), {}});
+      return;
+    }
+    if (kind == "alloc") return add_memory(-1);
+    if (kind == "tensor") return add_memory(static_cast<int>(take_small() & 0xffff));
+    if (kind == "free") return free_memory();
+    if (kind == "host") {
+      const uint64_t address = take();
+      host_[address] = take();
+      return;
+    }
+    const bool outside = cases_.empty() || cases_.back().calls.empty();
+    if (kind == "refuse" && outside) {
+      early_.emplace_back(whole.substr(7));
+      return;
+    }
+    if (cases_.empty()) {
+      good_ = kind == "symbol";  // what constructors bring is gone before the first call
+      if (good_) early_.emplace_back("a device variable is set before the launcher is called");
+      return;
+    }
+    if (kind == "call") {
+      begin_call();
+      call().refusals = early_;
+      return;
+    }
+    if (outside) {
+      good_ = false;
+      return;
+    }
+    in_call(kind, whole);
+  }
+
+  void in_call(std::string_view kind, std::string_view whole) {
+    if (kind == "launch") return launch();
+    if (kind == "fill") return numbered(Step::Kind::Fill, 1, 5);
+    if (kind == "copy") return numbered(Step::Kind::Copy, 2, 4);
+    if (kind == "upload" || kind == "symbol") return from_host(kind == "symbol");
+    if (kind == "download") {
+      ++call().downloads;
+    } else if (kind == "refuse" && whole.size() > 7) {
+      call().refusals.emplace_back(whole.substr(7));
+    } else if (kind == "failed") {
+      word();
+      call().failures.emplace_back(word());
+    } else if (kind == "end") {
+      call().finished = true;
+    } else {
+      good_ = false;
+    }
+  }
+
+  void add_memory(int tensor) {
+    const uint64_t address = take();
+    Memory memory;
+    memory.bytes = take();
+    memory.tensor = tensor;
+    memory.call = calls_ + 1;  // tensors stand before the call they are for
+    memory_[address] = memory;
+  }
+
+  void free_memory() {
+    const auto at = memory_.find(take());
+    if (at == memory_.end())
+      good_ = false;
+    else
+      at->second.freed = true;
+  }
+
+  /// The memory an address belongs to; end() when it is no address of the device's.
+  std::map<uint64_t, Memory>::iterator home_of(uint64_t value) {
+    auto after = memory_.upper_bound(value);
+    if (after != memory_.begin()) {
+      const auto before = std::prev(after);
+      if (value <= before->first + before->second.bytes + kSlack) return before;
+    }
+    if (after != memory_.end() && after->first - value < kSlack) return after;
+    return memory_.end();
+  }
+
+  bool on_host(uint64_t value) const {
+    auto after = host_.upper_bound(value);
+    if (after == host_.begin()) return false;
+    --after;
+    return value < after->first + std::max<uint64_t>(after->second, 1);
+  }
+
+  void refuse(std::string why) {
+    if (std::ranges::find(call().refusals, why) == call().refusals.end())
+      call().refusals.push_back(std::move(why));
+  }
+
+  Pointer pointer_to(uint64_t value, std::map<uint64_t, Memory>::iterator home) {
+    Pointer pointer;
+    pointer.add = static_cast<int64_t>(value - home->first);
+    const Memory& memory = home->second;
+    if (memory.freed) refuse("memory is used after it was freed");
+    if (memory.tensor >= 0) {
+      pointer.tensor = memory.tensor;
+      if (memory.call != calls_) refuse("a tensor of an earlier call is used again");
+      return pointer;
+    }
+    const auto [at, fresh] =
+        scratch_of_.emplace(home->first, static_cast<int>(call().scratch.size()));
+    if (fresh) call().scratch.push_back(memory.bytes);
+    pointer.scratch = at->second;
+    return pointer;
+  }
+
+  // Addresses look like nothing else: the processes put them where no number of a program's own
+  // would be, and each process somewhere else, so that a mistake shows as a difference.
+  Param relocate(std::vector<uint8_t> bytes) {
+    Param param;
+    param.bytes = std::move(bytes);
+    for (uint32_t at = 0; at + 8 <= param.bytes.size(); at += 4) {
+      uint64_t value = 0;
+      for (int i = 7; i >= 0; --i) value = value << 8 | param.bytes[at + static_cast<uint32_t>(i)];
+      if (on_host(value)) refuse("a kernel is given host memory");
+      const auto home = home_of(value);
+      if (value == 0 || home == memory_.end()) continue;
+      Pointer pointer = pointer_to(value, home);
+      pointer.at = at;
+      param.pointers.push_back(pointer);
+      std::fill_n(param.bytes.begin() + at, 8, uint8_t{0});
+      at += 4;
+    }
+    return param;
+  }
+
+  Param address() {
+    const uint64_t value = take();
+    std::vector<uint8_t> bytes;
+    for (int i = 0; i < 8; ++i) bytes.push_back(static_cast<uint8_t>(value >> (8 * i)));
+    Param param = relocate(std::move(bytes));
+    if (param.pointers.empty()) good_ = false;
+    return param;
+  }
+
+  void take_stream(Step& step) {
+    const auto [at, fresh] = streams_.emplace(take(), static_cast<int>(streams_.size()));
+    step.stream = at->second;
+    if (fresh) call().streams = static_cast<int>(streams_.size());
+  }
+
+  void launch() {
+    Step step;
+    step.name = std::string(word());
+    good_ = good_ && is_symbol(step.name);
+    step.grid = take_dims();
+    step.block = take_dims();
+    step.shared = take_small();
+    step.cluster = take_dims();
+    step.cooperative = take() != 0;
+    take_stream(step);
+    const uint64_t count = take();
+    good_ = good_ && count <= kMostParams;
+    for (uint64_t i = 0; i < count && good_; ++i) step.params.push_back(relocate(take_bytes()));
+    call().steps.push_back(std::move(step));
+  }
+
+  void numbered(Step::Kind kind, int addresses, int numbers) {
+    Step step;
+    step.kind = kind;
+    for (int i = 0; i < addresses && good_; ++i) step.params.push_back(address());
+    for (int i = 0; i < numbers && good_; ++i) step.numbers.push_back(take());
+    take_stream(step);
+    call().steps.push_back(std::move(step));
+  }
+
+  void from_host(bool symbol) {
+    Step step;
+    step.kind = symbol ? Step::Kind::Symbol : Step::Kind::Upload;
+    if (symbol) {
+      step.name = std::string(word());
+      good_ = good_ && is_symbol(step.name);
+      step.numbers.push_back(take());
+    } else {
+      step.params.push_back(address());
+    }
+    step.data = take_bytes();
+    if (!symbol) {
+      take_stream(step);
+      if (!relocate(step.data).pointers.empty()) refuse("a table of pointers made on the host");
+    }
+    call().steps.push_back(std::move(step));
+  }
+
+  std::vector<std::string_view> lines_, words_;
+  size_t at_ = 0;
+  bool good_ = true;
+  int calls_ = 0;
+  std::vector<CaseRecord> cases_;
+  std::map<uint64_t, Memory> memory_;
+  std::map<uint64_t, uint64_t> host_;
+  std::map<uint64_t, int> scratch_of_, streams_;
+  std::vector<std::string> early_;
+};
+
+std::string shown(const Step& step) {
+  switch (step.kind) {
+    case Step::Kind::Launch:
+      return "the launch of " + step.name;
+    case Step::Kind::Fill:
+      return "a fill";
+    case Step::Kind::Copy:
+      return "a copy";
+    case Step::Kind::Upload:
+      return "a copy from the host";
+    case Step::Kind::Symbol:
+      return "a copy to " + step.name;
+  }
+  return "";
+}
+
+std::string step_difference(const Step& one, const Step& other) {
+  if (one.kind != other.kind || one.name != other.name)
+    return fmt::format("launches differ from call to call: {} in one, {} in the other", shown(one),
+                       shown(other));
+  if (one.data != other.data)
+    return "data from the host differ from call to call: the result depends on host code";
+  for (size_t i = 0; i < one.params.size() && i < other.params.size(); ++i) {
+    if (one.params[i] != other.params[i])
+      return fmt::format("launches differ from call to call: parameter {} of {}", i + 1,
+                         shown(one));
+  }
+  return fmt::format("launches differ from call to call: the size of {}", shown(one));
+}
+
+}  // namespace
+
+Result<std::vector<CaseRecord>> read_recording(std::string_view text) { return Reader(text).run(); }
+
+std::string difference(const Call& one, const Call& other) {
+  if (one.finished != other.finished) return "one call returns, the other does not";
+  for (size_t i = 0; i < std::min(one.steps.size(), other.steps.size()); ++i) {
+    if (one.steps[i] != other.steps[i]) return step_difference(one.steps[i], other.steps[i]);
+  }
+  if (one.steps.size() != other.steps.size())
+    return fmt::format("launches differ from call to call: {} steps in one, {} in the other",
+                       one.steps.size(), other.steps.size());
+  if (one.scratch != other.scratch) return "memory that calls make differs in size";
+  return "";
+}
+
+Settled settle(const std::vector<const CaseRecord*>& records, size_t calls_wanted) {
+  Settled settled;
+  for (const CaseRecord* record : records) {
+    if (record->calls.size() < calls_wanted || !record->calls.back().finished)
+      settled.not_served = "it did not return";
+    for (const Call& call : record->calls) {
+      if (!call.refusals.empty()) settled.refused = call.refusals.front();
+    }
+  }
+  if (!settled.refused.empty()) return settled;
+  const Call* first = nullptr;
+  for (const CaseRecord* record : records) {
+    for (const Call& call : record->calls) {
+      if (!call.finished) continue;
+      if (first == nullptr) first = &call;
+      settled.refused = difference(*first, call);
+      if (!settled.refused.empty()) return settled;
+    }
+  }
+  if (!settled.not_served.empty()) return settled;
+  if (first == nullptr || first->steps.empty()) {
+    settled.not_served = first != nullptr && !first->failures.empty()
+                             ? "no device accepts its launch of " + first->failures.front()
+                             : "it launches nothing";
+    return settled;
+  }
+  settled.call = first;
+  return settled;
+}
+
+}  // namespace kw::captive

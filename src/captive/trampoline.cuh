@@ -1,0 +1,123 @@
+
+// Behind a foreign file, compiled with it: how its launcher is called with arguments of any type,
+// what depends on the version of CUDA's headers, and kernels for what copies and fills do.
+#include <cuda_runtime.h>
+
+#include <type_traits>
+#include <utility>
+
+extern "C" long kw_record_attribute(int which);
+extern "C" long kw_record_function(const void* function, int what);
+extern "C" int kw_record_pointer_kind(const void* pointer);
+
+#if !defined(__CUDA_ARCH__)
+extern "C" cudaError_t cudaGetDeviceProperties(cudaDeviceProp* kw_prop, int kw_device) {
+  if (kw_device != 0) return cudaErrorInvalidDevice;
+  *kw_prop = cudaDeviceProp{};
+  const char kw_name[] = "recording device";
+  for (unsigned kw_i = 0; kw_i < sizeof(kw_name); ++kw_i) kw_prop->name[kw_i] = kw_name[kw_i];
+  kw_prop->totalGlobalMem = static_cast<size_t>(kw_record_attribute(-2));
+  kw_prop->sharedMemPerBlock = static_cast<size_t>(kw_record_attribute(8));
+  kw_prop->regsPerBlock = static_cast<int>(kw_record_attribute(12));
+  kw_prop->warpSize = static_cast<int>(kw_record_attribute(10));
+  kw_prop->maxThreadsPerBlock = static_cast<int>(kw_record_attribute(1));
+  for (int kw_i = 0; kw_i < 3; ++kw_i) {
+    kw_prop->maxThreadsDim[kw_i] = static_cast<int>(kw_record_attribute(2 + kw_i));
+    kw_prop->maxGridSize[kw_i] = static_cast<int>(kw_record_attribute(5 + kw_i));
+  }
+  kw_prop->totalConstMem = static_cast<size_t>(kw_record_attribute(9));
+  kw_prop->multiProcessorCount = static_cast<int>(kw_record_attribute(16));
+  kw_prop->l2CacheSize = static_cast<int>(kw_record_attribute(38));
+  kw_prop->maxThreadsPerMultiProcessor = static_cast<int>(kw_record_attribute(39));
+  kw_prop->major = static_cast<int>(kw_record_attribute(75));
+  kw_prop->minor = static_cast<int>(kw_record_attribute(76));
+  kw_prop->sharedMemPerMultiprocessor = static_cast<size_t>(kw_record_attribute(81));
+  kw_prop->regsPerMultiprocessor = static_cast<int>(kw_record_attribute(82));
+  kw_prop->sharedMemPerBlockOptin = static_cast<size_t>(kw_record_attribute(97));
+  kw_prop->maxBlocksPerMultiProcessor = static_cast<int>(kw_record_attribute(106));
+  kw_prop->cooperativeLaunch = 1;
+  kw_prop->concurrentKernels = 1;
+  kw_prop->unifiedAddressing = 1;
+  return cudaSuccess;
+}
+
+extern "C" cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* kw_found, const void* kw_kernel) {
+  if (kw_record_function(kw_kernel, 0) < 0) return cudaErrorInvalidDeviceFunction;
+  *kw_found = cudaFuncAttributes{};
+  kw_found->numRegs = static_cast<int>(kw_record_function(kw_kernel, 0));
+  kw_found->sharedSizeBytes = static_cast<size_t>(kw_record_function(kw_kernel, 1));
+  kw_found->localSizeBytes = static_cast<size_t>(kw_record_function(kw_kernel, 2));
+  const long kw_most = kw_record_function(kw_kernel, 3);
+  kw_found->maxThreadsPerBlock = kw_most > 0 ? static_cast<int>(kw_most) : 1024;
+  kw_found->maxDynamicSharedSizeBytes = static_cast<int>(kw_record_attribute(97));
+  return cudaSuccess;
+}
+
+extern "C" cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* kw_found,
+                                                const void* kw_pointer) {
+  *kw_found = cudaPointerAttributes{};
+  const int kw_kind = kw_record_pointer_kind(kw_pointer);
+  kw_found->type = kw_kind == 2   ? cudaMemoryTypeDevice
+                   : kw_kind == 1 ? cudaMemoryTypeHost
+                                  : cudaMemoryTypeUnregistered;
+  if (kw_kind == 2) kw_found->devicePointer = const_cast<void*>(kw_pointer);
+  if (kw_kind != 2) kw_found->hostPointer = const_cast<void*>(kw_pointer);
+  return cudaSuccess;
+}
+#endif
+
+template <typename KwResult, typename... KwArgs, std::size_t... kKwI>
+void kw_apply(KwResult (*kw_launcher)(KwArgs...), void** kw_args, std::index_sequence<kKwI...>) {
+  (void)kw_args;
+  kw_launcher(*static_cast<std::remove_cv_t<std::remove_reference_t<KwArgs>>*>(kw_args[kKwI])...);
+}
+template <typename KwResult, typename... KwArgs>
+void kw_call(KwResult (*kw_launcher)(KwArgs...), void** kw_args) {
+  kw_apply(kw_launcher, kw_args, std::index_sequence_for<KwArgs...>{});
+}
+extern "C" __attribute__((visibility("default"))) void kw_recorded_call(void** kw_args) {
+  kw_call(&KW_LAUNCHER, kw_args);
+}
+
+extern "C" __global__ void kw_fill(unsigned char* kw_to, unsigned long long kw_width,
+                                   unsigned long long kw_rows, unsigned long long kw_pitch,
+                                   unsigned kw_value) {
+  const unsigned long long kw_first = blockIdx.x * 256ull + threadIdx.x, kw_step = gridDim.x * 256ull;
+  const bool kw_wide = ((reinterpret_cast<unsigned long long>(kw_to) | kw_width | kw_pitch) & 15) == 0;
+  const unsigned kw_four = kw_value * 0x01010101u;
+  const unsigned long long kw_units = kw_wide ? kw_width / 16 : kw_width;
+  for (unsigned long long kw_i = kw_first; kw_i < kw_units * kw_rows; kw_i += kw_step) {
+    unsigned char* kw_row = kw_to + kw_i / kw_units * kw_pitch;
+    if (kw_wide)
+      reinterpret_cast<uint4*>(kw_row)[kw_i % kw_units] = make_uint4(kw_four, kw_four, kw_four, kw_four);
+    else
+      kw_row[kw_i % kw_units] = static_cast<unsigned char>(kw_value);
+  }
+}
+
+extern "C" __global__ void kw_copy(unsigned char* kw_to, const unsigned char* kw_from,
+                                   unsigned long long kw_width, unsigned long long kw_rows,
+                                   unsigned long long kw_to_pitch, unsigned long long kw_from_pitch) {
+  const unsigned long long kw_first = blockIdx.x * 256ull + threadIdx.x, kw_step = gridDim.x * 256ull;
+  const bool kw_wide = ((reinterpret_cast<unsigned long long>(kw_to) |
+                         reinterpret_cast<unsigned long long>(kw_from) | kw_width | kw_to_pitch |
+                         kw_from_pitch) & 15) == 0;
+  const unsigned long long kw_units = kw_wide ? kw_width / 16 : kw_width;
+  for (unsigned long long kw_i = kw_first; kw_i < kw_units * kw_rows; kw_i += kw_step) {
+    unsigned char* kw_row = kw_to + kw_i / kw_units * kw_to_pitch;
+    const unsigned char* kw_source = kw_from + kw_i / kw_units * kw_from_pitch;
+    if (kw_wide)
+      reinterpret_cast<uint4*>(kw_row)[kw_i % kw_units] =
+          reinterpret_cast<const uint4*>(kw_source)[kw_i % kw_units];
+    else
+      kw_row[kw_i % kw_units] = kw_source[kw_i % kw_units];
+  }
+}
+
+struct kw_chunk {
+  unsigned char bytes[3072];
+};
+extern "C" __global__ void kw_upload(unsigned char* kw_to, const __grid_constant__ kw_chunk kw_data,
+                                     unsigned kw_count) {
+  for (unsigned kw_i = threadIdx.x; kw_i < kw_count; kw_i += 256) kw_to[kw_i] = kw_data.bytes[kw_i];
+}

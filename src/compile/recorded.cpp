@@ -1,0 +1,37 @@
+#include "compile/recorded.h"
+
+#include <algorithm>
+
+#include "compile/messages.h"
+#include "compile/resources.h"
+#include "kernel/recorded.h"
+
+namespace kw::compile {
+
+Result<exec::CompileOutcome> RecordedCompiler::compile(const exec::CompileRequest& request) {
+  if (!kernel::is_recorded(request.source)) return behind_->compile(request);
+  exec::CompileOutcome outcome;
+  exec::Compiled compiled;
+  compiled.kind = exec::ImageKind::Ptx;  // whatever was asked for: every device takes it
+  compiled.image = kernel::recorded_ptx(request.source);
+  compiled.target = request.target;
+  compiled.compiler = "as recorded";
+  const auto resources = scan_ptx(compiled.image);
+  for (const std::string& entry : request.kernels) {
+    const auto found = resources.find(entry);
+    if (found == resources.end()) {
+      outcome.failed =
+          exec::CompileFailed{compiled.compiler,
+                              {{{}, 0, 0, "the recorded PTX has no kernel '" + entry + "'"}},
+                              "",
+                              false,
+                              false};
+      return outcome;
+    }
+    compiled.kernels.push_back({entry, entry, demangle(entry), found->second});
+  }
+  outcome.compiled = std::move(compiled);
+  return outcome;
+}
+
+}  // namespace kw::compile
