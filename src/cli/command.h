@@ -51,6 +51,7 @@ Result<Args> parse_args(const Command& command, const std::vector<std::string>& 
 std::string help_text(const std::string& section);
 
 int synthesize_command(const Args& args, Io& io);
+int evolve_command(const Args& args, Io& io);
 int resume_command(const Args& args, Io& io);
 int tune_command(const Args& args, Io& io);
 int run_command(const Args& args, Io& io);

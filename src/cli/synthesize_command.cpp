@@ -1,7 +1,5 @@
-#include <fmt/core.h>
-
-#include "base/text.h"
 #include "cli/command.h"
+#include "cli/job.h"
 #include "cli/model_options.h"
 #include "cli/synthesize_text.h"
 #include "cli/values.h"
@@ -14,7 +12,6 @@ namespace kw::cli {
 namespace {
 
 constexpr uint64_t kMostPromptBytes = uint64_t{1} << 20;
-constexpr double kLineSeconds = 2;  // between lines of progress where no terminal shows them
 
 /// --prompt or the text of --prompt-file.
 Result<std::string> prompt_option(const Args& args) {
@@ -25,25 +22,9 @@ Result<std::string> prompt_option(const Args& args) {
   return os::read_file(file, kMostPromptBytes);
 }
 
-/// "rms_norm.py:rms_norm" -> file and function. A file that exists under the whole name wins.
-Status reference_option(const Args& args, engine::SynthesizeRequest& request) {
-  request.reference = args.one("--reference");
-  request.function = args.one("--function");
-  const size_t colon = request.reference.rfind(':');
-  if (colon == std::string::npos || os::exists(request.reference)) return Done{};
-  const std::string name = request.reference.substr(colon + 1);
-  if (name.find('/') != std::string::npos) return Done{};
-  if (!request.function.empty() && request.function != name)
-    return input_error("--function " + request.function + " and " + request.reference +
-                       " name two functions");
-  request.function = name;
-  request.reference = request.reference.substr(0, colon);
-  return Done{};
-}
-
 Result<engine::SynthesizeRequest> synthesize_request(const Args& args, Io& io) {
   engine::SynthesizeRequest request;
-  KW_TRY(reference_option(args, request));
+  KW_TRY(name_reference(args.one("--reference"), args.one("--function"), request));
   request.prompt = KW_TRY(prompt_option(args));
   request.inputs = args.all("--input");
   const engine::BindingRequest bindings = KW_TRY(binding_options(args));
@@ -65,59 +46,11 @@ Result<engine::SynthesizeRequest> synthesize_request(const Args& args, Io& io) {
   request.out = args.one("--out");
   request.quick = args.has("--quick");
   request.cross_check = args.one("--cross-check", "auto");
-  if (!args.one("--versus").empty()) {
-    request.baselines.clear();
-    for (const std::string& word : split(args.one("--versus"), ','))
-      if (word != "none") request.baselines.emplace_back(trim(word));
-  }
+  if (!args.one("--versus").empty()) request.baselines = baseline_names(args.one("--versus"));
   request.timeout_seconds = KW_TRY(timeout_option(args));
   request.threads = static_cast<int>(KW_TRY(integer_option(args, "--threads", 0, 1, 1024)));
   request.version = version();
   return request;
-}
-
-/// One line, rewritten on a terminal; elsewhere a line per stage and every few seconds.
-class ProgressLines {
- public:
-  explicit ProgressLines(Io& io) : io_(io) {}
-
-  void operator()(const engine::SynthesisProgress& progress) {
-    if (!progress.notice.empty()) io_.note(progress.notice);
-    if (io_.live()) {
-      io_.progress(cli::progress_text(progress));
-      return;
-    }
-    const bool due = progress.stage != stage_ || progress.seconds >= last_ + kLineSeconds;
-    if (!due) return;
-    stage_ = progress.stage;
-    last_ = progress.seconds;
-    io_.line(cli::progress_text(progress));
-  }
-
- private:
-  Io& io_;
-  std::string stage_;
-  double last_ = 0;
-};
-
-int report_code(const engine::SynthesisReport& report) {
-  if (report.interrupted) return kInterrupted;
-  if (report.error_blame) return exit_code(static_cast<Blame>(*report.error_blame));
-  return report.passed ? kOk : kCandidateFailed;
-}
-
-int finish(const Result<engine::SynthesisReport>& report, Io& io) {
-  if (!report) return io.fail(report.error());
-  io.print(synthesis_text(*report, io.style()));
-  if (report->error_blame && !report->interrupted) io.complain(report->failure_reason);
-  Json document = report->document;
-  if (report->error_blame) {
-    const Blame blame = static_cast<Blame>(*report->error_blame);
-    document.set("error", Json::object()
-                              .set("blame", report->interrupted ? "user" : blame_name(blame))
-                              .set("message", report->failure_reason));
-  }
-  return io.finish(report_code(*report), std::move(document));
 }
 
 int go_on(const Args& args, Io& io, bool only_measure) {
@@ -146,7 +79,7 @@ int go_on(const Args& args, Io& io, bool only_measure) {
   InterruptWatch::last_words(resume_hint(request.folder));
   const auto report = engine::continue_run(
       request, [&](const engine::SynthesisProgress& progress) { lines(progress); });
-  return finish(report, io);
+  return finish_job(report, io);
 }
 
 }  // namespace
@@ -159,7 +92,7 @@ int synthesize_command(const Args& args, Io& io) {
     if (!progress.folder.empty()) InterruptWatch::last_words(resume_hint(progress.folder));
     lines(progress);
   });
-  return finish(report, io);
+  return finish_job(report, io);
 }
 
 int resume_command(const Args& args, Io& io) { return go_on(args, io, false); }

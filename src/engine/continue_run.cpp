@@ -69,6 +69,7 @@ Json request_to_json(const SynthesizeRequest& request) {
   json.set("cross_check", request.cross_check).set("baselines", texts(request.baselines));
   json.set("timeout_seconds", request.timeout_seconds).set("threads", request.threads);
   if (request.proposer != "builtin") json.set("models", models_to_json(request.models));
+  if (request.evolve) json.set("evolve", to_json(*request.evolve));
   return json.set("kernelwright", request.version);
 }
 
@@ -97,6 +98,7 @@ SynthesizeRequest request_from_json(const Json& json) {
   request.threads = static_cast<int>(json["threads"].as_int());
   request.version = json["kernelwright"].as_string();
   request.models = models_from_json(json["models"]);
+  if (json["evolve"].is_object()) request.evolve = evolve_request_from_json(json["evolve"]);
   return request;
 }
 
@@ -193,6 +195,13 @@ Result<SynthesisReport> Synthesis::go_on(const ContinueRequest& how) {
   request_.threads = how.threads;
   request_.machine = how.machine;
   only_measure_ = how.only_measure;
+  if (how.evolve && !request_.evolve)
+    return input_error(how.folder + " was no evolution; go on with it: kernelwright resume");
+  if (how.only_measure) request_.evolve.reset();
+  if (how.evolve && how.evolve->generations)
+    request_.evolve->generations = *how.evolve->generations;
+  if (how.evolve && !how.evolve->ensemble.empty()) request_.evolve->ensemble = how.evolve->ensemble;
+  if (request_.evolve) KW_TRY(check_evolve(*request_.evolve));
   report_.run_id = run_->id();
   report_.folder = progress_.folder = run_->folder();
   if (how.budget_usd) request_.models.budget_usd = how.budget_usd;

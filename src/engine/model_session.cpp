@@ -99,9 +99,14 @@ void ModelSession::restore(const std::vector<llm::LedgerEntry>& rows) {
   rows_seen_ += rows.size();
 }
 
+std::vector<llm::ModelId> ModelSession::models() const {
+  return asked_.empty() ? std::vector<llm::ModelId>(plan_.models.begin(), plan_.models.end())
+                        : asked_;
+}
+
 std::vector<std::string> ModelSession::model_names() const {
   std::vector<std::string> names;
-  for (const llm::ModelId& id : plan_.models) {
+  for (const llm::ModelId& id : models()) {
     if (std::ranges::find(names, id.text()) == names.end()) names.push_back(id.text());
   }
   return names;
@@ -113,7 +118,7 @@ std::string ModelSession::terms() const {
       plan_.escalate ? ", then " + plan_.escalation.text() : "", llm::usd_text(budget_));
   if (replaying_) text += "; replayed, nothing is sent";
   std::vector<std::string> unpriced;
-  for (const llm::ModelId& id : plan_.models) {
+  for (const llm::ModelId& id : models()) {
     if (!config_.price(id.provider, id.model) &&
         std::ranges::find(unpriced, id.text()) == unpriced.end())
       unpriced.push_back(id.text());

@@ -26,17 +26,22 @@ class ModelSession {
   /// Rows of earlier sessions.
   void restore(const std::vector<llm::LedgerEntry>& rows);
 
+  /// From now on these are the models that are asked, instead of the plan's.
+  void ask_these(std::vector<llm::ModelId> models) { asked_ = std::move(models); }
+
   /// "anthropic:claude-sonnet-4-6, at most $2.0000 (--budget)": said before the first call.
   std::string terms() const;
-  /// The distinct models of the plan.
+  /// The distinct models that are asked.
   std::vector<std::string> model_names() const;
   /// Providers whose calls cannot be replayed any more, and other things worth a warning.
   std::vector<std::string> warnings();
 
  private:
   ModelSession() = default;
+  std::vector<llm::ModelId> models() const;
   llm::Config config_;
   stages::Plan plan_;
+  std::vector<llm::ModelId> asked_;  // empty: the plan's
   std::unique_ptr<llm::Http> http_;
   std::unique_ptr<llm::Client> client_;
   size_t rows_seen_ = 0;

@@ -12,6 +12,7 @@
 #include "engine/lanes.h"
 #include "engine/prompt.h"
 #include "engine/synthesize.h"
+#include "evolve/state.h"
 #include "llm/config.h"
 #include "llm/provider.h"
 #include "oracle/torch_process.h"
@@ -22,6 +23,8 @@
 
 namespace kw::engine {
 
+struct EvolveTalk;
+struct EvolveWork;
 struct ModelWork;
 
 inline constexpr uint64_t kMostReferenceBytes = uint64_t{1} << 20;
@@ -48,6 +51,8 @@ class Synthesis {
   Status read_reference();
   Status open_machine();
   Status search();
+  JudgeRequest judge_request() const;
+  Status make_judge();
   void conclude();
   Result<SynthesisReport> tell_the_rest();
   Status apply_elements();
@@ -98,6 +103,20 @@ class Synthesis {
   Status polish();
   void polish_step();
 
+  // As an evolution (evolve_run.cpp, evolve_shapes.cpp).
+  Status open_ensemble();
+  Result<std::optional<EvolveTalk>> evolve_talk();
+  evolve::Settings evolve_settings() const;
+  Status open_evolution();
+  void watch_evolution(const evolve::State& state, const std::string& what);
+  Status evolve();
+  Status certify_evolved();
+  void conclude_evolution();
+  Result<record::Candidate> first_generated() const;
+  Status try_unseen();
+  void generalise();
+  Json evolution_json() const;
+
   // The report (synthesis_report.cpp).
   void fill_report();
   void fill_performance();
@@ -135,7 +154,8 @@ class Synthesis {
   std::unique_ptr<Judge> judge_;
   std::optional<search::Outcome> outcome_;
   std::unique_ptr<ModelWork> work_;  // null: no model is asked
-  Json past_models_;                 // what an earlier session's report says of them
+  std::unique_ptr<EvolveWork> evolving_;
+  Json past_models_;  // what an earlier session's report says of them
   bool only_measure_ = false;
   std::vector<StageTrace> traces_;
   size_t certifications_ = 0;

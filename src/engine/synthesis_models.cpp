@@ -62,6 +62,7 @@ Status Synthesis::open_models() {
   work_->proposer = request_.proposer;
   work_->session = KW_TRY(ModelSession::open(request_.models, order_seed_));
   work_->journal = std::make_unique<RunJournal>(*work_->session, request_.models.transcripts);
+  if (request_.evolve) KW_TRY(open_ensemble());
   return Done{};
 }
 

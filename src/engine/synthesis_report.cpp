@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "engine/evolve_work.h"
 #include "engine/json.h"
 #include "engine/model_work.h"
 #include "engine/synthesis.h"
@@ -146,8 +147,8 @@ void Synthesis::fill_report() {
   if (outcome_) {
     report_.stopped = outcome_->stopped;
     report_.kept = outcome_->kept.size();
-    trace("search")->attempts = report_.tried;
-    if (work_ == nullptr) {
+    trace(request_.evolve ? "evolve" : "search")->attempts = report_.tried;
+    if (work_ == nullptr && !request_.evolve) {
       // The search's last step has a trace of its own.
       const double certifying = certifications_ > 0 ? search_end_ - certify_begin_ : 0;
       trace("search")->seconds -= certifying;
@@ -351,6 +352,8 @@ Json Synthesis::document() const {
   json.set("search", searched.set("candidates", candidates_json()));
   json.set("prompt", prompt_json()).set("notes", texts(report_.notes));
   if (!models.is_null()) json.set("models", models);
+  if (const Json evolution = evolution_json(); !evolution.is_null())
+    json.set("evolution", evolution);
   return json.set("kernelwright", request_.version);
 }
 
@@ -359,8 +362,9 @@ std::string Synthesis::readme() const {
   for (const auto& [name, value] : report_.tunes) tunes += fmt::format(" {}={}", name, value);
   std::string out = fmt::format(
       "# {}\n\n`kernel.cu` is a kernel module: device code with its launch plan in `//!` lines. "
-      "Design {}{}{}, found by `kernelwright synthesize` in run {}.\n\n",
-      report_.task_name, report_.design, tunes.empty() ? "" : ",", tunes, report_.run_id);
+      "Design {}{}{}, found by `kernelwright {}` in run {}.\n\n",
+      report_.task_name, report_.design, tunes.empty() ? "" : ",", tunes,
+      request_.evolve ? "evolve" : "synthesize", report_.run_id);
   out += fmt::format("- right: {} cells, worst error {:.3g} of its bound, judged on {}{}\n",
                      report_.cells, report_.max_z, report_.device,
                      report_.certified ? " with inputs nobody had seen" : " with replayed seeds");
@@ -376,6 +380,7 @@ std::string Synthesis::readme() const {
       out += fmt::format("- {:.2f} times as fast as {} ({})\n", line.speedup, line.name,
                          line.relation);
   }
+  if (evolving_) out += evolution_text(evolution_json(), true);
   out += fmt::format("\nJudge it again: `kernelwright verify kernel.cu --reference {}`\n",
                      request_.models.store_reference ? "../inputs/reference.py" : "REF");
   return out;

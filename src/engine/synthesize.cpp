@@ -12,6 +12,7 @@
 #include "engine/calibration.h"
 #include "engine/cross_check.h"
 #include "engine/devices.h"
+#include "engine/evolve_work.h"
 #include "engine/model_work.h"
 #include "engine/synthesis.h"
 #include "engine/verify_tools.h"
@@ -37,7 +38,9 @@ Result<std::string> reference_text(const std::string& path) {
 }
 
 Status check_request(const SynthesizeRequest& request) {
-  if (!(request.goal > 0) || !std::isfinite(request.goal))
+  if (request.evolve) KW_TRY(check_evolve(*request.evolve));
+  const bool no_goal = request.evolve && request.goal == 0;
+  if ((!(request.goal > 0) && !no_goal) || !std::isfinite(request.goal))
     return input_error("--goal wants a share of the floor above 0, like 0.95");
   if (!(request.perf_target > 0) || !std::isfinite(request.perf_target))
     return input_error("--perf-target wants a factor above 0, like 1.0");
@@ -354,7 +357,7 @@ void Synthesis::watch(const search::Standing& standing, const std::string& phase
   tell(phase, "");
 }
 
-Status Synthesis::search() {
+JudgeRequest Synthesis::judge_request() const {
   JudgeRequest ask;
   ask.task = &*task_;
   ask.verify.reference_path = request_.reference;
@@ -368,8 +371,17 @@ Status Synthesis::search() {
   ask.host_time = priority() == "latency";
   ask.all_shapes = priority() == "balanced";
   ask.calibration = &calibration_;
-  judge_ = KW_TRY(Judge::make(ask, *lanes_, *run_,
+  return ask;
+}
+
+Status Synthesis::make_judge() {
+  judge_ = KW_TRY(Judge::make(judge_request(), *lanes_, *run_,
                               [this](const std::string& what) { tell(progress_.stage, what); }));
+  return Done{};
+}
+
+Status Synthesis::search() {
+  KW_TRY(make_judge());
   restore_archive();
   proposer_ = KW_TRY(make_proposer());
   if (work_ && work_->proposer == "llm") return Done{};
@@ -382,6 +394,7 @@ Status Synthesis::search() {
 
 // A search without a winner is an outcome, not an Error.
 void Synthesis::conclude() {
+  if (request_.evolve) return conclude_evolution();
   if (!outcome_ || !report_.failed_stage.empty()) return;
   report_.passed = outcome_->winner.has_value();
   if (report_.passed) return;
@@ -418,7 +431,7 @@ Result<SynthesisReport> Synthesis::finish() {
     report_.failed_stage = "store";
     report_.failure_reason = written.error().message;
     report_.error_blame = static_cast<int>(written.error().blame);
-  } else if (work_) {
+  } else if (work_ && !request_.evolve) {
     KW_TRY(show_outcome());
   }
   return std::move(report_);
@@ -428,7 +441,8 @@ Result<SynthesisReport> Synthesis::finish() {
 Result<SynthesisReport> Synthesis::run() {
   KW_TRY(check_request(request_));
   reference_text_ = KW_TRY(reference_text(request_.reference));
-  order_seed_ = request_.seed ? *request_.seed : KW_TRY(os::random_bits()) >> 1;
+  const std::optional<uint64_t> seed = request_.evolve ? request_.evolve->seed : request_.seed;
+  order_seed_ = seed ? *seed : KW_TRY(os::random_bits()) >> 1;
   KW_TRY(open_models());
   step("reference", &Synthesis::read_reference);
   step("machine", &Synthesis::open_machine);
@@ -438,6 +452,13 @@ Result<SynthesisReport> Synthesis::run() {
 }
 
 Result<SynthesisReport> Synthesis::tell_the_rest() {
+  if (request_.evolve) {
+    step("evolve", &Synthesis::evolve);
+    step("certify", &Synthesis::certify_evolved);
+    conclude();
+    generalise();
+    return finish();
+  }
   step("search", &Synthesis::search);
   if (work_) {
     talk_step();

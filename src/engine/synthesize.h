@@ -13,6 +13,7 @@
 
 #include "base/json.h"
 #include "base/result.h"
+#include "engine/evolve.h"
 
 namespace kw::engine {
 
@@ -57,6 +58,7 @@ struct SynthesizeRequest {
   int threads = 0;
   std::string version;                    // of this program, for the record
   std::shared_ptr<BenchMachine> machine;  // shared by many tasks; null: opened here
+  std::optional<EvolveRequest> evolve;    // candidates come in generations; 0 seconds: no limit
 };
 
 /// How far a job is.
@@ -132,6 +134,7 @@ struct ContinueRequest {
   int threads = 0;
   std::string version;
   std::shared_ptr<BenchMachine> machine;  // null: one of its own
+  std::optional<EvolveAgain> evolve;      // the run must be an evolution
 };
 
 /// The folder of a run named by path, id, beginning of an id or "latest"; `out` as for synthesize.

@@ -6,7 +6,7 @@
 namespace kw::evolve {
 namespace {
 
-constexpr double kExplore = 0.5;      // weight of not having been asked
+constexpr double kExplore = 0.7;      // weight of not having been asked
 constexpr double kHope = 0.05;        // a gain everybody is credited with once
 constexpr double kRight = 0.01;       // what a candidate that passes is worth without being faster
 constexpr double kLeastUsd = 1e-4;    // free answers cost this, so that gains per dollar exist

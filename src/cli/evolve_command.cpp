@@ -1,0 +1,207 @@
+#include <fmt/core.h>
+
+#include <array>
+
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/job.h"
+#include "cli/model_options.h"
+#include "cli/synthesize_text.h"
+#include "cli/values.h"
+#include "cli/watch.h"
+#include "engine/evolve.h"
+#include "engine/synthesize.h"
+#include "evolve/ensemble.h"
+#include "os/files.h"
+
+namespace kw::cli {
+namespace {
+
+constexpr uint64_t kMostEnsembleBytes = uint64_t{1} << 16;
+constexpr int64_t kMostCount = 1000000;  // the engine says what is sensible
+
+Result<bool> switch_option(const Args& args, const std::string& option) {
+  const std::string word = args.one(option, "on");
+  if (word != "on" && word != "off")
+    return input_error(fmt::format("{} wants on or off, not '{}'", option, word));
+  return word == "on";
+}
+
+/// A file with an arm per line, or the arms themselves.
+Result<std::vector<std::string>> ensemble_option(const Args& args) {
+  std::vector<std::string> names;
+  const std::string text = args.one("--ensemble");
+  if (args.all("--ensemble").empty()) return names;
+  std::vector<evolve::Arm> arms;
+  if (os::exists(text) && !os::is_directory(text)) {
+    const std::string lines = KW_TRY(os::read_file(text, kMostEnsembleBytes));
+    arms = KW_TRY(evolve::parse_ensemble_lines(lines));
+  } else {
+    arms = KW_TRY(evolve::parse_ensemble(text));
+  }
+  for (const evolve::Arm& arm : arms) names.push_back(arm.name());
+  return names;
+}
+
+Result<engine::EvolveRequest> generations_option(const Args& args) {
+  engine::EvolveRequest evolve;
+  evolve.generations =
+      KW_TRY(integer_option(args, "--generations", evolve.generations, -kMostCount, kMostCount));
+  evolve.proposals =
+      KW_TRY(integer_option(args, "--proposals", evolve.proposals, -kMostCount, kMostCount));
+  // Half of the proposals, where only those were said.
+  const int64_t half = std::max<int64_t>(1, std::min<int64_t>(4, evolve.proposals));
+  evolve.hardware = KW_TRY(integer_option(args, "--hardware", half, -kMostCount, kMostCount));
+  evolve.islands =
+      KW_TRY(integer_option(args, "--islands", evolve.islands, -kMostCount, kMostCount));
+  evolve.in_flight =
+      KW_TRY(integer_option(args, "--in-flight", evolve.in_flight, -kMostCount, kMostCount));
+  evolve.mode = args.one("--mode", evolve.mode);
+  evolve.verifiers = KW_TRY(switch_option(args, "--verifiers"));
+  evolve.shape_info = KW_TRY(switch_option(args, "--shape-info"));
+  evolve.profile_feedback = KW_TRY(switch_option(args, "--profile-feedback"));
+  evolve.ensemble = KW_TRY(ensemble_option(args));
+  if (!args.one("--seed").empty())
+    evolve.seed = static_cast<uint64_t>(KW_TRY(integer_option(args, "--seed", 0, 0, INT64_MAX)));
+  KW_TRY(engine::check_evolve(evolve));
+  return evolve;
+}
+
+Result<engine::SynthesizeRequest> evolve_request(const Args& args, Io& io) {
+  engine::SynthesizeRequest request;
+  if (args.positionals.size() != 1)
+    return input_error("evolve wants one TASK: a Python file or a task folder");
+  KW_TRY(name_reference(args.positionals.front(), args.one("--function"), request));
+  request.inputs = args.all("--input");
+  request.dims = KW_TRY(binding_options(args)).dims;
+  request.target = args.one("--target", "auto");
+  request.device = args.one("--device", "auto");
+  request.compiler = args.one("--compiler");
+  request.proposer = args.one("--proposer", "auto");
+  request.models = KW_TRY(model_options(args, io));
+  request.seconds = KW_TRY(duration_option(args, "--time", 0));
+  request.goal = KW_TRY(number_option(args, "--goal", 0));
+  request.precision = args.one("--precision");
+  request.out = args.one("--out");
+  request.quick = args.has("--quick");
+  request.cross_check = args.one("--cross-check", "auto");
+  if (!args.one("--versus").empty()) request.baselines = baseline_names(args.one("--versus"));
+  request.timeout_seconds = KW_TRY(timeout_option(args));
+  request.threads = static_cast<int>(KW_TRY(integer_option(args, "--threads", 0, 1, 1024)));
+  request.version = version();
+  request.evolve = KW_TRY(generations_option(args));
+  // Whoever names an ensemble wants it to be asked.
+  if (request.proposer == "auto" && !request.evolve->ensemble.empty()) request.proposer = "hybrid";
+  return request;
+}
+
+std::string evolution_words(const Result<engine::SynthesisReport>& report) {
+  if (!report || report->document["evolution"].is_null()) return "";
+  return "\n" + engine::evolution_text(report->document["evolution"], false);
+}
+
+int resume_evolution(const Args& args, Io& io) {
+  engine::ContinueRequest request;
+  const auto fill = [&]() -> Status {
+    if (!args.positionals.empty())
+      return input_error("evolve --resume RUN takes no TASK: the run has its own");
+    request.folder = KW_TRY(engine::named_run(args.one("--out"), args.one("--resume")));
+    engine::EvolveAgain again;
+    again.ensemble = KW_TRY(ensemble_option(args));
+    if (!args.one("--generations").empty())
+      again.generations = KW_TRY(integer_option(args, "--generations", 0, 1, kMostCount));
+    request.evolve = again;
+    if (!args.one("--time").empty()) request.seconds = KW_TRY(duration_option(args, "--time", 0));
+    if (!args.one("--budget").empty())
+      request.budget_usd = KW_TRY(number_option(args, "--budget", 0, 0, 1e6));
+    request.device = args.one("--device");
+    request.record = args.one("--record");
+    request.replay = args.one("--replay");
+    request.timeout_seconds = KW_TRY(timeout_option(args));
+    request.threads = static_cast<int>(KW_TRY(integer_option(args, "--threads", 0, 1, 1024)));
+    request.version = version();
+    return Done{};
+  };
+  const Status filled = fill();
+  if (!filled) return io.fail(filled.error());
+  ProgressLines lines(io);
+  InterruptWatch::last_words(resume_hint(request.folder));
+  const auto report = engine::continue_run(
+      request, [&](const engine::SynthesisProgress& progress) { lines(progress); });
+  return finish_job(report, io, evolution_words(report));
+}
+
+Result<engine::SynthesisReport> evolved(const engine::SynthesizeRequest& request, Io& io) {
+  ProgressLines lines(io);
+  return engine::synthesize(request, [&](const engine::SynthesisProgress& progress) {
+    if (!progress.folder.empty()) InterruptWatch::last_words(resume_hint(progress.folder));
+    lines(progress);
+  });
+}
+
+int show_comparison(const engine::EvolveComparison& comparison, int code, Json runs, Io& io) {
+  io.print(comparison.text);
+  Json document = Json::object();
+  document.set("comparison", comparison.document).set("markdown", comparison.markdown);
+  if (!runs.is_null()) document.set("runs", std::move(runs));
+  return io.finish(code, std::move(document));
+}
+
+int compare_runs(const Args& args, Io& io) {
+  const std::vector<std::string> names(args.positionals.begin() + 1, args.positionals.end());
+  const auto comparison = engine::compare_evolutions(args.one("--out"), names);
+  if (!comparison) return io.fail(comparison.error());
+  return show_comparison(*comparison, kOk, Json(), io);
+}
+
+/// What is switched on in each run of a comparison.
+struct ArmsRow {
+  const char* name;
+  bool verifiers, shape_info, profile_feedback;
+};
+constexpr std::array kArmsRows = {ArmsRow{"base", false, false, false},
+                                  ArmsRow{"verifiers", true, false, false},
+                                  ArmsRow{"verifiers+shapes", true, true, false},
+                                  ArmsRow{"verifiers+shapes+profile", true, true, true}};
+
+/// The same evolution with more and more switched on.
+int compare_arms(engine::SynthesizeRequest request, Io& io) {
+  std::vector<std::pair<std::string, Json>> reports;
+  Json runs = Json::array();
+  int code = kOk;
+  for (const ArmsRow& row : kArmsRows) {
+    request.evolve->verifiers = row.verifiers;
+    request.evolve->shape_info = row.shape_info;
+    request.evolve->profile_feedback = row.profile_feedback;
+    const auto report = evolved(request, io);
+    if (!report) return io.fail(report.error());
+    reports.emplace_back(row.name, report->document);
+    runs.push(Json::object()
+                  .set("name", row.name)
+                  .set("run", report->run_id)
+                  .set("folder", report->folder)
+                  .set("passed", report->passed));
+    if (report_code(*report) != kOk) code = report_code(*report);
+    if (report->interrupted) break;
+    // All of them the same way: what one had by chance would not be the arms' doing.
+    if (!request.evolve->seed)
+      request.evolve->seed =
+          static_cast<uint64_t>(report->document["search"]["order_seed"].as_int());
+  }
+  return show_comparison(engine::compare_reports(reports), code, std::move(runs), io);
+}
+
+}  // namespace
+
+int evolve_command(const Args& args, Io& io) {
+  if (!args.all("--resume").empty()) return resume_evolution(args, io);
+  if (!args.positionals.empty() && args.positionals.front() == "compare")
+    return compare_runs(args, io);
+  const auto request = evolve_request(args, io);
+  if (!request) return io.fail(request.error());
+  if (args.has("--compare")) return compare_arms(*request, io);
+  const auto report = evolved(*request, io);
+  return finish_job(report, io, evolution_words(report));
+}
+
+}  // namespace kw::cli

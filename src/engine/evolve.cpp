@@ -1,0 +1,153 @@
+#include "engine/evolve.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "engine/json.h"
+#include "engine/synthesize.h"
+#include "evolve/compare.h"
+#include "evolve/ensemble.h"
+#include "store/run.h"
+
+namespace kw::engine {
+namespace {
+
+constexpr int64_t kMostGenerations = 10000, kMostProposals = 1024, kMostIslands = 64;
+
+struct CountRow {
+  const char* name;
+  int64_t EvolveRequest::*value;
+  int64_t most;
+};
+constexpr CountRow kCounts[] = {{"generations", &EvolveRequest::generations, kMostGenerations},
+                                {"proposals", &EvolveRequest::proposals, kMostProposals},
+                                {"hardware", &EvolveRequest::hardware, kMostProposals},
+                                {"islands", &EvolveRequest::islands, kMostIslands},
+                                {"in_flight", &EvolveRequest::in_flight, kMostProposals}};
+
+struct SwitchRow {
+  const char* name;
+  bool EvolveRequest::*value;
+};
+constexpr SwitchRow kSwitchRows[] = {{"verifiers", &EvolveRequest::verifiers},
+                                     {"shape_info", &EvolveRequest::shape_info},
+                                     {"profile_feedback", &EvolveRequest::profile_feedback}};
+
+std::string asked_text(const Json& row, const char* name) {
+  return fmt::format("{}: asked {} times, {} right, {} better", row[name].as_string(),
+                     row["asked"].as_int(), row["right"].as_int(), row["better"].as_int());
+}
+
+std::string unseen_text(const Json& row) {
+  std::string line = row["dims"].as_string() + ": ";
+  if (!row["problem"].is_null()) return line + "unknown, " + row["problem"].as_string();
+  line += fmt::format("{:.2f} us beside {:.2f} us of the first generated kernel ({})",
+                      row["us"].as_double(), row["baseline_us"].as_double(),
+                      row["measured"].as_bool() ? "measured" : "estimated");
+  if (row["relative"].is_number())
+    line +=
+        fmt::format(", {:.2f} of what it gains at the tuned shape", row["relative"].as_double());
+  return line + (row["flagged"].as_bool() ? "  <- does not generalise" : "");
+}
+
+}  // namespace
+
+Status check_evolve(const EvolveRequest& request) {
+  for (const CountRow& row : kCounts) {
+    const int64_t value = request.*row.value;
+    if (value < 1 || value > row.most)
+      return input_error(fmt::format("--{} wants 1 to {}, not {}", replace_all(row.name, "_", "-"),
+                                     row.most, value));
+  }
+  if (request.hardware > request.proposals)
+    return input_error(
+        fmt::format("--hardware {} of --proposals {}: no more can be judged than "
+                    "are proposed",
+                    request.hardware, request.proposals));
+  const std::vector<std::string> modes = {"translate", "optimize", "auto"};
+  if (std::ranges::find(modes, request.mode) == modes.end())
+    return input_error(fmt::format("--mode: there is no '{}'{}; modes: {}", request.mode,
+                                   did_you_mean(request.mode, modes), join(modes, ", ")));
+  for (const std::string& arm : request.ensemble) KW_TRY(evolve::parse_ensemble_lines(arm));
+  return Done{};
+}
+
+Json to_json(const EvolveRequest& request) {
+  Json json = Json::object();
+  for (const CountRow& row : kCounts) json.set(row.name, request.*row.value);
+  for (const SwitchRow& row : kSwitchRows) json.set(row.name, request.*row.value);
+  json.set("mode", request.mode).set("ensemble", texts(request.ensemble));
+  return json.set("seed", request.seed ? Json(*request.seed) : Json());
+}
+
+EvolveRequest evolve_request_from_json(const Json& json) {
+  EvolveRequest request;
+  for (const CountRow& row : kCounts)
+    request.*row.value = json[row.name].as_int(request.*row.value);
+  for (const SwitchRow& row : kSwitchRows)
+    request.*row.value = json[row.name].as_bool(request.*row.value);
+  if (json["mode"].is_string()) request.mode = json["mode"].as_string();
+  for (const Json& arm : json["ensemble"].items()) request.ensemble.push_back(arm.as_string());
+  if (json["seed"].is_int()) request.seed = static_cast<uint64_t>(json["seed"].as_int());
+  return request;
+}
+
+Json to_json(const UnseenShape& shape) {
+  const auto known = [](double value) { return value > 0 ? Json(value) : Json(); };
+  Json json = Json::object();
+  json.set("dims", shape.dims).set("us", known(shape.us));
+  json.set("baseline_us", known(shape.baseline_us)).set("measured", shape.measured);
+  json.set("relative", known(shape.relative)).set("flagged", shape.flagged);
+  return json.set("problem", shape.problem.empty() ? Json() : Json(shape.problem));
+}
+
+std::string evolution_text(const Json& evolution, bool markdown) {
+  const char* bullet = markdown ? "- " : "  ";
+  const auto title = [&](const char* text) {
+    return markdown ? fmt::format("\n## {}\n\n", text) : fmt::format("{}:\n", text);
+  };
+  std::string out = title("best so far, by proposals");
+  const std::string curve = evolve::curve_text(evolution);
+  out += markdown ? "```\n" + curve + "```\n" : curve;
+  out += title("operators and models");
+  for (const Json& row : evolution["operators"].items()) {
+    if (row["asked"].as_int() > 0) out += bullet + asked_text(row, "operator") + "\n";
+  }
+  for (const Json& row : evolution["arms"].items()) {
+    out += bullet + asked_text(row, "arm");
+    if (!row["gone"].is_null()) out += "; not asked any more: " + row["gone"].as_string();
+    out += "\n";
+  }
+  if (evolution["unseen_shapes"].items().empty()) return out;
+  out += title("shapes nobody tuned it for");
+  for (const Json& row : evolution["unseen_shapes"].items())
+    out += bullet + unseen_text(row) + "\n";
+  return out;
+}
+
+EvolveComparison compare_reports(const std::vector<std::pair<std::string, Json>>& reports) {
+  std::vector<evolve::Contestant> list;
+  for (const auto& [name, report] : reports) list.push_back({name, report["evolution"]});
+  return {evolve::comparison_json(list), evolve::comparison_text(list, false),
+          evolve::comparison_text(list, true)};
+}
+
+Result<EvolveComparison> compare_evolutions(const std::string& out,
+                                            const std::vector<std::string>& runs) {
+  std::vector<std::pair<std::string, Json>> reports;
+  for (const std::string& name : runs) {
+    const std::string folder = KW_TRY(named_run(out, name));
+    const store::Run run = KW_TRY(store::Run::open(folder, store::Access::Read));
+    const Json report = run.report();
+    if (report.is_null())
+      return input_error(folder + " has no report yet; go on with it: evolve --resume " + name);
+    if (report["evolution"].is_null()) return input_error(folder + " was no evolution");
+    reports.emplace_back(run.id(), report);
+  }
+  if (reports.size() < 2) return input_error("evolve compare wants two runs or more");
+  return compare_reports(reports);
+}
+
+}  // namespace kw::engine

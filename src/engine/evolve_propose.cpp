@@ -1,0 +1,250 @@
+#include "engine/evolve_propose.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "base/text.h"
+#include "evolve/edit.h"
+#include "llm/ledger.h"
+#include "os/interrupt.h"
+#include "stages/conversation.h"
+#include "stages/prompts.h"
+#include "stages/source.h"
+#include "stages/writer.h"
+
+namespace kw::engine {
+namespace {
+
+constexpr const char* kLabel = "evolve";
+constexpr size_t kMostEvidenceBytes = 4000, kMostDetailBytes = 6000;
+constexpr size_t kMostFailures = 6;  // that are summed up
+constexpr size_t kShortestId = 6;
+
+evolve::Trouble trouble_of(llm::FailureKind kind) {
+  switch (kind) {
+    case llm::FailureKind::Auth:
+    case llm::FailureKind::Quota:
+    case llm::FailureKind::NotFound:
+    case llm::FailureKind::Unavailable:
+      return evolve::Trouble::Lasting;
+    case llm::FailureKind::Budget:
+      return evolve::Trouble::Budget;
+    default:
+      return evolve::Trouble::Passing;
+  }
+}
+
+llm::Effort effort_of(const std::string& word) {
+  if (word == "low") return llm::Effort::Low;
+  if (word == "medium") return llm::Effort::Medium;
+  return word == "high" ? llm::Effort::High : llm::Effort::Default;
+}
+
+std::string speed_text(const evolve::Seen& seen) {
+  if (!seen.refused.empty()) return "refused: " + seen.refused;
+  if (seen.us <= 0) return "not judged yet";
+  return fmt::format("right, {:.2f} us ({})", seen.us, seen.measured ? "measured" : "estimated");
+}
+
+}  // namespace
+
+Result<std::unique_ptr<TaskDesigns>> TaskDesigns::make(const task::Task& task,
+                                                       const codegen::Options& options) {
+  std::unique_ptr<TaskDesigns> designs(new TaskDesigns(task, options));
+  for (const codegen::Design& design : KW_TRY(codegen::designs(task, options)))
+    designs->names_.push_back(codegen::design_text(design));
+  return designs;
+}
+
+Result<std::string> TaskDesigns::text(const std::string& name, bool switches) {
+  codegen::Design design;
+  for (const std::string& choice : split(name, ' ')) {
+    const size_t equals = choice.find('=');
+    if (equals == std::string::npos) return input_error("'" + name + "' is no design");
+    design.choices.push_back({choice.substr(0, equals), choice.substr(equals + 1)});
+  }
+  codegen::Options options = options_;
+  options.switches = switches;
+  return codegen::generate(task_, design, options);
+}
+
+EvolveProposer::~EvolveProposer() {
+  for (auto& [number, talk] : talks_) {
+    if (talk->answer.valid()) talk->answer.wait();
+  }
+}
+
+Status EvolveProposer::begin(const evolve::Order& order, const evolve::Archive& archive) {
+  if (!order.arm.empty()) {
+    talks_[order.number] = KW_TRY(ask(order, archive));
+    return Done{};
+  }
+  evolve::Offer offer;
+  offer.candidate = KW_TRY(breeder_.breed(order, archive));
+  offer.exhausted = !offer.candidate;
+  if (offer.exhausted) offer.problem = "everything was tried";
+  bred_[order.number] = std::move(offer);
+  return Done{};
+}
+
+std::string EvolveProposer::shown(const evolve::Entry& entry, const char* title) const {
+  const record::Candidate& one = entry.candidate;
+  std::string tunes;
+  for (const auto& [name, value] : one.tunes) tunes += fmt::format(" {}={}", name, value);
+  std::string out = fmt::format("{} ({}): {}{}\n", title, one.origin, speed_text(entry.seen),
+                                tunes.empty() ? "" : ", with" + tunes);
+  out += fmt::format("module {}:\n{}\n", one.id, stages::data("cuda", one.text));
+  if (!entry.seen.detail.empty())
+    out += "What was found:\n" +
+           stages::data("data", stages::shortened(entry.seen.detail, kMostDetailBytes)) + "\n";
+  if (entry.alive() && talk_->evidence) {
+    const std::string evidence = talk_->evidence(one);
+    if (!evidence.empty())
+      out += "What limits it:\n" +
+             stages::data("data", stages::shortened(evidence, kMostEvidenceBytes)) + "\n";
+  }
+  return out;
+}
+
+// What went wrong lately, a line each.
+std::string EvolveProposer::failures(const evolve::Archive& archive) const {
+  std::vector<std::string> lines;
+  for (auto at = archive.entries().rbegin(); at != archive.entries().rend(); ++at) {
+    if (at->alive() || at->candidate.model.empty() || lines.size() == kMostFailures) continue;
+    lines.push_back(fmt::format("{} ({}): {}", at->candidate.id, at->candidate.stage,
+                                std::string(split_lines(at->seen.refused).front())));
+  }
+  const size_t begin = unusable_.size() > kMostFailures ? unusable_.size() - kMostFailures : 0;
+  for (size_t i = begin; i < unusable_.size(); ++i)
+    lines.push_back("an answer could not be used: " + unusable_[i]);
+  if (lines.empty()) return "";
+  return "What failed lately; do not repeat it:\n" + stages::data("data", join(lines, "\n"));
+}
+
+std::string EvolveProposer::told(const evolve::Order& order, const evolve::Archive& archive) const {
+  std::string parents, context;
+  for (size_t i = 0; i < order.parents.size(); ++i) {
+    const evolve::Entry* entry = archive.find(order.parents[i]);
+    if (entry != nullptr)
+      parents += shown(*entry, i == 0 ? "The first parent" : "The other parent");
+  }
+  for (const std::string& id : order.context) {
+    if (const evolve::Entry* entry = archive.find(id)) context += shown(*entry, "Another kernel");
+  }
+  return stages::prompt(
+      "evolve",
+      {{"request", stages::prompt(std::string("evolve_") + evolve::operator_name(order.op))},
+       {"parents", parents},
+       {"context", context.empty() ? "" : "For comparison:\n\n" + context},
+       {"shapes", talk_->shapes},
+       {"failures", failures(archive)}});
+}
+
+Result<std::unique_ptr<EvolveProposer::Talk>> EvolveProposer::ask(const evolve::Order& order,
+                                                                  const evolve::Archive& archive) {
+  KW_CHECK(talk_.has_value(), "models are asked only where there are some");
+  const auto arm = std::ranges::find(talk_->arms, order.arm, &evolve::Arm::name);
+  KW_CHECK(arm != talk_->arms.end(), "orders name arms of the ensemble");
+  auto talk = std::make_unique<Talk>();
+  talk->model = KW_TRY(llm::parse_model_id(arm->model, talk_->session->client().config()));
+  for (const evolve::Entry& entry : archive.entries())
+    talk->sources[entry.candidate.id] = entry.candidate.text;
+  stages::Conversation conversation(stages::system_blocks(talk_->brief), {});
+  const std::string text = told(order, archive);
+  conversation.say(text);
+  talk->request = conversation.request(
+      fmt::format("{} {} {}", kLabel, order.number + 1, evolve::operator_name(order.op)),
+      talk->model.context_tokens);
+  talk->request.temperature = arm->temperature;
+  talk->request.reasoning.effort = effort_of(arm->effort);
+  KW_TRY(talk_->journal->write(fmt::format("evolve/{:04}/prompt_to_llm.md", order.number + 1),
+                               text + "\n"));
+  talk->answer = std::async(std::launch::async,
+                            [session = talk_->session, id = talk->model, request = talk->request] {
+                              return session->answer(id, request, llm::Watch{});
+                            });
+  return talk;
+}
+
+evolve::Offer EvolveProposer::read(const evolve::Order& order, const Talk& talk,
+                                   const llm::Reply& reply) {
+  const std::string parent = order.parents.empty() ? "" : order.parents.front();
+  const stages::FindParent find =
+      [&](const std::string& id) -> std::optional<std::pair<std::string, std::string>> {
+    const std::string wanted = id.empty() ? parent : id;
+    if (wanted.size() < kShortestId) return std::nullopt;
+    for (const auto& [name, text] : talk.sources) {
+      if (name.starts_with(wanted)) return std::pair(name, text);
+    }
+    return std::nullopt;
+  };
+  const Result<std::string> text = [&]() -> Result<std::string> {
+    if (!evolve::has_blocks(reply.text))
+      return KW_TRY(stages::read_submission(reply.text, find)).module;
+    const auto source = talk.sources.find(parent);
+    if (source == talk.sources.end())
+      return input_error("there is no module that blocks could change");
+    return evolve::apply_blocks(source->second, reply.text);
+  }();
+  evolve::Offer offer;
+  if (!text) {
+    offer.problem = text.error().message;
+    unusable_.push_back(std::string(split_lines(offer.problem).front()));
+    return offer;
+  }
+  offer.candidate = record::make_candidate(
+      *text, {}, "llm", fmt::format("{} by {}", evolve::operator_name(order.op), order.arm),
+      order.parents);
+  offer.candidate->model = talk.model.text();
+  offer.candidate->stage = evolve::operator_name(order.op);
+  offer.candidate->attempt = static_cast<int>(order.number + 1);
+  return offer;
+}
+
+Status EvolveProposer::note(const evolve::Order& order, const Talk& talk,
+                            const evolve::Offer& offer) {
+  stages::Attempt attempt;
+  attempt.stage = kLabel;
+  attempt.number = static_cast<int>(order.number + 1);
+  attempt.model = talk.model.text();
+  attempt.succeeded = offer.candidate.has_value();
+  if (offer.candidate) attempt.candidate = offer.candidate->id;
+  attempt.outcome = offer.candidate ? evolve::operator_name(order.op) : offer.problem;
+  attempts_.push_back(attempt);
+  return talk_->journal->attempt(attempt);
+}
+
+Result<evolve::Offer> EvolveProposer::finish(const evolve::Order& order) {
+  if (const auto bred = bred_.find(order.number); bred != bred_.end()) {
+    evolve::Offer offer = std::move(bred->second);
+    bred_.erase(bred);
+    return offer;
+  }
+  const auto at = talks_.find(order.number);
+  KW_CHECK(at != talks_.end(), "an order is begun before it is finished");
+  const std::unique_ptr<Talk> talk = std::move(at->second);
+  talks_.erase(at);
+  const llm::Outcome outcome = talk->answer.get();
+  KW_TRY(talk_->journal->exchange(talk->request.label, talk->request, outcome));
+  KW_TRY(os::check_interrupted());
+  evolve::Offer offer;
+  if (outcome) {
+    KW_TRY(talk_->journal->write(fmt::format("evolve/{:04}/llm_response.md", order.number + 1),
+                                 outcome->text + "\n"));
+    offer = read(order, *talk, *outcome);
+  } else {
+    failure_ = outcome.failure();
+    offer.problem = outcome.failure().error().message;
+    offer.trouble = trouble_of(outcome.failure().kind);
+  }
+  const llm::Config& config = talk_->session->client().config();
+  offer.usd =
+      llm::charge_of(talk->request, outcome, config.price(talk->model.provider, talk->model.model))
+          .usd;
+  KW_TRY(note(order, *talk, offer));
+  return offer;
+}
+
+}  // namespace kw::engine

@@ -1,0 +1,49 @@
+// What a synthesis holds while it is an evolution. Internal to synthesis.h's story.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/evolve.h"
+#include "engine/evolve_judge.h"
+#include "engine/evolve_propose.h"
+#include "evolve/evolution.h"
+#include "evolve/state.h"
+#include "store/run.h"
+
+namespace kw::engine {
+
+/// The journal of an evolution: candidates and events of the run's folder.
+class RunEvents : public evolve::Journal {
+ public:
+  explicit RunEvents(store::Run& run) : run_(run) {}
+  Status keep(const record::Candidate& candidate) override;
+  Status write(const Json& event) override;
+
+ private:
+  store::Run& run_;
+};
+
+/// Folds what earlier sessions wrote.
+evolve::State evolved_so_far(const store::Run& run);
+
+struct EvolveWork {
+  evolve::Settings settings;
+  evolve::State state;
+  std::unique_ptr<TaskDesigns> designs;
+  std::unique_ptr<evolve::Breeder> breeder;
+  std::unique_ptr<JudgeBench> bench;
+  std::unique_ptr<EvolveJudge> judge;
+  std::unique_ptr<evolve::Verifier> verifier;
+  std::unique_ptr<RunEvents> journal;
+  std::unique_ptr<EvolveProposer> proposer;  // last: its threads use the others
+  std::string stopped;
+  std::vector<UnseenShape> unseen;
+};
+
+/// Shapes that differ from the tuned one and that the reference takes: the task's other benchmark
+/// shapes, then twice, half and odd ones.
+std::vector<task::Dims> unseen_shapes(const task::Task& task, const task::Dims& tuned, size_t most);
+
+}  // namespace kw::engine

@@ -1,0 +1,166 @@
+"""Scripted models through real HTTP: translation with repairs, evolution, arms that fail, a budget that is spent, another ensemble.
+
+    models.py KERNELWRIGHT
+"""
+import json
+import os
+import re
+import sys
+
+import common
+from common import Evolving, stages_common
+
+KEY, ModelServer, fenced = stages_common.KEY, stages_common.ModelServer, stages_common.fenced
+SOURCE = re.compile(r"module ([0-9a-f]{16}):\n(`{3,})cuda\n(.*?)\n\2\n", re.S)
+KINDS = [("translate", "right at every shape"), ("rewrite", "Answer with the whole module. It must be right first"),
+         ("diff", "search/replace blocks and nothing else"), ("cross", "Both parents below are right"),
+         ("repair", "was refused. Find out why"), ("simplify", "Take out what does not pay")]
+ARMS = "anthropic:claude-sonnet-4-6:0.5,openai:gpt-5.2:high"
+
+
+def vectors(tail=True):
+    """Four elements per thread."""
+    end = "else for (long long k = 4 * i; k < n; ++k) y[k] = x[k] * 2.0f + 1.0f;" if tail else ""
+    return stages_common.module(
+        "if (4 * i + 4 <= n) {\n    const float4 v = reinterpret_cast<const float4*>(x)[i];\n    reinterpret_cast<float4*>(y)[i] =\n"
+        "        make_float4(v.x * 2.0f + 1.0f, v.y * 2.0f + 1.0f, v.z * 2.0f + 1.0f, v.w * 2.0f + 1.0f);\n  } " + end,
+        plan=stages_common.PLAN.replace("ceil_div(N, THREADS)", "ceil_div(ceil_div(N, 4), THREADS)"))
+
+
+class Author:
+    """Writes what does not compile, then what is wrong, mends both when it is told what was found, and then goes faster."""
+
+    def __init__(self):
+        self.seen, self.texts, self.asked = [], [], []
+
+    def __call__(self, conversation, state):
+        text = conversation["messages"][-1]["text"]
+        kind = next((name for name, words in KINDS if words in text), "nothing")
+        self.seen.append(kind)
+        self.texts.append(text)
+        self.asked.append((conversation["model"], conversation["temperature"], conversation["reasoning"]))
+        return {"text": getattr(self, kind)(text)}
+
+    def translate(self, text):
+        count = self.seen.count("translate")
+        if count == 1:
+            return fenced(stages_common.BROKEN)
+        return fenced(stages_common.TAIL if count == 2 else stages_common.module(f"if (i + {count} < n) y[i] = x[i] * 2.0f + 1.0f;"))
+
+    def repair(self, text):
+        source = SOURCE.search(text).group(3) + "\n"
+        if "factor" in source and "factor" in text.split("What was found")[1]:
+            return fenced(source.replace("factor", "2.0f"))
+        return fenced(re.sub(r"if \(i \+ \d+ < n\)", "if (i < n)", source))
+
+    def diff(self, text):
+        """Comments apart, the module is what it was; a change all the same."""
+        number = len(self.seen)
+        return (f"<<<<<<< SEARCH\ntemplate <int kThreads>\n=======\n// change {number}\ntemplate <int kThreads>\n>>>>>>> REPLACE\n")
+
+    def rewrite(self, text):
+        return fenced(vectors(tail=len(self.seen) % 2 == 0))
+
+    def cross(self, text):
+        return fenced(vectors())
+
+    def simplify(self, text):
+        return "It is as simple as it can be."
+
+
+class Talks(Evolving, stages_common.Talks):
+    def talk_evolve(self, respond, *words, task=None):
+        with ModelServer(respond=respond, key=KEY) as server:
+            done = self.evolve(task or self.reference, "--dim", "N=20011", *words, env=self.serve(server))
+            return done, server.requests()
+
+    def again(self, respond, *words):
+        with ModelServer(respond=respond, key=KEY) as server:
+            done = self.run("evolve", "--resume", self.newest(), *words, env=self.serve(server))
+            return done, server.requests()
+
+
+talks = Talks(sys.argv[1])
+check = talks.check
+WORDS = ["--generations", "4", "--proposals", "4", "--hardware", "2", "--seed", "5", "--in-flight", "2", "--json"]
+
+
+def whole():
+    author, tape = Author(), talks.path("tape.jsonl")
+    done, requests = talks.talk_evolve(author, "--proposer", "llm", "--ensemble", ARMS, *WORDS, "--record", tape)
+    evolution = talks.evolution(done)
+    report, folder = json.loads(done.stdout), talks.newest()
+    check(author.seen[0] == "translate" and "repair" in author.seen, f"translated and repaired: {author.seen}", done)
+    check(set(author.seen) & {"diff", "rewrite", "cross"}, f"then made faster: {author.seen}")
+    check("nothing" not in author.seen, f"every request is one of ours: {author.seen}")
+    repair = author.texts[author.seen.index("repair")]
+    check("What was found" in repair, "a repair comes with what was found")
+    later = next(text for kind, text in zip(author.seen, author.texts) if kind in ("diff", "rewrite", "cross"))
+    check("What limits it" in later and "N=20011" in later, "evidence and shapes are told")
+    check("What failed lately" in later, "and what failed")
+    check(len({row[0] for row in author.asked}) == 2, "both arms are asked")
+    check(report["passed"] and report["correctness"]["certified"], "the winner is certified", done)
+    check({row["arm"] for row in evolution["arms"]} == set(ARMS.split(",")), f"{evolution['arms']}")
+    check(evolution["usd"] > 0 and evolution["unpriced"] == 0, "what it cost is known")
+    calls = [event for event in talks.events(folder) if event["kind"] == "llm_call"]
+    check(len(calls) == len(requests) == 16, f"every call is in the ledger: {len(calls)}, {len(requests)}")
+    check(talks.read(folder, "evolve/0001/prompt_to_llm.md") and talks.read(folder, "evolve/0001/llm_response.md"), "and is kept")
+    check(not talks.has_text(folder, KEY) and KEY not in done.stdout + done.stderr, "no key is kept or shown")
+    check(talks.folder not in json.dumps(requests), "no path of this machine is sent")
+    again = talks.evolve(talks.reference, "--dim", "N=20011", "--proposer", "llm", "--ensemble", ARMS, *WORDS, "--replay", tape)
+    check(again.returncode == 0, "replayed without a network", again)
+    check(talks.journal(talks.newest()) == talks.journal(folder), "with the same journal, whoever answered first")
+
+
+def arms_off():
+    author = Author()
+    done, _ = talks.talk_evolve(author, "--proposer", "hybrid", "--ensemble", ARMS, *WORDS, "--shape-info", "off",
+                                "--profile-feedback", "off")
+    evolution = talks.evolution(done)
+    check(author.texts and not any("What limits it" in text or "Shapes to be fast at" in text for text in author.texts), "arms are off")
+    check(any(row["asked"] > 0 for row in evolution["operators"]), "operators without a model take turns with them")
+
+
+def translate_only():
+    author = Author()
+    done, _ = talks.talk_evolve(author, "--proposer", "llm", "--ensemble", ARMS, *WORDS, "--mode", "translate")
+    evolution = talks.evolution(done)
+    check("first kernel that is right" in evolution["stopped"], evolution["stopped"])
+    check(not set(author.seen) & {"diff", "rewrite", "cross"}, f"{author.seen}")
+
+
+def all_fail():
+    def nobody(conversation, state):
+        return {"status": 401, "message": "no"}
+    done, requests = talks.talk_evolve(nobody, "--proposer", "llm", "--ensemble", ARMS, *WORDS)
+    report = json.loads(done.stdout)
+    check(done.returncode == 3 and not report["passed"] and "every model failed" in report["failure_reason"], "an honest end", done)
+    check(len(requests) <= 4, "nobody is asked for ever")
+    done, _ = talks.talk_evolve(nobody, "--proposer", "hybrid", "--ensemble", ARMS, *WORDS)
+    evolution = talks.evolution(done)
+    check(all(row["gone"] for row in evolution["arms"]), f"{evolution['arms']}")
+    check(evolution["proposals_made"] >= 12, "the others go on without them")
+
+
+def budget():
+    done, requests = talks.talk_evolve(Author(), "--proposer", "llm", "--ensemble", ARMS, *WORDS, "--budget", "0.0001")
+    report = json.loads(done.stdout)
+    check(done.returncode != 0 and "every model failed" in report["failure_reason"], "the budget is spent", done)
+    check(not requests, "nothing is sent that could exceed it")
+    author = Author()
+    done, requests = talks.again(author, "--budget", "2", "--json")
+    check(done.returncode == 0 and requests, "with more of it the run goes on", done)
+
+
+def another_ensemble():
+    author = Author()
+    done, requests = talks.again(author, "--ensemble", "gemini:gemini-2.5-pro", "--generations", "5", "--json")
+    report = json.loads(done.stdout)
+    check(done.returncode == 0 and {row["conversation"]["model"] for row in requests} == {"gemini-2.5-pro"}, "only it is asked", done)
+    check(any("no longer asked: anthropic" in note for note in report["notes"]), f"that is said: {report['notes']}")
+    check(report["evolution"]["changes"] and report["evolution"]["sessions"] == 3, f"{report['evolution']['changes']}")
+
+
+for scene in (whole, arms_off, translate_only, all_fail, budget, another_ensemble):
+    scene()
+talks.finish()
