@@ -11,6 +11,8 @@ namespace kw::codegen {
 namespace {
 
 constexpr Schedule kSchedules[] = {
+    {"taps", "every thread computes windows of a few rows of one column", moves::taps_apply,
+     moves::taps_emit, true, moves::taps_preferred},
     {"transpose", "tiles turned in shared memory", moves::transpose_applies, moves::transpose_emit,
      true},
     {"gather_rows", "a group of threads looks a row up and copies it", moves::gather_rows_applies,

@@ -186,6 +186,15 @@ Value Emitter::bound(const Value& value, DType dtype, const std::string& wish) {
   return {{declare(value.level, register_type(dtype), wish, value.expr.text)}, value.level};
 }
 
+std::string Emitter::named(int level, const std::string& type, const std::string& wish,
+                           const std::string& text) {
+  const auto known = scopes_[static_cast<size_t>(level)].named.find(text);
+  if (known != scopes_[static_cast<size_t>(level)].named.end()) return known->second;
+  const std::string name = declare(level, type, wish, text);
+  scopes_[static_cast<size_t>(level)].named[text] = name;
+  return name;
+}
+
 Value Emitter::compute(NodeId id, const Index& index) {
   const auto loaded = region_.loads.find(id);
   if (loaded != region_.loads.end()) {
@@ -205,7 +214,7 @@ Value Emitter::plain(NodeId id, const Index& index) {
     case OpKind::Pointwise:
       return pointwise(id, index);
     case OpKind::Movement:
-      return node.op == Op::Scatter ? serial_value(*this, id, index) : movement(id, index);
+      return is_heavy(node.op) ? serial_value(*this, id, index) : movement(id, index);
     default:
       return serial_value(*this, id, index);
   }
@@ -235,12 +244,12 @@ Emitter::Guarded Emitter::under(const std::string& condition, int level,
     whole = fmt::format("{} && {}", conditions_.back().name, condition);
     level = std::max(level, conditions_.back().level);
   }
-  const std::string name = declare(level, "bool", "inside", whole);
-  conditions_.push_back({name, level});
+  conditions_.push_back({named(level, "bool", "inside", whole), level});
   Value value = body();
+  Guarded guarded{conditions_.back().name, value};
   conditions_.pop_back();
-  value.level = std::max(value.level, level);
-  return {name, value};
+  guarded.value.level = std::max(value.level, level);
+  return guarded;
 }
 
 Value Emitter::Guarded::or_else(const Value& other) const {

@@ -61,6 +61,9 @@ class Emitter {
   Value plain(graph::NodeId node, const Index& index);
   /// The value with a name of its own.
   Value bound(const Value& value, tensor::DType dtype, const std::string& wish);
+  /// A name for what `text` says in that scope; the same one for the same text.
+  std::string named(int level, const std::string& type, const std::string& wish,
+                    const std::string& text);
   /// An index as C++ text; noted as used.
   std::string text(const Dim& index);
   /// Notes an index as used that is printed elsewhere.
@@ -86,6 +89,7 @@ class Emitter {
   std::map<std::string, Dim> rename;  // loop variables that became others
   Ranges ranges;
   size_t budget = 4000;  // values computed before giving up
+  int64_t straight = 0;  // loops of at most so many turns, whatever the dims, are written out
 
   // What was used, for the kernel's head.
   bool overflowed() const { return work_ > budget; }
@@ -106,7 +110,8 @@ class Emitter {
     int indent = 0;
     std::map<std::string, Value> memo;
     int inside = 0;
-    std::string counter = {}, count = {};  // of a loop whose values are kept in arrays
+    std::map<std::string, std::string> named = {};  // by their texts
+    std::string counter = {}, count = {};           // of a loop whose values are kept in arrays
   };
   struct Condition {
     std::string name;

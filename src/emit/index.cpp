@@ -98,32 +98,6 @@ Split split_by(const Dim& a, const Dim& b) {
 
 bool is_one(const Dim& dim) { return dim.is_constant() && dim.value() == 1; }
 
-/// A run of dims of either shape with equal counts.
-struct Group {
-  size_t from_begin, from_end, to_begin, to_end;
-};
-
-std::vector<Group> groups_of(const Shape& from, const Shape& to) {
-  std::vector<Group> groups;
-  size_t i = 0, j = 0;
-  while (i < from.size() || j < to.size()) {
-    Group group{i, i, j, j};
-    Dim left(1), right(1);
-    do {
-      const bool from_next = j == to.size() || (i < from.size() && left.value() <= right.value());
-      if (from_next && i < from.size()) {
-        left = left * from[i++];
-      } else {
-        right = right * to[j++];
-      }
-    } while (!left.same_text(right) && (i < from.size() || j < to.size()));
-    group.from_end = i;
-    group.to_end = j;
-    groups.push_back(group);
-  }
-  return groups;
-}
-
 }  // namespace
 
 Dim variable(const std::string& name) { return Dim::symbol(name, 0); }
@@ -244,6 +218,27 @@ Index unravel(const Dim& position, const Shape& shape, const Ranges& ranges) {
     left = rest(left, stride[d], ranges);
   }
   return index;
+}
+
+std::vector<Group> groups_of(const Shape& from, const Shape& to) {
+  std::vector<Group> groups;
+  size_t i = 0, j = 0;
+  while (i < from.size() || j < to.size()) {
+    Group group{i, i, j, j};
+    Dim left(1), right(1);
+    do {
+      const bool from_next = j == to.size() || (i < from.size() && left.value() <= right.value());
+      if (from_next && i < from.size()) {
+        left = left * from[i++];
+      } else {
+        right = right * to[j++];
+      }
+    } while (!left.same_text(right) && (i < from.size() || j < to.size()));
+    group.from_end = i;
+    group.to_end = j;
+    groups.push_back(group);
+  }
+  return groups;
 }
 
 Index reshaped(const Shape& from, const Index& index, const Shape& to, const Ranges& ranges) {

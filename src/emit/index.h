@@ -43,6 +43,11 @@ Dim rest(const Dim& a, const Dim& b, const Ranges& ranges);
 Dim linear(const Shape& shape, const Index& index);
 /// The index at a row-major position.
 Index unravel(const Dim& position, const Shape& shape, const Ranges& ranges);
+/// Runs of dims of two shapes that number the same elements, as short as possible.
+struct Group {
+  size_t from_begin, from_end, to_begin, to_end;
+};
+std::vector<Group> groups_of(const Shape& from, const Shape& to);
 /// The index in `to` of what lies at `index` of `from`: both have the same elements in row-major
 /// order.
 Index reshaped(const Shape& from, const Index& index, const Shape& to, const Ranges& ranges);

@@ -15,6 +15,31 @@ constexpr int64_t kIntRoom = 2000000000;
 // Parameters stand below the first one, or further left where the longest does not fit there.
 constexpr size_t kColumns = 98, kMostAligned = 60, kContinued = 4;
 
+/// Elements of windows are never numbered as a whole: there are more of them than anywhere in
+/// memory, and only their dims are counted.
+bool is_window(const Region& region, graph::NodeId id, const std::set<graph::NodeId>& windows) {
+  const graph::Node& node = region.node(id);
+  if (node.op == graph::Op::Window) return true;
+  const graph::OpKind kind = graph::op_info(node.op).kind;
+  if (is_heavy(node.op) || (kind != graph::OpKind::Pointwise && kind != graph::OpKind::Movement)) {
+    return false;
+  }
+  return std::any_of(node.inputs.begin(), node.inputs.end(),
+                     [&](graph::NodeId input) { return windows.count(input) > 0; });
+}
+
+/// Dims that a reshape numbers together.
+std::vector<Shape> numbered_parts(const Region& region, graph::NodeId id) {
+  const graph::Node& node = region.node(id);
+  if (node.op != graph::Op::Reshape) return {};
+  std::vector<Shape> parts;
+  for (const Group& group : groups_of(region.node(node.inputs[0]).shape, node.shape)) {
+    parts.emplace_back(node.shape.begin() + static_cast<long>(group.to_begin),
+                       node.shape.begin() + static_cast<long>(group.to_end));
+  }
+  return parts;
+}
+
 }  // namespace
 
 Head head_of(const Emitter& e, const std::string& name, const std::string& templates,
@@ -90,8 +115,14 @@ std::string fits_int(const Region& region) {
     }
   };
   for (const Store& store : region.stores) add(store.to.shape);
+  std::set<graph::NodeId> windows;
   for (const graph::NodeId id : interior(region)) {
-    add(region.node(id).shape);
+    if (is_window(region, id, windows)) {
+      windows.insert(id);
+      for (const Shape& part : numbered_parts(region, id)) add(part);
+    } else {
+      add(region.node(id).shape);
+    }
     for (const graph::NodeId input : region.node(id).inputs) {
       const auto found = region.loads.find(input);
       if (found != region.loads.end()) add(found->second.shape);

@@ -15,7 +15,7 @@ bool is_heavy(graph::Op op) {
     case OpKind::Contraction:
       return true;
     default:
-      return op == graph::Op::Scatter;
+      return op == graph::Op::Scatter || op == graph::Op::Fold;
   }
 }
 

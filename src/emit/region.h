@@ -40,7 +40,7 @@ struct Region {
 /// Nodes computed in registers, in order: what the stores need, down to the loads.
 std::vector<graph::NodeId> interior(const Region& region);
 /// Those of them that no element-wise index can express: reductions, scans, selections, products,
-/// scatters.
+/// scatters, folds.
 std::vector<graph::NodeId> heavy_nodes(const Region& region);
 bool is_heavy(graph::Op op);
 

@@ -1,8 +1,10 @@
-// Reductions, scans, selections, products and scatters as loops of the thread that needs the value:
-// slow, and right for every graph. Faster schedules come before it.
+// Reductions, scans, selections, products, scatters and folds as loops of the thread that needs the
+// value: slow, and right for every graph. Faster schedules come before it; those that want a few
+// terms written out ask for it with Emitter::straight.
 #include <fmt/core.h>
 
 #include <limits>
+#include <optional>
 
 #include "base/text.h"
 #include "emit/emitter.h"
@@ -21,6 +23,12 @@ namespace {
 std::string accumulator_type(DType dtype) {
   return is_floating(dtype) ? "double" : register_type(dtype);
 }
+
+/// An index that counts in its own dim only.
+struct Turn {
+  size_t dim = 0;
+  Dim extent{1};
+};
 
 std::string narrowed(DType dtype, const std::string& name) {
   return in_float(dtype) ? fmt::format("static_cast<float>({})", name) : name;
@@ -57,7 +65,7 @@ class Serial {
       case graph::OpKind::Contraction:
         return product();
       default:
-        return scatter();
+        return node_.op == Op::Fold ? folded() : scatter();
     }
   }
 
@@ -90,7 +98,50 @@ class Serial {
     return name;
   }
 
+  /// How often the loops over these extents turn, where that is the same at all shapes and few.
+  std::optional<int64_t> few_turns(const std::vector<Turn>& turns) const {
+    int64_t count = 1;
+    for (const Turn& turn : turns) {
+      if (!turn.extent.is_constant()) return std::nullopt;
+      if (turn.extent.value() > e_.straight) return std::nullopt;
+      count *= turn.extent.value();
+    }
+    return count <= e_.straight ? std::optional<int64_t>(count) : std::nullopt;
+  }
+
+  /// The index at one turn of all the loops.
+  static Index at_turn(Index at, const std::vector<Turn>& turns, int64_t turn) {
+    for (size_t i = turns.size(); i-- > 0;) {
+      at[turns[i].dim] = Dim(turn % turns[i].extent.value());
+      turn /= turns[i].extent.value();
+    }
+    return at;
+  }
+
+  /// Sums, products, bests: `step` of every term, written out one after the other.
+  void write_out(int64_t count, const std::function<std::string(int64_t)>& step) {
+    for (int64_t turn = 0; turn < count; ++turn) {
+      const std::string line = step(turn);
+      out().line(line);
+    }
+  }
+
   Value reduction() {
+    std::vector<Turn> turns;
+    for (const int dim : node_.attrs.dims) {
+      const auto d = static_cast<size_t>(dim);
+      turns.push_back({d, input(0).shape[d]});
+    }
+    const bool places = node_.op == Op::ArgMax || node_.op == Op::ArgMin;
+    if (const auto count = places ? std::nullopt : few_turns(turns)) {
+      const Joint joint = joint_of(node_.op, true);
+      const std::string name = declare(joint.type, joint.wish, joint.start);
+      write_out(*count, [&](int64_t turn) {
+        return joint.step(name,
+                          e_.value(node_.inputs[0], at_turn(index_, turns, turn)).expr.operand());
+      });
+      return {{name}, level_};
+    }
     Index at = index_;
     for (const int dim : node_.attrs.dims) {
       const Dim& extent = input(0).shape[static_cast<size_t>(dim)];
@@ -100,29 +151,44 @@ class Serial {
     return fold(node_.op, at);
   }
 
-  /// Sum, Prod, Max or Min of the input at `at`, over the loops opened.
-  Value fold(Op op, const Index& at) {
+  /// How terms become one value.
+  struct Joint {
+    std::string type, start, function;  // function: "+", "*", or a call
+    const char* wish;
+    bool narrows;
+
+    std::string step(const std::string& name, const std::string& x) const {
+      return function.size() == 1 ? fmt::format("{} {}= {};", name, function, x)
+                                  : fmt::format("{0} = {1}({0}, {2});", name, function, x);
+    }
+  };
+
+  Joint joint_of(Op op, bool few) {
     const DType dtype = node_.dtype;
     const bool adds = op == Op::Sum || op == Op::CumSum;
     const bool multiplies = op == Op::Prod || op == Op::CumProd;
+    if (adds || multiplies) {
+      return {few ? register_type(dtype) : accumulator_type(dtype), adds ? "0" : "1",
+              adds ? "+" : "*", adds ? "total" : "product", !few};
+    }
     const bool logs = op == Op::CumLogSumExp;
     const bool largest = op == Op::Max || op == Op::CumMax || logs;
-    const std::string type = adds || multiplies ? accumulator_type(dtype) : register_type(dtype);
-    const std::string start = adds ? "0" : multiplies ? "1" : extreme(dtype, largest);
-    const std::string name = declare(type, adds ? "total" : multiplies ? "product" : "best", start);
+    const std::string function =
+        logs ? "log_add_exp"
+             : fmt::format("{}_{}", largest ? "max" : "min", is_floating(dtype) ? "nan" : "of");
+    e_.need(function);
+    return {register_type(dtype), extreme(dtype, largest), function, "best", false};
+  }
+
+  /// Sum, Prod, Max or Min of the input at `at`, over the loops opened.
+  Value fold(Op op, const Index& at) {
+    const Joint joint = joint_of(op, false);
+    const std::string name = declare(joint.type, joint.wish, joint.start);
     in_loops([&](int inner) {
       const std::string x = e_.value(node_.inputs[0], at).expr.operand();
-      if (adds || multiplies) {
-        e_.at(inner).line(fmt::format("{} {}= {};", name, adds ? "+" : "*", x));
-        return;
-      }
-      const std::string function =
-          logs ? "log_add_exp"
-               : fmt::format("{}_{}", largest ? "max" : "min", is_floating(dtype) ? "nan" : "of");
-      e_.need(function);
-      e_.at(inner).line(fmt::format("{0} = {1}({0}, {2});", name, function, x));
+      e_.at(inner).line(joint.step(name, x));
     });
-    return {{adds || multiplies ? narrowed(dtype, name) : name}, level_};
+    return {{joint.narrows ? narrowed(node_.dtype, name) : name}, level_};
   }
 
   /// The place of the best one; `ties`: what makes an equal one better.
@@ -191,6 +257,7 @@ class Serial {
   Value product() {
     const size_t rank = index_.size();
     const Dim& extent = input(0).shape[rank - 1];
+    if (const auto count = few_turns({{rank - 1, extent}})) return short_product(*count);
     const Dim k = loop_over(extent, "0", e_.text(extent));
     Index left = index_, right = index_;
     left[rank - 1] = k;
@@ -203,6 +270,58 @@ class Serial {
       e_.at(inner).line(fmt::format("{} += static_cast<{}>({}) * {};", name, type, a, b));
     });
     return {{narrowed(node_.dtype, name)}, level_};
+  }
+
+  Value short_product(int64_t count) {
+    const std::string name = declare(register_type(node_.dtype), "dot", "0");
+    write_out(count, [&](int64_t turn) {
+      Index left = index_, right = index_;
+      left[index_.size() - 1] = right[index_.size() - 2] = Dim(turn);
+      const std::string a = e_.value(node_.inputs[0], left).expr.operand();
+      const std::string b = e_.value(node_.inputs[1], right).expr.operand();
+      return fmt::format("{} += {} * {};", name, a, b);
+    });
+    return {{name}, level_};
+  }
+
+  /// Of all windows, the element that lies here: where a window starts so far before it.
+  Value folded() {
+    const Dim& extent = input(0).shape.back();
+    if (const auto count = few_turns({{index_.size(), extent}})) {
+      const std::string name = declare(register_type(node_.dtype), "total", "0");
+      write_out(*count, [&](int64_t turn) {
+        return fmt::format("{} += {};", name, window_element(Dim(turn), level_).expr.operand());
+      });
+      return {{name}, level_};
+    }
+    const Dim k = loop_over(extent, "0", e_.text(extent));
+    const std::string name = declare(accumulator_type(node_.dtype), "total", "0");
+    in_loops([&](int inner) {
+      const std::string x = window_element(k, inner).expr.operand();
+      e_.at(inner).line(fmt::format("{} += {};", name, x));
+    });
+    return {{narrowed(node_.dtype, name)}, level_};
+  }
+
+  Value window_element(const Dim& k, int level) {
+    const auto along = static_cast<size_t>(node_.attrs.dims[0]);
+    const int64_t stride = node_.attrs.steps[0];
+    const Dim& count = input(0).shape[along];
+    const Dim before = index_[along] - k * Dim(node_.attrs.steps[1]);
+    Index at = index_;
+    at.push_back(k);
+    at[along] = before;
+    std::string test = fmt::format("{} >= 0", e_.text(before));
+    if (stride > 1) {
+      test += fmt::format(" && ({}) % {} == 0", e_.text(before), stride);
+      const std::string window =
+          e_.named(level, "Index", "window", fmt::format("({}) / {}", e_.text(before), stride));
+      e_.ranges.insert_or_assign(window, count);
+      at[along] = variable(window);
+    }
+    test += fmt::format(" && {} < {}", e_.text(at[along]), e_.text(count));
+    const auto inner = e_.under(test, level, [&] { return e_.value(node_.inputs[0], at); });
+    return inner.or_else({{literal(node_.dtype, 0, 0)}, 0});
   }
 
   Value scatter() {

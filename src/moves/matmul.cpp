@@ -27,7 +27,7 @@ class Tiled {
         switches_(switches),
         product_(*product_of(region)),
         e_(region, 1) {
-    e_.ranges = product_.ranges();
+    product_.prepare(e_);
   }
 
   Kernel emit() {
@@ -66,32 +66,42 @@ class Tiled {
 
   // Scopes: 1 is the block's place, 2 one element.
   void write_values() {
-    e_.open({"batch"}, 0, 0);
+    e_.open(product_.batch().variables(), 0, 0);
     for (const Dim& extent : {product_.m(), product_.n(), product_.k()}) e_.note(extent);
     e_.note(product_.batches());
-    left_ = write_element(product_.operand(true, false));
-    right_ = write_element(product_.operand(false, false));
+    left_ = write_element(product_.operand(true));
+    right_ = write_element(product_.operand(false));
     if (split_) {
       result_ = fmt::format(
           "sums[((blockIdx.y * {} + batch) * {} + mi) * {} + ni] = total[i][other];\n",
           as_factor(product_.batches()), as_factor(product_.m()), as_factor(product_.n()));
     } else {
-      const int scope = e_.open({"mi", "ni"}, 1, 3);
+      const int scope = e_.open(result_variables(), 1, 3);
       product_.write_stores(e_, scope, "total[i][other]");
       result_ = e_.close();
     }
     block_text_ = e_.close();
   }
 
+  std::vector<std::string> result_variables() const {
+    std::vector<std::string> names = product_.result().row.variables();
+    const std::vector<std::string> columns = product_.result().column.variables();
+    names.insert(names.end(), columns.begin(), columns.end());
+    return names;
+  }
+
   struct Element {
     ProductOperand operand;
     std::string text;
+
+    /// Where neighbouring threads take neighbours of the side, a thread's place there is always
+    /// the same, and is taken apart once.
+    bool has_own_place() const { return !operand.along_k && !operand.side().is_whole(); }
   };
 
   Element write_element(const ProductOperand& operand) {
-    const int scope = e_.open({"mi", "ni", "ki"}, 1, 2);
-    const Value value =
-        e_.value(operand.node, operand.left ? product_.left_index() : product_.right_index());
+    const int scope = e_.open(operand.variables(), 1, 2);
+    const Value value = e_.value(operand.node, operand.view.index);
     e_.at(scope).line(fmt::format("next_{}[element] = {};", operand.tile, value.expr.text));
     return {operand, e_.close()};
   }
@@ -116,7 +126,15 @@ class Tiled {
     w.line("const Index begin = blockIdx.y * chunk;");
     w.line(fmt::format("const Index end = {0} - begin < chunk ? {0} : begin + chunk;",
                        product_.k().text()));
+    product_.batch().write(e_, w);
     w.raw(block_text_);
+    for (const Element* element : {&left_, &right_}) {
+      if (!element->has_own_place()) continue;
+      const bool left = element->operand.left;
+      w.line(fmt::format("const Index {0} = first_{1} + threadIdx.x % {2};", left ? "mi" : "ni",
+                         left ? "m" : "n", left ? "kM" : "kN"));
+      element->operand.side().write(e_, w);
+    }
     w.line(fmt::format("{0} next_left[kM * kK / kThreads], next_right[kN * kK / kThreads];",
                        sum_type()));
     w.line(fmt::format("{0} total[{1}][{1}] = {{}};", sum_type(), edge()));
@@ -146,7 +164,7 @@ class Tiled {
   }
 
   /// Elements `start` … `start` + kK of both operands into registers; zero outside.
-  void write_fetch(CudaWriter& w) const {
+  void write_fetch(CudaWriter& w) {
     const auto lambda = w.block("const auto fetch = [&](Index from)", ";");
     for (const Element* element : {&left_, &right_}) {
       const ProductOperand& operand = element->operand;
@@ -156,8 +174,14 @@ class Tiled {
       const auto loop = w.block(
           fmt::format("for (int element = 0; element < {} * kK / kThreads; ++element)", size));
       write_place(w, operand);
-      w.line(fmt::format("const Index {} = {} + at, ki = {} + at_k;", side,
-                         operand.left ? "first_m" : "first_n", "from"));
+      if (element->has_own_place()) {
+        w.line("const Index ki = from + at_k;");
+      } else {
+        w.line(fmt::format("const Index {} = {} + at, ki = from + at_k;", side,
+                           operand.left ? "first_m" : "first_n"));
+        operand.side().write(e_, w);
+      }
+      operand.k().write(e_, w);
       w.line(fmt::format("next_{}[element] = 0;", operand.tile));
       const auto inside =
           w.block(fmt::format("if ({} < {} && ki < end)", side,
@@ -218,14 +242,24 @@ class Tiled {
     return w.text() + "\n";
   }
 
-  void write_results(CudaWriter& w) const {
-    w.line("#pragma unroll");
-    const auto rows = w.block(fmt::format("for (int i = 0; i < {}; ++i)", edge()));
-    w.line(fmt::format("const Index mi = first_m + i / 4 * (kM / {}) + row * 4 + i % 4;", fours()));
-    w.line("#pragma unroll");
-    const auto columns = w.block(fmt::format("for (int other = 0; other < {}; ++other)", edge()));
-    w.line(fmt::format("const Index ni = first_n + other / 4 * (kN / {}) + column * 4 + other % 4;",
-                       fours()));
+  // Columns outside where they are taken apart: a thread has 64 elements, but 8 columns.
+  void write_results(CudaWriter& w) {
+    const Run &row = product_.result().row, &column = product_.result().column;
+    const bool columns_first = !split_ && !column.is_whole();
+    const std::string next_row =
+        fmt::format("const Index mi = first_m + i / 4 * (kM / {}) + row * 4 + i % 4;", fours());
+    const std::string next_column = fmt::format(
+        "const Index ni = first_n + other / 4 * (kN / {}) + column * 4 + other % 4;", fours());
+    const auto loop = [&](const char* counter) {
+      w.line("#pragma unroll");
+      return w.block(fmt::format("for (int {0} = 0; {0} < {1}; ++{0})", counter, edge()));
+    };
+    const auto outer = loop(columns_first ? "other" : "i");
+    w.line(columns_first ? next_column : next_row);
+    if (!split_) (columns_first ? column : row).write(e_, w);
+    const auto inner = loop(columns_first ? "i" : "other");
+    w.line(columns_first ? next_row : next_column);
+    if (!split_) (columns_first ? row : column).write(e_, w);
     const auto inside =
         w.block(fmt::format("if (mi < {} && ni < {})", product_.m().text(), product_.n().text()));
     if (split_) {
@@ -244,9 +278,12 @@ class Tiled {
     const int64_t m = product_.m().value(), n = product_.n().value();
     const bool small = m * n * product_.batches().value() < 128 * 128 * 132;
     using Values = std::vector<int64_t>;
-    const Values sizes = small ? Values{64, 128} : Values{128, 64};
-    kernel.tunes.push_back({name("TILE_M"), sum_dtype() == DType::Fp64 ? Values{64} : sizes, ""});
-    kernel.tunes.push_back({name("TILE_N"), sum_dtype() == DType::Fp64 ? Values{64} : sizes, ""});
+    const auto sizes = [&](int64_t extent) {
+      if (sum_dtype() == DType::Fp64) return Values{64};
+      return small || extent <= 64 ? Values{64, 128} : Values{128, 64};
+    };
+    kernel.tunes.push_back({name("TILE_M"), sizes(m), ""});
+    kernel.tunes.push_back({name("TILE_N"), sizes(n), ""});
     kernel.tunes.push_back({name("TILE_K"), {8, 16}, ""});
     kernel.methods.push_back({"memory.tiling_smem", "", ""});
     add_switches(kernel);
@@ -297,7 +334,9 @@ class Tiled {
 
   /// The second launch: a thread adds what the chunks found for its element.
   void add_finish(Kernel& kernel) {
-    e_.open({"batch", "mi", "ni"}, 0, 0);
+    std::vector<std::string> variables = product_.batch().variables();
+    for (const std::string& name : result_variables()) variables.push_back(name);
+    e_.open(variables, 0, 0);
     const int scope = e_.open({}, 1, 0);
     product_.write_stores(e_, scope, "total");
     const std::string result = e_.close(), text = e_.close();
@@ -315,6 +354,9 @@ class Tiled {
                        as_factor(product_.m())));
     w.line(fmt::format("const Index batch = i / {} / {};", as_factor(product_.n()),
                        as_factor(product_.m())));
+    for (const Run* run : {&product_.batch(), &product_.result().row, &product_.result().column}) {
+      run->write(e_, w);
+    }
     w.line(fmt::format("{} total = 0;", sum_type()));
     w.line("for (Index c = 0; c < chunks; ++c) total += sums[c * count + i];");
     w.raw(text);

@@ -1,5 +1,6 @@
 // Matrix products: what the kernels on CUDA cores and on tensor cores share. One product per
-// region, with whatever is done element by element to its operands and its result.
+// region, with whatever is done element by element to its operands and its result, and whatever
+// moves them: a convolution is a product whose right operand is read through windows.
 #pragma once
 
 #include <optional>
@@ -10,6 +11,29 @@
 
 namespace kw::moves {
 
+/// A running number of a product, "ni", and the dims it stands for, as few as an access can see.
+struct Run {
+  std::string name;
+  Domain domain;
+  Joined axes;
+
+  bool is_whole() const { return axes.axes.size() == 1; }
+  Dim index() const { return linear(domain.shape, domain.index); }
+  /// The innermost axis.
+  const Axis& inner() const { return axes.axes.back(); }
+  /// All names that the number goes by.
+  std::vector<std::string> variables() const;
+  /// The axes from the number, where it has several.
+  void write(Emitter& e, CudaWriter& w) const { write_parts(axes.axes, name, e, w); }
+};
+
+/// Where an operand or the result lies: [batch, row, column].
+struct View {
+  Run row, column;
+  Index index;
+  std::vector<Dim> used;  // indices its elements need
+};
+
 /// An operand's tile in shared memory: `outer` rows of `inner` neighbouring elements.
 struct ProductOperand {
   graph::NodeId node = 0;
@@ -17,43 +41,74 @@ struct ProductOperand {
   bool along_k = true;    // neighbours in memory are neighbours along k
   bool direct = false;    // in memory as it is: packs can be loaded
   Dim address{0};         // of its element, where direct
+  std::string buffer;     // that it lies in, where direct
   const char* tile = "";  // "left", "right"
+  View view;
 
+  const Run& k() const { return left ? view.column : view.row; }
+  const Run& side() const { return left ? view.row : view.column; }
+  const Run& inner_run() const { return along_k ? k() : side(); }
   const char* outer() const { return along_k ? (left ? "mi" : "ni") : "ki"; }
   const char* inner() const { return along_k ? "ki" : (left ? "mi" : "ni"); }
+  std::vector<std::string> variables() const;
+  /// How the emitter writes its variables.
+  std::map<std::string, Dim> rename() const;
 };
 
 class Product {
  public:
-  /// The region's product; see product_of.
-  Product(const Region& region, graph::NodeId node);
+  /// The region's product; see product_of. `strip`: operands behind casts to fp32.
+  Product(const Region& region, graph::NodeId node, bool strip = false);
 
   const graph::Node& node() const { return region_.node(id_); }
   graph::NodeId id() const { return id_; }
-  Dim batches() const;
+  /// Of the tiles: where the left operand is the same for all of the first batches, their columns
+  /// are numbered as one.
+  Dim batches() const { return graph::count_of(batch_.domain.shape); }
   const Dim& m() const { return node().shape[node().shape.size() - 2]; }
-  const Dim& n() const { return node().shape.back(); }
+  Dim n() const { return graph::count_of(result_.column.domain.shape); }
   const Dim& k() const { return region_.node(node().inputs[0]).shape.back(); }
-  /// Indices over `batch`, `mi`, `ni`, `ki`.
-  Index left_index() const { return at("mi", "ki"); }
-  Index right_index() const { return at("ki", "ni"); }
-  Index index() const { return at("mi", "ni"); }
-  Ranges ranges() const;
-  /// Operands behind casts that lose nothing; `strip`: also those to fp32.
-  ProductOperand operand(bool left, bool strip) const;
+  const Run& batch() const { return batch_; }
+  const View& result() const { return result_; }
+  const ProductOperand& operand(bool left) const { return left ? left_ : right_; }
+  const Ranges& ranges() const { return ranges_; }
+  /// What the emitter is told before anything is written: ranges, and how batches are written.
+  void prepare(Emitter& e) const;
+  std::vector<std::string> batch_variables() const { return batch_.variables(); }
 
   /// Writes the stores of one element, `value` being the product there. False where a store is not
   /// computed from the product's element at its own place.
   bool write_stores(Emitter& e, int scope, const std::string& value) const;
+  bool fits() const { return fits_; }
 
  private:
-  Index at(const char* row, const char* column) const;
+  ProductOperand operand_of(bool left, bool strip) const;
+  /// `letters`: of its rows and columns, "mk"; `prefix`: what makes their variables its own.
+  View view_of(const std::string& prefix, const char* letters, const Shape& rows,
+               const Shape& columns, bool has_images) const;
+  void look_at_operand(ProductOperand& operand) const;
+  void look_at_result();
+  void join(Run& run, const std::vector<Dim>& used) const;
+  size_t same_for_left() const;
+  std::optional<Index> place(graph::NodeId node) const;
+  std::vector<std::string> all_variables() const;
 
   const Region& region_;
   graph::NodeId id_;
+  size_t images_ = 0;  // leading batch dims that count as columns
+  Run batch_;
+  View result_;
+  ProductOperand left_, right_;
+  Ranges ranges_;
+  bool fits_ = true;  // every store is computed from the element at its own place
 };
 
 /// Nothing where the region is not one product with pointwise work around it.
-std::optional<Product> product_of(const Region& region);
+std::optional<Product> product_of(const Region& region, bool strip = false);
+
+/// The dims that dim `d` of a node is made of, seen from below (what it is computed from) and from
+/// above (what the stores make of it); the dim itself where it is taken as it is.
+Shape parts_below(const Region& region, graph::NodeId node, size_t d);
+Shape parts_above(const Region& region, graph::NodeId node, size_t d);
 
 }  // namespace kw::moves

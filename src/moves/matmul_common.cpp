@@ -1,5 +1,7 @@
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "moves/matmul.h"
 #include "moves/words.h"
 
@@ -10,32 +12,117 @@ using graph::NodeId;
 using graph::Op;
 using tensor::DType;
 
-Product::Product(const Region& region, NodeId node) : region_(region), id_(node) {}
+namespace {
 
-Dim Product::batches() const {
-  Dim count(1);
-  for (size_t d = 0; d + 2 < node().shape.size(); ++d) count = count * node().shape[d];
-  return count;
+void append(std::vector<std::string>& to, const std::vector<std::string>& more) {
+  to.insert(to.end(), more.begin(), more.end());
 }
 
-Ranges Product::ranges() const {
-  Ranges ranges;
-  ranges.insert_or_assign("batch", batches());
-  ranges.insert_or_assign("mi", m());
-  ranges.insert_or_assign("ni", n());
-  ranges.insert_or_assign("ki", k());
-  return ranges;
+bool reads_windows(const Region& region, NodeId node) {
+  std::set<NodeId> windows;
+  for (const NodeId id : interior(region)) {
+    if (region.node(id).op == Op::Window) windows.insert(id);
+  }
+  return depends_on(region, node, windows);
 }
 
-Index Product::at(const char* row, const char* column) const {
-  const Shape outer(node().shape.begin(), node().shape.end() - 2);
-  Index index = unravel(variable("batch"), outer, ranges());
-  index.push_back(variable(row));
-  index.push_back(variable(column));
-  return index;
+/// How far neighbours of the run are neighbours in memory.
+int64_t reach(const Run& run, const Dim& address) {
+  if (run.domain.dims.empty()) return 1;
+  const auto step = coefficient(address, run.domain.dims.back().name);
+  if (!step || !step->is_constant() || step->value() < 1) return 1;
+  return run.inner().extent.value() / step->value();
 }
 
-ProductOperand Product::operand(bool left, bool strip) const {
+}  // namespace
+
+std::vector<std::string> Run::variables() const {
+  std::vector<std::string> names = {name};
+  for (const Axis& dim : domain.dims) names.push_back(dim.name);
+  for (const Axis& axis : axes.axes) {
+    if (axis.name != name) names.push_back(axis.name);
+  }
+  return names;
+}
+
+std::vector<std::string> ProductOperand::variables() const {
+  std::vector<std::string> names = view.row.variables();
+  append(names, view.column.variables());
+  return names;
+}
+
+std::map<std::string, Dim> ProductOperand::rename() const {
+  std::map<std::string, Dim> by = view.row.axes.rename;
+  by.insert(view.column.axes.rename.begin(), view.column.axes.rename.end());
+  return by;
+}
+
+Product::Product(const Region& region, NodeId node, bool strip) : region_(region), id_(node) {
+  images_ = same_for_left();
+  const Shape& shape = this->node().shape;
+  const Shape batches(shape.begin() + static_cast<long>(images_), shape.end() - 2);
+  batch_ = {"batch", make_domain(batches, "_b"), {}};
+  left_ = operand_of(true, strip);
+  right_ = operand_of(false, strip);
+  result_ = view_of("_", "mn", parts_above(region, id_, shape.size() - 2),
+                    parts_above(region, id_, shape.size() - 1), true);
+  for (const Run* own : {&batch_, &left_.view.row, &left_.view.column, &right_.view.row,
+                         &right_.view.column, &result_.row, &result_.column}) {
+    for (const auto& [name, extent] : ranges_of(own->domain)) {
+      ranges_.insert_or_assign(name, extent);
+    }
+  }
+  look_at_operand(left_);
+  look_at_operand(right_);
+  look_at_result();
+  std::vector<Dim> used = left_.view.used;
+  used.insert(used.end(), right_.view.used.begin(), right_.view.used.end());
+  used.insert(used.end(), result_.used.begin(), result_.used.end());
+  join(batch_, used);
+}
+
+/// Leading batch dims that the left operand knows nothing of, while the right one reads windows.
+size_t Product::same_for_left() const {
+  const NodeId left = node().inputs[0];
+  const size_t dims = node().shape.size() - 2;
+  if (dims == 0 || !reads_windows(region_, node().inputs[1])) return 0;
+  const Domain domain = make_domain(region_.node(left).shape, "_left");
+  std::vector<std::string> names;
+  for (const Axis& dim : domain.dims) names.push_back(dim.name);
+  Emitter e(region_);
+  e.ranges = ranges_of(domain);
+  e.open(names, 0);
+  e.value(left, domain.index);
+  for (size_t d = 0; d < dims; ++d) {
+    const std::string name = fmt::format("_left{}", d);
+    for (const Dim& used : e.used_indices()) {
+      if (mentions(used, name)) return d;
+    }
+  }
+  return dims;
+}
+
+View Product::view_of(const std::string& prefix, const char* letters, const Shape& rows,
+                      const Shape& columns, bool has_images) const {
+  Shape all;
+  if (has_images) {
+    all.assign(node().shape.begin(), node().shape.begin() + static_cast<long>(images_));
+  }
+  all.insert(all.end(), columns.begin(), columns.end());
+  View view;
+  view.row = {std::string(1, letters[0]) + "i", make_domain(rows, prefix + letters[0]), {}};
+  view.column = {std::string(1, letters[1]) + "i", make_domain(all, prefix + letters[1]), {}};
+  const Index& at = view.column.domain.index;
+  view.index = has_images ? Index(at.begin(), at.begin() + static_cast<long>(images_))
+                          : Index(images_, Dim(0));
+  view.index.insert(view.index.end(), batch_.domain.index.begin(), batch_.domain.index.end());
+  view.index.push_back(view.row.index());
+  const auto own = static_cast<long>(columns.size());
+  view.index.push_back(linear(columns, Index(at.end() - own, at.end())));
+  return view;
+}
+
+ProductOperand Product::operand_of(bool left, bool strip) const {
   ProductOperand operand;
   operand.left = left;
   operand.tile = left ? "left" : "right";
@@ -44,54 +131,119 @@ ProductOperand Product::operand(bool left, bool strip) const {
          region_.node(operand.node).op == Op::Cast &&
          is_half(region_.node(region_.node(operand.node).inputs[0]).dtype))
     operand.node = region_.node(operand.node).inputs[0];
-  // Where the element lies is asked of a trial run: it sees through permutes and reshapes.
+  const size_t rank = node().shape.size();
+  operand.view =
+      view_of(left ? "_l" : "_r", left ? "mk" : "kn", parts_below(region_, operand.node, rank - 2),
+              parts_below(region_, operand.node, rank - 1), !left);
+  return operand;
+}
+
+std::vector<std::string> Product::all_variables() const {
+  std::vector<std::string> names = batch_.variables();
+  append(names, left_.variables());
+  append(names, right_.variables());
+  append(names, result_.row.variables());
+  append(names, result_.column.variables());
+  return names;
+}
+
+// Where the element lies is asked of a trial run: it sees through permutes and reshapes.
+void Product::look_at_operand(ProductOperand& operand) const {
   Emitter e(region_);
-  e.ranges = ranges();
-  e.open({"batch", "mi", "ni", "ki"}, 0);
+  e.ranges = ranges_;
+  e.open(all_variables(), 0);
   int loads = 0;
   e.on_load = [&](NodeId, const Buffer& buffer, const Dim& address) -> std::optional<Value> {
     ++loads;
     operand.address = address;
+    operand.buffer = buffer.name;
     operand.direct = buffer.dtype == region_.node(operand.node).dtype;
+    e.note(address);
     return Value{{"x"}, 1};
   };
-  const Value value = e.value(operand.node, left ? left_index() : right_index());
+  const Value value = e.value(operand.node, operand.view.index);
   operand.direct = operand.direct && loads == 1 && value.expr.text == "x";
-  const auto step = coefficient(operand.address, "ki");
-  operand.along_k = step && step->same_text(Dim(1));
-  return operand;
+  operand.view.used = e.used_indices();
+  join(operand.view.row, operand.view.used);
+  join(operand.view.column, operand.view.used);
+  // The load is what is written last.
+  const Dim address = operand.view.used.empty() ? Dim(0) : operand.view.used.back();
+  operand.along_k = reach(operand.k(), address) > reach(operand.side(), address);
+}
+
+void Product::look_at_result() {
+  Emitter e(region_);
+  e.ranges = ranges_;
+  const int scope = e.open(all_variables(), 0);
+  fits_ = write_stores(e, scope, "x");
+  result_.used = e.used_indices();
+  join(result_.row, result_.used);
+  join(result_.column, result_.used);
+}
+
+void Product::join(Run& run, const std::vector<Dim>& used) const {
+  std::vector<std::string> names;
+  for (size_t i = 0; i < 8; ++i) names.push_back(fmt::format("{}{}", run.name[0], i));
+  run.axes = joined(run.domain, used, names);
+  if (run.axes.axes.size() == 1) run.axes = joined(run.domain, used, {run.name});
+}
+
+void Product::prepare(Emitter& e) const {
+  e.ranges = ranges_;
+  for (const Run* run : {&batch_, &left_.view.row, &left_.view.column, &right_.view.row,
+                         &right_.view.column, &result_.row, &result_.column}) {
+    e.rename.insert(run->axes.rename.begin(), run->axes.rename.end());
+  }
+}
+
+// Where a store finds the product's element at hand.
+std::optional<Index> Product::place(NodeId id) const {
+  if (id == id_) return result_.index;
+  if (region_.loads.count(id) > 0) return std::nullopt;
+  const Node& node = region_.node(id);
+  for (const NodeId input : node.inputs) {
+    if (!depends_on(region_, input, {id_})) continue;
+    const std::optional<Index> below = place(input);
+    if (!below) return std::nullopt;
+    if (graph::op_info(node.op).kind == graph::OpKind::Pointwise) return below;
+    if (node.op == Op::Reshape) {
+      return reshaped(region_.node(input).shape, *below, node.shape, ranges_);
+    }
+    if (node.op != Op::Permute) return std::nullopt;
+    Index turned;
+    for (const int dim : node.attrs.dims) turned.push_back((*below)[static_cast<size_t>(dim)]);
+    return turned;
+  }
+  return std::nullopt;
 }
 
 bool Product::write_stores(Emitter& e, int scope, const std::string& value) const {
   bool in_place = true;
-  const Index own = index();
+  const Index& own = result_.index;
   e.on_node = [&](NodeId id, const Index& asked) -> std::optional<Value> {
     if (id != id_) return std::nullopt;
     for (size_t d = 0; d < asked.size(); ++d) in_place = in_place && asked[d].same_text(own[d]);
     return Value{{value}, scope};
   };
   for (const Store& store : region_.stores) {
-    if (!graph::count_of(store.to.shape).same_text(graph::count_of(node().shape))) return false;
-    const Index to = reshaped(node().shape, own, store.to.shape, e.ranges);
-    const Value result = e.value(store.node, to);
+    const std::optional<Index> to = place(store.node);
+    if (!to) return false;
+    const Value result = e.value(store.node, *to);
     e.touch(store.to);
     if (store.to.dtype == DType::E8m0) e.need("to_exponent");
-    e.at(scope).line(fmt::format("{}[{}] = {};", store.to.name, e.text(linear(store.to.shape, to)),
+    e.at(scope).line(fmt::format("{}[{}] = {};", store.to.name, e.text(linear(store.to.shape, *to)),
                                  e.stored(result, store.to.dtype)));
   }
   e.on_node = nullptr;
   return in_place;
 }
 
-std::optional<Product> product_of(const Region& region) {
+std::optional<Product> product_of(const Region& region, bool strip) {
   const std::vector<NodeId> heavy = heavy_nodes(region);
   if (heavy.size() != 1 || !region.in_place.empty()) return std::nullopt;
   if (region.node(heavy[0]).op != Op::MatMul) return std::nullopt;
-  const Product product(region, heavy[0]);
-  Emitter e(region);
-  e.ranges = product.ranges();
-  const int scope = e.open({"batch", "mi", "ni", "ki"}, 0);
-  if (!product.write_stores(e, scope, "x")) return std::nullopt;
+  const Product product(region, heavy[0], strip);
+  if (!product.fits()) return std::nullopt;
   return product;
 }
 

@@ -21,18 +21,19 @@ class TensorCores {
  public:
   explicit TensorCores(const Region& region)
       : region_(region),
-        product_(*product_of(region)),
-        sides_{product_.operand(true, true), product_.operand(false, true)},
+        product_(*product_of(region, true)),
+        sides_{product_.operand(true), product_.operand(false)},
         dtype_(region.node(sides_[0].node).dtype),
         e_(region, 1) {
-    e_.ranges = product_.ranges();
+    product_.prepare(e_);
   }
 
   Kernel emit() {
     write_values();
     const std::string body = write_body();
     Kernel kernel;
-    const Head head = head_of(e_, region_.name, "typename Index, int kVec", threads());
+    const Head head =
+        head_of(e_, region_.name, "typename Index, int kLeftVec, int kRightVec", threads());
     kernel.functions = e_.functions();
     kernel.functions.insert("load_pack");
     kernel.headers.insert("mma.h");
@@ -56,50 +57,53 @@ class TensorCores {
            : index[0] == 'n' ? product_.n().text()
                              : product_.k().text();
   }
+  static const char* vec(const ProductOperand& side) {
+    return side.left ? "kLeftVec" : "kRightVec";
+  }
   std::string packs_of(const ProductOperand& side) const {
-    return fmt::format("{} * {} / kVec / kThreads", extent(side.outer()), extent(side.inner()));
+    return fmt::format("{} * {} / {} / kThreads", extent(side.outer()), extent(side.inner()),
+                       vec(side));
+  }
+  /// Where neighbouring threads take neighbours of the side, a thread's place there is always the
+  /// same.
+  static bool has_own_place(const ProductOperand& side) {
+    return !side.along_k && !side.side().is_whole();
   }
 
   // Scopes: 1 is the block's place, 2 one pack or result.
   void write_values() {
-    e_.open({"batch"}, 0, 0);
+    e_.open(product_.batch().variables(), 0, 0);
     for (const Dim& size : {product_.m(), product_.n(), product_.k()}) e_.note(size);
     e_.note(product_.batches());
-    for (const ProductOperand& side : sides_) {
-      const int scope = e_.open({"mi", "ni", "ki"}, 1, 2);
-      Packs packs(e_, side.inner());
-      packed_ = packed_ && side.direct && packs.can_store(side.address);
-      for (const std::string& condition : packs.conditions(std::to_string(kPack)))
-        conditions_.push_back(condition);
-      const Value value =
-          e_.value(side.node, side.left ? product_.left_index() : product_.right_index());
-      if (side.direct) {
-        e_.at(scope).line(fmt::format("next_{}[element] = load_pack<kVec>({} + {});", side.tile,
-                                      buffer_of(side), e_.text(side.address)));
-      } else {
-        e_.at(scope).line(fmt::format("next_{}[element].at[0] = {};", side.tile,
-                                      to_memory(dtype_, value.expr.text)));
-      }
-      fetches_.push_back(e_.close());
-    }
-    const int scope = e_.open({"mi", "ni"}, 1, 4);
+    for (const ProductOperand& side : sides_) fetches_.push_back(write_side(side));
+    std::vector<std::string> names = product_.result().row.variables();
+    for (const std::string& name : product_.result().column.variables()) names.push_back(name);
+    const int scope = e_.open(names, 1, 4);
     product_.write_stores(e_, scope, "total");
     result_ = e_.close();
     block_text_ = e_.close();
   }
 
-  /// The buffer a direct operand lies in.
-  std::string buffer_of(const ProductOperand& side) const {
-    std::string found;
-    Emitter e(region_);
-    e.ranges = product_.ranges();
-    e.open({"batch", "mi", "ni", "ki"}, 0);
-    e.on_load = [&](graph::NodeId, const Buffer& buffer, const Dim&) -> std::optional<Value> {
-      found = buffer.name;
-      return Value{{"x"}, 1};
-    };
-    e.value(side.node, side.left ? product_.left_index() : product_.right_index());
-    return found;
+  std::string write_side(const ProductOperand& side) {
+    const int scope = e_.open(side.variables(), 1, 2);
+    Packs packs(e_, side.inner_run().inner().name);
+    const bool packed = side.direct && side.inner_run().is_whole() &&
+                        packs.can_store(substitute(side.address, e_.rename));
+    packed_.push_back(packed);
+    if (packed) {
+      for (const std::string& condition : packs.conditions(std::to_string(kPack)))
+        conditions_.push_back(condition);
+      conditions_.push_back(fmt::format("({}) % {} == 0", limit(side.inner()), kPack));
+    }
+    const Value value = e_.value(side.node, side.view.index);
+    if (side.direct) {
+      e_.at(scope).line(fmt::format("next_{}[element] = load_pack<{}>({} + {});", side.tile,
+                                    vec(side), side.buffer, e_.text(side.address)));
+    } else {
+      e_.at(scope).line(fmt::format("next_{}[element].at[0] = {};", side.tile,
+                                    to_memory(dtype_, value.expr.text)));
+    }
+    return e_.close();
   }
 
   std::string write_body() {
@@ -119,9 +123,15 @@ class TensorCores {
     w.line("const Index first_n = blockIdx.x % tiles_n * kN;");
     w.line("const int warp = threadIdx.x / 32;");
     w.line("const int warp_m = warp / (kN / 32) * 64, warp_n = warp % (kN / 32) * 32;");
+    product_.batch().write(e_, w);
     w.raw(block_text_);
-    for (const ProductOperand& side : sides_)
-      w.line(fmt::format("Pack<{}, kVec> next_{}[{}];", half, side.tile, packs_of(side)));
+    for (const ProductOperand& side : sides_) {
+      w.line(fmt::format("Pack<{}, {}> next_{}[{}];", half, vec(side), side.tile, packs_of(side)));
+      if (!has_own_place(side)) continue;
+      w.line(fmt::format("const Index {0} = first_{1} + threadIdx.x % ({2} / {3}) * {3};",
+                         side.inner(), side.left ? "m" : "n", extent(side.inner()), vec(side)));
+      side.side().write(e_, w);
+    }
     w.line("namespace wmma = nvcuda::wmma;");
     w.line("wmma::fragment<wmma::accumulator, 16, 16, 16, float> sums[4][2];");
     w.line("#pragma unroll");
@@ -143,12 +153,12 @@ class TensorCores {
 
   void write_place(CudaWriter& w, const ProductOperand& side) const {
     w.line("const int own = element * kThreads + threadIdx.x;");
-    w.line(fmt::format(
-        "const int at_inner = own % ({0} / kVec) * kVec, at_outer = own / ({0} / kVec);",
-        extent(side.inner())));
+    w.line(
+        fmt::format("const int at_inner = own % ({0} / {1}) * {1}, at_outer = own / ({0} / {1});",
+                    extent(side.inner()), vec(side)));
   }
 
-  void write_fetch(CudaWriter& w) const {
+  void write_fetch(CudaWriter& w) {
     const auto lambda = w.block("const auto fetch = [&](Index from)", ";");
     for (size_t s = 0; s < sides_.size(); ++s) {
       const ProductOperand& side = sides_[s];
@@ -158,9 +168,13 @@ class TensorCores {
       write_place(w, side);
       for (const char* index : {side.outer(), side.inner()}) {
         const char* place = index == side.inner() ? "at_inner" : "at_outer";
-        w.line(index[0] == 'k'
-                   ? fmt::format("const Index ki = from + {};", place)
-                   : fmt::format("const Index {} = first_{} + {};", index, index[0], place));
+        if (index[0] == 'k') {
+          w.line(fmt::format("const Index ki = from + {};", place));
+          side.k().write(e_, w);
+        } else if (!has_own_place(side)) {
+          w.line(fmt::format("const Index {} = first_{} + {};", index, index[0], place));
+          side.side().write(e_, w);
+        }
       }
       w.line(fmt::format("next_{}[element] = {{}};", side.tile));
       const auto inside =
@@ -177,8 +191,8 @@ class TensorCores {
           w.block(fmt::format("for (int element = 0; element < {}; ++element)", packs_of(side)));
       write_place(w, side);
       w.line(fmt::format(
-          "*reinterpret_cast<Pack<{0}, kVec>*>(&{1}[at_outer][at_inner]) = next_{1}[element];",
-          memory_type(dtype_), side.tile));
+          "*reinterpret_cast<Pack<{0}, {2}>*>(&{1}[at_outer][at_inner]) = next_{1}[element];",
+          memory_type(dtype_), side.tile, vec(side)));
     }
   }
 
@@ -208,7 +222,7 @@ class TensorCores {
         "sums[i / 2][i % 2]);");
   }
 
-  void write_results(CudaWriter& w) const {
+  void write_results(CudaWriter& w) {
     w.line("#pragma unroll");
     const auto fragments = w.block("for (int i = 0; i < 8; ++i)");
     w.line(
@@ -220,6 +234,8 @@ class TensorCores {
           w.block("for (int element = threadIdx.x % 32; element < 256; element += 32)");
       w.line("const Index mi = first_m + warp_m + i / 2 * 16 + element / 16;");
       w.line("const Index ni = first_n + warp_n + i % 2 * 16 + element % 16;");
+      product_.result().row.write(e_, w);
+      product_.result().column.write(e_, w);
       w.line("const float total = results[warp][element / 16][element % 16];");
       const auto inside =
           w.block(fmt::format("if (mi < {} && ni < {})", product_.m().text(), product_.n().text()));
@@ -241,21 +257,20 @@ class TensorCores {
     const std::string tiles =
         fmt::format("{} * ceil_div({}, {}) * ceil_div({}, {})", as_factor(product_.batches()),
                     product_.m().text(), name("TILE_M"), product_.n().text(), name("TILE_N"));
-    const auto variant = [&](const std::string& when, const char* index, int64_t pack) {
-      kernel.variants.push_back({when,
-                                 {{fmt::format("{}<{}, {}>", region_.name, index, pack), tiles,
-                                   threads(), "", head.args}}});
+    const auto variant = [&](const std::string& when, const char* index, bool packs) {
+      const std::string kernel_name =
+          fmt::format("{}<{}, {}, {}>", region_.name, index, packs && packed_[0] ? kPack : 1,
+                      packs && packed_[1] ? kPack : 1);
+      kernel.variants.push_back({when, {{kernel_name, tiles, threads(), "", head.args}}});
     };
     const std::string fits = fits_int(region_);
-    if (packed_) {
+    if (packed_[0] || packed_[1]) {
       std::vector<std::string> fast = conditions_;
-      for (const ProductOperand& side : sides_)
-        fast.push_back(fmt::format("({}) % {} == 0", limit(side.inner()), kPack));
       fast.push_back(fits);
-      variant(all_of(fast), "int", kPack);
+      variant(all_of(fast), "int", true);
     }
-    if (!fits.empty()) variant(fits, "int", 1);
-    variant("", fits.empty() ? "int" : "long long", 1);
+    if (!fits.empty()) variant(fits, "int", false);
+    variant("", fits.empty() ? "int" : "long long", false);
   }
 
   const Region& region_;
@@ -263,7 +278,7 @@ class TensorCores {
   std::vector<ProductOperand> sides_;
   DType dtype_;
   Emitter e_;
-  bool packed_ = true;
+  std::vector<bool> packed_;  // whether a side is loaded in packs
   std::vector<std::string> conditions_, fetches_;
   std::string result_, block_text_;
 };
@@ -271,10 +286,10 @@ class TensorCores {
 }  // namespace
 
 bool matmul_wmma_applies(const Region& region, const Situation& situation) {
-  const auto product = product_of(region);
+  const auto product = product_of(region, true);
   if (!product) return false;
-  const DType left = region.node(product->operand(true, true).node).dtype;
-  const DType right = region.node(product->operand(false, true).node).dtype;
+  const DType left = region.node(product->operand(true).node).dtype;
+  const DType right = region.node(product->operand(false).node).dtype;
   const bool known = left == DType::Fp16 || (left == DType::Bf16 && situation.target.major >= 8);
   return left == right && known;
 }

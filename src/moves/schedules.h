@@ -14,6 +14,11 @@ Kernel pointwise_loop_emit(const Region& region, const Situation& situation);
 bool generic_applies(const Region& region, const Situation& situation);
 Kernel generic_emit(const Region& region, const Situation& situation);
 
+// taps.cpp: windows with few elements, written out
+bool taps_apply(const Region& region, const Situation& situation);
+bool taps_preferred(const Region& region, const Situation& situation);
+Kernel taps_emit(const Region& region, const Situation& situation);
+
 // transpose.cpp: tiles turned in shared memory
 bool transpose_applies(const Region& region, const Situation& situation);
 Kernel transpose_emit(const Region& region, const Situation& situation);

@@ -25,7 +25,9 @@ constexpr std::string_view kWords[] = {
     "pool", "items", "sorted", "blocks", "picked", "own", "chunk", "chunks", "tiles", "left",
     "right", "at", "batch", "results", "sums", "more", "mi", "ni", "ki", "element", "wmma", "layer",
     "own_columns", "of_group", "outside", "fast", "tile", "mirror", "ticket", "tickets", "flags",
-    "handed", "back", "steps", "flag", "whole"};
+    "handed", "back", "steps", "flag", "whole", "b0", "b1", "b2", "b3", "b4", "b5", "b6", "b7",
+    "m0", "m1", "m2", "m3", "m4", "m5", "m6", "m7", "n0", "n1", "n2", "n3", "n4", "n5", "n6", "n7",
+    "k0", "k1", "k2", "k3", "k4", "k5", "k6", "k7", "upper"};
 
 bool is_identifier(const std::string& name) {
   if (name.empty() || (name[0] >= '0' && name[0] <= '9')) return false;

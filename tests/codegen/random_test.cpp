@@ -62,7 +62,7 @@ class RandomGraph {
     constexpr Op kBinary[] = {Op::Add, Op::Sub, Op::Mul, Op::Maximum, Op::Minimum};
     constexpr Op kReduce[] = {Op::Sum, Op::Max, Op::Min};
     const int dim = static_cast<int>(below(2));
-    switch (below(10)) {
+    switch (below(12)) {
       case 0:
       case 1:
         return keep(b_.unary(kUnary[below(std::size(kUnary))], real()));
@@ -82,6 +82,9 @@ class RandomGraph {
         return keep(b_.scan(below(2) == 0 ? Op::CumSum : Op::CumMax, real(), dim, below(2) == 0));
       case 8:
         return move(dim);
+      case 9:
+      case 10:
+        return slide();
       default:
         return product();
     }
@@ -106,6 +109,30 @@ class RandomGraph {
         if (turned) keep(b_.reshape(*turned, shape()));
       }
     }
+  }
+
+  /// Windows along the rows, reduced, or folded back to where they came from.
+  void slide() {
+    constexpr Op kReduce[] = {Op::Sum, Op::Max, Op::Min};
+    const NodeId x = real();
+    const int64_t size = below(2) == 0 ? 3 : 5, dilation = below(2) == 0 ? 1 : 2;
+    const Dim reach(dilation * (size - 1)), half(dilation * (size - 1) / 2);
+    graph::Attrs pad, window;
+    pad.starts = {Dim(0), half};
+    pad.number = below(2) == 0 ? 0 : 1.5;
+    window.dims = {1};
+    window.steps = {1, dilation};
+    const graph::Shape wide = {shape()[0], shape()[1] + reach};
+    const DType dtype = b_[x].dtype;
+    const auto padded = b_.add({Op::Pad, {x}, dtype, wide, pad, "", 0, 0});
+    if (!padded) return;
+    const auto windows = b_.add(
+        {Op::Window, {*padded}, dtype, {shape()[0], shape()[1], Dim(size)}, window, "", 0, 0});
+    if (!windows) return;
+    if (below(2) == 0)
+      return keep(b_.reduce(kReduce[below(std::size(kReduce))], *windows, {2}, false));
+    const auto folded = b_.add({Op::Fold, {*windows}, dtype, wide, window, "", 0, 0});
+    if (folded) keep(b_.slice(*folded, 1, half, half + shape()[1]));
   }
 
   void product() {

@@ -1,0 +1,304 @@
+// Windows with few elements: pools, depthwise convolutions, folds. Neighbouring threads compute
+// neighbouring columns, each a few rows of one, with the elements of all its windows written out:
+// what the windows of neighbouring rows share is read once and stays in registers.
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "moves/schedules.h"
+#include "moves/words.h"
+
+namespace kw::moves {
+
+using graph::Node;
+using graph::NodeId;
+using graph::Op;
+using graph::OpKind;
+
+namespace {
+
+constexpr int64_t kStraight = 64;     // elements of a window that are written out
+constexpr int64_t kMostTerms = 1024;  // that one thread takes in turn
+constexpr int64_t kFewSums = 4;       // rows of a product beyond which tiles are better
+constexpr size_t kMostLines = 240;    // of one thread
+constexpr int64_t kFewResults = 1 << 18;
+
+int64_t terms_of(const Region& region, const Node& node) {
+  const Shape& shape = region.node(node.inputs[0]).shape;
+  if (node.op == Op::MatMul || node.op == Op::Fold) return shape.back().value();
+  int64_t terms = 1;
+  for (const int dim : node.attrs.dims) terms *= shape[static_cast<size_t>(dim)].value();
+  return terms;
+}
+
+class Taps {
+ public:
+  /// `rows`: how many a thread computes.
+  Taps(const Region& region, int64_t rows) : region_(region), rows_(rows), e_(region, 1) {
+    e_.straight = kStraight;
+    e_.budget = 4 * kMostLines;
+    domain_ = make_domain(region.root().shape, "i");
+    const Domain before =
+        make_domain(region.node(before_reshapes(region, region.stores[0].node)).shape, "i");
+    if (quotients(before) < quotients(domain_)) domain_ = before;
+    start();
+  }
+
+  /// Whether there are rows beside the columns.
+  bool has_rows() const { return domain_.dims.size() > 1; }
+  size_t lines() const { return static_cast<size_t>(std::count(text_.begin(), text_.end(), '\n')); }
+  bool overflowed() const { return e_.overflowed(); }
+  const Emitter& emitter() const { return e_; }
+  Emitter& emitter() { return e_; }
+
+  std::string body(const std::string& threads) {
+    CudaWriter w(1);
+    w.line(
+        fmt::format("const Index i = static_cast<Index>(blockIdx.x) * {} + threadIdx.x;", threads));
+    std::string total;
+    for (const Axis& axis : axes_) {
+      e_.note(axis.extent);
+      total += (total.empty() ? "" : " * ") + as_factor(axis.extent);
+    }
+    w.line(fmt::format("if (i >= {}) return;", total));
+    write_parts(axes_, "i", e_, w);
+    if (axes_.size() == 1) w.line(fmt::format("const Index {} = i;", axes_[0].name));
+    if (rows_ > 1) {
+      const std::string extent = e_.text(row().extent);
+      w.line(fmt::format("const Index first = tile * {};", rows_));
+      w.line(fmt::format("const Index upper = first <= {0} - {1} ? first : {0} - {1};", extent,
+                         rows_));
+    }
+    w.raw(e_.at(0).text());
+    w.raw(text_);
+    return w.text();
+  }
+
+  /// How many threads there are, as a plan expression.
+  std::string count() const {
+    std::string total;
+    for (const Axis& axis : axes_) {
+      const std::string one = axis.name == "tile"
+                                  ? fmt::format("ceil_div({}, {})", row().extent.text(), rows_)
+                                  : as_factor(axis.extent);
+      total += (total.empty() ? "" : " * ") + one;
+    }
+    return total;
+  }
+
+  /// Where the rows of a thread are all there.
+  std::string condition() const {
+    if (rows_ == 1) return "";
+    return fmt::format("{} >= {}", row().extent.text(), rows_);
+  }
+
+ private:
+  const Axis& row() const { return domain_.dims[domain_.dims.size() - 2]; }
+
+  /// Divisions that indices over this domain would need.
+  size_t quotients(const Domain& domain) const {
+    Emitter dry(region_);
+    dry.ranges = ranges_of(domain);
+    std::vector<std::string> names;
+    for (const Axis& dim : domain.dims) names.push_back(dim.name);
+    dry.open(names, 0);
+    write_values(dry, 1, domain, domain.index, false);
+    size_t found = 0;
+    for (const Dim& used : dry.used_indices()) {
+      const std::string text = used.text();
+      found += text.find('/') != std::string::npos || text.find('%') != std::string::npos;
+    }
+    return found;
+  }
+
+  void start() {
+    axes_ = domain_.dims;
+    if (axes_.empty()) axes_.push_back({"column", Dim(1)});
+    std::vector<std::string> names = {"i"};
+    for (const Axis& axis : axes_) names.push_back(axis.name);
+    e_.ranges = ranges_of(domain_);
+    if (rows_ == 1) {
+      const int scope = e_.open(names, 0, 0);
+      write_values(e_, scope, domain_, domain_.index, true);
+      text_ = e_.close();
+      return;
+    }
+    const std::string own = row().name;
+    const Dim extent = row().extent;
+    axes_[axes_.size() - 2] = {
+        "tile", Dim::symbol(fmt::format("(({} + {}) / {})", extent.text(), rows_ - 1, rows_),
+                            (extent.value() + rows_ - 1) / rows_)};
+    for (const char* name : {"upper", "first", "tile"}) names.emplace_back(name);
+    const int scope = e_.open(names, 0, 0);
+    e_.ranges.insert_or_assign("upper", extent - Dim(rows_ - 1));
+    for (int64_t r = 0; r < rows_; ++r) {
+      guard_ = r + 1 == rows_ ? "" : fmt::format("if (upper + {} >= first) ", r);
+      if (r == 0) guard_ = "if (upper >= first) ";
+      Index index = domain_.index;
+      for (Dim& dim : index) dim = substitute(dim, {{own, variable("upper") + Dim(r)}});
+      write_values(e_, scope, domain_, index, true);
+    }
+    text_ = e_.close();
+  }
+
+  void write_values(Emitter& e, int scope, const Domain& domain, const Index& index,
+                    bool stores) const {
+    for (const Store& store : region_.stores) {
+      const Shape& shape = region_.node(store.node).shape;
+      if (!graph::count_of(shape).same_text(graph::count_of(domain.shape))) return;
+      const Index at = reshaped(domain.shape, index, shape, e.ranges);
+      const Value value = e.value(store.node, at);
+      if (!stores) continue;
+      e.touch(store.to);
+      if (store.to.dtype == tensor::DType::E8m0) e.need("to_exponent");
+      e.at(scope).line(fmt::format("{}{}[{}] = {};", guard_, store.to.name,
+                                   e.text(linear(shape, at)), e.stored(value, store.to.dtype)));
+    }
+  }
+
+  const Region& region_;
+  int64_t rows_;
+  Emitter e_;
+  Domain domain_;
+  std::vector<Axis> axes_;
+  std::string guard_, text_;
+};
+
+bool is_window_op(const Region& region, NodeId id) {
+  const Node& node = region.node(id);
+  switch (node.op) {
+    case Op::Sum:
+    case Op::Prod:
+    case Op::Max:
+    case Op::Min:
+    case Op::ArgMax:
+    case Op::ArgMin:
+      break;
+    case Op::Fold:
+      return terms_of(region, node) <= kStraight;
+    case Op::MatMul:
+      if (node.shape[node.shape.size() - 2].value() > kFewSums) return false;
+      if (terms_of(region, node) > kStraight) return false;
+      break;
+    default:
+      return false;
+  }
+  std::set<NodeId> windows;
+  for (const NodeId other : interior(region)) {
+    if (region.node(other).op == Op::Window) windows.insert(other);
+  }
+  return terms_of(region, node) <= kMostTerms &&
+         depends_on(region, node.inputs[0], windows) |
+             depends_on(region, node.inputs.back(), windows);
+}
+
+/// Whether it is computed from nothing in memory.
+bool is_made_up(const Region& region, NodeId node) {
+  std::set<NodeId> loads;
+  for (const auto& [id, buffer] : region.loads) loads.insert(id);
+  return !depends_on(region, node, loads);
+}
+
+/// Each result of a window is wanted once, by one thread.
+bool is_wanted_once(const Region& region, NodeId id, const Emitter& e) {
+  const auto times = e.instances().find(id);
+  if (times == e.instances().end() || times->second != 1) return false;
+  return graph::count_of(region.node(id).shape).value() >=
+             graph::count_of(region.root().shape).value() ||
+         is_made_up(region, id);
+}
+
+/// The most rows a thread can have, where it reads less for it.
+int64_t rows_for(const Region& region) {
+  const Taps one(region, 1);
+  if (!one.has_rows()) return 1;
+  for (const int64_t rows : {4, 2}) {
+    const Taps several(region, rows);
+    if (several.overflowed() || several.lines() > kMostLines) continue;
+    if (5 * several.lines() < 4 * static_cast<size_t>(rows) * one.lines()) return rows;
+  }
+  return 1;
+}
+
+void write_taps(Kernel& kernel, Taps& taps, const std::string& name, const std::string& threads,
+                const std::string& what, std::vector<std::string>& args) {
+  const std::string body = taps.body(threads);
+  const Head head = head_of(taps.emitter(), name, "typename Index", threads);
+  if (!kernel.source.empty()) kernel.source += "\n";
+  kernel.source += what + head.text + " {\n" + body + "}\n";
+  kernel.functions.insert(taps.emitter().functions().begin(), taps.emitter().functions().end());
+  args = head.args;
+}
+
+}  // namespace
+
+bool taps_apply(const Region& region, const Situation&) {
+  const std::vector<NodeId> heavy = heavy_nodes(region);
+  if (heavy.empty() || !region.in_place.empty()) return false;
+  const Dim count = graph::count_of(region.root().shape);
+  for (const Store& store : region.stores) {
+    if (!graph::count_of(store.to.shape).same_text(count)) return false;
+  }
+  for (const NodeId id : heavy) {
+    if (!is_window_op(region, id)) return false;
+  }
+  const Taps one(region, 1);
+  if (one.overflowed() || one.lines() > kMostLines) return false;
+  std::set<NodeId> below;
+  for (const NodeId id : heavy) {
+    for (const NodeId other : heavy) {
+      if (other == id || !depends_on(region, id, {other})) continue;
+      if (region.node(id).op != Op::Fold || region.node(other).op != Op::Fold) return false;
+      below.insert(other);
+    }
+  }
+  return std::all_of(heavy.begin(), heavy.end(), [&](NodeId id) {
+    return below.count(id) > 0 || is_wanted_once(region, id, one.emitter());
+  });
+}
+
+bool taps_preferred(const Region& region, const Situation& situation) {
+  if (!taps_apply(region, situation)) return false;
+  for (const NodeId id : heavy_nodes(region)) {
+    const bool few = graph::count_of(region.root().shape).value() < kFewResults;
+    if (few && terms_of(region, region.node(id)) > kStraight) return false;
+  }
+  return true;
+}
+
+Kernel taps_emit(const Region& region, const Situation& situation) {
+  const std::string threads = "THREADS" + region.suffix;
+  const int64_t rows = rows_for(region);
+  const std::string result = region.stores[0].to.name, fits = fits_int(region);
+  Kernel kernel;
+  kernel.tunes.push_back({threads, {256, 128, 512}, ""});
+  kernel.methods.push_back({"memory.coalesced_access", "", ""});
+  kernel.methods.push_back({"memory.kernel_fusion", "", ""});
+  const auto variant = [&](const std::string& when, const Taps& taps, const std::string& name,
+                           const char* index, const std::vector<std::string>& args) {
+    kernel.variants.push_back(
+        {when,
+         {{fmt::format("{}<{}>", name, index),
+           fmt::format("ceil_div({}, {})", taps.count(), threads), threads, "", args}}});
+  };
+  std::vector<std::string> args;
+  if (rows > 1) {
+    Taps several(region, rows);
+    write_taps(kernel, several, region.name, threads,
+               fmt::format("// {}: every thread computes {} rows of a column.\n", result, rows),
+               args);
+    kernel.methods.push_back({"compute.ilp_unroll_register_tile", "", ""});
+    variant(all_of({fits, several.condition()}), several, region.name, "int", args);
+  }
+  Taps one(region, 1);
+  const std::string name = rows > 1 ? region.name + "_single" : region.name;
+  write_taps(kernel, one, name, threads,
+             fmt::format("// {}: every thread computes one element.\n", result), args);
+  if (!fits.empty()) variant(fits, one, name, "int", args);
+  variant("", one, name, fits.empty() ? "int" : "long long", args);
+  settle(kernel, situation);
+  return kernel;
+}
+
+}  // namespace kw::moves
