@@ -33,6 +33,7 @@ class Cutter {
       if (is_heavy(graph_[id].op)) start(id);
     }
     for (const NodeId id : outputs_) start(id);
+    cut_below_windows();
     cut_large();
     std::sort(kernels_.begin(), kernels_.end(),
               [](const Roots& a, const Roots& b) { return *a.rbegin() < *b.rbegin(); });
@@ -95,6 +96,60 @@ class Cutter {
       if (roots.count(id) > 0) return;
     }
     kernels_.push_back({id});
+  }
+
+  /// What is moved here: the node below all movement and casts that lose nothing.
+  NodeId moved_from(NodeId id) const {
+    for (;;) {
+      const Node& node = graph_[id];
+      const bool widens = node.op == Op::Cast && is_half(graph_[node.inputs[0]].dtype);
+      const bool moves = graph::op_info(node.op).kind == graph::OpKind::Movement &&
+                         !is_heavy(node.op) && node.inputs.size() == 1;
+      if (!widens && !moves) return id;
+      id = node.inputs[0];
+    }
+  }
+
+  /// The heavy nodes that pointwise work and movement lead to from here.
+  std::set<NodeId> heavy_below(NodeId id) const {
+    std::set<NodeId> seen, heavy;
+    std::vector<NodeId> open = {id};
+    while (!open.empty()) {
+      const NodeId one = open.back();
+      open.pop_back();
+      if (!seen.insert(one).second) continue;
+      if (is_heavy(graph_[one].op)) {
+        heavy.insert(one);
+        continue;
+      }
+      for (const NodeId input : graph_[one].inputs) open.push_back(input);
+    }
+    return heavy;
+  }
+
+  // A window's element is wanted once per window, and once more per tile of a product: what is
+  // computed of it is computed before, best by the kernel that its operands come from. So is what
+  // follows one product and leads to another.
+  void cut_below_windows() {
+    std::set<NodeId> into_products;
+    for (auto id = needed_.rbegin(); id != needed_.rend(); ++id) {
+      const Node& node = graph_[*id];
+      const bool product = node.op == Op::MatMul || into_products.count(*id) > 0;
+      if (product && (node.op == Op::MatMul || !is_heavy(node.op))) {
+        into_products.insert(node.inputs.begin(), node.inputs.end());
+      }
+      if (node.op != Op::Window && node.op != Op::MatMul) continue;
+      for (const NodeId input : node.inputs) {
+        const NodeId from = moved_from(input);
+        if (graph::op_info(graph_[from].op).kind != graph::OpKind::Pointwise) continue;
+        const std::set<NodeId> below = heavy_below(from);
+        const bool follows_product = below.size() == 1 && graph_[*below.begin()].op == Op::MatMul;
+        const bool cut = node.op == Op::Window ? product || !below.empty() : follows_product;
+        if (!cut || program_.inputs.count(from) > 0) continue;
+        start(from);
+        kept_.insert(from);
+      }
+    }
   }
 
   // A value that straight code would compute too often goes through memory.
@@ -173,6 +228,13 @@ class Cutter {
                        [&](NodeId id) { return loads.count(id) > 0; });
   }
 
+  // Kernel b reads something of kernel a that was cut on purpose.
+  bool reads_kept(size_t b, size_t a) const {
+    const std::set<NodeId>& loads = loads_of(b);
+    return std::any_of(kernels_[a].begin(), kernels_[a].end(),
+                       [&](NodeId id) { return kept_.count(id) > 0 && loads.count(id) > 0; });
+  }
+
   // Another way from a to b, through a kernel between them, would become a circle.
   bool other_way(size_t a, size_t b) const {
     std::set<size_t> behind;
@@ -217,6 +279,7 @@ class Cutter {
   bool try_join(size_t a, size_t b) {
     const bool feeds = reads(b, a);
     if (!feeds && !shares_input(a, b)) return false;
+    if (feeds && reads_kept(b, a)) return false;
     if (other_way(a, b) || (!feeds && other_way(b, a))) return false;
     Roots roots = kernels_[b];
     for (const NodeId id : kernels_[a]) {
@@ -266,6 +329,7 @@ class Cutter {
   const graph::Graph& graph_;
   const Situation& situation_;
   std::set<NodeId> outputs_, needed_;
+  std::set<NodeId> kept_;  // cut on purpose: windows are read from memory
   std::vector<Roots> kernels_;
   mutable std::vector<std::optional<std::set<NodeId>>> loads_;
   std::set<std::pair<Roots, Roots>> refused_;

@@ -33,5 +33,7 @@ graph::Graph reciprocal(const graph::Graph& graph);
 graph::Graph top_one(const graph::Graph& graph);
 // turn_scan.cpp: a scan between two flips from the other end
 graph::Graph turn_scan(const graph::Graph& graph);
+// late_casts.cpp: halves stay halves behind windows
+graph::Graph late_casts(const graph::Graph& graph);
 
 }  // namespace kw::codegen

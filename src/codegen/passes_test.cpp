@@ -5,6 +5,7 @@
 
 #include "graph/builder.h"
 #include "graph/compose_norm.h"
+#include "graph/compose_window.h"
 
 namespace kw::codegen {
 namespace {
@@ -55,6 +56,15 @@ NodeId row_share(Builder& b, NodeId x) {
   return must(b.binary(Op::Div, Operand::tensor(x), Operand::tensor(total)));
 }
 
+NodeId half_windows(Builder& b, NodeId x) {
+  const NodeId wide = b.cast(b.cast(x, DType::Fp16), DType::Fp32);
+  return must(graph::windows(b, wide, {{3, 1, 1, 1, 1}}, 0));
+}
+NodeId filled_windows(Builder& b, NodeId x) {
+  const NodeId wide = b.cast(b.cast(x, DType::Fp16), DType::Fp32);
+  return must(graph::windows(b, wide, {{3, 1, 1, 1, 1}}, 0.1));
+}
+
 class PassTable : public testing::TestWithParam<PassRow> {};
 
 TEST_P(PassTable, DoesWhatItSays) {
@@ -86,7 +96,11 @@ INSTANTIATE_TEST_SUITE_P(
                     PassRow{"ThirdsStay", "decompose", third, "div(", "mul("},
                     PassRow{"Constants", "fold_constants", constants, "constant(6)", "mul("},
                     PassRow{"SoftmaxDividesOnce", "reciprocal", softmax_row, "reciprocal(", "div("},
-                    PassRow{"OtherSumsMayBeZero", "reciprocal", row_share, "div(", "reciprocal("}),
+                    PassRow{"OtherSumsMayBeZero", "reciprocal", row_share, "div(", "reciprocal("},
+                    PassRow{"HalvesInWindows", "late_casts", half_windows, "fp16[B, D, 3] = window",
+                            "fp32[B, D, 3] = window"},
+                    PassRow{"FillsThatHalvesLack", "late_casts", filled_windows,
+                            "fp32[B, D, 3] = window", "fp16[B, D, 3] = window"}),
     [](const auto& row) { return std::string(row.param.name); });
 
 TEST(Passes, UnknownNamesAreRefused) {

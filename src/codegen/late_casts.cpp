@@ -1,0 +1,59 @@
+// Half elements that are read through windows stay halves until they are used, so that a product of
+// them can be one for tensor cores. A widening cast loses nothing and may stand behind any
+// movement.
+#include <algorithm>
+#include <cmath>
+
+#include "codegen/passes.h"
+#include "codegen/rewrite.h"
+#include "codegen/words.h"
+
+namespace kw::codegen {
+
+using graph::Graph;
+using graph::Node;
+using graph::NodeId;
+using graph::Op;
+
+namespace {
+
+bool only_moves(const Node& node) {
+  switch (node.op) {
+    case Op::Reshape:
+    case Op::Permute:
+    case Op::Expand:
+    case Op::Slice:
+    case Op::Flip:
+    case Op::Window:
+      return true;
+    case Op::Pad:
+      return node.attrs.number == 0 || std::isinf(node.attrs.number);
+    default:
+      return false;
+  }
+}
+
+std::optional<NodeId> cast_later(Rewriter& r, const Node& node) {
+  if (!only_moves(node)) return std::nullopt;
+  const Node cast = r[node.inputs[0]];
+  if (cast.op != Op::Cast || cast.dtype != tensor::DType::Fp32) return std::nullopt;
+  const tensor::DType narrow = r[cast.inputs[0]].dtype;
+  if (!is_half(narrow)) return std::nullopt;
+  Node moved = node;
+  moved.inputs = cast.inputs;
+  moved.dtype = narrow;
+  Node wide = cast;
+  wide.shape = node.shape;
+  wide.inputs = {r.add(std::move(moved))};
+  return r.add(std::move(wide));
+}
+
+}  // namespace
+
+Graph late_casts(const Graph& graph) {
+  const bool has_windows = std::any_of(graph.nodes.begin(), graph.nodes.end(),
+                                       [](const Node& node) { return node.op == Op::Window; });
+  return has_windows ? Rewriter(graph).run(cast_later) : graph;
+}
+
+}  // namespace kw::codegen
