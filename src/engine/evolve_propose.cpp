@@ -159,7 +159,7 @@ Result<std::unique_ptr<EvolveProposer::Talk>> EvolveProposer::ask(const evolve::
       talk->model.context_tokens);
   talk->request.temperature = arm->temperature;
   talk->request.reasoning.effort = effort_of(arm->effort);
-  KW_TRY(talk_->journal->write(fmt::format("evolve/{:04}/prompt_to_llm.md", order.number + 1),
+  KW_TRY(talk_->journal->write(fmt::format("stage_evolve/{:04}/prompt_to_llm.md", order.number + 1),
                                text + "\n"));
   talk->answer = std::async(std::launch::async,
                             [session = talk_->session, id = talk->model, request = talk->request] {
@@ -231,8 +231,8 @@ Result<evolve::Offer> EvolveProposer::finish(const evolve::Order& order) {
   KW_TRY(os::check_interrupted());
   evolve::Offer offer;
   if (outcome) {
-    KW_TRY(talk_->journal->write(fmt::format("evolve/{:04}/llm_response.md", order.number + 1),
-                                 outcome->text + "\n"));
+    KW_TRY(talk_->journal->write(
+        fmt::format("stage_evolve/{:04}/llm_response.md", order.number + 1), outcome->text + "\n"));
     offer = read(order, *talk, *outcome);
   } else {
     failure_ = outcome.failure();
