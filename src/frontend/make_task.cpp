@@ -8,12 +8,16 @@
 
 #include "base/text.h"
 #include "frontend/legal.h"
+#include "graph/cost.h"
 
 namespace kw::frontend {
 namespace {
 
 /// Elements an assumed benchmark shape is to have, if every dim stands for one extent.
 constexpr int kAssumedBits = 24;
+/// More than this is too much for a shape that is there to be checked often.
+constexpr double kMuchWork = 2e8;
+constexpr int64_t kFewElements = 4;
 
 Error unknown_dim(const std::string& name, const task::Dims& known) {
   std::vector<std::string> names;
@@ -199,15 +203,55 @@ Status check_inputs(const task::Task& task, const task::Dims& dims) {
   return Done{};
 }
 
+/// What evaluating the reference costs; nothing where it does not run.
+std::optional<double> flops_at(const Entry& entry, const task::Dims& dims) {
+  const auto trace = trace_entry(entry, dims);
+  if (!trace) return std::nullopt;
+  return graph::cost_of(trace->graph).flops;
+}
+
+/// Of an extent of more than a few elements about half, odd stays odd.
+int64_t half_of(int64_t extent) {
+  if (extent <= kFewElements) return extent;
+  return extent % 2 == 0 ? extent / 2 : (extent / 2) | 1;
+}
+
+/// Volumes times channels are much work even if every extent is small: all dims are halved
+/// together, which keeps what they have to do with each other, else one after the other.
+task::Dims lightened(const Entry& entry, task::Dims dims) {
+  std::optional<double> flops = flops_at(entry, dims);
+  bool smaller = true;
+  const auto take = [&](const task::Dims& other) {
+    if (other == dims) return false;
+    const auto cost = flops_at(entry, other);
+    if (!cost || *cost >= *flops) return false;
+    dims = other;
+    flops = cost;
+    return true;
+  };
+  while (flops && *flops > kMuchWork && smaller) {
+    task::Dims all = dims;
+    for (auto& [name, value] : all) value = half_of(value);
+    smaller = take(all);
+    if (smaller) continue;
+    for (const auto& [name, value] : task::Dims(dims)) {
+      task::Dims one = dims;
+      one[name] = half_of(value);
+      smaller = take(one) || smaller;
+    }
+  }
+  return dims;
+}
+
 /// The smallest of a few shapes at which the reference still runs.
 task::Dims small_shape(const Entry& entry, const task::Dims& dims) {
   for (const int64_t largest : {64, 128, 256, 512}) {
     for (const bool distinct : {true, false}) {
       const task::Dims small = shrunk(dims, largest, distinct);
-      if (trace_entry(entry, small)) return small;
+      if (trace_entry(entry, small)) return lightened(entry, small);
     }
   }
-  return dims;
+  return lightened(entry, dims);
 }
 
 }  // namespace

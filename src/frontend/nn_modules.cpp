@@ -156,7 +156,7 @@ std::vector<ModuleRow> plain_modules() {
 const std::vector<ModuleRow>& rows() {
   static const std::vector<ModuleRow> kRows = [] {
     std::vector<ModuleRow> all = plain_modules();
-    for (const auto* table : {&window_modules()})
+    for (const auto* table : {&window_modules(), &loss_modules()})
       all.insert(all.end(), table->begin(), table->end());
     return all;
   }();

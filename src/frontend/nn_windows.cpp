@@ -46,7 +46,7 @@ constexpr const char* kTurnedWeight[] = {"in_channels,out_channels/groups,kernel
                                          "in_channels,out_channels/groups,kernel_size^2",
                                          "in_channels,out_channels/groups,kernel_size^3"};
 
-std::vector<ModuleRow> make_rows() {
+std::vector<ModuleRow> sliding() {
   return {
       {"Conv1d", kConv, conv_state(kWeight[0]), "aten.nn.conv1d", kConvArguments},
       {"Conv2d", kConv, conv_state(kWeight[1]), "aten.nn.conv2d", kConvArguments},
@@ -91,10 +91,64 @@ std::vector<ModuleRow> make_rows() {
   };
 }
 
+std::vector<ModuleRow> around() {
+  return {
+      {"ZeroPad1d", "padding", {}, "aten.nn.zero_pad1d", "padding=padding"},
+      {"ZeroPad2d", "padding", {}, "aten.nn.zero_pad2d", "padding=padding"},
+      {"ZeroPad3d", "padding", {}, "aten.nn.zero_pad3d", "padding=padding"},
+      {"ReflectionPad1d", "padding", {}, "aten.nn.reflection_pad1d", "padding=padding"},
+      {"ReflectionPad2d", "padding", {}, "aten.nn.reflection_pad2d", "padding=padding"},
+      {"ReflectionPad3d", "padding", {}, "aten.nn.reflection_pad3d", "padding=padding"},
+      {"ReplicationPad1d", "padding", {}, "aten.nn.replication_pad1d", "padding=padding"},
+      {"ReplicationPad2d", "padding", {}, "aten.nn.replication_pad2d", "padding=padding"},
+      {"ReplicationPad3d", "padding", {}, "aten.nn.replication_pad3d", "padding=padding"},
+      {"CircularPad1d", "padding", {}, "aten.nn.circular_pad1d", "padding=padding"},
+      {"CircularPad2d", "padding", {}, "aten.nn.circular_pad2d", "padding=padding"},
+      {"CircularPad3d", "padding", {}, "aten.nn.circular_pad3d", "padding=padding"},
+      {"ConstantPad1d",
+       "padding, value",
+       {},
+       "aten.nn.constant_pad1d",
+       "padding=padding, value=value"},
+      {"ConstantPad2d",
+       "padding, value",
+       {},
+       "aten.nn.constant_pad2d",
+       "padding=padding, value=value"},
+      {"ConstantPad3d",
+       "padding, value",
+       {},
+       "aten.nn.constant_pad3d",
+       "padding=padding, value=value"},
+      {"Upsample",
+       "size=None, scale_factor=None, mode='nearest', align_corners=None, "
+       "recompute_scale_factor=None",
+       {},
+       "F.interpolate",
+       "size=size, scale_factor=scale_factor, mode=mode, align_corners=align_corners, "
+       "recompute_scale_factor=recompute_scale_factor"},
+      {"UpsamplingNearest2d",
+       "size=None, scale_factor=None",
+       {},
+       "F.upsample_nearest",
+       "size=size, scale_factor=scale_factor"},
+      {"UpsamplingBilinear2d",
+       "size=None, scale_factor=None",
+       {},
+       "F.upsample_bilinear",
+       "size=size, scale_factor=scale_factor"},
+  };
+}
+
 }  // namespace
 
 const std::vector<ModuleRow>& window_modules() {
-  static const std::vector<ModuleRow> kRows = make_rows();
+  static const std::vector<ModuleRow> kRows = [] {
+    std::vector<ModuleRow> all = sliding();
+    const std::vector<ModuleRow> more = around();
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  }();
   return kRows;
 }
 

@@ -19,6 +19,7 @@ std::span<const OpRow> special_rows();
 std::span<const OpRow> statistics_rows();
 std::span<const OpRow> conv_rows();
 std::span<const OpRow> pool_rows();
+std::span<const OpRow> pad_rows();
 std::span<const OpRow> loss_rows();
 std::span<const OpRow> class_loss_rows();
 std::span<const OpRow> attention_rows();
