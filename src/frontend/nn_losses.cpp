@@ -21,6 +21,21 @@ std::vector<StateRow> cell_state(const char* input, const char* hidden, const ch
           {"bias_hh", bias, "bias"}};
 }
 
+std::vector<StateRow> layer_state(const char* input, const char* hidden, const char* bias) {
+  return {{"weight_ih_l0", input},
+          {"weight_hh_l0", hidden},
+          {"bias_ih_l0", bias, "bias"},
+          {"bias_hh_l0", bias, "bias"}};
+}
+
+constexpr const char* kLayers =
+    "input_size, hidden_size, num_layers=1, bias=True, batch_first=False, dropout=0.0, "
+    "bidirectional=False, proj_size=0, dtype=None";
+constexpr const char* kLayerArguments =
+    "w_ih=weight_ih_l0, w_hh=weight_hh_l0, b_ih=bias_ih_l0, b_hh=bias_hh_l0, "
+    "num_layers=num_layers, bidirectional=bidirectional, proj_size=proj_size, "
+    "batch_first=batch_first";
+
 std::vector<ModuleRow> distance_losses() {
   return {
       {"MSELoss", kPlain, {}, "F.mse_loss", kPlainArguments},
@@ -127,6 +142,20 @@ std::vector<ModuleRow> states() {
       {"GRUCell", "input_size, hidden_size, bias=True, dtype=None",
        cell_state("3*hidden_size,input_size", "3*hidden_size,hidden_size", "3*hidden_size"),
        "aten.nn.gru_cell", kCellArguments},
+      {"RNN",
+       "input_size, hidden_size, num_layers=1, nonlinearity='tanh', bias=True, batch_first=False, "
+       "dropout=0.0, bidirectional=False, proj_size=0, dtype=None",
+       layer_state("hidden_size,input_size", "hidden_size,hidden_size", "hidden_size"),
+       "aten.nn.rnn",
+       "w_ih=weight_ih_l0, w_hh=weight_hh_l0, b_ih=bias_ih_l0, b_hh=bias_hh_l0, "
+       "num_layers=num_layers, bidirectional=bidirectional, proj_size=proj_size, "
+       "batch_first=batch_first, nonlinearity=nonlinearity"},
+      {"LSTM", kLayers,
+       layer_state("4*hidden_size,input_size", "4*hidden_size,hidden_size", "4*hidden_size"),
+       "aten.nn.lstm", kLayerArguments},
+      {"GRU", kLayers,
+       layer_state("3*hidden_size,input_size", "3*hidden_size,hidden_size", "3*hidden_size"),
+       "aten.nn.gru", kLayerArguments},
       {"EmbeddingBag",
        "num_embeddings, embedding_dim, max_norm=None, norm_type=2.0, scale_grad_by_freq=False, "
        "mode='mean', sparse=False, _weight=None, include_last_offset=False, padding_idx=None, "

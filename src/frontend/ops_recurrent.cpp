@@ -1,6 +1,7 @@
-// One step of a recurrent network. Whole sequences are the evaluator's business: it unrolls them.
+// Recurrent networks: single steps, and sequences of a known length, unrolled.
 #include <fmt/core.h>
 
+#include "frontend/numbers.h"
 #include "frontend/ops_formula.h"
 #include "frontend/ops_tables.h"
 #include "graph/compose_matmul.h"
@@ -12,110 +13,190 @@ namespace {
 using graph::Dim;
 using graph::NodeId;
 
-// What a cell works with: the input's and the state's part of every gate.
-struct Gates {
-  std::vector<NodeId> input, state;
-  bool batched = true;
+constexpr int64_t kLongestSequence = 512;  // some twenty nodes each
+
+enum class Cell : uint8_t { Tanh, Relu, Lstm, Gru };
+
+int64_t gates_of(Cell cell) { return cell == Cell::Lstm ? 4 : cell == Cell::Gru ? 3 : 1; }
+
+// What a step starts from; the second one is an LSTM's alone.
+struct State {
+  NodeId hidden = -1, cell = -1;
 };
 
-Result<NodeId> state_of(Call& call, NodeId x, const Value& given, const Dim& width) {
-  if (const auto* tensor = given.get<Tensor>()) return tensor->node;
-  if (!given.is_none())
-    return input_error(fmt::format("{}(): argument 'hx' must be a tensor", call.function()));
-  graph::Builder& g = call.graph();
-  graph::Shape shape = g[x].shape;
-  shape.back() = width;
-  return filled(g, shape, g.dtype(x), graph::Operand::of(0.0));
+struct Weights {
+  NodeId input = -1, state = -1;
+  std::optional<NodeId> input_bias, state_bias;
+};
+
+Result<Weights> weights_of(Call& call) {
+  Weights w;
+  w.input = KW_TRY(call.tensor("w_ih"));
+  w.state = KW_TRY(call.tensor("w_hh"));
+  w.input_bias = KW_TRY(maybe_tensor(call, "b_ih"));
+  w.state_bias = KW_TRY(maybe_tensor(call, "b_hh"));
+  if (call.graph().rank(w.state) != 2) return input_error("w_hh must be a matrix");
+  return w;
 }
 
-Result<Gates> gates_of(Call& call, NodeId x, NodeId state, int64_t count) {
+// One step: `from_input` is the input's part of every gate. The gates are one kernel.
+Result<State> step(Call& call, Cell kind, NodeId from_input, const Weights& w, const State& old) {
   graph::Builder& g = call.graph();
-  const NodeId from_input = KW_TRY(call.tensor("w_ih")), from_state = KW_TRY(call.tensor("w_hh"));
-  const std::optional<NodeId> b_ih = KW_TRY(maybe_tensor(call, "b_ih"));
-  const std::optional<NodeId> b_hh = KW_TRY(maybe_tensor(call, "b_hh"));
-  const NodeId left = KW_TRY(graph::linear(g, x, from_input, b_ih));
-  const NodeId right = KW_TRY(graph::linear(g, state, from_state, b_hh));
-  Gates gates;
-  gates.input = KW_TRY(graph::chunk(g, left, count, -1));
-  gates.state = KW_TRY(graph::chunk(g, right, count, -1));
-  return gates;
-}
-
-Result<Dim> width_of(Call& call) {
-  const NodeId weight = KW_TRY(call.tensor("w_hh"));
-  graph::Builder& g = call.graph();
-  if (g.rank(weight) != 2) return input_error("w_hh must be a matrix");
-  return g.extent(weight, 1);
-}
-
-template <bool Tanh>
-Result<Value> rnn_cell(Call& call) {
-  const NodeId x = KW_TRY(call.tensor("input"));
-  const Dim width = KW_TRY(width_of(call));
-  const NodeId state = KW_TRY(state_of(call, x, call["hx"], width));
-  const Gates gates = KW_TRY(gates_of(call, x, state, 1));
+  const NodeId from_state = KW_TRY(graph::linear(g, old.hidden, w.state, w.state_bias));
+  const std::vector<NodeId> left = KW_TRY(graph::chunk(g, from_input, gates_of(kind), -1));
+  const std::vector<NodeId> right = KW_TRY(graph::chunk(g, from_state, gates_of(kind), -1));
   Formula f(call);
-  const Term sum = f.node(gates.input[0]) + f.node(gates.state[0]);
-  return f.result(Tanh ? tanh(sum) : maximum(sum, 0.0));
+  const auto in = [&](size_t i) { return wide(f.node(left[i])); };
+  const auto state = [&](size_t i) { return wide(f.node(right[i])); };
+  const tensor::DType type = g.dtype(from_input);
+  State next;
+  if (kind == Cell::Lstm) {
+    // Input, forget, cell and output gate.
+    const Term kept = sigmoid(in(1) + state(1)) * wide(f.node(old.cell));
+    const Term cell = kept + sigmoid(in(0) + state(0)) * tanh(in(2) + state(2));
+    next.hidden = KW_TRY(f.done(sigmoid(in(3) + state(3)) * tanh(cell), type));
+    next.cell = KW_TRY(f.done(cell, type));
+  } else if (kind == Cell::Gru) {
+    // Reset, update and new gate.
+    const Term reset = sigmoid(in(0) + state(0)), update = sigmoid(in(1) + state(1));
+    const Term fresh = tanh(in(2) + reset * state(2));
+    const Term before = wide(f.node(old.hidden));
+    next.hidden = KW_TRY(f.done(fresh + update * (before - fresh), type));
+  } else {
+    const Term sum = in(0) + state(0);
+    next.hidden = KW_TRY(f.done(kind == Cell::Tanh ? tanh(sum) : maximum(sum, 0.0), type));
+  }
+  return next;
+}
+
+// hx= as given, or zeros of that shape.
+Result<State> state_of(Call& call, Cell kind, const graph::Shape& shape, tensor::DType type) {
+  const Value& given = call["hx"];
+  State state;
+  if (given.is_none()) {
+    state.hidden = KW_TRY(filled(call.graph(), shape, type, graph::Operand::of(0.0)));
+    state.cell = state.hidden;
+    return state;
+  }
+  std::vector<NodeId> parts;
+  if (const auto* one = given.get<Tensor>()) parts.push_back(one->node);
+  if (items_of(given)) parts = KW_TRY(call.tensors("hx"));
+  if (parts.size() != (kind == Cell::Lstm ? 2U : 1U)) {
+    return input_error(fmt::format("{}(): argument 'hx' must be {}", call.function(),
+                                   kind == Cell::Lstm ? "a pair of tensors" : "a tensor"));
+  }
+  for (const NodeId part : parts) {
+    if (call.graph()[part].shape == shape) continue;
+    return input_error(fmt::format("Expected hidden size {}, got {}", graph::values_text(shape),
+                                   graph::values_text(call.graph()[part].shape)));
+  }
+  state.hidden = parts[0];
+  state.cell = parts.back();
+  return state;
+}
+
+Result<Value> one_step(Call& call, Cell kind) {
+  const NodeId x = KW_TRY(call.tensor("input"));
+  const Weights w = KW_TRY(weights_of(call));
+  graph::Builder& g = call.graph();
+  if (g.rank(x) < 1 || g.rank(x) > 2) {
+    return input_error(fmt::format("{}: Expected input to be 1D or 2D, got {}D instead",
+                                   call.function(), g.rank(x)));
+  }
+  graph::Shape shape = g[x].shape;
+  shape.back() = g.extent(w.state, 1);
+  const State old = KW_TRY(state_of(call, kind, shape, g.dtype(x)));
+  const NodeId from_input = KW_TRY(graph::linear(g, x, w.input, w.input_bias));
+  const State next = KW_TRY(step(call, kind, from_input, w, old));
+  if (kind == Cell::Lstm) return tensor_tuple({next.hidden, next.cell});
+  return tensor_value(next.hidden);
+}
+
+Result<Cell> plain_cell(Call& call) {
+  const std::string kind = KW_TRY(call.text("nonlinearity"));
+  if (kind == "tanh") return Cell::Tanh;
+  if (kind == "relu") return Cell::Relu;
+  return input_error(fmt::format("Unknown nonlinearity '{}'. Select from 'tanh' or 'relu'.", kind));
 }
 
 Result<Value> rnn_cell_module(Call& call) {
-  const std::string kind = KW_TRY(call.text("nonlinearity"));
-  if (kind == "tanh") return rnn_cell<true>(call);
-  if (kind == "relu") return rnn_cell<false>(call);
-  return input_error(fmt::format("Unknown nonlinearity: {}", kind));
+  const Cell kind = KW_TRY(plain_cell(call));
+  return one_step(call, kind);
 }
 
-// Input, forget, cell and output gate, in this order. The gates are one kernel.
-Result<Value> lstm_cell(Call& call) {
-  const NodeId x = KW_TRY(call.tensor("input"));
-  const Dim width = KW_TRY(width_of(call));
-  const std::vector<Value>* given = items_of(call["hx"]);
-  if (!call["hx"].is_none() && (!given || given->size() != 2))
-    return input_error("lstm_cell(): argument 'hx' must be a pair of tensors");
-  const NodeId state = KW_TRY(state_of(call, x, given ? (*given)[0] : Value(), width));
-  const NodeId cell = KW_TRY(state_of(call, x, given ? (*given)[1] : Value(), width));
-  const Gates gates = KW_TRY(gates_of(call, x, state, 4));
-  Formula f(call);
-  const auto gate = [&](size_t i) {
-    return wide(f.node(gates.input[i])) + wide(f.node(gates.state[i]));
-  };
-  const Term kept = sigmoid(gate(1)) * wide(f.node(cell));
-  const Term next = kept + sigmoid(gate(0)) * tanh(gate(2));
-  const Term out = sigmoid(gate(3)) * tanh(next);
-  const tensor::DType type = f.dtype(f.node(x));
-  return f.results({cast(out, type), cast(next, type)});
+Status need_one_layer(Call& call) {
+  const int64_t layers = KW_TRY(call.integer("num_layers"));
+  const bool both = KW_TRY(call.boolean("bidirectional"));
+  const int64_t projected = KW_TRY(call.integer("proj_size"));
+  if (layers == 1 && !both && projected == 0) return Done{};
+  return input_error(fmt::format(
+      "{}: one layer in one direction is unrolled here; write several as a list of modules",
+      call.function()));
 }
 
-// Reset, update and new gate.
-Result<Value> gru_cell(Call& call) {
-  const NodeId x = KW_TRY(call.tensor("input"));
-  const Dim width = KW_TRY(width_of(call));
-  const NodeId state = KW_TRY(state_of(call, x, call["hx"], width));
-  const Gates gates = KW_TRY(gates_of(call, x, state, 3));
-  Formula f(call);
-  const auto part = [&](const std::vector<NodeId>& from, size_t i) {
-    return wide(f.node(from[i]));
-  };
-  const Term reset = sigmoid(part(gates.input, 0) + part(gates.state, 0));
-  const Term update = sigmoid(part(gates.input, 1) + part(gates.state, 1));
-  const Term fresh = tanh(part(gates.input, 2) + reset * part(gates.state, 2));
-  const Term old = wide(f.node(state));
-  return f.result(fresh + update * (old - fresh), f.dtype(f.node(x)));
+// nn.RNN, nn.LSTM and nn.GRU: the input's part of all steps at once, then step by step.
+Result<Value> sequence(Call& call, Cell kind) {
+  KW_TRY(need_one_layer(call));
+  NodeId x = KW_TRY(call.tensor("input"));
+  const Weights w = KW_TRY(weights_of(call));
+  const bool batch_first = KW_TRY(call.boolean("batch_first"));
+  graph::Builder& g = call.graph();
+  if (g.rank(x) != 2 && g.rank(x) != 3) {
+    return input_error(fmt::format("{}: Expected input to be 2D or 3D, got {}D instead",
+                                   call.function(), g.rank(x)));
+  }
+  const bool turned = g.rank(x) == 3 && batch_first;
+  if (turned) x = KW_TRY(graph::transpose(g, x, 0, 1));
+  const int64_t length = concrete(g, g.extent(x, 0));
+  if (length < 1 || length > kLongestSequence) {
+    return input_error(fmt::format("{}: a sequence of {} steps is not unrolled; at most {} are",
+                                   call.function(), length, kLongestSequence));
+  }
+  graph::Shape shape = g[x].shape;
+  shape[0] = Dim(1);
+  shape.back() = g.extent(w.state, 1);
+  State state = KW_TRY(state_of(call, kind, shape, g.dtype(x)));
+  state.hidden = KW_TRY(graph::squeeze(g, state.hidden, {0}));
+  if (kind == Cell::Lstm) state.cell = KW_TRY(graph::squeeze(g, state.cell, {0}));
+  const NodeId all = KW_TRY(graph::linear(g, x, w.input, w.input_bias));
+  std::vector<NodeId> outputs;
+  for (int64_t i = 0; i < length; ++i) {
+    const NodeId now = KW_TRY(graph::select(g, all, 0, Dim(i)));
+    state = KW_TRY(step(call, kind, now, w, state));
+    outputs.push_back(state.hidden);
+  }
+  const NodeId joined = KW_TRY(graph::stack(g, outputs, turned ? 1 : 0));
+  const Value last = tensor_value(KW_TRY(graph::unsqueeze(g, state.hidden, 0)));
+  if (kind != Cell::Lstm) return make_tuple({tensor_value(joined), last});
+  const Value cell = tensor_value(KW_TRY(graph::unsqueeze(g, state.cell, 0)));
+  return make_tuple({tensor_value(joined), make_tuple({last, cell})});
+}
+
+Result<Value> rnn_module(Call& call) {
+  const Cell kind = KW_TRY(plain_cell(call));
+  return sequence(call, kind);
 }
 
 constexpr char kCell[] = "input, hx, w_ih, w_hh, b_ih=None, b_hh=None";
 constexpr char kCellModule[] = "input, hx=None, *, w_ih, w_hh, b_ih, b_hh";
+constexpr char kSequence[] =
+    "input, hx=None, *, w_ih, w_hh, b_ih, b_hh, num_layers, bidirectional, proj_size, batch_first";
 
 constexpr OpRow kRecurrentRows[] = {
-    {"torch.rnn_tanh_cell", kCell, rnn_cell<true>},
-    {"torch.rnn_relu_cell", kCell, rnn_cell<false>},
-    {"torch.lstm_cell", kCell, lstm_cell},
-    {"torch.gru_cell", kCell, gru_cell},
+    {"torch.rnn_tanh_cell", kCell, [](Call& call) { return one_step(call, Cell::Tanh); }},
+    {"torch.rnn_relu_cell", kCell, [](Call& call) { return one_step(call, Cell::Relu); }},
+    {"torch.lstm_cell", kCell, [](Call& call) { return one_step(call, Cell::Lstm); }},
+    {"torch.gru_cell", kCell, [](Call& call) { return one_step(call, Cell::Gru); }},
     {"aten.nn.rnn_cell", "input, hx=None, *, w_ih, w_hh, b_ih, b_hh, nonlinearity",
      rnn_cell_module},
-    {"aten.nn.lstm_cell", kCellModule, lstm_cell},
-    {"aten.nn.gru_cell", kCellModule, gru_cell},
+    {"aten.nn.lstm_cell", kCellModule, [](Call& call) { return one_step(call, Cell::Lstm); }},
+    {"aten.nn.gru_cell", kCellModule, [](Call& call) { return one_step(call, Cell::Gru); }},
+    {"aten.nn.rnn",
+     "input, hx=None, *, w_ih, w_hh, b_ih, b_hh, num_layers, bidirectional, proj_size, "
+     "batch_first, nonlinearity",
+     rnn_module},
+    {"aten.nn.lstm", kSequence, [](Call& call) { return sequence(call, Cell::Lstm); }},
+    {"aten.nn.gru", kSequence, [](Call& call) { return sequence(call, Cell::Gru); }},
 };
 
 }  // namespace

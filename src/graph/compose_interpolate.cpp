@@ -107,8 +107,8 @@ Result<NodeId> as_factor(Builder& b, NodeId x, int dim, const Term& factor) {
 }  // namespace
 
 Resize resize_to(const Dim& extent, const Dim& size) {
-  const auto step = static_cast<float>(extent.value()) / static_cast<float>(size.value());
-  return {size, extent, size, static_cast<double>(step)};
+  const double step = static_cast<double>(extent.value()) / static_cast<double>(size.value());
+  return {size, extent, size, step};
 }
 
 // The first fraction of the continued one that is the factor to all digits that were written.
@@ -129,7 +129,7 @@ std::optional<Resize> resize_by(const Dim& extent, double factor) {
   }
   if (p == 0) return std::nullopt;
   const Dim size = floor_div(extent * Dim(p), Dim(q));
-  return Resize{size, Dim(q), Dim(p), static_cast<double>(static_cast<float>(1 / factor))};
+  return Resize{size, Dim(q), Dim(p), 1 / factor};
 }
 
 Result<NodeId> nearest(Builder& b, NodeId x, int dim, const Resize& to, bool exact) {

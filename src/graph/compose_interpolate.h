@@ -15,7 +15,7 @@ namespace kw::graph {
 struct Resize {
   Dim size = 1;
   Dim num = 1, den = 1;
-  double step = 1;  // num / den as kernels get it, in fp32
+  double step = 1;  // num / den
 };
 /// By the two extents.
 Resize resize_to(const Dim& extent, const Dim& size);

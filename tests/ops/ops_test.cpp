@@ -21,9 +21,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const char* const kTables[] = {"activation", "arithmetic", "aten",     "cast", "creation",
-                               "indexing",   "matmul",     "movement", "norm", "pointwise",
-                               "reduction",  "scan",       "selection"};
+const char* const kTables[] = {"activation", "arithmetic", "aten",       "cast", "creation",
+                               "indexing",   "matmul",     "movement",   "norm", "pointwise",
+                               "reduction",  "scan",       "selection",  "conv", "pool",
+                               "loss",       "attention",  "interpolate"};
 
 std::string read_text(const fs::path& path) {
   std::ifstream file(path);
