@@ -3,8 +3,10 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "exec/bound.h"
+#include "oracle/gpu_loops.h"
 #include "oracle/output.h"
 #include "oracle/plan.h"
 #include "oracle/reduce.h"
@@ -23,14 +25,16 @@ namespace {
 
 #include "kGpuRulesText.inc"
 
-constexpr int kBlockThreads = 256;
+constexpr int kBlockThreads = kGpuBlockThreads;
 constexpr int64_t kMostBlocks = 4096;        // of pointwise kernels, which then walk
 constexpr int64_t kWantedThreads = 1 << 18;  // enough to fill a device
 constexpr int64_t kLeastPerThread = 16;      // elements of a reduction
 
 std::string constants_text() {
-  return fmt::format("constexpr double kPathFactor = {};\n",
-                     number_text(exec::bound_constants().path_factor));
+  return fmt::format("constexpr double kPathFactor = {}, kChainShare = {}, kChainMost = {};\n",
+                     number_text(exec::bound_constants().path_factor),
+                     number_text(exec::chain_units(1)),
+                     number_text(exec::chain_units(std::numeric_limits<double>::max())));
 }
 
 class GpuPlanner {
@@ -134,7 +138,7 @@ class GpuPlanner {
   }
 
   Status add_pass(Mode mode, const std::vector<NodeFacts>& facts) {
-    const Plan plan = make_plan(graph_, facts);
+    const Plan plan = make_plan(graph_, facts, Factors::Whole);
     const Sources s{graph_, facts, plan, inputs_, values_, mode, options_.flush, findings_};
     sources_.values.assign(graph_.nodes.size(), {});
     for (size_t id = 0; id < graph_.nodes.size(); ++id) {
@@ -152,6 +156,9 @@ class GpuPlanner {
     const Node& n = graph_[node];
     if (n.op == Op::Sum || n.op == Op::Max || n.op == Op::Min) return add_reduction(s, node);
     if (n.op == Op::CumSum) return add_scan(s, node);
+    if (n.op == Op::Pad) return add_pad(s, node);
+    if (n.op == Op::Fold) return add_fold(s, node);
+    if (n.op == Op::MatMul) return add_product(s, node);
     const OpKind kind = graph::op_info(n.op).kind;
     const bool copies =
         n.op == Op::Constant || n.op == Op::Iota || kind == OpKind::Pointwise || is_view_op(n.op);
@@ -227,6 +234,95 @@ class GpuPlanner {
     return Done{};
   }
 
+  Result<ElementText> element_of(const Sources& s, NodeId node, const std::vector<int>& order,
+                                 KernelText* kernel) const {
+    const Program program = make_program(s, node, order, false);
+    if (program.count == 0) return input_error("no device code for empty tensors");
+    const size_t before = kernel->lines().size();
+    ElementText element;
+    element.name = KW_TRY(write_element(program, sources_, kernel));
+    element.lines = kernel->lines().substr(before);
+    element.integer = program.tracks.integer;
+    return element;
+  }
+
+  void add_walk(const std::string& name, int64_t count, const std::string& before,
+                const std::string& loop, KernelText* kernel) {
+    const int64_t blocks = (count + kBlockThreads - 1) / kBlockThreads;
+    const std::string body = "  unsigned found = 0;\n" + before + loop + report_text(kernel);
+    add_launch(name, *kernel, body, {static_cast<uint32_t>(std::min(blocks, kMostBlocks)), 1, 1});
+  }
+
+  Status add_pad(const Sources& s, NodeId node) {
+    const Node& n = graph_[node];
+    KernelText kernel;
+    const ElementText x = KW_TRY(element_of(s, n.inputs[0], {}, &kernel));
+    const bool wide = n.dtype == DType::Fp64;
+    const std::string fill =
+        x.integer
+            ? fmt::format("(Int){}LL", to_integer(n.attrs.number, n.dtype))
+            : fmt::format("{{{}, 0.0, 0.0}}",
+                          number_text(wide ? n.attrs.number : rounded(n.dtype, n.attrs.number)));
+    const std::string ending = written(s, node, "y", &kernel);
+    add_walk(kernel_name(s, node, "pad"), count_of(s.facts[static_cast<size_t>(node)].shape), "",
+             pad_loop(n, s.facts[static_cast<size_t>(n.inputs[0])].shape, x, fill, ending),
+             &kernel);
+    return Done{};
+  }
+
+  Status add_fold(const Sources& s, NodeId node) {
+    const Node& n = graph_[node];
+    const FoldLayout layout = fold_layout(n, s.facts[static_cast<size_t>(n.inputs[0])].shape);
+    KernelText kernel;
+    const ElementText x = KW_TRY(element_of(s, n.inputs[0], layout.order, &kernel));
+    if (x.integer) return input_error("no device code for reductions of integers");
+    const Program program = make_program(s, n.inputs[0], layout.order, false);
+    const std::string ending = ending_text(s, node, "own.result(here)", &kernel);
+    add_walk(kernel_name(s, node, "overlap"), count_of(s.facts[static_cast<size_t>(node)].shape),
+             fold_text(s, node, program, 1), fold_loop(n, layout, x, ending), &kernel);
+    return Done{};
+  }
+
+  std::string product_text(const Sources& s, NodeId node) const {
+    const Node& n = graph_[node];
+    const Rounding r = rounding_of(n.dtype, options_.flush);
+    const exec::BoundConstants& c = exec::bound_constants();
+    const bool errors = std::ranges::any_of(n.inputs, [&](NodeId in) {
+      const Tracks& tracks = s.facts[static_cast<size_t>(in)].tracks;
+      return tracks.a || tracks.h;
+    });
+    return fmt::format(
+        "  const ProductSpec product = {{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}}};\n",
+        s.mode == Mode::Truth, errors, options_.allow_tf32 && n.dtype == DType::Fp32,
+        number_text(r.unit), number_text(c.sum_root), number_text(c.sum_plus),
+        number_text(c.half_sum), number_text(r.limit), number_text(r.half_unit),
+        number_text(r.half_tiny), number_text(r.half_limit), format_text(s.mode, n.dtype));
+  }
+
+  Status add_product(const Sources& s, NodeId node) {
+    const Node& n = graph_[node];
+    const Extents& left = s.facts[static_cast<size_t>(n.inputs[0])].shape;
+    const Extents& out = s.facts[static_cast<size_t>(node)].shape;
+    ProductExtents extents{count_of(out), left[left.size() - 2], left.back(), out.back()};
+    extents.batches /= extents.rows * extents.columns;
+    KernelText kernel;
+    const ElementText x = KW_TRY(element_of(s, n.inputs[0], {}, &kernel));
+    const ElementText z = KW_TRY(element_of(s, n.inputs[1], {}, &kernel));
+    if (x.integer) return input_error("no device code for products of integers");
+    const std::string ending = ending_text(s, node, "own.result(product)", &kernel);
+    add_walk(kernel_name(s, node, "product"), count_of(out), product_text(s, node),
+             product_loop(extents, x, z, ending), &kernel);
+    return Done{};
+  }
+
+  // The lines that store a result at `which`.
+  std::string written(const Sources& s, NodeId node, const std::string& y,
+                      KernelText* kernel) const {
+    const size_t before = kernel->lines().size();
+    write_result(s, node, y, "which", kernel);
+    return kernel->lines().substr(before);
+  }
+
   std::string fold_text(const Sources& s, NodeId node, const Program& program,
                         int64_t count) const {
     const Node& n = graph_[node];
@@ -284,7 +380,7 @@ class GpuPlanner {
       ending = fmt::format("    {}[(Int)blockIdx.y * {} + which] = states[threadIdx.x];\n",
                            element.param(partial, partial_type), sharing.results);
     } else {
-      ending = ending_text(s, node, "states[threadIdx.x]", &element);
+      ending = ending_text(s, node, "states[threadIdx.x].result(fold)", &element);
     }
     const int64_t per_block = kBlockThreads / sharing.lanes;
     const std::string body = fmt::format(
@@ -313,10 +409,10 @@ class GpuPlanner {
     return Done{};
   }
 
-  std::string ending_text(const Sources& s, NodeId node, const std::string& state,
+  std::string ending_text(const Sources& s, NodeId node, const std::string& result,
                           KernelText* kernel) const {
     const size_t before = kernel->lines().size();
-    kernel->line(fmt::format("const Value y = {}.result(fold);", state));
+    kernel->line(fmt::format("const Value y = {};", result));
     if (s.mode == Mode::Truth) kernel->line("look_for_infinity(y, found);");
     write_result(s, node, "y", "which", kernel);
     return kernel->lines().substr(before);
@@ -383,7 +479,7 @@ class GpuPlanner {
                  int partial, const Sharing& sharing) {
     KernelText kernel;
     const std::string parts = kernel.param(partial, fmt::format("const {}*", state));
-    const std::string ending = ending_text(s, node, "all", &kernel);
+    const std::string ending = ending_text(s, node, "all.result(fold)", &kernel);
     const std::string body = fmt::format(
         "  unsigned found = 0;\n{}"
         "  const Int which = (Int)blockIdx.x * {} + threadIdx.x;\n"

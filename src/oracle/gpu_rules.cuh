@@ -610,3 +610,56 @@ KW_DEVICE Value scan_result(const Sum& s, double passed, double count, const Fol
 KW_DEVICE void look_for_infinity(const Value& y, unsigned& found) {
   if (!(y.a < infinity() && y.h < infinity())) found |= kOutOfRange;
 }
+
+// --- products ----------------------------------------------------------------------------------
+
+struct ProductSpec {
+  bool truth, errors, tf32;  // whether a factor carries errors
+  double unit, root, plus, half_sum;
+  double limit, half_unit, half_tiny, half_limit;
+  Format settles;
+};
+
+// Not infinite and not unknown, or nothing.
+KW_DEVICE double known(double bound) { return bound <= kLargest ? bound : 0; }
+
+struct Product {
+  double t, size, errors, squares, cut;
+  double left, right;  // factors that are not certainly zero
+  bool open;           // some error is infinite
+  KW_DEVICE void start() {
+    t = size = errors = squares = cut = left = right = 0;
+    open = false;
+  }
+  KW_DEVICE void add(const Value& x, const Value& z, const ProductSpec& f) {
+    t = fma(x.t, z.t, t);
+    if (!f.truth) return;
+    const double mx = finite_magnitude(x.t), mz = finite_magnitude(z.t);
+    size += mx * mz;
+    left += x.t == 0 && x.a == 0 && x.h == 0 ? 0 : 1;
+    right += z.t == 0 && z.a == 0 && z.h == 0 ? 0 : 1;
+    const double half_z = fabs(z.t) + z.h, both = known(half_z * half_z);
+    if (f.tf32) cut += known(x.t * x.t) * both;
+    if (!f.errors) return;
+    errors += known(x.a) * known(fabs(z.t) + 4 * z.a) + mx * known(z.a);
+    squares += known(x.h * x.h) * both + known(x.t * x.t) * known(z.h * z.h);
+    if (x.h > 0 && z.h > 0) squares += known(2 * fabs(x.t) * x.h) * known(half_z * z.h);
+    const double all = x.a + x.h + z.a + z.h;
+    open = open || all == infinity();
+  }
+  KW_DEVICE Value result(const ProductSpec& f) const {
+    if (!f.truth) return {rounded(f.settles, t), 0, 0};
+    const double m = fabs(t);
+    const bool finite = m <= kLargest, unknown = open || size > f.limit;
+    if (!finite && !unknown && !f.errors) return {t, 0, 0};
+    const double n = left < right ? left : right;
+    const double tree = (f.root * sqrt(n) + f.plus) * size, chain = n / (2 * kPathFactor) * m;
+    Value y = {t, errors + f.unit * larger(tree, chain), 0};
+    y.h = f.half_sum * sqrt(squares);
+    if (f.half_unit > 0) y.h += f.half_unit * m + (m > 0 ? f.half_tiny : 0);
+    if (f.tf32) y.h += f.half_sum * 0x1p-10 * sqrt(cut) + 0x1p-9 * m;
+    if (m > f.half_limit) y.h = infinity();
+    if (unknown || !finite) y.a = infinity();
+    return y;
+  }
+};

@@ -9,6 +9,13 @@ namespace kw::oracle {
 
 void pad(const Sources& sources, graph::NodeId node, const Workers& workers, Tensor& out);
 void concat(const Sources& sources, graph::NodeId node, const Workers& workers, Tensor& out);
+/// How a Fold reads its input: [inside the window, outer, windows, inner].
+struct FoldLayout {
+  std::vector<int> order;  // of the input's dims
+  int64_t inside = 1, outer = 1, windows = 1, inner = 1;
+  int64_t extent = 1;  // of the dim the windows are folded along
+};
+FoldLayout fold_layout(const graph::Node& node, const Extents& from);
 /// Fold: a sum wherever windows overlap.
 void overlap_add(const Sources& sources, graph::NodeId node, const Workers& workers, Tensor& out);
 

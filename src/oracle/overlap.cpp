@@ -42,41 +42,32 @@ class Overlap {
         workers_(workers),
         out_(out),
         rounding_(rounding_of(node_.dtype, s.flush)),
-        narrow_(sums_in_float(s.mode, node_.dtype)) {
-    const Extents& from = s.facts[static_cast<size_t>(node_.inputs[0])].shape;
-    const auto dim = static_cast<size_t>(node_.attrs.dims[0]);
-    std::vector<int> order = {static_cast<int>(from.size()) - 1};
-    for (size_t d = 0; d + 1 < from.size(); ++d) {
-      order.push_back(static_cast<int>(d));
-      if (d < dim) outer_ *= from[d];
-      if (d > dim) inner_ *= from[d];
-    }
-    windows_ = from[dim];
-    inside_ = from.back();
-    extent_ = out.shape[dim];
+        narrow_(sums_in_float(s.mode, node_.dtype)),
+        layout_(fold_layout(node_, s.facts[static_cast<size_t>(node_.inputs[0])].shape)),
+        program_(make_program(s, node_.inputs[0], layout_.order, false)) {
     stride_ = node_.attrs.steps[0];
     dilation_ = node_.attrs.steps[1];
-    program_ = make_program(s, node_.inputs[0], order, false);
     for (int w = 0; w < workers.threads; ++w) evaluators_.emplace_back(program_);
     count_terms();
   }
 
   void run() {
     if (out_.count() == 0) return;
-    const int64_t inners = std::min(inner_, kBlock);
-    const int64_t places = std::clamp<int64_t>(kBlock / inner_, 1, extent_);
-    const int64_t outers = std::clamp<int64_t>(kBlock / (extent_ * inner_), 1, outer_);
+    const int64_t inners = std::min(layout_.inner, kBlock);
+    const int64_t places = std::clamp<int64_t>(kBlock / layout_.inner, 1, layout_.extent);
+    const int64_t outers =
+        std::clamp<int64_t>(kBlock / (layout_.extent * layout_.inner), 1, layout_.outer);
     const auto pieces = [](int64_t whole, int64_t part) { return (whole + part - 1) / part; };
-    const int64_t across = pieces(inner_, inners), along = pieces(extent_, places);
-    parallel_for(workers_.threads, pieces(outer_, outers) * along * across,
+    const int64_t across = pieces(layout_.inner, inners), along = pieces(layout_.extent, places);
+    parallel_for(workers_.threads, pieces(layout_.outer, outers) * along * across,
                  [&](int worker, int64_t unit) {
                    Part part;
                    part.inner = unit % across * inners;
                    part.place = unit / across % along * places;
                    part.outer = unit / across / along * outers;
-                   part.inners = std::min(inners, inner_ - part.inner);
-                   part.places = std::min(places, extent_ - part.place);
-                   part.outers = std::min(outers, outer_ - part.outer);
+                   part.inners = std::min(inners, layout_.inner - part.inner);
+                   part.places = std::min(places, layout_.extent - part.place);
+                   part.outers = std::min(outers, layout_.outer - part.outer);
                    add_up(worker, part);
                  });
   }
@@ -84,9 +75,9 @@ class Overlap {
  private:
   // How many elements meet at every place.
   void count_terms() {
-    terms_.assign(static_cast<size_t>(extent_), 0);
-    for (int64_t k = 0; k < inside_; ++k)
-      for (int64_t i = 0; i < windows_; ++i)
+    terms_.assign(static_cast<size_t>(layout_.extent), 0);
+    for (int64_t k = 0; k < layout_.inside; ++k)
+      for (int64_t i = 0; i < layout_.windows; ++i)
         ++terms_[static_cast<size_t>(i * stride_ + k * dilation_)];
   }
 
@@ -111,13 +102,13 @@ class Overlap {
   std::pair<int64_t, int64_t> windows_in(const Part& part, int64_t k) const {
     const int64_t begin = part.place - k * dilation_, end = begin + part.places;
     const int64_t first = begin > 0 ? (begin + stride_ - 1) / stride_ : 0;
-    const int64_t last = end > 0 ? std::min(windows_, (end - 1) / stride_ + 1) : 0;
+    const int64_t last = end > 0 ? std::min(layout_.windows, (end - 1) / stride_ + 1) : 0;
     return {first, std::max<int64_t>(last - first, 0)};
   }
 
   void add_up(int worker, const Part& part) {
     OverlapSums sums = empty(part);
-    for (int64_t k = 0; k < inside_; ++k) {
+    for (int64_t k = 0; k < layout_.inside; ++k) {
       const auto [first, count] = windows_in(part, k);
       if (count == 0) continue;
       View target{{part.outers, count, part.inners},
@@ -125,14 +116,15 @@ class Overlap {
                   (first * stride_ + k * dilation_ - part.place) * part.inners};
       target = coalesced(target);
       // Rows of a part that is narrow lie apart in the input; all else is one run.
-      const bool whole = part.inners == inner_;
+      const bool whole = part.inners == layout_.inner;
       const int64_t rows = whole ? 1 : count, length = count_of(target.shape) / rows;
-      const int64_t begin = ((k * outer_ + part.outer) * windows_ + first) * inner_ + part.inner;
+      const int64_t begin =
+          ((k * layout_.outer + part.outer) * layout_.windows + first) * layout_.inner + part.inner;
       for (int64_t row = 0; row < rows; ++row) {
         for (int64_t at = 0; at < length; at += kChunk) {
           const int n = static_cast<int>(std::min<int64_t>(kChunk, length - at));
           const Lanes& lanes =
-              evaluators_[static_cast<size_t>(worker)].at(begin + row * inner_ + at, n);
+              evaluators_[static_cast<size_t>(worker)].at(begin + row * layout_.inner + at, n);
           add(lanes, target, row * length + at, n, sums);
         }
       }
@@ -177,7 +169,8 @@ class Overlap {
     for (int64_t o = 0; o < part.outers; ++o) {
       for (int64_t p = 0; p < part.places; ++p) {
         const int64_t place = part.place + p;
-        const int64_t row = ((part.outer + o) * extent_ + place) * inner_ + part.inner;
+        const int64_t row =
+            ((part.outer + o) * layout_.extent + place) * layout_.inner + part.inner;
         for (int64_t r = 0; r < part.inners; ++r, ++from)
           write_one(sums, from, static_cast<size_t>(row + r), terms_[static_cast<size_t>(place)]);
       }
@@ -211,14 +204,29 @@ class Overlap {
   Tensor& out_;
   Rounding rounding_;
   bool narrow_;  // declared precision: sums in fp32
+  FoldLayout layout_;
   Program program_;
   std::vector<Evaluator> evaluators_;
-  int64_t outer_ = 1, windows_ = 1, inside_ = 1, inner_ = 1, extent_ = 1;
   int64_t stride_ = 1, dilation_ = 1;
   std::vector<int64_t> terms_;
 };
 
 }  // namespace
+
+FoldLayout fold_layout(const Node& node, const Extents& from) {
+  FoldLayout layout;
+  const auto dim = static_cast<size_t>(node.attrs.dims[0]);
+  layout.order = {static_cast<int>(from.size()) - 1};
+  for (size_t d = 0; d + 1 < from.size(); ++d) {
+    layout.order.push_back(static_cast<int>(d));
+    if (d < dim) layout.outer *= from[d];
+    if (d > dim) layout.inner *= from[d];
+  }
+  layout.windows = from[dim];
+  layout.inside = from.back();
+  layout.extent = node.shape[dim].value();
+  return layout;
+}
 
 void overlap_add(const Sources& s, NodeId node, const Workers& workers, Tensor& out) {
   Overlap(s, node, workers, out).run();

@@ -36,7 +36,8 @@ double cost_of(const Node& node) {
 
 class Planner {
  public:
-  Planner(const Graph& graph, const std::vector<NodeFacts>& facts) : graph_(graph), facts_(facts) {
+  Planner(const Graph& graph, const std::vector<NodeFacts>& facts, Factors factors)
+      : graph_(graph), facts_(facts), factors_(factors) {
     plan_.whole.assign(graph.nodes.size(), false);
   }
 
@@ -64,8 +65,17 @@ class Planner {
       if (kind_of(n) == Kind::Heavy) plan_.whole[id] = true;
       // Elements of these are read in any order.
       if (n.op == Op::Gather || n.op == Op::IndexSelect) keep(n.inputs[0]);
+      if (n.op != Op::MatMul || factors_ == Factors::Fused) continue;
+      for (const NodeId in : n.inputs) keep_computed(static_cast<size_t>(in));
     }
     for (const graph::NamedNode& output : graph_.outputs) keep(output.node);
+  }
+
+  // What lies below views and casts, if it is computed.
+  void keep_computed(size_t id) {
+    while (kind_of(node(id)) == Kind::View || node(id).op == Op::Cast)
+      id = static_cast<size_t>(node(id).inputs[0]);
+    if (kind_of(node(id)) == Kind::Point) plan_.whole[id] = true;
   }
 
   // Consumers come first: what they decided says how often a node would be computed.
@@ -179,13 +189,14 @@ class Planner {
 
   const Graph& graph_;
   const std::vector<NodeFacts>& facts_;
+  Factors factors_;
   Plan plan_;
 };
 
 }  // namespace
 
-Plan make_plan(const Graph& graph, const std::vector<NodeFacts>& facts) {
-  return Planner(graph, facts).run();
+Plan make_plan(const Graph& graph, const std::vector<NodeFacts>& facts, Factors factors) {
+  return Planner(graph, facts, factors).run();
 }
 
 }  // namespace kw::oracle

@@ -16,6 +16,11 @@ struct Plan {
   std::vector<int> last_reader;         // per whole node; the node count when it is an output
 };
 
-Plan make_plan(const graph::Graph& graph, const std::vector<NodeFacts>& facts);
+/// Whether what a product reads is computed as it goes: a program of chunks reads a factor once,
+/// one that is written for single elements reads it for every result.
+enum class Factors : uint8_t { Fused, Whole };
+
+Plan make_plan(const graph::Graph& graph, const std::vector<NodeFacts>& facts,
+               Factors factors = Factors::Fused);
 
 }  // namespace kw::oracle

@@ -199,6 +199,19 @@ Program make_program(const Sources& sources, NodeId node, const std::vector<int>
   return Emitter(sources, order).run(node, fresh);
 }
 
+int64_t period_of(const Program& program) {
+  int64_t period = 1;
+  for (const Instruction& code : program.body) {
+    if (code.kind == Instruction::Kind::Point) continue;
+    const View& view = code.view;
+    const int64_t own = view.strides[0] == 0 ? program.count / view.shape[0] : program.count;
+    if (period % own == 0) continue;
+    if (own % period != 0) return program.count;
+    period = own;
+  }
+  return period;
+}
+
 Evaluator::Evaluator(const Program& program)
     : program_(program), registers_(new Lanes[static_cast<size_t>(program.registers)]) {
   for (const Instruction& constant : program.constants) {

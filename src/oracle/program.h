@@ -53,6 +53,9 @@ struct Program {
 Program make_program(const Sources& sources, graph::NodeId node, const std::vector<int>& order,
                      bool fresh);
 
+/// After how many positions the result repeats itself; the program's count if it does not.
+int64_t period_of(const Program& program);
+
 /// Registers of one worker for one program.
 class Evaluator {
  public:

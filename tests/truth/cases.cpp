@@ -120,6 +120,59 @@ NodeId running_max(TestGraph& g, NodeId x, NodeId) {
   return g.got(g.builder.scan(Op::CumMax, x, 1));
 }
 
+graph::Attrs steps(int dim, int64_t stride, int64_t dilation) {
+  graph::Attrs attrs = oracle::along(dim);
+  attrs.steps = {stride, dilation};
+  return attrs;
+}
+// [rows, columns] padded by 2 in front and 1 behind, in windows of 3 with gaps of 1, two apart.
+NodeId windows(TestGraph& g, NodeId x, double fill) {
+  const int64_t rows = g.builder[x].shape[0].value(), columns = columns_of(g, x);
+  graph::Attrs front;
+  front.starts = {0, 2};
+  front.number = fill;
+  const NodeId padded = g.add(Op::Pad, {x}, front, {rows, columns + 3});
+  return g.add(Op::Window, {padded}, steps(1, 2, 2), {rows, (columns - 2) / 2 + 1, 3});
+}
+NodeId max_pool(TestGraph& g, NodeId x, NodeId w) {
+  return g.reduce(Op::Max, windows(g, g.binary(Op::Mul, x, w), -INFINITY), {2});
+}
+NodeId sum_pool(TestGraph& g, NodeId x, NodeId w) {
+  return g.reduce(Op::Sum, windows(g, g.binary(Op::Mul, x, w), 0), {2});
+}
+NodeId joined_windows(TestGraph& g, NodeId x, NodeId) {
+  const NodeId seen = g.got(g.builder.permute(windows(g, x, 1), {2, 0, 1}));
+  const int64_t rows = g.builder[x].shape[0].value();
+  const NodeId joined = g.got(g.builder.reshape(seen, {3 * rows, (columns_of(g, x) - 2) / 2 + 1}));
+  return g.reduce(Op::Sum, g.unary(Op::Exp, joined), {0});
+}
+// What overlaps in threes, along the rows and across them.
+NodeId thirds(TestGraph& g, NodeId x) {
+  const int64_t n = columns_of(g, x) / 3;
+  return g.got(g.builder.reshape(g.got(g.builder.slice(x, 1, 0, 3 * n)),
+                                 {g.builder[x].shape[0], graph::Dim(n), graph::Dim(3)}));
+}
+NodeId folded(TestGraph& g, NodeId x, NodeId w) {
+  const int64_t n = columns_of(g, x) / 3;
+  return g.add(Op::Fold, {thirds(g, g.binary(Op::Mul, x, w))}, steps(1, 1, 2),
+               {g.builder[x].shape[0], graph::Dim(n + 5)});
+}
+NodeId folded_rows(TestGraph& g, NodeId x, NodeId w) {
+  const int64_t rows = g.builder[x].shape[0].value(), n = columns_of(g, x) / 3;
+  return g.add(Op::Fold, {thirds(g, g.binary(Op::Add, x, w))}, steps(0, 2, 1), {2 * rows + 1, n});
+}
+NodeId product(TestGraph& g, NodeId x, NodeId w) {
+  return g.got(g.builder.matmul(x, g.got(g.builder.permute(g.binary(Op::Mul, x, w), {1, 0}))));
+}
+// A convolution along the row with two filters made of the weight.
+NodeId convolution(TestGraph& g, NodeId x, NodeId w) {
+  const NodeId seen = g.got(g.builder.permute(windows(g, g.unary(Op::Tanh, x), 0), {0, 2, 1}));
+  const NodeId weight = g.got(g.builder.reshape(g.got(g.builder.slice(w, 0, 0, 6)), {1, 2, 3}));
+  const NodeId filters =
+      g.got(g.builder.expand(weight, {g.builder[x].shape[0], graph::Dim(2), graph::Dim(3)}));
+  return g.got(g.builder.matmul(filters, seen));
+}
+
 bool same_class(double x, double z) {
   if (std::isnan(x) || std::isnan(z)) return std::isnan(x) && std::isnan(z);
   if (std::isinf(x) || std::isinf(z)) return x == z;
@@ -173,6 +226,13 @@ const std::vector<Case>& cases() {
       {"running_sum", running_sum},
       {"running_column", running_column},
       {"running_max", running_max, Case::Place::Cpu},
+      {"max_pool", max_pool},
+      {"sum_pool", sum_pool},
+      {"joined_windows", joined_windows},
+      {"folded", folded},
+      {"folded_rows", folded_rows},
+      {"product", product},
+      {"convolution", convolution},
   };
   return kCases;
 }

@@ -1,0 +1,85 @@
+#include "oracle/gpu_loops.h"
+
+#include <fmt/core.h>
+
+namespace kw::oracle {
+
+using graph::Node;
+
+namespace {
+
+std::string walk(int64_t count, const std::string& body) {
+  return fmt::format(
+      "  for (Int which = (Int)blockIdx.x * {0} + threadIdx.x; which < {1};\n"
+      "       which += (Int)gridDim.x * {0}) {{\n{2}  }}\n",
+      kGpuBlockThreads, count, body);
+}
+
+// Element `p` in a scope of its own, so that names may be used twice.
+std::string element_scope(const std::string& position, const ElementText& x,
+                          const std::string& use) {
+  return fmt::format("    {{\n    const Int p = {};\n{}    {}\n    }}\n", position, x.lines, use);
+}
+
+}  // namespace
+
+std::string pad_loop(const Node& node, const Extents& from, const ElementText& x,
+                     const std::string& fill, const std::string& ending) {
+  const Extents to = graph::values_of(node.shape);
+  std::string inside = "true", position = "0";
+  int64_t inner = 1;
+  std::string indices;
+  for (size_t d = to.size(); d-- > 0; inner *= to[d]) {
+    indices += fmt::format("    const Int i{} = which / {}LL % {}LL - {}LL;\n", d, inner, to[d],
+                           node.attrs.starts[d].value());
+    inside += fmt::format(" && i{0} >= 0 && i{0} < {1}", d, from[d]);
+  }
+  for (size_t d = 0; d < to.size(); ++d)
+    position = fmt::format("({}) * {}LL + i{}", position, from[d], d);
+  return walk(count_of(to),
+              indices + fmt::format("    {} y = {};\n", x.integer ? "Int" : "Value", fill) +
+                  fmt::format("    if ({})\n", inside) +
+                  element_scope(position, x, fmt::format("y = {};", x.name)) + ending);
+}
+
+std::string fold_loop(const Node& node, const FoldLayout& layout, const ElementText& x,
+                      const std::string& ending) {
+  const std::string position =
+      fmt::format("((k * {}LL + outer) * {}LL + ahead / {}) * {}LL + inner", layout.outer,
+                  layout.windows, node.attrs.steps[0], layout.inner);
+  const std::string body = fmt::format(
+      "    const Int inner = which % {inner}LL, place = which / {inner}LL % {extent}LL;\n"
+      "    const Int outer = which / {row}LL;\n"
+      "    Sum own;\n    own.start(fold);\n    FoldSpec here = fold;\n    here.count = 0;\n"
+      "    for (Int k = 0; k < {inside}; ++k) {{\n"
+      "    const Int ahead = place - k * {dilation}LL;\n"
+      "    if (ahead < 0 || ahead % {stride} != 0 || ahead / {stride} >= {windows}) continue;\n"
+      "    here.count += 1;\n{element}    }}\n"
+      "    here.chain = fmin(here.count * kChainShare, kChainMost);\n{ending}",
+      fmt::arg("inner", layout.inner), fmt::arg("extent", layout.extent),
+      fmt::arg("row", layout.extent * layout.inner), fmt::arg("inside", layout.inside),
+      fmt::arg("dilation", node.attrs.steps[1]), fmt::arg("stride", node.attrs.steps[0]),
+      fmt::arg("windows", layout.windows),
+      fmt::arg("element", element_scope(position, x, fmt::format("own.add({}, fold);", x.name))),
+      fmt::arg("ending", ending));
+  return walk(layout.outer * layout.extent * layout.inner, body);
+}
+
+std::string product_loop(const ProductExtents& e, const ElementText& left, const ElementText& right,
+                         const std::string& ending) {
+  const std::string body = fmt::format(
+      "    const Int column = which % {n}LL, row = which / {n}LL, batch = row / {m}LL;\n"
+      "    Product own;\n    own.start();\n"
+      "    for (Int k = 0; k < {k}; ++k) {{\n    Value x, z;\n{left}{right}"
+      "    own.add(x, z, product);\n    }}\n{ending}",
+      fmt::arg("n", e.columns), fmt::arg("m", e.rows), fmt::arg("k", e.depth),
+      fmt::arg("left", element_scope(fmt::format("row * {}LL + k", e.depth), left,
+                                     fmt::format("x = {};", left.name))),
+      fmt::arg("right",
+               element_scope(fmt::format("(batch * {}LL + k) * {}LL + column", e.depth, e.columns),
+                             right, fmt::format("z = {};", right.name))),
+      fmt::arg("ending", ending));
+  return walk(e.batches * e.rows * e.columns, body);
+}
+
+}  // namespace kw::oracle
