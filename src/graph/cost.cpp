@@ -15,7 +15,8 @@ namespace {
 double input_elements(const Graph& graph, const Node& node, const Demand& demand) {
   const Shape& shape = graph[node.inputs[0]].shape;
   Demand asked;
-  for (const Box& box : demand.boxes) add_box(asked, input_box(graph, node, 0, box), shape);
+  for (const Box& box : demand.boxes)
+    for (Box& part : input_boxes(graph, node, 0, box)) add_box(asked, std::move(part), shape);
   if (demand.gathered > 0) add_box(asked, whole_box(shape), shape);
   return box_elements(asked, shape);
 }
@@ -76,7 +77,8 @@ void ask_inputs(const Graph& graph, const Node& node, const Demand& demand,
     const Node& input = graph[node.inputs[i]];
     Demand& asked = demands[static_cast<size_t>(node.inputs[i])];
     for (const Box& box : demand.boxes) {
-      add_box(asked, input_box(graph, node, i, box), input.shape);
+      for (Box& part : input_boxes(graph, node, i, box))
+        add_box(asked, std::move(part), input.shape);
     }
     if (demand.gathered == 0) continue;
     if (keeps_count(node.op)) {

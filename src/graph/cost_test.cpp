@@ -5,10 +5,12 @@
 #include <functional>
 
 #include "graph/builder.h"
+#include "graph/compose_conv.h"
 #include "graph/compose_index.h"
 #include "graph/compose_matmul.h"
 #include "graph/compose_move.h"
 #include "graph/compose_norm.h"
+#include "graph/compose_pool.h"
 #include "graph/compose_reduce.h"
 #include "graph/compose_scan.h"
 
@@ -32,8 +34,85 @@ Result<NodeId> plus(Builder& b, NodeId x, NodeId y) {
   return b.binary(Op::Add, Operand::tensor(x), Operand::tensor(y));
 }
 
+Result<NodeId> conv2d(Builder& b, Shape x, Shape w, int64_t stride, int64_t pad,
+                      int64_t dilation = 1, int64_t groups = 1) {
+  const NodeId in = single(b, "x", std::move(x)), weight = single(b, "w", std::move(w));
+  const Conv how{{stride, stride}, {dilation, dilation}, {pad, pad}, {pad, pad}, groups};
+  return conv(b, in, weight, std::nullopt, how);
+}
+Result<NodeId> pool2d(Builder& b, int64_t extent, int64_t kernel, int64_t stride, int64_t pad = 0,
+                      int64_t dilation = 1) {
+  const Pool how{{kernel, kernel}, {stride, stride}, {pad, pad}, {dilation, dilation}};
+  return max_pool(b, single(b, "x", {1, 3, extent, extent}), how);
+}
+Result<NodeId> transposed2d(Builder& b, int64_t pad) {
+  const NodeId x = single(b, "x", {2, 6, 5, 5}), w = single(b, "w", {6, 4, 3, 3});
+  return conv_transpose(b, x, w, std::nullopt, {{2, 2}, {1, 1}, {pad, pad}, {0, 0}});
+}
+
+// One multiply-add per output, input channel of the group and kernel element, padding included.
+double conv_flops(double batch, double out, double places, double depth) {
+  return 2 * batch * out * places * depth;
+}
+
 std::vector<CostCase> cost_cases() {
   return {
+      {"conv",
+       [](Builder& b) {
+         return conv2d(b, {2, 6, 9, 9}, {8, 6, 3, 3}, 1, 1);
+       },
+       conv_flops(2, 8, 81, 54), conv_flops(2, 8, 81, 54), 4 * (2 * 6 * 81 + 8 * 54),
+       4 * 2 * 8 * 81, 0},
+      // The last row and column are reached by no window.
+      {"conv_strided",
+       [](Builder& b) {
+         return conv2d(b, {2, 6, 10, 10}, {8, 6, 3, 3}, 2, 0);
+       },
+       conv_flops(2, 8, 16, 54), conv_flops(2, 8, 16, 54), 4 * (2 * 6 * 81 + 8 * 54),
+       4 * 2 * 8 * 16, 0},
+      // Every other element in both dims.
+      {"conv_1x1_strided",
+       [](Builder& b) {
+         return conv2d(b, {2, 6, 9, 9}, {8, 6, 1, 1}, 2, 0);
+       },
+       conv_flops(2, 8, 25, 6), conv_flops(2, 8, 25, 6), 4 * (2 * 6 * 25 + 8 * 6), 4 * 2 * 8 * 25,
+       0},
+      {"conv_dilated",
+       [](Builder& b) {
+         return conv2d(b, {1, 2, 9, 9}, {3, 2, 3, 3}, 1, 2, 2);
+       },
+       conv_flops(1, 3, 81, 18), conv_flops(1, 3, 81, 18), 4 * (2 * 81 + 3 * 18), 4 * 3 * 81, 0},
+      {"conv_whole_kernel",
+       [](Builder& b) {
+         return conv2d(b, {1, 2, 7, 7}, {3, 2, 7, 7}, 1, 0);
+       },
+       conv_flops(1, 3, 1, 98), conv_flops(1, 3, 1, 98), 4 * (98 + 3 * 98), 4 * 3, 0},
+      {"conv_depthwise",
+       [](Builder& b) {
+         return conv2d(b, {2, 6, 9, 9}, {6, 1, 3, 3}, 1, 1, 1, 6);
+       },
+       conv_flops(2, 6, 81, 9), conv_flops(2, 6, 81, 9), 4 * (2 * 6 * 81 + 6 * 9), 4 * 2 * 6 * 81,
+       0},
+      {"conv_grouped",
+       [](Builder& b) {
+         return conv2d(b, {2, 6, 9, 9}, {4, 3, 3, 3}, 1, 1, 1, 2);
+       },
+       conv_flops(2, 4, 81, 27), conv_flops(2, 4, 81, 27), 4 * (2 * 6 * 81 + 4 * 27),
+       4 * 2 * 4 * 81, 0},
+      // Products as a convolution of the result would take, and one addition for each of them.
+      {"conv_transposed", [](Builder& b) { return transposed2d(b, 0); },
+       2 * 2.0 * 6 * 25 * 4 * 9 + 2.0 * 4 * (25 * 9 + 11 * 5 * 3), 2 * 2.0 * 6 * 25 * 4 * 9,
+       4 * (2 * 6 * 25 + 6 * 4 * 9), 4 * 2 * 4 * 121, 0},
+      {"pool_overlapping", [](Builder& b) { return pool2d(b, 9, 3, 2); }, 3 * 16 * 9, 0, 4 * 3 * 81,
+       4 * 3 * 16, 0},
+      {"pool_padded", [](Builder& b) { return pool2d(b, 8, 3, 2, 1); }, 3 * 16 * 9, 0, 4 * 3 * 64,
+       4 * 3 * 16, 0},
+      // 4 windows of 2 in 20: 8 of every 20 rows and columns.
+      {"pool_gaps", [](Builder& b) { return pool2d(b, 20, 2, 5); }, 3 * 16 * 4, 0, 4 * 3 * 64,
+       4 * 3 * 16, 0},
+      // 0, 3, 6 and 4, 7, 10: five of eleven; 3 and 9 come back as 6 does.
+      {"pool_dilated_gaps", [](Builder& b) { return pool2d(b, 11, 3, 4, 0, 3); }, 3 * 4 * 9, 0,
+       4 * 3 * 36, 4 * 3 * 4, 0},
       {"add",
        [](Builder& b) {
          const NodeId x = single(b, "x", {8, 16});

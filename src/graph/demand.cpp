@@ -1,7 +1,7 @@
 #include "graph/demand.h"
 
 #include <algorithm>
-#include <numeric>
+#include <map>
 #include <set>
 
 namespace kw::graph {
@@ -192,19 +192,56 @@ Box concat_box(const Graph& graph, const Node& node, size_t which, const Box& bo
   return result;
 }
 
-// All elements of the windows asked for, without those that wide strides jump over.
-Box window_box(const Attrs& attrs, const Box& box) {
+// All of start + i * grid.step + k * shift.step. Those that leave the same rest when divided by the
+// grid's step lie on one grid, in runs that may overlap; those of different rests never meet.
+std::vector<Range> grid_ranges(int64_t start, const Range& grid, const Range& shift) {
+  std::map<int64_t, std::vector<Range>> by_rest;  // in steps of the grid
+  for (int64_t k = 0; k < shift.count; ++k) {
+    const int64_t first = start + k * shift.step;
+    std::vector<Range>& runs = by_rest[first % grid.step];
+    const Range run{first / grid.step, grid.count, 1};
+    if (runs.empty() || run.start > runs.back().last() + 1) {
+      runs.push_back(run);
+    } else {
+      runs.back().count = run.last() - runs.back().start + 1;
+    }
+  }
+  std::vector<Range> ranges;
+  for (const auto& [rest, runs] : by_rest)
+    for (const Range& run : runs)
+      ranges.push_back({run.start * grid.step + rest, run.count, grid.step});
+  return ranges;
+}
+
+// Where every rest has elements the ranges make one without steps.
+bool leaves_no_gap(const std::vector<Range>& ranges) {
+  int64_t low = ranges[0].start, high = ranges[0].last(), count = 0;
+  for (const Range& range : ranges) {
+    low = std::min(low, range.start);
+    high = std::max(high, range.last());
+    count += range.count;
+  }
+  return count == high - low + 1;
+}
+
+// The elements of all windows asked for, without those that wide strides jump over.
+std::vector<Box> window_boxes(const Attrs& attrs, const Box& box) {
   const auto dim = static_cast<size_t>(attrs.dims[0]);
   const Range &places = box[dim], &inside = box.back();
-  Box result(box.begin(), box.end() - 1);
-  const int64_t step = std::gcd(places.count > 1 ? places.step * attrs.steps[0] : 0,
-                                inside.count > 1 ? inside.step * attrs.steps[1] : 0);
-  Range& range = result[dim];
-  range.start = places.start * attrs.steps[0] + inside.start * attrs.steps[1];
+  if (places.count <= 0 || inside.count <= 0) return {};
+  const Range across{0, places.count, places.step * attrs.steps[0]};
+  const Range along{0, inside.count, inside.step * attrs.steps[1]};
+  const int64_t first = places.start * attrs.steps[0] + inside.start * attrs.steps[1];
   const int64_t last = places.last() * attrs.steps[0] + inside.last() * attrs.steps[1];
-  range.step = std::max<int64_t>(step, 1);
-  range.count = (last - range.start) / range.step + 1;
-  return result;
+  std::vector<Range> ranges = across.count >= along.count ? grid_ranges(first, across, along)
+                                                          : grid_ranges(first, along, across);
+  if (leaves_no_gap(ranges)) ranges = {{first, last - first + 1, 1}};
+  std::vector<Box> boxes;
+  for (const Range& range : ranges) {
+    boxes.emplace_back(box.begin(), box.end() - 1);
+    boxes.back()[dim] = range;
+  }
+  return boxes;
 }
 
 // Every window that may reach into the box.
@@ -250,8 +287,6 @@ Box movement_box(const Graph& graph, const Node& node, size_t which, const Box& 
         range.start = from[static_cast<size_t>(dim)].value() - 1 - range.last();
       }
       return result;
-    case Op::Window:
-      return window_box(attrs, box);
     case Op::Fold:
       return fold_box(attrs, from, box);
     case Op::Concat:
@@ -304,6 +339,8 @@ double demanded_elements(const Demand& demand, const Shape& shape) {
   return std::min(box_elements(demand, shape) + demand.gathered, total(shape));
 }
 
+namespace {
+
 Box input_box(const Graph& graph, const Node& node, size_t which, const Box& box) {
   const Shape& from = graph[node.inputs[which]].shape;
   Box result = box;
@@ -330,6 +367,13 @@ Box input_box(const Graph& graph, const Node& node, size_t which, const Box& box
     default:
       return whole_box(from);
   }
+}
+
+}  // namespace
+
+std::vector<Box> input_boxes(const Graph& graph, const Node& node, size_t which, const Box& box) {
+  if (node.op == Op::Window) return window_boxes(node.attrs, box);
+  return {input_box(graph, node, which, box)};
 }
 
 }  // namespace kw::graph

@@ -35,6 +35,6 @@ double demanded_elements(const Demand& demand, const Shape& shape);
 
 /// What input number `which` of `node` must provide for `box` of its result; an empty box: nothing.
 /// Ops that pick by index provide theirs as gathered and are not asked here.
-Box input_box(const Graph& graph, const Node& node, size_t which, const Box& box);
+std::vector<Box> input_boxes(const Graph& graph, const Node& node, size_t which, const Box& box);
 
 }  // namespace kw::graph
