@@ -148,6 +148,38 @@ void sum_rows(const Folding& f, const Lanes& x, int rows, Accumulators& state) {
   }
 }
 
+void choose_rows(const Folding& f, const Lanes& x, int rows, Accumulators& state) {
+  const double sign = sign_of(f);
+  const int w = state.width;
+  const auto raise_all = [w](const double* ends, std::vector<double>& most) {
+    for (int k = 0; k < w; ++k) raise(most[static_cast<size_t>(k)], ends[k]);
+  };
+  double t[kChunk], e[kChunk], ends[kChunk];
+  const auto raise_ends = [&](std::vector<double>& up, std::vector<double>& down) {
+    for (int k = 0; k < w; ++k) ends[k] = t[k] + e[k];
+    raise_all(ends, up);
+    for (int k = 0; k < w; ++k) ends[k] = t[k] - e[k];
+    raise_all(ends, down);
+  };
+  for (int r = 0; r < rows; ++r) {
+    const int at = r * w;
+    for (int k = 0; k < w; ++k) t[k] = sign * x.t[at + k];
+    for (int k = 0; k < w; ++k) {
+      double& most = state.t[static_cast<size_t>(k)];
+      most = t[k] > most || t[k] != t[k] ? t[k] : most;  // a NaN stays
+    }
+    if (!x.jumps) raise_all(t, state.certain);
+    if (f.in.a) {
+      std::copy_n(x.a + at, w, e);
+      raise_ends(state.a, state.down_a);
+    }
+    if (f.in.h) {
+      for (int k = 0; k < w; ++k) e[k] = x.h[at + k] + (f.in.a ? kPathFactor * x.a[at + k] : 0);
+      raise_ends(state.h, state.down_h);
+    }
+  }
+}
+
 }  // namespace
 
 Accumulators::Accumulators(int w) : width(w) {
@@ -194,6 +226,8 @@ void fold_rows(const Folding& f, const Lanes& x, int rows, Accumulators& state) 
   const int w = state.width;
   if (f.op == Op::Sum && !f.in.integer) {
     sum_rows(f, x, rows, state);
+  } else if (chooses(f) && !f.in.integer) {
+    choose_rows(f, x, rows, state);
   } else {
     for (int k = 0; k < rows * w; ++k) fold_one(f, x, k, static_cast<size_t>(k % w), state);
   }

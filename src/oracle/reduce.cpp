@@ -241,6 +241,26 @@ void Reduction::set_jumps(const Accumulators& state, size_t at, size_t s) {
   out_.hi[at] = stored_bound(std::max(hi, 0.0));
 }
 
+// Many results of a few elements each, as pools have, are better made side by side even when their
+// elements are neighbours: the first of the kept dims that are read last.
+template <class IsReduced>
+int side_by_side(const Extents& shape, IsReduced is_reduced) {
+  constexpr int64_t kFew = 32, kWanted = 64;
+  const int rank = static_cast<int>(shape.size());
+  int64_t reduced = 1, kept = 1;
+  for (int d = 0; d < rank; ++d) {
+    if (is_reduced(d)) reduced *= shape[static_cast<size_t>(d)];
+  }
+  if (reduced > kFew) return rank;
+  int first = rank;
+  for (int d = rank; d-- > 0 && kept < kWanted;) {
+    if (is_reduced(d)) continue;
+    kept *= shape[static_cast<size_t>(d)];
+    first = d;
+  }
+  return first;
+}
+
 }  // namespace
 
 ReduceLayout reduce_layout(const Node& node, const Extents& shape) {
@@ -248,12 +268,13 @@ ReduceLayout reduce_layout(const Node& node, const Extents& shape) {
   const auto is_reduced = [&](int d) {
     return std::find(node.attrs.dims.begin(), node.attrs.dims.end(), d) != node.attrs.dims.end();
   };
-  int inner = rank;  // dims from here on are kept
+  int inner = rank;  // kept dims from here on are read last
   for (int d = rank; d-- > 0;) {
     if (shape[static_cast<size_t>(d)] == 1) continue;
     if (is_reduced(d)) break;
     inner = d;
   }
+  if (inner == rank) inner = side_by_side(shape, is_reduced);
   ReduceLayout layout;
   const auto take = [&](int from, int to, bool reduced, int64_t& count) {
     for (int d = from; d < to; ++d) {
