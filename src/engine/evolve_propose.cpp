@@ -82,10 +82,23 @@ Status EvolveProposer::begin(const evolve::Order& order, const evolve::Archive& 
     return Done{};
   }
   evolve::Offer offer;
-  offer.candidate = KW_TRY(breeder_.breed(order, archive));
-  offer.exhausted = !offer.candidate;
-  if (offer.exhausted) offer.problem = "everything was tried";
+  if (order.only_this) {
+    offer.candidate = breeder_.tune(order, archive);
+  } else {
+    offer.candidate = KW_TRY(breeder_.breed(order, archive));
+    offer.exhausted = !offer.candidate;
+  }
+  if (!offer.candidate) offer.problem = "everything was tried";
   bred_[order.number] = std::move(offer);
+  return Done{};
+}
+
+Status EvolveProposer::settle() {
+  for (auto& [number, talk] : talks_) {
+    const llm::Outcome outcome = talk->answer.get();
+    KW_TRY(talk_->journal->exchange(talk->request.label, talk->request, outcome));
+  }
+  talks_.clear();
   return Done{};
 }
 

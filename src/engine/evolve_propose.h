@@ -59,6 +59,8 @@ class EvolveProposer : public evolve::Proposer {
 
   Status begin(const evolve::Order& order, const evolve::Archive& archive) override;
   Result<evolve::Offer> finish(const evolve::Order& order) override;
+  /// What is still in flight when an evolution ends before its time is waited for and paid for.
+  Status settle();
   /// That ended an order last.
   const std::optional<llm::Failure>& failure() const { return failure_; }
   const std::vector<stages::Attempt>& attempts() const { return attempts_; }

@@ -104,11 +104,15 @@ evolve::Settings Synthesis::evolve_settings() const {
   settings.mode = mode_of(asked.mode);
   settings.seed = order_seed_;
   settings.measures = judge_->measures();
-  settings.verifier = evolving_->verifier->name();
+  settings.verifier = evolve_verifier().name();
   if (!work_) return settings;
   for (const std::string& arm : asked.ensemble)
     settings.arms.push_back(evolve::parse_ensemble_lines(arm)->front().name());
   return settings;
+}
+
+evolve::Verifier& Synthesis::evolve_verifier() const {
+  return evolving_->readers ? evolving_->readers->verifier() : *evolving_->verifier;
 }
 
 Status Synthesis::open_evolution() {
@@ -129,6 +133,12 @@ Status Synthesis::open_evolution() {
     work.verifier = std::make_unique<evolve::MechanicalVerifier>(*work.judge);
   else
     work.verifier = std::make_unique<evolve::NoVerifier>();
+  if (!request_.evolve->readers.model.empty()) {
+    ReadersRequest readers{request_.evolve->readers, request_.models, reference_text_, order_seed_};
+    work.readers = KW_TRY(Readers::open(readers, *work.verifier, *run_,
+                                        work_ ? work_->session.get() : nullptr,
+                                        work_ ? work_->journal.get() : nullptr));
+  }
   work.journal = std::make_unique<RunEvents>(*run_);
   work.proposer = std::make_unique<EvolveProposer>(*work.breeder, KW_TRY(evolve_talk()));
   work.settings = evolve_settings();
@@ -154,7 +164,7 @@ Status Synthesis::evolve() {
   EvolveWork& work = *evolving_;
   evolve::Ports ports;
   ports.proposer = work.proposer.get();
-  ports.verifier = work.verifier.get();
+  ports.verifier = &evolve_verifier();
   ports.judge = work.judge.get();
   ports.journal = work.journal.get();
   ports.find = [this](const std::string& id) { return known_candidate(id); };
@@ -178,7 +188,12 @@ Status Synthesis::evolve() {
     report_.notes.push_back("this run went on otherwise than it began: " + change);
   for (const std::string& problem : work.breeder->problems())
     report_.warnings.push_back("a design could not be written: " + problem);
-  if (!why) return why.error();
+  if (!why) {
+    // What was spent is known for good, whatever ended it.
+    const Status settled = work.proposer->settle();
+    if (!settled) report_.warnings.push_back(settled.error().message);
+    return why.error();
+  }
   work.stopped = *why;
   search_end_ = seconds();
   return Done{};
@@ -241,6 +256,7 @@ Json Synthesis::evolution_json() const {
   const EvolveRequest& asked = *request_.evolve;
   json.set("verifiers", asked.verifiers).set("shape_info", asked.shape_info);
   json.set("profile_feedback", asked.profile_feedback);
+  if (!asked.readers.model.empty()) json.set("readers", scoreboard_of(*run_).json());
   json.set("unseen_baseline", "the first generated kernel");
   Json unseen = Json::array();
   for (const UnseenShape& shape : evolving_->unseen) unseen.push(to_json(shape));

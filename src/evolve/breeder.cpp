@@ -330,9 +330,28 @@ Result<std::optional<record::Candidate>> Breeder::breed(const Order& order,
     found = KW_TRY(anything(random, archive));
   }
   if (!found) return found;
-  found->stage = operator_name(used);
-  offered_.insert(found->id);
+  return std::optional(offered(*found, used, archive));
+}
+
+// A model's text stays a model's, whoever changed a value of it: nobody but the judge vouches for
+// it.
+record::Candidate Breeder::offered(record::Candidate found, Operator used, const Archive& archive) {
+  found.stage = operator_name(used);
+  for (const Entry& entry : archive.entries()) {
+    if (!entry.candidate.model.empty() && entry.candidate.text == found.text)
+      found.model = entry.candidate.model;
+  }
+  offered_.insert(found.id);
   return found;
+}
+
+std::optional<record::Candidate> Breeder::tune(const Order& order, const Archive& archive) {
+  Random random(hash64(std::to_string(order.number), seed_));
+  const Entry* parent = order.parents.empty() ? nullptr : archive.find(order.parents.front());
+  if (parent == nullptr) return std::nullopt;
+  const auto found = first_new(tuned(*parent, random), archive);
+  if (!found) return std::nullopt;
+  return offered(*found, Operator::Tune, archive);
 }
 
 }  // namespace kw::evolve

@@ -36,6 +36,8 @@ class Breeder {
   /// Nothing when nobody can think of a candidate that is not known. Where the operator itself
   /// gives none, others are tried; the candidate's `stage` says which one it was.
   Result<std::optional<record::Candidate>> breed(const Order& order, const Archive& archive);
+  /// Other values of the parent's tunables alone; nothing when all of them were tried.
+  std::optional<record::Candidate> tune(const Order& order, const Archive& archive);
 
   /// Designs that gave no usable module, and why.
   const std::vector<std::string>& problems() const { return problems_; }
@@ -74,6 +76,7 @@ class Breeder {
   Result<std::optional<record::Candidate>> anything(Random& random, const Archive& archive);
   Result<Candidates> by(Operator op, const Order& order, const Archive& archive, Random& random);
   std::optional<record::Candidate> first_new(const Candidates& list, const Archive& archive) const;
+  record::Candidate offered(record::Candidate found, Operator used, const Archive& archive);
 
   Designs& designs_;
   uint64_t seed_;

@@ -17,8 +17,9 @@
 namespace kw::evolve {
 namespace {
 
-constexpr int kMostRepairs = 2;  // of one candidate
-constexpr size_t kContext = 3;   // candidates shown beside the parents
+constexpr int kMostRepairs = 2;    // of one candidate
+constexpr size_t kContext = 3;     // candidates shown beside the parents
+constexpr int64_t kTuneEvery = 4;  // orders, where models alone write
 constexpr double kSpread = 1.5;  // an estimate beyond the best one times this is not worth hardware
 
 /// How often models are asked for what, once there is a kernel that is right; of 20.
@@ -116,12 +117,25 @@ void Evolution::order_model(Order& order, Random& random) const {
   }
 }
 
+// Models offer tunables and are told that somebody tries them: every now and then somebody does.
+const Entry* Evolution::to_tune(int64_t number, int island) const {
+  if (settings_.authors != Authors::Models || number % kTuneEvery != kTuneEvery - 1) return nullptr;
+  const Entry* best = state_.archive().best(island);
+  return best != nullptr && !best->candidate.model.empty() ? best : nullptr;
+}
+
 Order Evolution::next() const {
   Order order;
   order.number = state_.next_order();
   order.generation = state_.generation();
   order.island = static_cast<int>(order.number % settings_.islands);
   Random random(hash64("order " + std::to_string(order.number), settings_.seed));
+  if (const Entry* tunable = to_tune(order.number, order.island)) {
+    order.op = Operator::Tune;
+    order.parents = {tunable->candidate.id};
+    order.only_this = true;
+    return order;
+  }
   if (wants_model(order.number))
     order_model(order, random);
   else
@@ -191,8 +205,13 @@ std::vector<std::string> Evolution::worth_hardware() const {
     std::iter_swap(pool.begin() + static_cast<std::ptrdiff_t>(most) - 1, novel);
   }
   std::vector<std::string> ids;
+  // What everything is held against has to be known, however slow it looks.
+  const std::vector<Entry>& all = state_.archive().entries();
+  const bool first = settings_.measures && state_.first().empty() && !all.empty();
+  if (first && all.front().alive() && !all.front().judged) ids.push_back(all.front().candidate.id);
   for (const Entry* entry : pool) {
-    if (ids.size() < most) ids.push_back(entry->candidate.id);
+    const bool there = !ids.empty() && ids.front() == entry->candidate.id;
+    if (ids.size() < most && !there) ids.push_back(entry->candidate.id);
   }
   return ids;
 }

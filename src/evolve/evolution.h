@@ -45,6 +45,7 @@ class Evolution {
   void order_builtin(Order& order, Random& random) const;
   void order_model(Order& order, Random& random) const;
   bool wants_model(int64_t number) const;
+  const Entry* to_tune(int64_t number, int island) const;
   bool translating() const;
   Status retire();
   Status look(const std::string& id);

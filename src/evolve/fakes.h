@@ -124,6 +124,10 @@ class FakeProposer : public Proposer {
  private:
   Result<Offer> bred(const Order& order, const Archive& archive) {
     Offer offer;
+    if (order.only_this) {
+      offer.candidate = breeder_.tune(order, archive);
+      return offer;
+    }
     offer.candidate = KW_TRY(breeder_.breed(order, archive));
     offer.exhausted = !offer.candidate;
     return offer;

@@ -43,7 +43,8 @@ Json to_json(const Order& order) {
   json.set("order", order.number).set("generation", order.generation);
   json.set("island", order.island).set("operator", operator_name(order.op));
   json.set("arm", order.arm).set("parents", id_list(order.parents));
-  return json.set("context", id_list(order.context));
+  json.set("context", id_list(order.context));
+  return json.set("only_this", order.only_this);
 }
 
 Order order_from_json(const Json& json) {
@@ -55,6 +56,7 @@ Order order_from_json(const Json& json) {
   order.arm = json["arm"].as_string();
   order.parents = ids_of(json["parents"]);
   order.context = ids_of(json["context"]);
+  order.only_this = json["only_this"].as_bool();
   return order;
 }
 

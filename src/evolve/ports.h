@@ -51,6 +51,7 @@ struct Order {
   std::string arm;                   // of the ensemble; "": no model is asked
   std::vector<std::string> parents;  // ids, the one to change first
   std::vector<std::string> context;  // ids of others worth showing
+  bool only_this = false;            // without a model: nothing in place of this operator
 };
 Json to_json(const Order& order);
 Order order_from_json(const Json& json);

@@ -157,6 +157,11 @@ void State::begin(const Json& event) {
   settings_ = event;
   models_.set_arms(arms);
   islands_ = std::max(1, static_cast<int>(event["islands"].as_int(1)));
+  // Estimates and times are no one curve.
+  if (measures_ != event["measures"].as_bool()) {
+    curve_.clear();
+    first_.clear();
+  }
   measures_ = event["measures"].as_bool();
   exhausted_ = false;
   std::deque<Order> kept;
