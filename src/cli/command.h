@@ -52,6 +52,7 @@ std::string help_text(const std::string& section);
 
 int synthesize_command(const Args& args, Io& io);
 int evolve_command(const Args& args, Io& io);
+int tune_verifiers_command(const Args& args, Io& io);
 int resume_command(const Args& args, Io& io);
 int tune_command(const Args& args, Io& io);
 int run_command(const Args& args, Io& io);

@@ -205,6 +205,14 @@ constexpr OptionRow kEvolveOptions[] = {
     {"--no-transcripts", Takes::Nothing},
     {"--no-store-reference", Takes::Nothing},
 };
+constexpr OptionRow kTuneVerifiersOptions[] = {
+    {"--corpus", Takes::One},      {"--runs", Takes::One},         {"--verifier", Takes::One},
+    {"--model", Takes::One},       {"--second-model", Takes::One}, {"--verifier-prompts", Takes::One},
+    {"--generations", Takes::One}, {"--population", Takes::One},   {"--sample", Takes::One},
+    {"--in-flight", Takes::One},   {"--seed", Takes::One},         {"--reflect", Takes::Nothing},
+    {"--no-install", Takes::Nothing}, {"--out", Takes::One},       {"--resume", Takes::One},
+    {"--budget", Takes::One},      {"--record", Takes::One},       {"--replay", Takes::One},
+};
 constexpr OptionRow kResumeOptions[] = {
     {"--reference", Takes::One}, {"--time", Takes::One},   {"--candidates", Takes::One},
     {"--device", Takes::One},    {"--out", Takes::One},    {"--threads", Takes::One},
@@ -285,6 +293,7 @@ int gpu_profiled_call(const Args& args, Io& io) {
 constexpr Command kCommands[] = {
     {"synthesize", "", false, false, kSynthesizeOptions, synthesize_command},
     {"evolve", "TASK...", false, false, kEvolveOptions, evolve_command},
+    {"tune-verifiers", "", false, false, kTuneVerifiersOptions, tune_verifiers_command},
     {"resume", "RUN", true, false, kResumeOptions, resume_command},
     {"tune", "RUN", true, false, kTuneOptions, tune_command},
     {"run", "MODULE", true, false, kRunOptions, run_command},

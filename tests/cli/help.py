@@ -6,7 +6,7 @@ from harness import Harness
 
 h = Harness(sys.argv[1])
 GOLDEN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "golden")
-for name in ("main", "synthesize", "evolve", "resume", "tune", "run", "check", "import", "verify", "bench", "compare", "optimize", "calibrate", "eval", "screen", "profile", "roofline", "sass", "catalog", "lint", "describe", "mcp", "runs", "inspect", "diff", "gc", "demo", "doctor", "version"):
+for name in ("main", "synthesize", "evolve", "tune-verifiers", "resume", "tune", "run", "check", "import", "verify", "bench", "compare", "optimize", "calibrate", "eval", "screen", "profile", "roofline", "sass", "catalog", "lint", "describe", "mcp", "runs", "inspect", "diff", "gc", "demo", "doctor", "version"):
     words = ["help"] if name == "main" else ["help", name]
     done = h.run(*words)
     h.check(done.returncode == 0 and done.stderr == "", "help " + name, done)

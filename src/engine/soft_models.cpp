@@ -1,0 +1,21 @@
+#include "engine/soft_models.h"
+
+#include "llm/ledger.h"
+
+namespace kw::engine {
+
+stages::Answer answer_of(ModelSession& session) {
+  return [&session](const llm::ModelId& id, const llm::Request& request) {
+    return session.answer(id, request, llm::Watch{});
+  };
+}
+
+soft::Price price_of(ModelSession& session) {
+  return
+      [&session](const llm::ModelId& id, const llm::Request& request, const llm::Outcome& outcome) {
+        const llm::Config& config = session.client().config();
+        return llm::charge_of(request, outcome, config.price(id.provider, id.model)).usd;
+      };
+}
+
+}  // namespace kw::engine

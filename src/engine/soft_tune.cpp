@@ -1,0 +1,327 @@
+#include "engine/soft_tune.h"
+
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <map>
+
+#include "base/hash.h"
+#include "base/text.h"
+#include "engine/model_session.h"
+#include "engine/soft_corpus.h"
+#include "engine/soft_models.h"
+#include "os/disk.h"
+#include "os/files.h"
+#include "store/run_id.h"
+
+namespace kw::engine {
+namespace {
+
+constexpr const char* kSettingsFile = "/settings.json";
+constexpr uint64_t kMostJournalBytes = uint64_t{1} << 30;
+
+Result<std::vector<soft::Field>> fields_named(const std::string& word) {
+  if (word == "all") return std::vector<soft::Field>(soft::kFields.begin(), soft::kFields.end());
+  if (const auto field = soft::field_named(word)) return std::vector<soft::Field>{*field};
+  const std::vector<std::string> names = {"compile", "memory", "numerics", "all"};
+  return input_error(fmt::format("--verifier: there is no '{}'{}; verifiers: {}", word,
+                                 did_you_mean(word, names), join(names, ", ")));
+}
+
+/// What a folder is begun with.
+Json settings_json(const TuneVerifiersRequest& request) {
+  Json json = Json::object();
+  json.set("kernelwright", "tuning of verifiers 1").set("verifier", request.verifier);
+  json.set("corpus", request.corpus).set("model", request.models.model_id);
+  json.set("second_model", request.second_model).set("prompts", request.prompts);
+  json.set("generations", request.generations).set("population", request.population);
+  json.set("sample", request.sample).set("seed", request.seed);
+  return json.set("reflect", request.reflect);
+}
+
+/// The request as its folder says; only how long and for how much may be said anew.
+Status take_up(const std::string& folder, TuneVerifiersRequest& request) {
+  const Result<std::string> text = os::read_file(folder + kSettingsFile, uint64_t{1} << 20);
+  if (!text) return input_error(fmt::format("{} holds no tuning that could be resumed", folder));
+  const Json json = KW_TRY(Json::parse(*text));
+  if (json["kernelwright"].as_string() != "tuning of verifiers 1")
+    return input_error(fmt::format("{} holds no tuning that could be resumed", folder));
+  const std::string model = json["model"].as_string();
+  if (!request.models.model_id.empty() && request.models.model_id != model)
+    return input_error(
+        fmt::format("this tuning was begun with {}; votes of {} cannot be mixed with its votes",
+                    model.empty() ? "the default model" : model, request.models.model_id));
+  request.models.model_id = model;
+  request.verifier = json["verifier"].as_string();
+  request.corpus = json["corpus"].as_string();
+  request.prompts = json["prompts"].as_string();
+  if (request.second_model.empty()) request.second_model = json["second_model"].as_string();
+  request.generations = std::max(request.generations, json["generations"].as_int());
+  request.population = json["population"].as_int(3);
+  request.sample = json["sample"].as_int(32);
+  request.seed = static_cast<uint64_t>(json["seed"].as_int());
+  request.reflect = json["reflect"].as_bool();
+  return Done{};
+}
+
+Result<std::string> new_folder(const TuneVerifiersRequest& request) {
+  if (!request.out.empty()) {
+    if (os::exists(request.out) &&
+        (!os::is_directory(request.out) || !os::list_directory(request.out).empty()))
+      return input_error(fmt::format("{} is there already; --resume goes on in it", request.out));
+    return request.out;
+  }
+  const int64_t now = store::wall_clock();
+  return os::data_directory() + "/verifiers/" +
+         store::run_id(now, "verifiers",
+                       hash64(std::to_string(::getpid()), static_cast<uint64_t>(now)));
+}
+
+/// Rows of a file of JSON lines; a torn last one is left out.
+std::vector<Json> read_rows(const std::string& path) {
+  std::vector<Json> rows;
+  const Result<std::string> text = os::read_file(path, kMostJournalBytes);
+  if (!text) return rows;
+  for (const std::string_view line : split_lines(*text)) {
+    if (Result<Json> row = Json::parse(line)) rows.push_back(std::move(row).value());
+  }
+  return rows;
+}
+
+class Tuning {
+ public:
+  Tuning(TuneVerifiersRequest request, const TuneWatcher& watcher)
+      : request_(std::move(request)), watcher_(watcher) {}
+
+  Result<TuneVerifiersReport> run() {
+    if (!request_.resume.empty()) {
+      report_.folder = request_.resume;
+      KW_TRY(take_up(report_.folder, request_));
+    }
+    fields_ = KW_TRY(fields_named(request_.verifier));
+    instructions_ = KW_TRY(starting_instructions());
+    session_ = KW_TRY(ModelSession::open(request_.models, request_.seed));
+    const llm::Config& config = session_->client().config();
+    model_ = session_->plan().model(stages::Stage::Performance);
+    if (!request_.second_model.empty())
+      second_ = KW_TRY(llm::parse_model_id(request_.second_model, config));
+    if (second_ && second_->text() == model_.text())
+      return input_error("--second-model is the model itself: it must be another");
+    KW_TRY(session_->client().provider(model_.provider));
+    if (second_) KW_TRY(session_->client().provider(second_->provider));
+    KW_TRY(open_folder());
+    for (const soft::Field field : fields_)
+      KW_TRY(soft::split_corpus(corpus_, field, request_.seed, sample()));
+    if (watcher_) watcher_(terms(), true);
+    for (const soft::Field field : fields_) KW_TRY(tune_field(field));
+    KW_TRY(keep_calls());
+    KW_TRY(write_report());
+    return std::move(report_);
+  }
+
+ private:
+  size_t sample() const { return static_cast<size_t>(request_.sample); }
+
+  Result<std::map<soft::Field, std::string>> starting_instructions() const {
+    if (!request_.prompts.empty()) return soft::load_instructions(request_.prompts);
+    std::map<soft::Field, std::string> all;
+    for (const soft::Field field : soft::kFields) all[field] = soft::shipped_instructions(field);
+    return all;
+  }
+
+  Status open_folder() {
+    // The store goes on changing; a tuning must not.
+    const std::string kept = report_.folder + "/corpus.jsonl";
+    const bool again = !request_.resume.empty();
+    corpus_ =
+        KW_TRY(open_corpus(again && os::exists(kept) ? kept : request_.corpus, request_.runs));
+    report_.notes = corpus_.notes;
+    if (again) {
+      std::vector<llm::LedgerEntry> rows;
+      for (const Json& row : read_rows(report_.folder + "/calls.jsonl"))
+        rows.push_back(llm::ledger_entry_from_json(row));
+      session_->restore(rows);
+      return Done{};
+    }
+    report_.folder = KW_TRY(new_folder(request_));
+    KW_TRY(os::make_directories(report_.folder));
+    if (request_.corpus == "store")
+      KW_TRY(os::write_file(report_.folder + "/corpus.jsonl", corpus_text(corpus_)));
+    return os::write_file(report_.folder + kSettingsFile,
+                          settings_json(request_).dump(true) + "\n");
+  }
+
+  std::string terms() const {
+    const int64_t each = request_.sample * (request_.reflect ? 2 : 1);
+    const int64_t prompts = 1 + request_.generations * request_.population;
+    const int64_t most = static_cast<int64_t>(fields_.size()) *
+                         (2 * each * prompts + prompts - 1 + each * 2 * (second_ ? 2 : 1));
+    return fmt::format("{}: at most {} calls of {}{}, at most {} (--budget); {}", report_.folder,
+                       most, model_.text(), second_ ? " and " + second_->text() : "",
+                       llm::usd_text(request_.models.budget_usd.value_or(kDefaultBudget)),
+                       "what is found is kept, and --resume goes on with it");
+  }
+
+  /// Rows of the ledger that are new, so that a later session knows what was spent.
+  Status keep_calls() {
+    std::string lines;
+    for (const llm::LedgerEntry& row : session_->fresh_rows()) lines += to_json(row).dump() + "\n";
+    if (lines.empty()) return Done{};
+    return os::real_disk().append(report_.folder + "/calls.jsonl", lines);
+  }
+
+  soft::BallotPorts ports(soft::Field field, const std::string& journal) {
+    soft::BallotPorts ports;
+    ports.answer = answer_of(*session_);
+    ports.price = price_of(*session_);
+    ports.write = [this, journal](const Json& event) -> Status {
+      KW_TRY(os::real_disk().append(journal, event.dump() + "\n"));
+      return keep_calls();
+    };
+    if (watcher_) {
+      ports.watch = [this, field](size_t done, size_t all) {
+        watcher_(fmt::format("{}: vote {} of {}", soft::field_name(field), done, all), false);
+      };
+    }
+    return ports;
+  }
+
+  /// Cuts off what a killed session left of its last line.
+  static Status mend(const std::string& journal) {
+    const Result<std::string> text = os::read_file(journal, kMostJournalBytes);
+    if (!text || text->empty() || text->ends_with("\n")) return Done{};
+    const size_t end = text->rfind('\n');
+    return os::real_disk().truncate(journal, end == std::string::npos ? 0 : end + 1);
+  }
+
+  Status tune_field(soft::Field field) {
+    const std::string folder = report_.folder + "/" + soft::field_name(field);
+    KW_TRY(os::make_directories(folder));
+    const std::string journal = folder + "/journal.jsonl";
+    KW_TRY(mend(journal));
+    soft::TuneSettings settings;
+    settings.field = field;
+    settings.model = model_;
+    settings.second = second_;
+    settings.generations = static_cast<int>(request_.generations);
+    settings.population = static_cast<int>(request_.population);
+    settings.sample = sample();
+    settings.seed = request_.seed;
+    settings.reflect = request_.reflect;
+    settings.in_flight = static_cast<int>(request_.in_flight);
+    soft::Tuned tuned = KW_TRY(soft::tune(corpus_, settings, instructions_.at(field),
+                                          read_rows(journal), ports(field, journal)));
+    // Nothing was learnt and nothing can be: say so as the failure it is.
+    if (tuned.votes == 0 && tuned.failure) {
+      KW_TRY(keep_calls());
+      return tuned.failure->error().context("no question could be asked");
+    }
+    KW_TRY(keep_prompt(tuned));
+    report_.tuned.push_back(std::move(tuned));
+    return Done{};
+  }
+
+  static const soft::MetricRow* held_out(const soft::Tuned& tuned, const std::string& who) {
+    for (const soft::MetricRow& row : tuned.rows) {
+      if (row.where == "held-out" && (row.who == who || row.who.starts_with(who + " ")))
+        return &row;
+    }
+    return nullptr;
+  }
+
+  Status keep_prompt(const soft::Tuned& tuned) {
+    if (!tuned.better) return Done{};
+    const std::string name = soft::instruction_file(tuned.field);
+    KW_TRY(os::make_directories(report_.folder + "/prompts"));
+    KW_TRY(os::write_file(report_.folder + "/prompts/" + name, tuned.best.text));
+    const soft::MetricRow* before = held_out(tuned, "shipped");
+    const soft::MetricRow* after = held_out(tuned, "tuned");
+    if (!tuned.finished || before == nullptr || after == nullptr || !request_.install)
+      return Done{};
+    if (after->confusion.fitness() < before->confusion.fitness()) {
+      report_.warnings.push_back(fmt::format(
+          "{}: the tuned prompt is not better on tasks it never met, so it stays in its folder",
+          soft::field_name(tuned.field)));
+      return Done{};
+    }
+    const std::string folder = tuned_prompts_folder();
+    KW_TRY(os::make_directories(folder));
+    KW_TRY(os::write_file(folder + "/" + name, tuned.best.text));
+    KW_TRY(os::write_file(folder + "/" + replace_all(name, ".txt", ".json"),
+                          to_json(tuned).dump(true) + "\n"));
+    report_.installed.push_back(folder + "/" + name);
+    return Done{};
+  }
+
+  Status write_report() {
+    report_.cost = llm::cost_text(session_->client().ledger().totals());
+    for (const std::string& warning : session_->warnings()) report_.warnings.push_back(warning);
+    Json document = Json::object();
+    document.set("folder", report_.folder).set("finished", report_.finished());
+    document.set("model", model_.text()).set("cost", report_.cost);
+    document.set("second_model", second_ ? Json(second_->text()) : Json());
+    const llm::LedgerTotals totals = session_->client().ledger().totals();
+    document.set("calls", totals.calls).set("usd", totals.usd);
+    Json verifiers = Json::array();
+    for (const soft::Tuned& tuned : report_.tuned) verifiers.push(to_json(tuned));
+    document.set("verifiers", std::move(verifiers));
+    for (const auto& [name, list] :
+         {std::pair("notes", &report_.notes), std::pair("warnings", &report_.warnings),
+          std::pair("installed", &report_.installed)}) {
+      Json all = Json::array();
+      for (const std::string& one : *list) all.push(one);
+      document.set(name, std::move(all));
+    }
+    report_.document = std::move(document);
+    KW_TRY(os::write_file(report_.folder + "/scores.json", report_.document.dump(true) + "\n"));
+    return os::write_file(report_.folder + "/report.md", "```\n" + tune_text(report_) + "```\n");
+  }
+
+  TuneVerifiersRequest request_;
+  const TuneWatcher& watcher_;
+  TuneVerifiersReport report_;
+  std::vector<soft::Field> fields_;
+  std::map<soft::Field, std::string> instructions_;
+  soft::Corpus corpus_;
+  std::unique_ptr<ModelSession> session_;
+  llm::ModelId model_;
+  std::optional<llm::ModelId> second_;
+};
+
+}  // namespace
+
+bool TuneVerifiersReport::finished() const { return unfinished() == nullptr; }
+
+const soft::Tuned* TuneVerifiersReport::unfinished() const {
+  const auto found =
+      std::ranges::find_if(tuned, [](const soft::Tuned& one) { return !one.finished; });
+  return found == tuned.end() ? nullptr : &*found;
+}
+
+std::string tuned_prompts_folder() { return os::config_directory() + "/verifiers"; }
+
+Result<TuneVerifiersReport> tune_verifiers(TuneVerifiersRequest request,
+                                           const TuneWatcher& watcher) {
+  return Tuning(std::move(request), watcher).run();
+}
+
+std::string tune_text(const TuneVerifiersReport& report) {
+  std::string out;
+  for (const soft::Tuned& tuned : report.tuned) {
+    out += fmt::format("{} verifier: {}\n", soft::field_name(tuned.field), tuned.stopped);
+    out += soft::metrics_table(tuned.rows);
+    for (const soft::Rewriting& one : tuned.rewritings)
+      out +=
+          fmt::format("  generation {} prompt {}: {}\n", one.generation, one.number, one.outcome);
+    for (const std::string& note : tuned.notes) out += "  " + note + "\n";
+    out += "\n";
+  }
+  for (const std::string& note : report.notes) out += "note       " + note + "\n";
+  for (const std::string& warning : report.warnings) out += "warning    " + warning + "\n";
+  for (const std::string& path : report.installed) out += "installed  " + path + "\n";
+  out += fmt::format("cost       {}\nfolder     {}\n", report.cost, report.folder);
+  return out;
+}
+
+}  // namespace kw::engine

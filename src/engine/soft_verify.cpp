@@ -1,0 +1,159 @@
+#include "engine/soft_verify.h"
+
+#include <fmt/core.h>
+
+#include <cmath>
+#include <map>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "engine/soft_models.h"
+#include "engine/soft_tune.h"
+#include "os/files.h"
+#include "soft/panel.h"
+
+namespace kw::engine {
+namespace {
+
+constexpr const char* kOpinionEvent = "opinion";
+constexpr double kScoreSteps = 4;
+
+/// Coarse, so that among candidates that look about as good their times decide.
+double coarse(double score) { return std::round(score * kScoreSteps) / kScoreSteps; }
+
+/// Where opinions and what was said go.
+struct SoftRecords {
+  stages::Journal* journal = nullptr;
+  store::Run* run = nullptr;
+};
+
+/// Exchanges of a panel's threads, kept until the journal's own thread can write them down.
+class Talks {
+ public:
+  stages::Answer heard(stages::Answer answer) {
+    return [this, answer = std::move(answer)](const llm::ModelId& id, const llm::Request& request) {
+      llm::Outcome outcome = answer(id, request);
+      const std::lock_guard lock(mutex_);
+      talks_.emplace_back(request, outcome);
+      return outcome;
+    };
+  }
+  Status keep(stages::Journal& journal) {
+    std::vector<std::pair<llm::Request, llm::Outcome>> talks;
+    {
+      const std::lock_guard lock(mutex_);
+      talks.swap(talks_);
+    }
+    for (const auto& [request, outcome] : talks)
+      KW_TRY(journal.exchange(request.label, request, outcome));
+    return Done{};
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::pair<llm::Request, llm::Outcome>> talks_;
+};
+
+class SoftVerifier : public evolve::Verifier {
+ public:
+  SoftVerifier(evolve::Verifier& first, std::string reference, std::string model,
+               std::unique_ptr<Talks> talks, soft::Panel panel, SoftRecords records)
+      : first_(first),
+        reference_(std::move(reference)),
+        model_(std::move(model)),
+        talks_(std::move(talks)),
+        panel_(std::move(panel)),
+        records_(records) {}
+
+  std::string name() const override { return fmt::format("{}, then {}", first_.name(), model_); }
+
+  Result<evolve::Vote> vote(const record::Candidate& candidate) override {
+    evolve::Vote vote = KW_TRY(first_.vote(candidate));
+    if (!vote.seen.refused.empty()) return vote;
+    const soft::Opinion opinion = panel_.look({reference_, candidate.text});
+    KW_TRY(talks_->keep(*records_.journal));
+    Json event = to_json(opinion);
+    KW_TRY(records_.run->event(kOpinionEvent, event.set("id", candidate.id)));
+    vote.score *= coarse(opinion.score);
+    if (opinion.unpriced == 0) vote.usd = vote.usd.value_or(0) + opinion.usd;
+    if (!opinion.rejected) return vote;
+    vote.seen.refused = "all readers are sure that it is wrong";
+    vote.seen.detail = opinion.why();
+    return vote;
+  }
+
+ private:
+  evolve::Verifier& first_;
+  const std::string reference_, model_;
+  std::unique_ptr<Talks> talks_;
+  soft::Panel panel_;
+  const SoftRecords records_;
+};
+
+Result<std::map<soft::Field, std::string>> instructions_named(const std::string& folder) {
+  if (!folder.empty())
+    return soft::load_instructions(folder == "tuned" ? tuned_prompts_folder() : folder);
+  std::map<soft::Field, std::string> all;
+  for (const soft::Field field : soft::kFields) all[field] = soft::shipped_instructions(field);
+  return all;
+}
+
+soft::Opinion opinion_of(const Json& event) {
+  std::vector<soft::Vote> votes;
+  for (const Json& vote : event["votes"].items()) votes.push_back(soft::vote_from_json(vote));
+  soft::Opinion opinion = soft::aggregate(std::move(votes), {});
+  opinion.rejected = event["rejected"].as_bool();
+  return opinion;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Readers>> Readers::open(const ReadersRequest& request,
+                                               evolve::Verifier& first, store::Run& run,
+                                               ModelSession* session, stages::Journal* journal) {
+  auto readers = std::make_unique<Readers>();
+  if (session == nullptr) {
+    ModelOptions models = request.models;
+    models.model_id = request.options.model;
+    readers->session_ = KW_TRY(ModelSession::open(models, request.seed));
+    readers->session_->restore(past_calls(run));
+    readers->journal_ =
+        std::make_unique<RunJournal>(*readers->session_, request.models.transcripts);
+    KW_TRY(readers->journal_->attach(run));
+    session = readers->session_.get();
+    journal = readers->journal_.get();
+  }
+  const SoftVerifyOptions& options = request.options;
+  const llm::ModelId model = KW_TRY(llm::parse_model_id(options.model, session->client().config()));
+  KW_TRY(session->client().provider(model.provider));
+  std::vector<soft::Specialist> specialists;
+  for (const auto& [field, text] : KW_TRY(instructions_named(options.prompts)))
+    specialists.push_back({field, text, model});
+  soft::AskOptions ask;
+  ask.reflect = options.reflect;
+  soft::Policy policy;
+  policy.reject = options.reject;
+  auto talks = std::make_unique<Talks>();
+  soft::Panel panel(std::move(specialists), ask, policy, talks->heard(answer_of(*session)),
+                    price_of(*session));
+  readers->verifier_ =
+      std::make_unique<SoftVerifier>(first, request.reference, model.text(), std::move(talks),
+                                     std::move(panel), SoftRecords{journal, &run});
+  return readers;
+}
+
+soft::Scoreboard scoreboard_of(const store::Run& run) {
+  soft::Scoreboard board;
+  for (const record::Event& event : run.events()) {
+    if (event.kind == kOpinionEvent)
+      board.opinion(event.data["id"].as_string(), opinion_of(event.data));
+  }
+  for (const record::Candidate& candidate : run.candidates()) {
+    if (const auto fate = soft::fate_of(run.judgement(candidate.id)))
+      board.judged(candidate.id, *fate);
+  }
+  return board;
+}
+
+}  // namespace kw::engine

@@ -1,0 +1,46 @@
+// Readers before hardware: what a compiler and the virtual GPU let through is put before language
+// models, whose votes order candidates and, where that is allowed, keep some from being judged.
+// Every opinion is an event of the run, and is held against the judge's verdicts afterwards.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "engine/model_journal.h"
+#include "engine/model_session.h"
+#include "engine/soft_options.h"
+#include "evolve/ports.h"
+#include "soft/scoreboard.h"
+#include "stages/ports.h"
+#include "store/run.h"
+
+namespace kw::engine {
+
+struct ReadersRequest {
+  SoftVerifyOptions options;
+  ModelOptions models;    // budget and cassettes
+  std::string reference;  // source of what must be computed
+  uint64_t seed = 0;
+};
+
+class Readers {
+ public:
+  /// `first` decides what readers are asked about at all. With a session and its journal they are
+  /// part of that, else they have their own, whose calls are events of the run too. Borrows all but
+  /// the request. Errors: the model, its key, the folder of prompts.
+  static Result<std::unique_ptr<Readers>> open(const ReadersRequest& request,
+                                               evolve::Verifier& first, store::Run& run,
+                                               ModelSession* session, stages::Journal* journal);
+
+  evolve::Verifier& verifier() { return *verifier_; }
+
+ private:
+  std::unique_ptr<ModelSession> session_;
+  std::unique_ptr<RunJournal> journal_;
+  std::unique_ptr<evolve::Verifier> verifier_;
+};
+
+/// Opinions of all sessions of a run against its verdicts.
+soft::Scoreboard scoreboard_of(const store::Run& run);
+
+}  // namespace kw::engine

@@ -1,0 +1,94 @@
+#include "soft/metrics.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+namespace kw::soft {
+namespace {
+
+double share(int64_t part, int64_t whole) {
+  return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
+}
+
+double harmonic(double one, double other) {
+  return one + other == 0 ? 0 : 2 * one * other / (one + other);
+}
+
+}  // namespace
+
+void Confusion::add(bool right, bool defensive, Call call) {
+  if (call == Call::None) {
+    ++(right ? silent_right : silent_wrong);
+  } else if (right) {
+    ++(call == Call::Right ? cleared : slandered);
+    if (call == Call::Wrong && defensive) ++careful;
+  } else {
+    ++(call == Call::Wrong ? caught : missed);
+  }
+}
+
+Confusion& Confusion::operator+=(const Confusion& other) {
+  caught += other.caught;
+  missed += other.missed;
+  cleared += other.cleared;
+  slandered += other.slandered;
+  careful += other.careful;
+  silent_wrong += other.silent_wrong;
+  silent_right += other.silent_right;
+  return *this;
+}
+
+double Confusion::accuracy() const { return share(caught + cleared, all()); }
+double Confusion::precision() const { return share(caught, caught + slandered); }
+double Confusion::recall() const { return share(caught, wrong()); }
+double Confusion::f1() const { return harmonic(precision(), recall()); }
+double Confusion::fitness() const {
+  return harmonic(share(caught, caught + slandered + careful), recall());
+}
+
+Json to_json(const Confusion& confusion) {
+  Json json = Json::object();
+  json.set("modules", confusion.all()).set("accuracy", confusion.accuracy());
+  json.set("precision", confusion.precision()).set("recall", confusion.recall());
+  json.set("f1", confusion.f1()).set("fitness", confusion.fitness());
+  Json cells = Json::object();
+  cells.set("caught", confusion.caught).set("missed", confusion.missed);
+  cells.set("cleared", confusion.cleared).set("slandered", confusion.slandered);
+  cells.set("slandered_careful", confusion.careful);
+  cells.set("silent_wrong", confusion.silent_wrong).set("silent_right", confusion.silent_right);
+  return json.set("confusion", std::move(cells));
+}
+
+std::string confusion_text(const Confusion& one) {
+  return fmt::format(
+      "accuracy {:.2f}, precision {:.2f}, recall {:.2f}, F1 {:.2f} ({} of {} faults caught, {} of "
+      "{} right ones called wrong, {} of these for careful code, {} without an answer)",
+      one.accuracy(), one.precision(), one.recall(), one.f1(), one.caught, one.wrong(),
+      one.slandered, one.right(), one.careful, one.silent());
+}
+
+std::string metrics_table(const std::vector<MetricRow>& rows) {
+  size_t who = 8, where = 8;
+  for (const MetricRow& row : rows) {
+    who = std::max(who, row.who.size());
+    where = std::max(where, row.where.size());
+  }
+  std::string out = fmt::format(
+      "{:<{}}  {:<{}}  modules  accuracy  precision  recall    F1  caught  missed  cleared  "
+      "slandered  careful  silent       cost\n",
+      "verifier", who, "on", where);
+  for (const MetricRow& row : rows) {
+    const Confusion& one = row.confusion;
+    out += fmt::format(
+        "{:<{}}  {:<{}}  {:>7}  {:>8.3f}  {:>9.3f}  {:>6.3f}  {:>4.2f}  {:>6}  {:>6}  {:>7}  {:>9} "
+        " "
+        "{:>7}  {:>6}  {:>9}\n",
+        row.who, who, row.where, where, one.all(), one.accuracy(), one.precision(), one.recall(),
+        one.f1(), one.caught, one.missed, one.cleared, one.slandered, one.careful, one.silent(),
+        fmt::format("${:.4f}", row.usd));
+  }
+  return out;
+}
+
+}  // namespace kw::soft

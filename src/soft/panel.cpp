@@ -1,0 +1,166 @@
+#include "soft/panel.h"
+
+#include <fmt/core.h>
+
+#include <thread>
+
+#include "base/text.h"
+#include "llm/request.h"
+#include "os/files.h"
+#include "soft/shown.h"
+#include "stages/prompts.h"
+
+namespace kw::soft {
+namespace {
+
+constexpr size_t kMostReferenceBytes = 20'000, kMostModuleBytes = 120'000;
+
+int64_t line_count(const std::string& text) {
+  return static_cast<int64_t>(split_lines(text).size());
+}
+
+/// Why a reply cannot be read at all; "" when it can.
+std::string unreadable(const llm::Reply& reply) {
+  if (reply.stop == llm::StopReason::Length) return "the answer was cut by its length limit";
+  if (reply.stop == llm::StopReason::Refusal) return "the model refused";
+  return "";
+}
+
+void read_answer(const llm::Reply& reply, int64_t lines, Vote& vote) {
+  const std::string problem = unreadable(reply);
+  Result<Vote> parsed = problem.empty() ? parse_vote(vote.field, reply.text, lines)
+                                        : Result<Vote>(input_error(problem));
+  if (!parsed) {
+    vote.call = Call::None;
+    vote.confidence = 0;
+    vote.reasons.clear();
+    vote.abstained = parsed.error().message;
+    return;
+  }
+  vote.call = parsed->call;
+  vote.confidence = parsed->confidence;
+  vote.reasons = std::move(parsed->reasons);
+  vote.abstained = std::move(parsed->abstained);
+}
+
+/// One exchange, charged to the vote. Nothing when it failed.
+std::optional<llm::Reply> exchange(const llm::ModelId& model, const llm::Request& request,
+                                   const stages::Answer& answer, const Price& price, Asked& asked) {
+  const llm::Outcome outcome = answer(model, request);
+  const bool known_before = asked.vote.calls == 0 || asked.vote.usd.has_value();
+  const std::optional<double> cost = price ? price(model, request, outcome) : std::nullopt;
+  ++asked.vote.calls;
+  asked.vote.usd =
+      known_before && cost ? std::optional(asked.vote.usd.value_or(0) + *cost) : std::nullopt;
+  asked.vote.seconds += outcome ? outcome->latency_seconds : outcome.failure().latency_seconds;
+  if (outcome) return *outcome;
+  asked.failure = outcome.failure();
+  return std::nullopt;
+}
+
+/// Failures that the next module would meet as well.
+bool lasting(const llm::Failure& failure) {
+  return !failure.passing() && failure.kind != llm::FailureKind::TooLarge &&
+         failure.kind != llm::FailureKind::Refused &&
+         failure.kind != llm::FailureKind::InvalidReply;
+}
+
+}  // namespace
+
+llm::Request question(const Specialist& specialist, const Case& one, const AskOptions& options) {
+  llm::Request request;
+  request.model = specialist.model.model;
+  request.system.push_back({stages::prompt("verify_rules"), llm::Cache::No});
+  request.system.push_back({specialist.instructions, llm::Cache::Mark});
+  const std::string module =
+      stages::shortened(numbered(shown_module(one.module)), kMostModuleBytes);
+  request.messages.push_back(llm::user_message(stages::prompt(
+      "verify_case",
+      {{"reference", stages::data("python", stages::shortened(one.reference, kMostReferenceBytes))},
+       {"module", stages::data("cuda", module)}})));
+  request.max_tokens = options.max_tokens;
+  request.label = fmt::format("verify {}", field_name(specialist.field));
+  return request;
+}
+
+Asked ask(const Specialist& specialist, const Case& one, const AskOptions& options,
+          const stages::Answer& answer, const Price& price) {
+  Asked asked;
+  asked.vote.field = specialist.field;
+  const int64_t lines = line_count(one.module);
+  llm::Request request = question(specialist, one, options);
+  std::optional<llm::Reply> reply = exchange(specialist.model, request, answer, price, asked);
+  if (!reply) {
+    asked.vote.abstained = asked.failure->error().message;
+    return asked;
+  }
+  read_answer(*reply, lines, asked.vote);
+  if (!options.reflect || asked.vote.call == Call::None) return asked;
+  request.messages.push_back(llm::assistant_message(*reply));
+  request.messages.push_back(llm::user_message(stages::prompt("verify_reflect")));
+  request.label += " again";
+  reply = exchange(specialist.model, request, answer, price, asked);
+  // The first answer stands when the second cannot be had.
+  if (reply) read_answer(*reply, lines, asked.vote);
+  return asked;
+}
+
+std::string shipped_instructions(Field field) {
+  return stages::prompt(fmt::format("verify_{}", field_name(field)));
+}
+
+std::string instruction_file(Field field) {
+  return fmt::format("verify_{}.txt", field_name(field));
+}
+
+Result<std::map<Field, std::string>> load_instructions(const std::string& folder) {
+  if (!os::is_directory(folder)) return input_error(fmt::format("there is no folder {}", folder));
+  std::map<Field, std::string> all;
+  bool found = false;
+  for (const Field field : kFields) {
+    const std::string path = folder + "/" + instruction_file(field);
+    if (!os::exists(path)) {
+      all[field] = shipped_instructions(field);
+      continue;
+    }
+    found = true;
+    all[field] = KW_TRY(os::read_file(path, kMostInstructionBytes));
+    if (trim(all[field]).empty()) return input_error(path + " is empty");
+  }
+  if (!found)
+    return input_error(fmt::format(
+        "{} holds none of verify_compile.txt, verify_memory.txt, verify_numerics.txt", folder));
+  return all;
+}
+
+Panel::Panel(std::vector<Specialist> specialists, AskOptions options, Policy policy,
+             stages::Answer answer, Price price)
+    : specialists_(std::move(specialists)),
+      options_(options),
+      policy_(policy),
+      answer_(std::move(answer)),
+      price_(std::move(price)) {}
+
+Opinion Panel::look(const Case& one) {
+  std::vector<Asked> asked(specialists_.size());
+  {
+    std::vector<std::jthread> threads;
+    for (size_t i = 0; i < specialists_.size(); ++i) {
+      asked[i].vote.field = specialists_[i].field;
+      if (!silenced_.empty()) {
+        asked[i].vote.abstained = silenced_;
+        continue;
+      }
+      threads.emplace_back(
+          [&, i] { asked[i] = ask(specialists_[i], one, options_, answer_, price_); });
+    }
+  }
+  std::vector<Vote> votes;
+  for (Asked& each : asked) {
+    if (each.failure && lasting(*each.failure)) silenced_ = each.failure->error().message;
+    votes.push_back(std::move(each.vote));
+  }
+  return aggregate(std::move(votes), policy_);
+}
+
+}  // namespace kw::soft

@@ -1,0 +1,73 @@
+#include "soft/scoreboard.h"
+
+#include "soft/corpus.h"
+
+namespace kw::soft {
+
+std::optional<Fate> fate_of(const Json& verdict) {
+  const std::string& word = verdict["verdict"].as_string();
+  if (word == "passed") return Fate{true, ""};
+  if (word == "crashed") return Fate{false, "vgpu"};
+  if (word != "rejected" && word != "wrong") return std::nullopt;
+  const std::string& stage = verdict["stage"].as_string();
+  // Too slow, or caught at cheating: neither is what a reader was asked.
+  if (stage == "timing" || stage == "audit") return std::nullopt;
+  return Fate{false, stage.empty() ? "numerics" : stage};
+}
+
+void Scoreboard::opinion(const std::string& id, Opinion opinion) {
+  opinions_[id] = std::move(opinion);
+}
+
+void Scoreboard::judged(const std::string& id, const Fate& fate) { fates_[id] = fate; }
+
+size_t Scoreboard::open() const {
+  size_t count = 0;
+  for (const auto& [id, opinion] : opinions_) count += fates_.contains(id) ? 0 : 1;
+  return count;
+}
+
+std::vector<MetricRow> Scoreboard::rows() const {
+  std::map<Field, MetricRow> fields;
+  MetricRow panel;
+  panel.who = "panel";
+  panel.where = "judged";
+  for (const auto& [id, opinion] : opinions_) {
+    const auto fate = fates_.find(id);
+    if (fate == fates_.end()) continue;
+    Entry entry;
+    entry.right = fate->second.right;
+    entry.stage = fate->second.stage;
+    panel.confusion.add(entry.right, false, opinion.call());
+    panel.usd += opinion.usd;
+    panel.seconds += opinion.seconds;
+    for (const Vote& vote : opinion.votes) {
+      const std::optional<bool> right = label(entry, vote.field);
+      if (!right) continue;
+      MetricRow& row = fields[vote.field];
+      row.who = field_name(vote.field);
+      row.where = "judged";
+      row.confusion.add(*right, false, vote.call);
+      row.usd += vote.usd.value_or(0);
+      row.seconds += vote.seconds;
+    }
+  }
+  std::vector<MetricRow> rows;
+  for (auto& [field, row] : fields) rows.push_back(std::move(row));
+  if (!opinions_.empty()) rows.push_back(std::move(panel));
+  return rows;
+}
+
+Json Scoreboard::json() const {
+  Json json = Json::object();
+  json.set("opinions", static_cast<int64_t>(opinions()));
+  json.set("never_judged", static_cast<int64_t>(open()));
+  Json list = Json::array();
+  for (const MetricRow& row : rows()) {
+    Json one = to_json(row.confusion);
+    list.push(one.set("verifier", row.who).set("usd", row.usd).set("seconds", row.seconds));
+  }
+  return json.set("verifiers", std::move(list));
+}
+
+}  // namespace kw::soft

@@ -1,0 +1,340 @@
+#include "soft/tune.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "base/hash.h"
+#include "base/random.h"
+#include "base/text.h"
+#include "os/interrupt.h"
+#include "soft/shown.h"
+#include "stages/prompts.h"
+#include "stages/source.h"
+
+namespace kw::soft {
+namespace {
+
+constexpr size_t kMostTunedBytes = 6000, kShownMistakes = 4, kMostShownBytes = 9000;
+
+std::string mistake_text(const Score::Mistake& mistake, Field field) {
+  const Entry& entry = *mistake.entry;
+  const bool right = label(entry, field).value_or(true);
+  std::string said = "gave no answer that can be read";
+  if (mistake.vote.call == Call::Right) said = "called it right";
+  if (mistake.vote.call == Call::Wrong) {
+    said = "called it wrong";
+    for (const Reason& reason : mistake.vote.reasons)
+      said += fmt::format("; line {}: {}", reason.line, reason.why);
+  }
+  std::string truth = "it is wrong: " + entry.reason;
+  if (right) truth = entry.right ? "it is right" : "it is right in this field";
+  if (entry.defensive()) truth += ", and only more careful than it must be";
+  return fmt::format(
+      "What it said: {}\nWhat was found out: {}\n{}\n",
+      stages::data("data", stages::shortened(said, 1500)), stages::data("data", truth),
+      stages::data("cuda",
+                   stages::shortened(numbered(shown_module(entry.module)), kMostShownBytes)));
+}
+
+/// The instructions of an answer. The Error says why there are none.
+Result<std::string> read_instructions(const std::string& answer, const Corpus& corpus) {
+  const std::vector<stages::Block> blocks = stages::fenced_blocks(answer);
+  if (blocks.empty()) return input_error("the answer holds no fenced block");
+  const stages::Block& last = blocks.back();
+  if (!last.closed) return input_error("the answer ends inside its block");
+  const std::string text(trim(last.text));
+  if (text.empty()) return input_error("the instructions are empty");
+  if (text.size() > kMostTunedBytes)
+    return input_error(fmt::format("{} characters are more than {}", text.size(), kMostTunedBytes));
+  for (const Entry& entry : corpus.entries) {
+    if (text.find(entry.task) != std::string::npos)
+      return input_error(fmt::format("they speak of one task ({})", entry.task));
+  }
+  return text + "\n";
+}
+
+struct Scored {
+  Prompt prompt;
+  Score train;
+  std::optional<Score> guard;
+};
+
+class Tuner {
+ public:
+  Tuner(const Corpus& corpus, const TuneSettings& settings, const BallotPorts& ports, Split split)
+      : corpus_(corpus),
+        settings_(settings),
+        ports_(ports),
+        split_(std::move(split)),
+        ballot_(ports, {settings.reflect, 8192}, settings.in_flight) {}
+
+  void restore(const Json& event) {
+    ballot_.restore(event);
+    if (event["event"].as_string() != "rewriting") return;
+    rewritten_[{static_cast<int>(event["generation"].as_int()),
+                static_cast<int>(event["number"].as_int())}] = event;
+  }
+
+  Result<Tuned> run(const std::string& shipped) {
+    tuned_.field = settings_.field;
+    tuned_.shipped.text = shipped;
+    tuned_.best = tuned_.shipped;
+    KW_TRY(go());
+    tuned_.votes = ballot_.votes();
+    if (tuned_.stopped.empty()) tuned_.stopped = ballot_.stopped();
+    tuned_.failure = ballot_.failure();
+    if (!tuned_.failure) tuned_.failure = failure_;
+    tuned_.better = tuned_.best.id() != tuned_.shipped.id();
+    return std::move(tuned_);
+  }
+
+ private:
+  Specialist specialist(const Prompt& prompt, const llm::ModelId& model) const {
+    return {settings_.field, prompt.text, model};
+  }
+
+  Result<std::optional<Score>> score(const Prompt& prompt, const std::vector<const Entry*>& entries,
+                                     const llm::ModelId& model) {
+    std::optional<Score> score = KW_TRY(ballot_.score(specialist(prompt, model), entries));
+    if (score && counted_.insert(prompt.id() + model.text() + entries.front()->id).second)
+      tuned_.usd += score->usd;
+    return score;
+  }
+
+  void row(const std::string& who, const char* where, const Score& score) {
+    tuned_.rows.push_back({who, where, score.confusion, score.usd, score.seconds});
+    if (score.unpriced > 0)
+      tuned_.notes.push_back(
+          fmt::format("{} on {}: {} votes of unknown cost", who, where, score.unpriced));
+  }
+
+  Status go() {
+    const std::optional<Score> train = KW_TRY(score(tuned_.shipped, split_.train, settings_.model));
+    if (!train) return Done{};
+    row("shipped", "train", *train);
+    if (train->confusion.silent() == train->confusion.all()) {
+      tuned_.stopped = fmt::format(
+          "{} gave no usable answer to any of {} questions, so there is nothing to learn from; the "
+          "first: {}",
+          settings_.model.text(), train->confusion.all(), train->first_silence);
+      return Done{};
+    }
+    const std::optional<Score> guard = KW_TRY(score(tuned_.shipped, split_.guard, settings_.model));
+    if (!guard) return Done{};
+    row("shipped", "guard", *guard);
+    pool_.push_back({tuned_.shipped, *train, *guard});
+    for (int generation = 1; generation <= settings_.generations; ++generation) {
+      for (int number = 1; number <= settings_.population; ++number) {
+        KW_TRY(breed(generation, number));
+        if (!tuned_.stopped.empty() || !ballot_.stopped().empty()) return report_best();
+      }
+    }
+    KW_TRY(report_best());
+    return report_held_out();
+  }
+
+  Status report_best() {
+    if (champion_ == 0) return Done{};
+    row("tuned", "train", pool_[champion_].train);
+    row("tuned", "guard", *pool_[champion_].guard);
+    return Done{};
+  }
+
+  Status report_held_out() {
+    std::vector<llm::ModelId> models = {settings_.model};
+    if (settings_.second) models.push_back(*settings_.second);
+    for (const llm::ModelId& model : models) {
+      const std::string behind = models.size() > 1 ? " " + model.text() : "";
+      std::vector<std::pair<std::string, const Prompt*>> prompts = {{"shipped", &tuned_.shipped}};
+      if (champion_ != 0) prompts.emplace_back("tuned", &tuned_.best);
+      for (const auto& [name, prompt] : prompts) {
+        const std::optional<Score> held = KW_TRY(score(*prompt, split_.held_out, model));
+        if (!held) return Done{};
+        row(name + behind, "held-out", *held);
+      }
+    }
+    tuned_.finished = true;
+    tuned_.stopped = "all generations are done";
+    return Done{};
+  }
+
+  /// The champion by turns with the best of the others: what is second best may be so elsewhere.
+  size_t parent(int number) const {
+    size_t other = champion_;
+    for (size_t i = 0; i < pool_.size(); ++i) {
+      if (i == champion_) continue;
+      if (other == champion_ ||
+          pool_[i].train.confusion.fitness() > pool_[other].train.confusion.fitness())
+        other = i;
+    }
+    return number % 2 == 1 ? champion_ : other;
+  }
+
+  llm::Request rewriting_request(const Scored& parent, int generation, int number) const {
+    std::vector<Score::Mistake> mistakes = parent.train.mistakes;
+    const uint64_t seed = hash64(fmt::format("{} {}", generation, number), settings_.seed);
+    std::ranges::stable_sort(
+        mistakes, {}, [seed](const Score::Mistake& one) { return hash64(one.entry->id, seed); });
+    std::string shown;
+    for (size_t i = 0; i < mistakes.size() && i < kShownMistakes; ++i)
+      shown += mistake_text(mistakes[i], settings_.field) + "\n";
+    if (shown.empty()) shown = "None: all of its votes were right.\n";
+    llm::Request request;
+    request.model = settings_.model.model;
+    request.messages.push_back(llm::user_message(
+        stages::prompt("verify_tune", {{"field", field_name(settings_.field)},
+                                       {"instructions", stages::data("text", parent.prompt.text)},
+                                       {"count", std::to_string(parent.train.confusion.all())},
+                                       {"scores", confusion_text(parent.train.confusion)},
+                                       {"mistakes", shown},
+                                       {"most", std::to_string(kMostTunedBytes)}})));
+    request.label =
+        fmt::format("rewrite {} {}.{}", field_name(settings_.field), generation, number);
+    return request;
+  }
+
+  /// The event of this rewriting, from the journal or from the model; nothing when that failed.
+  Result<std::optional<Json>> rewritten(size_t parent, int generation, int number) {
+    const auto known = rewritten_.find({generation, number});
+    if (known != rewritten_.end()) return std::optional(known->second);
+    const llm::Request request = rewriting_request(pool_[parent], generation, number);
+    const llm::Outcome outcome = ports_.answer(settings_.model, request);
+    if (!outcome) {
+      failure_ = outcome.failure();
+      tuned_.stopped = os::interrupted() ? "interrupted" : outcome.failure().error().message;
+      return std::optional<Json>();
+    }
+    Json event = Json::object();
+    event.set("event", "rewriting").set("generation", generation).set("number", number);
+    event.set("parent", pool_[parent].prompt.id());
+    const std::optional<double> usd =
+        ports_.price ? ports_.price(settings_.model, request, outcome) : std::nullopt;
+    event.set("usd", usd ? Json(*usd) : Json());
+    const Result<std::string> text = read_instructions(outcome->text, corpus_);
+    text ? event.set("text", *text) : event.set("problem", text.error().message);
+    KW_TRY(ports_.write(event));
+    return std::optional(std::move(event));
+  }
+
+  Status breed(int generation, int number) {
+    const std::optional<Json> event = KW_TRY(rewritten(parent(number), generation, number));
+    if (!event) return Done{};
+    tuned_.usd += (*event)["usd"].as_double();
+    Rewriting rewriting;
+    rewriting.generation = generation;
+    rewriting.number = number;
+    if (!(*event)["text"].is_string()) {
+      rewriting.outcome = "no instructions: " + (*event)["problem"].as_string();
+      tuned_.rewritings.push_back(std::move(rewriting));
+      return Done{};
+    }
+    Prompt prompt{(*event)["text"].as_string(), (*event)["parent"].as_string(), generation, number};
+    rewriting.prompt = prompt.id();
+    const bool known = std::ranges::any_of(
+        pool_, [&](const Scored& one) { return one.prompt.id() == prompt.id(); });
+    if (known) {
+      rewriting.outcome = "the same as one before";
+    } else {
+      KW_TRY(prove(std::move(prompt), rewriting));
+    }
+    tuned_.rewritings.push_back(std::move(rewriting));
+    return Done{};
+  }
+
+  Status prove(Prompt prompt, Rewriting& rewriting) {
+    const std::optional<Score> train = KW_TRY(score(prompt, split_.train, settings_.model));
+    if (!train) {
+      rewriting.outcome = "not scored";
+      return Done{};
+    }
+    rewriting.train = train->confusion;
+    pool_.push_back({std::move(prompt), *train, std::nullopt});
+    const Scored& champion = pool_[champion_];
+    const double before = champion.train.confusion.fitness();
+    if (train->confusion.fitness() <= before) {
+      rewriting.outcome =
+          fmt::format("no better: {:.3f} after {:.3f}", train->confusion.fitness(), before);
+      return Done{};
+    }
+    pool_.back().guard = KW_TRY(score(pool_.back().prompt, split_.guard, settings_.model));
+    if (!pool_.back().guard) {
+      rewriting.outcome = "not scored";
+      return Done{};
+    }
+    rewriting.guard = pool_.back().guard->confusion;
+    const double guard = rewriting.guard->fitness(), held = champion.guard->confusion.fitness();
+    if (guard < held) {
+      rewriting.outcome = fmt::format(
+          "learnt by heart: better where it was bred ({:.3f} after {:.3f}), worse where it was not "
+          "({:.3f} after {:.3f})",
+          train->confusion.fitness(), before, guard, held);
+      return Done{};
+    }
+    rewriting.outcome =
+        fmt::format("better: {:.3f} after {:.3f}", train->confusion.fitness(), before);
+    champion_ = pool_.size() - 1;
+    tuned_.best = pool_[champion_].prompt;
+    return Done{};
+  }
+
+  const Corpus& corpus_;
+  const TuneSettings& settings_;
+  const BallotPorts& ports_;
+  const Split split_;
+  Ballot ballot_;
+  std::map<std::pair<int, int>, Json> rewritten_;
+  std::vector<Scored> pool_;
+  size_t champion_ = 0;
+  std::set<std::string> counted_;
+  std::optional<llm::Failure> failure_;
+  Tuned tuned_;
+};
+
+}  // namespace
+
+Json to_json(const TuneSettings& settings) {
+  Json json = Json::object();
+  json.set("field", field_name(settings.field)).set("model", settings.model.text());
+  json.set("population", settings.population);
+  json.set("sample", static_cast<int64_t>(settings.sample)).set("seed", settings.seed);
+  return json.set("reflect", settings.reflect);
+}
+
+Json to_json(const Tuned& tuned) {
+  Json json = Json::object();
+  json.set("verifier", field_name(tuned.field)).set("finished", tuned.finished);
+  json.set("stopped", tuned.stopped).set("better", tuned.better);
+  json.set("shipped_prompt", tuned.shipped.id()).set("best_prompt", tuned.best.id());
+  json.set("votes", static_cast<int64_t>(tuned.votes)).set("usd", tuned.usd);
+  Json scores = Json::array();
+  for (const MetricRow& row : tuned.rows) {
+    Json one = to_json(row.confusion);
+    one.set("prompt", row.who).set("on", row.where);
+    scores.push(one.set("usd", row.usd).set("seconds", row.seconds));
+  }
+  json.set("scores", std::move(scores));
+  Json rewritings = Json::array();
+  for (const Rewriting& one : tuned.rewritings) {
+    Json item = Json::object();
+    item.set("generation", one.generation).set("number", one.number).set("prompt", one.prompt);
+    item.set("outcome", one.outcome).set("train", one.train ? to_json(*one.train) : Json());
+    rewritings.push(item.set("guard", one.guard ? to_json(*one.guard) : Json()));
+  }
+  json.set("rewritings", std::move(rewritings));
+  Json notes = Json::array();
+  for (const std::string& note : tuned.notes) notes.push(note);
+  return json.set("notes", std::move(notes));
+}
+
+Result<Tuned> tune(const Corpus& corpus, const TuneSettings& settings, const std::string& shipped,
+                   const std::vector<Json>& past, const BallotPorts& ports) {
+  Tuner tuner(corpus, settings, ports,
+              KW_TRY(split_corpus(corpus, settings.field, settings.seed, settings.sample)));
+  for (const Json& event : past) tuner.restore(event);
+  return tuner.run(shipped);
+}
+
+}  // namespace kw::soft

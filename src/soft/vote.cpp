@@ -1,0 +1,176 @@
+#include "soft/vote.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "base/text.h"
+#include "stages/source.h"
+
+namespace kw::soft {
+namespace {
+
+constexpr const char* kFieldNames[] = {"compile", "memory", "numerics"};
+constexpr const char* kCallNames[] = {"unsure", "right", "wrong"};
+constexpr size_t kMostReasons = 20, kMostWhyBytes = 1000;
+
+std::optional<Call> call_named(const std::string& name) {
+  for (size_t i = 0; i < std::size(kCallNames); ++i) {
+    if (name == kCallNames[i]) return static_cast<Call>(i);
+  }
+  return std::nullopt;
+}
+
+const char* call_name(Call call) { return kCallNames[static_cast<size_t>(call)]; }
+
+Status only_members(const Json& object, const std::vector<std::string>& names) {
+  for (const auto& [key, value] : object.members()) {
+    if (std::ranges::find(names, key) == names.end())
+      return input_error(fmt::format("'{}' is none of {}", key, join(names, ", ")));
+  }
+  if (object.members().size() != names.size())
+    return input_error(fmt::format("it must have {}, each once", join(names, ", ")));
+  return Done{};
+}
+
+Result<Reason> parse_reason(const Json& json, int64_t lines) {
+  if (!json.is_object()) return input_error("a reason is no object");
+  KW_TRY(only_members(json, {"line", "why"}));
+  if (!json["line"].is_int() || json["line"].as_int() < 1 || json["line"].as_int() > lines)
+    return input_error(fmt::format("the line of a reason is none of 1 to {}", lines));
+  if (!json["why"].is_string() || trim(json["why"].as_string()).empty())
+    return input_error("a reason does not say why");
+  return Reason{json["line"].as_int(), json["why"].as_string().substr(0, kMostWhyBytes)};
+}
+
+Result<Json> answer_object(std::string_view answer) {
+  int objects = 0;
+  for (const stages::Block& block : stages::fenced_blocks(answer)) {
+    if (!trim(block.text).starts_with("{")) continue;
+    if (!block.closed) return input_error("the answer ends inside its block");
+    ++objects;
+  }
+  if (objects > 1) return input_error("the answer holds several objects");
+  const std::optional<std::string> text = stages::json_text(answer);
+  if (!text) return input_error("the answer holds no JSON object");
+  const Json json = KW_TRY(Json::parse(*text));
+  if (!json.is_object()) return input_error("the answer is no JSON object");
+  return json;
+}
+
+double believed(const Vote& vote) {
+  return vote.call == Call::Right ? 0.5 + vote.confidence / 2 : 0.5 - vote.confidence / 2;
+}
+
+}  // namespace
+
+const char* field_name(Field field) { return kFieldNames[static_cast<size_t>(field)]; }
+
+std::optional<Field> field_named(std::string_view name) {
+  for (const Field field : kFields) {
+    if (name == field_name(field)) return field;
+  }
+  return std::nullopt;
+}
+
+Result<Vote> parse_vote(Field field, std::string_view answer, int64_t lines) {
+  const Json json = KW_TRY(answer_object(answer));
+  KW_TRY(only_members(json, {"verdict", "confidence", "reasons"}));
+  Vote vote;
+  vote.field = field;
+  const std::optional<Call> call = call_named(json["verdict"].as_string());
+  if (!call) return input_error("the verdict is none of right, wrong, unsure");
+  const double confidence = json["confidence"].as_double(-1);
+  if (!json["confidence"].is_number() || !(confidence >= 0 && confidence <= 1))
+    return input_error("the confidence is no number from 0 to 1");
+  if (!json["reasons"].is_array()) return input_error("the reasons are no list");
+  if (json["reasons"].items().size() > kMostReasons)
+    return input_error(fmt::format("more than {} reasons", kMostReasons));
+  for (const Json& one : json["reasons"].items())
+    vote.reasons.push_back(KW_TRY(parse_reason(one, lines)));
+  if (*call == Call::Wrong && vote.reasons.empty())
+    return input_error("it is called wrong without a reason");
+  vote.call = *call;
+  vote.confidence = *call == Call::None ? 0 : confidence;
+  if (*call == Call::None) vote.abstained = "unsure";
+  return vote;
+}
+
+Json to_json(const Vote& vote) {
+  Json json = Json::object();
+  json.set("field", field_name(vote.field)).set("verdict", call_name(vote.call));
+  json.set("confidence", vote.confidence);
+  Json reasons = Json::array();
+  for (const Reason& one : vote.reasons)
+    reasons.push(Json::object().set("line", one.line).set("why", one.why));
+  json.set("reasons", std::move(reasons));
+  if (!vote.abstained.empty()) json.set("abstained", vote.abstained);
+  json.set("calls", vote.calls).set("seconds", vote.seconds);
+  return json.set("usd", vote.usd ? Json(*vote.usd) : Json());
+}
+
+Vote vote_from_json(const Json& json) {
+  Vote vote;
+  vote.field = field_named(json["field"].as_string()).value_or(Field::Compile);
+  vote.call = call_named(json["verdict"].as_string()).value_or(Call::None);
+  vote.confidence = std::clamp(json["confidence"].as_double(), 0.0, 1.0);
+  for (const Json& one : json["reasons"].items())
+    vote.reasons.push_back({one["line"].as_int(), one["why"].as_string()});
+  vote.abstained = json["abstained"].as_string();
+  vote.calls = static_cast<int>(json["calls"].as_int());
+  vote.seconds = json["seconds"].as_double();
+  if (json["usd"].is_number()) vote.usd = json["usd"].as_double();
+  return vote;
+}
+
+Opinion aggregate(std::vector<Vote> votes, const Policy& policy) {
+  Opinion opinion;
+  double sum = 0;
+  int64_t voted = 0, convinced = 0;
+  for (const Vote& vote : votes) {
+    opinion.seconds = std::max(opinion.seconds, vote.seconds);
+    if (vote.usd) opinion.usd += *vote.usd;
+    if (!vote.usd && vote.calls > 0) ++opinion.unpriced;
+    if (vote.call == Call::None) continue;
+    ++voted;
+    sum += believed(vote);
+    if (vote.call == Call::Wrong && vote.confidence >= policy.threshold) ++convinced;
+  }
+  if (voted > 0) opinion.score = sum / static_cast<double>(voted);
+  opinion.rejected =
+      policy.reject && !votes.empty() && convinced == static_cast<int64_t>(votes.size());
+  opinion.votes = std::move(votes);
+  return opinion;
+}
+
+Call Opinion::call() const {
+  const auto says = [this](Call call) {
+    return std::ranges::count_if(votes, [call](const Vote& vote) { return vote.call == call; });
+  };
+  const auto right = says(Call::Right), wrong = says(Call::Wrong);
+  if (right == wrong) return Call::None;
+  return right > wrong ? Call::Right : Call::Wrong;
+}
+
+std::string Opinion::why() const {
+  std::vector<std::string> all;
+  for (const Vote& vote : votes) {
+    if (vote.call != Call::Wrong || vote.reasons.empty()) continue;
+    all.push_back(fmt::format("{}: line {}: {}", field_name(vote.field), vote.reasons[0].line,
+                              vote.reasons[0].why));
+  }
+  return join(all, "; ");
+}
+
+Json to_json(const Opinion& opinion) {
+  Json json = Json::object();
+  json.set("score", opinion.score).set("rejected", opinion.rejected);
+  json.set("seconds", opinion.seconds).set("usd", opinion.usd);
+  json.set("unpriced", opinion.unpriced);
+  Json votes = Json::array();
+  for (const Vote& vote : opinion.votes) votes.push(to_json(vote));
+  return json.set("votes", std::move(votes));
+}
+
+}  // namespace kw::soft
