@@ -119,6 +119,18 @@ function(kw_clock_library)
   set_target_properties(kwclock PROPERTIES LINK_DEPENDS ${map})
 endfunction()
 
+# libkwrecord.so: CUDA's runtime as far as it can be recorded. It shows CUDA's names and its own controls.
+function(kw_recorder_library)
+  set(map ${CMAKE_CURRENT_BINARY_DIR}/kwrecord.map)
+  file(WRITE ${map} "{ global: cuda*; __cuda*; kw_record_*; local: *; };\n")
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/captive/recorder/*.cpp)
+  add_library(kwrecord SHARED ${sources})
+  target_include_directories(kwrecord PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
+  target_link_libraries(kwrecord PRIVATE kw_flags)
+  target_link_options(kwrecord PRIVATE -Wl,--version-script=${map} -Wl,--gc-sections -s)
+  set_target_properties(kwrecord PROPERTIES LINK_DEPENDS ${map})
+endfunction()
+
 # libkernelwright.so of one module and all it stands on, beside the program whose workers it starts. It shows nothing but
 # the functions of its C header, and brings its own libstdc++.
 function(kw_shared_library module)

@@ -56,7 +56,8 @@ struct Memory {
 
 class Reader {
  public:
-  explicit Reader(std::string_view text) : lines_(split_lines(text)) {}
+  Reader(std::string_view text, const ParamReads& reads)
+      : lines_(split_lines(text)), reads_(reads) {}
 
   Result<std::vector<CaseRecord>> run() {
     if (lines_.empty() || lines_[0] != "kernelwright recording 1")
@@ -251,6 +252,17 @@ class Reader {
     return param;
   }
 
+  std::vector<uint8_t> without_padding(const std::string& entry, size_t param,
+                                       std::vector<uint8_t> bytes) const {
+    const auto kernel = reads_.find(entry);
+    if (kernel == reads_.end() || param >= kernel->second.size()) return bytes;
+    const std::vector<bool>& reads = kernel->second[param];
+    for (size_t i = 0; i < std::min(bytes.size(), reads.size()); ++i) {
+      if (!reads[i]) bytes[i] = 0;
+    }
+    return bytes;
+  }
+
   Param address() {
     const uint64_t value = take();
     std::vector<uint8_t> bytes;
@@ -278,7 +290,8 @@ class Reader {
     take_stream(step);
     const uint64_t count = take();
     good_ = good_ && count <= kMostParams;
-    for (uint64_t i = 0; i < count && good_; ++i) step.params.push_back(relocate(take_bytes()));
+    for (uint64_t i = 0; i < count && good_; ++i)
+      step.params.push_back(relocate(without_padding(step.name, i, take_bytes())));
     call().steps.push_back(std::move(step));
   }
 
@@ -310,6 +323,7 @@ class Reader {
   }
 
   std::vector<std::string_view> lines_, words_;
+  const ParamReads& reads_;
   size_t at_ = 0;
   bool good_ = true;
   int calls_ = 0;
@@ -352,7 +366,9 @@ std::string step_difference(const Step& one, const Step& other) {
 
 }  // namespace
 
-Result<std::vector<CaseRecord>> read_recording(std::string_view text) { return Reader(text).run(); }
+Result<std::vector<CaseRecord>> read_recording(std::string_view text, const ParamReads& reads) {
+  return Reader(text, reads).run();
+}
 
 std::string difference(const Call& one, const Call& other) {
   if (one.finished != other.finished) return "one call returns, the other does not";

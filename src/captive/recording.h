@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "captive/param_reads.h"
 #include "kernel/program.h"
 
 namespace kw::captive {
@@ -64,8 +65,9 @@ struct CaseRecord {
   std::vector<Call> calls;
 };
 
-/// Blame::Input when the text is no recording.
-Result<std::vector<CaseRecord>> read_recording(std::string_view text);
+/// Blame::Input when the text is no recording. Bytes of parameters that no kernel reads become
+/// zero.
+Result<std::vector<CaseRecord>> read_recording(std::string_view text, const ParamReads& reads = {});
 
 /// How two calls that should be the same differ; "" when they do not.
 std::string difference(const Call& one, const Call& other);

@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "cli/bench_text.h"
+#include "cli/candidate_file.h"
 #include "cli/command.h"
 #include "cli/values.h"
 #include "engine/bench_tools.h"
@@ -68,22 +69,42 @@ Result<std::unique_ptr<engine::BenchMachine>> open_machine(const Args& args, Io&
   return engine::BenchMachine::open(open);
 }
 
+engine::BenchReport refused_bench(const engine::CandidateText& candidate, const task::Task& task,
+                                  const engine::BenchRequest& request,
+                                  const exec::DeviceInfo& device) {
+  engine::BenchReport report;
+  report.gate = engine::refused_report(candidate, task, request.verify);
+  report.verdict = report.gate.gate.verdict;
+  report.device = device;
+  report.candidate.name = report.gate.module_name;
+  report.candidate.kind = "candidate";
+  report.candidate.verdict = report.verdict;
+  return report;
+}
+
 Result<engine::BenchReport> bench(const Args& args, Io& io, engine::BenchRequest request) {
   const std::string text = KW_TRY(os::read_file(request.verify.module_path, kMostModuleBytes));
   KW_TRY(check_tunes(text, request.verify.tunes));
+  const bool foreign = needs_reading(request.verify.module_path, text);
   const auto progress = [&io](const std::string& what) { io.progress(what); };
   const engine::CrossCheckMode mode =
       KW_TRY(engine::cross_check_mode(args.one("--cross-check", "auto")));
   const auto torch = engine::open_torch();
   progress("reading the reference");
-  const task::Task task =
-      KW_TRY(engine::load_reference({request.verify.reference_path, args.one("--function"),
-                                     args.all("--input"), request.dims, torch}));
+  const task::Task task = KW_TRY(engine::load_reference(
+      {request.verify.reference_path, args.one("--function"),
+       foreign ? task_inputs(args) : args.all("--input"), request.dims, torch}));
   const auto machine = KW_TRY(open_machine(args, io, !request.torch_modes.empty()));
   if (!machine->no_gpu().empty()) io.note("no GPU: " + machine->no_gpu());
   engine::BenchTools tools = machine->tools();
   tools.verify.cross_check = engine::open_cross_check(mode, KW_VERSION, torch);
-  return engine::bench_module(text, task, request, tools, progress);
+  if (!foreign) return engine::bench_module(text, task, request, tools, progress);
+  const exec::Device& judge =
+      tools.verify.gpu != nullptr ? *tools.verify.gpu : *tools.verify.virtual_gpu;
+  const engine::CandidateText candidate = KW_TRY(
+      read_candidate_file(request.verify.module_path, args, task, request.dims, judge.info(), io));
+  if (candidate.refused) return refused_bench(candidate, task, request, judge.info());
+  return engine::bench_module(candidate.text, task, request, tools, progress);
 }
 
 int bench_code(const engine::BenchReport& report) {

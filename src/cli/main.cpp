@@ -53,7 +53,7 @@ constexpr OptionRow kVerifyOptions[] = {
     {"--device", Takes::One},      {"--target", Takes::One},   {"--compiler", Takes::One},
     {"--family", Takes::One},      {"--seed", Takes::One},     {"--kill-rate", Takes::Nothing},
     {"--explain", Takes::Nothing}, {"--threads", Takes::One},  {"--timeout", Takes::One},
-    {"--cross-check", Takes::One},
+    {"--cross-check", Takes::One}, {"--include", Takes::Many}, {"--launcher", Takes::One},
 };
 constexpr OptionRow kLintOptions[] = {
     {"--function", Takes::One}, {"--input", Takes::Many}, {"--dim", Takes::Many},
@@ -70,6 +70,7 @@ constexpr OptionRow kBenchOptions[] = {
     {"--dims", Takes::One},      {"--tune", Takes::Many},     {"--seed", Takes::One},
     {"--device", Takes::One},    {"--target", Takes::One},    {"--compiler", Takes::One},
     {"--threads", Takes::One},   {"--timeout", Takes::One},   {"--cross-check", Takes::One},
+    {"--include", Takes::Many},  {"--launcher", Takes::One},
 };
 constexpr OptionRow kCompareOptions[] = {
     {"--reference", Takes::One},   {"--function", Takes::One}, {"--input", Takes::Many},
@@ -279,6 +280,7 @@ constexpr OptionRow kMcpOptions[] = {{"--root", Takes::Many},
 
 int compile_worker(const Args&, Io&) { return engine::compile_worker(); }
 int gpu_worker(const Args&, Io&) { return engine::gpu_worker(); }
+int captive_worker(const Args&, Io&) { return engine::captive_worker(); }
 int gpu_canary(const Args&, Io& io) {
   const Status healthy = engine::gpu_canary();
   return healthy ? kOk : io.fail(healthy.error());
@@ -324,6 +326,7 @@ constexpr Command kCommands[] = {
     {"worker-compile", "", false, true, {}, compile_worker},
     {"worker-gpu", "", false, true, {}, gpu_worker},
     {"worker-job", "", false, true, {}, job_worker},
+    {"worker-captive", "", false, true, {}, captive_worker},
     {"gpu-canary", "", false, true, {}, gpu_canary},
     {"profiled-call", "FILES...", true, true, {}, gpu_profiled_call},
 };

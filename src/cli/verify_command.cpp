@@ -1,3 +1,4 @@
+#include "cli/candidate_file.h"
 #include "cli/command.h"
 #include "cli/values.h"
 #include "cli/verify_text.h"
@@ -61,6 +62,14 @@ Result<std::vector<std::string>> module_texts(const Args& args,
   return texts;
 }
 
+/// What a foreign launcher's numbers are is nothing that the reference's reader knows.
+std::vector<std::string> inputs_for(const Args& args, const std::vector<std::string>& texts) {
+  for (size_t i = 0; i < texts.size(); ++i) {
+    if (needs_reading(args.positionals[i], texts[i])) return task_inputs(args);
+  }
+  return args.all("--input");
+}
+
 /// One report per module, printed as it is made. They share devices, workers, inputs and truths.
 Result<std::vector<engine::VerifyReport>> verify(const Args& args, Io& io) {
   engine::VerifyRequest request = KW_TRY(verify_request(args));
@@ -70,8 +79,8 @@ Result<std::vector<engine::VerifyReport>> verify(const Args& args, Io& io) {
       KW_TRY(engine::cross_check_mode(args.one("--cross-check", "auto")));
   const auto torch = engine::open_torch();
   progress("reading the reference");
-  Result<task::Task> task = engine::load_reference(
-      {request.reference_path, args.one("--function"), args.all("--input"), request.dims, torch});
+  Result<task::Task> task = engine::load_reference({request.reference_path, args.one("--function"),
+                                                    inputs_for(args, texts), request.dims, torch});
   if (!task) return std::move(task).error();
   const Devices devices = KW_TRY(open_devices(args, request, io));
   const auto compiler = KW_TRY(engine::open_compiler(args.one("--compiler")));
@@ -82,8 +91,16 @@ Result<std::vector<engine::VerifyReport>> verify(const Args& args, Io& io) {
   std::vector<engine::VerifyReport> reports;
   for (size_t i = 0; i < texts.size(); ++i) {
     request.module_path = args.positionals[i];
-    reports.push_back(
-        KW_TRY(engine::verify_module(texts[i], *task, request, tools, progress, &pools)));
+    engine::CandidateText candidate{texts[i], std::nullopt, std::nullopt, {}};
+    if (needs_reading(request.module_path, texts[i])) {
+      const exec::Device& judge = devices.gpu ? *devices.gpu : *devices.virtual_gpu;
+      candidate = KW_TRY(
+          read_candidate_file(request.module_path, args, *task, request.dims, judge.info(), io));
+    }
+    reports.push_back(candidate.refused
+                          ? engine::refused_report(candidate, *task, request)
+                          : KW_TRY(engine::verify_module(candidate.text, *task, request, tools,
+                                                         progress, &pools)));
     if (i > 0) io.print("\n");
     io.print(verify_text(reports.back(), args.has("--explain"), io.style()));
   }

@@ -105,6 +105,7 @@ std::string verify_text(const engine::VerifyReport& report, bool explain, const 
   std::string text = fmt::format("{} against {}", report.module_name, report.task_name);
   if (!gate.device.empty()) text += fmt::format(" on {}", gate.device);
   if (!gate.compiler.empty()) text += fmt::format(", {}", gate.compiler);
+  if (report.trust != "module") text += fmt::format("; trust: {}", report.trust);
   text += "\n";
   report::FindingContext context{nullptr, report.module_name, report.module_text};
   text += report::verdict_text(gate.verdict, context, style);

@@ -9,6 +9,7 @@
 #include "compile/device_headers.h"
 #include "compile/nvrtc_core.h"
 #include "compile/program_compiler.h"
+#include "compile/recorded.h"
 #include "os/files.h"
 
 namespace kw::compile {
@@ -94,13 +95,15 @@ Result<std::unique_ptr<exec::Compiler>> select_compiler(const Toolbox& tools,
     if (!name.empty() && name != known_name) continue;
     Candidate made = KW_TRY(make(known_name, tools, options));
     if (!made.compiler) continue;
-    if (!options.cache) return std::move(made.compiler);
+    if (!options.cache)
+      return std::unique_ptr<exec::Compiler>(
+          std::make_unique<RecordedCompiler>(std::move(made.compiler)));
     CacheOptions cache;
     cache.folder = os::cache_directory() + "/compile";
     cache.salt = std::move(made.salt);
     cache.command = std::move(made.command);
-    return std::unique_ptr<exec::Compiler>(
-        std::make_unique<CachingCompiler>(std::move(made.compiler), std::move(cache)));
+    return std::unique_ptr<exec::Compiler>(std::make_unique<RecordedCompiler>(
+        std::make_unique<CachingCompiler>(std::move(made.compiler), std::move(cache))));
   }
   return not_found(name.empty() ? "no CUDA compiler" : "no " + name, tools);
 }

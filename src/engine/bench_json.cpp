@@ -60,7 +60,7 @@ void set_rates(const BenchReport& report, Json& json) {
 Json to_json(const BenchReport& report) {
   Json json = Json::object();
   json.set("verdict", record::to_json(report.verdict));
-  json.set("gate", to_json(report.gate));
+  json.set("gate", to_json(report.gate)).set("trust", report.gate.trust);
   Json dims = Json::object();
   for (const auto& [name, value] : report.dims) dims.set(name, value);
   json.set("dims", std::move(dims));

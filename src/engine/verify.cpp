@@ -118,6 +118,7 @@ Result<VerifyReport> verify_module(const std::string& module_text, const task::T
   report.module_name =
       report::printable(request.module_path.substr(request.module_path.rfind('/') + 1));
   report.module_text = module_text;
+  if (kernel::is_recorded(module_text)) report.trust = "foreign";
   report.task_name = task.name;
   report.task_hash = task::task_hash(asked);
   report.task_notes = task.notes;

@@ -48,6 +48,7 @@ struct VerifyTools {
 
 struct VerifyReport {
   std::string module_name, module_text;
+  std::string trust = "module";  // "foreign": its launches were recorded from host code
   std::string task_name, task_hash;
   std::vector<std::string> task_notes;
   std::optional<CrossCheckReport> cross_check;

@@ -32,7 +32,7 @@ Json cells_json(const std::vector<verify::CellReport>& cells) {
 Json to_json(const VerifyReport& report) {
   const verify::GateReport& gate = report.gate;
   Json json = record::to_json(gate.verdict);
-  json.set("module", report.module_name).set("device", gate.device);
+  json.set("module", report.module_name).set("trust", report.trust).set("device", gate.device);
   json.set("compiler", gate.compiler).set("replay_seeded", gate.replay_seeded);
   json.set("task", Json::object()
                        .set("name", report.task_name)

@@ -1,5 +1,6 @@
 #include "engine/workers.h"
 
+#include "captive/worker.h"
 #include "compile/worker.h"
 #include "gpu/gpu_device.h"
 #include "gpu/output_capture.h"
@@ -10,6 +11,7 @@ namespace kw::engine {
 
 int compile_worker() { return compile::compile_worker_main(); }
 int gpu_worker() { return gpu::gpu_worker_main(); }
+int captive_worker() { return captive::captive_worker_main(); }
 
 Status gpu_canary() {
   const auto device = KW_TRY(gpu::GpuDevice::open(0));

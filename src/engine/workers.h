@@ -9,6 +9,8 @@ namespace kw::engine {
 
 int compile_worker();
 int gpu_worker();
+/// Runs foreign host code against a runtime that only writes down.
+int captive_worker();
 /// Runs the GPU's canary kernel once; something small and real for a profiler to look at.
 Status gpu_canary();
 /// One call of a program that gpu::ProfiledCall wrote down, marked for a profiler. What its kernels

@@ -1,0 +1,292 @@
+"""Runs a Python candidate on a GPU and writes down which Triton kernels it launches, and on what.
+
+Standard input is a job (JSON), standard output the answer: a recording as docs/foreign.md describes it, and the kernels' PTX.
+Whoever reads it believes nothing of it; what it says is played back and judged elsewhere.
+"""
+import hashlib
+import inspect
+import json
+import os
+import random
+import re
+import struct
+import sys
+import types
+
+MOST_LINES = 20000
+DTYPES = {"fp64": "float64", "fp32": "float32", "fp16": "float16", "bf16": "bfloat16", "int64": "int64", "int32": "int32",
+          "int16": "int16", "int8": "int8", "uint8": "uint8", "bool": "bool"}
+# What makes or looks at memory without computing anything.
+VIEWS = {"view", "_unsafe_view", "reshape", "as_strided", "expand", "permute", "transpose", "t", "unsqueeze", "squeeze", "slice",
+         "select", "detach", "alias", "unbind", "split", "chunk", "narrow", "flatten", "movedim", "lift_fresh", "_reshape_alias"}
+EMPTY = {"empty", "empty_like", "empty_strided", "new_empty", "new_empty_strided"}
+ZEROS = {"zeros", "zeros_like", "new_zeros"}
+SCALARS = {"i1": "<b", "u1": "<b", "i8": "<b", "u8": "<B", "i16": "<h", "u16": "<H", "i32": "<i", "u32": "<I", "i64": "<q",
+           "u64": "<Q", "fp32": "<f", "f32": "<f", "fp64": "<d", "f64": "<d", "fp16": "<e"}
+
+
+class Refused(Exception):
+    """The candidate does what cannot be played back."""
+
+
+class Recorder:
+    def __init__(self):
+        self.lines, self.inside, self.kept = [], False, []
+        self.known = set()  # addresses of storages whose line is written
+        self.images = {}  # entry -> PTX
+        self.kernels = {}  # function handle -> compiled kernel
+
+    def write(self, line):
+        if len(self.lines) > MOST_LINES:
+            raise Refused("more than 20000 operations in one call")
+        self.lines.append(line)
+
+    def refuse(self, why):
+        self.write("refuse " + why)
+
+    def storage(self, tensor):
+        storage = tensor.untyped_storage()
+        if storage.data_ptr() not in self.known:
+            self.known.add(storage.data_ptr())
+            self.write(f"alloc {storage.data_ptr()} {storage.nbytes()}")
+        self.kept.append(tensor)  # an address is not given twice within a call
+
+    def image(self, kernel):
+        text = kernel.asm["ptx"]
+        name = kernel.name if hasattr(kernel, "name") else kernel.metadata.name
+        entry = f"{name}_{hashlib.sha256(text.encode()).hexdigest()[:8]}"
+        if entry not in self.images:
+            text = re.sub(r"\n\t?\.section.*?\n\t?}", "", text, flags=re.S)
+            lines = [line for line in text.splitlines() if not re.match(r"\s*(//|\.loc|\.file)", line)]
+            self.images[entry] = re.sub(rf"\b{re.escape(name)}(?=\b|_param_)", entry, "\n".join(lines))
+        return entry
+
+    def launch(self, grid, stream, function, launcher, args):
+        kernel = self.kernels.get(function)
+        if kernel is None:
+            raise Refused("a kernel that was compiled elsewhere is launched")
+        entry = self.image(kernel)
+        head = re.search(rf"\.entry {entry}\((.*?)\)", self.images[entry], flags=re.S)
+        room = len([one for one in (head.group(1) if head else "").split(",") if one.strip()])
+        params = [param_bytes(kind, value) for kind, value in zip(launcher.kw_signature, args) if kind != "constexpr"]
+        params += [bytes(8)] * (room - len(params))  # memory of Triton's own, unused here
+        meta = kernel.metadata
+        cluster = list(getattr(meta, "cluster_dims", (1, 1, 1))) or [1, 1, 1]
+        if getattr(meta, "launch_pdl", False):
+            raise Refused("programmatic dependent launch")
+        if getattr(meta, "global_scratch_size", 0):
+            raise Refused("a kernel with memory of Triton's own")
+        words = ["launch", entry, *grid, meta.num_warps * 32, 1, 1, meta.shared, *cluster,
+                 int(bool(getattr(meta, "launch_cooperative_grid", False))), 0, len(params),
+                 *[param.hex() or "-" for param in params]]
+        self.write(" ".join(str(word) for word in words))
+
+
+def param_bytes(kind, value):
+    if kind.startswith("*"):
+        address = value.data_ptr() if hasattr(value, "data_ptr") else value or 0
+        return struct.pack("<Q", address)
+    if kind == "bf16" or kind not in SCALARS:
+        raise Refused(f"a kernel's parameter of type {kind}")
+    return struct.pack(SCALARS[kind], value)
+
+
+def hook_triton(recorder):
+    try:
+        from triton.backends.nvidia import driver
+        from triton.compiler import compiler
+    except ImportError:
+        return
+    launcher, kernel = driver.CudaLauncher, compiler.CompiledKernel
+    make, run, load = launcher.__init__, launcher.__call__, kernel._init_handles
+
+    def made(self, src, metadata):
+        make(self, src, metadata)
+        self.kw_signature = [str(kind) for kind in src.signature.values()]
+
+    def called(self, grid_x, grid_y, grid_z, stream, function, *args):
+        if recorder.inside:
+            recorder.launch((grid_x, grid_y, grid_z), stream, function, self, args[4:])
+        return run(self, grid_x, grid_y, grid_z, stream, function, *args)
+
+    def loaded(self):
+        load(self)
+        recorder.kernels[self.function] = self
+
+    launcher.__init__, launcher.__call__, kernel._init_handles = made, called, loaded
+
+
+def dispatch_mode(torch, recorder):
+    from torch.utils._python_dispatch import TorchDispatchMode
+
+    def cuda_tensors(values):
+        found = []
+        torch.utils._pytree.tree_map_only(torch.Tensor, lambda one: found.append(one) if one.is_cuda else None, values)
+        return found
+
+    class Watch(TorchDispatchMode):
+        def __torch_dispatch__(self, func, kinds, args=(), kwargs=None):
+            kwargs = kwargs or {}
+            result = func(*args, **kwargs)
+            if recorder.inside:
+                self.note(func, args, kwargs, result)
+            return result
+
+        def note(self, func, args, kwargs, result):
+            name = func.overloadpacket.__name__
+            before, after = cuda_tensors((args, kwargs)), cuda_tensors(result)
+            if not before and not after or name in VIEWS:
+                return
+            if name in EMPTY or name in ZEROS:
+                for one in after:
+                    recorder.storage(one)
+                    if name in ZEROS and one.nbytes:
+                        recorder.write(f"fill {one.data_ptr()} {one.nbytes} 1 {one.nbytes} 0 1 0")
+            elif name == "zero_" and args[0].is_contiguous():
+                recorder.write(f"fill {args[0].data_ptr()} {args[0].nbytes} 1 {args[0].nbytes} 0 1 0")
+            elif name == "_local_scalar_dense" or (name == "_to_copy" and not after):
+                recorder.write(f"download {before[0].data_ptr()} {before[0].nbytes}")
+            elif name == "_to_copy" and not before:
+                for one in after:
+                    recorder.storage(one)
+                    data = one.contiguous().cpu().view(torch.uint8).numpy().tobytes().hex()
+                    recorder.write(f"upload {one.data_ptr()} {data or '-'} 0")
+            else:
+                recorder.refuse(f"it calls aten::{name}, which is no kernel of its own")
+
+    return Watch()
+
+
+class Candidate:
+    """What the file offers: a ModelNew, or a function."""
+
+    def __init__(self, torch, job):
+        self.torch, self.job = torch, job
+        module = types.ModuleType("candidate")
+        module.__file__ = job["path"]
+        sys.modules["candidate"] = module
+        sys.path.insert(0, os.path.dirname(job["path"]))
+        exec(compile(open(job["path"]).read(), job["path"], "exec"), module.__dict__)
+        self.model, self.writes = None, False
+        if hasattr(module, "ModelNew"):
+            words = module.get_init_inputs() if hasattr(module, "get_init_inputs") else []
+            self.model = module.ModelNew(*words).cuda().eval()
+            self.function = self.model
+            return
+        names = [job.get("function"), "forward", "backward", "solve", job["task"]]
+        self.function = next((getattr(module, name) for name in names if name and callable(getattr(module, name, None))), None)
+        if self.function is None:
+            raise Refused("the file has neither a ModelNew nor a function forward, backward or solve")
+        self.writes = any(name in inspect.signature(self.function).parameters for name in job["outputs"])
+
+    def call(self, tensors, numbers):
+        """Tensors and numbers by the task's names; gives what was returned."""
+        if self.model is not None:
+            rest = dict(tensors)
+            for name, parameter in [*self.model.named_parameters(), *self.model.named_buffers()]:
+                given = rest.pop(name, None)
+                given = rest.pop(name.replace(".", "_"), None) if given is None else given
+                if given is None:
+                    raise Refused(f"its parameter '{name}' is none of the task's")
+                parameter.data = given
+            return self.model(*[rest[name] for name in self.job["inputs"] if name in rest])
+        words, left = [], [name for name in self.job["inputs"]]
+        folded = {name.lower(): value for name, value in numbers.items()}
+        for name in inspect.signature(self.function).parameters:
+            if name in tensors:
+                words.append(tensors[name])
+                left = [one for one in left if one != name]
+            elif name.lower() in folded:
+                words.append(folded[name.lower()])
+            elif left:
+                words.append(tensors[left.pop(0)])
+            else:
+                raise Refused(f"its parameter '{name}' is nothing of the task's")
+        return self.function(*words)
+
+
+def make_tensor(torch, spec):
+    dtype = getattr(torch, DTYPES[spec["dtype"]])
+    if dtype.is_floating_point:
+        return torch.randn(spec["shape"], device="cuda").to(dtype)
+    return torch.zeros(spec["shape"], dtype=dtype, device="cuda")
+
+
+def place_results(torch, recorder, case, tensors, returned):
+    """The lines that say where the call's tensors are; results take the place of the memory they were made in."""
+    flat = [one for one in torch.utils._pytree.tree_leaves(returned) if isinstance(one, torch.Tensor)]
+    head = []
+    for index, spec in enumerate(case["tensors"]):
+        if spec["role"] != "output" or spec["name"] in tensors and not flat:
+            one = tensors[spec["name"]]
+        elif flat:
+            one = flat.pop(0)
+            inputs = {given.untyped_storage().data_ptr() for given in tensors.values()}
+            if one.untyped_storage().data_ptr() in inputs:
+                recorder.refuse("the result is one of its inputs")
+            if list(one.shape) != spec["shape"] or not one.is_contiguous() or str(one.dtype) != "torch." + DTYPES[spec["dtype"]]:
+                recorder.refuse(f"the result has shape {list(one.shape)} and type {one.dtype}")
+            base = one.untyped_storage().data_ptr()
+            recorder.lines = [line for line in recorder.lines if not line.startswith(f"alloc {base} ")]
+        else:
+            recorder.refuse(f"nothing was returned for '{spec['name']}'")
+            continue
+        head.append(f"tensor {index} {one.data_ptr()} {one.nbytes}")
+    return head
+
+
+def record_case(torch, recorder, watch, candidate, case, out):
+    sets = [{spec["name"]: make_tensor(torch, spec) for spec in case["tensors"] if spec["role"] != "output" or candidate.writes}
+            for _ in range(2)]
+    candidate.call(sets[0], case["numbers"])  # compiling and tuning are no part of a call
+    torch.cuda.synchronize()
+    alive = []
+    for number in (0, 1, 0):
+        recorder.lines, recorder.inside = [], True
+        recorder.known = {one.untyped_storage().data_ptr() for one in sets[number].values()}
+        try:
+            with watch:
+                returned = candidate.call(sets[number], case["numbers"])
+            torch.cuda.synchronize()
+        except Refused as refused:
+            returned = None
+            recorder.refuse(str(refused))
+        recorder.inside = False
+        alive.append(returned)
+        head = place_results(torch, recorder, case, sets[number], returned)
+        out += [*head, "call", *recorder.lines, "end"]
+
+
+def main():
+    job = json.load(sys.stdin)
+    answer_to = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)  # what the candidate prints is no answer
+    os.environ["TRITON_DISABLE_LINE_INFO"] = "1"
+    import torch
+
+    if not torch.cuda.is_available():
+        json.dump({"error": "torch sees no GPU"}, answer_to)
+        return
+    torch.set_grad_enabled(False)
+    recorder = Recorder()
+    hook_triton(recorder)
+    shift = torch.empty(random.SystemRandom().randrange(1, 64) << 21, dtype=torch.uint8, device="cuda")  # other addresses
+    out, answer = ["kernelwright recording 1"], {}
+    try:
+        candidate = Candidate(torch, job)
+        watch = dispatch_mode(torch, recorder)
+        for number, case in enumerate(job["cases"]):
+            out.append(f"case {number}")
+            record_case(torch, recorder, watch, candidate, case, out)
+    except Refused as refused:
+        answer["refused"] = str(refused)
+    except Exception as error:  # a candidate that fails is an outcome
+        answer["refused"] = f"it raised {type(error).__name__}: {error}".splitlines()[0][:400]
+    del shift
+    answer.update(recording="\n".join(out) + "\n", images=recorder.images)
+    json.dump(answer, answer_to)
+    answer_to.flush()
+    os._exit(0)  # its exit handlers have nothing to say
+
+
+main()

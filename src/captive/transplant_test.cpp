@@ -1,0 +1,157 @@
+#include "captive/transplant.h"
+
+#include <gtest/gtest.h>
+
+#include "captive/job.h"
+#include "kernel/parse.h"
+
+namespace kw::captive {
+namespace {
+
+constexpr const char* kPtx =
+    ".version 8.3\n.target sm_90\n.address_size 64\n"
+    "// a comment that goes\n"
+    ".const .align 4 .b8 w[16];\n"
+    ".visible .global .align 4 .f32 scale;\n"
+    ".visible .entry k(\n\t.param .u64 k_0,\n\t.param .align 8 .b8 k_1[24],\n\t.param .u32 k_2\n)\n"
+    "{\n\tret;\n}\n.visible .entry none()\n{\n\tret;\n}\n";
+
+Param pointer(int tensor, int scratch, int64_t add) {
+  Param param;
+  param.bytes.assign(8, 0);
+  param.pointers = {{0, tensor, scratch, add}};
+  return param;
+}
+
+Call launching(uint32_t grid, uint64_t scratch) {
+  Call call;
+  Step step;
+  step.name = "k";
+  step.grid = {grid, 1, 1};
+  step.block = {32, 1, 1};
+  step.params = {pointer(0, -1, 0), pointer(1, -1, 4), pointer(-1, 0, 0)};
+  call.steps = {step};
+  call.scratch = {scratch};
+  call.finished = true;
+  return call;
+}
+
+TransplantRequest request(const std::vector<ShapeRecord>& shapes) {
+  TransplantRequest made;
+  made.task = "add";
+  made.origin = "add.cu, launcher solve";
+  made.tensors = {{"x", kernel::Role::Input, tensor::DType::Fp32, {"N"}},
+                  {"y", kernel::Role::Output, tensor::DType::Fp32, {"N"}}};
+  made.shapes = shapes;
+  made.ptx = kPtx;
+  return made;
+}
+
+std::string problems(const std::string& module) {
+  const kernel::ParseOutcome parsed = kernel::parse(module, "a.cu");
+  return kernel::render_diagnostics(parsed.diagnostics, module, "a.cu");
+}
+
+TEST(Transplant, EveryShapeIsAGroupAndTheModuleParses) {
+  const Call small = launching(1, 64), large = launching(4, 256);
+  const Transplanted made = transplant(request({{{{"N", 8}}, &small}, {{{"N", 128}}, &large}}));
+  ASSERT_EQ(made.refused, "");
+  EXPECT_EQ(problems(made.module), "");
+  EXPECT_NE(made.module.find("//! when N == 8\n//! launch k grid(1) block(32) params(x, y+4, "
+                             "scratch_0)\n"),
+            std::string::npos)
+      << made.module;
+  EXPECT_NE(made.module.find("uint8[(N == 8) * 64 + (N == 128) * 256] align 256"),
+            std::string::npos);
+  EXPECT_EQ(made.module.find("a comment that goes"), std::string::npos);
+}
+
+TEST(Transplant, FillsCopiesAndUploadsBecomeLaunches) {
+  Call call = launching(1, 64);
+  Step fill, copy, upload;
+  fill.kind = Step::Kind::Fill;
+  fill.params = {pointer(-1, 0, 0)};
+  fill.numbers = {64, 1, 64, 0, 1};
+  copy.kind = Step::Kind::Copy;
+  copy.params = {pointer(1, -1, 0), pointer(0, -1, 0)};
+  copy.numbers = {32, 1, 32, 32};
+  upload.kind = Step::Kind::Upload;
+  upload.params = {pointer(-1, 0, 0)};
+  upload.data.assign(4000, 7);
+  call.steps.insert(call.steps.end(), {fill, copy, upload});
+  const Transplanted made = transplant(request({{{{"N", 8}}, &call}}));
+  ASSERT_EQ(made.refused, "");
+  EXPECT_EQ(problems(made.module), "");
+  EXPECT_NE(made.module.find("launch kw_fill "), std::string::npos);
+  EXPECT_NE(made.module.find("launch kw_copy "), std::string::npos);
+  EXPECT_NE(made.module.find("params(scratch_0+3072, #"), std::string::npos);
+}
+
+TEST(Transplant, VariablesKeepOneValue) {
+  Call call = launching(1, 64), other = launching(2, 64);
+  Step symbol;
+  symbol.kind = Step::Kind::Symbol;
+  symbol.name = "w";
+  symbol.numbers = {4};
+  symbol.data = {1, 2};
+  call.steps.push_back(symbol);
+  const Transplanted made = transplant(request({{{{"N", 8}}, &call}}));
+  ASSERT_EQ(made.refused, "");
+  EXPECT_NE(made.module.find(".const .align 4 .b8 w[16] = {0, 0, 0, 0, 1, 2};"), std::string::npos);
+  symbol.data = {3, 2};
+  other.steps.push_back(symbol);
+  EXPECT_NE(transplant(request({{{{"N", 8}}, &call}, {{{"N", 9}}, &other}}))
+                .refused.find("several values"),
+            std::string::npos);
+  EXPECT_NE(
+      with_initial_value(kPtx, "scale", {0, 0, 128, 63}).find(".b8 scale[4] = {0, 0, 128, 63};"),
+      std::string::npos);
+  EXPECT_EQ(with_initial_value(kPtx, "absent", {1}), "");
+}
+
+TEST(Transplant, RefusesWhatNoPlanCanSay) {
+  const Call one = launching(1, 64), two = launching(2, 64);
+  TransplantRequest hidden = request({{{{"N", 8}, {"K", 1}}, &one}, {{{"N", 8}, {"K", 2}}, &two}});
+  EXPECT_NE(transplant(hidden).refused.find("a dim that no tensor has"), std::string::npos);
+  Call large = launching(1, 64);
+  Step upload;
+  upload.kind = Step::Kind::Upload;
+  upload.params = {pointer(-1, 0, 0)};
+  upload.data.assign(70000, 1);
+  large.steps.push_back(upload);
+  EXPECT_NE(transplant(request({{{{"N", 8}}, &large}})).refused.find("64 KiB"), std::string::npos);
+  Call many = launching(1, 64);
+  many.steps.resize(2000, many.steps[0]);
+  EXPECT_NE(transplant(request({{{{"N", 8}}, &many}})).refused.find("lines at most"),
+            std::string::npos);
+  EXPECT_EQ(transplant(request({})).refused, "nothing was recorded");
+}
+
+TEST(Job, TravelsAsJson) {
+  Job job;
+  job.runtime = "/a";
+  job.library = "/b";
+  job.readable = {"/c"};
+  job.kernels["k"] = {{8, 24, 4}, 10, 20, 30, 40};
+  job.attributes = {{-2, 100}, {16, 132}};
+  job.memory_bytes = uint64_t{1} << 40;
+  job.base = uint64_t{1} << 47;
+  job.cases = {{{64, 64}, {{0, {}}, {-1, {1, 2, 3, 4}}}}};
+  const Result<Job> back = job_from_json(*Json::parse(to_json(job).dump()));
+  ASSERT_TRUE(back);
+  EXPECT_EQ(to_json(*back).dump(), to_json(job).dump());
+  EXPECT_EQ(back->kernels.at("k").params, (std::vector<int64_t>{8, 24, 4}));
+  EXPECT_FALSE(job_from_json(Json::object()));
+}
+
+TEST(Job, ReadsParametersOfEntries) {
+  const auto params = entry_params(kPtx);
+  ASSERT_EQ(params.size(), 2u);
+  EXPECT_EQ(params.at("k"), (std::vector<int64_t>{8, 24, 4}));
+  EXPECT_TRUE(params.at("none").empty());
+  EXPECT_EQ(entry_params(".entry f(.param .u64 .ptr .global .align 1 f_0, .param .b8 f_1)").at("f"),
+            (std::vector<int64_t>{8, 1}));
+}
+
+}  // namespace
+}  // namespace kw::captive

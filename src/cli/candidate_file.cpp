@@ -1,0 +1,65 @@
+#include "cli/candidate_file.h"
+
+#include <fmt/core.h>
+
+#include <filesystem>
+
+#include "base/text.h"
+#include "cli/values.h"
+#include "os/files.h"
+
+namespace kw::cli {
+
+bool needs_reading(const std::string& path, const std::string& text) {
+  return engine::is_foreign(path, text);
+}
+
+Result<std::vector<std::string>> include_folders(const Args& args) {
+  std::vector<std::string> folders = args.all("--include");
+  for (const std::string& folder : folders) {
+    if (!os::is_directory(folder))
+      return input_error(fmt::format("--include: there is no folder {}", folder));
+  }
+  if (const std::string cutlass = os::env("KW_CUTLASS"); !cutlass.empty()) {
+    for (const char* part : {"", "/include", "/tools/util/include"}) {
+      if (os::is_directory(cutlass + part)) folders.push_back(cutlass + part);
+    }
+  }
+  for (std::string& folder : folders) folder = std::filesystem::absolute(folder).string();
+  return folders;
+}
+
+std::vector<std::string> task_inputs(const Args& args) {
+  std::vector<std::string> out;
+  for (const std::string& text : args.all("--input")) {
+    const size_t equals = text.find('=');
+    const bool tensor = text.find(':') < equals;
+    if (tensor || equals == std::string::npos || parse_double(trim(text.substr(equals + 1))))
+      out.push_back(text);
+  }
+  return out;
+}
+
+Result<engine::CandidateText> read_candidate_file(const std::string& path, const Args& args,
+                                                  const task::Task& task, const task::Dims& dims,
+                                                  const exec::DeviceInfo& device, Io& io) {
+  engine::ForeignRequest request;
+  request.path = path;
+  request.import.reference = args.one("--reference");
+  request.import.function = args.one("--function");
+  request.import.launcher = args.one("--launcher");
+  request.import.inputs = args.all("--input");
+  request.import.dims = dims;
+  request.include_folders = KW_TRY(include_folders(args));
+  request.task = &task;
+  request.dims = dims;
+  request.device = device;
+  request.target = args.one("--target");
+  request.timeout_seconds = KW_TRY(timeout_option(args));
+  io.progress("reading " + path);
+  engine::CandidateText text = KW_TRY(engine::read_candidate(request));
+  for (const std::string& note : text.notes) io.note(note);
+  return text;
+}
+
+}  // namespace kw::cli

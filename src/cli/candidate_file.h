@@ -1,0 +1,27 @@
+// A file that a command was given as a candidate: a module, a CUDA file that becomes one, or one
+// whose host code has to be recorded.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/command.h"
+#include "engine/foreign_tier.h"
+
+namespace kw::cli {
+
+/// Whether the file is no module, so that it needs the task and a device to become one.
+bool needs_reading(const std::string& path, const std::string& text);
+
+/// Folders named by --include and $KW_CUTLASS, made absolute.
+Result<std::vector<std::string>> include_folders(const Args& args);
+
+/// The task's own words among --input; what only a launcher needs ("rows=B") is left out.
+std::vector<std::string> task_inputs(const Args& args);
+
+/// `device` will judge. Notes are shown.
+Result<engine::CandidateText> read_candidate_file(const std::string& path, const Args& args,
+                                                  const task::Task& task, const task::Dims& dims,
+                                                  const exec::DeviceInfo& device, Io& io);
+
+}  // namespace kw::cli

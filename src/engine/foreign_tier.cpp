@@ -1,0 +1,377 @@
+#include "engine/foreign_tier.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <csignal>
+#include <filesystem>
+#include <set>
+
+#include "arch/arch.h"
+#include "base/text.h"
+#include "captive/merge.h"
+#include "captive/worker.h"
+#include "engine/foreign_tier_abi.h"
+#include "engine/foreign_tier_build.h"
+#include "engine/foreign_tier_torch.h"
+#include "engine/inputs.h"
+#include "kRecorderLibrary.inc"
+#include "kernel/recorded.h"
+#include "os/files.h"
+#include "report/style.h"
+#include "verify/shapes.h"
+
+namespace kw::engine {
+namespace {
+
+constexpr size_t kMostShapes = 64, kMostRestarts = 6;
+
+struct Shape {
+  task::Dims dims;
+  bool demanded = false;
+  graph::Graph graph;
+};
+
+/// The device's numbers by CUDA's own: what launchers ask for.
+std::map<int, int64_t> attributes_of(const exec::DeviceInfo& device, const arch::Target& target) {
+  const int64_t sms = device.sms > 0 ? device.sms : target.default_sms;
+  const int64_t l2 = device.l2_bytes > 0 ? device.l2_bytes : target.default_l2_bytes;
+  const int64_t memory = device.memory_bytes > 0 ? device.memory_bytes : int64_t{80} << 30;
+  return {{-2, memory},
+          {-1, 13000},
+          {1, arch::kMaxThreadsPerBlock},
+          {2, 1024},
+          {3, 1024},
+          {4, 64},
+          {5, arch::kMaxGridX},
+          {6, arch::kMaxGridYZ},
+          {7, arch::kMaxGridYZ},
+          {8, target.shared_per_block},
+          {9, 65536},
+          {10, arch::kWarpSize},
+          {12, 65536},
+          {13, int64_t{device.sm_clock_mhz} * 1000},
+          {16, sms},
+          {31, 1},
+          {38, l2},
+          {39, target.threads_per_sm},
+          {41, 1},
+          {75, target.major},
+          {76, target.minor},
+          {81, target.shared_per_sm},
+          {82, target.registers_per_sm},
+          {95, 1},
+          {97, target.shared_per_block_optin},
+          {106, target.blocks_per_sm},
+          {111, 1024},
+          {115, 1}};
+}
+
+std::string ended_text(const std::string& ended) {
+  if (ended.find("SIGSYS") != std::string::npos)
+    return "it started a process or a thread, or used the network or another process";
+  if (ended.find("SIGSEGV") != std::string::npos || ended.find("SIGBUS") != std::string::npos)
+    return "it touched memory that is not there; tensors are device pointers";
+  if (ended.find("SIGXCPU") != std::string::npos || ended.find("did not finish") == 0)
+    return "its host code did not finish";
+  if (const size_t at = ended.find("undefined symbol: "); at != std::string::npos)
+    return fmt::format("it calls {}, which is no part of CUDA's runtime that can be recorded",
+                       ended.substr(at + 18));
+  return "its host code ended the process: " + ended;
+}
+
+/// Whether an end is about one shape only, like a check that failed there.
+bool about_the_shape(const std::string& ended) {
+  return ended.find("exited") == 0 || ended.find("SIGABRT") != std::string::npos ||
+         ended.find("SIGSEGV") != std::string::npos || ended.find("SIGFPE") != std::string::npos;
+}
+
+bool is_python(const std::string& path) { return path.ends_with(".py"); }
+
+class Recorder {
+ public:
+  Recorder(const ForeignRequest& request, std::string text)
+      : request_(request), text_(std::move(text)) {
+    name_ = report::printable(std::filesystem::path(request.path).filename().string());
+  }
+
+  Result<CandidateText> run() { return is_python(request_.path) ? run_python() : run_cuda(); }
+
+ private:
+  Result<CandidateText> run_python() {
+    if (request_.device.is_virtual)
+      return environment_error("recording a Python candidate needs a GPU");
+    KW_TRY(plan());
+    PythonRequest python{request_.path,           request_.import.function, request_.task, {}, {},
+                         request_.timeout_seconds};
+    python.tensors = abi_.tensors = task_tensors(*request_.task, shapes_.front().graph);
+    for (const Shape& shape : shapes_) python.shapes.push_back({shape.dims, &shape.graph});
+    std::map<std::string, std::string> images;
+    for (int process = 0; process < 2 && !out_.refused; ++process) {
+      PythonCapture captured = KW_TRY(capture_python(python));
+      if (!captured.refused.empty()) refuse(captured.refused);
+      runs_.push_back(std::move(captured.cases));
+      images.merge(captured.images);
+    }
+    std::vector<std::string> texts;
+    for (const auto& [entry, text] : images) texts.push_back(text);
+    const Result<std::string> ptx = captive::merge_ptx(texts);
+    if (!ptx) refuse("no kernel of its own was launched: " + ptx.error().message);
+    if (!out_.refused) transplant(fmt::format("{}, Triton", name_), *ptx);
+    return std::move(out_);
+  }
+
+  Result<CandidateText> run_cuda() {
+    const foreign::LauncherHead head = foreign::find_launcher(text_, request_.import.launcher);
+    if (!head.problems.empty())
+      return input_error(fmt::format("{}: {}", name_, head.problems.front().message));
+    KW_TRY(plan());
+    abi_ =
+        KW_TRY(match_launcher(head.parameters, *request_.task, shapes_.front().graph, numbers()));
+    out_.notes.insert(out_.notes.end(), abi_.notes.begin(), abi_.notes.end());
+    const std::string target = request_.target.empty() ? request_.device.target : request_.target;
+    target_ = KW_TRY(arch::find_target(target));
+    build_.emplace(KW_TRY(build_foreign(
+        {text_, name_, head.name, target, request_.include_folders, request_.timeout_seconds})));
+    if (build_->failed) return compile_failed();
+    KW_TRY(record());
+    if (!out_.refused)
+      transplant(fmt::format("{}, launcher {}, {}", name_, head.name, build_->compiler),
+                 build_->ptx);
+    return std::move(out_);
+  }
+
+  void refuse(std::string why, record::Stage stage = record::Stage::Static) {
+    if (!out_.refused) out_.refused = record::Rejected{stage, std::move(why), std::nullopt, ""};
+  }
+
+  std::map<std::string, std::string> numbers() const {
+    std::map<std::string, std::string> out;
+    for (const std::string& text : request_.import.inputs) {
+      const size_t equals = text.find('=');
+      if (equals != std::string::npos && text.find(':') > equals)
+        out[std::string(trim(text.substr(0, equals)))] = trim(text.substr(equals + 1));
+    }
+    return out;
+  }
+
+  Status add_shape(const task::Dims& dims, bool demanded) {
+    if (std::ranges::any_of(shapes_, [&](const Shape& one) { return one.dims == dims; }))
+      return Done{};
+    Result<graph::Graph> graph = request_.task->reference->trace(dims);
+    if (!graph) return demanded ? Status(std::move(graph).error()) : Status(Done{});
+    shapes_.push_back({dims, demanded, std::move(graph).value()});
+    return Done{};
+  }
+
+  /// Every shape at which the judge may want to run it, the task's own first.
+  Status plan() {
+    const task::Task& task = *request_.task;
+    if (!request_.dims.empty()) {
+      task::Dims one = task.benchmark_shapes.front();
+      for (const auto& [name, value] : request_.dims) one[name] = value;
+      KW_TRY(add_shape(one, true));
+    }
+    std::vector<verify::ShapeLimits> limits = {verify::virtual_limits()};
+    if (!request_.device.is_virtual) limits.push_back(verify::device_limits());
+    for (const verify::ShapeLimits& limit : limits) {
+      const verify::ShapePlan plan = KW_TRY(verify::plan_shapes(task, limit));
+      for (const task::Dims& dims : plan.demanded) KW_TRY(add_shape(dims, true));
+      for (const verify::ShapeCase& one : plan.cases) KW_TRY(add_shape(one.dims, one.demanded));
+    }
+    if (shapes_.size() > kMostShapes) shapes_.resize(kMostShapes);
+    return Done{};
+  }
+
+  Result<CandidateText> compile_failed() {
+    const exec::CompileFailed& failed = *build_->failed;
+    const auto error = std::ranges::find_if(failed.messages, [](const exec::CompileMessage& one) {
+      return one.severity == exec::CompileMessage::Severity::Error;
+    });
+    std::string why = failed.timed_out ? "the compiler did not finish in time"
+                                       : "it does not compile with its host code";
+    if (!failed.timed_out && error != failed.messages.end())
+      why = error->line > 0 ? fmt::format("line {}: {}", error->line, error->text) : error->text;
+    refuse(std::move(why), record::Stage::Compile);
+    out_.compile_failed = failed;
+    return std::move(out_);
+  }
+
+  Result<captive::Job> job() {
+    captive::Job job;
+    job.runtime = build_->folder.path() + "/libkwrecord.so";
+    job.library = build_->library;
+    job.readable = {build_->folder.path()};
+    job.kernels = build_->kernels;
+    job.attributes = attributes_of(request_.device, target_);
+    job.memory_bytes = static_cast<uint64_t>(job.attributes.at(-2));
+    for (const Shape& shape : shapes_)
+      job.cases.push_back(KW_TRY(call_at(abi_, *request_.task, shape.graph, shape.dims)));
+    return job;
+  }
+
+  /// One process over all shapes; where it ends at one of them, another goes on behind it.
+  Result<std::vector<captive::CaseRecord>> capture(captive::Job job, uint64_t base) {
+    std::vector<captive::CaseRecord> all;
+    const std::vector<captive::Case> cases = std::move(job.cases);
+    job.base = base;
+    const captive::ParamReads reads = captive::param_reads(build_->ptx);
+    size_t done = 0;
+    for (size_t start = 0; start < kMostRestarts && done < cases.size(); ++start) {
+      job.cases.assign(cases.begin() + static_cast<std::ptrdiff_t>(done), cases.end());
+      job.seed = KW_TRY(secret_seed());
+      const captive::Captured got = KW_TRY(captive::run_captive(job, request_.timeout_seconds));
+      Result<std::vector<captive::CaseRecord>> read = captive::read_recording(got.text, reads);
+      if (!read && got.ended.empty()) {
+        refuse(read.error().message);
+        return all;
+      }
+      const size_t begun = read ? read->size() : 0;
+      for (size_t i = 0; i < begun; ++i) {
+        (*read)[i].number = static_cast<int64_t>(done + i);
+        all.push_back(std::move((*read)[i]));
+      }
+      if (got.finished) break;
+      const bool too_much =
+          begun > 0 && !all.back().calls.empty() && !all.back().calls.back().refusals.empty();
+      if (begun == 0 || !about_the_shape(got.ended)) {
+        if (!too_much) refuse(ended_text(got.ended));
+        return all;
+      }
+      ended_[done + begun - 1] = ended_text(got.ended);
+      done += begun;
+    }
+    return all;
+  }
+
+  Status record() {
+    captive::Job made = KW_TRY(job());
+    KW_TRY(os::write_file(
+        made.runtime, std::string_view(kRecorderLibrary, static_cast<size_t>(kRecorderLibrary_end -
+                                                                             kRecorderLibrary))));
+    // Two processes, with device memory at two places: what moves with it is a pointer.
+    const uint64_t first = KW_TRY(secret_seed()) % 1000,
+                   second = first + 1 + KW_TRY(secret_seed()) % 1000;
+    for (const uint64_t where : {first, second}) {
+      if (out_.refused) return Done{};
+      runs_.push_back(KW_TRY(capture(made, kDeviceMemory + where * kRegion)));
+    }
+    return Done{};
+  }
+
+  void settle_shape(size_t index, std::vector<captive::ShapeRecord>& served) {
+    std::vector<const captive::CaseRecord*> records;
+    for (const std::vector<captive::CaseRecord>& run : runs_) {
+      for (const captive::CaseRecord& one : run) {
+        if (one.number == static_cast<int64_t>(index)) records.push_back(&one);
+      }
+    }
+    if (records.size() != runs_.size()) return skip(index, "it was not recorded");
+    captive::Settled settled = captive::settle(records, captive::kCallsPerCase);
+    const std::string at = task::dims_text(shapes_[index].dims);
+    if (!settled.refused.empty())
+      return refuse(at.empty() ? settled.refused : fmt::format("at {}: {}", at, settled.refused));
+    if (settled.call == nullptr) {
+      const auto ended = ended_.find(index);
+      return skip(index, ended == ended_.end() ? settled.not_served : ended->second);
+    }
+    served.push_back({shapes_[index].dims, settled.call});
+  }
+
+  void skip(size_t index, const std::string& why) {
+    const std::string at = task::dims_text(shapes_[index].dims);
+    if (shapes_[index].demanded)
+      return refuse(at.empty() ? why : fmt::format("at {}: {}", at, why));
+    out_.notes.push_back(fmt::format("not recorded at {}: {}", at, why));
+  }
+
+  void transplant(const std::string& origin, const std::string& ptx) {
+    captive::TransplantRequest request;
+    for (size_t i = 0; i < shapes_.size(); ++i) settle_shape(i, request.shapes);
+    if (out_.refused) return;
+    request.task = request_.task->name;
+    request.origin = origin;
+    request.tensors = abi_.tensors;
+    request.ptx = ptx;
+    captive::Transplanted made = captive::transplant(request);
+    out_.notes.insert(out_.notes.end(), made.notes.begin(), made.notes.end());
+    if (!made.refused.empty()) return refuse(made.refused);
+    out_.text = std::move(made.module);
+  }
+
+  // Bit 47 is set: no host can have memory there, and numbers of a program's own are elsewhere.
+  static constexpr uint64_t kDeviceMemory = uint64_t{1} << 47, kRegion = uint64_t{1} << 36;
+
+  const ForeignRequest& request_;
+  std::string text_, name_;
+  std::vector<Shape> shapes_;
+  LauncherAbi abi_;
+  arch::Target target_{};
+  std::optional<ForeignBuild> build_;
+  std::vector<std::vector<captive::CaseRecord>> runs_;
+  std::map<size_t, std::string> ended_;
+  CandidateText out_;
+};
+
+bool is_module_text(const std::string& text) {
+  return text.find("//! kernelwright") != std::string::npos;
+}
+
+}  // namespace
+
+bool is_foreign(const std::string& path, const std::string& text) {
+  if (is_python(path)) return true;
+  return path.ends_with(".cu") && !is_module_text(text) &&
+         (text.find("<<<") != std::string::npos || text.find("cudaLaunch") != std::string::npos ||
+          text.find("extern \"C\"") != std::string::npos);
+}
+
+const char* trust_of(const std::string& module_text) {
+  return kernel::is_recorded(module_text) ? "foreign" : "module";
+}
+
+Result<CandidateText> read_candidate(const ForeignRequest& request) {
+  CandidateText out;
+  out.text = KW_TRY(os::read_file(request.path, foreign::kMaxForeignBytes));
+  if (!is_foreign(request.path, out.text)) return out;
+  if (is_python(request.path)) {
+    CandidateText recorded = KW_TRY(Recorder(request, out.text).run());
+    recorded.notes.insert(recorded.notes.begin(), "recorded; trust: foreign");
+    return recorded;
+  }
+  const Result<ImportReport> imported = import_module(request.path, request.import);
+  if (imported && imported->result.problems.empty()) {
+    out.text = imported->result.module;
+    out.notes = imported->result.notes;
+    out.notes.insert(out.notes.begin(),
+                     fmt::format("{} was imported: its launcher '{}' became a plan", imported->file,
+                                 imported->result.launcher));
+    return out;
+  }
+  const std::string why =
+      imported ? imported->result.problems.front().message : imported.error().message;
+  CandidateText recorded = KW_TRY(Recorder(request, out.text).run());
+  recorded.notes.insert(recorded.notes.begin(),
+                        fmt::format("recorded, not imported ({}); trust: foreign", why));
+  return recorded;
+}
+
+VerifyReport refused_report(const CandidateText& candidate, const task::Task& task,
+                            const VerifyRequest& request) {
+  VerifyReport report;
+  report.module_name =
+      report::printable(request.module_path.substr(request.module_path.rfind('/') + 1));
+  report.trust = "foreign";
+  report.task_name = task.name;
+  report.task_hash = task::task_hash(task);
+  report.task_notes = task.notes;
+  record::Rejected verdict = *candidate.refused;
+  verify::Repro repro{request.module_path, request.reference_path, request.task_options};
+  verdict.repro = repro.line();
+  report.gate.stages.push_back({verdict.stage, "rejected", {verdict.reason}, 0});
+  report.gate.compile_failed = candidate.compile_failed;
+  report.gate.verdict = std::move(verdict);
+  return report;
+}
+
+}  // namespace kw::engine

@@ -1,0 +1,216 @@
+#include "engine/foreign_tier_abi.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "kernel/signature.h"
+#include "tensor/dtype.h"
+
+namespace kw::engine {
+namespace {
+
+std::string lower(std::string text) {
+  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return text;
+}
+
+Result<std::vector<uint8_t>> encode(const foreign::CType& type, double real, int64_t integer) {
+  const auto types = KW_TRY(kernel::parse_signature(fmt::format("void f({})", type.base)));
+  if (type.dtype && tensor::is_float(*type.dtype)) {
+    kernel::ScalarDecl scalar;
+    scalar.dtype = *type.dtype;
+    return kernel::encode_scalar(types.at(0), scalar, real, 0);
+  }
+  return kernel::encode_integer(types.at(0), integer);
+}
+
+class Matcher {
+ public:
+  Matcher(const std::vector<foreign::CParameter>& parameters, const task::Task& task,
+          const graph::Graph& graph, const std::map<std::string, std::string>& numbers)
+      : parameters_(parameters), task_(task), graph_(graph), numbers_(numbers) {}
+
+  Result<LauncherAbi> run() {
+    abi_.tensors = task_tensors(task_, graph_);
+    taken_.resize(abi_.tensors.size());
+    abi_.slots.resize(parameters_.size());
+    for (size_t i = 0; i < parameters_.size(); ++i) {
+      abi_.slots[i].type = parameters_[i].type;
+      if (parameters_[i].type.pointers == 1) by_name(i);
+    }
+    for (size_t i = 0; i < parameters_.size(); ++i) {
+      if (parameters_[i].type.pointers == 1 && abi_.slots[i].tensor < 0) KW_TRY(by_order(i));
+    }
+    for (size_t i = 0; i < parameters_.size(); ++i) {
+      if (parameters_[i].type.pointers != 1) KW_TRY(number(i));
+    }
+    for (size_t i = 0; i < abi_.tensors.size(); ++i) {
+      if (!taken_[i] && abi_.tensors[i].role != kernel::Role::Input)
+        return input_error(
+            fmt::format("no parameter of the launcher is the output '{}'", abi_.tensors[i].name));
+    }
+    return std::move(abi_);
+  }
+
+ private:
+  void take(size_t parameter, size_t tensor) {
+    abi_.slots[parameter].tensor = static_cast<int>(tensor);
+    taken_[tensor] = true;
+  }
+
+  void by_name(size_t parameter) {
+    for (const bool exact : {true, false}) {
+      for (size_t i = 0; i < abi_.tensors.size(); ++i) {
+        const std::string &own = parameters_[parameter].name, &its = abi_.tensors[i].name;
+        if (!taken_[i] && (exact ? own == its : lower(own) == lower(its)))
+          return take(parameter, i);
+      }
+    }
+  }
+
+  Status by_order(size_t parameter) {
+    const foreign::CParameter& one = parameters_[parameter];
+    const auto next = [&](bool input) -> std::optional<size_t> {
+      for (size_t i = 0; i < abi_.tensors.size(); ++i) {
+        if (!taken_[i] && (abi_.tensors[i].role == kernel::Role::Input) == input) return i;
+      }
+      return std::nullopt;
+    };
+    std::optional<size_t> found = next(one.type.pointee_const);
+    // Launchers often leave const out; outputs stand behind inputs.
+    const size_t pointers_left = static_cast<size_t>(
+        std::count_if(parameters_.begin() + static_cast<std::ptrdiff_t>(parameter),
+                      parameters_.end(), [](const auto& p) { return p.type.pointers == 1; }));
+    const auto outputs_left = static_cast<size_t>(std::ranges::count_if(
+        abi_.tensors, [&, i = size_t{0}](const captive::TensorLine& line) mutable {
+          return !taken_[i++] && line.role != kernel::Role::Input;
+        }));
+    if (!one.type.pointee_const && next(true) && pointers_left > outputs_left) found = next(true);
+    if (!found)
+      return input_error(
+          fmt::format("parameter '{}' of the launcher is none of the task's tensors", one.name));
+    take(parameter, *found);
+    abi_.notes.push_back(fmt::format("'{}' is taken for the task's '{}' (by position)", one.name,
+                                     abi_.tensors[*found].name));
+    return Done{};
+  }
+
+  const std::string* dim_named(const std::string& name) const {
+    const task::Dims& dims = task_.benchmark_shapes.front();
+    for (const auto& [dim, value] : dims) {
+      if (dim == name) return &dim;
+    }
+    for (const auto& [dim, value] : dims) {
+      if (lower(dim) == lower(name)) return &dim;
+    }
+    return nullptr;
+  }
+
+  Status number(size_t parameter) {
+    const foreign::CParameter& one = parameters_[parameter];
+    LauncherAbi::Slot& slot = abi_.slots[parameter];
+    if (one.type.pointers == 0 && one.type.base.starts_with("cudaStream")) {
+      slot.bytes.assign(8, 0);
+      return Done{};
+    }
+    if (one.type.pointers > 1 || !one.type.dtype)
+      return input_error(
+          fmt::format("parameter '{}' of the launcher is '{}': pointers to numbers "
+                      "and numbers can be passed",
+                      one.name, one.type.text()));
+    const auto given = numbers_.find(one.name);
+    const std::string text = given == numbers_.end() ? "" : given->second;
+    const bool real = tensor::is_float(*one.type.dtype);
+    const std::string* const dim = real ? nullptr : dim_named(text.empty() ? one.name : text);
+    if (dim != nullptr) {
+      slot.dim = *dim;
+      return Done{};
+    }
+    if (const auto typed = parse_double(text)) {
+      slot.bytes = KW_TRY(encode(one.type, *typed, static_cast<int64_t>(*typed)));
+      return Done{};
+    }
+    for (const task::ScalarSpec& scalar : task_.scalars) {
+      if (lower(scalar.name) != lower(text.empty() ? one.name : text)) continue;
+      const bool is_real = tensor::is_float(scalar.dtype);
+      const double value = is_real ? scalar.number : static_cast<double>(scalar.integer);
+      slot.bytes = KW_TRY(
+          encode(one.type, value, is_real ? static_cast<int64_t>(scalar.number) : scalar.integer));
+      return Done{};
+    }
+    return input_error(
+        fmt::format("what is '{0}' of the launcher? Say --input {0}=…, a dim of the "
+                    "task or a number",
+                    one.name));
+  }
+
+  const std::vector<foreign::CParameter>& parameters_;
+  const task::Task& task_;
+  const graph::Graph& graph_;
+  const std::map<std::string, std::string>& numbers_;
+  LauncherAbi abi_;
+  std::vector<bool> taken_;
+};
+
+uint64_t bytes_for(const std::vector<int64_t>& shape, tensor::DType type) {
+  int64_t count = tensor::dtype_size(type);
+  for (const int64_t extent : shape) count *= extent;
+  return static_cast<uint64_t>(count);
+}
+
+}  // namespace
+
+std::vector<captive::TensorLine> task_tensors(const task::Task& task, const graph::Graph& graph) {
+  std::vector<captive::TensorLine> tensors;
+  for (const task::TensorSpec& one : task.inputs)
+    tensors.push_back({one.name, kernel::Role::Input, one.dtype, one.shape});
+  for (const graph::NamedNode& one : graph.outputs) {
+    const auto same = std::ranges::find(tensors, one.name, &captive::TensorLine::name);
+    if (same != tensors.end()) {
+      same->role = kernel::Role::Inout;
+      continue;
+    }
+    const graph::Node& node = graph[one.node];
+    captive::TensorLine line{one.name, kernel::Role::Output, node.dtype, {}};
+    for (const graph::Dim& dim : node.shape) line.shape.push_back(dim.text());
+    tensors.push_back(std::move(line));
+  }
+  return tensors;
+}
+
+Result<LauncherAbi> match_launcher(const std::vector<foreign::CParameter>& parameters,
+                                   const task::Task& task, const graph::Graph& graph,
+                                   const std::map<std::string, std::string>& numbers) {
+  return Matcher(parameters, task, graph, numbers).run();
+}
+
+Result<captive::Case> call_at(const LauncherAbi& abi, const task::Task& task,
+                              const graph::Graph& graph, const task::Dims& dims) {
+  captive::Case made;
+  for (const captive::TensorLine& line : abi.tensors) {
+    if (const task::TensorSpec* spec = task.find_input(line.name)) {
+      made.tensor_bytes.push_back(bytes_for(KW_TRY(task.shape_of(*spec, dims)), spec->dtype));
+      continue;
+    }
+    for (const graph::NamedNode& one : graph.outputs) {
+      if (one.name != line.name) continue;
+      std::vector<int64_t> shape;
+      for (const graph::Dim& dim : graph[one.node].shape) shape.push_back(dim.value());
+      made.tensor_bytes.push_back(bytes_for(shape, graph[one.node].dtype));
+    }
+  }
+  for (const LauncherAbi::Slot& slot : abi.slots) {
+    captive::Argument argument{slot.tensor, slot.bytes};
+    if (!slot.dim.empty()) {
+      const auto value = dims.find(slot.dim);
+      if (value == dims.end()) return input_error("a shape without dim " + slot.dim);
+      argument.bytes = KW_TRY(encode(slot.type, 0, value->second));
+    }
+    made.arguments.push_back(std::move(argument));
+  }
+  return made;
+}
+
+}  // namespace kw::engine

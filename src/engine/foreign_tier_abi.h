@@ -1,0 +1,42 @@
+// Which parameter of a foreign launcher is which of a task's tensors, dims and scalars, and the
+// arguments of a call at one shape. Nothing is guessed.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "captive/job.h"
+#include "captive/transplant.h"
+#include "foreign/types.h"
+#include "graph/graph.h"
+#include "task/task.h"
+
+namespace kw::engine {
+
+struct LauncherAbi {
+  std::vector<captive::TensorLine> tensors;  // inputs of the task, then outputs that are no inputs
+  struct Slot {
+    int tensor = -1;             // or
+    std::string dim;             // this dim's value, or
+    std::vector<uint8_t> bytes;  // these
+    foreign::CType type;
+  };
+  std::vector<Slot> slots;  // parallel to the launcher's parameters
+  std::vector<std::string> notes;
+};
+
+/// `numbers` are the user's: "rows" -> "B", "eps" -> "1e-5". An input Error names what is open.
+Result<LauncherAbi> match_launcher(const std::vector<foreign::CParameter>& parameters,
+                                   const task::Task& task, const graph::Graph& graph,
+                                   const std::map<std::string, std::string>& numbers);
+
+/// The task's tensors as plan lines, without a launcher.
+std::vector<captive::TensorLine> task_tensors(const task::Task& task, const graph::Graph& graph);
+
+/// The call at one shape.
+Result<captive::Case> call_at(const LauncherAbi& abi, const task::Task& task,
+                              const graph::Graph& graph, const task::Dims& dims);
+
+}  // namespace kw::engine

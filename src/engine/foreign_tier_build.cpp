@@ -1,0 +1,141 @@
+#include "engine/foreign_tier_build.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "base/text.h"
+#include "captive/source.h"
+#include "compile/messages.h"
+#include "compile/resources.h"
+#include "compile/search.h"
+#include "os/files.h"
+#include "os/landlock.h"
+#include "os/process.h"
+
+namespace kw::engine {
+namespace {
+
+constexpr uint64_t kMemoryBytes = uint64_t{8} << 30;
+constexpr const char* kSource = "foreign";
+
+std::vector<std::string> command_for(const compile::FoundProgram& nvcc,
+                                     const ForeignBuildRequest& request,
+                                     const std::string& folder) {
+  const std::string number = replace_all(request.target, "sm_", "");
+  std::vector<std::string> command = {
+      nvcc.path,
+      "-shared",
+      "-Xcompiler",
+      "-fPIC,-w",
+      "-cudart",
+      "none",
+      "-std=c++17",
+      "-O3",
+      "-gencode",
+      fmt::format("arch=compute_{0},code=[compute_{0},sm_{0}]", number),
+      "-lineinfo",
+      "-Xptxas",
+      "-v",
+      "-Wno-deprecated-gpu-targets",
+      "-allow-unsupported-compiler",
+      "--expt-relaxed-constexpr",
+      "--extended-lambda",
+      "--keep",
+      "--keep-dir",
+      folder};
+  for (const std::string& include : request.include_folders) command.push_back("-I" + include);
+  command.insert(command.end(), {"-o", folder + "/foreign.so", folder + "/" + kSource + ".cu"});
+  return command;
+}
+
+os::Allowed allowed_for(const compile::FoundProgram& nvcc, const ForeignBuildRequest& request,
+                        const std::string& folder) {
+  os::Allowed allowed;
+  allowed.running = {"/usr", "/bin", "/lib", "/lib64"};
+  std::error_code failed;
+  const std::filesystem::path real = std::filesystem::canonical(nvcc.path, failed);
+  if (!failed) allowed.running.push_back(real.parent_path().parent_path().string());
+  allowed.reading = request.include_folders;
+  for (const char* file : {"/etc/ld.so.cache", "/etc/alternatives", "/dev/urandom", "/proc/meminfo",
+                           "/proc/cpuinfo", "/sys/devices/system/cpu"})
+    allowed.reading.emplace_back(file);
+  allowed.writing = {folder, "/dev/null"};
+  return allowed;
+}
+
+exec::CompileFailed failure(const os::ProcessResult& result, const ForeignBuild& build,
+                            const ForeignBuildRequest& request) {
+  exec::CompileFailed failed;
+  failed.compiler = build.compiler;
+  failed.log = result.out + result.err;
+  failed.timed_out = result.timed_out;
+  failed.messages = compile::parse_log(failed.log, compile::quotable(request.file_name));
+  const bool explained = std::ranges::any_of(failed.messages, [](const exec::CompileMessage& one) {
+    return one.severity == exec::CompileMessage::Severity::Error;
+  });
+  failed.crashed = !explained && !failed.timed_out && result.signal != 0;
+  if (!explained && !failed.timed_out) {
+    const std::vector<std::string_view> lines = split_lines(failed.log);
+    const auto said = std::ranges::find_if(
+        lines, [](std::string_view line) { return line.find("error") != std::string_view::npos; });
+    failed.messages.insert(failed.messages.begin(),
+                           {{}, 0, 0, said == lines.end() ? "nvcc failed" : std::string(*said)});
+  }
+  return failed;
+}
+
+void read_kernels(const std::string& log, ForeignBuild& build) {
+  const auto report = compile::parse_ptxas_report(log);
+  const auto declared = compile::scan_ptx(build.ptx);
+  for (const auto& [entry, params] : captive::entry_params(build.ptx)) {
+    captive::KernelNumbers kernel;
+    kernel.params = params;
+    if (const auto at = report.find(entry); at != report.end()) {
+      kernel.registers = std::max(0, at->second.registers);
+      kernel.static_shared = std::max<int64_t>(0, at->second.static_shared);
+      kernel.local_bytes = std::max<int64_t>(0, at->second.local_bytes);
+    }
+    if (const auto at = declared.find(entry); at != declared.end())
+      kernel.max_threads = std::max(0, at->second.max_threads);
+    build.kernels[entry] = std::move(kernel);
+  }
+}
+
+}  // namespace
+
+Result<ForeignBuild> build_foreign(const ForeignBuildRequest& request) {
+  const compile::Toolbox tools = compile::find_tools();
+  if (!tools.nvcc)
+    return environment_error(
+        "recording a foreign launcher needs nvcc, and none was found; set CUDA_HOME to a CUDA "
+        "toolkit");
+  ForeignBuild build{KW_TRY(os::ScratchFolder::make("foreign")), "", "", "", {}, std::nullopt};
+  build.compiler = "nvcc " + tools.nvcc->version;
+  const std::string& folder = build.folder.path();
+  KW_TRY(os::write_file(folder + "/" + kSource + ".cu",
+                        captive::with_trampoline(request.text, compile::quotable(request.file_name),
+                                                 request.launcher)));
+  const os::Allowed allowed = allowed_for(*tools.nvcc, request, folder);
+  os::ProcessLimits limits;
+  limits.timeout_seconds = request.timeout_seconds;
+#ifndef __SANITIZE_ADDRESS__
+  limits.memory_bytes = kMemoryBytes;
+#endif
+  limits.output_bytes = 4 << 20;
+  limits.allowed = &allowed;
+  const os::ProcessResult result =
+      KW_TRY(os::run_process(command_for(*tools.nvcc, request, folder), {}, limits,
+                             {"TMPDIR=" + folder, "LC_ALL=C", "CCACHE_DISABLE=1"}));
+  if (result.exit_code != 0 || result.signal != 0 || result.timed_out) {
+    build.failed = failure(result, build, request);
+    return build;
+  }
+  build.library = folder + "/foreign.so";
+  build.ptx = KW_TRY(os::read_file(folder + "/" + kSource + ".ptx", size_t{64} << 20));
+  read_kernels(result.out + result.err, build);
+  return build;
+}
+
+}  // namespace kw::engine

@@ -1,0 +1,37 @@
+// A foreign CUDA file, compiled by nvcc with its host code: the library a captive process loads,
+// and the PTX its launches are played back with. The compiler sees the toolkit, the system's
+// headers and the folders it is given, nothing else.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "captive/job.h"
+#include "exec/compiler.h"
+#include "os/scratch.h"
+
+namespace kw::engine {
+
+struct ForeignBuild {
+  os::ScratchFolder folder;
+  std::string library;  // path
+  std::string ptx;
+  std::string compiler;  // "nvcc 13.0.88"
+  std::map<std::string, captive::KernelNumbers> kernels;
+  std::optional<exec::CompileFailed> failed;  // then there is no library
+};
+
+struct ForeignBuildRequest {
+  std::string text, file_name, launcher;
+  std::string target;                        // "sm_90"
+  std::vector<std::string> include_folders;  // CUTLASS and the like
+  double timeout_seconds = 60;
+};
+
+/// An environment Error when there is no nvcc.
+Result<ForeignBuild> build_foreign(const ForeignBuildRequest& request);
+
+}  // namespace kw::engine

@@ -1,0 +1,109 @@
+#include "engine/foreign_tier_torch.h"
+
+#include <fmt/core.h>
+
+#include <filesystem>
+
+#include "base/text.h"
+#include "kForeignWorkerText.inc"
+#include "oracle/torch_python.h"
+#include "os/landlock.h"
+#include "os/process.h"
+#include "os/scratch.h"
+
+namespace kw::engine {
+namespace {
+
+Json shape_json(const std::vector<int64_t>& shape) {
+  Json out = Json::array();
+  for (const int64_t extent : shape) out.push(extent);
+  return out;
+}
+
+Result<Json> case_json(const PythonRequest& request, const PythonShape& shape) {
+  Json tensors = Json::array(), numbers = Json::object();
+  for (const captive::TensorLine& line : request.tensors) {
+    std::vector<int64_t> extents;
+    if (const task::TensorSpec* spec = request.task->find_input(line.name)) {
+      extents = KW_TRY(request.task->shape_of(*spec, shape.dims));
+    } else {
+      for (const graph::NamedNode& one : shape.graph->outputs) {
+        if (one.name != line.name) continue;
+        for (const graph::Dim& dim : (*shape.graph)[one.node].shape) extents.push_back(dim.value());
+      }
+    }
+    tensors.push(Json::object()
+                     .set("name", line.name)
+                     .set("role", kernel::role_name(line.role))
+                     .set("dtype", tensor::dtype_name(line.dtype))
+                     .set("shape", shape_json(extents)));
+  }
+  for (const auto& [name, value] : shape.dims) numbers.set(name, value);
+  for (const task::ScalarSpec& one : request.task->scalars)
+    numbers.set(one.name, tensor::is_float(one.dtype) ? Json(one.number) : Json(one.integer));
+  return Json::object().set("tensors", std::move(tensors)).set("numbers", std::move(numbers));
+}
+
+Result<Json> job_json(const PythonRequest& request) {
+  Json inputs = Json::array(), outputs = Json::array(), cases = Json::array();
+  for (const captive::TensorLine& line : request.tensors)
+    (line.role == kernel::Role::Output ? outputs : inputs).push(line.name);
+  for (const PythonShape& shape : request.shapes) cases.push(KW_TRY(case_json(request, shape)));
+  return Json::object()
+      .set("path", std::filesystem::absolute(request.path).string())
+      .set("function", request.function)
+      .set("task", request.task->name)
+      .set("inputs", std::move(inputs))
+      .set("outputs", std::move(outputs))
+      .set("cases", std::move(cases));
+}
+
+std::string last_line(const std::string& text) {
+  const std::string_view all = trim(text);
+  const size_t at = all.rfind('\n');
+  return std::string(at == std::string_view::npos ? all : all.substr(at + 1));
+}
+
+}  // namespace
+
+Result<PythonCapture> capture_python(const PythonRequest& request) {
+  const auto python = oracle::find_torch_python();
+  if (python.path.empty())
+    return environment_error("recording a Python candidate needs a Python with torch");
+  const os::ScratchFolder folder = KW_TRY(os::ScratchFolder::make("foreign"));
+  const Json job = KW_TRY(job_json(request));
+  // Drivers, compilers and caches are everywhere: it may read and run, and write nowhere but here.
+  os::Allowed allowed;
+  allowed.running = {"/"};
+  allowed.writing = {folder.path(), "/dev"};
+  os::ProcessLimits limits;
+  limits.timeout_seconds = request.timeout_seconds;
+  limits.output_bytes = 256 << 20;
+  limits.allowed = &allowed;
+  const os::ProcessResult result = KW_TRY(os::run_process(
+      {python.path, "-I", "-B", "-c", kForeignWorkerText}, job.dump(), limits,
+      {"TMPDIR=" + folder.path(), "HOME=" + folder.path(), "TRITON_CACHE_DIR=" + folder.path(),
+       "TORCHINDUCTOR_CACHE_DIR=" + folder.path(), "CUDA_CACHE_DISABLE=1"}));
+  PythonCapture captured;
+  const Result<Json> answer = Json::parse(result.out);
+  if (!answer) {
+    captured.refused = result.timed_out
+                           ? "its host code did not finish"
+                           : "its host code ended the process: " + last_line(result.err);
+    return captured;
+  }
+  if (const std::string& error = (*answer)["error"].as_string(); !error.empty())
+    return environment_error("recording a Python candidate: " + error);
+  captured.refused = (*answer)["refused"].as_string();
+  for (const auto& [entry, text] : (*answer)["images"].members())
+    captured.images[entry] = text.as_string();
+  captive::ParamReads reads;
+  for (const auto& [entry, text] : captured.images) reads.merge(captive::param_reads(text));
+  Result<std::vector<captive::CaseRecord>> read =
+      captive::read_recording((*answer)["recording"].as_string(), reads);
+  if (!read && captured.refused.empty()) captured.refused = read.error().message;
+  if (read) captured.cases = std::move(read).value();
+  return captured;
+}
+
+}  // namespace kw::engine

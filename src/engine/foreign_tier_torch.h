@@ -1,0 +1,39 @@
+// Python candidates: a ModelNew or a function runs in a Python process on the GPU, which writes
+// down the Triton kernels it launches. What comes back is a recording as that of any captive.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "captive/recording.h"
+#include "captive/transplant.h"
+#include "graph/graph.h"
+#include "task/task.h"
+
+namespace kw::engine {
+
+struct PythonShape {
+  task::Dims dims;
+  const graph::Graph* graph = nullptr;
+};
+
+struct PythonRequest {
+  std::string path, function;
+  const task::Task* task = nullptr;
+  std::vector<captive::TensorLine> tensors;
+  std::vector<PythonShape> shapes;
+  double timeout_seconds = 60;
+};
+
+struct PythonCapture {
+  std::vector<captive::CaseRecord> cases;
+  std::map<std::string, std::string> images;  // PTX by entry
+  std::string refused;
+};
+
+/// One process over all shapes. Errors: no Python with torch, no GPU in it.
+Result<PythonCapture> capture_python(const PythonRequest& request);
+
+}  // namespace kw::engine
