@@ -151,6 +151,9 @@ void count_terms(const Matrix& m, const Packing& p, Factor& to) {
                          (h == nullptr || h[at] == 0) && (j == nullptr || j[at] == 0);
     terms[line] += certain ? 0 : 1;
   });
+  to.roots.resize(to.terms.size());
+  std::transform(to.terms.begin(), to.terms.end(), to.roots.begin(),
+                 [](double n) { return std::sqrt(n); });
 }
 
 }  // namespace

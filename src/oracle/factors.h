@@ -54,6 +54,7 @@ struct Factor {
   Plane<float> reach;           // |v| + j; the same
   std::vector<bool> unbounded;  // per line: an error is infinite
   std::vector<double> terms;    // per line: elements that are not certainly zero
+  std::vector<double> roots;    // of them
 };
 
 struct FactorShape {

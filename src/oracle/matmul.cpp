@@ -291,10 +291,11 @@ class Product {
            // One thread adds all products of an element as a rule; those that are alike round
            // alike.
            const double n = std::min(job.left.terms[row], job.right.terms[col]);
-           const double tree = (c.sum_root * std::sqrt(n) + c.sum_plus) * size[k];
+           const double root = std::min(job.left.roots[row], job.right.roots[col]);
+           const double tree = (c.sum_root * root + c.sum_plus) * size[k];
            double a = errors[k] + rounding_.unit * std::max(tree, n / (2 * c.path_factor) * m);
-           double h = c.half_sum * std::sqrt(squares[k]) + rounding_.half_unit * m +
-                      (m > 0 ? rounding_.half_tiny : 0);
+           double h = rounding_.half_unit * m + (m > 0 ? rounding_.half_tiny : 0);
+           if (!job.squares.empty()) h += c.half_sum * std::sqrt(squares[k]);
            // Each factor may be rounded or cut to ten bits of mantissa.
            if (tf32_) h += c.half_sum * 0x1p-10 * std::sqrt(tf32[k]) + 0x1p-9 * m;
            if (m > rounding_.half_limit) h = kInfinity;
