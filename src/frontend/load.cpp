@@ -9,6 +9,7 @@
 #include "frontend/load_fixture.h"
 #include "frontend/load_folder.h"
 #include "frontend/load_optimizer.h"
+#include "frontend/load_rkb.h"
 #include "frontend/load_source.h"
 #include "frontend/make_task.h"
 #include "frontend/numbers.h"
@@ -51,6 +52,7 @@ Result<task::Task> read_source(const std::string& text, const std::string& path,
   draft.entry.source = KW_TRY(parse_python(text, path));
   draft.entry.output_names = request.output_names;
   draft.given = request.dims;
+  draft.fixed_numbers = request.fixed_numbers;
   Evaluator evaluator(draft.entry.source, {request.dims, true});
   evaluator.set_randomness(Randomness::Weight);
   KW_TRY(evaluator.run_module());
@@ -109,6 +111,7 @@ Result<task::Task> load_python(const std::string& text, const std::string& path,
 }
 
 Result<task::Task> load_task(const std::string& path, const LoadOptions& options) {
+  if (is_rkb(path)) return load_rkb(path, options);
   if (os::is_directory(path) || path.ends_with("/task.toml") || path == "task.toml")
     return is_fixture(path) ? load_fixture(path, options) : load_folder(path, options);
   if (!os::exists(path)) return input_error(fmt::format("{}: no such file or folder", path));

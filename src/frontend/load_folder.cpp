@@ -138,6 +138,7 @@ Result<task::Task> load_folder(const std::string& path, const LoadOptions& optio
   const std::string source = KW_TRY(os::read_file(reference, kMaxSourceBytes));
   LoadRequest request = request_of(toml, options);
   request.other_reader = options.other_reader;
+  request.fixed_numbers = !toml.benchmark.empty() || !toml.correctness.empty();
   for (GivenInput& given : KW_TRY(parse_input_options(options.inputs))) {
     std::erase_if(request.inputs, [&](const GivenInput& one) { return one.name == given.name; });
     request.inputs.push_back(std::move(given));

@@ -21,6 +21,8 @@ struct LoadRequest {
   /// Asked for every parameter that nobody described; may be empty.
   std::function<GivenInput(const std::string& parameter)> describe = {};
   bool spare_inputs = false;
+  /// Shapes are listed: an extent written as a number is that number, no dim.
+  bool fixed_numbers = false;
   LauncherParameters launcher = {};
 };
 

@@ -290,7 +290,7 @@ std::string stem_of(const std::string& path) {
 
 Result<task::Task> make_task(TaskDraft draft) {
   task::Task task;
-  name_extents(draft);
+  if (!draft.fixed_numbers) name_extents(draft);
   task.notes = draft.notes;
   const task::Dims dims = KW_TRY(settle_dims(draft, task.notes));
   const Trace trace = KW_TRY(trace_entry(draft.entry, dims));

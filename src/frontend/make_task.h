@@ -20,6 +20,7 @@ struct TaskDraft {
   std::vector<std::string> notes;
   std::vector<task::ScalarSpec> defaults;  // numbers the reference has by default
   std::optional<double> atol, rtol;
+  bool fixed_numbers = false;  // extents written as numbers get no names
 };
 
 /// The task at the values given, those of the file, or assumed ones, which are noted.

@@ -63,13 +63,16 @@ int64_t adjust(int64_t wanted, const DimRange& range) {
   return std::clamp((wanted + step - 1) / step * step, low, std::max(low, high));
 }
 
-/// Whether a module of one can be asked for the other: as many outputs, of the same ranks and
-/// dtypes.
+/// Whether a module of one can be asked for the other: the same inputs, and as many outputs, of the
+/// same ranks and dtypes.
 bool same_form(const graph::Graph& one, const graph::Graph& other) {
-  return std::ranges::equal(one.outputs, other.outputs, [&](const auto& a, const auto& b) {
-    return one[a.node].shape.size() == other[b.node].shape.size() &&
-           one[a.node].dtype == other[b.node].dtype;
-  });
+  const bool same_inputs = std::ranges::equal(
+      one.inputs, other.inputs, [](const auto& a, const auto& b) { return a.name == b.name; });
+  return same_inputs &&
+         std::ranges::equal(one.outputs, other.outputs, [&](const auto& a, const auto& b) {
+           return one[a.node].shape.size() == other[b.node].shape.size() &&
+                  one[a.node].dtype == other[b.node].dtype;
+         });
 }
 
 class Planner {
@@ -110,13 +113,25 @@ class Planner {
     shape.why = why;
     shape.demanded = true;
     shape.benchmark = benchmark;
-    while (true) {
-      Result<graph::Graph> graph = task_.reference->trace(shape.dims);
-      if (!graph) return std::move(graph).error().context("at " + task::dims_text(shape.dims));
+    Result<graph::Graph> own = task_.reference->trace(dims);
+    if (!own) return std::move(own).error().context("at " + task::dims_text(dims));
+    shape.graph = std::move(own).value();
+    shape.work = work_of(shape.graph);
+    std::set<std::string> fixed;  // dims that cannot be cut further
+    while (limits_.cut && limits_.large_work > 0 && shape.work > limits_.large_work) {
+      Dims smaller = shape.dims;
+      if (!cut(&smaller, shape.graph, fixed)) break;
+      Result<graph::Graph> graph = task_.reference->trace(smaller);
+      if (!graph && graph.error().blame != Blame::Input) return std::move(graph).error();
+      if (!graph || !same_form(*graph, shape.graph)) {
+        for (const auto& [name, value] : smaller) {
+          if (value != shape.dims.at(name)) fixed.insert(name);
+        }
+        continue;
+      }
+      shape.dims = std::move(smaller);
       shape.graph = std::move(graph).value();
       shape.work = work_of(shape.graph);
-      if (!limits_.cut || limits_.large_work == 0 || shape.work <= limits_.large_work) break;
-      if (!cut(&shape.dims, shape.graph)) break;
     }
     if (limits_.most_work > 0 && shape.work > limits_.most_work) {
       plan_.left_out.push_back(
@@ -130,11 +145,11 @@ class Planner {
 
   // Halves the largest dim that only repeats work; then the largest of those that results lie along
   // in memory, then of the inner ones. False when nothing is left to cut.
-  bool cut(Dims* dims, const graph::Graph& graph) const {
-    std::vector<std::string> repeats, written;
+  bool cut(Dims* dims, const graph::Graph& graph, const std::set<std::string>& fixed) const {
+    std::vector<std::string> repeats, written, inner = inner_;
+    std::erase_if(inner, [&](const std::string& name) { return fixed.count(name) > 0; });
     for (const std::string& name : outer_) {
-      const auto at = dims->find(name);
-      if (at == dims->end()) continue;
+      if (!dims->count(name) || fixed.count(name)) continue;
       const bool along = std::ranges::any_of(graph.outputs, [&](const graph::NamedNode& output) {
         const auto& shape = graph[output.node].shape;
         return !shape.empty() && mentions(shape.back().text(), name);
@@ -142,7 +157,7 @@ class Planner {
       (along ? written : repeats).push_back(name);
     }
     return halve_largest(repeats, 2, dims) || halve_largest(written, 2, dims) ||
-           halve_largest(inner_, 64, dims);
+           halve_largest(inner, 64, dims);
   }
 
   bool halve_largest(const std::vector<std::string>& names, int64_t least, Dims* dims) const {
@@ -276,7 +291,7 @@ class Planner {
     // "squeeze()" drops whatever extent happens to be 1: no kernel is meant to follow.
     if (!plan_.cases.empty() && !same_form(*graph, plan_.cases.front().graph)) {
       plan_.left_out.push_back(
-          fmt::format("{}: the outputs have another rank or dtype there", task::dims_text(dims)));
+          fmt::format("{}: the inputs or outputs are others there", task::dims_text(dims)));
       return Done{};
     }
     ShapeCase shape{dims, why, false, false, std::move(graph).value(), 0};

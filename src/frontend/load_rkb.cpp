@@ -1,0 +1,416 @@
+#include "frontend/load_rkb.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <optional>
+#include <set>
+
+#include "base/text.h"
+#include "frontend/backward.h"
+#include "frontend/load_source.h"
+#include "frontend/rkb_source.h"
+#include "graph/graph.h"
+#include "os/files.h"
+
+namespace kw::frontend {
+namespace {
+
+constexpr uint64_t kMostConfigBytes = 1 << 20;
+/// Variants are traced one by one.
+constexpr size_t kMostVariants = 32;
+
+struct Place {
+  std::string folder;
+  bool backward = false;
+
+  std::string file(const char* kind, const char* ending) const {
+    return fmt::format("{}/{}_{}.{}", folder, kind, backward ? "backward" : "forward", ending);
+  }
+};
+
+/// The folder and the direction a path means; nothing when it is none of ours.
+std::optional<Place> place_of(const std::string& path) {
+  std::string bare = path;
+  while (bare.size() > 1 && bare.ends_with("/")) bare.pop_back();
+  const size_t slash = bare.rfind('/');
+  const std::string last = bare.substr(slash + 1);
+  if (last == "func_forward.py" || last == "func_backward.py") {
+    const Place place{slash == std::string::npos ? "." : bare.substr(0, slash),
+                      last == "func_backward.py"};
+    return os::exists(bare) ? std::optional(place) : std::nullopt;
+  }
+  if (!os::is_directory(bare) || os::exists(bare + "/task.toml")) return std::nullopt;
+  for (const bool backward : {false, true}) {
+    const Place place{bare, backward};
+    if (os::exists(place.file("func", "py"))) return place;
+  }
+  return std::nullopt;
+}
+
+std::string folder_name(const Place& place) {
+  return place.folder.substr(place.folder.rfind('/') + 1);
+}
+
+/// Keyword arguments as the call would have them: defaults of the signature below, what is not
+/// taken left out.
+Json settled(const Json& given, const Signature& signature, const std::string& callee,
+             const std::string& where, std::vector<FolderProblem>* problems) {
+  Json all = Json::object();
+  for (const std::string& name : signature.names) {
+    const auto fallback = signature.defaults.find(name);
+    if (given.contains(name))
+      all.set(name, given[name]);
+    else if (fallback != signature.defaults.end())
+      all.set(name, fallback->second);
+  }
+  for (const auto& [key, value] : given.members()) {
+    if (all.contains(key)) continue;
+    if (signature.any_keyword) {
+      all.set(key, value);
+      continue;
+    }
+    problems->push_back({"config-contradiction",
+                         fmt::format("{} takes no '{}', which {} gives it{}", callee, key, where,
+                                     did_you_mean(key, signature.names)),
+                         true});
+  }
+  for (const std::string& name : signature.required) {
+    if (!all.contains(name))
+      problems->push_back(
+          {"config-contradiction",
+           fmt::format("{} needs '{}', and {} does not give it", callee, name, where), true});
+  }
+  return all;
+}
+
+/// One message per subject: what is wrong with one configuration is wrong with most.
+void add_once(std::vector<FolderProblem> found, std::vector<FolderProblem>* problems) {
+  for (FolderProblem& one : found) {
+    const auto same = [&](const FolderProblem& other) {
+      const std::string head = one.message.substr(0, one.message.find(", "));
+      return other.rule == one.rule && other.message.starts_with(head);
+    };
+    if (std::ranges::none_of(*problems, same)) problems->push_back(std::move(one));
+  }
+}
+
+/// Everything about a folder that does not depend on a single configuration.
+struct Reading {
+  Place place;
+  RkbFile file;
+  RkbConfigs configs;
+  std::vector<FolderProblem> problems;
+};
+
+Result<RkbConfigs> read_configs(const Place& place, std::vector<FolderProblem>* problems) {
+  const std::string path = place.file("config", "json");
+  const std::string name = path.substr(path.rfind('/') + 1);
+  if (!os::exists(path)) {
+    problems->push_back(
+        {"config-missing", fmt::format("there is no {}: only defaults are known", name), true});
+    const RkbConfig defaults{Json::object(), Json::object(), "the defaults"};
+    return RkbConfigs{{defaults}, {defaults}};
+  }
+  const std::string text = KW_TRY(os::read_file(path, kMostConfigBytes));
+  return parse_rkb_configs(text, name, problems);
+}
+
+Result<Reading> open_folder(const Place& place) {
+  Reading reading{place, {}, {}, {}};
+  reading.file = KW_TRY(read_rkb_file(place.file("func", "py"), &reading.problems));
+  reading.configs = KW_TRY(read_configs(place, &reading.problems));
+  for (auto* list : {&reading.configs.timed, &reading.configs.tested}) {
+    for (RkbConfig& config : *list) {
+      std::vector<FolderProblem> found;
+      config.init = settled(config.init, reading.file.init, "Model()", config.where, &found);
+      config.input =
+          settled(config.input, reading.file.get_inputs, "get_inputs()", config.where, &found);
+      add_once(std::move(found), &reading.problems);
+    }
+  }
+  return reading;
+}
+
+bool same_inputs(const graph::Graph& graph, const task::Task& task) {
+  return std::ranges::equal(graph.inputs, task.inputs,
+                            [](const auto& a, const auto& b) { return a.name == b.name; });
+}
+
+std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+
+/// Makes tasks of the configurations, one after the other.
+class Variants {
+ public:
+  Variants(Reading& reading, const LoadOptions& options)
+      : reading_(reading), options_(options), names_(reading.file, all_configs()) {}
+
+  Result<RkbFolder> run();
+
+ private:
+  struct Variant {
+    task::Task task;
+    std::string name;
+    std::set<std::string> fixed;  // what its configurations have beside their dims
+    std::vector<task::Dims> timed, tested;
+  };
+
+  std::vector<const RkbConfig*> all_configs() const {
+    std::vector<const RkbConfig*> all;
+    for (const RkbConfig& config : reading_.configs.timed) all.push_back(&config);
+    for (const RkbConfig& config : reading_.configs.tested) all.push_back(&config);
+    return all;
+  }
+  Status place(const RkbConfig& config, bool timed);
+  Result<task::Task> load(const RkbConfig& config);
+  std::string fixed_part(const RkbConfig& config, const task::Task& task) const;
+  static task::Dims dims_of(const RkbInts& ints, const task::Task& task);
+  bool same_graph(const task::Task& one, const task::Task& other, const task::Dims& at) const;
+  bool fits(const Variant& variant, const RkbConfig& config) const;
+  std::string variant_name(const RkbConfig& config) const;
+  void add_shape(Variant& variant, const RkbConfig& config, bool timed);
+  void finish(Variant& variant) const;
+
+  Reading& reading_;
+  const LoadOptions& options_;
+  RkbNames names_;
+  std::vector<Variant> variants_;
+  std::optional<Error> refused_;
+};
+
+Result<task::Task> Variants::load(const RkbConfig& config) {
+  LoadRequest request;
+  request.function = "Model";
+  request.dims = options_.dims;
+  request.inputs = KW_TRY(parse_input_options(options_.inputs));
+  request.other_reader = options_.other_reader;
+  request.spare_inputs = options_.spare_inputs;
+  return load_source(names_.text(reading_.file, config), reading_.file.source->path, request);
+}
+
+/// What two configurations of one task have in common: everything but its dims.
+std::string Variants::fixed_part(const RkbConfig& config, const task::Task& task) const {
+  std::string text;
+  for (const auto& [name, value] : names_.ints(config)) {
+    if (!task.dims.count(name)) text += fmt::format("{}={};", name, value);
+  }
+  for (const Json* side : {&config.init, &config.input}) {
+    for (const auto& [key, value] : side->members()) {
+      if (value.is_int()) continue;
+      text += fmt::format("{}=", key);
+      if (!value.is_array()) text += value.dump();
+      for (const Json& item : value.items()) text += item.is_int() ? "#" : item.dump();
+      text += ";";
+    }
+  }
+  return text;
+}
+
+task::Dims Variants::dims_of(const RkbInts& ints, const task::Task& task) {
+  task::Dims dims = task.benchmark_shapes.front();
+  for (auto& [name, value] : dims) {
+    const auto given = ints.find(name);
+    if (given != ints.end()) value = given->second;
+  }
+  return dims;
+}
+
+bool Variants::same_graph(const task::Task& one, const task::Task& other,
+                          const task::Dims& at) const {
+  const bool alike = std::ranges::equal(one.inputs, other.inputs, {}, &task::TensorSpec::name,
+                                        &task::TensorSpec::name);
+  if (!alike || one.dims.size() != other.dims.size()) return false;
+  const auto first = one.reference->trace(at), second = other.reference->trace(at);
+  return first && second && graph::print(*first) == graph::print(*second);
+}
+
+/// What differs from the first: constants, or dims where nothing else does: "stride=2".
+std::string Variants::variant_name(const RkbConfig& config) const {
+  if (variants_.empty()) return "";
+  const RkbConfig& first = *all_configs().front();
+  const task::Task& task = variants_.front().task;
+  std::vector<std::string> constants, dims;
+  const auto compare = [&](const Json& mine, const Json& theirs) {
+    for (const auto& [key, value] : mine.members()) {
+      if (theirs[key].dump() == value.dump()) continue;
+      std::vector<std::string>& parts = value.is_int() && task.dims.count(key) ? dims : constants;
+      std::string part = key + "=" + (value.is_string() ? value.as_string() : value.dump());
+      if (std::ranges::find(parts, part) == parts.end()) parts.push_back(std::move(part));
+    }
+  };
+  compare(config.init, first.init);
+  compare(config.input, first.input);
+  return join(constants.empty() ? dims : constants, ",");
+}
+
+void Variants::add_shape(Variant& variant, const RkbConfig& config, bool timed) {
+  const task::Dims dims = dims_of(names_.ints(config), variant.task);
+  std::vector<task::Dims>& list = timed ? variant.timed : variant.tested;
+  if (std::ranges::find(list, dims) != list.end()) return;
+  const auto traced = variant.task.reference->trace(dims);
+  if (traced) {
+    list.push_back(dims);
+    return;
+  }
+  add_once({{"config-contradiction",
+             fmt::format("the reference refuses a configuration: {}, at {} ({})",
+                         first_line(traced.error().message), task::dims_text(dims), config.where),
+             true}},
+           &reading_.problems);
+}
+
+/// The same constants, and the same inputs at the configuration's shape: a model may leave weights
+/// out where its extents are equal. What the reference refuses fits: it is nothing of its own.
+bool Variants::fits(const Variant& variant, const RkbConfig& config) const {
+  if (!variant.fixed.count(fixed_part(config, variant.task))) return false;
+  const auto traced = variant.task.reference->trace(dims_of(names_.ints(config), variant.task));
+  return !traced || same_inputs(*traced, variant.task);
+}
+
+Status Variants::place(const RkbConfig& config, bool timed) {
+  for (Variant& variant : variants_) {
+    if (!fits(variant, config)) continue;
+    add_shape(variant, config, timed);
+    return Done{};
+  }
+  if (variants_.size() >= kMostVariants) return Done{};
+  Result<task::Task> task = load(config);
+  if (!task) {
+    if (task.error().blame != Blame::Input) return std::move(task).error();
+    add_once({{"config-contradiction",
+               fmt::format("the reference refuses a configuration: {}, at {}",
+                           first_line(task.error().message), config.where),
+               true}},
+             &reading_.problems);
+    if (!refused_) refused_ = std::move(task).error();
+    return Done{};
+  }
+  const std::string fixed = fixed_part(config, *task);
+  const task::Dims dims = dims_of(names_.ints(config), *task);
+  for (Variant& variant : variants_) {
+    if (!same_graph(variant.task, *task, dims)) continue;
+    variant.fixed.insert(fixed);  // another initialisation, the same computation
+    add_shape(variant, config, timed);
+    return Done{};
+  }
+  const std::string name = variant_name(config);
+  variants_.push_back({std::move(*task), name, {fixed}, {}, {}});
+  add_shape(variants_.back(), config, timed);
+  return Done{};
+}
+
+void Variants::finish(Variant& variant) const {
+  task::Task& task = variant.task;
+  task.format = "robust-kbench";
+  task.name = folder_name(reading_.place);
+  if (!variant.name.empty()) task.name += "[" + variant.name + "]";
+  task.prompt = reading_.file.description;
+  if (options_.dims.empty()) {
+    if (variant.timed.empty()) variant.timed = {variant.tested.front()};
+    task.benchmark_shapes = variant.timed;
+  }
+  for (const task::Dims& dims : variant.tested) {
+    if (std::ranges::find(task.correctness_shapes, dims) == task.correctness_shapes.end())
+      task.correctness_shapes.push_back(dims);
+  }
+}
+
+Result<RkbFolder> Variants::run() {
+  for (const RkbConfig& config : reading_.configs.timed) KW_TRY(place(config, true));
+  for (const RkbConfig& config : reading_.configs.tested) KW_TRY(place(config, false));
+  if (variants_.empty()) return *refused_;
+  RkbFolder folder;
+  for (Variant& variant : variants_) {
+    if (variant.timed.empty() && variant.tested.empty()) continue;  // refused at its own shape
+    finish(variant);
+    folder.tasks.push_back(std::move(variant.task));
+  }
+  folder.problems = std::move(reading_.problems);
+  return folder;
+}
+
+/// The forward file of the folder should be about the same operation.
+void compare_ranks(const Place& backward, const std::vector<task::Task>& tasks,
+                   std::vector<FolderProblem>* problems) {
+  const Place place{backward.folder, false};
+  if (!os::exists(place.file("func", "py"))) return;
+  Result<Reading> reading = open_folder(place);
+  if (!reading) return;  // said where that file is looked at
+  reading->configs.timed.resize(1);
+  reading->configs.tested.clear();
+  const Result<RkbFolder> forward = Variants(*reading, {}).run();
+  if (!forward || forward->tasks.empty()) return;
+  for (const task::TensorSpec& input : forward->tasks[0].inputs) {
+    const task::TensorSpec* other = tasks[0].find_input(input.name);
+    if (other == nullptr || other->shape.size() == input.shape.size()) continue;
+    problems->push_back(
+        {"directions-differ",
+         fmt::format("'{}' has {} dims in func_forward.py and {} in func_backward.py", input.name,
+                     input.shape.size(), other->shape.size()),
+         false});
+  }
+}
+
+Status derive_tasks(const Reading& reading, const std::string& called, RkbFolder* folder) {
+  for (task::Task& task : folder->tasks) {
+    task = KW_TRY(backward_task(task));
+    if (!called.empty()) task.notes.push_back("the folder's own harness calls " + called);
+  }
+  compare_ranks(reading.place, folder->tasks, &folder->problems);
+  return Done{};
+}
+
+Result<RkbFolder> read_direction(const Place& place, const LoadOptions& options) {
+  Reading reading = KW_TRY(open_folder(place));
+  std::string called;
+  if (place.backward) {
+    const BackwardCall call = read_backward_call(reading.file, &reading.problems);
+    if (call.found) called = fmt::format("backward_fn({})", join(call.arguments, ", "));
+  }
+  RkbFolder folder = KW_TRY(Variants(reading, options).run());
+  if (folder.tasks.empty())
+    return input_error(
+        fmt::format("{}: the reference refuses every configuration", place.file("func", "py")));
+  if (place.backward) KW_TRY(derive_tasks(reading, called, &folder));
+  return folder;
+}
+
+}  // namespace
+
+bool is_rkb(const std::string& path) { return place_of(path).has_value(); }
+
+Result<RkbFolder> read_rkb(const std::string& path, const LoadOptions& options) {
+  const std::optional<Place> place = place_of(path);
+  if (!place) return input_error(fmt::format("{} is no folder of robust-kbench", path));
+  return read_direction(*place, options);
+}
+
+Result<task::Task> load_rkb(const std::string& path, const LoadOptions& options) {
+  std::optional<Place> place = place_of(path);
+  if (!place) return input_error(fmt::format("{} is no folder of robust-kbench", path));
+  std::string wanted = options.function;
+  // A folder's own backward file is what is asked for, not the gradients of its forward file.
+  const Place other{place->folder, true};
+  if (wanted == "backward" && os::exists(other.file("func", "py"))) {
+    place = other;
+    wanted.clear();
+  }
+  RkbFolder folder = KW_TRY(read_direction(*place, options));
+  std::vector<std::string> names;
+  for (const task::Task& task : folder.tasks) names.push_back(task.name);
+  const auto fits = [&](const std::string& name) {
+    return wanted.empty() || name == wanted || name.find("[" + wanted + "]") != std::string::npos;
+  };
+  const auto chosen = std::ranges::find_if(names, fits);
+  if (chosen == names.end())
+    return input_error(
+        fmt::format("{} has no variant '{}'; it has: {}", path, wanted, join(names, ", ")));
+  task::Task task = std::move(folder.tasks[static_cast<size_t>(chosen - names.begin())]);
+  for (const FolderProblem& problem : folder.problems) task.notes.push_back(problem.message);
+  names.erase(chosen);
+  if (!names.empty())
+    task.notes.push_back("further variants, chosen with --function: " + join(names, ", "));
+  return task;
+}
+
+}  // namespace kw::frontend
