@@ -15,7 +15,7 @@ from common import INTERNAL, Evolutions
 
 jobs = Evolutions(sys.argv[1])
 check = jobs.check
-SMALL = ["--generations", "3", "--proposals", "5", "--hardware", "3", "--seed", "7", "--proposer", "builtin"]
+SMALL = ["--generations", "2", "--proposals", "6", "--hardware", "3", "--seed", "7", "--proposer", "builtin"]
 FEW = ["layernorm_fp16", "cumsum_lastdim_fp32", "geglu_fp16"]
 
 
@@ -45,7 +45,8 @@ def whole(task):
     folder = jobs.newest()
     check(report["passed"] and report["correctness"]["certified"], "the winner is certified with fresh inputs", done)
     check(report["performance"]["time_us"] is None and report["performance"]["estimate_us"] > 0, "no time without a clock")
-    check(evolution["proposals_made"] == 15 and evolution["generations_done"] == 3, f"{evolution}")
+    check(evolution["proposals_made"] == 12 and evolution["generations_done"] == 2, f"{evolution}")
+    check(evolution["curve"][0]["us"] > 1.005 * evolution["curve"][-1]["us"], "it beats the first candidate: %s" % evolution["curve"])
     check(evolution["niches"] and {"bound", "schedule", "resources"} <= set(evolution["niches"][0]), "niches are told")
     check(evolution["unseen_shapes"], "shapes nobody tuned it for were tried")
     for row in evolution["unseen_shapes"]:
@@ -98,9 +99,9 @@ def killed(task, folder):
     done = jobs.run("evolve", "--resume", run, "--json")
     check(done.returncode == 0, "it goes on", done)
     check(jobs.journal(run)[:-1] == jobs.journal(folder)[:-1], "as if nobody had stopped it")
-    more = jobs.run("evolve", "--resume", run, "--generations", "4", "--json")
+    more = jobs.run("evolve", "--resume", run, "--generations", "3", "--json")
     evolution = json.loads(more.stdout)["evolution"]
-    check(more.returncode == 0 and evolution["proposals_made"] == 20, "and on, for another generation", more)
+    check(more.returncode == 0 and evolution["proposals_made"] == 18, "and on, for another generation", more)
 
 
 def islands_and_arms(task):
@@ -110,6 +111,16 @@ def islands_and_arms(task):
     check(evolution["verifier"] == "off" and evolution["islands"] == 2, f"{evolution}")
     check(evolution["counts"]["judged"] > 0, "what nobody looked at is judged")
     check(all(row["bound"] == "unknown" for row in evolution["niches"]), "without evidence nobody knows what bounds a kernel")
+
+
+def arms_compared(task):
+    done = jobs.evolve(task, "--generations", "1", "--proposals", "2", "--hardware", "2", "--proposer", "builtin", "--compare", "--json")
+    document = json.loads(done.stdout)
+    rows = document["comparison"]["runs"]
+    check(done.returncode == 0 and len(rows) == 4 and all(one["passed"] for one in document["runs"]), "four evolutions", done)
+    check([row["verifiers"] for row in rows] == [False, True, True, True], f"{rows}")
+    check([row["profile_feedback"] for row in rows] == [False, False, False, True], f"{rows}")
+    check(len({row["first_us"] for row in rows}) == 1 and document["comparison"]["after_proposals"] == [1, 2], "all begin alike")
 
 
 WIDE = os.environ.get("KERNELWRIGHT_WIDE", "")
@@ -125,4 +136,5 @@ RUN = whole(TASK)
 same_by_seed(TASK, RUN)
 killed(TASK, RUN)
 islands_and_arms(TASK)
+arms_compared(os.path.join(INTERNAL, "add_relu_fp32"))
 jobs.finish()

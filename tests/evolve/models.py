@@ -103,7 +103,11 @@ def whole():
     check({row["arm"] for row in evolution["arms"]} == set(ARMS.split(",")), f"{evolution['arms']}")
     check(evolution["usd"] > 0 and evolution["unpriced"] == 0, "what it cost is known")
     calls = [event for event in talks.events(folder) if event["kind"] == "llm_call"]
-    check(len(calls) == len(requests) == 16, f"every call is in the ledger: {len(calls)}, {len(requests)}")
+    orders = [row for row in talks.journal(folder) if row["event"] == "order"]
+    asked = [row for row in orders if row["arm"]]
+    check(len(orders) == 16 and len(calls) == len(requests) == len(asked), f"every call is in the ledger: {len(calls)}, {len(requests)}")
+    tuned = [row for row in orders if not row["arm"]]
+    check(tuned and all(row["operator"] == "tune" and row["only_this"] for row in tuned), f"what models offer to tune is tuned: {tuned}")
     check(talks.read(folder, "stage_evolve/0001/prompt_to_llm.md") and talks.read(folder, "stage_evolve/0001/llm_response.md"), "and is kept")
     check(not talks.has_text(folder, KEY) and KEY not in done.stdout + done.stderr, "no key is kept or shown")
     check(talks.folder not in json.dumps(requests), "no path of this machine is sent")
