@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "graph/builder.h"
+#include "graph/compose_conv.h"
 #include "graph/compose_norm.h"
 #include "graph/compose_window.h"
 
@@ -101,6 +102,35 @@ INSTANTIATE_TEST_SUITE_P(
                             "fp32[B, D, 3] = window"},
                     PassRow{"FillsThatHalvesLack", "late_casts", filled_windows,
                             "fp32[B, D, 3] = window", "fp16[B, D, 3] = window"}),
+    [](const auto& row) { return std::string(row.param.name); });
+
+struct TransposedRow {
+  const char* name;
+  std::vector<int64_t> stride, dilation, padding, more;
+  bool unfolds;
+};
+
+class Transposed : public testing::TestWithParam<TransposedRow> {};
+
+TEST_P(Transposed, AreConvolutionsWherePhasesAreApart) {
+  const TransposedRow& row = GetParam();
+  Builder b;
+  const graph::Dim size = graph::Dim::symbol("H", 6);
+  const NodeId x = b.input("x", DType::Fp32, {graph::Dim::symbol("N", 2), 4, size, 5});
+  const NodeId w = b.input("w", DType::Fp32, {4, 3, 3, 2});
+  const NodeId y = must(graph::conv_transpose(
+      b, x, w, std::nullopt, {row.stride, row.dilation, row.padding, row.more, 1}));
+  const std::string text = graph::print(must(run_passes(std::move(b).finish({{"y", y}}), {})));
+  EXPECT_EQ(text.find("fold(") == std::string::npos, row.unfolds) << text;
+  EXPECT_EQ(text.find("window(") != std::string::npos, row.unfolds) << text;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Passes, Transposed,
+    testing::Values(TransposedRow{"Dense", {1, 1}, {1, 1}, {0, 0}, {0, 0}, true},
+                    TransposedRow{"Strided", {2, 3}, {1, 1}, {1, 0}, {1, 0}, true},
+                    TransposedRow{"Dilated", {1, 1}, {2, 1}, {0, 1}, {0, 0}, true},
+                    TransposedRow{"Both", {2, 1}, {2, 1}, {0, 0}, {0, 0}, false}),
     [](const auto& row) { return std::string(row.param.name); });
 
 TEST(Passes, UnknownNamesAreRefused) {

@@ -52,7 +52,8 @@ Joined joined(const Domain& domain, const std::vector<Dim>& used,
   if (groups.empty()) out.axes.push_back({names[0], Dim(1)});
   for (size_t g = 0; g < groups.size(); ++g) {
     const size_t from_inside = groups.size() - 1 - g;
-    Axis axis{from_inside < names.size() ? names[from_inside] : fmt::format("outer{}", from_inside),
+    Axis axis{from_inside < names.size() ? names[from_inside]
+                                         : fmt::format("{}{}", names.back(), from_inside),
               Dim(1)};
     for (const Axis& dim : groups[g]) {
       axis.extent = axis.extent * dim.extent;

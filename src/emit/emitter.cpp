@@ -415,8 +415,10 @@ Value Emitter::padded(NodeId id, const Index& index) {
     if (front.same_text(Dim(0)) && node.shape[d].same_text(input.shape[d])) continue;
     level = std::max(level, level_of(index[d]));
     const Dim end = front + input.shape[d];
-    if (!front.same_text(Dim(0))) tests.push_back(text(index[d]) + " >= " + text(front));
-    if (!end.same_text(node.shape[d])) tests.push_back(text(index[d]) + " < " + text(end));
+    if (!never_negative(index[d] - front)) tests.push_back(text(index[d]) + " >= " + text(front));
+    if (!end.same_text(node.shape[d]) && !surely_below(index[d], end, ranges)) {
+      tests.push_back(text(index[d]) + " < " + text(end));
+    }
     at[d] = index[d] - front;
   }
   if (tests.empty()) return value(node.inputs[0], at);

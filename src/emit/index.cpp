@@ -28,9 +28,8 @@ Dim product_of(const std::vector<std::string>& factors) {
   return product;
 }
 
-bool never_negative(const Dim& expr) {
-  return std::all_of(expr.terms().begin(), expr.terms().end(),
-                     [](const auto& term) { return term.second > 0; });
+bool are_numbers(const Dim& a, const Dim& b) {
+  return a.is_constant() && b.is_constant() && a.value() >= 0 && b.value() > 0;
 }
 
 /// The largest value, where every variable has a range and nothing is subtracted. Names without a
@@ -55,7 +54,14 @@ std::optional<Dim> largest(const Dim& expr, const Ranges& ranges) {
   return bound;
 }
 
-/// Whether it holds wherever code runs: there no extent is 0, so every name is 1 + something.
+}  // namespace
+
+bool never_negative(const Dim& expr) {
+  return std::all_of(expr.terms().begin(), expr.terms().end(),
+                     [](const auto& term) { return term.second > 0; });
+}
+
+// There no extent is 0, so every name is 1 + something.
 bool surely_below(const Dim& expr, const Dim& limit, const Ranges& ranges) {
   const std::optional<Dim> bound = largest(expr, ranges);
   if (!bound) return false;
@@ -68,6 +74,8 @@ bool surely_below(const Dim& expr, const Dim& limit, const Ranges& ranges) {
   }
   return never_negative(shifted);
 }
+
+namespace {
 
 /// Terms of `a` that are multiples of `b`, divided by it, and what is left over.
 struct Split {
@@ -187,6 +195,7 @@ Dim quotient(const Dim& a, const Dim& b, const Ranges& ranges) {
   if (surely_below(a, b, ranges)) return Dim(0);
   const Split split = split_by(a, b);
   if (split.left.terms().empty() || surely_below(split.left, b, ranges)) return split.whole;
+  if (are_numbers(split.left, b)) return split.whole + Dim(split.left.value() / b.value());
   return split.whole + Dim::symbol("(" + operand(split.left) + " / " + operand(b) + ")", 0);
 }
 
@@ -195,6 +204,7 @@ Dim rest(const Dim& a, const Dim& b, const Ranges& ranges) {
   if (surely_below(a, b, ranges)) return a;
   const Split split = split_by(a, b);
   if (split.left.terms().empty() || surely_below(split.left, b, ranges)) return split.left;
+  if (are_numbers(split.left, b)) return Dim(split.left.value() % b.value());
   return Dim::symbol("(" + operand(split.left) + " % " + operand(b) + ")", 0);
 }
 

@@ -35,6 +35,10 @@ Dim with_value(const Dim& expr, int64_t value);
 /// is not linear in it.
 std::optional<Dim> coefficient(const Dim& expr, const std::string& name);
 
+/// Whether it holds wherever code runs, by what is known of the variables; none is negative.
+bool never_negative(const Dim& expr);
+bool surely_below(const Dim& expr, const Dim& limit, const Ranges& ranges);
+
 /// a / b and a % b of numbers that are not negative, simplified by what is known of the variables.
 Dim quotient(const Dim& a, const Dim& b, const Ranges& ranges);
 Dim rest(const Dim& a, const Dim& b, const Ranges& ranges);

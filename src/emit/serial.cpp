@@ -311,16 +311,21 @@ class Serial {
     Index at = index_;
     at.push_back(k);
     at[along] = before;
-    std::string test = fmt::format("{} >= 0", e_.text(before));
+    std::vector<std::string> tests;
+    if (!never_negative(before)) tests.push_back(fmt::format("{} >= 0", e_.text(before)));
     if (stride > 1) {
-      test += fmt::format(" && ({}) % {} == 0", e_.text(before), stride);
+      tests.push_back(fmt::format("({}) % {} == 0", e_.text(before), stride));
       const std::string window =
           e_.named(level, "Index", "window", fmt::format("({}) / {}", e_.text(before), stride));
       e_.ranges.insert_or_assign(window, count);
       at[along] = variable(window);
     }
-    test += fmt::format(" && {} < {}", e_.text(at[along]), e_.text(count));
-    const auto inner = e_.under(test, level, [&] { return e_.value(node_.inputs[0], at); });
+    if (stride > 1 || !surely_below(before, count, e_.ranges)) {
+      tests.push_back(fmt::format("{} < {}", e_.text(at[along]), e_.text(count)));
+    }
+    if (tests.empty()) return e_.value(node_.inputs[0], at);
+    const auto inner =
+        e_.under(join(tests, " && "), level, [&] { return e_.value(node_.inputs[0], at); });
     return inner.or_else({{literal(node_.dtype, 0, 0)}, 0});
   }
 

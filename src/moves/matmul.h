@@ -34,6 +34,13 @@ struct View {
   std::vector<Dim> used;  // indices its elements need
 };
 
+/// Where a store finds the product's element at hand: an index, and what must lie within which
+/// extent where only a part of the product is stored.
+struct Place {
+  Index index;
+  std::vector<std::pair<Dim, Dim>> limits;
+};
+
 /// An operand's tile in shared memory: `outer` rows of `inner` neighbouring elements.
 struct ProductOperand {
   graph::NodeId node = 0;
@@ -90,7 +97,7 @@ class Product {
   void look_at_result();
   void join(Run& run, const std::vector<Dim>& used) const;
   size_t same_for_left() const;
-  std::optional<Index> place(graph::NodeId node) const;
+  std::optional<Place> place(graph::NodeId node) const;
   std::vector<std::string> all_variables() const;
 
   const Region& region_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/text.h"
 #include "moves/matmul.h"
 #include "moves/words.h"
 
@@ -196,25 +197,33 @@ void Product::prepare(Emitter& e) const {
   }
 }
 
-// Where a store finds the product's element at hand.
-std::optional<Index> Product::place(NodeId id) const {
-  if (id == id_) return result_.index;
+std::optional<Place> Product::place(NodeId id) const {
+  if (id == id_) return Place{result_.index, {}};
   if (region_.loads.count(id) > 0) return std::nullopt;
   const Node& node = region_.node(id);
-  for (const NodeId input : node.inputs) {
-    if (!depends_on(region_, input, {id_})) continue;
-    const std::optional<Index> below = place(input);
-    if (!below) return std::nullopt;
-    if (graph::op_info(node.op).kind == graph::OpKind::Pointwise) return below;
-    if (node.op == Op::Reshape) {
-      return reshaped(region_.node(input).shape, *below, node.shape, ranges_);
-    }
-    if (node.op != Op::Permute) return std::nullopt;
+  const auto from = std::find_if(node.inputs.begin(), node.inputs.end(),
+                                 [&](NodeId input) { return depends_on(region_, input, {id_}); });
+  if (from == node.inputs.end()) return std::nullopt;
+  std::optional<Place> below = place(*from);
+  if (!below) return std::nullopt;
+  if (graph::op_info(node.op).kind == graph::OpKind::Pointwise) return below;
+  Index& index = below->index;
+  if (node.op == Op::Reshape) {
+    index = reshaped(region_.node(*from).shape, index, node.shape, ranges_);
+  } else if (node.op == Op::Permute) {
     Index turned;
-    for (const int dim : node.attrs.dims) turned.push_back((*below)[static_cast<size_t>(dim)]);
-    return turned;
+    for (const int dim : node.attrs.dims) turned.push_back(index[static_cast<size_t>(dim)]);
+    index = turned;
+  } else if (node.op == Op::Slice) {
+    for (size_t d = 0; d < index.size(); ++d) {
+      if (node.attrs.steps[d] != 1) return std::nullopt;
+      index[d] = index[d] - node.attrs.starts[d];
+      below->limits.emplace_back(index[d], node.shape[d]);
+    }
+  } else {
+    return std::nullopt;
   }
-  return std::nullopt;
+  return below;
 }
 
 bool Product::write_stores(Emitter& e, int scope, const std::string& value) const {
@@ -226,12 +235,29 @@ bool Product::write_stores(Emitter& e, int scope, const std::string& value) cons
     return Value{{value}, scope};
   };
   for (const Store& store : region_.stores) {
-    const std::optional<Index> to = place(store.node);
+    const std::optional<Place> to = place(store.node);
     if (!to) return false;
-    const Value result = e.value(store.node, *to);
+    std::vector<std::string> tests;
+    for (const auto& [index, extent] : to->limits) {
+      if (!emit::never_negative(index)) tests.push_back(e.text(index) + " >= 0");
+      if (!emit::surely_below(index, extent, ranges_)) {
+        tests.push_back(fmt::format("{} < {}", e.text(index), e.text(extent)));
+      }
+    }
+    const auto compute = [&] { return e.value(store.node, to->index); };
+    std::string guard;
+    Value result;
+    if (tests.empty()) {
+      result = compute();
+    } else {
+      const auto guarded = e.under(kw::join(tests, " && "), scope, compute);
+      result = guarded.value;
+      guard = fmt::format("if ({}) ", guarded.condition);
+    }
     e.touch(store.to);
     if (store.to.dtype == DType::E8m0) e.need("to_exponent");
-    e.at(scope).line(fmt::format("{}[{}] = {};", store.to.name, e.text(linear(store.to.shape, *to)),
+    e.at(scope).line(fmt::format("{}{}[{}] = {};", guard, store.to.name,
+                                 e.text(linear(store.to.shape, to->index)),
                                  e.stored(result, store.to.dtype)));
   }
   e.on_node = nullptr;

@@ -216,7 +216,7 @@ int64_t rows_for(const Region& region) {
   for (const int64_t rows : {4, 2}) {
     const Taps several(region, rows);
     if (several.overflowed() || several.lines() > kMostLines) continue;
-    if (5 * several.lines() < 4 * static_cast<size_t>(rows) * one.lines()) return rows;
+    if (8 * several.lines() < 7 * static_cast<size_t>(rows) * one.lines()) return rows;
   }
   return 1;
 }

@@ -1,0 +1,13 @@
+#!/bin/sh
+# Convolutions, pools and attention on a GPU against PyTorch: run.sh KERNELWRIGHT [NAME…]. Each
+# reference is synthesized by the built-in designs alone; the last lines say how fast it came out.
+set -u
+here=$(dirname "$0")
+program=$1
+shift
+[ $# -gt 0 ] || set -- $(cd "$here" && ls *.py | sed 's/\.py$//')
+for name in "$@"; do
+  echo "== $name"
+  "$program" synthesize --reference "$here/$name.py" --proposer builtin --versus eager --quick \
+    --time "${TIME:-30s}" --out "${OUT:-/tmp/kernelwright-windows}" | tail -n "${LINES_SHOWN:-12}"
+done
