@@ -158,9 +158,14 @@ void count_terms(const Matrix& m, const Packing& p, Factor& to) {
 
 }  // namespace
 
-void read_matrix(const Program& program, std::span<Evaluator> evaluators, int64_t first,
-                 int64_t count, Matrix& m) {
+void read_matrix(const Program& program, std::span<Evaluator> evaluators, Region region,
+                 Matrix& m) {
   constexpr int64_t kUnit = 32 * kChunk;
+  const int64_t count = region.rows * region.columns;
+  if (region.columns == region.stride || region.rows == 1) {  // one run: cut it evenly
+    region.rows = (count + kUnit - 1) / kUnit;
+    region.columns = region.stride = kUnit;
+  }
   m.tracks = program.tracks;
   const auto size = static_cast<size_t>(count);
   if (m.tracks.integer) {
@@ -174,17 +179,22 @@ void read_matrix(const Program& program, std::span<Evaluator> evaluators, int64_
   std::mutex mutex;
   std::atomic<bool> jumps = false;
   const int workers = count < kWorthSharing ? 1 : static_cast<int>(evaluators.size());
-  parallel_for(workers, (count + kUnit - 1) / kUnit, [&](int worker, int64_t unit) {
-    const int64_t end = std::min(count, (unit + 1) * kUnit);
-    for (int64_t at = unit * kUnit; at < end; at += kChunk) {
-      const int n = static_cast<int>(std::min<int64_t>(kChunk, end - at));
-      const Lanes& lanes = evaluators[static_cast<size_t>(worker)].at(first + at, n);
-      if (lanes.jumps && !jumps) {
-        const std::lock_guard lock(mutex);
-        if (m.j.empty()) m.j.resize(size);
-        jumps = true;
+  const int64_t together = std::max<int64_t>(1, kUnit / std::max<int64_t>(1, region.columns));
+  parallel_for(workers, (region.rows + together - 1) / together, [&](int worker, int64_t unit) {
+    const int64_t last = std::min(region.rows, (unit + 1) * together);
+    for (int64_t row = unit * together; row < last; ++row) {
+      const int64_t to = row * region.columns, end = std::min(count, to + region.columns);
+      for (int64_t at = to; at < end; at += kChunk) {
+        const int n = static_cast<int>(std::min<int64_t>(kChunk, end - at));
+        const int64_t from = region.first + row * region.stride + at - to;
+        const Lanes& lanes = evaluators[static_cast<size_t>(worker)].at(from, n);
+        if (lanes.jumps && !jumps) {
+          const std::lock_guard lock(mutex);
+          if (m.j.empty()) m.j.resize(size);
+          jumps = true;
+        }
+        read_chunk(lanes, at, n, m);
       }
-      read_chunk(lanes, at, n, m);
     }
   });
   m.jumps = jumps;

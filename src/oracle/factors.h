@@ -17,9 +17,13 @@ struct Matrix {
   tensor::Large<int64_t> i;
   tensor::Large<float> a, h, j;  // j: the larger of lo and hi; empty unless something jumps
 };
-/// `count` elements of the program from `first` on, by as many workers as there are evaluators.
-void read_matrix(const Program& program, std::span<Evaluator> evaluators, int64_t first,
-                 int64_t count, Matrix& to);
+/// Which positions of a program: rows of neighbours, `stride` apart.
+struct Region {
+  int64_t first = 0, rows = 1, columns = 0, stride = 0;
+};
+/// By as many workers as there are evaluators.
+void read_matrix(const Program& program, std::span<Evaluator> evaluators, Region region,
+                 Matrix& to);
 
 /// Panels of neighbouring lines (rows of the left factor, columns of the right), each stored depth
 /// by depth.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "graph/cost.h"
 #include "oracle/output.h"
 
 namespace kw::oracle {
@@ -81,7 +82,8 @@ GpuOracle::~GpuOracle() = default;
 Result<std::vector<Truth>> GpuOracle::truth(const Graph& graph,
                                             const std::vector<HostTensor>& inputs,
                                             const TruthOptions& options) {
-  if (most_elements(graph, inputs) < options_.least_elements) {
+  if (most_elements(graph, inputs) < options_.least_elements &&
+      graph::cost_of(graph).tensor_flops < options_.least_flops) {
     ++small_;
     return interpreter_.truth(graph, inputs, options);
   }

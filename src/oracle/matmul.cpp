@@ -1,7 +1,8 @@
 // The truth is one product in fp64; what the bounds need (sums of magnitudes, of errors, of squared
 // half errors) are products of non-negative matrices, for which fp32 is enough once every row and
 // column is scaled to at most 1. A factor that is the same for many matrices of the batch, as a
-// convolution's weight is, is read and packed once.
+// convolution's weight is, is read and packed once; the right one is read, packed and used in
+// blocks of columns that stay in cache, so that the windows of an image are never laid out whole.
 #include "oracle/matmul.h"
 
 #include <algorithm>
@@ -26,6 +27,8 @@ namespace {
 
 constexpr int64_t kRows = kGemmRows;
 constexpr uint64_t kMostKept = uint64_t{1} << 28;  // bytes of factors that stay packed
+constexpr int64_t kBlockElements = 1 << 17;        // of the right factor
+constexpr int64_t kLeastColumns = 128;
 
 // One operand of the product: its matrices in the order of the batch.
 struct FactorSource {
@@ -60,6 +63,7 @@ using Pairs = std::vector<std::pair<const Plane<float>*, const Plane<float>*>>;
 struct Job {
   const Factor& left;
   const Factor& right;
+  int64_t batch, first, columns;             // which part of the result
   Pairs size, errors, squares, tf32, jumps;  // planes to multiply and add up
 };
 
@@ -98,21 +102,16 @@ class Product {
     // Many matrices: one worker each. Few: they are shared.
     const bool apart = batches >= workers_.threads;
     const int outer = apart ? workers_.threads : 1, inner = apart ? 1 : workers_.threads;
-    std::vector<Scratch> scratch(static_cast<size_t>(outer));
+    scratch_.resize(static_cast<size_t>(workers_.threads));
     if (!out_.tracks.integer) {
-      keep(left_, scratch[0].left);
-      keep(right_, scratch[0].right);
+      keep(left_, scratch_[0].left);
+      keep(right_, scratch_[0].right);
     }
     parallel_for(outer, batches, [&](int worker, int64_t batch) {
-      Scratch& mine = scratch[static_cast<size_t>(worker)];
-      if (out_.tracks.integer) {
-        read(left_, batch, worker, inner, mine.left);
-        read(right_, batch, worker, inner, mine.right);
-        return multiply_integers(mine.left, mine.right, batch);
-      }
-      const Factor& a = factor(left_, batch, worker, inner, mine.left, mine.left_factor);
-      const Factor& b = factor(right_, batch, worker, inner, mine.right, mine.right_factor);
-      multiply(job_of(a, b), batch, inner);
+      if (out_.tracks.integer) return multiply_integers(batch, worker, inner);
+      Scratch& mine = scratch_[static_cast<size_t>(worker)];
+      const Factor& left = factor(left_, batch, worker, inner, mine.left, mine.left_factor);
+      multiply_matrix(left, batch, worker, inner);
     });
   }
 
@@ -122,19 +121,48 @@ class Product {
     return shape[shape.size() - from_end];
   }
 
-  // By the worker alone, or by all where it has no peers.
+  // Its own evaluator, or those of all where a worker has no peers.
+  static std::span<Evaluator> evaluators(FactorSource& operand, int worker, int inner) {
+    const std::span all(operand.evaluators);
+    return inner == 1 ? all.subspan(static_cast<size_t>(worker), 1) : all;
+  }
+
   static void read(FactorSource& operand, int64_t batch, int worker, int inner, Matrix& to) {
     const int64_t matrix = operand.size();
-    const auto mine = inner == 1
-                          ? std::span(operand.evaluators).subspan(static_cast<size_t>(worker), 1)
-                          : std::span(operand.evaluators);
-    read_matrix(operand.program, mine, batch * matrix, matrix, to);
+    read_matrix(operand.program, evaluators(operand, worker, inner),
+                {batch * matrix, 1, matrix, matrix}, to);
   }
 
   static void pack(const FactorSource& operand, const Matrix& from, int threads, Factor& to) {
     FactorShape shape = operand.shape;
     shape.threads = threads;
     pack_factor(from, shape, operand.needs, to);
+  }
+
+  // All columns of one matrix: at once where the right factor is packed, else block by block, by
+  // several workers where there are enough blocks.
+  void multiply_matrix(const Factor& left, int64_t batch, int worker, int inner) {
+    if (right_.keeps()) {
+      const Factor& right = right_.kept[static_cast<size_t>(batch) % right_.kept.size()];
+      return multiply(job_of(left, right, batch, 0, n_), inner);
+    }
+    const int64_t wanted = std::max(kLeastColumns, kBlockElements / std::max<int64_t>(k_, 1));
+    const int64_t width = std::min(n_, wanted / kLeastColumns * kLeastColumns);
+    const int64_t blocks = (n_ + width - 1) / width;
+    const bool shared = inner > 1 && blocks >= inner;
+    parallel_for(shared ? inner : 1, blocks, [&](int peer, int64_t block) {
+      const int who = shared ? peer : worker, threads = shared ? 1 : inner;
+      multiply_block(left, batch, block * width, std::min(width, n_ - block * width), who, threads);
+    });
+  }
+
+  void multiply_block(const Factor& left, int64_t batch, int64_t first, int64_t columns, int worker,
+                      int threads) {
+    Scratch& mine = scratch_[static_cast<size_t>(worker)];
+    read_matrix(right_.program, evaluators(right_, worker, threads),
+                {batch * k_ * n_ + first, k_, columns, n_}, mine.right);
+    pack_factor(mine.right, {Side::Right, columns, k_, threads}, right_.needs, mine.right_factor);
+    multiply(job_of(left, mine.right_factor, batch, first, columns), threads);
   }
 
   void keep(FactorSource& operand, Matrix& scratch) const {
@@ -152,7 +180,11 @@ class Product {
     return to;
   }
 
-  void multiply_integers(const Matrix& a, const Matrix& b, int64_t batch) {
+  void multiply_integers(int64_t batch, int worker, int inner) {
+    Matrix &a = scratch_[static_cast<size_t>(worker)].left,
+           &b = scratch_[static_cast<size_t>(worker)].right;
+    read(left_, batch, worker, inner, a);
+    read(right_, batch, worker, inner, b);
     for (int64_t i = 0; i < m_; ++i) {
       int64_t* row = out_.i.data() + (batch * m_ + i) * n_;
       for (int64_t k = 0; k < k_; ++k) {
@@ -170,8 +202,9 @@ class Product {
     }
   }
 
-  Job job_of(const Factor& a, const Factor& b) const {
-    Job job{a, b, {}, {}, {}, {}, {}};
+  Job job_of(const Factor& a, const Factor& b, int64_t batch, int64_t first,
+             int64_t columns) const {
+    Job job{a, b, batch, first, columns, {}, {}, {}, {}, {}};
     const Tracks left = left_.program.tracks, right = right_.program.tracks;
     if (s_.mode != Mode::Truth) return job;
     job.size = {{&a.magnitude, &b.magnitude}};
@@ -186,17 +219,19 @@ class Product {
     return job;
   }
 
-  void multiply(const Job& job, int64_t batch, int threads) {
+  void multiply(const Job& job, int threads) {
     constexpr int64_t kGroup = 16;  // panels of A that share a panel of B while it is in cache
     const int64_t panels = (m_ + kRows - 1) / kRows;
     parallel_for(threads, (panels + kGroup - 1) / kGroup, [&](int, int64_t group) {
       const int64_t first = group * kGroup, last = std::min(panels, first + kGroup);
-      if (!in_float_) multiply_values(job, batch, first, last);
-      if (in_float_ || s_.mode == Mode::Truth) multiply_bounds(job, batch, first, last);
+      if (!in_float_) multiply_values(job, first, last);
+      if (in_float_ || s_.mode == Mode::Truth) multiply_bounds(job, first, last);
     });
   }
 
-  int64_t column_panels(int64_t width) const { return (n_ + width - 1) / width; }
+  static int64_t column_panels(const Job& job, int64_t width) {
+    return (job.columns + width - 1) / width;
+  }
 
   template <class T, class Use>
   void blocks(const Plane<T>& left, const Plane<T>& right,
@@ -211,23 +246,23 @@ class Product {
 
   // Calls body(element of the result, position in the block) for one block.
   template <class Body>
-  void each(int64_t batch, int64_t panel, int64_t column, int64_t columns, Body body) const {
+  void each(const Job& job, int64_t panel, int64_t column, int64_t width, Body body) const {
     for (int64_t i = 0; i < std::min(kRows, m_ - panel * kRows); ++i) {
-      for (int64_t j = 0; j < std::min(columns, n_ - column * columns); ++j) {
-        const int64_t row = panel * kRows + i, col = column * columns + j;
-        body(static_cast<size_t>((batch * m_ + row) * n_ + col), i * columns + j,
+      for (int64_t j = 0; j < std::min(width, job.columns - column * width); ++j) {
+        const int64_t row = panel * kRows + i, col = column * width + j;
+        body(static_cast<size_t>((job.batch * m_ + row) * n_ + job.first + col), i * width + j,
              static_cast<size_t>(row), static_cast<size_t>(col));
       }
     }
   }
 
-  void multiply_values(const Job& job, int64_t batch, int64_t first, int64_t last) {
+  void multiply_values(const Job& job, int64_t first, int64_t last) {
     constexpr int64_t kWidth = kGemmColumns<double>;
-    for (int64_t column = 0; column < column_panels(kWidth); ++column) {
+    for (int64_t column = 0; column < column_panels(job, kWidth); ++column) {
       for (int64_t panel = first; panel < last; ++panel) {
         blocks(job.left.value, job.right.value, chunk_loops().gemm_double, panel, column,
                [&](const double* sums) {
-                 each(batch, panel, column, kWidth, [&](size_t at, int64_t k, size_t, size_t) {
+                 each(job, panel, column, kWidth, [&](size_t at, int64_t k, size_t, size_t) {
                    out_.t[at] = settled(s_.mode, node_.dtype, sums[k]);
                  });
                });
@@ -235,22 +270,22 @@ class Product {
     }
   }
 
-  void multiply_bounds(const Job& job, int64_t batch, int64_t first, int64_t last) {
-    for (int64_t column = 0; column < column_panels(kGemmColumns<float>); ++column) {
+  void multiply_bounds(const Job& job, int64_t first, int64_t last) {
+    for (int64_t column = 0; column < column_panels(job, kGemmColumns<float>); ++column) {
       for (int64_t panel = first; panel < last; ++panel) {
         if (in_float_) {
-          declare(job, batch, panel, column);
+          declare(job, panel, column);
         } else {
-          bound(job, batch, panel, column);
+          bound(job, panel, column);
         }
       }
     }
   }
 
-  void declare(const Job& job, int64_t batch, int64_t panel, int64_t column) {
+  void declare(const Job& job, int64_t panel, int64_t column) {
     blocks(job.left.narrow, job.right.narrow, chunk_loops().gemm_float, panel, column,
            [&](const float* sums) {
-             each(batch, panel, column, kGemmColumns<float>,
+             each(job, panel, column, kGemmColumns<float>,
                   [&](size_t at, int64_t k, size_t, size_t) {
                     out_.t[at] = settled(s_.mode, node_.dtype, static_cast<double>(sums[k]));
                   });
@@ -271,7 +306,7 @@ class Product {
     }
   }
 
-  void bound(const Job& job, int64_t batch, int64_t panel, int64_t column) {
+  void bound(const Job& job, int64_t panel, int64_t column) {
     const exec::BoundConstants& c = exec::bound_constants();
     Sums size = {}, errors = {}, squares = {}, tf32 = {}, jumps = {};
     add_up(job.size, panel, column, size);
@@ -279,7 +314,7 @@ class Product {
     add_up(job.squares, panel, column, squares);
     add_up(job.tf32, panel, column, tf32);
     add_up(job.jumps, panel, column, jumps);
-    each(batch, panel, column, kGemmColumns<float>,
+    each(job, panel, column, kGemmColumns<float>,
          [&](size_t at, int64_t k, size_t row, size_t col) {
            const double t = out_.t[at];
            // Infinities count nothing in `size`: what overflows beside them may turn them to NaN.
@@ -320,6 +355,7 @@ class Product {
   int64_t m_, n_, k_;
   bool tf32_, in_float_;
   FactorSource left_, right_;
+  std::vector<Scratch> scratch_;  // per worker
 };
 
 }  // namespace
