@@ -12,6 +12,7 @@
 #include "engine/soft_tune.h"
 #include "os/files.h"
 #include "soft/panel.h"
+#include "soft/suspicion.h"
 
 namespace kw::engine {
 namespace {
@@ -21,6 +22,16 @@ constexpr double kScoreSteps = 4;
 
 /// Coarse, so that among candidates that look about as good their times decide.
 double coarse(double score) { return std::round(score * kScoreSteps) / kScoreSteps; }
+
+Json suspicions_json(const std::vector<soft::Suspicion>& all) {
+  Json list = Json::array();
+  for (const soft::Suspicion& one : all)
+    list.push(Json::object()
+                  .set("field", soft::field_name(one.field))
+                  .set("line", one.line)
+                  .set("what", one.what));
+  return list;
+}
 
 /// Where opinions and what was said go.
 struct SoftRecords {
@@ -74,8 +85,10 @@ class SoftVerifier : public evolve::Verifier {
     const soft::Opinion opinion = panel_.look({reference_, candidate.text});
     KW_TRY(talks_->keep(*records_.journal));
     Json event = to_json(opinion);
-    KW_TRY(records_.run->event(kOpinionEvent, event.set("id", candidate.id)));
-    vote.score *= coarse(opinion.score);
+    const std::vector<soft::Suspicion> suspected = soft::suspicions(candidate.text);
+    event.set("id", candidate.id).set("suspicions", suspicions_json(suspected));
+    KW_TRY(records_.run->event(kOpinionEvent, event));
+    vote.score *= coarse(opinion.score) * soft::suspicion_score(suspected);
     if (opinion.unpriced == 0) vote.usd = vote.usd.value_or(0) + opinion.usd;
     if (!opinion.rejected) return vote;
     vote.seen.refused = "all readers are sure that it is wrong";

@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "os/interrupt.h"
 #include "soft/shown.h"
+#include "soft/suspicion.h"
 #include "stages/prompts.h"
 #include "stages/source.h"
 
@@ -143,7 +144,21 @@ class Tuner {
     return Done{};
   }
 
+  /// What intervals say about the same modules, for nothing.
+  Score unread_score() const {
+    Score score;
+    for (const Entry* entry : split_.held_out) {
+      const std::vector<Suspicion> found = suspicions(entry->module);
+      const bool wrong = std::ranges::any_of(
+          found, [this](const Suspicion& one) { return one.field == settings_.field; });
+      score.confusion.add(label(*entry, settings_.field).value_or(true), entry->defensive(),
+                          wrong ? Call::Wrong : Call::Right);
+    }
+    return score;
+  }
+
   Status report_held_out() {
+    row("intervals", "held-out", unread_score());
     std::vector<llm::ModelId> models = {settings_.model};
     if (settings_.second) models.push_back(*settings_.second);
     for (const llm::ModelId& model : models) {
