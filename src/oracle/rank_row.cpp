@@ -30,6 +30,7 @@ bool precedes(const Row& row, size_t x, size_t z, bool descending) {
 
 bool near(const Row& row, size_t x, size_t z) {
   const double reach = row.reach(x) + row.reach(z);
+  if (reach == kInfinity) return true;  // even NaN
   return reach > 0 && std::fabs(row.value(x) - row.value(z)) <= reach;
 }
 
@@ -140,8 +141,8 @@ class Ranks {
     for (size_t k = 0; k < in.size(); ++k) {
       const double v = in.value(k), reach = in.reach(k);
       const double key = std::isnan(v) ? sign * HUGE_VAL : sign * v;
-      low_.emplace_back(key - reach, k);
-      high_.emplace_back(key + reach, k);
+      low_.emplace_back(reach == kInfinity ? -kInfinity : key - reach, k);
+      high_.emplace_back(reach == kInfinity ? kInfinity : key + reach, k);
     }
     low_sorted_ = low_;
     high_sorted_ = high_;

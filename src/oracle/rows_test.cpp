@@ -226,5 +226,17 @@ TEST(Ranking, ScoresFollowTheMovesOfTheIndex) {
   }
 }
 
+// 65504 is no number of e4m3: a kernel that rounds as declared has a NaN there, which wins.
+TEST(Indices, OfWhatMayBeNanAreOpen) {
+  TestGraph g;
+  const auto x = g.input(floats(DType::Fp16, {3}, {NAN, 1, 65504}));
+  const auto wide = g.builder.cast(g.builder.cast(x, DType::Fp8e4m3), DType::Fp32);
+  const auto index = g.got(g.builder.scan(Op::CumMinIndex, wide, 0));
+  const exec::Truth truth = g.truth(index);
+  ASSERT_EQ(truth.jump.size(), 3u);
+  EXPECT_EQ(truth.jump[1], 0);
+  EXPECT_EQ(truth.jump[2], 2);
+}
+
 }  // namespace
 }  // namespace kw::oracle
