@@ -5,6 +5,7 @@
 #include "codegen/passes.h"
 #include "codegen/words.h"
 #include "graph/builder.h"
+#include "graph/compose_conv.h"
 #include "lines/joining.h"
 #include "lines/selection.h"
 #include "moves/matmul.h"
@@ -119,12 +120,31 @@ TEST(Products, SeeHowOperandsLie) {
   const NodeId w = b.input("w", DType::Fp16, {dim("N", 8), dim("K", 8)});
   const NodeId y = *b.matmul(x, *b.permute(w, {1, 0}));
   const Whole whole(std::move(b), y);
+  const auto product = product_of(whole.region, true);
+  ASSERT_TRUE(product);
+  EXPECT_TRUE(product->operand(true).along_k);
+  EXPECT_TRUE(product->operand(false).along_k);
+  EXPECT_TRUE(product->operand(false).direct);
+  EXPECT_EQ(product->k().text(), "K");
+}
+
+// Images are columns; pixels are taken apart where windows are read, and not where results go.
+TEST(Products, TakeColumnsOfWindowsApart) {
+  graph::Builder b;
+  const NodeId x = b.input("x", DType::Fp32, {dim("N", 4), 3, 9, 9});
+  const NodeId w = b.input("w", DType::Fp32, {8, 3, 3, 3});
+  const NodeId y = *graph::conv(b, x, w, std::nullopt, {{1, 1}, {1, 1}, {1, 1}, {1, 1}, 1});
+  const Whole whole(std::move(b), y);
   const auto product = product_of(whole.region);
   ASSERT_TRUE(product);
-  EXPECT_TRUE(product->operand(true, true).along_k);
-  EXPECT_TRUE(product->operand(false, true).along_k);
-  EXPECT_TRUE(product->operand(false, true).direct);
-  EXPECT_EQ(product->k().text(), "K");
+  EXPECT_EQ(product->n().text(), "81 * N");
+  EXPECT_EQ(product->batches().value(), 1);
+  EXPECT_TRUE(product->operand(true).direct);
+  EXPECT_TRUE(product->operand(true).along_k);
+  EXPECT_FALSE(product->operand(false).along_k);
+  EXPECT_EQ(product->operand(false).side().axes.axes.size(), 3u);
+  EXPECT_EQ(product->operand(false).k().axes.axes.size(), 3u);
+  EXPECT_EQ(product->result().column.axes.axes.size(), 2u);
 }
 
 TEST(Selections, CountResultsPerRow) {

@@ -98,23 +98,23 @@ __global__ void __launch_bounds__(THREADS) rope(const __half* __restrict__ x,
     if (i < count) {
       const Index column = i % 64;
       const Index row = i / 64 % S;
-      const Index outer2 = i / 64 / S;
+      const Index row2 = i / 64 / S;
       Pack<__half, kVec> out0_pack;
       #pragma unroll
       for (int lane = 0; lane < kVec; ++lane) {
         const bool inside = column + lane < 32;
-        const float x_value = inside ?
-            __half2float(x[64 * S * outer2 + column + lane + 64 * row]) : 0.0f;
+        const float x_value = inside ? __half2float(x[64 * S * row2 + column + lane + 64 * row]) :
+            0.0f;
         const float cos__value = inside ? cos_[column + lane + 32 * row] : 0.0f;
         const float x_value_2 = inside ?
-            __half2float(x[64 * S * outer2 + column + lane + 64 * row + 32]) : 0.0f;
+            __half2float(x[64 * S * row2 + column + lane + 64 * row + 32]) : 0.0f;
         const float sin__value = inside ? sin_[column + lane + 32 * row] : 0.0f;
         const bool inside_2 = column + lane >= 32 && column + lane < 64;
         const float x_value_3 = inside_2 ?
-            __half2float(x[64 * S * outer2 + column + lane + 64 * row - 32]) : 0.0f;
+            __half2float(x[64 * S * row2 + column + lane + 64 * row - 32]) : 0.0f;
         const float sin__value_2 = inside_2 ? sin_[column + lane + 32 * row - 32] : 0.0f;
         const float x_value_4 = inside_2 ?
-            __half2float(x[64 * S * outer2 + column + lane + 64 * row]) : 0.0f;
+            __half2float(x[64 * S * row2 + column + lane + 64 * row]) : 0.0f;
         const float cos__value_2 = inside_2 ? cos_[column + lane + 32 * row - 32] : 0.0f;
         const float difference = inside ? ((x_value * cos__value) - (x_value_2 * sin__value)) :
             (inside_2 ? ((x_value_3 * sin__value_2) + (x_value_4 * cos__value_2)) : 0.0f);
