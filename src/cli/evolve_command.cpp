@@ -58,6 +58,9 @@ Result<engine::EvolveRequest> generations_option(const Args& args) {
       KW_TRY(integer_option(args, "--in-flight", evolve.in_flight, -kMostCount, kMostCount));
   evolve.mode = args.one("--mode", evolve.mode);
   evolve.verifiers = KW_TRY(switch_option(args, "--verifiers"));
+  evolve.readers = {args.one("--verifier-model"), args.one("--verifier-prompts"),
+                    args.has("--verifier-reflect"), args.has("--verifier-reject")};
+  KW_TRY(engine::check_readers(evolve.readers, evolve.verifiers));
   evolve.shape_info = KW_TRY(switch_option(args, "--shape-info"));
   evolve.profile_feedback = KW_TRY(switch_option(args, "--profile-feedback"));
   evolve.ensemble = KW_TRY(ensemble_option(args));

@@ -183,6 +183,10 @@ constexpr OptionRow kEvolveOptions[] = {
     {"--verifiers", Takes::One},
     {"--shape-info", Takes::One},
     {"--profile-feedback", Takes::One},
+    {"--verifier-model", Takes::One},
+    {"--verifier-prompts", Takes::One},
+    {"--verifier-reflect", Takes::Nothing},
+    {"--verifier-reject", Takes::Nothing},
     {"--islands", Takes::One},
     {"--seed", Takes::One},
     {"--time", Takes::One},
@@ -207,12 +211,15 @@ constexpr OptionRow kEvolveOptions[] = {
     {"--no-store-reference", Takes::Nothing},
 };
 constexpr OptionRow kTuneVerifiersOptions[] = {
-    {"--corpus", Takes::One},      {"--runs", Takes::One},         {"--verifier", Takes::One},
-    {"--model", Takes::One},       {"--second-model", Takes::One}, {"--verifier-prompts", Takes::One},
-    {"--generations", Takes::One}, {"--population", Takes::One},   {"--sample", Takes::One},
-    {"--in-flight", Takes::One},   {"--seed", Takes::One},         {"--reflect", Takes::Nothing},
-    {"--no-install", Takes::Nothing}, {"--out", Takes::One},       {"--resume", Takes::One},
-    {"--budget", Takes::One},      {"--record", Takes::One},       {"--replay", Takes::One},
+    {"--corpus", Takes::One},         {"--runs", Takes::One},
+    {"--verifier", Takes::One},       {"--model", Takes::One},
+    {"--second-model", Takes::One},   {"--verifier-prompts", Takes::One},
+    {"--generations", Takes::One},    {"--population", Takes::One},
+    {"--sample", Takes::One},         {"--in-flight", Takes::One},
+    {"--seed", Takes::One},           {"--reflect", Takes::Nothing},
+    {"--no-install", Takes::Nothing}, {"--out", Takes::One},
+    {"--resume", Takes::One},         {"--budget", Takes::One},
+    {"--record", Takes::One},         {"--replay", Takes::One},
 };
 constexpr OptionRow kResumeOptions[] = {
     {"--reference", Takes::One}, {"--time", Takes::One},   {"--candidates", Takes::One},

@@ -79,6 +79,7 @@ Json to_json(const EvolveRequest& request) {
   for (const CountRow& row : kCounts) json.set(row.name, request.*row.value);
   for (const SwitchRow& row : kSwitchRows) json.set(row.name, request.*row.value);
   json.set("mode", request.mode).set("ensemble", texts(request.ensemble));
+  json.set("readers", to_json(request.readers));
   return json.set("seed", request.seed ? Json(*request.seed) : Json());
 }
 
@@ -89,6 +90,7 @@ EvolveRequest evolve_request_from_json(const Json& json) {
   for (const SwitchRow& row : kSwitchRows)
     request.*row.value = json[row.name].as_bool(request.*row.value);
   if (json["mode"].is_string()) request.mode = json["mode"].as_string();
+  request.readers = soft_verify_options_from_json(json["readers"]);
   for (const Json& arm : json["ensemble"].items()) request.ensemble.push_back(arm.as_string());
   if (json["seed"].is_int()) request.seed = static_cast<uint64_t>(json["seed"].as_int());
   return request;

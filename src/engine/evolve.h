@@ -8,6 +8,7 @@
 
 #include "base/json.h"
 #include "base/result.h"
+#include "engine/soft_options.h"
 
 namespace kw::engine {
 
@@ -17,6 +18,7 @@ struct EvolveRequest {
   int64_t islands = 1, in_flight = 4;
   std::string mode = "auto";  // "translate", "optimize"
   bool verifiers = true, shape_info = true, profile_feedback = true;
+  SoftVerifyOptions readers;          // who looks at what the machine let through
   std::vector<std::string> ensemble;  // "MODEL[:TEMPERATURE][:EFFORT]"; empty: the default model
   std::optional<uint64_t> seed;       // of the order of things; inputs are fresh all the same
 };

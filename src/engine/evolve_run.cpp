@@ -139,6 +139,12 @@ Status Synthesis::open_evolution() {
                                         work_ ? work_->session.get() : nullptr,
                                         work_ ? work_->journal.get() : nullptr));
   }
+  if (!request_.evolve->readers.model.empty()) {
+    ReadersRequest readers{request_.evolve->readers, request_.models, reference_text_, order_seed_};
+    work.readers =
+        KW_TRY(Readers::open(readers, *work.verifier, *run_, work_ ? work_->session.get() : nullptr,
+                             work_ ? work_->journal.get() : nullptr));
+  }
   work.journal = std::make_unique<RunEvents>(*run_);
   work.proposer = std::make_unique<EvolveProposer>(*work.breeder, KW_TRY(evolve_talk()));
   work.settings = evolve_settings();

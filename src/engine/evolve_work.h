@@ -8,6 +8,7 @@
 #include "engine/evolve.h"
 #include "engine/evolve_judge.h"
 #include "engine/evolve_propose.h"
+#include "engine/soft_verify.h"
 #include "evolve/evolution.h"
 #include "evolve/state.h"
 #include "store/run.h"
@@ -36,6 +37,7 @@ struct EvolveWork {
   std::unique_ptr<JudgeBench> bench;
   std::unique_ptr<EvolveJudge> judge;
   std::unique_ptr<evolve::Verifier> verifier;
+  std::unique_ptr<Readers> readers;  // who look at what the verifier let through; may be null
   std::unique_ptr<RunEvents> journal;
   std::unique_ptr<EvolveProposer> proposer;  // last: its threads use the others
   std::string stopped;

@@ -107,6 +107,7 @@ class Synthesis {
   Status open_ensemble();
   Result<std::optional<EvolveTalk>> evolve_talk();
   evolve::Settings evolve_settings() const;
+  evolve::Verifier& evolve_verifier() const;
   Status open_evolution();
   void watch_evolution(const evolve::State& state, const std::string& what);
   Status evolve();
