@@ -1,5 +1,9 @@
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <array>
+
+#include "base/text.h"
 #include "cli/command.h"
 #include "cli/values.h"
 #include "engine/lint.h"
@@ -10,13 +14,47 @@ namespace kw::cli {
 namespace {
 
 constexpr int64_t kMostSeeds = 64;
+constexpr int64_t kMostSeconds = 86400;
+constexpr int64_t kTaskSeconds = 60;
+constexpr size_t kNameColumn = 48;
+constexpr std::array kVerdicts = {"fine", "usable", "degenerate", "unreadable"};
+
+report::Paint paint_of(const lint::Report& result) {
+  return result.findings.empty() ? report::Paint::Good
+         : result.usable()       ? report::Paint::Warning
+                                 : report::Paint::Error;
+}
+
+/// Of many tasks: a line each, and beneath it why it should not be used.
+std::string row_text(const lint::Report& result, const report::Style& style) {
+  std::vector<std::string> rules;
+  std::string why;
+  for (const lint::Finding& finding : result.findings) {
+    if (std::ranges::find(rules, finding.rule) == rules.end()) rules.push_back(finding.rule);
+    if (finding.severity != lint::Severity::Error) continue;
+    const std::string line = finding.message.substr(0, finding.message.find('\n'));
+    why += fmt::format("    {}: {}\n", finding.rule, report::printable(line));
+  }
+  const std::string verdict = fmt::format("{:<10}", result.verdict());
+  return fmt::format("{:<{}}  {}  {}\n{}", report::printable(result.task), kNameColumn,
+                     paint(style, paint_of(result), verdict), join(rules, ", "), why);
+}
+
+std::string counts_text(const std::vector<lint::Report>& reports) {
+  std::vector<std::string> parts;
+  for (const char* verdict : kVerdicts) {
+    const auto count = std::ranges::count_if(reports, [&](const lint::Report& report) {
+      return std::string_view(report.verdict()) == verdict;
+    });
+    if (count > 0) parts.push_back(fmt::format("{} {}", count, verdict));
+  }
+  return fmt::format("{} tasks: {}\n", reports.size(), join(parts, ", "));
+}
 
 std::string lint_text(const lint::Report& result, const report::Style& style) {
-  std::string text =
-      fmt::format("{}  {}\n", result.task,
-                  result.findings.empty() ? paint(style, report::Paint::Good, "fine")
-                  : result.usable()       ? paint(style, report::Paint::Warning, "usable")
-                                          : paint(style, report::Paint::Error, "do not use"));
+  std::string text = fmt::format(
+      "{}  {}\n", result.task,
+      paint(style, paint_of(result), result.usable() ? result.verdict() : "do not use"));
   for (const lint::Finding& finding : result.findings) {
     const bool error = finding.severity == lint::Severity::Error;
     const std::string label = lint::severity_name(finding.severity);
@@ -37,6 +75,8 @@ std::string lint_text(const lint::Report& result, const report::Style& style) {
 Result<std::vector<lint::Report>> lint_reports(const Args& args, Io& io) {
   lint::Options options;
   options.seeds = static_cast<int>(KW_TRY(integer_option(args, "--seeds", 3, 2, kMostSeeds)));
+  options.seconds =
+      static_cast<double>(KW_TRY(integer_option(args, "--seconds", kTaskSeconds, 1, kMostSeconds)));
   options.threads = static_cast<int>(KW_TRY(integer_option(args, "--threads", 0, 1, 1024)));
   const engine::BindingRequest bindings = KW_TRY(binding_options(args));
   std::vector<engine::ReferenceRequest> references;
@@ -57,11 +97,13 @@ int lint_command(const Args& args, Io& io) {
   if (!reports) return io.fail(reports.error());
   Json list = Json::array();
   bool usable = true;
+  const bool folder = reports->size() > args.positionals.size();
   for (const lint::Report& report : *reports) {
-    io.print(lint_text(report, io.style()));
+    io.print(folder ? row_text(report, io.style()) : lint_text(report, io.style()));
     list.push(lint::to_json(report));
     usable = usable && report.usable();
   }
+  if (folder) io.print(counts_text(*reports));
   if (const std::string path = args.one("--sarif"); !path.empty()) {
     const Status written =
         os::write_file(path, lint::to_sarif(*reports, KW_VERSION).dump(true) + "\n");

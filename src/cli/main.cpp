@@ -58,7 +58,7 @@ constexpr OptionRow kVerifyOptions[] = {
 constexpr OptionRow kLintOptions[] = {
     {"--function", Takes::One}, {"--input", Takes::Many}, {"--dim", Takes::Many},
     {"--dims", Takes::One},     {"--seeds", Takes::One},  {"--sarif", Takes::One},
-    {"--threads", Takes::One},
+    {"--threads", Takes::One},  {"--seconds", Takes::One},
 };
 constexpr OptionRow kDescribeOptions[] = {{"--function", Takes::One},
                                           {"--input", Takes::Many},

@@ -1,20 +1,93 @@
 #include "engine/lint.h"
 
+#include <algorithm>
+
+#include "evaluation/suite.h"
+#include "frontend/backward.h"
+#include "frontend/load_rkb.h"
+#include "os/files.h"
+#include "os/interrupt.h"
+
 namespace kw::engine {
 
 namespace {
 
-lint::Report unreadable(const ReferenceRequest& reference, const Error& error) {
+using Reports = std::vector<lint::Report>;
+
+/// A task to look at; `name` where it is one of a folder.
+struct Target {
+  ReferenceRequest reference;
+  std::string name;
+};
+
+lint::Report unreadable(const Target& target, const Error& error) {
   lint::Report report;
-  report.task = report.path = reference.path;
+  report.path = target.reference.path;
+  report.task = target.name.empty() ? report.path : target.name;
   report.findings.push_back({"unreadable", lint::Severity::Error, "", error.message, "", 0});
   return report;
 }
 
-Result<lint::Report> lint_one(const ReferenceRequest& reference, const lint::Options& options,
-                              exec::Oracle& oracle) {
+/// What a path stands for. What is no folder of tasks is for the front end to complain about.
+std::vector<Target> targets_of(const ReferenceRequest& reference) {
+  const std::vector<Target> itself = {{reference, ""}};
+  if (!os::is_directory(reference.path)) return itself;
+  // A folder may be called like a carried suite.
+  const bool carried = evaluation::is_carried(reference.path);
+  const auto suite = evaluation::open_suite(carried ? "./" + reference.path : reference.path, "");
+  if (!suite || (suite->tasks.size() == 1 && suite->tasks[0].path == reference.path)) return itself;
+  std::vector<Target> targets;
+  for (const evaluation::SuiteTask& task : suite->tasks) {
+    targets.push_back({reference, task.name});
+    targets.back().reference.path = task.path;
+  }
+  return targets;
+}
+
+/// Findings about the folder and its configurations, in front of those about the task.
+void add_problems(const std::vector<frontend::FolderProblem>& problems, lint::Report* report) {
+  std::vector<lint::Finding> all;
+  for (const frontend::FolderProblem& problem : problems) {
+    all.push_back({problem.rule, problem.error ? lint::Severity::Error : lint::Severity::Warning,
+                   "", problem.message, "", 0});
+  }
+  std::ranges::move(report->findings, std::back_inserter(all));
+  std::ranges::stable_sort(all, {}, &lint::Finding::severity);
+  report->findings = std::move(all);
+}
+
+/// "[stride=2]" of "block[stride=2].backward".
+std::string variant_part(const std::string& name) {
+  const size_t open = name.find('['), close = name.rfind(']');
+  if (open == std::string::npos || close == std::string::npos) return "";
+  return name.substr(open, close + 1 - open);
+}
+
+Result<Reports> lint_robust(const Target& target, const lint::Options& options,
+                            exec::Oracle& oracle) {
+  frontend::LoadOptions load;
+  load.inputs = target.reference.inputs;
+  load.dims = target.reference.dims;
+  const frontend::RkbFolder folder = KW_TRY(frontend::read_rkb(target.reference.path, load));
+  Reports reports;
+  for (const task::Task& task : folder.tasks) {
+    KW_TRY(os::check_interrupted());
+    lint::Report report = KW_TRY(lint::lint(task, oracle, options));
+    if (!target.name.empty()) report.task = target.name + variant_part(task.name);
+    if (reports.empty()) add_problems(folder.problems, &report);
+    reports.push_back(std::move(report));
+  }
+  return reports;
+}
+
+Result<Reports> lint_one(const Target& target, const lint::Options& options, exec::Oracle& oracle) {
+  const ReferenceRequest& reference = target.reference;
+  if (reference.function.empty() && frontend::is_rkb(reference.path))
+    return lint_robust(target, options, oracle);
   const task::Task task = KW_TRY(load_reference(reference));
-  return lint::lint(task, oracle, options);
+  lint::Report report = KW_TRY(lint::lint(task, oracle, options));
+  if (!target.name.empty()) report.task = target.name;
+  return Reports{std::move(report)};
 }
 
 }  // namespace
@@ -22,16 +95,21 @@ Result<lint::Report> lint_one(const ReferenceRequest& reference, const lint::Opt
 Result<std::vector<lint::Report>> lint_tasks(const std::vector<ReferenceRequest>& references,
                                              const lint::Options& options, exec::Oracle& oracle,
                                              const Progress& progress) {
-  std::vector<lint::Report> reports;
-  for (const ReferenceRequest& reference : references) {
-    if (progress) progress("looking at " + reference.path);
-    Result<lint::Report> report = lint_one(reference, options, oracle);
-    if (report) {
-      reports.push_back(std::move(report).value());
-    } else if (report.error().blame == Blame::Input) {
-      reports.push_back(unreadable(reference, report.error()));
+  std::vector<Target> targets;
+  for (const ReferenceRequest& reference : references)
+    std::ranges::move(targets_of(reference), std::back_inserter(targets));
+  Reports reports;
+  for (const Target& target : targets) {
+    KW_TRY(os::check_interrupted());
+    if (progress)
+      progress("looking at " + (target.name.empty() ? target.reference.path : target.name));
+    Result<Reports> found = lint_one(target, options, oracle);
+    if (found) {
+      std::ranges::move(*found, std::back_inserter(reports));
+    } else if (found.error().blame == Blame::Input) {
+      reports.push_back(unreadable(target, found.error()));
     } else {
-      return std::move(report).error();
+      return std::move(found).error();
     }
   }
   return reports;

@@ -12,8 +12,8 @@
 
 namespace kw::engine {
 
-/// Parallel to `references`. Errors of a single task become its findings; an Error here is the
-/// machine's.
+/// A folder of tasks stands for the tasks in it, one of robust-kbench's for its directions and
+/// variants. Errors of a single task become its findings; an Error here is the machine's.
 Result<std::vector<lint::Report>> lint_tasks(const std::vector<ReferenceRequest>& references,
                                              const lint::Options& options, exec::Oracle& oracle,
                                              const Progress& progress = {});

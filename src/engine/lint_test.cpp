@@ -2,6 +2,10 @@
 #include "engine/lint.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <set>
 
 #include "frontend/load.h"
 #include "oracle/interpreter.h"
@@ -95,6 +99,23 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"AllOfBools", "def f(x: 'bool[B, D]'):\n  return x.all(-1)\n", "", true},
         Case{"NotFinite", "import torch\ndef f(x: 'fp32[N]'):\n  return torch.log(x)\n",
              "finite-outputs", false},
+        Case{"SoftmaxOfLongRows",
+             "import torch\nB = 64\nD = 400000\n"
+             "def f(x: 'fp32[B, D]'):\n  return torch.softmax(x, -1)\n",
+             "below-tolerance", true},
+        Case{"MeanSquare",
+             "B = 32768\nD = 32768\n"
+             "def f(x: 'fp32[B, D]', z: 'fp32[B, D]'):\n  return ((x - z) ** 2).mean()\n",
+             "sampled-answer", true},
+        Case{"MeanOfOne",
+             "B = 8192\nD = 4096\n"
+             "def f(x: 'fp32[B, D]'):\n  return x.unsqueeze(1).mean(1) + x\n",
+             "trivial-reduction", true},
+        Case{"MaximumMinusItsMean",
+             "B = 1024\nD = 8192\n"
+             "def f(x: 'fp32[B, D]'):\n  m = x.max(dim=1, keepdim=True).values\n"
+             "  return m - m.mean(dim=1, keepdim=True)\n",
+             "output-range", false},
         Case{"Rounded",
              "import torch\ndef f(x: 'fp32[B, D]'):\n  return torch.sign(x - x.clone() * 1.0)\n",
              "output-range", false}),
@@ -107,6 +128,90 @@ TEST(LintTasks, AnUnreadableTaskIsAFinding) {
   ASSERT_EQ(reports->size(), 1u);
   EXPECT_FALSE((*reports)[0].usable());
   EXPECT_EQ((*reports)[0].findings.at(0).rule, "unreadable");
+}
+
+/// A folder that goes away with the test.
+class LintFolder : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    root_ = ::testing::TempDir() + "kw_lint_folder_" + std::to_string(::getpid());
+    std::filesystem::remove_all(root_);
+  }
+  void TearDown() override { std::filesystem::remove_all(root_); }
+  void write(const std::string& name, const std::string& text) {
+    const std::filesystem::path path = std::filesystem::path(root_) / name;
+    std::filesystem::create_directories(path.parent_path());
+    ASSERT_TRUE(os::write_file(path, text));
+  }
+  /// "task verdict: rules" of every report.
+  std::vector<std::string> rows() {
+    oracle::Interpreter oracle;
+    lint::Options options;
+    options.work = 3e5;
+    const auto reports = lint_tasks({{root_, "", {}, {}}}, options, oracle);
+    EXPECT_TRUE(reports) << reports.error().message;
+    std::vector<std::string> rows;
+    for (const lint::Report& report : *reports) {
+      std::set<std::string> rules;
+      for (const lint::Finding& finding : report.findings) rules.insert(finding.rule);
+      rows.push_back(report.task + " " + report.verdict() + ":");
+      for (const std::string& rule : rules) rows.back() += " " + rule;
+    }
+    return rows;
+  }
+
+  std::string root_;
+};
+
+constexpr const char* kEmptyLists =
+    "\"single_init_configs\": [{}], \"single_shared_configs\": [{}], "
+    "\"multi_init_configs\": [{}, {}], \"multi_shared_configs\": [{}]";
+
+TEST_F(LintFolder, EveryTaskIsARow) {
+  const std::string head = "import torch\nfrom torch import nn\n";
+  const std::string tail = "def get_inputs():\n  return [torch.randn(4096, 2048)]\n";
+  write("level1/1_Relu.py", head +
+                                "class Model(nn.Module):\n  def forward(self, x):\n"
+                                "    return torch.relu(x)\n" +
+                                tail);
+  write("level1/2_Zero.py", head +
+                                "class Model(nn.Module):\n  def forward(self, x):\n"
+                                "    m = x.amax(1, keepdim=True)\n"
+                                "    return m - m.mean(1, keepdim=True)\n" +
+                                tail);
+  write("level1/3_Broken.py", "class Model(:\n");
+  const std::string robust =
+      head +
+      "def forward_fn(x):\n  return torch.sigmoid(x)\n"
+      "class Model(nn.Module):\n  def forward(self, x, fn=forward_fn):\n    return fn(x)\n"
+      "def get_inputs(n: int = 64):\n  return [torch.randn(n, 4096)]\n"
+      "input_names = ['x']\n";
+  write("tasks/odd/func_forward.py", robust);
+  write("tasks/odd/config_forward.json",
+        std::string("{\"single_input_configs\": [{\"n\": 4096, \"m\": 3}], "
+                    "\"multi_input_configs\": [{\"n\": 7}], ") +
+            kEmptyLists + "}");
+  EXPECT_EQ(rows(), (std::vector<std::string>{
+                        "level1.1_Relu fine:",
+                        "level1.2_Zero degenerate: constant-output launch-bound output-range "
+                        "trivial-reduction",
+                        "level1.3_Broken unreadable: unreadable",
+                        "tasks.odd degenerate: config-contradiction config-duplicate",
+                    }));
+}
+
+TEST(LintTime, WhatWasNotDoneIsListed) {
+  const auto task = frontend::load_python(
+      "import torch\ndef f(x: 'fp32[B, D]'):\n  return torch.softmax(x, -1)\n", "task.py");
+  ASSERT_TRUE(task);
+  oracle::Interpreter oracle;
+  lint::Options options;
+  options.seconds = 1e-9;
+  const auto report = lint::lint(*task, oracle, options);
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_FALSE(report->kill_rate.has_value());
+  ASSERT_FALSE(report->left_out.empty());
+  EXPECT_EQ(report->left_out.back(), "imposters: out of time");
 }
 
 TEST(LintSarif, NamesRuleFileAndLine) {

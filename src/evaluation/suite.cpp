@@ -26,6 +26,14 @@ bool is_task_folder(const std::string& path) {
          (has("prompt.txt") && has("reference.py") && has("shapes.yaml") && has("notes.md"));
 }
 
+/// One of robust-kbench's: a Python file per direction, each a task.
+constexpr const char* kDirections[][2] = {{"/func_forward.py", ""},
+                                          {"/func_backward.py", ".backward"}};
+bool is_robust_folder(const std::string& path) {
+  return std::ranges::any_of(kDirections,
+                             [&](const auto& row) { return os::exists(path + row[0]); });
+}
+
 std::string base_name(const std::string& path) {
   const size_t slash = path.find_last_of('/');
   return slash == std::string::npos ? path : path.substr(slash + 1);
@@ -98,6 +106,8 @@ class Finder {
   Result<std::vector<SuiteTask>> run(const std::string& root) {
     if (is_task_folder(root) || !os::is_directory(root)) {
       KW_TRY(add(base_name(root), root));
+    } else if (is_robust_folder(root)) {
+      KW_TRY(add_directions(base_name(root), root));
     } else {
       KW_TRY(look(root, "", 0));
     }
@@ -113,7 +123,7 @@ class Finder {
       const std::string path = folder + "/" + name;
       const std::string inner = relative.empty() ? name : relative + "/" + name;
       if (os::is_directory(path) && !is_task_folder(path)) {
-        KW_TRY(look(path, inner, depth + 1));
+        KW_TRY(is_robust_folder(path) ? add_directions(inner, path) : look(path, inner, depth + 1));
       } else if (os::is_directory(path) || is_task_file(name)) {
         KW_TRY(add(inner, path));
       }
@@ -125,6 +135,15 @@ class Finder {
     if (tasks_.size() == kMostTasks)
       return input_error(fmt::format("more than {} tasks; name a smaller folder", kMostTasks));
     tasks_.push_back({task_name(relative), path, hash_of(path)});
+    return Done{};
+  }
+
+  Status add_directions(const std::string& relative, const std::string& folder) {
+    for (const auto& [file, ending] : kDirections) {
+      if (!os::exists(folder + file)) continue;
+      KW_TRY(add(relative + ending, folder + file));
+      tasks_.back().hash = hash_of(folder);  // its configurations are part of it
+    }
     return Done{};
   }
 

@@ -64,6 +64,22 @@ TEST_F(SuiteFolder, FindsFixtures) {
   EXPECT_EQ(names(root_ / "suite/gelu_fp16"), Names{"gelu_fp16"});
 }
 
+// A file per direction is a task per direction, and the configurations belong to both.
+TEST_F(SuiteFolder, FindsFoldersOfRobustKbench) {
+  write("tasks/norm/func_forward.py");
+  write("tasks/norm/func_backward.py");
+  write("tasks/norm/config_forward.json");
+  write("tasks/pool/func_forward.py");
+  EXPECT_EQ(names(root_), (Names{"tasks.norm", "tasks.norm.backward", "tasks.pool"}));
+  EXPECT_EQ(names(root_.string() + "/tasks/norm"), (Names{"norm", "norm.backward"}));
+  const auto before = open_suite(root_, "");
+  write("tasks/norm/config_forward.json", "y");
+  const auto after = open_suite(root_, "");
+  ASSERT_TRUE(before && after);
+  EXPECT_NE(before->tasks[0].hash, after->tasks[0].hash);
+  EXPECT_EQ(before->tasks[2].hash, after->tasks[2].hash);
+}
+
 TEST_F(SuiteFolder, OneTaskIsASuite) {
   write("own/task.toml");
   write("alone.py");

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <chrono>
 #include <set>
 
 #include "base/text.h"
@@ -37,8 +38,27 @@ constexpr Rule kRules[] = {
     {{"discontinuity", "few elements rest on discontinuities or overflow"}, discontinuities},
 };
 
+constexpr RuleInfo kScaleRules[] = {
+    {"trivial-reduction", "no op goes over an extent of 1 at the benchmark shape"},
+    {"below-tolerance", "outputs at the benchmark shape are larger than usual tolerances"},
+    {"sampled-answer", "a part of the inputs does not give the answer"},
+};
 constexpr RuleInfo kKillRule{"kill-rate", "kernels nobody should ship are stopped"};
 constexpr RuleInfo kLaunchRule{"launch-bound", "the benchmark shape is more than a launch"};
+
+/// The end of a task's time.
+class Deadline {
+ public:
+  explicit Deadline(double seconds) : seconds_(seconds), start_(Clock::now()) {}
+  bool over() const {
+    return seconds_ > 0 && std::chrono::duration<double>(Clock::now() - start_).count() > seconds_;
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  double seconds_;
+  Clock::time_point start_;
+};
 
 }  // namespace
 
@@ -57,14 +77,21 @@ std::string family_for(const task::Task& task, int turn) {
 namespace {
 
 Result<std::vector<Case>> draw(const task::Task& task, exec::Oracle& oracle, const Options& options,
-                               const exec::TruthOptions& truth, Report* report) {
+                               const exec::TruthOptions& truth, const Deadline& deadline,
+                               Report* report) {
   verify::ShapeLimits limits;
   limits.work = limits.large_work = options.work;
   limits.derive = false;
   verify::ShapePlan plan = KW_TRY(verify::plan_shapes(task, limits));
   report->left_out = plan.left_out;
   std::vector<Case> cases;
+  // What is timed comes first: with little time, that is what counts.
+  std::ranges::stable_partition(plan.cases, &verify::ShapeCase::benchmark);
   for (verify::ShapeCase& shape : plan.cases) {
+    if (deadline.over() && !cases.empty()) {
+      report->left_out.push_back(task::dims_text(shape.dims) + ": out of time");
+      continue;
+    }
     Case at{shape.dims, std::move(shape.graph), shape.benchmark, {}};
     for (int s = 0; s < options.seeds; ++s) {
       Sample sample;
@@ -83,7 +110,7 @@ Result<std::vector<Case>> draw(const task::Task& task, exec::Oracle& oracle, con
 /// Sends the gate's imposters through every cell the gate would try on the virtual GPU, with shapes
 /// as large as `options.work` has them.
 Status imposters(const task::Task& task, exec::Oracle& oracle, const Options& options,
-                 Report* report) {
+                 const Deadline& deadline, Report* report) {
   verify::ShapeLimits limits = verify::virtual_limits();
   const double scale = options.work / limits.work;
   limits.work *= scale;
@@ -95,7 +122,13 @@ Status imposters(const task::Task& task, exec::Oracle& oracle, const Options& op
   const auto entropy = [&options]() -> Result<uint64_t> { return options.seed; };
   verify::Pool pool =
       KW_TRY(verify::Pool::make(task, oracle, std::move(shapes), pool_options, entropy));
-  const verify::KillReport kills = KW_TRY(verify::kill_rate(pool, oracle));
+  Result<verify::KillReport> tried =
+      verify::kill_rate(pool, oracle, [&deadline] { return deadline.over(); });
+  if (!tried && deadline.over()) {
+    report->left_out.push_back("imposters: out of time");
+    return Done{};
+  }
+  const verify::KillReport kills = KW_TRY(std::move(tried));
   if (kills.applicable() == 0) return Done{};
   report->kill_rate = static_cast<double>(kills.killed()) / static_cast<double>(kills.applicable());
   for (const verify::ImposterRow& row : kills.rows) {
@@ -166,6 +199,13 @@ bool Report::usable() const {
                       [](const Finding& f) { return f.severity == Severity::Error; });
 }
 
+const char* Report::verdict() const {
+  const bool read = std::ranges::none_of(
+      findings, [](const Finding& finding) { return finding.rule == "unreadable"; });
+  if (!read) return "unreadable";
+  return !usable() ? "degenerate" : findings.empty() ? "fine" : "usable";
+}
+
 Result<Report> lint(const task::Task& task, exec::Oracle& oracle, const Options& options) {
   Report report;
   report.task = task.name;
@@ -175,11 +215,19 @@ Result<Report> lint(const task::Task& task, exec::Oracle& oracle, const Options&
   truth.allow_tf32 = task.precision.allow_tf32;
   truth.flush = task.precision.flush;
   Context context{task, oracle, options, truth};
-  const std::vector<Case> cases = KW_TRY(draw(task, oracle, options, truth, &report));
+  const Deadline deadline(options.seconds);
+  const std::vector<Case> cases = KW_TRY(draw(task, oracle, options, truth, deadline, &report));
+  bool first_timed = true;
   for (const Case& at : cases) {
+    if (deadline.over() && &at != &cases.front()) {
+      report.left_out.push_back(task::dims_text(at.dims) + ": out of time");
+      continue;
+    }
     for (const Rule& rule : kRules) KW_TRY(rule.apply(context, at, &report.findings));
+    if (at.benchmark && first_timed) KW_TRY(benchmark_scale(context, at, &report.findings));
+    first_timed = first_timed && !at.benchmark;
   }
-  KW_TRY(imposters(task, oracle, options, &report));
+  KW_TRY(imposters(task, oracle, options, deadline, &report));
   launch_bound(task, &report);
   unneeded_weights(task, &report);
   tidy(&report);
@@ -189,6 +237,7 @@ Result<Report> lint(const task::Task& task, exec::Oracle& oracle, const Options&
 std::vector<RuleInfo> rules() {
   std::vector<RuleInfo> all;
   for (const Rule& rule : kRules) all.push_back(rule.info);
+  for (const RuleInfo& rule : kScaleRules) all.push_back(rule);
   all.push_back(kKillRule);
   all.push_back(kLaunchRule);
   return all;

@@ -34,7 +34,8 @@ struct Options {
   int seeds = 3;      // sets drawn per shape
   double work = 4e6;  // shapes are cut to about this much arithmetic
   int threads = 0;
-  uint64_t seed = 1;  // nothing here is secret: the same task gives the same report
+  uint64_t seed = 1;   // nothing here is secret: the same task gives the same report
+  double seconds = 0;  // of one task, about; what was not done is listed. 0: no limit
 };
 
 struct Report {
@@ -45,6 +46,8 @@ struct Report {
   std::optional<double> kill_rate;    // of imposters; nothing when none applies
 
   bool usable() const;
+  /// "fine", "usable" (warnings only), "degenerate" or "unreadable".
+  const char* verdict() const;
 };
 
 /// Errors: the task cannot be traced or evaluated at all.

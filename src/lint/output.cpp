@@ -50,6 +50,7 @@ Json to_json(const Report& report) {
   json.set("task", report.task);
   json.set("path", report.path);
   json.set("usable", report.usable());
+  json.set("verdict", report.verdict());
   Json shapes = Json::array(), left_out = Json::array(), findings = Json::array();
   for (const std::string& shape : report.shapes) shapes.push(shape);
   for (const std::string& shape : report.left_out) left_out.push(shape);

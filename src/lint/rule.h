@@ -46,6 +46,9 @@ Status input_impact(Context& context, const Case& at, Findings* out);
 Status inactive_ops(Context& context, const Case& at, Findings* out);
 Status discontinuities(Context& context, const Case& at, Findings* out);
 
+/// Looks at the shapes to be fast at, uncut; `at` is one of them as it was cut.
+Status benchmark_scale(Context& context, const Case& at, Findings* out);
+
 /// Which family of inputs a rule's draw number `turn` takes.
 std::string family_for(const task::Task& task, int turn);
 /// Adds a finding about a shape.

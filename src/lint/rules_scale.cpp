@@ -1,0 +1,166 @@
+// Rules that look at the shapes to be fast at as they are, not cut: what does nothing there, and
+// what a comparison with a fixed tolerance could not tell. The judge's own bounds follow the
+// numbers, so these are warnings; harnesses with one tolerance for all are fooled.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <compare>
+#include <set>
+
+#include "lint/rule.h"
+#include "tensor/dtype.h"
+#include "verify/families.h"
+#include "verify/shapes.h"
+
+namespace kw::lint {
+
+namespace {
+
+constexpr double kLongWork = 2e7;      // of one draw with rows as long as they are
+constexpr double kAbsolute = 1e-4;     // what KernelBench allows fp32 outputs
+constexpr double kRelative = 1e-3;     // what robust-kbench allows by default
+constexpr double kConcentrated = 0.1;  // two draws nearer than this share an expectation
+
+/// Extents that an op takes together: what it reduces, scans, sorts or contracts.
+std::vector<graph::Dim> mixed_extents(const graph::Graph& graph, const graph::Node& node) {
+  std::vector<graph::Dim> extents;
+  if (node.inputs.empty()) return extents;
+  const graph::Shape& shape = graph[node.inputs[0]].shape;
+  const graph::OpKind kind = graph::op_info(node.op).kind;
+  if (kind == graph::OpKind::Contraction && !shape.empty()) extents.push_back(shape.back());
+  const bool lines = kind == graph::OpKind::Reduction || kind == graph::OpKind::Scan ||
+                     kind == graph::OpKind::Selection;
+  for (const int dim : lines ? node.attrs.dims : std::vector<int>())
+    extents.push_back(shape[static_cast<size_t>(dim)]);
+  return extents;
+}
+
+bool mentions_dim(const graph::Dim& extent, const std::string& name) {
+  return std::ranges::any_of(extent.terms(), [&](const auto& term) {
+    return std::ranges::any_of(term.first, [&](const std::string& factor) {
+      return factor == name || factor.find(name) != std::string::npos;
+    });
+  });
+}
+
+/// The shape with every dim that nothing takes together at its least, the others whole.
+task::Dims only_long(const task::Task& task, const graph::Graph& graph, task::Dims dims) {
+  for (auto& [name, extent] : dims) {
+    const bool mixed = std::ranges::any_of(graph.nodes, [&, &dim = name](const graph::Node& node) {
+      return std::ranges::any_of(mixed_extents(graph, node),
+                                 [&](const graph::Dim& one) { return mentions_dim(one, dim); });
+    });
+    const auto range = task.dims.find(name);
+    if (mixed || range == task.dims.end()) continue;
+    const int64_t step = std::max<int64_t>(range->second.multiple, 1);
+    const int64_t least = std::max<int64_t>(range->second.low, 2);
+    extent = std::min(extent, (least + step - 1) / step * step);
+  }
+  return dims;
+}
+
+/// Elements of all inputs for one element of an output.
+double share_of_inputs(const graph::Graph& graph, size_t output) {
+  double count = 0;
+  for (const graph::NamedNode& input : graph.inputs)
+    count += static_cast<double>(graph::count_of(graph[input.node].shape).value());
+  const auto elements = graph::count_of(graph[graph.outputs[output].node].shape).value();
+  return count / static_cast<double>(std::max<int64_t>(elements, 1));
+}
+
+struct Trivial {
+  std::string name;
+  int line = 0;
+  auto operator<=>(const Trivial&) const = default;
+};
+
+/// Ops that go over extents of 1 only.
+std::set<Trivial> trivial_ops(const graph::Graph& graph) {
+  std::set<Trivial> found;
+  for (const graph::Node& node : graph.nodes) {
+    const std::vector<graph::Dim> extents = mixed_extents(graph, node);
+    const bool trivial = !extents.empty() && std::ranges::all_of(extents, [](const auto& extent) {
+      return extent.value() == 1;
+    });
+    if (!trivial || graph::op_info(node.op).kind == graph::OpKind::Contraction) continue;
+    found.insert({node.origin.empty() ? graph::op_info(node.op).name : node.origin, node.line});
+  }
+  return found;
+}
+
+/// What is trivial at one of several shapes is only a small shape.
+void report_trivial(const std::vector<std::set<Trivial>>& by_shape, const Case& at, Findings* out) {
+  if (by_shape.empty()) return;
+  for (const Trivial& one : by_shape.front()) {
+    if (!std::ranges::all_of(by_shape, [&](const auto& ops) { return ops.count(one) > 0; }))
+      continue;
+    report("trivial-reduction", Severity::Warning, one.name,
+           fmt::format("'{}' goes over an extent of 1: it computes nothing", one.name), at, out);
+    out->back().line = one.line;
+  }
+}
+
+Status below_tolerance(Context& context, const task::Dims& dims, const graph::Graph& whole,
+                       Findings* out) {
+  Case at{only_long(context.task, whole, dims), {}, true, {}};
+  Result<graph::Graph> graph = context.task.reference->trace(at.dims);
+  if (!graph || verify::work_of(*graph) > kLongWork) return Done{};
+  at.graph = std::move(graph).value();
+  const std::vector<tensor::HostTensor> inputs =
+      KW_TRY(verify::draw_inputs(context.task, at.graph, at.dims, family_for(context.task, 0),
+                                 verify::derive_seed(context.options.seed, 91)));
+  const std::vector<exec::Truth> truths =
+      KW_TRY(context.oracle.truth(at.graph, inputs, context.truth));
+  for (const exec::Truth& truth : truths) {
+    if (!tensor::is_float(truth.dtype) || truth.value.empty()) continue;
+    double largest = 0;
+    for (const double value : truth.value) largest = std::max(largest, std::fabs(value));
+    if (!(largest < kAbsolute) || largest == 0) continue;
+    report("below-tolerance", Severity::Warning, truth.name,
+           fmt::format("no element of '{}' is larger than {:.2g}: a comparison that allows {:g} "
+                       "takes zeros for it",
+                       truth.name, largest, kAbsolute),
+           at, out);
+  }
+  return Done{};
+}
+
+/// Two draws of the inputs at the cut shape, and what their difference would be at the whole one.
+void sampled_answers(const graph::Graph& whole, const Case& at, Findings* out) {
+  if (at.samples.size() < 2) return;
+  for (size_t i = 0; i < at.samples[0].truths.size(); ++i) {
+    const exec::Truth &one = at.samples[0].truths[i], &two = at.samples[1].truths[i];
+    const double scale = std::sqrt(share_of_inputs(at.graph, i) / share_of_inputs(whole, i));
+    if (!tensor::is_float(one.dtype)) continue;
+    double squares = 0, gaps = 0;
+    for (size_t e = 0; e < one.value.size(); ++e) {
+      squares += one.value[e] * one.value[e];
+      gaps += (one.value[e] - two.value[e]) * (one.value[e] - two.value[e]);
+    }
+    const double gap = std::sqrt(gaps / squares);
+    if (!(gap > 0 && gap < kConcentrated && gap * scale < kRelative)) continue;
+    report("sampled-answer", Severity::Warning, one.name,
+           fmt::format("two draws of the inputs give '{}' alike up to {:.1g} of its size: a kernel "
+                       "that reads a part of them passes a comparison that allows {:g}",
+                       one.name, gap * scale, kRelative),
+           at, out);
+  }
+}
+
+}  // namespace
+
+Status benchmark_scale(Context& context, const Case& at, Findings* out) {
+  std::vector<std::set<Trivial>> trivial;
+  for (const task::Dims& dims : context.task.benchmark_shapes) {
+    const Result<graph::Graph> whole = context.task.reference->trace(dims);
+    if (!whole) continue;  // plan_shapes has said so
+    trivial.push_back(trivial_ops(*whole));
+    KW_TRY(below_tolerance(context, dims, *whole, out));
+    if (trivial.size() == 1) sampled_answers(*whole, at, out);
+  }
+  report_trivial(trivial, at, out);
+  return Done{};
+}
+
+}  // namespace kw::lint

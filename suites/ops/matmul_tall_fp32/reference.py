@@ -1,0 +1,3 @@
+def reference(a, b):
+    c = a @ b
+    return c

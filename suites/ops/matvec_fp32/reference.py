@@ -1,0 +1,3 @@
+def reference(a, x):
+    y = a @ x
+    return y

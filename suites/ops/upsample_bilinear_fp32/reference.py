@@ -1,0 +1,6 @@
+import torch.nn.functional as F
+
+
+def reference(x):
+    y = F.interpolate(x, scale_factor=2, mode="bilinear", align_corners=False)
+    return y
