@@ -135,12 +135,6 @@ Status Synthesis::open_evolution() {
     work.verifier = std::make_unique<evolve::NoVerifier>();
   if (!request_.evolve->readers.model.empty()) {
     ReadersRequest readers{request_.evolve->readers, request_.models, reference_text_, order_seed_};
-    work.readers = KW_TRY(Readers::open(readers, *work.verifier, *run_,
-                                        work_ ? work_->session.get() : nullptr,
-                                        work_ ? work_->journal.get() : nullptr));
-  }
-  if (!request_.evolve->readers.model.empty()) {
-    ReadersRequest readers{request_.evolve->readers, request_.models, reference_text_, order_seed_};
     work.readers =
         KW_TRY(Readers::open(readers, *work.verifier, *run_, work_ ? work_->session.get() : nullptr,
                              work_ ? work_->journal.get() : nullptr));
