@@ -3,7 +3,7 @@ import inspect
 
 import torch
 
-from kw_torch_worker import source, tensors
+from kw_torch_worker import gradients, source, tensors
 from kw_torch_worker.failures import Failure, a
 
 
@@ -149,6 +149,28 @@ class Prepared:
         return self.function(*self.args, **self.kwargs)
 
 
+class PreparedGradients(Prepared):
+    """The same, giving the gradients by autograd; `arguments` have the upstream gradients behind them."""
+
+    def __init__(self, request, module, function, arguments, model=None):
+        own, self.upstream = gradients.split(request, arguments)
+        super().__init__(module, function, own, model)
+        self.request, self.arguments = request, arguments
+
+    def __call__(self):
+        own, _ = gradients.split(self.request, self.arguments)
+        state = [(name, identifier(name), value) for name, value in self.model.named_parameters()] if self.model else []
+        leaves = gradients.Leaves(self.request, own, state)
+        args, kwargs = bind(self.model.forward if self.model is not None else self.function, leaves.arguments)
+        with torch.enable_grad():
+            if self.model is None:
+                returned = self.function(*args, **kwargs)
+            else:
+                returned = torch.func.functional_call(self.model, leaves.weights, tuple(args), kwargs)
+            outputs = gradients.named_outputs(self.request, returned, leaves.arguments, flatten)
+            return leaves.gradients(self.request, outputs, self.upstream)
+
+
 def read_all(request, arena):
     return [tensors.read(arena, described) for described in request.get("tensors", [])]
 
@@ -176,6 +198,8 @@ def prepare(request, given):
     if not callable(found):
         raise Failure("NotFound", f"the reference is {a(found)}, which cannot be called")
     pin(request)  # again: the file may have changed them while it was loaded
+    if request.get("gradients"):
+        return PreparedGradients(request, module, found, arguments, model)
     return Prepared(module, found, arguments, model)
 
 
@@ -204,6 +228,8 @@ def flatten(returned, name=""):
 
 def outputs_of(request, returned):
     """What was returned, unless the outputs are all written in place."""
+    if request.get("gradients"):
+        return flatten(returned)
     if request.get("written_only") or returned is None and request.get("written"):
         return []
     return flatten(returned)
@@ -214,7 +240,7 @@ def run(request, arena):
     returned = call()
     if torch.device(request.get("device", "cpu")).type == "cuda":
         torch.cuda.synchronize()
-    wanted = request.get("written", [])
+    wanted = [] if request.get("gradients") else request.get("written", [])
     named = outputs_of(request, returned)
     for name in wanted:
         values = dict(call.arguments)

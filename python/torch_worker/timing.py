@@ -9,7 +9,7 @@ import time
 
 import torch
 
-from kw_torch_worker import calls, clock, failures, source, tensors
+from kw_torch_worker import calls, clock, failures, gradients, source, tensors
 from kw_torch_worker.failures import Failure
 
 GRAPHED = {"eager": None, "compile": "default", "max-autotune-no-cudagraphs": "max-autotune-no-cudagraphs"}
@@ -26,20 +26,43 @@ class Work:
     """A reference as a function of its tensors alone, in the order of the pool: arguments, then weights."""
 
     def __init__(self, request, given):
-        self.request, self.written, self.ready = request, request.get("written", []), {}
+        self.request, self.ready = request, {}
+        self.written = [] if request.get("gradients") else request.get("written", [])
         self.call = calls.prepare(request, given)
         names = calls.state_names(self.call.model) if self.call.model is not None else {}
         self.weights = [names[item["name"]] for item in request.get("weights", []) if "tensor" in item]
         self.tensor_arguments = [i for i, (_, value) in enumerate(self.call.arguments)
                                  if isinstance(value, torch.Tensor)]
 
-    def bound(self, values, signature):
-        """Weights by name, positional and keyword arguments."""
+    def placed(self, values):
+        """Weights by name, and the arguments with these values."""
         arguments = list(self.call.arguments)
         for place, value in zip(self.tensor_arguments, values):
             arguments[place] = (arguments[place][0], value)
+        return dict(zip(self.weights, values[len(self.tensor_arguments):])), arguments
+
+    def bound(self, values, signature):
+        """Weights by name, positional and keyword arguments."""
+        weights, arguments = self.placed(values)
         args, kwargs = calls.bind(signature, arguments)
-        return dict(zip(self.weights, values[len(self.tensor_arguments):])), args, kwargs
+        return weights, args, kwargs
+
+    def gradients(self, values, signature, function):
+        """A call that runs the reference and then autograd: PyTorch has no backward without a forward."""
+        weights, arguments = self.placed(values)
+        own, upstream = gradients.split(self.request, arguments)
+        if self.call.model is not None:
+            weights = {**dict(self.call.model.named_parameters()), **weights}
+        state = [(name, calls.identifier(name), value) for name, value in weights.items()]
+
+        def call():
+            leaves = gradients.Leaves(self.request, own, state)
+            args, kwargs = calls.bind(signature, leaves.arguments)
+            with torch.enable_grad():
+                returned = function(leaves.weights, args, kwargs)
+                outputs = gradients.named_outputs(self.request, returned, leaves.arguments, calls.flatten)
+                return leaves.gradients(self.request, outputs, upstream)
+        return call
 
     def functions(self, mode):
         """What tells the parameters, and what is called with (weights, args, kwargs)."""
@@ -49,7 +72,8 @@ class Work:
         model, function = self.call.model, self.call.function
         if model is None:
             return function, lambda weights, args, kwargs: function(*args, **kwargs)
-        if mode in HOST_ONLY or mode == "direct":  # as a user would: the weights are in the model
+        direct = mode in HOST_ONLY or mode == "direct"  # as a user would: the weights are in the model
+        if direct and not self.request.get("gradients"):
             return model.forward, lambda weights, args, kwargs: model(*args, **kwargs)
         return model.forward, lambda weights, args, kwargs: torch.func.functional_call(
             model, weights, tuple(args), kwargs)
@@ -67,6 +91,8 @@ class Work:
         signature, function = self.ready[mode]
 
         def make(values):
+            if self.request.get("gradients"):
+                return self.gradients(values, signature, function)
             weights, args, kwargs = self.bound(values, signature)
             return lambda: function(weights, args, kwargs)
         return make
@@ -78,7 +104,8 @@ def work_for(request, given):
         return [[item["name"], item.get("value"),
                  [str(given[item["tensor"]].dtype), list(given[item["tensor"]].shape)] if "tensor" in item else None]
                 for item in items]
-    key = json.dumps([request.get(name) for name in ("source", "written", "written_only", "allow_tf32", "device", "seed")]
+    key = json.dumps([request.get(name) for name in
+                      ("source", "written", "written_only", "gradients", "allow_tf32", "device", "seed")]
                      + [described(request.get("arguments", [])), described(request.get("weights", []))])
     if _last.get("key") != key:
         _last.clear()

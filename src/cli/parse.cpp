@@ -12,9 +12,15 @@ namespace kw::cli {
 
 namespace {
 
+/// Every command that takes a function of a reference takes its backward, too.
+constexpr OptionRow kBackward{"--backward", Takes::Nothing};
+
 std::vector<std::string> option_names(const Command& command) {
   std::vector<std::string> names = {"--json", "--help"};
-  for (const OptionRow& row : command.options) names.emplace_back(row.name);
+  for (const OptionRow& row : command.options) {
+    names.emplace_back(row.name);
+    if (names.back() == "--function") names.emplace_back(kBackward.name);
+  }
   return names;
 }
 
@@ -26,7 +32,14 @@ bool looks_like_option(const std::string& word) {
   return word.size() >= 2 && word[0] == '-' && !parse_double(word);
 }
 
+bool takes_function(const Command& command) {
+  return std::ranges::any_of(command.options, [](const OptionRow& one) {
+    return std::string_view(one.name) == "--function";
+  });
+}
+
 const OptionRow* find_option(const Command& command, const std::string& name) {
+  if (name == kBackward.name && takes_function(command)) return &kBackward;
   const auto row =
       std::ranges::find_if(command.options, [&](const OptionRow& one) { return name == one.name; });
   return row == command.options.end() ? nullptr : &*row;
@@ -111,6 +124,26 @@ Status check_positionals(const Command& command, const std::vector<std::string>&
   return Done{};
 }
 
+/// --backward is a function's name: NAME.backward, behind a colon or as an option.
+void name_backward(Args& args) {
+  constexpr const char* kSuffix = "backward";
+  std::vector<std::string>& function = args.values["--function"];
+  const auto reference = args.values.find("--reference");
+  if (function.empty() && reference != args.values.end()) {
+    std::string& named = reference->second.front();
+    const size_t colon = named.rfind(':');
+    if (colon != std::string::npos && named.find('/', colon) == std::string::npos) {
+      named += fmt::format(".{}", kSuffix);
+      args.values.erase("--function");
+      return;
+    }
+  }
+  if (function.empty())
+    function.emplace_back(kSuffix);
+  else
+    function.front() += fmt::format(".{}", kSuffix);
+}
+
 }  // namespace
 
 const std::vector<std::string>& Args::all(const std::string& option) const {
@@ -130,6 +163,8 @@ Result<Args> parse_args(const Command& command, const std::vector<std::string>& 
   app.set_help_flag();
   bool json = false;
   app.add_flag("--json", json);
+  bool backward = false;
+  if (takes_function(command)) app.add_flag(kBackward.name, backward);
   std::map<std::string, bool> flags;
   std::map<std::string, std::vector<std::string>> values;
   for (const OptionRow& row : command.options) {
@@ -155,6 +190,7 @@ Result<Args> parse_args(const Command& command, const std::vector<std::string>& 
     if (!given.empty()) args.values[name] = std::move(given);
   }
   KW_TRY(check_positionals(command, args.positionals));
+  if (backward) name_backward(args);
   return args;
 }
 

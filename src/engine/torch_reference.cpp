@@ -9,6 +9,7 @@
 #include "engine/export_reference.h"
 #include "engine/inputs.h"
 #include "exec/bound.h"
+#include "frontend/backward.h"
 #include "frontend/trace.h"
 #include "oracle/torch_export.h"
 #include "tensor/convert.h"
@@ -84,11 +85,37 @@ exec::Truth loosened(const exec::Truth& truth, double largest) {
   return loose;
 }
 
+/// The forward's call, with the upstream gradients behind its arguments.
+Result<oracle::TorchCall> gradients_call(const task::Task& task, const task::Dims& dims,
+                                         const frontend::BackwardReference& backward,
+                                         const graph::Graph& graph,
+                                         const std::vector<HostTensor>& inputs) {
+  task::Task forward = task;
+  forward.reference = backward.forward();
+  oracle::TorchCall call = KW_TRY(torch_call(forward, dims, graph, inputs));
+  const graph::Graph traced = KW_TRY(backward.forward()->trace(dims));
+  call.gradients.of = backward.options().of;
+  const std::vector<std::string> seeded = graph::differentiable_outputs(traced, call.gradients.of);
+  // The upstream gradients are the last inputs, in the order of the outputs.
+  size_t next = graph.inputs.size() - std::min(seeded.size(), graph.inputs.size());
+  for (size_t i = 0; i < traced.outputs.size(); ++i) {
+    const std::string& name = traced.outputs[i].name;
+    if (std::find(seeded.begin(), seeded.end(), name) == seeded.end()) continue;
+    const std::string& gradient = graph.inputs[next++].name;
+    call.gradients.upstream.push_back(gradient);
+    call.gradients.outputs.push_back(static_cast<int64_t>(i));
+    call.arguments.push_back({gradient, input_named(graph, inputs, gradient), {}});
+  }
+  return call;
+}
+
 }  // namespace
 
 Result<oracle::TorchCall> torch_call(const task::Task& task, const task::Dims& dims,
                                      const graph::Graph& graph,
                                      const std::vector<HostTensor>& inputs) {
+  const auto* backward = dynamic_cast<const frontend::BackwardReference*>(task.reference.get());
+  if (backward != nullptr) return gradients_call(task, dims, *backward, graph, inputs);
   const auto* exported = dynamic_cast<const ExportedReference*>(task.reference.get());
   if (exported != nullptr) {
     oracle::TorchCall call = KW_TRY(exported->call(dims, graph, inputs));

@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "engine/export_reference.h"
+#include "frontend/backward.h"
 #include "frontend/load.h"
 #include "frontend/refusals.h"
 #include "gpu/gpu_device.h"
@@ -65,7 +66,18 @@ Result<task::Task> load_reference(const ReferenceRequest& request) {
     return input_error(fmt::format("{}\n  and torch.export does not read it either: {}", message,
                                    exported.error().message));
   };
-  return frontend::load_task(request.path, options);
+  const std::optional<std::string> forward = frontend::forward_function(request.function);
+  if (!forward) return frontend::load_task(request.path, options);
+  if (forward->empty()) {
+    // A function that is called backward is what was asked for.
+    frontend::LoadOptions own = options;
+    own.other_reader = {};
+    Result<task::Task> named = frontend::load_task(request.path, own);
+    if (named) return named;
+  }
+  options.function = *forward;
+  const task::Task task = KW_TRY(frontend::load_task(request.path, options));
+  return frontend::backward_task(task);
 }
 
 std::shared_ptr<oracle::TorchProcess> open_torch() {

@@ -117,6 +117,13 @@ void describe(const task::Task& forward, const Names& of, task::Task& task) {
 
 }  // namespace
 
+std::optional<std::string> forward_function(const std::string& function) {
+  constexpr std::string_view kSuffix = ".backward";
+  if (function == kSuffix.substr(1)) return "";
+  if (!function.ends_with(kSuffix)) return std::nullopt;
+  return function.substr(0, function.size() - kSuffix.size());
+}
+
 Result<graph::Graph> BackwardReference::trace(const task::Dims& dims) const {
   const graph::Graph forward = KW_TRY(forward_->trace(dims));
   Result<graph::Graph> graph = graph::backward(forward, options_);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,10 @@ struct BackwardTaskOptions {
 /// rtol, which are about other numbers. Nothing to differentiate is an input Error.
 Result<task::Task> backward_task(const task::Task& forward,
                                  const BackwardTaskOptions& options = {});
+
+/// What is differentiated when this function is asked for: "softmax" of "softmax.backward", "" (the
+/// reference itself) of "backward"; nothing of any other name.
+std::optional<std::string> forward_function(const std::string& function);
 
 /// The gradients of another reference, at any dims.
 class BackwardReference : public task::Reference {

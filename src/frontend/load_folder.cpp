@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/text.h"
+#include "frontend/backward.h"
 #include "frontend/load_source.h"
 #include "frontend/make_task.h"
 #include "frontend/task_toml.h"
@@ -155,6 +156,10 @@ Result<task::Task> load_folder(const std::string& path, const LoadOptions& optio
   if (!toml.allow_tf32_given) task.precision.allow_tf32 = from_file.allow_tf32;
   if (!task.precision.atol) task.precision.atol = from_file.atol;
   if (!task.precision.rtol) task.precision.rtol = from_file.rtol;
+  if (!toml.backward) return task;
+  const std::string name = task.name;
+  task = KW_TRY(backward_task(task, {toml.gradients}));
+  task.name = name;
   return task;
 }
 

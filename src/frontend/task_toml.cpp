@@ -43,7 +43,7 @@ class Reader {
   Status read_dims(const toml::table& table, TaskToml& out) const;
   Status read_shapes(const toml::table& table, const char* key, std::vector<task::Dims>& out) const;
   Status read_precision(const toml::table& table, TaskToml& out) const;
-  Status read_outputs(const toml::table& root, TaskToml& out) const;
+  Status read_names(const toml::table& root, const char* key, std::vector<std::string>& out) const;
 
   std::string file_;
 };
@@ -284,15 +284,16 @@ Status Reader::read_precision(const toml::table& table, TaskToml& out) const {
   return Done{};
 }
 
-Status Reader::read_outputs(const toml::table& root, TaskToml& out) const {
-  const toml::node* node = root.get("outputs");
+Status Reader::read_names(const toml::table& root, const char* key,
+                          std::vector<std::string>& out) const {
+  const toml::node* node = root.get(key);
   if (!node) return Done{};
   const toml::array* list = node->as_array();
-  if (!list) return wrong(*node, "outputs", "a list of names");
+  if (!list) return wrong(*node, key, "a list of names");
   for (const toml::node& one : *list) {
     const auto name = one.value_exact<std::string>();
-    if (!name || !is_dim_name(*name)) return wrong(one, "outputs", "a list of names");
-    out.outputs.push_back(*name);
+    if (!name || !is_dim_name(*name)) return wrong(one, key, "a list of names");
+    out.push_back(*name);
   }
   return Done{};
 }
@@ -301,13 +302,17 @@ Result<TaskToml> Reader::read(const toml::table& root) {
   TaskToml out;
   KW_TRY(check_keys(root,
                     {"name", "reference", "function", "prompt", "outputs", "inputs", "scalars",
-                     "dims", "shapes", "precision"},
+                     "dims", "shapes", "precision", "backward", "gradients"},
                     "task.toml"));
   KW_TRY(text(root, "name", out.name));
   KW_TRY(text(root, "reference", out.reference));
   KW_TRY(text(root, "function", out.function));
   KW_TRY(text(root, "prompt", out.prompt));
-  KW_TRY(read_outputs(root, out));
+  KW_TRY(read_names(root, "outputs", out.outputs));
+  KW_TRY(flag(root, "backward", out.backward));
+  KW_TRY(read_names(root, "gradients", out.gradients));
+  if (!out.gradients.empty() && !out.backward)
+    return wrong(*root.get("gradients"), "gradients", "beside backward = true");
   const toml::table* inputs = KW_TRY(table_at(root, "inputs"));
   if (inputs) KW_TRY(read_inputs(*inputs, out));
   const toml::table* scalars = KW_TRY(table_at(root, "scalars"));

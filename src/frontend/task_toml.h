@@ -26,6 +26,8 @@ struct TaskToml {
   std::vector<task::Dims> correctness, benchmark;
   task::Precision precision;
   bool allow_tf32_given = false;
+  bool backward = false;               // the task is the gradients of the reference …
+  std::vector<std::string> gradients;  // … by these inputs; none: by all
 };
 
 /// Errors are "task.toml:7:3: unknown key 'dtyp' in [inputs.x] (did you mean 'dtype'?)".

@@ -28,6 +28,13 @@ struct TorchArgument {
   Json value;
 };
 
+/// Asks for the reference's gradients by autograd instead of its outputs.
+struct TorchGradients {
+  std::vector<std::string> of;        // arguments and weights; "grad_NAME" are the results
+  std::vector<std::string> upstream;  // arguments of the call that are gradients of outputs …
+  std::vector<int64_t> outputs;       // … of these, counted in the order they are given back
+};
+
 struct TorchCall {
   TorchSource source;
   std::vector<TorchArgument> arguments;
@@ -35,6 +42,7 @@ struct TorchCall {
   std::vector<std::string> written;    // arguments and buffers whose values afterwards are outputs
                                        // too, after what it returns
   bool written_only = false;           // what it returns does not count
+  TorchGradients gradients;            // none asked for: empty
   std::string device = "cpu";          // or "cuda", "cuda:1"
   bool allow_tf32 = false;
   uint64_t seed = 0;  // of torch's generator, set before the file is loaded and before the call

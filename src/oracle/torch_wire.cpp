@@ -113,6 +113,20 @@ Json arguments_json(const std::vector<TorchArgument>& arguments,
   return list;
 }
 
+Json names_json(const std::vector<std::string>& names) {
+  Json list = Json::array();
+  for (const std::string& name : names) list.push(name);
+  return list;
+}
+
+Json gradients_json(const TorchGradients& gradients) {
+  Json outputs = Json::array();
+  for (const int64_t place : gradients.outputs) outputs.push(place);
+  Json json = Json::object();
+  json.set("of", names_json(gradients.of)).set("upstream", names_json(gradients.upstream));
+  return json.set("outputs", outputs);
+}
+
 }  // namespace
 
 void put_call(const TorchCall& call, Json* request,
@@ -120,10 +134,9 @@ void put_call(const TorchCall& call, Json* request,
   request->set("source", source_json(call.source));
   request->set("arguments", arguments_json(call.arguments, tensors));
   request->set("weights", arguments_json(call.weights, tensors));
-  Json written = Json::array();
-  for (const std::string& name : call.written) written.push(name);
-  request->set("written", written);
+  request->set("written", names_json(call.written));
   request->set("written_only", call.written_only);
+  if (!call.gradients.of.empty()) request->set("gradients", gradients_json(call.gradients));
   request->set("device", call.device);
   request->set("allow_tf32", call.allow_tf32);
   request->set("seed", static_cast<int64_t>(call.seed & INT64_MAX));

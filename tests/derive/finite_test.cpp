@@ -148,7 +148,7 @@ TEST_P(FiniteTable, Agrees) {
                     << graph::print(*backward);
     ++checked;
   });
-  RecordProperty("checked", checked);
+  EXPECT_GT(checked, 0);
 }
 
 INSTANTIATE_TEST_SUITE_P(Ops, FiniteTable, testing::ValuesIn(table_names()),

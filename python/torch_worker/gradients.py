@@ -1,0 +1,59 @@
+"""A reference's gradients by autograd: what a call returns when the request asks for them.
+
+`gradients` in a request: `of`, the arguments and weights whose gradients are wanted; `upstream`, arguments of the request
+that are not the reference's but gradients of its outputs; `outputs`, the place of each of those among the outputs.
+"""
+import torch
+
+from kw_torch_worker.failures import Failure
+
+
+def split(request, arguments):
+    """The reference's own arguments, and the upstream gradients."""
+    names = request["gradients"]["upstream"]
+    own = [pair for pair in arguments if pair[0] not in names]
+    given = dict(arguments)
+    return own, [given[name] for name in names]
+
+
+def leaf(value):
+    return value.detach().requires_grad_()
+
+
+class Leaves:
+    """Arguments and weights as autograd needs them; what the reference writes in place is a copy."""
+
+    def __init__(self, request, arguments, weights):
+        self.of, self.leaves = request["gradients"]["of"], {}
+        self.arguments = [(name, self._take(name, name, value, name in request.get("written", [])))
+                          for name, value in arguments]
+        self.weights = {full: self._take(full, identifier, value, False) for full, identifier, value in weights}
+        missing = [name for name in self.of if name not in self.leaves]
+        if missing:
+            raise Failure("BadArguments", f"the reference has no tensor {missing[0]!r} to differentiate by")
+
+    def _take(self, name, alias, value, written):
+        wanted = next((one for one in self.of if one in (name, alias)), None)
+        if wanted is None or not isinstance(value, torch.Tensor):
+            return value.detach().clone() if written and isinstance(value, torch.Tensor) else value
+        self.leaves[wanted] = leaf(value)
+        return self.leaves[wanted].clone() if written else self.leaves[wanted]
+
+    def gradients(self, request, outputs, upstream):
+        """`outputs` in order; those no gradient comes from are left out."""
+        chosen = [outputs[place][1] for place in request["gradients"]["outputs"]]
+        for (name, _), output in zip((outputs[place] for place in request["gradients"]["outputs"]), chosen):
+            if not output.requires_grad:
+                raise Failure("Unsupported", f"autograd has no gradient of {name}")
+        wanted = [self.leaves[name] for name in self.of]
+        found = torch.autograd.grad(chosen, wanted, upstream, allow_unused=True)
+        return {f"grad_{name}": torch.zeros_like(by) if g is None else g
+                for name, by, g in zip(self.of, wanted, found)}
+
+
+def named_outputs(request, returned, arguments, flatten):
+    """What the reference gives: returned, then written in place."""
+    written = request.get("written", [])
+    named = [] if request.get("written_only") or (returned is None and written) else flatten(returned)
+    values = dict(arguments)
+    return named + [(name, values[name]) for name in written if isinstance(values.get(name), torch.Tensor)]
