@@ -9,6 +9,7 @@
 #include "engine/synthesize.h"
 #include "evolve/compare.h"
 #include "evolve/ensemble.h"
+#include "soft/scoreboard.h"
 #include "store/run.h"
 
 namespace kw::engine {
@@ -110,9 +111,9 @@ std::string evolution_text(const Json& evolution, bool markdown) {
   const auto title = [&](const char* text) {
     return markdown ? fmt::format("\n## {}\n\n", text) : fmt::format("{}:\n", text);
   };
-  std::string out = title("best so far, by proposals");
-  const std::string curve = evolve::curve_text(evolution);
-  out += markdown ? "```\n" + curve + "```\n" : curve;
+  std::string out;
+  if (const std::string curve = evolve::curve_text(evolution); !curve.empty())
+    out = title("best so far, by proposals") + (markdown ? "```\n" + curve + "```\n" : curve);
   out += title("operators and models");
   for (const Json& row : evolution["operators"].items()) {
     if (row["asked"].as_int() > 0) out += bullet + asked_text(row, "operator") + "\n";
@@ -122,6 +123,8 @@ std::string evolution_text(const Json& evolution, bool markdown) {
     if (!row["gone"].is_null()) out += "; not asked any more: " + row["gone"].as_string();
     out += "\n";
   }
+  if (const std::string readers = soft::scoreboard_text(evolution["readers"]); !readers.empty())
+    out += title("readers against the judge") + (markdown ? "```\n" + readers + "```\n" : readers);
   if (evolution["unseen_shapes"].items().empty()) return out;
   out += title("shapes nobody tuned it for");
   for (const Json& row : evolution["unseen_shapes"].items())

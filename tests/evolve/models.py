@@ -5,7 +5,10 @@
 import json
 import os
 import re
+import signal
+import subprocess
 import sys
+import time
 
 import common
 from common import Evolving, stages_common
@@ -166,6 +169,26 @@ def another_ensemble():
     check(report["evolution"]["changes"] and report["evolution"]["sessions"] == 3, f"{report['evolution']['changes']}")
 
 
-for scene in (whole, arms_off, translate_only, all_fail, budget, another_ensemble):
+def interrupted():
+    """Ctrl-C while models are silent: at once, with what was spent in the ledger, and to be resumed."""
+    with ModelServer(respond=lambda conversation, state: {"fault": "hang"}, key=KEY) as server:
+        environment = dict(talks.environment, **talks.serve(server))
+        before = set(talks.runs())
+        words = [talks.binary, "evolve", talks.reference, "--dim", "N=20011", "--device", "vgpu", "--target", "sm_90", "--cross-check",
+                 "never", "--versus", "none", "--compiler", talks.chosen(), "--proposer", "llm", "--ensemble", ARMS, *WORDS]
+        process = subprocess.Popen(words, env=environment, cwd=talks.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        deadline = time.time() + 60
+        while time.time() < deadline and process.poll() is None and not server.requests():
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        out, _ = process.communicate(timeout=60)
+    report = json.loads(out)
+    check(process.returncode == 130 and report["interrupted"] and report["failed_stage"] == "evolve", f"interrupted: {process.returncode}")
+    check(set(talks.runs()) - before and report["models"]["ledger"]["calls"], "what was asked is in the ledger")
+    done, _ = talks.again(Author(), "--json")
+    check(done.returncode == 0, "and it goes on", done)
+
+
+for scene in (interrupted, whole, arms_off, translate_only, all_fail, budget, another_ensemble):
     scene()
 talks.finish()
