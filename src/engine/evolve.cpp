@@ -10,6 +10,7 @@
 #include "evolve/compare.h"
 #include "evolve/ensemble.h"
 #include "soft/scoreboard.h"
+#include "soft/scoreboard.h"
 #include "store/run.h"
 
 namespace kw::engine {
@@ -123,6 +124,8 @@ std::string evolution_text(const Json& evolution, bool markdown) {
     if (!row["gone"].is_null()) out += "; not asked any more: " + row["gone"].as_string();
     out += "\n";
   }
+  if (const std::string readers = soft::scoreboard_text(evolution["readers"]); !readers.empty())
+    out += title("readers against the judge") + (markdown ? "```\n" + readers + "```\n" : readers);
   if (const std::string readers = soft::scoreboard_text(evolution["readers"]); !readers.empty())
     out += title("readers against the judge") + (markdown ? "```\n" + readers + "```\n" : readers);
   if (evolution["unseen_shapes"].items().empty()) return out;

@@ -60,6 +60,19 @@ Json to_json(const Confusion& confusion) {
   return json.set("confusion", std::move(cells));
 }
 
+Confusion confusion_from_json(const Json& json) {
+  const Json& cells = json["confusion"];
+  Confusion out;
+  out.caught = cells["caught"].as_int();
+  out.missed = cells["missed"].as_int();
+  out.cleared = cells["cleared"].as_int();
+  out.slandered = cells["slandered"].as_int();
+  out.careful = cells["slandered_careful"].as_int();
+  out.silent_wrong = cells["silent_wrong"].as_int();
+  out.silent_right = cells["silent_right"].as_int();
+  return out;
+}
+
 std::string confusion_text(const Confusion& one) {
   return fmt::format(
       "accuracy {:.2f}, precision {:.2f}, recall {:.2f}, F1 {:.2f} ({} of {} faults caught, {} of "

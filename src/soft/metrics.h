@@ -38,6 +38,8 @@ struct Confusion {
   double fitness() const;
 };
 Json to_json(const Confusion& confusion);
+/// The way back.
+Confusion confusion_from_json(const Json& json);
 
 /// "accuracy 0.81, precision …, recall …, F1 … (caught 12, missed 3, …)".
 std::string confusion_text(const Confusion& confusion);

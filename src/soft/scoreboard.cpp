@@ -1,5 +1,7 @@
 #include "soft/scoreboard.h"
 
+#include <fmt/core.h>
+
 #include "soft/corpus.h"
 
 namespace kw::soft {
@@ -68,6 +70,19 @@ Json Scoreboard::json() const {
     list.push(one.set("verifier", row.who).set("usd", row.usd).set("seconds", row.seconds));
   }
   return json.set("verifiers", std::move(list));
+}
+
+std::string scoreboard_text(const Json& board) {
+  std::vector<MetricRow> rows;
+  for (const Json& row : board["verifiers"].items())
+    rows.push_back({row["verifier"].as_string(), "judged", confusion_from_json(row),
+                    row["usd"].as_double(), row["seconds"].as_double()});
+  if (rows.empty()) return "";
+  std::string out = metrics_table(rows);
+  if (const int64_t open = board["never_judged"].as_int(); open > 0)
+    out += fmt::format("{} of {} opinions are about candidates that were never judged\n", open,
+                       board["opinions"].as_int());
+  return out;
 }
 
 }  // namespace kw::soft

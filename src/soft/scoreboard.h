@@ -40,4 +40,7 @@ class Scoreboard {
   std::map<std::string, Fate> fates_;
 };
 
+/// The table of what Scoreboard::json() gave; "" when nobody was asked.
+std::string scoreboard_text(const Json& board);
+
 }  // namespace kw::soft

@@ -196,6 +196,10 @@ TEST(Scoreboard, HoldsOpinionsAgainstVerdicts) {
   EXPECT_EQ(rows[2].confusion.silent_wrong, 1) << "one for and one against is no opinion";
   EXPECT_EQ(rows[2].confusion.slandered, 1);
   EXPECT_NE(metrics_table(rows).find("panel"), std::string::npos);
+  const std::string text = scoreboard_text(board.json());
+  EXPECT_TRUE(text.starts_with(metrics_table(rows))) << text;
+  EXPECT_NE(text.find("1 of 3 opinions"), std::string::npos) << text;
+  EXPECT_EQ(scoreboard_text(Json()), "");
   EXPECT_FALSE(fate_of(Json::parse(R"({"verdict":"unknown"})").value()));
   EXPECT_FALSE(fate_of(Json::parse(R"({"verdict":"rejected","stage":"timing"})").value()));
 }
