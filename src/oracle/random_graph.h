@@ -16,8 +16,8 @@ class RandomGraph {
   using DType = tensor::DType;
   using Family = tensor::Family;
 
-  /// Plain: pointwise ops and reductions only.
-  enum class Mix { All, Plain };
+  /// Plain: pointwise ops and reductions only. Sliding: windows, folds, pools and products, too.
+  enum class Mix { All, Plain, Sliding };
 
   explicit RandomGraph(uint32_t seed, Mix mix = Mix::All) : random_(seed), mix_(mix) {
     constexpr Family kFamilies[] = {Family::Normal,   Family::Uniform, Family::Heavy,
@@ -83,7 +83,9 @@ class RandomGraph {
   }
 
   void grow() {
-    switch (below(mix_ == Mix::All ? 12 : 8)) {
+    const size_t drawn = below(mix_ == Mix::Plain ? 8 : 12);
+    if (mix_ == Mix::Sliding && drawn >= 8) return slide(drawn);
+    switch (drawn) {
       case 0:
       case 1:
       case 2:
@@ -107,6 +109,12 @@ class RandomGraph {
       default:
         return product();
     }
+  }
+
+  void slide(size_t drawn) {
+    if (drawn == 8) return windows(any());
+    if (drawn == 9) return folds(any());
+    return drawn == 10 ? pools(any()) : product();
   }
 
   void unary() {

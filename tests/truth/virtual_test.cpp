@@ -96,11 +96,13 @@ uint32_t graphs_to_draw() {
   return wanted == nullptr ? 60 : static_cast<uint32_t>(std::strtoul(wanted, nullptr, 10));
 }
 
-TEST(GpuOracleRandom, GraphsSayWhatTheInterpreterSays) {
+class GpuOracleRandom : public testing::TestWithParam<oracle::RandomGraph::Mix> {};
+
+TEST_P(GpuOracleRandom, GraphsSayWhatTheInterpreterSays) {
   if (compiler() == nullptr) GTEST_SKIP() << "no compiler for device code here";
   int on_device = 0;
   for (uint32_t seed = 0; seed < graphs_to_draw() && !HasFailure(); ++seed) {
-    oracle::RandomGraph random(seed, oracle::RandomGraph::Mix::Plain);
+    oracle::RandomGraph random(seed, GetParam());
     const graph::Graph graph = random.graph().finish(random.outputs());
     GpuOracle oracle = everything_on_device();
     const auto want = oracle::Interpreter().truth(graph, random.graph().inputs(), {});
@@ -115,6 +117,14 @@ TEST(GpuOracleRandom, GraphsSayWhatTheInterpreterSays) {
   }
   EXPECT_GT(on_device, static_cast<int>(graphs_to_draw() / 8));
 }
+
+INSTANTIATE_TEST_SUITE_P(Mixes, GpuOracleRandom,
+                         testing::Values(oracle::RandomGraph::Mix::Plain,
+                                         oracle::RandomGraph::Mix::Sliding),
+                         [](const auto& mix) {
+                           return mix.param == oracle::RandomGraph::Mix::Plain ? "Plain"
+                                                                               : "Sliding";
+                         });
 
 TEST(GpuOracle, LeavesSmallTruthsAndLostDevicesToTheCpu) {
   if (compiler() == nullptr) GTEST_SKIP() << "no compiler for device code here";
