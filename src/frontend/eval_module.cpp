@@ -61,8 +61,13 @@ Value Evaluator::named_dim(const Json& target, Value value) {
   const auto* tuple = value.get<std::shared_ptr<Tuple>>();
   if (!tuple) return symbol_for(name, value);
   std::vector<Value> items;
-  for (size_t i = 0; i < (*tuple)->items.size(); ++i)
-    items.push_back(symbol_for(fmt::format("{}_{}", name, i), (*tuple)->items[i]));
+  for (size_t i = 0; i < (*tuple)->items.size(); ++i) {
+    const Value& item = (*tuple)->items[i];
+    // (channels, 1, 1) is a shape to broadcast: its ones stay what they are.
+    const auto* extent = item.get<graph::Dim>();
+    const bool one = extent && extent->same_text(graph::Dim(1));
+    items.push_back(one ? item : symbol_for(fmt::format("{}_{}", name, i), item));
+  }
   return make_tuple(std::move(items));
 }
 

@@ -166,14 +166,31 @@ Result<Value> index(Call& call) {
   return tensor_value(KW_TRY(graph::index(call.graph(), x, indices)));
 }
 
+// x with the values added where the indices say, as often as they say it: every element's place in
+// the flattened tensor, indexed like the tensor itself.
+Result<NodeId> accumulated(Call& call, NodeId x) {
+  std::vector<std::optional<NodeId>> indices = KW_TRY(indices_of(call));
+  NodeId values = KW_TRY(call.tensor("values"));
+  graph::Builder& g = call.graph();
+  const graph::Shape shape = g[x].shape;
+  const Dim count = graph::count_of(shape);
+  NodeId places = KW_TRY(g.reshape(g.iota({count}, 0, DType::Int64), shape));
+  places = KW_TRY(graph::index(g, places, indices));
+  values = KW_TRY(g.expand(values, g[places].shape));
+  const Dim written = graph::count_of(g[places].shape);
+  places = KW_TRY(g.reshape(places, {written}));
+  values = KW_TRY(g.reshape(values, {written}));
+  NodeId flat = KW_TRY(g.reshape(x, {count}));
+  flat =
+      KW_TRY(graph::scatter(g, flat, 0, places, Operand::tensor(values), graph::ScatterMode::Add));
+  return g.reshape(flat, shape);
+}
+
 // As x[indices] = values on a copy.
 Result<Value> index_put(Call& call) {
   NodeId x = KW_TRY(call.tensor("input"));
   bool accumulate = KW_TRY(call.boolean("accumulate"));
-  if (accumulate) {
-    return input_error(
-        "index_put(accumulate=True) is not supported; index_add and scatter_add are");
-  }
+  if (accumulate) return tensor_value(KW_TRY(accumulated(call, x)));
   const std::vector<Value>* items = items_of(call["indices"]);
   if (!items) return input_error("index_put(): argument 'indices' must be a list of tensors");
   std::vector<Value> index;
@@ -189,6 +206,25 @@ Result<Value> aten_embedding(Call& call) {
   NodeId weight = KW_TRY(call.tensor("weight"));
   NodeId indices = KW_TRY(call.tensor("indices"));
   return tensor_value(KW_TRY(graph::embedding(call.graph(), indices, weight)));
+}
+
+// Modes are numbers here, and a bag always has offsets; the result first, then what the backward
+// pass would want.
+Result<Value> aten_embedding_bag(Call& call) {
+  constexpr const char* kModes[] = {"sum", "mean", "max"};
+  const int64_t mode = KW_TRY(call.integer("mode"));
+  const int64_t padding = KW_TRY(call.integer("padding_idx"));
+  if (mode < 0 || mode > 2) return input_error(fmt::format("embedding_bag mode {}", mode));
+  if (padding >= 0) return input_error("embedding_bag(): padding_idx is not supported");
+  const OpRow* row = find_op("F.embedding_bag");
+  Call bag = KW_TRY(Call::bind(call.graph(), "F.embedding_bag", row->signature,
+                               {call["indices"], call["weight"], call["offsets"]},
+                               {{"mode", Value(std::string(kModes[mode]))},
+                                {"per_sample_weights", call["per_sample_weights"]},
+                                {"include_last_offset", call["include_last_offset"]}}));
+  std::vector<Value> results(4);
+  results[0] = KW_TRY(row->apply(bag));
+  return make_tuple(std::move(results));
 }
 
 Result<Value> sym_size(Call& call) {
@@ -265,6 +301,10 @@ constexpr OpRow kOwn[] = {
     {"index_put", "input, indices, values, accumulate=False", index_put},
     {"embedding", "weight, indices, padding_idx=-1, scale_grad_by_freq=False, sparse=False",
      aten_embedding},
+    {"_embedding_bag _embedding_bag_forward_only",
+     "weight, indices, offsets, scale_grad_by_freq=False, mode=0, sparse=False, "
+     "per_sample_weights=None, include_last_offset=False, padding_idx=-1",
+     aten_embedding_bag},
     {"sym_size", "input, dim", sym_size},
     {"sym_numel", "input", sym_numel},
     {"constant_pad_nd", "input, pad, value=0", constant_pad},

@@ -16,6 +16,17 @@ Result<NodeId> with_last_one(Builder& b, NodeId x) {
   return b.reshape(x, std::move(shape));
 }
 
+// Padding is there, is not, or cuts: the trace rests on which of them it is.
+void guard_sign(Builder& b, const Dim& padding) {
+  if (padding.value() == 0) {
+    b.guard_equal(padding, Dim(0));
+  } else if (padding.value() > 0) {
+    b.guard_at_most(Dim(1), padding);
+  } else {
+    b.guard_at_most(padding, Dim(-1));
+  }
+}
+
 // […, O, …, K] -> […, full, …].
 Result<NodeId> fold_one(Builder& b, NodeId x, int dim, const Span& span, const Dim& full) {
   Shape shape(b[x].shape.begin(), b[x].shape.end() - 1);
@@ -65,6 +76,8 @@ Result<NodeId> windows(Builder& b, NodeId x, const Spans& spans, double fill) {
                                      reach(spans[i]).value(), padded.value()));
     }
     b.guard_at_most(reach(spans[i]), padded);
+    guard_sign(b, spans[i].before);
+    guard_sign(b, spans[i].after);
   }
   for (size_t i = spans.size(); i-- > 0;) {
     pads.insert(pads.end(), {spans[i].before, spans[i].after});
