@@ -181,6 +181,10 @@ class Reader {
     memory.bytes = take();
     memory.tensor = tensor;
     memory.call = calls_ + 1;  // tensors stand before the call they are for
+    // A real device gives addresses again; what was there before is gone.
+    for (auto old = memory_.lower_bound(address);
+         old != memory_.end() && old->first - address < std::max<uint64_t>(memory.bytes, 1);)
+      old = memory_.erase(old);
     memory_[address] = memory;
   }
 

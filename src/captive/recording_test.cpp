@@ -109,6 +109,23 @@ TEST(Recording, ScratchIsNumberedByUse) {
   EXPECT_EQ(found.call.steps[1].params[1].pointers[0].scratch, 1);
 }
 
+TEST(Recording, AddressesThatAreGivenAgainMeanWhatTheyMeanNow) {
+  int turn = 0;
+  const auto inside = [&](uint64_t x, uint64_t y) {
+    const uint64_t a = kBase + (uint64_t{1} << 30);
+    // In the first call two small pieces, later one large piece over both.
+    const std::string memory = turn++ == 0 ? fmt::format("alloc {} 64\nalloc {} 64\n", a + 512, a)
+                                           : fmt::format("alloc {} 2048\n", a);
+    return memory + launch("k", {bytes(x), bytes(y), bytes(a + (turn == 1 ? 0 : 1024))});
+  };
+  const std::string text = recording(kBase, inside);
+  const auto read = read_recording(text);
+  ASSERT_TRUE(read);
+  const Call& last = read->at(0).calls.at(2);
+  EXPECT_EQ(last.steps[0].params[2].pointers[0].add, 1024);
+  EXPECT_EQ(last.scratch, (std::vector<uint64_t>{2048}));
+}
+
 struct Refused {
   const char* name;
   std::string (*inside)(int call, uint64_t x, uint64_t y);

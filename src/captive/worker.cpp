@@ -4,8 +4,10 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <memory>
+#include <thread>
 
 #include "base/text.h"
 #include "captive/confine.h"
@@ -177,6 +179,9 @@ Result<Captured> run_captive(const Job& job, double timeout_seconds) {
       return captured;
     }
     if (state == os::ChannelState::Closed) {
+      // The channel closes a moment before the process has ended.
+      for (int i = 0; i < 200 && child->alive(); ++i)
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
       captured.ended = child->how_it_ended();
       if (captured.ended.empty()) captured.ended = "closed its channel";
       return captured;

@@ -110,6 +110,10 @@ class Recorder {
     for (int process = 0; process < 2 && !out_.refused; ++process) {
       PythonCapture captured = KW_TRY(capture_python(python));
       if (!captured.refused.empty()) refuse(captured.refused);
+      if (!captured.confined && process == 0)
+        out_.notes.push_back(
+            "the driver cannot be opened by a confined process here, so its host "
+            "code ran without that wall");
       runs_.push_back(std::move(captured.cases));
       images.merge(captured.images);
     }
@@ -122,7 +126,7 @@ class Recorder {
   }
 
   Result<CandidateText> run_cuda() {
-    const foreign::LauncherHead head = foreign::find_launcher(text_, request_.import.launcher);
+    const foreign::LauncherHead head = launcher();
     if (!head.problems.empty())
       return input_error(fmt::format("{}: {}", name_, head.problems.front().message));
     KW_TRY(plan());
@@ -143,6 +147,17 @@ class Recorder {
 
   void refuse(std::string why, record::Stage stage = record::Stage::Static) {
     if (!out_.refused) out_.refused = record::Rejected{stage, std::move(why), std::nullopt, ""};
+  }
+
+  /// The one that was named, the only one, or the one with a usual name.
+  foreign::LauncherHead launcher() const {
+    foreign::LauncherHead head = foreign::find_launcher(text_, request_.import.launcher);
+    if (head.problems.empty() || !request_.import.launcher.empty()) return head;
+    for (const char* name : {"solve", "forward", "backward", "launch", "run"}) {
+      foreign::LauncherHead named = foreign::find_launcher(text_, name);
+      if (named.problems.empty()) return named;
+    }
+    return head;
   }
 
   std::map<std::string, std::string> numbers() const {

@@ -64,43 +64,62 @@ std::string last_line(const std::string& text) {
   return std::string(at == std::string_view::npos ? all : all.substr(at + 1));
 }
 
+/// What the process answered; an empty object when it said nothing.
+struct Answer {
+  Json json = Json::object();
+  os::ProcessResult process;
+};
+
+Result<Answer> ask(const PythonRequest& request, const std::string& python, bool confined) {
+  const os::ScratchFolder folder = KW_TRY(os::ScratchFolder::make("foreign"));
+  const Json job = KW_TRY(job_json(request));
+  // Drivers, compilers and caches are everywhere: it may read and run, and write nowhere but here.
+  os::Allowed allowed;
+  allowed.running = {"/"};
+  allowed.writing = {folder.path()};
+  allowed.devices = {"/dev"};
+  os::ProcessLimits limits;
+  limits.timeout_seconds = request.timeout_seconds;
+  limits.output_bytes = 256 << 20;
+  if (confined) limits.allowed = &allowed;
+  Answer answer;
+  answer.process = KW_TRY(os::run_process(
+      {python, "-I", "-B", "-c", kForeignWorkerText}, job.dump(), limits,
+      {"TMPDIR=" + folder.path(), "HOME=" + folder.path(), "TRITON_CACHE_DIR=" + folder.path(),
+       "TORCHINDUCTOR_CACHE_DIR=" + folder.path(), "CUDA_CACHE_DISABLE=1"}));
+  if (Result<Json> read = Json::parse(answer.process.out); read && read->is_object())
+    answer.json = std::move(read).value();
+  return answer;
+}
+
 }  // namespace
 
 Result<PythonCapture> capture_python(const PythonRequest& request) {
   const auto python = oracle::find_torch_python();
   if (python.path.empty())
     return environment_error("recording a Python candidate needs a Python with torch");
-  const os::ScratchFolder folder = KW_TRY(os::ScratchFolder::make("foreign"));
-  const Json job = KW_TRY(job_json(request));
-  // Drivers, compilers and caches are everywhere: it may read and run, and write nowhere but here.
-  os::Allowed allowed;
-  allowed.running = {"/"};
-  allowed.writing = {folder.path(), "/dev"};
-  os::ProcessLimits limits;
-  limits.timeout_seconds = request.timeout_seconds;
-  limits.output_bytes = 256 << 20;
-  limits.allowed = &allowed;
-  const os::ProcessResult result = KW_TRY(os::run_process(
-      {python.path, "-I", "-B", "-c", kForeignWorkerText}, job.dump(), limits,
-      {"TMPDIR=" + folder.path(), "HOME=" + folder.path(), "TRITON_CACHE_DIR=" + folder.path(),
-       "TORCHINDUCTOR_CACHE_DIR=" + folder.path(), "CUDA_CACHE_DISABLE=1"}));
   PythonCapture captured;
-  const Result<Json> answer = Json::parse(result.out);
-  if (!answer) {
-    captured.refused = result.timed_out
+  Answer answer = KW_TRY(ask(request, python.path, captured.confined));
+  // Some drivers cannot be opened from behind such a wall.
+  if (!answer.json["error"].as_string().empty()) {
+    captured.confined = false;
+    answer = KW_TRY(ask(request, python.path, captured.confined));
+  }
+  if (const std::string& error = answer.json["error"].as_string(); !error.empty())
+    return environment_error("recording a Python candidate: " + error);
+  if (!answer.json.contains("recording")) {
+    captured.refused = answer.process.timed_out
                            ? "its host code did not finish"
-                           : "its host code ended the process: " + last_line(result.err);
+                           : "its host code ended the process: " + last_line(answer.process.err);
     return captured;
   }
-  if (const std::string& error = (*answer)["error"].as_string(); !error.empty())
-    return environment_error("recording a Python candidate: " + error);
-  captured.refused = (*answer)["refused"].as_string();
-  for (const auto& [entry, text] : (*answer)["images"].members())
+  captured.refused = answer.json["refused"].as_string();
+  for (const auto& [entry, text] : answer.json["images"].members())
     captured.images[entry] = text.as_string();
   captive::ParamReads reads;
   for (const auto& [entry, text] : captured.images) reads.merge(captive::param_reads(text));
   Result<std::vector<captive::CaseRecord>> read =
-      captive::read_recording((*answer)["recording"].as_string(), reads);
+      captive::read_recording(answer.json["recording"].as_string(), reads);
   if (!read && captured.refused.empty()) captured.refused = read.error().message;
   if (read) captured.cases = std::move(read).value();
   return captured;

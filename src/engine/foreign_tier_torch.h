@@ -31,6 +31,7 @@ struct PythonCapture {
   std::vector<captive::CaseRecord> cases;
   std::map<std::string, std::string> images;  // PTX by entry
   std::string refused;
+  bool confined = true;  // it could write no file but in a folder of its own
 };
 
 /// One process over all shapes. Errors: no Python with torch, no GPU in it.

@@ -38,7 +38,7 @@ constexpr uint64_t kWriting = LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS
                               LANDLOCK_ACCESS_FS_MAKE_DIR | LANDLOCK_ACCESS_FS_REMOVE_FILE |
                               LANDLOCK_ACCESS_FS_REMOVE_DIR | kTruncate;
 constexpr uint64_t kForFiles = LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE |
-                               LANDLOCK_ACCESS_FS_EXECUTE | kTruncate;
+                               LANDLOCK_ACCESS_FS_EXECUTE | kTruncate | kIoctlDevice;
 
 constexpr uint64_t kExecuting = LANDLOCK_ACCESS_FS_EXECUTE;
 
@@ -76,6 +76,7 @@ Result<UniqueFd> make_ruleset(const Allowed& allowed) {
       {&allowed.reading, kReading},
       {&allowed.running, kReading | kExecuting},
       {&allowed.writing, kReading | kWriting},
+      {&allowed.devices, kReading | kWriting | kIoctlDevice},
   };
   for (const auto& [paths, rights] : grants) {
     for (const std::string& path : *paths) {

@@ -15,8 +15,9 @@ namespace kw::os {
 /// left out.
 struct Allowed {
   std::vector<std::string> reading;
-  std::vector<std::string> running;  // reading, and starting as a program
-  std::vector<std::string> writing;  // reading, creating, writing, removing
+  std::vector<std::string> running;       // reading, and starting as a program
+  std::vector<std::string> writing;       // reading, creating, writing, removing
+  std::vector<std::string> devices = {};  // the same, and what drivers are asked by ioctl
 };
 
 struct Confinement {
