@@ -1,5 +1,7 @@
 """Readers before hardware: evolve --verifier-model through HTTP on the virtual GPU. Votes order, may reject where that is allowed, and never accept."""
+import json
 import os
+import re
 import sys
 
 import tuning
@@ -99,6 +101,19 @@ def check_injection(desk):
     desk.check(done.returncode == 0 and "1.001f" not in kernel, "and the wrong one does not ship", done)
 
 
+def check_store(desk):
+    """What these runs judged is a corpus, kept beside the tuning because the store goes on changing."""
+    out = desk.path("tuned")
+    with ModelServer(respond=Reader(), key=KEY) as server:
+        done = desk.run("tune-verifiers", "--corpus", "store", "--runs", desk.path("runs"), "--verifier", "compile", "--model", SONNET, "--sample", "8",
+                        "--generations", "0", "--out", out, "--json", env=desk.serve(server))
+    notes = "\n".join(json.loads(done.stdout)["notes"])
+    count = re.search(r"(\d+) modules of past runs", notes)
+    desk.check(done.returncode == 0 and count and int(count[1]) > 0, f"past runs are a corpus: {notes}", done)
+    kept = desk.read(out, "corpus.jsonl")
+    desk.check('"kind":"store"' in kept and "1.001f" in kept, "with what was right and what was wrong, whole")
+
+
 def check_bad_input(desk):
     cases = [(["--verifier-prompts", "x"], "want a --verifier-model"), (["--verifier-reject"], "want a --verifier-model"),
              (["--verifier-model", SONNET, "--verifiers", "off"], "nobody to ask"), (["--verifier-model", "nobody:x"], "nobody"),
@@ -117,6 +132,7 @@ def main():
     check_garbage(desk)
     check_prompts(desk)
     check_injection(desk)
+    check_store(desk)
     desk.finish()
 
 

@@ -102,8 +102,8 @@ def check_resume(desk):
     desk.check(done.returncode == 2 and "cannot be mixed" in done.stdout, "not with another model", done)
 
 
-def check_killed(desk):
-    """Killed in the middle of a vote, with a torn last line; the next session asks only what is missing."""
+def check_stopped(desk, how):
+    """Stopped in the middle of a vote; killed, also with a torn last line. The next session asks only what is missing."""
     desk.number += 1
     folder, reader = desk.path(f"tuned{desk.number}"), Reader([BETTER])
     words = [desk.binary, "tune-verifiers", "--verifier", "numerics", "--model", SONNET, "--generations", "0", "--sample", "12", "--in-flight", "2"]
@@ -113,20 +113,22 @@ def check_killed(desk):
         return {**step, "delay": 0.05}
     with ModelServer(respond=slow, key=KEY) as server:
         environment = {**desk.environment, **desk.serve(server)}
-        process = subprocess.Popen([*words, "--out", folder], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        process = subprocess.Popen([*words, "--out", folder], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         journal = os.path.join(folder, "numerics", "journal.jsonl")
         for _ in range(1200):
             if os.path.exists(journal) and desk.read(folder, "numerics/journal.jsonl").count("\n") >= 3:
                 break
             time.sleep(0.05)
-        process.send_signal(signal.SIGKILL)
-        process.wait()
+        process.send_signal(how)
+        words = process.communicate()[1]
+    if how == signal.SIGINT:
+        desk.check(process.returncode == 130 and f"--resume {folder}" in words, f"Ctrl-C says how to go on: {process.returncode} {words}")
     kept = desk.read(folder, "numerics/journal.jsonl").count("\n")
     with open(journal, "a", encoding="utf-8") as file:
-        file.write('{"event":"vote","prom')
+        file.write('{"event":"vote","prom' if how == signal.SIGKILL else "")
     asked = Reader([BETTER])
     done, document, _ = desk.tune(asked, "--resume", folder, out=False)
-    desk.check(done.returncode == 0 and document["finished"], "a killed tuning goes on", done)
+    desk.check(done.returncode == 0 and document["finished"], f"a tuning stopped by {how} goes on", done)
     desk.check(len(asked.questions) == 36 - kept, f"and asks only what is missing: {len(asked.questions)} after {kept}")
 
 
@@ -166,10 +168,11 @@ def main():
     check_guard(desk)
     check_second(desk)
     check_resume(desk)
-    check_killed(desk)
+    check_stopped(desk, signal.SIGKILL)
+    check_stopped(desk, signal.SIGINT)
     check_misfits(desk)
-    return desk.finish() if hasattr(desk, "finish") else 0
+    desk.finish()
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()
