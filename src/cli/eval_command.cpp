@@ -90,6 +90,7 @@ Result<engine::EvalRequest> eval_request(const Args& args, Io& io) {
   runner.version = version();
   runner.command = continue_line(args, runner.out);
   engine::SynthesizeRequest& each = request.each;
+  if (args.has("--backward")) each.function = "backward";
   each.dims = KW_TRY(binding_options(args)).dims;
   each.target = args.one("--target", each.target);
   each.device = args.one("--device", each.device);

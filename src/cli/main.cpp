@@ -246,6 +246,7 @@ constexpr OptionRow kGcOptions[] = {{"--out", Takes::One},
                                     {"--delete", Takes::Nothing}};
 constexpr OptionRow kEvalOptions[] = {
     {"--suite", Takes::One},
+    {"--backward", Takes::Nothing},
     {"--only", Takes::One},
     {"--limit", Takes::One},
     {"--resume", Takes::Nothing},

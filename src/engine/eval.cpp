@@ -118,7 +118,8 @@ std::vector<std::pair<std::string, std::string>> settings_of(const SynthesizeReq
           {"precision", each.precision},
           {"timing", each.quick ? "quick" : "full"},
           {"seed", each.seed ? fmt::format("{}", *each.seed) : "fresh"},
-          {"shape", dims.empty() ? "each task's own" : join(dims, " ")},
+          {"shape", (dims.empty() ? "each task's own" : join(dims, " ")) +
+                        (each.function.empty() ? "" : ", " + each.function)},
           {"baselines", join(each.baselines, ", ")},
           {"models", each.proposer == "builtin" ? "none" : models_text(each.models)}};
 }

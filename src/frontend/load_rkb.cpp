@@ -20,7 +20,7 @@ constexpr uint64_t kMostConfigBytes = 1 << 20;
 /// Variants are traced one by one.
 constexpr size_t kMostVariants = 32;
 
-struct Place {
+struct RkbPlace {
   std::string folder;
   bool backward = false;
 
@@ -30,25 +30,25 @@ struct Place {
 };
 
 /// The folder and the direction a path means; nothing when it is none of ours.
-std::optional<Place> place_of(const std::string& path) {
+std::optional<RkbPlace> place_of(const std::string& path) {
   std::string bare = path;
   while (bare.size() > 1 && bare.ends_with("/")) bare.pop_back();
   const size_t slash = bare.rfind('/');
   const std::string last = bare.substr(slash + 1);
   if (last == "func_forward.py" || last == "func_backward.py") {
-    const Place place{slash == std::string::npos ? "." : bare.substr(0, slash),
-                      last == "func_backward.py"};
+    const RkbPlace place{slash == std::string::npos ? "." : bare.substr(0, slash),
+                         last == "func_backward.py"};
     return os::exists(bare) ? std::optional(place) : std::nullopt;
   }
   if (!os::is_directory(bare) || os::exists(bare + "/task.toml")) return std::nullopt;
   for (const bool backward : {false, true}) {
-    const Place place{bare, backward};
+    const RkbPlace place{bare, backward};
     if (os::exists(place.file("func", "py"))) return place;
   }
   return std::nullopt;
 }
 
-std::string folder_name(const Place& place) {
+std::string folder_name(const RkbPlace& place) {
   return place.folder.substr(place.folder.rfind('/') + 1);
 }
 
@@ -97,13 +97,13 @@ void add_once(std::vector<FolderProblem> found, std::vector<FolderProblem>* prob
 
 /// Everything about a folder that does not depend on a single configuration.
 struct Reading {
-  Place place;
+  RkbPlace place;
   RkbFile file;
   RkbConfigs configs;
   std::vector<FolderProblem> problems;
 };
 
-Result<RkbConfigs> read_configs(const Place& place, std::vector<FolderProblem>* problems) {
+Result<RkbConfigs> read_configs(const RkbPlace& place, std::vector<FolderProblem>* problems) {
   const std::string path = place.file("config", "json");
   const std::string name = path.substr(path.rfind('/') + 1);
   if (!os::exists(path)) {
@@ -116,7 +116,7 @@ Result<RkbConfigs> read_configs(const Place& place, std::vector<FolderProblem>* 
   return parse_rkb_configs(text, name, problems);
 }
 
-Result<Reading> open_folder(const Place& place) {
+Result<Reading> open_folder(const RkbPlace& place) {
   Reading reading{place, {}, {}, {}};
   reading.file = KW_TRY(read_rkb_file(place.file("func", "py"), &reading.problems));
   reading.configs = KW_TRY(read_configs(place, &reading.problems));
@@ -330,9 +330,9 @@ Result<RkbFolder> Variants::run() {
 }
 
 /// The forward file of the folder should be about the same operation.
-void compare_ranks(const Place& backward, const std::vector<task::Task>& tasks,
+void compare_ranks(const RkbPlace& backward, const std::vector<task::Task>& tasks,
                    std::vector<FolderProblem>* problems) {
-  const Place place{backward.folder, false};
+  const RkbPlace place{backward.folder, false};
   if (!os::exists(place.file("func", "py"))) return;
   Result<Reading> reading = open_folder(place);
   if (!reading) return;  // said where that file is looked at
@@ -360,7 +360,7 @@ Status derive_tasks(const Reading& reading, const std::string& called, RkbFolder
   return Done{};
 }
 
-Result<RkbFolder> read_direction(const Place& place, const LoadOptions& options) {
+Result<RkbFolder> read_direction(const RkbPlace& place, const LoadOptions& options) {
   Reading reading = KW_TRY(open_folder(place));
   std::string called;
   if (place.backward) {
@@ -380,17 +380,17 @@ Result<RkbFolder> read_direction(const Place& place, const LoadOptions& options)
 bool is_rkb(const std::string& path) { return place_of(path).has_value(); }
 
 Result<RkbFolder> read_rkb(const std::string& path, const LoadOptions& options) {
-  const std::optional<Place> place = place_of(path);
+  const std::optional<RkbPlace> place = place_of(path);
   if (!place) return input_error(fmt::format("{} is no folder of robust-kbench", path));
   return read_direction(*place, options);
 }
 
 Result<task::Task> load_rkb(const std::string& path, const LoadOptions& options) {
-  std::optional<Place> place = place_of(path);
+  std::optional<RkbPlace> place = place_of(path);
   if (!place) return input_error(fmt::format("{} is no folder of robust-kbench", path));
   std::string wanted = options.function;
   // A folder's own backward file is what is asked for, not the gradients of its forward file.
-  const Place other{place->folder, true};
+  const RkbPlace other{place->folder, true};
   if (wanted == "backward" && os::exists(other.file("func", "py"))) {
     place = other;
     wanted.clear();
