@@ -188,6 +188,46 @@ void look_at_rounding(const std::vector<WalkToken>& tokens, std::vector<Suspicio
   }
 }
 
+const std::set<std::string> kExponentials = {"exp",  "expf",  "__expf", "exp2f",
+                                             "hexp", "hexp2", "exp2",   "fast_exp"};
+
+/// Whether a name, or anything in [begin, end) itself, is added to something.
+bool is_summed(const std::vector<WalkToken>& tokens, size_t begin, size_t end,
+               const std::string& name) {
+  for (size_t i = begin; i < end; ++i) {
+    if (tokens[i].text == "+=") return true;
+  }
+  for (size_t i = end; !name.empty() && i + 1 < tokens.size(); ++i) {
+    if (tokens[i].text == "__global__") return false;
+    if (tokens[i].text == "+=" && tokens[i + 1].text == name) return true;
+  }
+  return false;
+}
+
+/// Sums of exponentials whose argument nothing was taken off: they overflow where values are large.
+void look_at_exponentials(const std::vector<WalkToken>& tokens, std::vector<Suspicion>& out) {
+  for (size_t i = 0; i + 1 < tokens.size(); ++i) {
+    if (!kExponentials.contains(tokens[i].text) || tokens[i + 1].text != "(") continue;
+    const size_t close = closing(tokens, i + 1);
+    if (close >= tokens.size()) return;
+    bool lowered = false;
+    for (size_t k = i + 2; k < close; ++k) lowered = lowered || tokens[k].text == "-";
+    size_t begin = i, end = close;
+    const auto stops = [&](size_t k) {
+      return tokens[k].text == ";" || tokens[k].text == "{" || tokens[k].text == "}";
+    };
+    while (begin > 0 && !stops(begin - 1)) --begin;
+    while (end < tokens.size() && !stops(end)) ++end;
+    std::string name;
+    for (size_t k = begin; k + 1 < i; ++k) {
+      if (tokens[k + 1].text == "=") name = tokens[k].text;
+    }
+    if (tokens[begin].text != "return" && !lowered && is_summed(tokens, begin, end, name))
+      out.push_back({Field::Numerics, tokens[i].line,
+                     "a sum of exponentials from which no maximum was taken off"});
+  }
+}
+
 }  // namespace
 
 std::vector<Suspicion> suspicions(const kernel::Module& module,
@@ -227,7 +267,9 @@ std::vector<Suspicion> suspicions(const std::string& module_text) {
       if (seen.insert({one.line, one.field}).second) all.push_back(std::move(one));
     }
   }
-  look_at_rounding(walk_tokens(module_text), all);
+  const std::vector<WalkToken> tokens = walk_tokens(module_text);
+  look_at_rounding(tokens, all);
+  look_at_exponentials(tokens, all);
   return all;
 }
 

@@ -104,6 +104,13 @@ INSTANTIATE_TEST_SUITE_P(
         BodyCase{"unknown_index", "  y[__float2int_rn(x[0])] = 0.0f;\n", false},
         BodyCase{"changed_in_a_loop", "  int j = 0;\n  while (j < n) { y[j] = x[j]; j += 128; }\n",
                  false},
+        BodyCase{"sum_of_exponentials", "  float s = 0;\n  if (i < n) s += expf(x[i]);\n", true},
+        BodyCase{"sum_of_exponentials_by_name",
+                 "  float s = 0;\n  if (i < n) { const float e = __expf(x[i] * 2); s += e; }\n",
+                 true},
+        BodyCase{"stable_sum", "  float s = 0;\n  if (i < n) s += expf(x[i] - x[0]);\n", false},
+        BodyCase{"exponential", "  if (i < n) y[i] = expf(x[i]);\n", false},
+        BodyCase{"sum_in_half", "  __half s = 0;\n  if (i < n) s += x[i];\n", true},
         BodyCase{"unfinished", "  if (i < n", false}),
     [](const auto& test) { return std::string(test.param.name); });
 
