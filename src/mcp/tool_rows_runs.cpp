@@ -38,6 +38,29 @@ constexpr Member kRunReport[] = {
     {"measured", "boolean", "false: chosen by estimate, since nothing was timed"},
     {"failure_reason", "string,null", "why there is no kernel"},
     {"performance", "object,null", "time with interval, speedups, distance to the floor"}};
+constexpr const char* kEvolveWords[] = {"evolve"};
+constexpr Argument kEvolveArguments[] = {
+    {"reference", K::Reference, "",
+     "what it must compute: a Python file with a PyTorch function or model, or a task folder",
+     true},
+    {"proposer", K::Choice, "--proposer", "builtin needs no model; llm and hybrid spend money",
+     false, "builtin,llm,hybrid", 0, 0, "builtin"},
+    {"generations", K::Whole, "--generations", "default 10", false, "", 1, 10000},
+    {"proposals", K::Whole, "--proposals", "in each generation; default 8", false, "", 1, 1024},
+    {"hardware", K::Whole, "--hardware", "of which so many are judged; default 4", false, "", 1,
+     1024},
+    {"mode", K::Choice, "--mode", "until the first kernel that is right, or from one on", false,
+     "translate,optimize,auto"},
+    {"islands", K::Whole, "--islands", "populations that meet only now and then", false, "", 1, 64},
+    {"ensemble", K::Text, "--ensemble",
+     "MODEL[:TEMPERATURE][:EFFORT], commas between, for llm and hybrid"},
+    {"budget", K::Number, "--budget", "US dollars that models may cost at most", false, "", 0,
+     1000},
+    {"time", K::Text, "--time", "at most: 60s, 500ms, 2m"},
+    {"seed", K::Whole, "--seed", "the same order of things; inputs are fresh all the same", false,
+     "", 0, kMostSeed},
+    {"versus", K::Choices, "--versus", "PyTorch baselines; default: the first three", false,
+     "none,eager,compile,max-autotune-no-cudagraphs,reduce-overhead,max-autotune"}};
 constexpr const char* kResumeWords[] = {"resume"};
 constexpr Argument kResumeArguments[] = {
     {"run", K::Run, "", "a run's id, the beginning of it, 'latest', or its folder", true},
@@ -113,6 +136,20 @@ std::vector<Tool> run_tools() {
        true,
        true,
        "the run's folder is kept: call resume_run, or 'kernelwright resume RUN'",
+       "samples"},
+      {"evolve",
+       "Let kernels evolve",
+       "Makes kernels in generations: mutations, crossover and, where models are asked, rewrites "
+       "and "
+       "repairs; the best of every niche is kept, the winner certified and tried at unseen shapes. "
+       "Minutes; use background.",
+       kEvolveWords,
+       {kEvolveArguments, kTask, kQuick, kCrossCheck, kOut, kDevice, kBuild, kLasting, kFull},
+       kRunReport,
+       Lane::Gpu,
+       true,
+       true,
+       "the run's folder is kept: call resume_run, or 'kernelwright evolve --resume RUN'",
        "samples"},
       {"resume_run",
        "Go on with a run",

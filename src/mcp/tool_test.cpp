@@ -28,7 +28,7 @@ TEST(Tools, HaveNamesThatClientsTake) {
         "roofline",       "sass",          "catalog",         "synthesize",
         "optimize_setup", "optimize_open", "optimize_close",  "optimize_finalize",
         "job_status",     "job_result",    "job_cancel",      "inspect_run",
-        "doctor"})
+        "doctor",         "evolve"})
     EXPECT_TRUE(names.count(wanted) == 1) << wanted;
 }
 
