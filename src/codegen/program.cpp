@@ -34,6 +34,9 @@ class Quotients {
     }
     return changed ? with_value(out, dim.value()) : dim;
   }
+  /// A name for an extent that is a sum, so that indices can be divided by it.
+  Dim as_name(const Dim& sum) { return Dim::symbol(name_of(sum.text()), sum.value()); }
+
   std::vector<std::pair<std::string, std::string>> lets;
 
  private:
@@ -57,6 +60,51 @@ class Quotients {
 
   Names& names_;
 };
+
+/// How many windows there are along a dim is a sum, "H - 2", and so are many extents after it.
+/// Products of such sums cannot be told apart, products of names can.
+class WindowCounts {
+ public:
+  explicit WindowCounts(Quotients& quotients) : quotients_(quotients) {}
+
+  void add(const Dim& extent) {
+    const Dim left = named(extent);
+    if (left.terms().size() < 2 || left.value() < 1) return;
+    Dim name = quotients_.as_name(left);
+    sums_.emplace_back(left, std::move(name));
+  }
+
+  Dim named(const Dim& extent) const {
+    Dim left = extent, names(1);
+    for (const auto& [sum, name] : sums_) {
+      while (left.terms().size() > 1) {
+        const Dim part = floor_div(left, sum);
+        if (!(part * sum).same_text(left) || part.value() * sum.value() != left.value()) break;
+        left = part;
+        names = names * name;
+      }
+    }
+    return names * left;
+  }
+  bool empty() const { return sums_.empty(); }
+
+ private:
+  Quotients& quotients_;
+  std::vector<std::pair<Dim, Dim>> sums_;  // and their names
+};
+
+void name_window_counts(Graph& graph, Quotients& quotients) {
+  WindowCounts counts(quotients);
+  for (const Node& node : graph.nodes) {
+    if (node.op != graph::Op::Window) continue;
+    for (const Dim& extent : node.shape) counts.add(extent);
+  }
+  if (counts.empty()) return;
+  for (Node& node : graph.nodes) {
+    for (Dim& extent : node.shape) extent = counts.named(extent);
+    for (Dim& start : node.attrs.starts) start = counts.named(start);
+  }
+}
 
 Shape named(Quotients& quotients, const Shape& shape) {
   Shape out;
@@ -111,6 +159,7 @@ Result<Program> make_program(const Graph& trace, Names& names, const Options& op
     node.shape = named(quotients, node.shape);
     for (Dim& start : node.attrs.starts) start = quotients.named(start);
   }
+  name_window_counts(program.graph, quotients);
   program.lets = quotients.lets;
   for (const graph::NamedNode& input : program.graph.inputs) {
     const Node& node = program.graph[input.node];
