@@ -93,7 +93,7 @@ Result<engine::BenchReport> bench(const Args& args, Io& io, engine::BenchRequest
   progress("reading the reference");
   const task::Task task = KW_TRY(engine::load_reference(
       {request.verify.reference_path, args.one("--function"),
-       foreign ? task_inputs(args) : args.all("--input"), request.dims, torch}));
+       foreign ? task_inputs(args.all("--input")) : args.all("--input"), request.dims, torch}));
   const auto machine = KW_TRY(open_machine(args, io, !request.torch_modes.empty()));
   if (!machine->no_gpu().empty()) io.note("no GPU: " + machine->no_gpu());
   engine::BenchTools tools = machine->tools();

@@ -29,9 +29,9 @@ Result<std::vector<std::string>> include_folders(const Args& args) {
   return folders;
 }
 
-std::vector<std::string> task_inputs(const Args& args) {
+std::vector<std::string> task_inputs(const std::vector<std::string>& inputs) {
   std::vector<std::string> out;
-  for (const std::string& text : args.all("--input")) {
+  for (const std::string& text : inputs) {
     const size_t equals = text.find('=');
     const bool tensor = text.find(':') < equals;
     if (tensor || equals == std::string::npos || parse_double(trim(text.substr(equals + 1))))

@@ -17,7 +17,7 @@ bool needs_reading(const std::string& path, const std::string& text);
 Result<std::vector<std::string>> include_folders(const Args& args);
 
 /// The task's own words among --input; what only a launcher needs ("rows=B") is left out.
-std::vector<std::string> task_inputs(const Args& args);
+std::vector<std::string> task_inputs(const std::vector<std::string>& inputs);
 
 /// `device` will judge. Notes are shown.
 Result<engine::CandidateText> read_candidate_file(const std::string& path, const Args& args,

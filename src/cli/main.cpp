@@ -118,6 +118,8 @@ constexpr OptionRow kOptimizeOptions[] = {
     {"--compiler", Takes::One},
     {"--precision", Takes::One},
     {"--seed", Takes::One},
+    {"--include", Takes::Many},
+    {"--launcher", Takes::One},
     {"--cross-check", Takes::One},
     {"--threads", Takes::One},
     {"--timeout", Takes::One},

@@ -5,8 +5,11 @@
 #include <filesystem>
 
 #include "base/text.h"
+#include "cli/candidate_file.h"
 #include "cli/values.h"
+#include "engine/devices.h"
 #include "engine/import.h"
+#include "engine/verify_tools.h"
 #include "os/files.h"
 
 namespace kw::cli {
@@ -81,14 +84,42 @@ Result<std::string> run_folder(const Args& args, const std::string& kernel) {
   return optimize::new_run_path(absolute_path(out));
 }
 
+/// What import cannot read is recorded, as verify does it.
+Result<std::string> recorded_text(const std::string& path, const Args& args,
+                                  const engine::WorkshopRequest& machine,
+                                  std::vector<std::string>* notes) {
+  const task::Task task = KW_TRY(engine::load_reference(
+      {machine.reference, machine.function, task_inputs(machine.inputs), machine.dims}));
+  const auto device = KW_TRY(engine::open_device({machine.device, machine.target, 60, {}}));
+  engine::ForeignRequest request;
+  request.path = path;
+  request.import = {machine.reference, machine.function, args.one("--launcher"), machine.inputs,
+                    machine.dims};
+  request.include_folders = KW_TRY(include_folders(args));
+  request.task = &task;
+  request.dims = machine.dims;
+  request.device = device->info();
+  request.target = machine.target;
+  request.timeout_seconds = machine.timeout_seconds;
+  engine::CandidateText candidate = KW_TRY(engine::read_candidate(request));
+  if (candidate.refused)
+    return input_error(fmt::format("{} cannot be recorded: {}", path, candidate.refused->reason));
+  notes->insert(notes->end(), candidate.notes.begin(), candidate.notes.end());
+  return candidate.text;
+}
+
 /// The baseline as a module; another CUDA file is converted, and kept as it was beside it.
-Status read_kernel(const std::string& path, const engine::WorkshopRequest& machine,
-                   optimize::SetupRequest& request, Io& io) {
+Status read_kernel(const std::string& path, const Args& args,
+                   const engine::WorkshopRequest& machine, optimize::SetupRequest& request,
+                   Io& io) {
   const std::string text = KW_TRY(os::read_file(path, kMostModuleBytes));
-  const engine::ImportOptions options{machine.reference, machine.function, "", machine.inputs,
-                                      machine.dims};
+  const engine::ImportOptions options{machine.reference, machine.function, args.one("--launcher"),
+                                      machine.inputs, machine.dims};
   std::vector<std::string> notes;
-  request.text = KW_TRY(engine::read_kernel_text(path, options, &notes));
+  Result<std::string> module = engine::read_kernel_text(path, options, &notes);
+  if (!module && engine::is_foreign(path, text))
+    module = recorded_text(path, args, machine, &notes);
+  request.text = KW_TRY(std::move(module));
   for (const std::string& note : notes) io.note(note);
   if (request.text != text) request.original = text;
   request.name = std::filesystem::path(path).filename();
@@ -154,7 +185,7 @@ Result<optimize::SetupRequest> setup_request(const Args& args, const std::string
                                              engine::TaskWorkshop& workshop, Io& io) {
   const engine::WorkshopRequest machine = KW_TRY(workshop_request(args));
   optimize::SetupRequest request;
-  KW_TRY(read_kernel(kernel, machine, request, io));
+  KW_TRY(read_kernel(kernel, args, machine, request, io));
   optimize::Settings& settings = request.settings;
   settings.baseline = absolute_path(kernel);
   settings.reference = machine.reference;

@@ -65,7 +65,7 @@ Result<std::vector<std::string>> module_texts(const Args& args,
 /// What a foreign launcher's numbers are is nothing that the reference's reader knows.
 std::vector<std::string> inputs_for(const Args& args, const std::vector<std::string>& texts) {
   for (size_t i = 0; i < texts.size(); ++i) {
-    if (needs_reading(args.positionals[i], texts[i])) return task_inputs(args);
+    if (needs_reading(args.positionals[i], texts[i])) return task_inputs(args.all("--input"));
   }
   return args.all("--input");
 }

@@ -102,8 +102,11 @@ class Recorder {
     if (request_.device.is_virtual)
       return environment_error("recording a Python candidate needs a GPU");
     KW_TRY(plan());
-    PythonRequest python{request_.path,           request_.import.function, request_.task, {}, {},
-                         request_.timeout_seconds};
+    PythonRequest python;
+    python.path = request_.path;
+    python.function = request_.import.function;
+    python.task = request_.task;
+    python.timeout_seconds = request_.timeout_seconds;
     python.tensors = abi_.tensors = task_tensors(*request_.task, shapes_.front().graph);
     for (const Shape& shape : shapes_) python.shapes.push_back({shape.dims, &shape.graph});
     std::map<std::string, std::string> images;
@@ -116,12 +119,11 @@ class Recorder {
             "code ran without that wall");
       runs_.push_back(std::move(captured.cases));
       images.merge(captured.images);
+      python.tuned = std::move(captured.tuned);
     }
     std::vector<std::string> texts;
     for (const auto& [entry, text] : images) texts.push_back(text);
-    const Result<std::string> ptx = captive::merge_ptx(texts);
-    if (!ptx) refuse("no kernel of its own was launched: " + ptx.error().message);
-    if (!out_.refused) transplant(fmt::format("{}, Triton", name_), *ptx);
+    if (!out_.refused) transplant(fmt::format("{}, Triton", name_), captive::merge_ptx(texts));
     return std::move(out_);
   }
 
@@ -300,14 +302,15 @@ class Recorder {
     out_.notes.push_back(fmt::format("not recorded at {}: {}", at, why));
   }
 
-  void transplant(const std::string& origin, const std::string& ptx) {
+  void transplant(const std::string& origin, const Result<std::string>& ptx) {
     captive::TransplantRequest request;
     for (size_t i = 0; i < shapes_.size(); ++i) settle_shape(i, request.shapes);
     if (out_.refused) return;
     request.task = request_.task->name;
     request.origin = origin;
     request.tensors = abi_.tensors;
-    request.ptx = ptx;
+    if (!ptx) return refuse("no kernel of its own was launched: " + ptx.error().message);
+    request.ptx = *ptx;
     captive::Transplanted made = captive::transplant(request);
     out_.notes.insert(out_.notes.end(), made.notes.begin(), made.notes.end());
     if (!made.refused.empty()) return refuse(made.refused);

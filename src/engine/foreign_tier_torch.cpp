@@ -55,6 +55,7 @@ Result<Json> job_json(const PythonRequest& request) {
       .set("task", request.task->name)
       .set("inputs", std::move(inputs))
       .set("outputs", std::move(outputs))
+      .set("tuned", request.tuned)
       .set("cases", std::move(cases));
 }
 
@@ -70,13 +71,13 @@ struct Answer {
   os::ProcessResult process;
 };
 
-Result<Answer> ask(const PythonRequest& request, const std::string& python, bool confined) {
+Result<Answer> ask_python(const PythonRequest& request, const std::string& python, bool confined) {
   const os::ScratchFolder folder = KW_TRY(os::ScratchFolder::make("foreign"));
   const Json job = KW_TRY(job_json(request));
   // Drivers, compilers and caches are everywhere: it may read and run, and write nowhere but here.
   os::Allowed allowed;
   allowed.running = {"/"};
-  allowed.writing = {folder.path()};
+  allowed.writing = {folder.path(), "/proc"};  // where the driver names its threads
   allowed.devices = {"/dev"};
   os::ProcessLimits limits;
   limits.timeout_seconds = request.timeout_seconds;
@@ -99,11 +100,11 @@ Result<PythonCapture> capture_python(const PythonRequest& request) {
   if (python.path.empty())
     return environment_error("recording a Python candidate needs a Python with torch");
   PythonCapture captured;
-  Answer answer = KW_TRY(ask(request, python.path, captured.confined));
+  Answer answer = KW_TRY(ask_python(request, python.path, captured.confined));
   // Some drivers cannot be opened from behind such a wall.
   if (!answer.json["error"].as_string().empty()) {
     captured.confined = false;
-    answer = KW_TRY(ask(request, python.path, captured.confined));
+    answer = KW_TRY(ask_python(request, python.path, captured.confined));
   }
   if (const std::string& error = answer.json["error"].as_string(); !error.empty())
     return environment_error("recording a Python candidate: " + error);
@@ -114,6 +115,7 @@ Result<PythonCapture> capture_python(const PythonRequest& request) {
     return captured;
   }
   captured.refused = answer.json["refused"].as_string();
+  captured.tuned = answer.json["tuned"];
   for (const auto& [entry, text] : answer.json["images"].members())
     captured.images[entry] = text.as_string();
   captive::ParamReads reads;

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/json.h"
 #include "base/result.h"
 #include "captive/recording.h"
 #include "captive/transplant.h"
@@ -24,6 +25,7 @@ struct PythonRequest {
   const task::Task* task = nullptr;
   std::vector<captive::TensorLine> tensors;
   std::vector<PythonShape> shapes;
+  Json tuned = Json::object();  // what another process's tuner chose
   double timeout_seconds = 60;
 };
 
@@ -31,6 +33,7 @@ struct PythonCapture {
   std::vector<captive::CaseRecord> cases;
   std::map<std::string, std::string> images;  // PTX by entry
   std::string refused;
+  Json tuned;
   bool confined = true;  // it could write no file but in a folder of its own
 };
 
