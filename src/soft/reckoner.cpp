@@ -42,6 +42,8 @@ Interval number(std::string text) {
   return error == std::errc() && stop == end ? Interval::exactly(value) : Interval{};
 }
 
+constexpr size_t kMostTokens = 300;  // of an expression; bounds depth and time
+
 bool opens(const std::string& text) { return text == "(" || text == "[" || text == "{"; }
 
 }  // namespace
@@ -116,7 +118,7 @@ size_t Reckoner::last_of(size_t begin, size_t end, const std::set<std::string>& 
 }
 
 Interval Reckoner::value(const WalkScope& scope, size_t begin, size_t end) const {
-  if (begin >= end) return {};
+  if (begin >= end || end - begin > kMostTokens) return {};
   // The first '?' outside of brackets has the whole condition before it.
   for (size_t i = begin; i < end; ++i) {
     if (opens(at(i))) i = closing(tokens_, i);
@@ -186,7 +188,7 @@ Truth Reckoner::truth(const WalkScope& scope, size_t begin, size_t end) const {
   const auto flipped = [](Truth one) {
     return one == Truth::Open ? one : one == Truth::Yes ? Truth::No : Truth::Yes;
   };
-  if (begin >= end) return Truth::Open;
+  if (begin >= end || end - begin > kMostTokens) return Truth::Open;
   for (const char* sign : {"||", "&&"}) {
     const size_t where = last_of(begin, end, {sign});
     if (where == end) continue;
@@ -216,7 +218,7 @@ void Reckoner::compare_names(WalkScope& scope, size_t begin, size_t sign, size_t
 }
 
 void Reckoner::assume(WalkScope& scope, size_t begin, size_t end, bool holds) const {
-  if (begin >= end) return;
+  if (begin >= end || end - begin > kMostTokens) return;
   for (const char* sign : {"||", "&&"}) {
     const size_t where = last_of(begin, end, {sign});
     if (where == end) continue;

@@ -17,6 +17,7 @@ namespace kw::soft {
 namespace {
 
 constexpr int64_t kMostStaticShared = 48 * 1024, kMostShared = 227 * 1024, kMostThreads = 1024;
+constexpr size_t kMostWalked = 50'000;  // tokens
 constexpr double kFactor = 0.6, kLeast = 0.1;
 
 /// One kernel of the source: where its body is, what its parameters are called.
@@ -244,6 +245,7 @@ std::vector<Suspicion> suspicions(const kernel::Module& module,
   const Result<std::vector<kernel::Step>> steps = kernel::unroll(group, scope);
   if (!steps) return out;
   const std::vector<WalkToken> tokens = walk_tokens(module.text);
+  if (tokens.size() > kMostWalked) return out;
   LaunchLook look(module, tokens, scope, *selection);
   for (const kernel::Step& step : *steps) {
     step.enter(scope);

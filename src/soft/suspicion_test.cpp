@@ -3,9 +3,13 @@
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
+#include <iterator>
+
+#include "base/random.h"
 #include "soft/corpus.h"
 #include "soft/interval.h"
 #include "soft/metrics.h"
+#include "soft/shown.h"
 
 namespace kw::soft {
 namespace {
@@ -113,6 +117,38 @@ INSTANTIATE_TEST_SUITE_P(
         BodyCase{"sum_in_half", "  __half s = 0;\n  if (i < n) s += x[i];\n", true},
         BodyCase{"unfinished", "  if (i < n", false}),
     [](const auto& test) { return std::string(test.param.name); });
+
+TEST(Suspicions, SurviveDeepAndBrokenText) {
+  const auto repeated = [](const std::string& one, int count) {
+    std::string out;
+    for (int i = 0; i < count; ++i) out += one;
+    return out;
+  };
+  for (const char* piece : {"(", "{", "[", "if (i < n) ", "for (int j = 0; j < n; ++j) ", "i ? ",
+                            "-", "f<1>(", "while (1) ", "else ", "x[", "!"})
+    suspicions(module_of("  y[0] = " + repeated(piece, 5000) + "\n  " + repeated(piece, 5000)));
+  suspicions(module_of("  y[0] = 0" + repeated(" + (i * 2 - 1)", 20000) + ";\n"));
+}
+
+TEST(Suspicions, SurviveMangledModules) {
+  const Corpus corpus = shipped_corpus();
+  Random random(5);
+  const std::string pieces[] = {"(",     ")", "{", "}",  "[",  "]",  ";", "if (",
+                                "for (", "?", "<", ">=", "x[", "\"", "'"};
+  for (int round = 0; round < 300; ++round) {
+    std::string text = corpus.entries[random.below(corpus.entries.size())].module;
+    const size_t device = text.rfind("//!");
+    for (int change = 0; change < 4; ++change) {
+      const size_t at = device + random.below(text.size() - device);
+      if (random.below(2) == 0)
+        text.erase(at, 1 + random.below(20));
+      else
+        text.insert(at, pieces[random.below(std::size(pieces))]);
+    }
+    suspicions(text);
+    EXPECT_FALSE(shown_module(text).empty());
+  }
+}
 
 TEST(Suspicions, NeverReachNothing) {
   EXPECT_EQ(suspicion_score({}), 1);

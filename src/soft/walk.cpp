@@ -13,6 +13,8 @@ const std::set<std::string> kWhole = {"int",   "unsigned", "long",     "short", 
 const std::set<std::string> kAssigns = {
     "=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>="};
 
+constexpr int kDeepest = 100;
+
 int64_t element_bytes(const std::string& type) {
   if (type == "float" || type == "int" || type == "unsigned" || type == "uint32_t") return 4;
   if (type == "double" || type == "int64_t") return 8;
@@ -37,6 +39,15 @@ void Walk::statements(size_t begin, size_t end) {
 }
 
 size_t Walk::statement(size_t i) {
+  // Whoever nests deeper wants to see us fall, not to be followed.
+  if (depth_ >= kDeepest) return tokens_.size();
+  ++depth_;
+  const size_t next = any_statement(i);
+  --depth_;
+  return std::min(next, tokens_.size());
+}
+
+size_t Walk::any_statement(size_t i) {
   const std::string& word = at(i);
   if (word == "{") {
     const size_t close = closing(tokens_, i);

@@ -33,7 +33,8 @@ struct WalkScope {
   std::map<std::string, Interval> extents;  // elements of pointers, of arrays' first dimension
 };
 
-/// Values of expressions, and what conditions say about names. A range is [begin, end).
+/// Values of expressions, and what conditions say about names. A range is [begin, end). Nothing is
+/// claimed about expressions of more than a few hundred tokens.
 class Reckoner {
  public:
   explicit Reckoner(const std::vector<WalkToken>& tokens) : tokens_(tokens) {}
@@ -75,7 +76,9 @@ class Walk {
  private:
   const std::string& at(size_t i) const { return tokens_[i].text; }
   size_t statement_end(size_t i) const;
+  /// Index behind it, at most the size.
   size_t statement(size_t i);
+  size_t any_statement(size_t i);
   size_t if_statement(size_t i);
   size_t for_statement(size_t i);
   size_t while_statement(size_t i);
@@ -91,6 +94,7 @@ class Walk {
   WalkScope scope_;
   int64_t shared_bytes_ = 0;
   std::vector<WalkFinding> findings_;
+  int depth_ = 0;  // of statements within statements
 };
 
 }  // namespace kw::soft
