@@ -4,6 +4,7 @@
 
 #include <set>
 
+#include "base/text.h"
 #include "os/files.h"
 #include "soft/scoreboard.h"
 #include "store/find.h"
@@ -14,6 +15,13 @@ namespace {
 
 constexpr uint64_t kMostCorpusBytes = uint64_t{64} << 20;
 constexpr size_t kMostOfARun = 100;  // so that one long search does not drown the others
+
+/// Nobody outside this machine learns where things are.
+std::string anonymous(std::string reason, const std::string& folder) {
+  reason = replace_all(std::move(reason), folder, "run");
+  const std::string home = os::env("HOME");
+  return home.size() > 1 ? replace_all(std::move(reason), home, "~") : reason;
+}
 
 /// Adds the judged candidates of one run.
 Status add_run(const std::string& folder, std::set<std::string>& seen, soft::Corpus& corpus) {
@@ -34,7 +42,7 @@ Status add_run(const std::string& folder, std::set<std::string>& seen, soft::Cor
     entry.kind = "store";
     entry.right = fate->right;
     entry.stage = fate->stage;
-    entry.reason = fate->right ? "" : verdict["reason"].as_string();
+    if (!fate->right) entry.reason = anonymous(verdict["reason"].as_string(), folder);
     corpus.entries.push_back(std::move(entry));
   }
   return Done{};
