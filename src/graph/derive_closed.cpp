@@ -10,12 +10,12 @@ using tensor::DType;
 
 namespace {
 
-using Dims = std::vector<int>;
+using DimList = std::vector<int>;
 
 // A reduction with its dims, over its operand.
 struct Reduced {
   NodeId x = -1;
-  Dims dims;
+  DimList dims;
 };
 
 // x - mean(x) over these dims, or x itself where nothing is subtracted.
@@ -56,7 +56,7 @@ class Matcher {
   }
 
   /// What was spread over exactly these dims, all of which it has as 1.
-  std::optional<NodeId> spread(NodeId id, const Dims& dims) const {
+  std::optional<NodeId> spread(NodeId id, const DimList& dims) const {
     if (!is(id, Op::Expand)) return std::nullopt;
     const Shape& from = node(in(id)).shape;
     if (from.size() != node(id).shape.size()) return std::nullopt;
@@ -68,11 +68,11 @@ class Matcher {
   }
 
   /// What is left when something constant along these dims is taken away.
-  NodeId unshifted(NodeId id, const Dims& dims) const {
+  NodeId unshifted(NodeId id, const DimList& dims) const {
     return is(id, Op::Sub) && spread(in(id, 1), dims) ? in(id, 0) : id;
   }
 
-  double count(const Shape& shape, const Dims& dims) const {
+  double count(const Shape& shape, const DimList& dims) const {
     double product = 1;
     for (const int dim : dims)
       product *= static_cast<double>(shape[static_cast<size_t>(dim)].value());
@@ -94,7 +94,7 @@ class Matcher {
     return std::nullopt;
   }
 
-  Centred centred(NodeId id, const Dims& dims) const {
+  Centred centred(NodeId id, const DimList& dims) const {
     if (!is(id, Op::Sub)) return {id, false};
     const std::optional<NodeId> m = spread(in(id, 1), dims);
     const std::optional<Reduced> average = m ? mean(*m) : std::nullopt;
@@ -110,7 +110,7 @@ class Matcher {
     const NodeId x = unshifted(in(e), sum->dims);
     return [=, dims = sum->dims](Tape& tape, NodeId g) -> Status {
       Formula f(tape.b);
-      const Term up = wide(f(g)), p = wide(f(tape.rounded(y)));
+      const Term up = wide(f(g)), p = wide(f(tape.seen(y)));
       return tape.give(f, x, (up - reduce(Op::Sum, up * p, dims)) * p);
     };
   }
@@ -124,7 +124,7 @@ class Matcher {
     const NodeId x = unshifted(d, sum->dims);
     return [=, dims = sum->dims](Tape& tape, NodeId g) -> Status {
       Formula f(tape.b);
-      const Term up = wide(f(g)), log_p = wide(f(tape.rounded(y)));
+      const Term up = wide(f(g)), log_p = wide(f(tape.seen(y)));
       return tape.give(f, x, up - apply(Op::Exp, log_p) * reduce(Op::Sum, up, dims));
     };
   }
@@ -167,7 +167,7 @@ class Matcher {
 
   // Of squared distances from the mean: that the mean moves, too, does not count.
   std::optional<Rule> squares(NodeId y) const {
-    const Dims& dims = node(y).attrs.dims;
+    const DimList& dims = node(y).attrs.dims;
     const std::optional<NodeId> c = square_of(in(y));
     if (!c) return std::nullopt;
     const Centred from = centred(*c, dims);
@@ -178,7 +178,7 @@ class Matcher {
     };
   }
 
-  static Dim extents(const Tape& tape, NodeId x, const Dims& dims) {
+  static Dim extents(const Tape& tape, NodeId x, const DimList& dims) {
     Dim product(1);
     for (const int dim : dims) product = product * tape.forward[x].shape[static_cast<size_t>(dim)];
     return product;

@@ -14,13 +14,13 @@ namespace {
 constexpr double kUnbounded = std::numeric_limits<double>::infinity();
 
 // The line a reduction runs along as one dim at the end, and the way back.
-struct Line {
+struct Flat {
   std::vector<int> order;  // of the permutation; empty: none
   Shape permuted, flat;
 };
 
-Line line_of(const Shape& shape, const std::vector<int>& dims) {
-  Line line;
+Flat flat_of(const Shape& shape, const std::vector<int>& dims) {
+  Flat line;
   for (int i = 0; i < static_cast<int>(shape.size()); ++i) {
     if (std::find(dims.begin(), dims.end(), i) == dims.end()) line.order.push_back(i);
   }
@@ -35,12 +35,12 @@ Line line_of(const Shape& shape, const std::vector<int>& dims) {
   return line;
 }
 
-Result<NodeId> flattened(Builder& b, NodeId x, const Line& line) {
+Result<NodeId> flattened(Builder& b, NodeId x, const Flat& line) {
   const NodeId y = KW_TRY(b.permute(x, line.order));
   return b.reshape(y, line.flat);
 }
 
-Result<NodeId> restored(Builder& b, NodeId x, const Line& line) {
+Result<NodeId> restored(Builder& b, NodeId x, const Flat& line) {
   const NodeId y = KW_TRY(b.reshape(x, line.permuted));
   std::vector<int> back(line.order.size());
   for (size_t i = 0; i < back.size(); ++i)
@@ -63,7 +63,7 @@ Status to_first(Tape& tape, NodeId y, NodeId g) {
   const NodeId x = node.inputs[0];
   const Shape shape = tape.forward[x].shape;
   const bool single = node.attrs.dims.size() == 1;
-  const Line line = line_of(shape, node.attrs.dims);
+  const Flat line = flat_of(shape, node.attrs.dims);
   const NodeId row = single ? x : KW_TRY(flattened(b, x, line));
   const int dim = single ? node.attrs.dims[0] : b.rank(row) - 1;
   const NodeId index =
@@ -92,7 +92,7 @@ Status of_product(Tape& tape, NodeId y, NodeId g) {
   const Node& node = tape.forward[y];
   const NodeId x = node.inputs[0];
   const Shape shape = tape.forward[x].shape;
-  const Line line = line_of(shape, node.attrs.dims);
+  const Flat line = flat_of(shape, node.attrs.dims);
   const NodeId row = KW_TRY(flattened(b, x, line));
   Formula f(b);
   const NodeId w = KW_TRY(f.done(wide(f(row))));

@@ -173,6 +173,12 @@ Term Local::trigamma() {
   return where(mirrored, around - total, total);
 }
 
+// maximum and minimum themselves, and what only uses them to keep exponentials small.
+bool smooth_or_shared(std::string_view name) {
+  return one_of(name, {"maximum", "minimum", "max", "min", "logsigmoid", "log_sigmoid_forward",
+                       "softplus", "logaddexp", "logaddexp2", "binary_cross_entropy_with_logits"});
+}
+
 // Which operand a derivative belongs to where both are equal: none of a relu's, all of a clamp's,
 // half each of a maximum's.
 Slope Local::extremum(size_t operand, const Slope& t) {
@@ -181,10 +187,11 @@ Slope Local::extremum(size_t operand, const Slope& t) {
   const bool largest = node_.op == Op::Maximum;
   const Term mine = f_(node_.inputs[operand]), theirs = f_(node_.inputs[other]);
   const Term loses = largest ? mine < theirs : mine > theirs;
+  if (name == "gaussian_nll_loss" && constant(other)) return t;  // PyTorch clamps behind its back
   const bool bounded = constant(other) || one_of(name, {"clamp", "clip", "clamp_min", "clamp_max"});
-  if (one_of(name, {"relu", "relu6", "hardtanh", "hardsigmoid", "threshold"}) && constant(other))
+  if (one_of(name, {"relu", "relu6", "hardtanh", "hardsigmoid", "hardswish"}) && constant(other))
     return dropped(largest ? mine <= theirs : mine >= theirs, t);
-  if (bounded && !one_of(name, {"maximum", "minimum", "max", "min"})) {
+  if (bounded && !smooth_or_shared(name)) {
     // The bound itself gets what is cut, as PyTorch gives it to a tensor of bounds.
     if (operand == 0 || constant(other))
       return masked(largest ? mine >= theirs : mine <= theirs, t);
@@ -246,10 +253,10 @@ std::optional<Slope> Local::two(size_t operand, const Slope& t) {
       return negated(scaled(t, apply(Op::Trunc, x(0) / x(1))));
     case Op::Remainder:
       if (first) return t;
-      return negated(scaled(t, apply(Op::Floor, x(0) / x(1))));
+      return negated(scaled(t, apply(Op::FloorDiv, x(0), x(1))));
     case Op::Copysign:
       if (!first) return std::nullopt;
-      return dropped(x(0) == Term(0.0), over(scaled(t, y()), x(0)));
+      return dropped(x(0) == Term(0.0), scaled(t, y() / x(0)));
     case Op::Hypot:
       return over(scaled(t, x(operand)), y());
     case Op::Maximum:

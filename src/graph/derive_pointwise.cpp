@@ -94,6 +94,7 @@ class Forwards {
   std::optional<Slope> step(NodeId at) {
     const std::vector<NodeId> inputs = tape_.forward[at].inputs;
     if (tape_.forward[at].op == Op::Where) return choice(at, inputs);
+    if (const auto slope = of_softplus(at, inputs[0])) return slope;
     std::optional<Slope> total;
     for (size_t i = 0; i < inputs.size(); ++i) {
       const auto known = slopes_.find(inputs[i]);
@@ -104,14 +105,32 @@ class Forwards {
     return total;
   }
 
+  // log1p(exp(x)): its factors overflow where their quotient does not.
+  std::optional<Slope> of_softplus(NodeId at, NodeId power) {
+    if (tape_.forward[at].op != Op::Log1p || tape_.forward[power].op != Op::Exp) return {};
+    const NodeId x = tape_.forward[power].inputs[0];
+    const auto known = slopes_.find(x);
+    if (!cone_.has(power) || known == slopes_.end()) return std::nullopt;
+    return scaled(known->second, apply(Op::Sigmoid, wide(f_(x))));
+  }
+
   std::optional<Slope> choice(NodeId at, const std::vector<NodeId>& inputs) {
     const auto a = slopes_.find(inputs[1]), b = slopes_.find(inputs[2]);
     if (a == slopes_.end() && b == slopes_.end()) return std::nullopt;
     const DType work = opmath(tape_.forward[at].dtype);
+    const std::string_view name = called(tape_.forward[at]);
+    const bool product = name == "xlogy" || name == "xlog1py";
     const auto side = [&](auto found) {
+      if (product && found == slopes_.end()) return finite(b == slopes_.end() ? a : b, work);
       return term_of(f_, found == slopes_.end() ? Slope{{}, 0} : found->second, work);
     };
     return Slope{where(f_(inputs[0]), side(a), side(b)), 1};
+  }
+
+  // x log(y) is 0 where x is, but its slope there is log(y), where there is one.
+  Term finite(std::map<NodeId, Slope>::const_iterator slope, DType work) {
+    const Term t = term_of(f_, slope->second, work);
+    return where(apply(Op::IsNan, t) | apply(Op::IsInf, t), term_of(f_, {{}, 0}, work), t);
   }
 
   Tape& tape_;

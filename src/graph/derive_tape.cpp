@@ -56,9 +56,15 @@ std::optional<NodeId> Tape::gradient(NodeId id) const {
   return g;
 }
 
-NodeId Tape::rounded(NodeId id) const {
+NodeId Tape::seen(NodeId id) const {
   const std::vector<NodeId>& all = users(id);
-  if (all.size() != 1 || forward[all[0]].op != Op::Cast) return id;
+  if (all.size() != 1) return id;
+  const Node& user = forward[all[0]];
+  if (user.op == Op::Where && user.inputs[0] != id) {
+    const NodeId other = user.inputs[1] == id ? user.inputs[2] : user.inputs[1];
+    return constant_of(forward, other) == 0.0 ? seen(all[0]) : id;
+  }
+  if (user.op != Op::Cast) return id;
   const DType to = forward[all[0]].dtype;
   return tensor::is_float(to) && tensor::dtype_size(to) < tensor::dtype_size(forward[id].dtype)
              ? all[0]

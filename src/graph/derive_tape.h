@@ -32,8 +32,9 @@ class Tape {
   Status give(Formula& f, NodeId to, const Term& gradient);
   std::optional<NodeId> gradient(NodeId id) const;
   const std::vector<NodeId>& users(NodeId id) const { return users_[static_cast<size_t>(id)]; }
-  /// The node as its users see it: rounded, when a cast to a half type is its only user.
-  NodeId rounded(NodeId id) const;
+  /// The node as it is used: rounded, when a cast to a half type is its only user; without what a
+  /// mask replaces by 0.
+  NodeId seen(NodeId id) const;
   /// Every value follows from the inputs without rounding.
   bool exact(NodeId id) const { return exact_[static_cast<size_t>(id)]; }
 
