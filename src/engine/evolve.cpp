@@ -115,15 +115,16 @@ std::string evolution_text(const Json& evolution, bool markdown) {
   std::string out;
   if (const std::string curve = evolve::curve_text(evolution); !curve.empty())
     out = title("best so far, by proposals") + (markdown ? "```\n" + curve + "```\n" : curve);
-  out += title("operators and models");
+  std::string asked;
   for (const Json& row : evolution["operators"].items()) {
-    if (row["asked"].as_int() > 0) out += bullet + asked_text(row, "operator") + "\n";
+    if (row["asked"].as_int() > 0) asked += bullet + asked_text(row, "operator") + "\n";
   }
   for (const Json& row : evolution["arms"].items()) {
-    out += bullet + asked_text(row, "arm");
-    if (!row["gone"].is_null()) out += "; not asked any more: " + row["gone"].as_string();
-    out += "\n";
+    asked += bullet + asked_text(row, "arm");
+    if (!row["gone"].is_null()) asked += "; not asked any more: " + row["gone"].as_string();
+    asked += "\n";
   }
+  if (!asked.empty()) out += title("operators and models") + asked;
   if (const std::string readers = soft::scoreboard_text(evolution["readers"]); !readers.empty())
     out += title("readers against the judge") + (markdown ? "```\n" + readers + "```\n" : readers);
   if (const std::string readers = soft::scoreboard_text(evolution["readers"]); !readers.empty())

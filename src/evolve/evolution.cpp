@@ -256,7 +256,9 @@ std::optional<std::string> Evolution::reason_to_stop() const {
   if (state_.exhausted() && (settings_.authors == Authors::Builtin || silent))
     return "everything was tried";
   if (state_.next_order() >= settings_.orders())
-    return fmt::format("{} generations are done", settings_.generations);
+    return settings_.generations == 1
+               ? "the generation is done"
+               : fmt::format("{} generations are done", settings_.generations);
   return std::nullopt;
 }
 
