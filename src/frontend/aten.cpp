@@ -295,6 +295,7 @@ task::TensorSpec spec_of(const Json& input, const graph::Graph& graph,
   for (const Dim& one : graph[named.node].shape) spec.shape.push_back(one.text());
   spec.role = input["kind"].as_string() == "input" ? task::Role::Input : task::Role::Weight;
   spec.legal.positive = input["name"].as_string().ends_with("running_var");
+  keep_in_domain(spec.legal, graph, named.node);
   spec.written = std::any_of(graph.outputs.begin(), graph.outputs.end(),
                              [&](const auto& one) { return one.name == named.name; });
   return spec;

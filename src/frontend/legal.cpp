@@ -160,6 +160,54 @@ bool range_matters(const Graph& graph, NodeId input) {
 
 namespace {
 
+/// What a node is of an input: nothing to do with it, the input itself, -x or 1 - x.
+enum class Relation : uint8_t { None, Same, Negated, OneMinus };
+
+bool is_one(const Graph& graph, NodeId id) {
+  while (keeps_values(graph[id].op)) id = graph[id].inputs[0];
+  const Node& node = graph[id];
+  if (node.op != Op::Constant) return false;
+  return tensor::is_float(node.dtype) ? node.attrs.number == 1 : node.attrs.integer == 1;
+}
+
+Relation relation_of(const Graph& graph, const Node& node, const std::vector<Relation>& known) {
+  if (node.inputs.empty()) return Relation::None;
+  const Relation first = known[static_cast<size_t>(node.inputs[0])];
+  if (keeps_values(node.op)) return first;
+  if (node.op == Op::Neg && first == Relation::Same) return Relation::Negated;
+  if (node.op != Op::Sub || !is_one(graph, node.inputs[0])) return Relation::None;
+  const bool same = known[static_cast<size_t>(node.inputs[1])] == Relation::Same;
+  return same ? Relation::OneMinus : Relation::None;
+}
+
+}  // namespace
+
+void keep_in_domain(task::Legal& legal, const Graph& graph, NodeId input) {
+  const bool promised = legal.positive || legal.float_low || legal.float_high;
+  if (promised || !tensor::is_float(graph[input].dtype)) return;
+  std::vector<Relation> known(graph.nodes.size(), Relation::None);
+  known[static_cast<size_t>(input)] = Relation::Same;
+  bool above_zero = false, below_one = false;
+  for (size_t i = 0; i < graph.nodes.size(); ++i) {
+    const Node& node = graph.nodes[i];
+    if (static_cast<NodeId>(i) != input) known[i] = relation_of(graph, node, known);
+    const Relation of =
+        node.inputs.empty() ? Relation::None : known[static_cast<size_t>(node.inputs[0])];
+    const bool log = node.op == Op::Log || node.op == Op::Log2 || node.op == Op::Log10;
+    above_zero = above_zero || (log && of == Relation::Same);
+    below_one = below_one || (log && of == Relation::OneMinus) ||
+                (node.op == Op::Log1p && of == Relation::Negated);
+  }
+  if (above_zero && below_one) {
+    legal.float_low = 0;
+    legal.float_high = 1;
+  } else if (above_zero) {
+    legal.positive = true;
+  }
+}
+
+namespace {
+
 /// Carries "must stay below" from indices back to where they come from.
 class IndexBounds {
  public:

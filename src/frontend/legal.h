@@ -22,6 +22,10 @@ task::Legal legal_of(const graph::Builder& graph, graph::NodeId node,
 /// would leave the domain of a function without it (a logarithm, a root).
 bool range_matters(const graph::Graph& graph, graph::NodeId input);
 
+/// What a logarithm of the input itself needs of it, where nothing was promised: log(x) positive
+/// values, log(x) beside log(1 - x) probabilities.
+void keep_in_domain(task::Legal& legal, const graph::Graph& graph, graph::NodeId input);
+
 /// For every integer input that picks elements: the extent it must stay below.
 std::map<std::string, graph::Dim> index_bounds(const graph::Graph& graph);
 /// Sets the bound, by the dim's name where the extent is one.

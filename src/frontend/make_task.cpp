@@ -94,6 +94,7 @@ void settle_legal(task::TensorSpec& spec, const Trace& trace,
     legal.float_low.reset();
     legal.float_high.reset();
   }
+  if (node != trace.graph.inputs.end()) keep_in_domain(legal, trace.graph, node->node);
   const auto bound = below.find(spec.name);
   if (bound == below.end() || legal.low || legal.high || !legal.high_dim.empty()) return;
   legal.low = 0;

@@ -4,7 +4,7 @@
 namespace kw::frontend {
 namespace {
 
-constexpr const char* kPlain = "size_average=None, reduce=None, reduction='mean'";
+constexpr const char* kPlainInit = "size_average=None, reduce=None, reduction='mean'";
 constexpr const char* kPlainArguments =
     "size_average=size_average, reduce=reduce, reduction=reduction";
 constexpr const char* kMargin = "margin=0.0, size_average=None, reduce=None, reduction='mean'";
@@ -38,8 +38,8 @@ constexpr const char* kLayerArguments =
 
 std::vector<ModuleRow> distance_losses() {
   return {
-      {"MSELoss", kPlain, {}, "F.mse_loss", kPlainArguments},
-      {"L1Loss", kPlain, {}, "F.l1_loss", kPlainArguments},
+      {"MSELoss", kPlainInit, {}, "F.mse_loss", kPlainArguments},
+      {"L1Loss", kPlainInit, {}, "F.l1_loss", kPlainArguments},
       {"SmoothL1Loss",
        "size_average=None, reduce=None, reduction='mean', beta=1.0",
        {},
@@ -83,7 +83,7 @@ std::vector<ModuleRow> distance_losses() {
        "F.hinge_embedding_loss",
        kMarginArguments},
       {"MarginRankingLoss", kMargin, {}, "F.margin_ranking_loss", kMarginArguments},
-      {"SoftMarginLoss", kPlain, {}, "F.soft_margin_loss", kPlainArguments},
+      {"SoftMarginLoss", kPlainInit, {}, "F.soft_margin_loss", kPlainArguments},
       {"CosineEmbeddingLoss", kMargin, {}, "F.cosine_embedding_loss", kMarginArguments},
       {"TripletMarginLoss",
        "margin=1.0, p=2.0, eps=1e-6, swap=False, size_average=None, reduce=None, "
@@ -126,7 +126,7 @@ std::vector<ModuleRow> class_losses() {
        "F.multi_margin_loss",
        "p=p, margin=margin, weight=weight, size_average=size_average, reduce=reduce, "
        "reduction=reduction"},
-      {"MultiLabelMarginLoss", kPlain, {}, "F.multilabel_margin_loss", kPlainArguments},
+      {"MultiLabelMarginLoss", kPlainInit, {}, "F.multilabel_margin_loss", kPlainArguments},
   };
 }
 

@@ -5,33 +5,33 @@
 namespace kw::frontend {
 namespace {
 
-constexpr const char* kConv =
+constexpr const char* kConvInit =
     "in_channels, out_channels, kernel_size, stride=1, padding=0, dilation=1, groups=1, bias=True, "
     "padding_mode='zeros', dtype=None";
 constexpr const char* kConvArguments =
     "weight=weight, bias=bias, stride=stride, padding=padding, dilation=dilation, groups=groups, "
     "padding_mode=padding_mode";
-constexpr const char* kTranspose =
+constexpr const char* kTransposeInit =
     "in_channels, out_channels, kernel_size, stride=1, padding=0, output_padding=0, groups=1, "
     "bias=True, dilation=1, padding_mode='zeros', dtype=None";
 constexpr const char* kTransposeArguments =
     "weight=weight, bias=bias, stride=stride, padding=padding, output_padding=output_padding, "
     "groups=groups, dilation=dilation";
-constexpr const char* kMaxPool =
+constexpr const char* kMaxPoolInit =
     "kernel_size, stride=None, padding=0, dilation=1, return_indices=False, ceil_mode=False";
 constexpr const char* kMaxPoolArguments =
     "kernel_size=kernel_size, stride=stride, padding=padding, dilation=dilation, "
     "ceil_mode=ceil_mode, return_indices=return_indices";
-constexpr const char* kAvgPool =
+constexpr const char* kAvgPoolInit =
     "kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True, "
     "divisor_override=None";
 constexpr const char* kAvgPoolArguments =
     "kernel_size=kernel_size, stride=stride, padding=padding, ceil_mode=ceil_mode, "
     "count_include_pad=count_include_pad, divisor_override=divisor_override";
-constexpr const char* kAdaptiveMax = "output_size, return_indices=False";
+constexpr const char* kAdaptiveMaxInit = "output_size, return_indices=False";
 constexpr const char* kAdaptiveMaxArguments =
     "output_size=output_size, return_indices=return_indices";
-constexpr const char* kLpPool = "norm_type, kernel_size, stride=None, ceil_mode=False";
+constexpr const char* kLpPoolInit = "norm_type, kernel_size, stride=None, ceil_mode=False";
 constexpr const char* kLpPoolArguments =
     "norm_type=norm_type, kernel_size=kernel_size, stride=stride, ceil_mode=ceil_mode";
 
@@ -48,35 +48,35 @@ constexpr const char* kTurnedWeight[] = {"in_channels,out_channels/groups,kernel
 
 std::vector<ModuleRow> sliding() {
   return {
-      {"Conv1d", kConv, conv_state(kWeight[0]), "aten.nn.conv1d", kConvArguments},
-      {"Conv2d", kConv, conv_state(kWeight[1]), "aten.nn.conv2d", kConvArguments},
-      {"Conv3d", kConv, conv_state(kWeight[2]), "aten.nn.conv3d", kConvArguments},
-      {"ConvTranspose1d", kTranspose, conv_state(kTurnedWeight[0]), "aten.nn.conv_transpose1d",
+      {"Conv1d", kConvInit, conv_state(kWeight[0]), "aten.nn.conv1d", kConvArguments},
+      {"Conv2d", kConvInit, conv_state(kWeight[1]), "aten.nn.conv2d", kConvArguments},
+      {"Conv3d", kConvInit, conv_state(kWeight[2]), "aten.nn.conv3d", kConvArguments},
+      {"ConvTranspose1d", kTransposeInit, conv_state(kTurnedWeight[0]), "aten.nn.conv_transpose1d",
        kTransposeArguments},
-      {"ConvTranspose2d", kTranspose, conv_state(kTurnedWeight[1]), "aten.nn.conv_transpose2d",
+      {"ConvTranspose2d", kTransposeInit, conv_state(kTurnedWeight[1]), "aten.nn.conv_transpose2d",
        kTransposeArguments},
-      {"ConvTranspose3d", kTranspose, conv_state(kTurnedWeight[2]), "aten.nn.conv_transpose3d",
+      {"ConvTranspose3d", kTransposeInit, conv_state(kTurnedWeight[2]), "aten.nn.conv_transpose3d",
        kTransposeArguments},
-      {"MaxPool1d", kMaxPool, {}, "F.max_pool1d", kMaxPoolArguments},
-      {"MaxPool2d", kMaxPool, {}, "F.max_pool2d", kMaxPoolArguments},
-      {"MaxPool3d", kMaxPool, {}, "F.max_pool3d", kMaxPoolArguments},
+      {"MaxPool1d", kMaxPoolInit, {}, "F.max_pool1d", kMaxPoolArguments},
+      {"MaxPool2d", kMaxPoolInit, {}, "F.max_pool2d", kMaxPoolArguments},
+      {"MaxPool3d", kMaxPoolInit, {}, "F.max_pool3d", kMaxPoolArguments},
       {"AvgPool1d",
        "kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True",
        {},
        "F.avg_pool1d",
        "kernel_size=kernel_size, stride=stride, padding=padding, ceil_mode=ceil_mode, "
        "count_include_pad=count_include_pad"},
-      {"AvgPool2d", kAvgPool, {}, "F.avg_pool2d", kAvgPoolArguments},
-      {"AvgPool3d", kAvgPool, {}, "F.avg_pool3d", kAvgPoolArguments},
+      {"AvgPool2d", kAvgPoolInit, {}, "F.avg_pool2d", kAvgPoolArguments},
+      {"AvgPool3d", kAvgPoolInit, {}, "F.avg_pool3d", kAvgPoolArguments},
       {"AdaptiveAvgPool1d", "output_size", {}, "F.adaptive_avg_pool1d", "output_size=output_size"},
       {"AdaptiveAvgPool2d", "output_size", {}, "F.adaptive_avg_pool2d", "output_size=output_size"},
       {"AdaptiveAvgPool3d", "output_size", {}, "F.adaptive_avg_pool3d", "output_size=output_size"},
-      {"AdaptiveMaxPool1d", kAdaptiveMax, {}, "F.adaptive_max_pool1d", kAdaptiveMaxArguments},
-      {"AdaptiveMaxPool2d", kAdaptiveMax, {}, "F.adaptive_max_pool2d", kAdaptiveMaxArguments},
-      {"AdaptiveMaxPool3d", kAdaptiveMax, {}, "F.adaptive_max_pool3d", kAdaptiveMaxArguments},
-      {"LPPool1d", kLpPool, {}, "F.lp_pool1d", kLpPoolArguments},
-      {"LPPool2d", kLpPool, {}, "F.lp_pool2d", kLpPoolArguments},
-      {"LPPool3d", kLpPool, {}, "F.lp_pool3d", kLpPoolArguments},
+      {"AdaptiveMaxPool1d", kAdaptiveMaxInit, {}, "F.adaptive_max_pool1d", kAdaptiveMaxArguments},
+      {"AdaptiveMaxPool2d", kAdaptiveMaxInit, {}, "F.adaptive_max_pool2d", kAdaptiveMaxArguments},
+      {"AdaptiveMaxPool3d", kAdaptiveMaxInit, {}, "F.adaptive_max_pool3d", kAdaptiveMaxArguments},
+      {"LPPool1d", kLpPoolInit, {}, "F.lp_pool1d", kLpPoolArguments},
+      {"LPPool2d", kLpPoolInit, {}, "F.lp_pool2d", kLpPoolArguments},
+      {"LPPool3d", kLpPoolInit, {}, "F.lp_pool3d", kLpPoolArguments},
       {"Unfold",
        "kernel_size, dilation=1, padding=0, stride=1",
        {},

@@ -191,13 +191,13 @@ Result<graph::Spans> read_spans(Call& call) {
   return spans;
 }
 
-Result<Value> unfold(Call& call) {
+Result<Value> columns_of(Call& call) {
   NodeId x = KW_TRY(call.tensor("input"));
   const graph::Spans spans = KW_TRY(read_spans(call));
   return tensor_value(KW_TRY(graph::im2col(call.graph(), x, spans)));
 }
 
-Result<Value> fold(Call& call) {
+Result<Value> image_of(Call& call) {
   NodeId x = KW_TRY(call.tensor("input"));
   graph::Shape extents = KW_TRY(call.sizes("output_size"));
   if (extents.size() == 1) extents.resize(2, extents[0]);
@@ -230,8 +230,8 @@ constexpr OpRow kConvRows[] = {
     {"torch.convolution",
      "input, weight, bias, stride, padding, dilation, transposed, output_padding, groups",
      convolution},
-    {"F.unfold", "input, kernel_size, dilation=1, padding=0, stride=1", unfold},
-    {"F.fold", "input, output_size, kernel_size, dilation=1, padding=0, stride=1", fold},
+    {"F.unfold", "input, kernel_size, dilation=1, padding=0, stride=1", columns_of},
+    {"F.fold", "input, output_size, kernel_size, dilation=1, padding=0, stride=1", image_of},
 };
 
 }  // namespace

@@ -22,21 +22,21 @@ Result<Value> pad_around(Call& call) {
   return tensor_value(KW_TRY(graph::pad(call.graph(), x, sides, Mode, value)));
 }
 
-constexpr char kPad[] = "input, *, padding";
+constexpr char kSides[] = "input, *, padding";
 
 constexpr OpRow kPadRows[] = {
-    {"aten.nn.zero_pad1d", kPad, pad_around<1, graph::PadMode::Constant>},
-    {"aten.nn.zero_pad2d", kPad, pad_around<2, graph::PadMode::Constant>},
-    {"aten.nn.zero_pad3d", kPad, pad_around<3, graph::PadMode::Constant>},
-    {"aten.nn.reflection_pad1d", kPad, pad_around<1, graph::PadMode::Reflect>},
-    {"aten.nn.reflection_pad2d", kPad, pad_around<2, graph::PadMode::Reflect>},
-    {"aten.nn.reflection_pad3d", kPad, pad_around<3, graph::PadMode::Reflect>},
-    {"aten.nn.replication_pad1d", kPad, pad_around<1, graph::PadMode::Replicate>},
-    {"aten.nn.replication_pad2d", kPad, pad_around<2, graph::PadMode::Replicate>},
-    {"aten.nn.replication_pad3d", kPad, pad_around<3, graph::PadMode::Replicate>},
-    {"aten.nn.circular_pad1d", kPad, pad_around<1, graph::PadMode::Circular>},
-    {"aten.nn.circular_pad2d", kPad, pad_around<2, graph::PadMode::Circular>},
-    {"aten.nn.circular_pad3d", kPad, pad_around<3, graph::PadMode::Circular>},
+    {"aten.nn.zero_pad1d", kSides, pad_around<1, graph::PadMode::Constant>},
+    {"aten.nn.zero_pad2d", kSides, pad_around<2, graph::PadMode::Constant>},
+    {"aten.nn.zero_pad3d", kSides, pad_around<3, graph::PadMode::Constant>},
+    {"aten.nn.reflection_pad1d", kSides, pad_around<1, graph::PadMode::Reflect>},
+    {"aten.nn.reflection_pad2d", kSides, pad_around<2, graph::PadMode::Reflect>},
+    {"aten.nn.reflection_pad3d", kSides, pad_around<3, graph::PadMode::Reflect>},
+    {"aten.nn.replication_pad1d", kSides, pad_around<1, graph::PadMode::Replicate>},
+    {"aten.nn.replication_pad2d", kSides, pad_around<2, graph::PadMode::Replicate>},
+    {"aten.nn.replication_pad3d", kSides, pad_around<3, graph::PadMode::Replicate>},
+    {"aten.nn.circular_pad1d", kSides, pad_around<1, graph::PadMode::Circular>},
+    {"aten.nn.circular_pad2d", kSides, pad_around<2, graph::PadMode::Circular>},
+    {"aten.nn.circular_pad3d", kSides, pad_around<3, graph::PadMode::Circular>},
     {"aten.nn.constant_pad1d", "input, *, padding, value", pad_around<1, graph::PadMode::Constant>},
     {"aten.nn.constant_pad2d", "input, *, padding, value", pad_around<2, graph::PadMode::Constant>},
     {"aten.nn.constant_pad3d", "input, *, padding, value", pad_around<3, graph::PadMode::Constant>},

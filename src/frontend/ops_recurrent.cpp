@@ -20,7 +20,7 @@ enum class Cell : uint8_t { Tanh, Relu, Lstm, Gru };
 int64_t gates_of(Cell cell) { return cell == Cell::Lstm ? 4 : cell == Cell::Gru ? 3 : 1; }
 
 // What a step starts from; the second one is an LSTM's alone.
-struct State {
+struct CellState {
   NodeId hidden = -1, cell = -1;
 };
 
@@ -40,7 +40,8 @@ Result<Weights> weights_of(Call& call) {
 }
 
 // One step: `from_input` is the input's part of every gate. The gates are one kernel.
-Result<State> step(Call& call, Cell kind, NodeId from_input, const Weights& w, const State& old) {
+Result<CellState> step(Call& call, Cell kind, NodeId from_input, const Weights& w,
+                       const CellState& old) {
   graph::Builder& g = call.graph();
   const NodeId from_state = KW_TRY(graph::linear(g, old.hidden, w.state, w.state_bias));
   const std::vector<NodeId> left = KW_TRY(graph::chunk(g, from_input, gates_of(kind), -1));
@@ -49,7 +50,7 @@ Result<State> step(Call& call, Cell kind, NodeId from_input, const Weights& w, c
   const auto in = [&](size_t i) { return wide(f.node(left[i])); };
   const auto state = [&](size_t i) { return wide(f.node(right[i])); };
   const tensor::DType type = g.dtype(from_input);
-  State next;
+  CellState next;
   if (kind == Cell::Lstm) {
     // Input, forget, cell and output gate.
     const Term kept = sigmoid(in(1) + state(1)) * wide(f.node(old.cell));
@@ -70,9 +71,9 @@ Result<State> step(Call& call, Cell kind, NodeId from_input, const Weights& w, c
 }
 
 // hx= as given, or zeros of that shape.
-Result<State> state_of(Call& call, Cell kind, const graph::Shape& shape, tensor::DType type) {
+Result<CellState> state_of(Call& call, Cell kind, const graph::Shape& shape, tensor::DType type) {
   const Value& given = call["hx"];
-  State state;
+  CellState state;
   if (given.is_none()) {
     state.hidden = KW_TRY(filled(call.graph(), shape, type, graph::Operand::of(0.0)));
     state.cell = state.hidden;
@@ -105,9 +106,9 @@ Result<Value> one_step(Call& call, Cell kind) {
   }
   graph::Shape shape = g[x].shape;
   shape.back() = g.extent(w.state, 1);
-  const State old = KW_TRY(state_of(call, kind, shape, g.dtype(x)));
+  const CellState old = KW_TRY(state_of(call, kind, shape, g.dtype(x)));
   const NodeId from_input = KW_TRY(graph::linear(g, x, w.input, w.input_bias));
-  const State next = KW_TRY(step(call, kind, from_input, w, old));
+  const CellState next = KW_TRY(step(call, kind, from_input, w, old));
   if (kind == Cell::Lstm) return tensor_tuple({next.hidden, next.cell});
   return tensor_value(next.hidden);
 }
@@ -155,7 +156,7 @@ Result<Value> sequence(Call& call, Cell kind) {
   graph::Shape shape = g[x].shape;
   shape[0] = Dim(1);
   shape.back() = g.extent(w.state, 1);
-  State state = KW_TRY(state_of(call, kind, shape, g.dtype(x)));
+  CellState state = KW_TRY(state_of(call, kind, shape, g.dtype(x)));
   state.hidden = KW_TRY(graph::squeeze(g, state.hidden, {0}));
   if (kind == Cell::Lstm) state.cell = KW_TRY(graph::squeeze(g, state.cell, {0}));
   const NodeId all = KW_TRY(graph::linear(g, x, w.input, w.input_bias));
