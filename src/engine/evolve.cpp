@@ -10,7 +10,6 @@
 #include "evolve/compare.h"
 #include "evolve/ensemble.h"
 #include "soft/scoreboard.h"
-#include "soft/scoreboard.h"
 #include "store/run.h"
 
 namespace kw::engine {
@@ -125,8 +124,6 @@ std::string evolution_text(const Json& evolution, bool markdown) {
     asked += "\n";
   }
   if (!asked.empty()) out += title("operators and models") + asked;
-  if (const std::string readers = soft::scoreboard_text(evolution["readers"]); !readers.empty())
-    out += title("readers against the judge") + (markdown ? "```\n" + readers + "```\n" : readers);
   if (const std::string readers = soft::scoreboard_text(evolution["readers"]); !readers.empty())
     out += title("readers against the judge") + (markdown ? "```\n" + readers + "```\n" : readers);
   if (evolution["unseen_shapes"].items().empty()) return out;
