@@ -121,7 +121,7 @@ bool is_unbounded(const Matrix& m, size_t k) {
          (m.jumps && std::isinf(m.j[k]));
 }
 
-void mark_unbounded(const Matrix& m, const Packing& p, Factor& to) {
+void mark_unbounded(const Matrix& m, const Packing& p, PackedFactor& to) {
   to.unbounded.assign(static_cast<size_t>(p.lines), false);
   if (!m.tracks.a && !m.tracks.h && !m.jumps) return;
   const auto count = static_cast<int64_t>(m.t.size());
@@ -140,7 +140,7 @@ void mark_unbounded(const Matrix& m, const Packing& p, Factor& to) {
 }
 
 // What is zero for certain, as padding is, adds nothing and rounds nothing.
-void count_terms(const Matrix& m, const Packing& p, Factor& to) {
+void count_terms(const Matrix& m, const Packing& p, PackedFactor& to) {
   to.terms.assign(static_cast<size_t>(p.panels() * p.width), 0);
   double* terms = to.terms.data();
   const float* a = m.tracks.a ? m.a.data() : nullptr;
@@ -200,7 +200,8 @@ void read_matrix(const Program& program, std::span<Evaluator> evaluators, Region
   m.jumps = jumps;
 }
 
-void pack_factor(const Matrix& m, const FactorShape& shape, const FactorNeeds& needs, Factor& to) {
+void pack_factor(const Matrix& m, const FactorShape& shape, const FactorNeeds& needs,
+                 PackedFactor& to) {
   const Packing wide = packing_of(shape, kGemmColumns<double>);
   const Packing p = packing_of(shape, kGemmColumns<float>);
   const bool right = shape.side == Side::Right;

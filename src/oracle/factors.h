@@ -45,7 +45,7 @@ struct FactorNeeds {
 };
 
 /// For every element v with errors a, h and jump j.
-struct Factor {
+struct PackedFactor {
   Plane<double> value;
   Plane<float> narrow;
   Plane<float> magnitude;       // |v|
@@ -67,6 +67,6 @@ struct FactorShape {
   int threads = 1;
 };
 void pack_factor(const Matrix& matrix, const FactorShape& shape, const FactorNeeds& needs,
-                 Factor& to);
+                 PackedFactor& to);
 
 }  // namespace kw::oracle

@@ -46,7 +46,7 @@ struct FactorSource {
 
   Program program;
   FactorShape shape;
-  std::vector<Factor> kept;  // all that differ, where they are few
+  std::vector<PackedFactor> kept;  // all that differ, where they are few
   std::vector<Evaluator> evaluators;
   FactorNeeds needs;
 };
@@ -54,15 +54,15 @@ struct FactorSource {
 // What one worker packs again and again.
 struct Scratch {
   Matrix left, right;
-  Factor left_factor, right_factor;
+  PackedFactor left_factor, right_factor;
 };
 
 using Pairs = std::vector<std::pair<const Plane<float>*, const Plane<float>*>>;
 
 /// Everything about one matrix of the batch that the blocks need.
 struct Job {
-  const Factor& left;
-  const Factor& right;
+  const PackedFactor& left;
+  const PackedFactor& right;
   int64_t batch, first, columns;             // which part of the result
   Pairs size, errors, squares, tf32, jumps;  // planes to multiply and add up
 };
@@ -110,7 +110,7 @@ class Product {
     parallel_for(outer, batches, [&](int worker, int64_t batch) {
       if (out_.tracks.integer) return multiply_integers(batch, worker, inner);
       Scratch& mine = scratch_[static_cast<size_t>(worker)];
-      const Factor& left = factor(left_, batch, worker, inner, mine.left, mine.left_factor);
+      const PackedFactor& left = factor(left_, batch, worker, inner, mine.left, mine.left_factor);
       multiply_matrix(left, batch, worker, inner);
     });
   }
@@ -133,7 +133,7 @@ class Product {
                 {batch * matrix, 1, matrix, matrix}, to);
   }
 
-  static void pack(const FactorSource& operand, const Matrix& from, int threads, Factor& to) {
+  static void pack(const FactorSource& operand, const Matrix& from, int threads, PackedFactor& to) {
     FactorShape shape = operand.shape;
     shape.threads = threads;
     pack_factor(from, shape, operand.needs, to);
@@ -141,9 +141,9 @@ class Product {
 
   // All columns of one matrix: at once where the right factor is packed, else block by block, by
   // several workers where there are enough blocks.
-  void multiply_matrix(const Factor& left, int64_t batch, int worker, int inner) {
+  void multiply_matrix(const PackedFactor& left, int64_t batch, int worker, int inner) {
     if (right_.keeps()) {
-      const Factor& right = right_.kept[static_cast<size_t>(batch) % right_.kept.size()];
+      const PackedFactor& right = right_.kept[static_cast<size_t>(batch) % right_.kept.size()];
       return multiply(job_of(left, right, batch, 0, n_), inner);
     }
     const int64_t wanted = std::max(kLeastColumns, kBlockElements / std::max<int64_t>(k_, 1));
@@ -156,8 +156,8 @@ class Product {
     });
   }
 
-  void multiply_block(const Factor& left, int64_t batch, int64_t first, int64_t columns, int worker,
-                      int threads) {
+  void multiply_block(const PackedFactor& left, int64_t batch, int64_t first, int64_t columns,
+                      int worker, int threads) {
     Scratch& mine = scratch_[static_cast<size_t>(worker)];
     read_matrix(right_.program, evaluators(right_, worker, threads),
                 {batch * k_ * n_ + first, k_, columns, n_}, mine.right);
@@ -172,8 +172,8 @@ class Product {
     }
   }
 
-  static const Factor& factor(FactorSource& operand, int64_t batch, int worker, int inner,
-                              Matrix& scratch, Factor& to) {
+  static const PackedFactor& factor(FactorSource& operand, int64_t batch, int worker, int inner,
+                                    Matrix& scratch, PackedFactor& to) {
     if (operand.keeps()) return operand.kept[static_cast<size_t>(batch) % operand.kept.size()];
     read(operand, batch, worker, inner, scratch);
     pack(operand, scratch, inner, to);
@@ -202,7 +202,7 @@ class Product {
     }
   }
 
-  Job job_of(const Factor& a, const Factor& b, int64_t batch, int64_t first,
+  Job job_of(const PackedFactor& a, const PackedFactor& b, int64_t batch, int64_t first,
              int64_t columns) const {
     Job job{a, b, batch, first, columns, {}, {}, {}, {}, {}};
     const Tracks left = left_.program.tracks, right = right_.program.tracks;
