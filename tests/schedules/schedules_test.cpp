@@ -15,7 +15,7 @@
 namespace kw::codegen_tests {
 namespace {
 
-constexpr size_t kMostLines = 100;    // of one kernel; products and split scans need most
+constexpr size_t kMostLines = 110;    // of one kernel; products read through windows need most
 constexpr size_t kMostColumns = 100;  // of device code
 constexpr size_t kMostCombinations = 64;
 
@@ -73,6 +73,12 @@ const std::vector<Case>& cases() {
       {"matmul_half", {"matmul_wmma", "matmul"}},
       {"linear", {"matmul_wmma", "matmul"}},
       {"bmm", {"matmul_wmma"}},
+      {"conv2d", {"matmul"}},
+      {"conv2d_half", {"matmul_wmma", "matmul"}},
+      {"conv2d_depthwise", {"taps", "matmul"}},
+      {"conv_transposed", {"matmul"}},
+      {"max_pool", {"taps", "lanes_per_row", "block_per_row"}},
+      {"avg_pool", {"taps"}},
       {"transpose", {"transpose"}},
       {"transpose_half", {"transpose"}},
       {"permute", {"transpose"}},
