@@ -31,7 +31,7 @@ def parse():
     parser.add_argument("--show", required=True)
     parser.add_argument("--suite", default=str(pathlib.Path(__file__).resolve().parent.parent / "suites/internal"))
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--mutants", type=int, default=3, help="bugs per base")
+    parser.add_argument("--mutants", type=int, default=4, help="bugs per base")
     parser.add_argument("--only", default="")
     parser.add_argument("out")
     return parser.parse_args()
@@ -100,7 +100,7 @@ def judge(options, task, texts):
             paths.append(pathlib.Path(folder) / f"{number:03d}.cu")
             paths[-1].write_text(text)
         done = subprocess.run([options.kernelwright, "verify", *map(str, paths), "--reference", str(task), "--device", "vgpu", "--target", "sm_90",
-                               "--seed", str(options.seed), "--cross-check", "never", "--timeout", "20", "--json"], capture_output=True, text=True)
+                               "--seed", str(options.seed), "--cross-check", "never", "--timeout", "60", "--json"], capture_output=True, text=True)
         report = json.loads(done.stdout)
         if "candidates" not in report:
             sys.exit(f"{task.name}: {done.stdout}{done.stderr}")
@@ -108,15 +108,16 @@ def judge(options, task, texts):
 
 
 def rows_of(options, picker, task):
-    """All rows of one task: the task, its bases, its entries."""
+    """The rows of one task (the task, its bases, its entries), and which mutations were picked for it."""
     rows = [{"task": task.name, "reference": (task / "reference.py").read_text()}]
-    modules = []
+    modules, names = [], []
     for number, design, text in designs(options, task):
         base = f"{task.name}.{number}"
         rows.append({"base": base, "task": task.name, "design": design, "text": text})
         modules.append((base, base, "", "design", text, text))
         picked = picker.pick(base, text, (BUG,), options.mutants) + picker.pick(base, text, (DEFENSIVE,), 1)
         picked += picker.pick(base, text, (HARMLESS,), 1) if number == 0 else []
+        names += [name for name, _, _ in picked]
         modules += [(f"{base}.{name}", base, name, kind, text, made) for name, kind, made in picked]
     for (entry, base, name, kind, text, made), candidate in zip(modules, judge(options, task, [m[5] for m in modules])):
         verdict = label(candidate)
@@ -124,7 +125,7 @@ def rows_of(options, picker, task):
             print(f"{entry}: left out, {candidate['verdict']}: {json.dumps(candidate)[:400]}", file=sys.stderr)
             continue
         rows.append({"entry": entry, "base": base, "kind": kind, **({"mutation": name, "edits": edits(text, made)} if name else {}), **verdict})
-    return rows
+    return {"task": task.name, "rows": rows, "picked": names}
 
 
 def main():
@@ -135,21 +136,20 @@ def main():
     if partial.exists():
         for line in partial.read_text().splitlines():
             record = json.loads(line)
-            done[record["task"]] = record["rows"]
+            done[record["task"]] = record
     tasks = sorted(path.parent for path in pathlib.Path(options.suite).glob("*/task.toml"))
     only = options.only.split(",") if options.only else [task.name for task in tasks]
     picker = Picker(options.seed)
     rows = [{"schema": SCHEMA, "seed": options.seed, "suite": pathlib.Path(options.suite).name, "judge": "compile, virtual GPU, gate on sm_90"}]
     for task in [task for task in tasks if task.name in only]:
         if task.name in done:
-            for row in done[task.name]:
-                if row.get("mutation"):
-                    picker.used[row["mutation"]] += 1
+            for name in done[task.name]["picked"]:
+                picker.used[name] += 1
         else:
             done[task.name] = rows_of(options, picker, task)
             with partial.open("a") as file:
-                file.write(json.dumps({"task": task.name, "rows": done[task.name]}) + "\n")
-        rows += done[task.name]
+                file.write(json.dumps(done[task.name]) + "\n")
+        rows += done[task.name]["rows"]
         print(f"{task.name}: {sum('entry' in row for row in rows)} entries so far", file=sys.stderr)
     out.write_text("".join(json.dumps(row, separators=(",", ":")) + "\n" for row in rows))
     partial.unlink(missing_ok=True)
