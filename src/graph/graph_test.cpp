@@ -151,6 +151,35 @@ const Break kBreaks[] = {
        g.nodes[2].attrs.starts = {0, 0};
      },
      "pad: dim 1 would be cut"},
+    // Node 0 is [B, D] of 4 x 6.
+    {"window_outside",
+     [](Graph& g) {
+       g.nodes[2] = {Op::Window, {0}, DType::Fp32, {4, 3, 3}, {}, "", 0, 0};
+       g.nodes[2].attrs.dims = {1};
+       g.nodes[2].attrs.steps = {2, 1};
+     },
+     "windows reach outside of the 6 elements of dim 1"},
+    {"window_steps",
+     [](Graph& g) {
+       g.nodes[2] = {Op::Window, {0}, DType::Fp32, {4, 2, 3}, {}, "", 0, 0};
+       g.nodes[2].attrs.dims = {1};
+       g.nodes[2].attrs.steps = {2, 0};
+     },
+     "steps must be positive"},
+    {"window_rank",
+     [](Graph& g) {
+       g.nodes[2] = {Op::Window, {0}, DType::Fp32, {4, 2}, {}, "", 0, 0};
+       g.nodes[2].attrs.dims = {1};
+       g.nodes[2].attrs.steps = {2, 1};
+     },
+     "window: "},
+    {"fold_outside",
+     [](Graph& g) {
+       g.nodes[2] = {Op::Fold, {0}, DType::Fp32, {8}, {}, "", 0, 0};
+       g.nodes[2].attrs.dims = {0};
+       g.nodes[2].attrs.steps = {1, 1};
+     },
+     "windows reach outside of the 8 elements of dim 0"},
     {"concat_nothing",
      [](Graph& g) {
        g.nodes[2] = {Op::Concat, {}, DType::Fp32, {4, 6}, {}, "", 0, 0};

@@ -7,6 +7,7 @@
 
 #include "graph/builder.h"
 #include "graph/compose_norm.h"
+#include "graph/compose_pool.h"
 #include "graph/compose_reduce.h"
 #include "tensor/convert.h"
 
@@ -105,6 +106,30 @@ INSTANTIATE_TEST_SUITE_P(
                     },
                     {},
                     {"permute B", "split B"}},
+        RelationRow{"MaxPool",
+                    [](Builder& b, NodeId x, NodeId) {
+                      return graph::max_pool(b, x, {{3}, {2}, {1}, {1}});
+                    },
+                    {"permute B", "split B", "scale x 1.00", "shift x 1.00"},
+                    {"permute D", "split D", "linear x"}},
+        RelationRow{"MeanPool",
+                    [](Builder& b, NodeId x, NodeId) {
+                      return graph::avg_pool(b, x, {{3}, {2}, {1}, {1}}, {});
+                    },
+                    {"permute B", "split B", "scale x 1.00", "linear x"},
+                    {"permute D", "split D", "shift x 1.00"}},
+        RelationRow{"Fold",
+                    [](Builder& b, NodeId x, NodeId) -> Result<NodeId> {
+                      graph::Node node;
+                      node.op = Op::Fold;
+                      node.inputs = {KW_TRY(b.reshape(x, {b.extent(x, 0), Dim(3), Dim(2)}))};
+                      node.shape = {b.extent(x, 0), Dim(4)};
+                      node.attrs.dims = {1};
+                      node.attrs.steps = {1, 1};
+                      return b.add(std::move(node));
+                    },
+                    {"permute B", "split B", "scale x 1.00", "linear x"},
+                    {"shift x 1.00", "shift x 2.00"}},
         RelationRow{"RowSum",
                     [](Builder& b, NodeId x, NodeId) { return graph::sum(b, x, {1}, false); },
                     {"permute B", "split B", "linear x", "scale x 1.00", "shift x 6.00"},
