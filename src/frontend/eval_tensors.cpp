@@ -267,6 +267,7 @@ Result<Value> Evaluator::call_tensor_method(const Tensor& self, const std::strin
   if (refused != refused_methods().end()) {
     const std::optional<Value> constant = KW_TRY(constant_of(self));
     if (name == "item" && constant) return *constant;
+    if (name == "backward") return input_error(own_task("Tensor.backward"));
     return input_error(refused->second
                            ? value_decides(fmt::format("Tensor.{}()", name))
                            : fmt::format("Tensor.{}() is not supported in a reference", name));

@@ -44,6 +44,13 @@ std::string unsupported_syntax(const std::string& kind) {
   return fmt::format("{}\n{}, {}", row->second.what, row->second.instead, kWayOut);
 }
 
+std::string own_task(std::string_view call) {
+  return fmt::format(
+      "{}() inside a reference is not supported\nwrite the forward alone: its gradients are a task "
+      "of their own, asked for with --backward",
+      call);
+}
+
 std::string too_many_steps(int64_t limit) {
   return fmt::format(
       "the reference does not end within {} steps\nloops are unrolled: use tensor operations for "

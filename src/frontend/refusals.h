@@ -15,6 +15,8 @@ inline constexpr const char* kContext = "a context";
 
 /// For a kind of ast node that is not evaluated.
 std::string unsupported_syntax(const std::string& kind);
+/// A reference that differentiates: its gradients are asked for in another way.
+std::string own_task(std::string_view call);
 std::string too_many_steps(int64_t limit);
 /// A tensor's value steers Python: `if x.sum() > 0`.
 std::string value_decides(std::string_view how);

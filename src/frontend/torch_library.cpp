@@ -234,6 +234,8 @@ Error unknown_library_call(const std::string& name) {
                       "keeps the shape, {}",
                       name, kWayOut));
   }
+  if (name == "torch.autograd.grad" || name == "torch.autograd.backward")
+    return input_error(own_task(name));
   if (root == "torch" || root == "F" || root == "Tensor")
     return input_error(unknown_function(name));
   return input_error(
