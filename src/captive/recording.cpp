@@ -165,6 +165,8 @@ class Reader {
       ++call().downloads;
     } else if (kind == "refuse" && whole.size() > 7) {
       call().refusals.emplace_back(whole.substr(7));
+    } else if (kind == "result") {
+      result();
     } else if (kind == "failed") {
       word();
       call().failures.emplace_back(word());
@@ -274,6 +276,35 @@ class Reader {
     Param param = relocate(std::move(bytes));
     if (param.pointers.empty()) good_ = false;
     return param;
+  }
+
+  /// Memory the call made and gave back takes the place of one of the task's tensors.
+  void result() {
+    const auto tensor = static_cast<int>(take_small() & 0xffff);
+    const uint64_t address = take(), bytes = take();
+    const auto home = memory_.find(address);
+    if (home == memory_.end()) return refuse("its result is a part of something else");
+    if (home->second.tensor >= 0) return refuse("its result is one of its inputs");
+    if (home->second.bytes != std::max<uint64_t>(bytes, 1))
+      return refuse("its result is a part of something else");
+    const auto at = scratch_of_.find(address);
+    if (at == scratch_of_.end()) return;  // nothing writes it: the judge will see
+    const int index = at->second;
+    for (Step& step : call().steps) {
+      for (Param& param : step.params) {
+        for (Pointer& pointer : param.pointers) {
+          if (pointer.scratch == index) {
+            pointer.scratch = -1;
+            pointer.tensor = tensor;
+          } else if (pointer.scratch > index) {
+            --pointer.scratch;
+          }
+        }
+      }
+    }
+    call().scratch.erase(call().scratch.begin() + index);
+    scratch_of_.erase(at);
+    for (auto& [other, number_of_it] : scratch_of_) number_of_it -= number_of_it > index ? 1 : 0;
   }
 
   void take_stream(Step& step) {

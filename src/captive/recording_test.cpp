@@ -126,6 +126,21 @@ TEST(Recording, AddressesThatAreGivenAgainMeanWhatTheyMeanNow) {
   EXPECT_EQ(last.scratch, (std::vector<uint64_t>{2048}));
 }
 
+TEST(Recording, WhatIsReturnedBecomesATensor) {
+  uint64_t next = kBase + (uint64_t{1} << 30);
+  const auto inside = [&](uint64_t x, uint64_t) {
+    const uint64_t a = next, b = next + (4 << 20);
+    next += 16 << 20;
+    return fmt::format("alloc {} 64\nalloc {} 4096\n", a, b) +
+           launch("p", {bytes(b + 8), bytes(a), bytes(x)}) + fmt::format("result 1 {} 4096\n", b);
+  };
+  const Outcome found = settled({recording(kBase, inside)});
+  ASSERT_TRUE(found.good) << found.refused;
+  EXPECT_EQ(found.call.scratch, (std::vector<uint64_t>{64}));
+  EXPECT_EQ(found.call.steps[0].params[0].pointers, (std::vector<Pointer>{{0, 1, -1, 8}}));
+  EXPECT_EQ(found.call.steps[0].params[1].pointers, (std::vector<Pointer>{{0, -1, 0, 0}}));
+}
+
 struct Refused {
   const char* name;
   std::string (*inside)(int call, uint64_t x, uint64_t y);
@@ -187,6 +202,16 @@ INSTANTIATE_TEST_SUITE_P(
                   return std::string("host 4096 64\n") + launch("k", {bytes(x), bytes(4100)});
                 },
                 "given host memory"},
+        Refused{"returns its input",
+                [](int, uint64_t x, uint64_t y) {
+                  return plain(x, y) + fmt::format("result 1 {} 4096\n", x);
+                },
+                "one of its inputs"},
+        Refused{"returns a part",
+                [](int, uint64_t x, uint64_t y) {
+                  return plain(x, y) + fmt::format("result 1 {} 16\n", x + 32);
+                },
+                "a part of something else"},
         Refused{"pointer table",
                 [](int, uint64_t x, uint64_t y) {
                   return fmt::format("upload {} {} 0\n", y, bytes(x));

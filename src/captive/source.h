@@ -2,11 +2,20 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 namespace kw::captive {
 
 /// The file with what makes its launcher callable behind it; its own lines keep their numbers.
 std::string with_trampoline(const std::string& text, const std::string& file_name,
                             const std::string& launcher);
+
+/// Headers that stand in for PyTorch's, by their paths; each says the same.
+struct ShimHeader {
+  std::string path, text;
+};
+std::vector<ShimHeader> torch_headers();
+/// Whether a file asks for them.
+bool wants_torch(const std::string& text);
 
 }  // namespace kw::captive

@@ -66,10 +66,38 @@ extern "C" cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* kw_found,
 }
 #endif
 
+template <typename KwType>
+struct KwArgument {
+  static KwType& get(void* kw_from) { return *static_cast<KwType*>(kw_from); }
+};
+template <typename KwType>
+void kw_take(const KwType&) {}
+#ifdef KW_TORCH
+template <>
+struct KwArgument<at::Tensor> {
+  static at::Tensor get(void* kw_from) { return static_cast<KwTensorArgument*>(kw_from)->tensor(); }
+};
+template <>
+struct KwArgument<std::optional<at::Tensor>> {
+  static std::optional<at::Tensor> get(void* kw_from) { return KwArgument<at::Tensor>::get(kw_from); }
+};
+inline void kw_take(const at::Tensor& kw_one) { kw_give(0, kw_one); }
+inline void kw_take(const std::vector<at::Tensor>& kw_all) {
+  for (std::size_t kw_i = 0; kw_i < kw_all.size(); ++kw_i) kw_give(static_cast<int>(kw_i), kw_all[kw_i]);
+}
+template <typename... KwTypes>
+void kw_take(const std::tuple<KwTypes...>& kw_all) {
+  int kw_i = 0;
+  std::apply([&](const auto&... kw_one) { (kw_give(kw_i++, kw_one), ...); }, kw_all);
+}
+#endif
 template <typename KwResult, typename... KwArgs, std::size_t... kKwI>
 void kw_apply(KwResult (*kw_launcher)(KwArgs...), void** kw_args, std::index_sequence<kKwI...>) {
   (void)kw_args;
-  kw_launcher(*static_cast<std::remove_cv_t<std::remove_reference_t<KwArgs>>*>(kw_args[kKwI])...);
+  if constexpr (std::is_void_v<KwResult>)
+    kw_launcher(KwArgument<std::remove_cv_t<std::remove_reference_t<KwArgs>>>::get(kw_args[kKwI])...);
+  else
+    kw_take(kw_launcher(KwArgument<std::remove_cv_t<std::remove_reference_t<KwArgs>>>::get(kw_args[kKwI])...));
 }
 template <typename KwResult, typename... KwArgs>
 void kw_call(KwResult (*kw_launcher)(KwArgs...), void** kw_args) {

@@ -93,11 +93,11 @@ void make_call(const Case& one, const std::vector<uint64_t>& addresses, Launcher
   std::vector<void*> pointers;
   for (const Argument& argument : one.arguments) {
     std::vector<uint64_t>& room = storage.emplace_back(argument.bytes.size() / 8 + 2);
-    if (argument.tensor >= 0)
-      room[0] = addresses.at(static_cast<size_t>(argument.tensor));
-    else
-      std::copy(argument.bytes.begin(), argument.bytes.end(),
-                reinterpret_cast<uint8_t*>(room.data()));
+    // What stands behind a tensor's address says its type and shape.
+    const size_t first = argument.tensor >= 0 ? 1 : 0;
+    if (argument.tensor >= 0) room[0] = addresses.at(static_cast<size_t>(argument.tensor));
+    std::copy(argument.bytes.begin(), argument.bytes.end(),
+              reinterpret_cast<uint8_t*>(room.data() + first));
   }
   for (std::vector<uint64_t>& room : storage) pointers.push_back(room.data());
   launcher(pointers.data());

@@ -10,6 +10,7 @@
 #include "arch/arch.h"
 #include "base/text.h"
 #include "captive/merge.h"
+#include "captive/source.h"
 #include "captive/worker.h"
 #include "engine/foreign_tier_abi.h"
 #include "engine/foreign_tier_build.h"
@@ -222,6 +223,9 @@ class Recorder {
     job.kernels = build_->kernels;
     job.attributes = attributes_of(request_.device, target_);
     job.memory_bytes = static_cast<uint64_t>(job.attributes.at(-2));
+    const auto output =
+        std::ranges::find(abi_.tensors, kernel::Role::Output, &captive::TensorLine::role);
+    job.attributes[-3] = output - abi_.tensors.begin();  // what is returned first
     for (const Shape& shape : shapes_)
       job.cases.push_back(KW_TRY(call_at(abi_, *request_.task, shape.graph, shape.dims)));
     return job;
@@ -341,7 +345,7 @@ bool is_foreign(const std::string& path, const std::string& text) {
   if (is_python(path)) return true;
   return path.ends_with(".cu") && !is_module_text(text) &&
          (text.find("<<<") != std::string::npos || text.find("cudaLaunch") != std::string::npos ||
-          text.find("extern \"C\"") != std::string::npos);
+          text.find("extern \"C\"") != std::string::npos || captive::wants_torch(text));
 }
 
 const char* trust_of(const std::string& module_text) {

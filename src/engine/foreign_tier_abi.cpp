@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <map>
 
 #include "base/text.h"
 #include "kernel/signature.h"
@@ -38,16 +39,18 @@ class Matcher {
     abi_.slots.resize(parameters_.size());
     for (size_t i = 0; i < parameters_.size(); ++i) {
       abi_.slots[i].type = parameters_[i].type;
-      if (parameters_[i].type.pointers == 1) by_name(i);
+      abi_.slots[i].torch = is_torch(parameters_[i].type);
+      returns_ = returns_ || abi_.slots[i].torch;
+      if (is_tensor(i)) by_name(i);
     }
     for (size_t i = 0; i < parameters_.size(); ++i) {
-      if (parameters_[i].type.pointers == 1 && abi_.slots[i].tensor < 0) KW_TRY(by_order(i));
+      if (is_tensor(i) && abi_.slots[i].tensor < 0) KW_TRY(by_order(i));
     }
     for (size_t i = 0; i < parameters_.size(); ++i) {
-      if (parameters_[i].type.pointers != 1) KW_TRY(number(i));
+      if (!is_tensor(i)) KW_TRY(number(i));
     }
     for (size_t i = 0; i < abi_.tensors.size(); ++i) {
-      if (!taken_[i] && abi_.tensors[i].role != kernel::Role::Input)
+      if (!taken_[i] && !returns_ && abi_.tensors[i].role != kernel::Role::Input)
         return input_error(
             fmt::format("no parameter of the launcher is the output '{}'", abi_.tensors[i].name));
     }
@@ -55,6 +58,13 @@ class Matcher {
   }
 
  private:
+  static bool is_torch(const foreign::CType& type) {
+    return type.pointers == 0 && type.base.find("Tensor") != std::string::npos;
+  }
+  bool is_tensor(size_t i) const {
+    return parameters_[i].type.pointers == 1 || abi_.slots[i].torch;
+  }
+
   void take(size_t parameter, size_t tensor) {
     abi_.slots[parameter].tensor = static_cast<int>(tensor);
     taken_[tensor] = true;
@@ -78,7 +88,7 @@ class Matcher {
       }
       return std::nullopt;
     };
-    std::optional<size_t> found = next(one.type.pointee_const);
+    std::optional<size_t> found = next(one.type.pointee_const || returns_);
     // Launchers often leave const out; outputs stand behind inputs.
     const size_t pointers_left = static_cast<size_t>(
         std::count_if(parameters_.begin() + static_cast<std::ptrdiff_t>(parameter),
@@ -152,7 +162,29 @@ class Matcher {
   const std::map<std::string, std::string>& numbers_;
   LauncherAbi abi_;
   std::vector<bool> taken_;
+  bool returns_ = false;  // results are returned, not written
 };
+
+/// Behind its address: type, rank and sizes, as the shim's KwTensorArgument has them.
+Result<std::vector<uint8_t>> shape_bytes(tensor::DType type, const std::vector<int64_t>& shape) {
+  static const std::map<tensor::DType, int64_t> kNumbers = {
+      {tensor::DType::Uint8, 0}, {tensor::DType::Int8, 1},  {tensor::DType::Int16, 2},
+      {tensor::DType::Int32, 3}, {tensor::DType::Int64, 4}, {tensor::DType::Fp16, 5},
+      {tensor::DType::Fp32, 6},  {tensor::DType::Fp64, 7},  {tensor::DType::Bool, 11},
+      {tensor::DType::Bf16, 15}};
+  const auto number = kNumbers.find(type);
+  if (number == kNumbers.end() || shape.size() > 8)
+    return input_error("a tensor that PyTorch's extensions cannot be given here");
+  std::vector<int64_t> words = {number->second, static_cast<int64_t>(shape.size())};
+  words.insert(words.end(), shape.begin(), shape.end());
+  words.resize(10, 0);
+  std::vector<uint8_t> bytes;
+  for (const int64_t word : words) {
+    for (int i = 0; i < 8; ++i)
+      bytes.push_back(static_cast<uint8_t>(static_cast<uint64_t>(word) >> (8 * i)));
+  }
+  return bytes;
+}
 
 uint64_t bytes_for(const std::vector<int64_t>& shape, tensor::DType type) {
   int64_t count = tensor::dtype_size(type);
@@ -203,6 +235,13 @@ Result<captive::Case> call_at(const LauncherAbi& abi, const task::Task& task,
   }
   for (const LauncherAbi::Slot& slot : abi.slots) {
     captive::Argument argument{slot.tensor, slot.bytes};
+    if (slot.torch) {
+      const captive::TensorLine& line = abi.tensors.at(static_cast<size_t>(slot.tensor));
+      const task::TensorSpec* spec = task.find_input(line.name);
+      if (spec == nullptr) return input_error("a torch extension that is given its output");
+      const std::vector<int64_t> shape = KW_TRY(task.shape_of(*spec, dims));
+      argument.bytes = KW_TRY(shape_bytes(spec->dtype, shape));
+    }
     if (!slot.dim.empty()) {
       const auto value = dims.find(slot.dim);
       if (value == dims.end()) return input_error("a shape without dim " + slot.dim);

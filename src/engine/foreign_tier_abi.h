@@ -22,6 +22,7 @@ struct LauncherAbi {
     std::string dim;             // this dim's value, or
     std::vector<uint8_t> bytes;  // these
     foreign::CType type;
+    bool torch = false;  // a tensor with its type and shape
   };
   std::vector<Slot> slots;  // parallel to the launcher's parameters
   std::vector<std::string> notes;

@@ -45,9 +45,20 @@ std::vector<std::string> command_for(const compile::FoundProgram& nvcc,
       "--keep",
       "--keep-dir",
       folder};
+  if (captive::wants_torch(request.text)) command.push_back("-I" + folder + "/shim");
   for (const std::string& include : request.include_folders) command.push_back("-I" + include);
   command.insert(command.end(), {"-o", folder + "/foreign.so", folder + "/" + kSource + ".cu"});
   return command;
+}
+
+Status write_torch_headers(const std::string& folder) {
+  for (const captive::ShimHeader& header : captive::torch_headers()) {
+    const std::filesystem::path path = std::filesystem::path(folder) / "shim" / header.path;
+    std::error_code failed;
+    std::filesystem::create_directories(path.parent_path(), failed);
+    KW_TRY(os::write_file(path.string(), header.text));
+  }
+  return Done{};
 }
 
 os::Allowed allowed_for(const compile::FoundProgram& nvcc, const ForeignBuildRequest& request,
@@ -117,6 +128,7 @@ Result<ForeignBuild> build_foreign(const ForeignBuildRequest& request) {
   KW_TRY(os::write_file(folder + "/" + kSource + ".cu",
                         captive::with_trampoline(request.text, compile::quotable(request.file_name),
                                                  request.launcher)));
+  if (captive::wants_torch(request.text)) KW_TRY(write_torch_headers(folder));
   const os::Allowed allowed = allowed_for(*tools.nvcc, request, folder);
   os::ProcessLimits limits;
   limits.timeout_seconds = request.timeout_seconds;

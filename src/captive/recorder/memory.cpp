@@ -67,6 +67,12 @@ KW_RECORDED uint64_t kw_record_tensor(int index, uint64_t bytes) {
   return address;
 }
 
+KW_RECORDED void kw_record_result(int index, const void* data, unsigned long bytes) {
+  constexpr int kFirstOutput = -3;
+  write_line("result " + std::to_string(kw_record_attribute(kFirstOutput) + index) + " " +
+             std::to_string(as_number(data)) + " " + std::to_string(bytes));
+}
+
 KW_RECORDED int cudaMalloc(void** to, size_t bytes) { return kw::recorder::allocate(to, bytes); }
 KW_RECORDED int cudaMallocAsync(void** to, size_t bytes, void*) {
   return kw::recorder::allocate(to, bytes);
