@@ -97,7 +97,7 @@ INSTANTIATE_TEST_SUITE_P(
              "axis-variation", true},
         Case{"AnyOfBools", "def f(x: 'bool[B, D]'):\n  return x.any(-1)\n", "", true},
         Case{"AllOfBools", "def f(x: 'bool[B, D]'):\n  return x.all(-1)\n", "", true},
-        Case{"NotFinite", "import torch\ndef f(x: 'fp32[N]'):\n  return torch.log(x)\n",
+        Case{"NotFinite", "import torch\ndef f(x: 'fp32[N]'):\n  return torch.log(-x * x - 1)\n",
              "finite-outputs", false},
         Case{"SoftmaxOfLongRows",
              "import torch\nB = 64\nD = 400000\n"
@@ -193,8 +193,8 @@ TEST_F(LintFolder, EveryTaskIsARow) {
             kEmptyLists + "}");
   EXPECT_EQ(rows(), (std::vector<std::string>{
                         "level1.1_Relu fine:",
-                        "level1.2_Zero degenerate: constant-output launch-bound output-range "
-                        "trivial-reduction",
+                        "level1.2_Zero degenerate: constant-output input-impact kill-rate "
+                        "output-range trivial-reduction",
                         "level1.3_Broken unreadable: unreadable",
                         "tasks.odd degenerate: config-contradiction config-duplicate",
                     }));

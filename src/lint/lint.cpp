@@ -21,6 +21,8 @@ namespace {
 // Below this a kernel's time is its launch: 2 us at 4 TB/s, half of what an empty launch takes.
 constexpr double kLaunchBytes = 8e6;
 constexpr double kLaunchFlops = 1e8;
+// A shape that cannot be cut may cost so many times what others may.
+constexpr double kMostTimes = 100;
 
 struct Rule {
   RuleInfo info;
@@ -81,6 +83,7 @@ Result<std::vector<Case>> draw(const task::Task& task, exec::Oracle& oracle, con
                                Report* report) {
   verify::ShapeLimits limits;
   limits.work = limits.large_work = options.work;
+  limits.most_work = kMostTimes * options.work;
   limits.derive = false;
   verify::ShapePlan plan = KW_TRY(verify::plan_shapes(task, limits));
   report->left_out = plan.left_out;

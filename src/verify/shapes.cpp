@@ -121,17 +121,14 @@ class Planner {
     while (limits_.cut && limits_.large_work > 0 && shape.work > limits_.large_work) {
       Dims smaller = shape.dims;
       if (!cut(&smaller, shape.graph, fixed)) break;
-      Result<graph::Graph> graph = task_.reference->trace(smaller);
-      if (!graph && graph.error().blame != Blame::Input) return std::move(graph).error();
-      if (!graph || !same_form(*graph, shape.graph)) {
-        for (const auto& [name, value] : smaller) {
-          if (value != shape.dims.at(name)) fixed.insert(name);
-        }
-        continue;
+      const bool taken = KW_TRY(take(smaller, &shape));
+      if (taken) continue;
+      // Dims that must be equal (a square matrix) are cut together.
+      const bool both = KW_TRY(take(alike(shape.dims, smaller), &shape));
+      if (both) continue;
+      for (const auto& [name, value] : smaller) {
+        if (value != shape.dims.at(name)) fixed.insert(name);
       }
-      shape.dims = std::move(smaller);
-      shape.graph = std::move(graph).value();
-      shape.work = work_of(shape.graph);
     }
     if (limits_.most_work > 0 && shape.work > limits_.most_work) {
       plan_.left_out.push_back(
@@ -141,6 +138,31 @@ class Planner {
     if (shape.dims != dims) shape.why += fmt::format(", {} cut down", task::dims_text(dims));
     add(std::move(shape));
     return Done{};
+  }
+
+  // The shape at other dims, if the reference takes them and it keeps its form.
+  Result<bool> take(const Dims& dims, ShapeCase* shape) const {
+    Result<graph::Graph> graph = task_.reference->trace(dims);
+    if (!graph && graph.error().blame != Blame::Input) return std::move(graph).error();
+    if (!graph || !same_form(*graph, shape->graph)) return false;
+    shape->dims = dims;
+    shape->graph = std::move(graph).value();
+    shape->work = work_of(shape->graph);
+    return true;
+  }
+
+  // What was done to one dim, done to all of its extent.
+  Dims alike(const Dims& before, const Dims& after) const {
+    Dims dims = after;
+    for (const auto& [name, value] : after) {
+      if (value == before.at(name)) continue;
+      for (auto& [other, extent] : dims) {
+        const auto range = task_.dims.find(other);
+        if (extent == before.at(name) && range != task_.dims.end())
+          extent = adjust(value, range->second);
+      }
+    }
+    return dims;
   }
 
   // Halves the largest dim that only repeats work; then the largest of those that results lie along
