@@ -153,4 +153,14 @@ TEST(Exit, CodesFollowBlame) {
   EXPECT_EQ(exit_code(Blame::Bug), 70);
 }
 
+TEST(Backward, IsAFunctionsName) {
+  EXPECT_EQ(parsed("describe", {"x.py", "--backward"}).one("--function"), "backward");
+  EXPECT_EQ(parsed("lint", {"x.py", "--function", "f", "--backward"}).one("--function"),
+            "f.backward");
+  EXPECT_EQ(parsed("synthesize", {"--reference", "x.py:f", "--backward"}).one("--reference"),
+            "x.py:f.backward");
+  EXPECT_FALSE(parsed("describe", {"x.py", "--backward"}).has("--backward"));
+  EXPECT_NE(refusal("sass", {"x.cu", "--backward"}), "");
+}
+
 }  // namespace kw::cli

@@ -43,49 +43,52 @@ constexpr OptionRow kCheckOptions[] = {
     {"--timeout", Takes::One},
 };
 constexpr OptionRow kImportOptions[] = {
-    {"--reference", Takes::One}, {"--function", Takes::One}, {"--launcher", Takes::One},
-    {"--input", Takes::Many},    {"--dim", Takes::Many},     {"--dims", Takes::One},
+    {"--reference", Takes::One}, {"--function", Takes::One},
+    {"--launcher", Takes::One},  {"--input", Takes::Many},
+    {"--dim", Takes::Many},      {"--dims", Takes::One},
     {"--out", Takes::One},       {"--zero-outputs", Takes::Nothing},
 };
 constexpr OptionRow kVerifyOptions[] = {
-    {"--reference", Takes::One},   {"--function", Takes::One}, {"--input", Takes::Many},
-    {"--dim", Takes::Many},        {"--dims", Takes::One},     {"--tune", Takes::Many},
-    {"--device", Takes::One},      {"--target", Takes::One},   {"--compiler", Takes::One},
-    {"--family", Takes::One},      {"--seed", Takes::One},     {"--kill-rate", Takes::Nothing},
-    {"--explain", Takes::Nothing}, {"--threads", Takes::One},  {"--timeout", Takes::One},
-    {"--cross-check", Takes::One}, {"--include", Takes::Many}, {"--launcher", Takes::One},
+    {"--reference", Takes::One},     {"--function", Takes::One},    {"--backward", Takes::Nothing},
+    {"--input", Takes::Many},        {"--dim", Takes::Many},        {"--dims", Takes::One},
+    {"--tune", Takes::Many},         {"--device", Takes::One},      {"--target", Takes::One},
+    {"--compiler", Takes::One},      {"--family", Takes::One},      {"--seed", Takes::One},
+    {"--kill-rate", Takes::Nothing}, {"--explain", Takes::Nothing}, {"--threads", Takes::One},
+    {"--timeout", Takes::One},       {"--cross-check", Takes::One}, {"--include", Takes::Many},
+    {"--launcher", Takes::One},
 };
 constexpr OptionRow kLintOptions[] = {
-    {"--function", Takes::One}, {"--input", Takes::Many}, {"--dim", Takes::Many},
-    {"--dims", Takes::One},     {"--seeds", Takes::One},  {"--sarif", Takes::One},
-    {"--threads", Takes::One},  {"--seconds", Takes::One},
+    {"--function", Takes::One}, {"--backward", Takes::Nothing}, {"--input", Takes::Many},
+    {"--dim", Takes::Many},     {"--dims", Takes::One},         {"--seeds", Takes::One},
+    {"--sarif", Takes::One},    {"--threads", Takes::One},      {"--seconds", Takes::One},
 };
 constexpr OptionRow kDescribeOptions[] = {{"--function", Takes::One},
+                                          {"--backward", Takes::Nothing},
                                           {"--input", Takes::Many},
                                           {"--dim", Takes::Many},
                                           {"--dims", Takes::One}};
 constexpr OptionRow kBenchOptions[] = {
-    {"--reference", Takes::One}, {"--function", Takes::One},  {"--input", Takes::Many},
-    {"--versus", Takes::Many},   {"--quick", Takes::Nothing}, {"--dim", Takes::Many},
-    {"--dims", Takes::One},      {"--tune", Takes::Many},     {"--seed", Takes::One},
-    {"--device", Takes::One},    {"--target", Takes::One},    {"--compiler", Takes::One},
-    {"--threads", Takes::One},   {"--timeout", Takes::One},   {"--cross-check", Takes::One},
-    {"--include", Takes::Many},  {"--launcher", Takes::One},
-};
-constexpr OptionRow kCompareOptions[] = {
-    {"--reference", Takes::One},   {"--function", Takes::One}, {"--input", Takes::Many},
-    {"--quick", Takes::Nothing},   {"--dim", Takes::Many},     {"--dims", Takes::One},
-    {"--tune", Takes::Many},       {"--scalar", Takes::Many},  {"--absent", Takes::Many},
+    {"--reference", Takes::One},   {"--function", Takes::One}, {"--backward", Takes::Nothing},
+    {"--input", Takes::Many},      {"--versus", Takes::Many},  {"--quick", Takes::Nothing},
+    {"--dim", Takes::Many},        {"--dims", Takes::One},     {"--tune", Takes::Many},
     {"--seed", Takes::One},        {"--device", Takes::One},   {"--target", Takes::One},
     {"--compiler", Takes::One},    {"--threads", Takes::One},  {"--timeout", Takes::One},
-    {"--cross-check", Takes::One},
+    {"--cross-check", Takes::One}, {"--include", Takes::Many}, {"--launcher", Takes::One},
+};
+constexpr OptionRow kCompareOptions[] = {
+    {"--reference", Takes::One}, {"--function", Takes::One},    {"--backward", Takes::Nothing},
+    {"--input", Takes::Many},    {"--quick", Takes::Nothing},   {"--dim", Takes::Many},
+    {"--dims", Takes::One},      {"--tune", Takes::Many},       {"--scalar", Takes::Many},
+    {"--absent", Takes::Many},   {"--seed", Takes::One},        {"--device", Takes::One},
+    {"--target", Takes::One},    {"--compiler", Takes::One},    {"--threads", Takes::One},
+    {"--timeout", Takes::One},   {"--cross-check", Takes::One},
 };
 constexpr OptionRow kProfileOptions[] = {
-    {"--reference", Takes::One}, {"--function", Takes::One}, {"--input", Takes::Many},
-    {"--dim", Takes::Many},      {"--dims", Takes::One},     {"--tune", Takes::Many},
-    {"--ncu", Takes::One},       {"--report", Takes::One},   {"--profiler-time", Takes::One},
-    {"--device", Takes::One},    {"--target", Takes::One},   {"--compiler", Takes::One},
-    {"--threads", Takes::One},   {"--timeout", Takes::One},
+    {"--reference", Takes::One},     {"--function", Takes::One}, {"--backward", Takes::Nothing},
+    {"--input", Takes::Many},        {"--dim", Takes::Many},     {"--dims", Takes::One},
+    {"--tune", Takes::Many},         {"--ncu", Takes::One},      {"--report", Takes::One},
+    {"--profiler-time", Takes::One}, {"--device", Takes::One},   {"--target", Takes::One},
+    {"--compiler", Takes::One},      {"--threads", Takes::One},  {"--timeout", Takes::One},
 };
 constexpr OptionRow kSassOptions[] = {
     {"--function", Takes::One}, {"--against", Takes::One},  {"--method", Takes::One},
@@ -98,6 +101,7 @@ constexpr OptionRow kOptimizeOptions[] = {
     {"--ref", Takes::One},
     {"--baseline", Takes::One},
     {"--function", Takes::One},
+    {"--backward", Takes::Nothing},
     {"--input", Takes::Many},
     {"--dim", Takes::Many},
     {"--dims", Takes::One},
@@ -136,6 +140,7 @@ constexpr OptionRow kOptimizeOptions[] = {
 constexpr OptionRow kSynthesizeOptions[] = {
     {"--reference", Takes::One},
     {"--function", Takes::One},
+    {"--backward", Takes::Nothing},
     {"--prompt", Takes::One},
     {"--prompt-file", Takes::One},
     {"--input", Takes::Many},
@@ -172,6 +177,7 @@ constexpr OptionRow kSynthesizeOptions[] = {
 };
 constexpr OptionRow kEvolveOptions[] = {
     {"--function", Takes::One},
+    {"--backward", Takes::Nothing},
     {"--input", Takes::Many},
     {"--dim", Takes::Many},
     {"--dims", Takes::One},

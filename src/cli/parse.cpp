@@ -12,15 +12,9 @@ namespace kw::cli {
 
 namespace {
 
-/// Every command that takes a function of a reference takes its backward, too.
-constexpr OptionRow kBackward{"--backward", Takes::Nothing};
-
 std::vector<std::string> option_names(const Command& command) {
   std::vector<std::string> names = {"--json", "--help"};
-  for (const OptionRow& row : command.options) {
-    names.emplace_back(row.name);
-    if (names.back() == "--function") names.emplace_back(kBackward.name);
-  }
+  for (const OptionRow& row : command.options) names.emplace_back(row.name);
   return names;
 }
 
@@ -32,14 +26,7 @@ bool looks_like_option(const std::string& word) {
   return word.size() >= 2 && word[0] == '-' && !parse_double(word);
 }
 
-bool takes_function(const Command& command) {
-  return std::ranges::any_of(command.options, [](const OptionRow& one) {
-    return std::string_view(one.name) == "--function";
-  });
-}
-
 const OptionRow* find_option(const Command& command, const std::string& name) {
-  if (name == kBackward.name && takes_function(command)) return &kBackward;
   const auto row =
       std::ranges::find_if(command.options, [&](const OptionRow& one) { return name == one.name; });
   return row == command.options.end() ? nullptr : &*row;
@@ -163,8 +150,6 @@ Result<Args> parse_args(const Command& command, const std::vector<std::string>& 
   app.set_help_flag();
   bool json = false;
   app.add_flag("--json", json);
-  bool backward = false;
-  if (takes_function(command)) app.add_flag(kBackward.name, backward);
   std::map<std::string, bool> flags;
   std::map<std::string, std::vector<std::string>> values;
   for (const OptionRow& row : command.options) {
@@ -190,7 +175,7 @@ Result<Args> parse_args(const Command& command, const std::vector<std::string>& 
     if (!given.empty()) args.values[name] = std::move(given);
   }
   KW_TRY(check_positionals(command, args.positionals));
-  if (backward) name_backward(args);
+  if (args.flags.erase("--backward") > 0) name_backward(args);
   return args;
 }
 
