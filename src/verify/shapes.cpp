@@ -313,7 +313,8 @@ class Planner {
     // "squeeze()" drops whatever extent happens to be 1: no kernel is meant to follow.
     if (!plan_.cases.empty() && !same_form(*graph, plan_.cases.front().graph)) {
       plan_.left_out.push_back(
-          fmt::format("{}: the inputs or outputs are others there", task::dims_text(dims)));
+          fmt::format("{}: the inputs are others or the outputs have another rank or dtype there",
+                      task::dims_text(dims)));
       return Done{};
     }
     ShapeCase shape{dims, why, false, false, std::move(graph).value(), 0};

@@ -111,6 +111,43 @@ TEST(Shapes, WhatResultsLieAlongIsCutLast) {
   EXPECT_EQ(cut->dims.at("D"), 128) << "the inputs' rows";
 }
 
+TEST(Shapes, DimsThatMustBeEqualAreCutTogether) {
+  struct Square : FakeReference {
+    Result<graph::Graph> trace(const task::Dims& dims) const override {
+      if (dims.at("B") != dims.at("D")) return input_error("not square");
+      return FakeReference::trace(dims);
+    }
+  };
+  task::Task task = fake_task();
+  task.correctness_shapes = {{{"B", 8}, {"D", 8}}};
+  task.benchmark_shapes = {{{"B", 32768}, {"D", 32768}}};
+  task.reference = std::make_shared<Square>();
+  const auto plan = plan_shapes(task, virtual_limits());
+  ASSERT_TRUE(plan) << plan.error().message;
+  const auto cut = std::ranges::find_if(plan->cases, &ShapeCase::benchmark);
+  ASSERT_NE(cut, plan->cases.end());
+  EXPECT_EQ(cut->dims.at("B"), cut->dims.at("D"));
+  EXPECT_LT(cut->dims.at("B"), 32768);
+}
+
+TEST(Shapes, AShapeThatCannotBeCutIsLeftOut) {
+  struct Whole : FakeReference {
+    Result<graph::Graph> trace(const task::Dims& dims) const override {
+      if (dims.at("B") > 8 && dims.at("B") != 32768) return input_error("only whole");
+      return FakeReference::trace(dims);
+    }
+  };
+  task::Task task = fake_task();
+  task.dims["D"] = {32768, 32768, 1};
+  task.correctness_shapes = {{{"B", 1}, {"D", 32768}}};
+  task.benchmark_shapes = {{{"B", 32768}, {"D", 32768}}};
+  task.reference = std::make_shared<Whole>();
+  const auto plan = plan_shapes(task, virtual_limits());
+  ASSERT_TRUE(plan) << plan.error().message;
+  for (const ShapeCase& shape : plan->cases) EXPECT_LE(shape.dims.at("B"), 8);
+  EXPECT_FALSE(plan->left_out.empty());
+}
+
 TEST(Shapes, WhatTheReferenceRefusesIsListed) {
   struct EvenOnly : FakeReference {
     Result<graph::Graph> trace(const task::Dims& dims) const override {
