@@ -194,8 +194,11 @@ void keep_in_domain(task::Legal& legal, const Graph& graph, NodeId input) {
     const Relation of =
         node.inputs.empty() ? Relation::None : known[static_cast<size_t>(node.inputs[0])];
     const bool log = node.op == Op::Log || node.op == Op::Log2 || node.op == Op::Log10;
-    above_zero = above_zero || (log && of == Relation::Same);
-    below_one = below_one || (log && of == Relation::OneMinus) ||
+    // PyTorch looks at the targets of this loss, whatever the formula could do with others.
+    const bool target = of == Relation::Same && node.op == Op::Sub &&
+                        node.origin == "binary_cross_entropy" && is_one(graph, node.inputs[1]);
+    above_zero = above_zero || target || (log && of == Relation::Same);
+    below_one = below_one || target || (log && of == Relation::OneMinus) ||
                 (node.op == Op::Log1p && of == Relation::Negated);
   }
   if (above_zero && below_one) {
