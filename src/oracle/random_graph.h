@@ -84,7 +84,9 @@ class RandomGraph {
 
   void grow() {
     const size_t drawn = below(mix_ == Mix::Plain ? 8 : 12);
-    if (mix_ == Mix::Sliding && drawn >= 8) return slide(drawn);
+    const bool slides = mix_ == Mix::Sliding && drawn >= 8;
+    if (slides && drawn < 10) return drawn == 8 ? windows(any()) : folds(any());
+    if (slides) return drawn == 10 ? pools(any()) : product();
     switch (drawn) {
       case 0:
       case 1:
@@ -109,12 +111,6 @@ class RandomGraph {
       default:
         return product();
     }
-  }
-
-  void slide(size_t drawn) {
-    if (drawn == 8) return windows(any());
-    if (drawn == 9) return folds(any());
-    return drawn == 10 ? pools(any()) : product();
   }
 
   void unary() {
@@ -195,16 +191,18 @@ class RandomGraph {
     attrs.steps = {stride, dilation};
     return attrs;
   }
+  std::pair<int64_t, int64_t> sizes() {
+    const int64_t size = std::initializer_list<int64_t>{2, 5, 7}.begin()[below(3)];
+    return {size, 1 + static_cast<int64_t>(below(static_cast<size_t>(size)))};
+  }
   /// Of windows of `size` elements that fill a row of kCols when laid side by side.
   int64_t dilation_within(int64_t size, int64_t stride) {
     const int64_t room = kCols - 1 - (kCols / size - 1) * stride;
     return 1 + static_cast<int64_t>(below(static_cast<size_t>(room / (size - 1))));
   }
 
-  /// Windows along the row, joined with one another or across.
   void windows(Id x) {
-    const int64_t size = std::initializer_list<int64_t>{2, 5, 7}.begin()[below(3)];
-    const int64_t stride = 1 + static_cast<int64_t>(below(static_cast<size_t>(size)));
+    const auto [size, stride] = sizes();
     Id seen = g_.add(Op::Window, {x}, steps(1, stride, dilation_within(size, stride)),
                      {kRows, kCols / size, size});
     if (below(2) == 0) seen = g_.got(g_.builder.permute(seen, {0, 2, 1}));
@@ -214,8 +212,7 @@ class RandomGraph {
 
   void folds(Id from) {
     const Id x = g_.builder[from].dtype == DType::Bool ? g_.builder.cast(from, DType::Fp16) : from;
-    const int64_t size = std::initializer_list<int64_t>{2, 5, 7}.begin()[below(3)];
-    const int64_t stride = 1 + static_cast<int64_t>(below(static_cast<size_t>(size)));
+    const auto [size, stride] = sizes();
     Id parts = g_.got(g_.builder.reshape(x, {kRows, kCols / size, size}));
     if (below(2) == 0) {  // every row is one window of the whole
       parts = g_.got(g_.builder.reshape(x, {kRows, kCols / kRows, kRows}));
