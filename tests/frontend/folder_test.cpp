@@ -123,7 +123,8 @@ TEST_P(Folders, SayWhatIsWrong) {
 const BadToml kBad[] = {
     {"unknown_key", "nmae = \"a\"\n",
      "task.toml:1:1: unknown key 'nmae' in task.toml (did you mean 'name'?); known are: name, "
-     "reference, function, prompt, outputs, inputs, scalars, dims, shapes, precision"},
+     "reference, function, prompt, outputs, inputs, scalars, dims, shapes, precision, "
+     "backward, gradients"},
     {"unknown_input_key", "[inputs.x]\ndtype = \"fp32\"\nshap = [\"N\"]\n",
      "task.toml:3:1: unknown key 'shap' in [inputs.x] (did you mean 'shape'?); known are: dtype, "
      "shape, role, optional, written, low, high, below, min, max, permutation, positive, "
