@@ -14,7 +14,7 @@ std::string folder(const std::string& name) {
   return std::string(KW_REFERENCES_DIR) + "/rkb/" + name;
 }
 
-RkbFolder read(const std::string& name) {
+RkbFolder read_fixture(const std::string& name) {
   auto folder_read = read_rkb(folder(name), {});
   EXPECT_TRUE(folder_read) << folder_read.error().message;
   return folder_read ? std::move(folder_read).value() : RkbFolder{};
@@ -28,7 +28,7 @@ std::string text_of_problems(const RkbFolder& read) {
 }
 
 TEST(Rkb, ConfigurationsBecomeShapesOfOneTask) {
-  const RkbFolder norm = read("row_norm");
+  const RkbFolder norm = read_fixture("row_norm");
   EXPECT_EQ(text_of_problems(norm), "");
   ASSERT_EQ(norm.tasks.size(), 1U);  // init methods change values only, and those are drawn here
   const task::Task& task = norm.tasks[0];
@@ -52,7 +52,7 @@ TEST(Rkb, ConfigurationsBecomeShapesOfOneTask) {
 }
 
 TEST(Rkb, ComputationsThatDifferBecomeTasksOfTheirOwn) {
-  const RkbFolder block = read("block");
+  const RkbFolder block = read_fixture("block");
   std::vector<std::string> names;
   for (const task::Task& task : block.tasks) names.push_back(task.name);
   EXPECT_EQ(join(names, " "), "block block[step=2] block[features=128]");
@@ -76,7 +76,7 @@ struct Odd {
 class RkbProblems : public testing::TestWithParam<Odd> {};
 
 TEST_P(RkbProblems, AreNamed) {
-  const RkbFolder read_folder = read(GetParam().path);
+  const RkbFolder read_folder = read_fixture(GetParam().path);
   EXPECT_EQ(text_of_problems(read_folder), GetParam().problems);
   EXPECT_FALSE(read_folder.tasks.empty());
 }
@@ -118,7 +118,7 @@ INSTANTIATE_TEST_SUITE_P(Folders, RkbProblems, testing::ValuesIn(kOdd), [](const
 });
 
 TEST(Rkb, BackwardCallsAreReadInTheFilesOwnOrder) {
-  const RkbFolder norm = read("row_norm/func_backward.py");
+  const RkbFolder norm = read_fixture("row_norm/func_backward.py");
   ASSERT_EQ(norm.tasks.size(), 1U);
   EXPECT_EQ(norm.tasks[0].name, "row_norm.backward");
   const std::vector<std::string>& notes = norm.tasks[0].notes;
