@@ -2,6 +2,7 @@
 // tunables, a proposer with scripted models, a journal in memory.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <map>
