@@ -151,6 +151,16 @@ void write_out(Entry& entry, const std::string& dim, int64_t value) {
   }
 }
 
+/// Dims that are the size of a window: kernels are written for the window, not for any size of it.
+std::set<std::string> window_sizes(const graph::Graph& graph) {
+  std::set<std::string> sizes;
+  for (const graph::Node& node : graph.nodes) {
+    if (node.op == graph::Op::Window) sizes.insert(node.shape.back().text());
+    if (node.op == graph::Op::Fold) sizes.insert(graph[node.inputs[0]].shape.back().text());
+  }
+  return sizes;
+}
+
 /// Extents written as numbers get names where the reference runs with other values too, so that
 /// other shapes can be derived. Equal numbers are taken for the same dim.
 void name_extents(TaskDraft& draft) {
@@ -174,12 +184,14 @@ void name_extents(TaskDraft& draft) {
     }
   }
   if (names.empty() || !names_known(named, dims)) return;
-  if (!trace_entry(named, dims)) return;
+  const Result<Trace> trace = trace_entry(named, dims);
+  if (!trace) return;
+  const std::set<std::string> fixed = window_sizes(trace->graph);
   task::Dims kept;
   for (const auto& [value, name] : names) {
     task::Dims other = dims;
     other[name] = 2 * value;
-    if (trace_entry(named, other)) {
+    if (fixed.count(name) == 0 && trace_entry(named, other)) {
       kept[name] = value;
       continue;
     }
