@@ -160,6 +160,7 @@ TEST(Backward, IsAFunctionsName) {
   EXPECT_EQ(parsed("synthesize", {"--reference", "x.py:f", "--backward"}).one("--reference"),
             "x.py:f.backward");
   EXPECT_FALSE(parsed("describe", {"x.py", "--backward"}).has("--backward"));
+  EXPECT_TRUE(parsed("eval", {"--backward"}).has("--backward"));
   EXPECT_NE(refusal("sass", {"x.cu", "--backward"}), "");
 }
 

@@ -175,7 +175,9 @@ Result<Args> parse_args(const Command& command, const std::vector<std::string>& 
     if (!given.empty()) args.values[name] = std::move(given);
   }
   KW_TRY(check_positionals(command, args.positionals));
-  if (args.flags.erase("--backward") > 0) name_backward(args);
+  // eval has no function to name: it asks for the gradients of a whole suite.
+  const bool names_functions = values.count("--function") > 0;
+  if (names_functions && args.flags.erase("--backward") > 0) name_backward(args);
   return args;
 }
 
