@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/job.h"
 #include "cli/model_options.h"
 #include "cli/values.h"
 #include "cli/watch.h"
@@ -65,16 +66,10 @@ std::string continue_line(const Args& args, const std::string& folder) {
     if (name == "--out" || name == "--limit") continue;
     for (const std::string& value : values) text += fmt::format(" {} {}", name, shell_quote(value));
   }
-  return text + fmt::format(" --out {} --resume", shell_quote(folder));
-}
-
-/// "eager,compile"; "none" for none at all.
-std::vector<std::string> baseline_names(const std::string& text) {
-  std::vector<std::string> names;
-  for (const std::string& word : split(text, ',')) {
-    if (trim(word) != "none") names.emplace_back(trim(word));
+  for (const std::string& flag : args.flags) {
+    if (flag != "--resume") text += " " + flag;
   }
-  return names;
+  return text + fmt::format(" --out {} --resume", shell_quote(folder));
 }
 
 Result<engine::EvalRequest> eval_request(const Args& args, Io& io) {

@@ -8,7 +8,6 @@
 #include "cli/model_options.h"
 #include "cli/synthesize_text.h"
 #include "cli/values.h"
-#include "cli/watch.h"
 #include "engine/evolve.h"
 #include "engine/synthesize.h"
 #include "evolve/ensemble.h"
@@ -114,32 +113,13 @@ int resume_evolution(const Args& args, Io& io) {
     if (!args.one("--generations").empty())
       again.generations = KW_TRY(integer_option(args, "--generations", 0, 1, kMostCount));
     request.evolve = again;
-    if (!args.one("--time").empty()) request.seconds = KW_TRY(duration_option(args, "--time", 0));
-    if (!args.one("--budget").empty())
-      request.budget_usd = KW_TRY(number_option(args, "--budget", 0, 0, 1e6));
-    request.device = args.one("--device");
-    request.record = args.one("--record");
-    request.replay = args.one("--replay");
-    request.timeout_seconds = KW_TRY(timeout_option(args));
-    request.threads = static_cast<int>(KW_TRY(integer_option(args, "--threads", 0, 1, 1024)));
-    request.version = version();
+    KW_TRY(continue_options(args, request));
     return Done{};
   };
   const Status filled = fill();
   if (!filled) return io.fail(filled.error());
-  ProgressLines lines(io);
-  InterruptWatch::last_words(resume_hint(request.folder));
-  const auto report = engine::continue_run(
-      request, [&](const engine::SynthesisProgress& progress) { lines(progress); });
+  const auto report = go_on_with(request, io);
   return finish_job(report, io, evolution_words(report));
-}
-
-Result<engine::SynthesisReport> evolved(const engine::SynthesizeRequest& request, Io& io) {
-  ProgressLines lines(io);
-  return engine::synthesize(request, [&](const engine::SynthesisProgress& progress) {
-    if (!progress.folder.empty()) InterruptWatch::last_words(resume_hint(progress.folder));
-    lines(progress);
-  });
 }
 
 int show_comparison(const engine::EvolveComparison& comparison, int code, Json runs, Io& io) {
@@ -176,7 +156,7 @@ int compare_arms(engine::SynthesizeRequest request, Io& io) {
     request.evolve->verifiers = row.verifiers;
     request.evolve->shape_info = row.shape_info;
     request.evolve->profile_feedback = row.profile_feedback;
-    const auto report = evolved(request, io);
+    const auto report = make_kernel(request, io);
     if (!report) return io.fail(report.error());
     reports.emplace_back(row.name, report->document);
     runs.push(Json::object()
@@ -203,7 +183,7 @@ int evolve_command(const Args& args, Io& io) {
   const auto request = evolve_request(args, io);
   if (!request) return io.fail(request.error());
   if (args.has("--compare")) return compare_arms(*request, io);
-  const auto report = evolved(*request, io);
+  const auto report = make_kernel(*request, io);
   return finish_job(report, io, evolution_words(report));
 }
 

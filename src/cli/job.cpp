@@ -2,12 +2,39 @@
 
 #include "base/text.h"
 #include "cli/synthesize_text.h"
+#include "cli/values.h"
+#include "cli/watch.h"
 #include "os/files.h"
 
 namespace kw::cli {
 namespace {
 
 constexpr double kLineSeconds = 2;  // between lines of progress where no terminal shows them
+
+/// One line, rewritten on a terminal; elsewhere a line per stage and every few seconds.
+class ProgressLines {
+ public:
+  explicit ProgressLines(Io& io) : io_(io) {}
+  void operator()(const engine::SynthesisProgress& progress);
+
+ private:
+  Io& io_;
+  std::string stage_;
+  double last_ = 0;
+};
+
+void ProgressLines::operator()(const engine::SynthesisProgress& progress) {
+  if (!progress.notice.empty()) io_.note(progress.notice);
+  if (io_.live()) {
+    io_.progress(cli::progress_text(progress));
+    return;
+  }
+  const bool due = progress.stage != stage_ || progress.seconds >= last_ + kLineSeconds;
+  if (!due) return;
+  stage_ = progress.stage;
+  last_ = progress.seconds;
+  io_.line(cli::progress_text(progress));
+}
 
 }  // namespace
 
@@ -29,22 +56,38 @@ Status name_reference(const std::string& named, const std::string& function,
 
 std::vector<std::string> baseline_names(const std::string& list) {
   std::vector<std::string> names;
-  for (const std::string& word : split(list, ','))
-    if (word != "none") names.emplace_back(trim(word));
+  for (const std::string& word : split(list, ',')) {
+    if (trim(word) != "none") names.emplace_back(trim(word));
+  }
   return names;
 }
 
-void ProgressLines::operator()(const engine::SynthesisProgress& progress) {
-  if (!progress.notice.empty()) io_.note(progress.notice);
-  if (io_.live()) {
-    io_.progress(cli::progress_text(progress));
-    return;
-  }
-  const bool due = progress.stage != stage_ || progress.seconds >= last_ + kLineSeconds;
-  if (!due) return;
-  stage_ = progress.stage;
-  last_ = progress.seconds;
-  io_.line(cli::progress_text(progress));
+Result<engine::SynthesisReport> make_kernel(const engine::SynthesizeRequest& request, Io& io) {
+  ProgressLines lines(io);
+  return engine::synthesize(request, [&](const engine::SynthesisProgress& progress) {
+    if (!progress.folder.empty()) InterruptWatch::last_words(resume_hint(progress.folder));
+    lines(progress);
+  });
+}
+
+Result<engine::SynthesisReport> go_on_with(const engine::ContinueRequest& request, Io& io) {
+  ProgressLines lines(io);
+  InterruptWatch::last_words(resume_hint(request.folder));
+  return engine::continue_run(request,
+                              [&](const engine::SynthesisProgress& progress) { lines(progress); });
+}
+
+Status continue_options(const Args& args, engine::ContinueRequest& request) {
+  if (!args.one("--time").empty()) request.seconds = KW_TRY(duration_option(args, "--time", 0));
+  if (!args.one("--budget").empty())
+    request.budget_usd = KW_TRY(number_option(args, "--budget", 0, 0, 1e6));
+  request.device = args.one("--device");
+  request.record = args.one("--record");
+  request.replay = args.one("--replay");
+  request.timeout_seconds = KW_TRY(timeout_option(args));
+  request.threads = static_cast<int>(KW_TRY(integer_option(args, "--threads", 0, 1, 1024)));
+  request.version = version();
+  return Done{};
 }
 
 int report_code(const engine::SynthesisReport& report) {

@@ -3,9 +3,11 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "base/json.h"
 #include "base/result.h"
+#include "cli/command.h"
 #include "cli/io.h"
 #include "engine/synthesize.h"
 
@@ -18,18 +20,11 @@ Status name_reference(const std::string& named, const std::string& function,
 /// "eager,compile" or "none".
 std::vector<std::string> baseline_names(const std::string& list);
 
-/// One line, rewritten on a terminal; elsewhere a line per stage and every few seconds. An
-/// interrupt says how to go on.
-class ProgressLines {
- public:
-  explicit ProgressLines(Io& io) : io_(io) {}
-  void operator()(const engine::SynthesisProgress& progress);
-
- private:
-  Io& io_;
-  std::string stage_;
-  double last_ = 0;
-};
+/// The job with its progress shown; an interrupt says how to go on with it.
+Result<engine::SynthesisReport> make_kernel(const engine::SynthesizeRequest& request, Io& io);
+Result<engine::SynthesisReport> go_on_with(const engine::ContinueRequest& request, Io& io);
+/// --time, --budget, --device, --record, --replay, --timeout, --threads of a run that goes on.
+Status continue_options(const Args& args, engine::ContinueRequest& request);
 
 int report_code(const engine::SynthesisReport& report);
 /// report.json, with the Error that ended the job if one did.

@@ -3,7 +3,6 @@
 #include "cli/model_options.h"
 #include "cli/synthesize_text.h"
 #include "cli/values.h"
-#include "cli/watch.h"
 #include "engine/synthesize.h"
 #include "os/files.h"
 
@@ -58,28 +57,17 @@ int go_on(const Args& args, Io& io, bool only_measure) {
   const auto fill = [&]() -> Status {
     request.folder = KW_TRY(engine::named_run(args.one("--out"), args.positionals.front()));
     request.reference = args.one("--reference");
-    if (!args.one("--time").empty()) request.seconds = KW_TRY(duration_option(args, "--time", 0));
+    KW_TRY(continue_options(args, request));
     if (!args.one("--candidates").empty())
       request.candidates =
           static_cast<size_t>(KW_TRY(integer_option(args, "--candidates", 0, 1, 1000000)));
-    if (!args.one("--budget").empty())
-      request.budget_usd = KW_TRY(number_option(args, "--budget", 0, 0, 1e6));
-    request.record = args.one("--record");
-    request.replay = args.one("--replay");
-    request.device = only_measure ? args.one("--device", "auto") : args.one("--device");
+    if (only_measure) request.device = args.one("--device", "auto");
     request.only_measure = only_measure;
-    request.timeout_seconds = KW_TRY(timeout_option(args));
-    request.threads = static_cast<int>(KW_TRY(integer_option(args, "--threads", 0, 1, 1024)));
-    request.version = version();
     return Done{};
   };
   const Status filled = fill();
   if (!filled) return io.fail(filled.error());
-  ProgressLines lines(io);
-  InterruptWatch::last_words(resume_hint(request.folder));
-  const auto report = engine::continue_run(
-      request, [&](const engine::SynthesisProgress& progress) { lines(progress); });
-  return finish_job(report, io);
+  return finish_job(go_on_with(request, io), io);
 }
 
 }  // namespace
@@ -87,12 +75,7 @@ int go_on(const Args& args, Io& io, bool only_measure) {
 int synthesize_command(const Args& args, Io& io) {
   const auto request = synthesize_request(args, io);
   if (!request) return io.fail(request.error());
-  ProgressLines lines(io);
-  const auto report = engine::synthesize(*request, [&](const engine::SynthesisProgress& progress) {
-    if (!progress.folder.empty()) InterruptWatch::last_words(resume_hint(progress.folder));
-    lines(progress);
-  });
-  return finish_job(report, io);
+  return finish_job(make_kernel(*request, io), io);
 }
 
 int resume_command(const Args& args, Io& io) { return go_on(args, io, false); }
