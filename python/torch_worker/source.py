@@ -2,6 +2,7 @@
 import ast
 import importlib
 import inspect
+import itertools
 import linecache
 import os
 import sys
@@ -12,6 +13,7 @@ import torch
 from kw_torch_worker.failures import Failure, Loading
 
 MODULE = "kw_reference"
+_numbers = itertools.count()  # every file has a name of its own: torch.compile remembers modules by name
 
 
 def _with_globals(tree, values):
@@ -28,7 +30,7 @@ def _with_globals(tree, values):
 def _forget_neighbours():
     """Modules imported from an earlier reference's folder: another folder may have its own of the same name."""
     for name, module in list(sys.modules.items()):
-        if getattr(module, "__kw_neighbour__", False) or name == MODULE:
+        if getattr(module, "__kw_neighbour__", False) or name.startswith(MODULE):
             del sys.modules[name]
 
 
@@ -36,7 +38,7 @@ def load(described):
     """Runs the file as a module. Text, when given, stands for the file's content."""
     _forget_neighbours()
     path, text = described.get("path", ""), described.get("text")
-    module = types.ModuleType(MODULE)
+    module = types.ModuleType(f"{MODULE}_{next(_numbers)}")
     if text is None and not path:
         return module
     try:
@@ -57,7 +59,7 @@ def _load(module, path, text, values):
         raise Failure("BadSource", f"the reference is not Python: {broken}") from broken
     code = compile(_with_globals(tree, values), shown, "exec")
     module.__file__ = shown
-    sys.modules[MODULE] = module
+    sys.modules[module.__name__] = module
     before, folder = set(sys.modules), os.path.dirname(shown) if path else None
     if folder:
         sys.path.append(folder)
@@ -76,7 +78,7 @@ def _load(module, path, text, values):
 def functions_of(module):
     """Names of the functions the file itself defines, in its order, private ones apart."""
     return [name for name, value in vars(module).items()
-            if not name.startswith("_") and inspect.isfunction(value) and value.__module__ == MODULE]
+            if not name.startswith("_") and inspect.isfunction(value) and value.__module__ == module.__name__]
 
 
 def _default(module):

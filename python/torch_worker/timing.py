@@ -31,8 +31,8 @@ class Work:
         self.call = calls.prepare(request, given)
         names = calls.state_names(self.call.model) if self.call.model is not None else {}
         self.weights = [names[item["name"]] for item in request.get("weights", []) if "tensor" in item]
-        self.tensor_arguments = [i for i, (_, value) in enumerate(self.call.arguments)
-                                 if isinstance(value, torch.Tensor)]
+        # Tensors that come as numbers (an input no gradient needs) stay what they are.
+        self.tensor_arguments = [i for i, item in enumerate(request.get("arguments", [])) if "tensor" in item]
 
     def placed(self, values):
         """Weights by name, and the arguments with these values."""
