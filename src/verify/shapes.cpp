@@ -3,7 +3,9 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <optional>
 #include <set>
+#include <tuple>
 
 #include "graph/cost.h"
 
@@ -41,6 +43,7 @@ constexpr int64_t kWaveOuter = 263;
 // however short they are.
 constexpr int64_t kGridOuter = 1093, kSortedOuter = 277, kGridInner = 5;
 constexpr int kEnoughDerived = 6;
+constexpr int64_t kTile = 128;  // rows and columns of a product that one block computes
 
 bool is_name_char(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
@@ -165,38 +168,52 @@ class Planner {
     return dims;
   }
 
-  // Halves the largest dim that only repeats work; then the largest of those that results lie along
-  // in memory, then of the inner ones. False when nothing is left to cut.
+  // Halves one dim: the largest that only repeats work; then of those that results lie along in
+  // memory, then of the inner ones; but last what would leave a product with less than a tile.
+  // False when nothing is left to cut.
   bool cut(Dims* dims, const graph::Graph& graph, const std::set<std::string>& fixed) const {
-    std::vector<std::string> repeats, written, inner = inner_;
-    std::erase_if(inner, [&](const std::string& name) { return fixed.count(name) > 0; });
+    struct Choice {
+      int harm, kind;
+      int64_t extent, halved;
+      std::string name;
+    };
+    std::optional<Choice> best;
+    const auto consider = [&](const std::string& name, int kind, int64_t least) {
+      const auto at = dims->find(name);
+      if (at == dims->end() || fixed.count(name)) return;
+      const int64_t halved = adjust(std::max(at->second / 2, least), task_.dims.at(name));
+      if (halved >= at->second) return;
+      Choice choice{harm_to_products(graph, name), kind, at->second, halved, name};
+      const auto rank = [](const Choice& one) {
+        return std::tuple(one.harm, one.kind, -one.extent);
+      };
+      if (!best || rank(choice) < rank(*best)) best = std::move(choice);
+    };
     for (const std::string& name : outer_) {
-      if (!dims->count(name) || fixed.count(name)) continue;
       const bool along = std::ranges::any_of(graph.outputs, [&](const graph::NamedNode& output) {
         const auto& shape = graph[output.node].shape;
         return !shape.empty() && mentions(shape.back().text(), name);
       });
-      (along ? written : repeats).push_back(name);
+      consider(name, along ? 1 : 0, 2);
     }
-    return halve_largest(repeats, 2, dims) || halve_largest(written, 2, dims) ||
-           halve_largest(inner, 64, dims);
+    for (const std::string& name : inner_) consider(name, 2, 64);
+    if (!best) return false;
+    (*dims)[best->name] = best->halved;
+    return true;
   }
 
-  bool halve_largest(const std::vector<std::string>& names, int64_t least, Dims* dims) const {
-    const std::string* largest = nullptr;
-    int64_t halved = 0;
-    for (const std::string& name : names) {
-      const auto at = dims->find(name);
-      if (at == dims->end()) continue;
-      const int64_t next = adjust(std::max(at->second / 2, least), task_.dims.at(name));
-      if (next >= at->second) continue;
-      if (largest != nullptr && dims->at(*largest) >= at->second) continue;
-      largest = &name;
-      halved = next;
+  // Rows and columns of products that would be fewer than a tile has if the dim were halved. What
+  // is counted where tiles are half empty says little of a shape that fills them.
+  static int harm_to_products(const graph::Graph& graph, const std::string& name) {
+    int harm = 0;
+    for (const graph::Node& node : graph.nodes) {
+      if (node.op != graph::Op::MatMul) continue;
+      for (size_t back = 1; back <= std::min<size_t>(2, node.shape.size()); ++back) {
+        const graph::Dim& extent = node.shape[node.shape.size() - back];
+        harm += extent.value() / 2 < kTile && mentions(extent.text(), name) ? 1 : 0;
+      }
     }
-    if (largest == nullptr) return false;
-    (*dims)[*largest] = halved;
-    return true;
+    return harm;
   }
 
   void add(ShapeCase shape) {

@@ -130,6 +130,33 @@ TEST(Shapes, DimsThatMustBeEqualAreCutTogether) {
   EXPECT_LT(cut->dims.at("B"), 32768);
 }
 
+TEST(Shapes, ProductsKeepATile) {
+  struct Product : FakeReference {
+    Result<graph::Graph> trace(const task::Dims& dims) const override {
+      const auto dim = [&](const char* name) { return graph::Dim::symbol(name, dims.at(name)); };
+      graph::Builder b;
+      const graph::NodeId x = b.input("x", tensor::DType::Fp32, {dim("B"), dim("D")});
+      const graph::NodeId w = b.input("w", tensor::DType::Fp32, {dim("D"), dim("K")});
+      return std::move(b).finish({{"y", KW_TRY(b.matmul(x, w))}});
+    }
+  };
+  task::Task task = fake_task();
+  task.dims = {{"B", {}}, {"D", {}}, {"K", {}}};
+  task.inputs[0].shape = {"B", "D"};
+  task.inputs.push_back(task.inputs[0]);
+  task.inputs[1].name = "w";
+  task.inputs[1].shape = {"D", "K"};
+  task.correctness_shapes = {{{"B", 8}, {"D", 8}, {"K", 8}}};
+  task.benchmark_shapes = {{{"B", 4096}, {"D", 4096}, {"K", 4096}}};
+  task.reference = std::make_shared<Product>();
+  const auto plan = plan_shapes(task, virtual_limits());
+  ASSERT_TRUE(plan) << plan.error().message;
+  const auto cut = std::ranges::find_if(plan->cases, &ShapeCase::benchmark);
+  ASSERT_NE(cut, plan->cases.end());
+  EXPECT_GE(cut->dims.at("B"), 128) << "rows of the product";
+  EXPECT_GE(cut->dims.at("K"), 128) << "its columns";
+}
+
 TEST(Shapes, AShapeThatCannotBeCutIsLeftOut) {
   struct Whole : FakeReference {
     Result<graph::Graph> trace(const task::Dims& dims) const override {
