@@ -16,6 +16,7 @@ constexpr Pass kPasses[] = {
     {"top_one", "a top-k of one as a reduction", top_one},
     {"reciprocal", "softmax divides once per row", reciprocal},
     {"turn_scan", "a scan between two flips from the other end", turn_scan},
+    {"turn_products", "a product that is turned, by its operands", turn_products},
     {"unfold", "a transposed convolution as a convolution", unfold},
     {"late_casts", "halves stay halves until windows are read", late_casts},
     {"simplify", "unused and repeated nodes go", graph::simplify},

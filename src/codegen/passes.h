@@ -33,6 +33,8 @@ graph::Graph reciprocal(const graph::Graph& graph);
 graph::Graph top_one(const graph::Graph& graph);
 // turn_scan.cpp: a scan between two flips from the other end
 graph::Graph turn_scan(const graph::Graph& graph);
+// turn_products.cpp: a product that is turned, by its operands
+graph::Graph turn_products(const graph::Graph& graph);
 // unfold.cpp: transposed convolutions as convolutions
 graph::Graph unfold(const graph::Graph& graph);
 // late_casts.cpp: halves stay halves behind windows

@@ -104,6 +104,25 @@ INSTANTIATE_TEST_SUITE_P(
                             "fp32[B, D, 3] = window", "fp16[B, D, 3] = window"}),
     [](const auto& row) { return std::string(row.param.name); });
 
+/// A product turned afterwards, and the op of what is left; `twice`: also read as it is.
+std::string turned_product(bool twice) {
+  Builder b;
+  const graph::Dim rows = graph::Dim::symbol("B", 4), columns = graph::Dim::symbol("K", 6);
+  const NodeId x = b.input("x", DType::Fp32, {rows, 8});
+  const NodeId w = b.input("w", DType::Fp32, {8, columns});
+  const NodeId product = must(b.matmul(x, w));
+  std::vector<graph::NamedNode> outputs = {{"y", must(b.permute(product, {1, 0}))}};
+  if (twice) outputs.push_back({"z", product});
+  const graph::Graph after = must(run_passes(std::move(b).finish(outputs), {}));
+  const graph::Node& y = after[after.outputs[0].node];
+  return graph::shape_text(y.shape) + (y.op == Op::MatMul ? " product" : " turned");
+}
+
+TEST(Passes, TurnProductsByTheirOperands) {
+  EXPECT_EQ(turned_product(false), "[K, B] product");
+  EXPECT_EQ(turned_product(true), "[K, B] turned");
+}
+
 struct TransposedRow {
   const char* name;
   std::vector<int64_t> stride, dilation, padding, more;

@@ -1,0 +1,63 @@
+// A product that is turned afterwards is the product of its operands turned and exchanged: operands
+// can be read either way, results are best written along memory.
+#include <numeric>
+
+#include "codegen/passes.h"
+#include "codegen/rewrite.h"
+
+namespace kw::codegen {
+
+using graph::Graph;
+using graph::Node;
+using graph::NodeId;
+using graph::Op;
+
+namespace {
+
+/// 0, 1, …, r - 1, r - 2.
+std::vector<int> last_two_exchanged(size_t rank) {
+  std::vector<int> order(rank);
+  std::iota(order.begin(), order.end(), 0);
+  std::swap(order[rank - 1], order[rank - 2]);
+  return order;
+}
+
+NodeId turned(Rewriter& r, NodeId id) {
+  Node node = r[id];
+  const size_t rank = node.shape.size();
+  node.op = Op::Permute;
+  node.inputs = {id};
+  node.attrs = {};
+  node.attrs.dims = last_two_exchanged(rank);
+  std::swap(node.shape[rank - 1], node.shape[rank - 2]);
+  return r.add(std::move(node));
+}
+
+std::vector<int> uses_of(const Graph& graph) {
+  std::vector<int> uses(graph.nodes.size());
+  for (const Node& node : graph.nodes) {
+    for (const NodeId input : node.inputs) ++uses[static_cast<size_t>(input)];
+  }
+  for (const graph::NamedNode& output : graph.outputs) ++uses[static_cast<size_t>(output.node)];
+  return uses;
+}
+
+}  // namespace
+
+Graph turn_products(const Graph& graph) {
+  const std::vector<int> uses = uses_of(graph);
+  size_t next = 0;
+  return Rewriter(graph).run([&](Rewriter& r, const Node& node) -> std::optional<NodeId> {
+    const Node& old = graph.nodes[next++];
+    if (old.op != Op::Permute || uses[static_cast<size_t>(old.inputs[0])] != 1) return std::nullopt;
+    const Node product = r[node.inputs[0]];
+    if (product.op != Op::MatMul || node.attrs.dims != last_two_exchanged(node.shape.size()))
+      return std::nullopt;
+    Node other = product;
+    other.shape = node.shape;
+    other.inputs = {turned(r, product.inputs[1]), turned(r, product.inputs[0])};
+    return r.add(std::move(other));
+  });
+}
+
+}  // namespace kw::codegen
