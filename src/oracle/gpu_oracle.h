@@ -17,9 +17,9 @@
 namespace kw::oracle {
 
 struct GpuOracleOptions {
-  int64_t least_elements = int64_t{1} << 25;  // smaller truths are made on the CPU
+  int64_t least_elements = int64_t{1} << 23;  // smaller truths are made on the CPU
   double timeout_seconds = 60;                // of a compile and of a run
-  double least_flops = 1e11;                  // of products, which make a truth large as well
+  double least_flops = 4e9;                   // of products, which make a truth large as well
 };
 
 class GpuOracle final : public exec::Oracle {
