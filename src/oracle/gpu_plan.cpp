@@ -292,11 +292,13 @@ class GpuPlanner {
       return tracks.a || tracks.h;
     });
     return fmt::format(
-        "  const ProductSpec product = {{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}}};\n",
+        "  const ProductSpec product = {{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, "
+        "{}}};\n",
         s.mode == Mode::Truth, errors, options_.allow_tf32 && n.dtype == DType::Fp32,
-        number_text(r.unit), number_text(c.sum_root), number_text(c.sum_plus),
-        number_text(c.half_sum), number_text(r.limit), number_text(r.half_unit),
-        number_text(r.half_tiny), number_text(r.half_limit), format_text(s.mode, n.dtype));
+        options_.flush, number_text(r.unit), number_text(r.tiny), number_text(c.sum_root),
+        number_text(c.sum_plus), number_text(c.half_sum), number_text(r.limit),
+        number_text(r.half_unit), number_text(r.half_tiny), number_text(r.half_limit),
+        format_text(s.mode, n.dtype));
   }
 
   Status add_product(const Sources& s, NodeId node) {

@@ -614,8 +614,8 @@ KW_DEVICE void look_for_infinity(const Value& y, unsigned& found) {
 // --- products ----------------------------------------------------------------------------------
 
 struct ProductSpec {
-  bool truth, errors, tf32;  // whether a factor carries errors
-  double unit, root, plus, half_sum;
+  bool truth, errors, tf32, flush;  // errors: whether a factor carries some
+  double unit, tiny, root, plus, half_sum;
   double limit, half_unit, half_tiny, half_limit;
   Format settles;
 };
@@ -654,7 +654,8 @@ struct Product {
     if (!finite && !unknown && !f.errors) return {t, 0, 0};
     const double n = left < right ? left : right;
     const double tree = (f.root * sqrt(n) + f.plus) * size, chain = n / (2 * kPathFactor) * m;
-    Value y = {t, errors + f.unit * larger(tree, chain), 0};
+    const double below = size > 0 ? f.tiny * (f.flush ? n : sqrt(n)) : 0;
+    Value y = {t, errors + f.unit * larger(tree, chain) + below, 0};
     y.h = f.half_sum * sqrt(squares);
     if (f.half_unit > 0) y.h += f.half_unit * m + (m > 0 ? f.half_tiny : 0);
     if (f.tf32) y.h += f.half_sum * 0x1p-10 * sqrt(cut) + 0x1p-9 * m;

@@ -328,7 +328,10 @@ class Product {
            const double n = std::min(job.left.terms[row], job.right.terms[col]);
            const double root = std::min(job.left.roots[row], job.right.roots[col]);
            const double tree = (c.sum_root * root + c.sum_plus) * size[k];
-           double a = errors[k] + rounding_.unit * std::max(tree, n / (2 * c.path_factor) * m);
+           // What is below the normal range rounds absolutely, product by product.
+           const double below = size[k] > 0 ? rounding_.tiny * (s_.flush ? n : root) : 0;
+           double a =
+               errors[k] + rounding_.unit * std::max(tree, n / (2 * c.path_factor) * m) + below;
            double h = rounding_.half_unit * m + (m > 0 ? rounding_.half_tiny : 0);
            if (!job.squares.empty()) h += c.half_sum * std::sqrt(squares[k]);
            // Each factor may be rounded or cut to ten bits of mantissa.

@@ -88,5 +88,28 @@ INSTANTIATE_TEST_SUITE_P(
                     ProductRow{"NoDepth", 2, 3, 0, 4, false, false, 0}),
     [](const auto& row) { return std::string(row.param.name); });
 
+TEST(Product, RoundsEveryTermBelowTheNormalRange) {
+  constexpr int64_t kRows = 40, kDepth = 300, kColumns = 50;
+  std::vector<double> a = numbers(kRows * kDepth, 0, 3), b = numbers(kDepth * kColumns, 0, 4);
+  for (double& v : a) v *= 0x1p-70;
+  for (double& v : b) v *= 0x1p-72;
+  TestGraph g;
+  const auto x = g.input(floats(DType::Fp32, {kRows, kDepth}, a));
+  const auto z = g.input(floats(DType::Fp32, {kDepth, kColumns}, b));
+  const exec::Truth truth = g.truths({g.got(g.builder.matmul(x, z))}, {})[0];
+  double worst = 0;
+  for (int64_t at = 0; at < kRows * kColumns; ++at) {
+    float sum = 0;
+    for (int64_t k = 0; k < kDepth; ++k)
+      sum = std::fma(static_cast<float>(a[static_cast<size_t>(at / kColumns * kDepth + k)]),
+                     static_cast<float>(b[static_cast<size_t>(k * kColumns + at % kColumns)]), sum);
+    const auto k = static_cast<size_t>(at);
+    const double bound = exec::bound_constants().path_factor * truth.a[k] + 0x1p-149;
+    worst = std::max(worst, std::fabs(static_cast<double>(sum) - truth.value[k]) / bound);
+  }
+  EXPECT_LT(worst, 1) << "an honest kernel";
+  EXPECT_GT(worst, 0.2) << "what is allowed is not far from what happens";
+}
+
 }  // namespace
 }  // namespace kw::oracle
