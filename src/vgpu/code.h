@@ -89,20 +89,25 @@ struct AsyncCopyInst {
   bool ignore_negate = false;
 };
 
-/// One matrix spread over the registers of a warp. Which lane holds which element is ours to choose
-/// (the ISA leaves it open): element e of the row-major matrix lies in lane e / per_lane, and again
-/// every `rows * columns` places.
+/// Which lane holds which element of a matrix. Open: ours to choose, since the ISA says nothing
+/// (wmma): element e of the row-major matrix lies in lane e / per_lane, and again every `rows *
+/// columns` places. The others are the layouts that the ISA defines for mma.sync.
+enum class Spread : uint8_t { Open, Left, Right, Sums };
+
+/// One matrix spread over the registers of a warp.
 struct Fragment {
   ptx::Type type = ptx::Type::F16;
+  Spread spread = Spread::Open;
   int rows = 16, columns = 16;
   uint32_t slots[8] = {};  // registers
   int registers = 0;
 };
 
-/// wmma.load, wmma.store and wmma.mma.
+/// wmma.load, wmma.store, wmma.mma, mma.sync and ldmatrix.
 struct TensorInst {
   Fragment a, b, c, d;        // loads and stores use d
   bool column_major = false;  // of the matrix in memory
+  int by_rows = 0;            // ldmatrix: so many matrices of 8 x 8, each lane names a row
   bool saturate = false;
   MemOp mem;            // address and space
   uint32_t stride = 0;  // slot; 0: lines follow each other
@@ -148,8 +153,8 @@ struct Code {
 
   bool serial = false;  // has global atomics, strong accesses, device-wide fences or prints: blocks
                         // run in order
-  bool has_sync = false;           // the same without prints: blocks may order each other
-  bool has_strong_stores = false;  // volatile, relaxed or releasing stores to global memory
+  bool has_sync = false;            // the same without prints: blocks may order each other
+  bool has_strong_stores = false;   // volatile, relaxed or releasing stores to global memory
   std::vector<int> variables_used;  // indices into Module::variables (.global, .const)
   int max_threads[3] = {0, 0, 0};
   int required_threads[3] = {0, 0, 0};

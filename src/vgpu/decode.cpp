@@ -33,6 +33,7 @@ int destinations_of(const ptx::Instruction& in) {
   if (in.opcode == "match") return operands - 2;
   if (in.opcode == "elect") return operands - 1;
   if (in.opcode == "wmma") return in.has("store") ? 0 : 1;
+  if (in.opcode == "mma" || in.opcode == "ldmatrix") return 1;
   if (in.opcode == "call") return 1;
   if (in.opcode == "bar" || in.opcode == "barrier") return in.has("red") ? 1 : 0;
   const auto found = kCounts.find(in.opcode);
@@ -236,6 +237,8 @@ void Decoder::emit_instruction(const ptx::Instruction& instruction, const Shape&
       {"elect", &Decoder::elect},
       {"cp", &Decoder::async_copy},
       {"wmma", &Decoder::wmma},
+      {"mma", &Decoder::mma},
+      {"ldmatrix", &Decoder::matrix_rows},
   };
   instruction_ = &instruction;
   place_ = place_of(function(), instruction);

@@ -43,6 +43,25 @@ bool exists(const Shape3& s, Type type) {
   }
 }
 
+// The same for mma.sync.
+bool exists_in_registers(const Shape3& s, Type type) {
+  const bool tall = s.m == 16 && s.n == 8;
+  switch (type) {
+    case Type::F16:
+    case Type::Bf16:
+      return tall && (s.k == 8 || s.k == 16);
+    case Type::S8:
+    case Type::U8:
+      return tall && (s.k == 16 || s.k == 32);
+    case Type::Tf32:
+      return tall && (s.k == 4 || s.k == 8);
+    case Type::F64:
+      return s.m == 8 && s.n == 8 && s.k == 4;
+    default:
+      return false;
+  }
+}
+
 int element_bytes(Type type) { return ptx::type_size(type); }
 
 }  // namespace
@@ -108,6 +127,50 @@ bool Decoder::wmma(const Instruction& in) {
   note_access(tensor.mem, false);
   emit(store ? Op::TensorStore : Op::TensorLoad).target =
       static_cast<uint32_t>(code_.tensors.size());
+  code_.tensors.push_back(tensor);
+  return true;
+}
+
+// mma.sync.aligned.SHAPE.row.col[.satfinite].DTYPE.ATYPE.BTYPE.CTYPE d, a, b, c;
+bool Decoder::mma(const Instruction& in) {
+  Shape3 s;
+  if (!in.has("sync") || !in.has("row") || !in.has("col") || !shape_of(in, s)) return false;
+  if (in.operands.size() != 4 || in.types.size() != 4) return false;
+  const Type a = in.types[1], b = in.types[2];
+  if (!exists_in_registers(s, a) || element_bytes(a) != element_bytes(b)) return false;
+  TensorInst tensor;
+  tensor.saturate = in.has("satfinite");
+  if (!fragment(in.operands[0], in.types[0], s.m, s.n, false, tensor.d) ||
+      !fragment(in.operands[1], a, s.m, s.k, true, tensor.a) ||
+      !fragment(in.operands[2], b, s.k, s.n, true, tensor.b) ||
+      !fragment(in.operands[3], in.types[3], s.m, s.n, true, tensor.c))
+    return false;
+  tensor.d.spread = tensor.c.spread = Spread::Sums;
+  tensor.a.spread = Spread::Left;
+  tensor.b.spread = Spread::Right;
+  for (const Fragment* one : {&tensor.a, &tensor.b, &tensor.c, &tensor.d}) {
+    if (one->registers * kLanes * (one->type == Type::F64 ? 8 : 4) !=
+        one->rows * one->columns * element_bytes(one->type))
+      return false;
+  }
+  emit(Op::TensorMma).target = static_cast<uint32_t>(code_.tensors.size());
+  code_.tensors.push_back(tensor);
+  return true;
+}
+
+// ldmatrix.sync.aligned.m8n8.x1|x2|x4[.trans].shared.b16 registers, [address];
+bool Decoder::matrix_rows(const Instruction& in) {
+  if (!in.has("m8n8") || in.types.size() != 1 || in.types[0] != Type::B16) return false;
+  if (in.operands.size() != 2) return false;
+  TensorInst tensor;
+  tensor.by_rows = in.has("x4") ? 4 : in.has("x2") ? 2 : 1;
+  tensor.column_major = in.has("trans");
+  tensor.mem.space = in.space;
+  tensor.mem.total = 16;
+  if (!fragment(in.operands[0], Type::B16, 8, 8 * tensor.by_rows, false, tensor.d)) return false;
+  if (tensor.d.registers != tensor.by_rows || !address(in.operands[1], tensor.mem)) return false;
+  note_access(tensor.mem, false);
+  emit(Op::TensorLoad).target = static_cast<uint32_t>(code_.tensors.size());
   code_.tensors.push_back(tensor);
   return true;
 }

@@ -132,6 +132,8 @@ class Decoder {
 
   // decode_tensor.cpp
   bool wmma(const ptx::Instruction& instruction);
+  bool mma(const ptx::Instruction& instruction);
+  bool matrix_rows(const ptx::Instruction& instruction);
   bool fragment(const ptx::Operand& operand, ptx::Type type, int rows, int columns, bool is_source,
                 Fragment& out);
 

@@ -25,8 +25,30 @@ using ptx::Type;
 
 constexpr int kMaxElements = 32 * 16;
 
+// Where element e of a row-major matrix lies that mma.sync takes or gives: eight rows of a left
+// operand or of sums, eight columns of a right one, belong to four neighbouring lanes each.
+uint32_t defined_offset(const Fragment& f, int e) {
+  const int size = ptx::type_size(f.type), width = f.type == Type::F64 ? 8 : 4;
+  const int held = width / size;  // neighbours in one register
+  const bool right = f.spread == Spread::Right;
+  const int row = e / f.columns, column = e % f.columns;
+  const int line = right ? column : row, along = right ? row : column;
+  int lane = 0, slot = 0, inside = 0;
+  if (f.spread == Spread::Sums) {
+    lane = line % 8 * 4 + along / 2;
+    slot = line / 8 * (2 / held) + along % 2 / held;
+    inside = along % 2 % held;
+  } else {
+    lane = line % 8 * 4 + along % (4 * held) / held;
+    slot = line / 8 + along / (4 * held) * (right ? 1 : (f.rows + 7) / 8);
+    inside = along % held;
+  }
+  return f.slots[slot] + static_cast<uint32_t>(lane * width + inside * size);
+}
+
 // Where element `place` of a fragment (in lane order) lies in the register file.
 uint32_t fragment_offset(const Fragment& f, int place) {
+  if (f.spread != Spread::Open) return defined_offset(f, place);
   const int size = ptx::type_size(f.type), width = f.type == Type::F64 ? 8 : 4;
   const int per_register = width / size, per_lane = f.registers * per_register;
   const int lane = place / per_lane, inside = place % per_lane;
@@ -240,6 +262,42 @@ void store_matrix(Machine& m, Warp& w, uint32_t pc, const TensorInst& t) {
   ++m.outside;
 }
 
+constexpr int kRowBytes = 16;  // of an 8 x 8 matrix of halves
+
+// Lane 8 i + r names row r of matrix i, whose elements go where mma.sync wants them, or the
+// transposed matrix's.
+void load_rows(Machine& m, Warp& w, uint32_t pc, const TensorInst& t) {
+  std::byte values[4][kLanes * 4] = {}, bits[4][kLanes * 4] = {};
+  for (int lane = 0; lane < 8 * t.by_rows; ++lane) {
+    std::byte data[kRowBytes] = {}, unknown[kRowBytes] = {};
+    const Target target =
+        resolve(m, w, lane, pc, t.mem.space, lane_address(w, t.mem, lane), kRowBytes, false);
+    if (target.kind != Target::Kind::None) {
+      const LaneAccess access{&w, lane, pc, AccessKind::Read, false, nullptr, nullptr, kRowBytes};
+      if (read_piece(m, access, target, data, unknown)) {
+        begin_taint(m, w, pc, target.region, target.offset);
+      }
+    }
+    const int row = lane % 8;
+    for (int column = 0; column < 8; ++column) {
+      const int line = t.column_major ? column : row, along = t.column_major ? row : column;
+      const int to = (line * 4 + along / 2) * 4 + along % 2 * 2;
+      std::memcpy(values[lane / 8] + to, data + column * 2, 2);
+      std::memcpy(bits[lane / 8] + to, unknown + column * 2, 2);
+    }
+  }
+  for (int i = 0; i < t.by_rows; ++i) {
+    std::memcpy(w.regs + t.d.slots[i], values[i], sizeof values[i]);
+    if (w.tainted) std::memcpy(w.shadow + t.d.slots[i], bits[i], sizeof bits[i]);
+  }
+}
+
+void count_rows(Machine& m, Warp& w, uint32_t pc, const TensorInst& t) {
+  uint64_t addresses[kLanes];
+  for (int lane = 0; lane < kLanes; ++lane) addresses[lane] = lane_address(w, t.mem, lane);
+  count_addresses(m, pc, t.mem, addresses, t.by_rows == 4 ? ~0u : (1u << (8 * t.by_rows)) - 1);
+}
+
 void count_matrix(Machine& m, Warp& w, uint32_t pc, const TensorInst& t) {
   const Lines l = lines_of(w, t);
   uint64_t addresses[kLanes];
@@ -275,6 +333,14 @@ void run_tensor(Machine& m, Warp& w, uint32_t pc, uint32_t mask) {
   }
   if (in.op == Op::TensorMma) {
     multiply(w, t);
+    return;
+  }
+  if (t.by_rows > 0) {
+    for (int lane = 0; w.tainted && lane < 8 * t.by_rows; ++lane) {
+      if (undefined_address(m, w, pc, t.mem, lane)) return;
+    }
+    if (m.counters != nullptr) count_rows(m, w, pc, t);
+    load_rows(m, w, pc, t);
     return;
   }
   if (w.tainted && undefined_address(m, w, pc, t.mem, 0)) return;

@@ -1,4 +1,4 @@
-// wmma: a warp loads, multiplies and stores small matrices together.
+// wmma, mma.sync and ldmatrix: a warp loads, multiplies and stores small matrices together.
 #pragma once
 
 #include <cstdint>
