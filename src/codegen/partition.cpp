@@ -28,7 +28,7 @@ class Cutter {
     mark_needed();
   }
 
-  std::vector<Roots> kernels(bool fuse) {
+  std::vector<Roots> kernels(Joining joining) {
     for (const NodeId id : needed_) {
       if (is_heavy(graph_[id].op)) start(id);
     }
@@ -38,7 +38,11 @@ class Cutter {
     std::sort(kernels_.begin(), kernels_.end(),
               [](const Roots& a, const Roots& b) { return *a.rbegin() < *b.rbegin(); });
     loads_.clear();
-    if (fuse && kernels_.size() <= kMostJoined) {
+    if (joining == Joining::Chains) {
+      while (join_chain()) {
+      }
+    }
+    if (joining != Joining::None && kernels_.size() <= kMostJoined) {
       while (join_once()) {
       }
     }
@@ -265,6 +269,62 @@ class Cutter {
     return false;
   }
 
+  // A product, the reductions it reads and the products those read: none of them has a schedule
+  // together with the next one alone.
+  bool join_chain() {
+    for (size_t b = 0; b < kernels_.size(); ++b) {
+      if (graph_[*kernels_[b].rbegin()].op != Op::MatMul) continue;
+      const std::set<size_t> chain = chain_before(b);
+      if (chain.empty()) continue;
+      Roots all;
+      for (const size_t k : chain) all.insert(kernels_[k].begin(), kernels_[k].end());
+      if (refused_.count({all, kernels_[b]}) > 0) continue;
+      if (try_chain(chain, b)) return true;
+      refused_.insert({all, kernels_[b]});
+    }
+    return false;
+  }
+
+  std::set<size_t> chain_before(size_t b) const {
+    std::set<size_t> chain;
+    std::vector<size_t> open = {b};
+    while (!open.empty()) {
+      const size_t k = open.back();
+      open.pop_back();
+      for (size_t a = 0; a < kernels_.size(); ++a) {
+        if (a == b || chain.count(a) > 0 || !reads(k, a)) continue;
+        const graph::OpKind kind = graph::op_info(graph_[*kernels_[a].rbegin()].op).kind;
+        if (kind == graph::OpKind::Reduction) open.push_back(a);
+        const bool product = kind == graph::OpKind::Contraction && k != b;
+        if (product || kind == graph::OpKind::Reduction) chain.insert(a);
+      }
+    }
+    return chain;
+  }
+
+  bool try_chain(const std::set<size_t>& chain, size_t b) {
+    for (const size_t k : chain) {
+      for (const NodeId id : kernels_[k]) {
+        if (is_output(id) || kept_.count(id) > 0) return false;
+        for (size_t other = 0; other < kernels_.size(); ++other) {
+          const bool inside = other == b || chain.count(other) > 0;
+          if (!inside && loads_of(other).count(id) > 0) return false;
+        }
+      }
+    }
+    const std::vector<Roots> before = kernels_;
+    const Roots roots = kernels_[b];
+    for (auto k = chain.rbegin(); k != chain.rend(); ++k) {
+      kernels_.erase(kernels_.begin() + static_cast<long>(*k));
+    }
+    loads_.clear();
+    const std::vector<const Schedule*> rows = schedules_for(region_of(roots), situation_);
+    if (!rows.empty() && rows.front()->fuses) return true;
+    kernels_ = before;
+    loads_.clear();
+    return false;
+  }
+
   bool join_once() {
     for (size_t b = 0; b < kernels_.size(); ++b) {
       for (size_t a = b; a-- > 0;) {
@@ -412,11 +472,11 @@ bool has_word(const std::set<std::string>& dims) {
 
 }  // namespace
 
-Partition make_partition(const Program& program, const Situation& situation, bool fuse) {
+Partition make_partition(const Program& program, const Situation& situation, Joining joining) {
   Cutter cutter(program, situation);
   Partition out;
   std::set<std::string> taken = program.names.taken;
-  for (const Roots& roots : cutter.kernels(fuse)) {
+  for (const Roots& roots : cutter.kernels(joining)) {
     out.regions.push_back(cutter.region_of(roots));
     for (const Store& store : out.regions.back().stores) {
       if (cutter.is_output(store.node)) continue;

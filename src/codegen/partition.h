@@ -13,8 +13,14 @@ struct Partition {
   std::vector<Buffer> scratch;  // results that only other regions read
 };
 
-/// `fuse`: regions are joined as long as a schedule takes them as one; otherwise every op that
-/// looks at many elements is a kernel of its own. The graph is the program's: it must stay.
-Partition make_partition(const Program& program, const Situation& situation, bool fuse);
+/// How far regions are joined.
+enum class Joining : uint8_t {
+  None,    // every op that looks at many elements is a kernel of its own
+  Pairs,   // two at a time, as long as a schedule takes them as one
+  Chains,  // the same, after products and the reductions between them where a schedule takes all
+};
+
+/// The graph is the program's: it must stay.
+Partition make_partition(const Program& program, const Situation& situation, Joining joining);
 
 }  // namespace kw::codegen

@@ -34,13 +34,6 @@ struct View {
   std::vector<Dim> used;  // indices its elements need
 };
 
-/// Where a store finds the product's element at hand: an index, and what must lie within which
-/// extent where only a part of the product is stored.
-struct Place {
-  Index index;
-  std::vector<std::pair<Dim, Dim>> limits;
-};
-
 /// An operand's tile in shared memory: `outer` rows of `inner` neighbouring elements.
 struct ProductOperand {
   graph::NodeId node = 0;
@@ -97,7 +90,6 @@ class Product {
   void look_at_result();
   void join(Run& run, const std::vector<Dim>& used) const;
   size_t same_for_left() const;
-  std::optional<Place> place(graph::NodeId node) const;
   std::vector<std::string> all_variables() const;
 
   const Region& region_;
@@ -112,6 +104,11 @@ class Product {
 
 /// Nothing where the region is not one product with pointwise work around it.
 std::optional<Product> product_of(const Region& region, bool strip = false);
+
+/// Writes the stores of a region at the place of one element of `from`, which lies at `index` and
+/// is `value`. False where a store is not computed from that element alone.
+bool write_results(const Region& region, graph::NodeId from, const Index& index,
+                   const Ranges& ranges, Emitter& e, int scope, const std::string& value);
 
 /// The dims that dim `d` of a node is made of, seen from below (what it is computed from) and from
 /// above (what the stores make of it); the dim itself where it is taken as it is.

@@ -197,71 +197,8 @@ void Product::prepare(Emitter& e) const {
   }
 }
 
-std::optional<Place> Product::place(NodeId id) const {
-  if (id == id_) return Place{result_.index, {}};
-  if (region_.loads.count(id) > 0) return std::nullopt;
-  const Node& node = region_.node(id);
-  const auto from = std::find_if(node.inputs.begin(), node.inputs.end(),
-                                 [&](NodeId input) { return depends_on(region_, input, {id_}); });
-  if (from == node.inputs.end()) return std::nullopt;
-  std::optional<Place> below = place(*from);
-  if (!below) return std::nullopt;
-  if (graph::op_info(node.op).kind == graph::OpKind::Pointwise) return below;
-  Index& index = below->index;
-  if (node.op == Op::Reshape) {
-    index = reshaped(region_.node(*from).shape, index, node.shape, ranges_);
-  } else if (node.op == Op::Permute) {
-    Index turned;
-    for (const int dim : node.attrs.dims) turned.push_back(index[static_cast<size_t>(dim)]);
-    index = turned;
-  } else if (node.op == Op::Slice) {
-    for (size_t d = 0; d < index.size(); ++d) {
-      if (node.attrs.steps[d] != 1) return std::nullopt;
-      index[d] = index[d] - node.attrs.starts[d];
-      below->limits.emplace_back(index[d], node.shape[d]);
-    }
-  } else {
-    return std::nullopt;
-  }
-  return below;
-}
-
 bool Product::write_stores(Emitter& e, int scope, const std::string& value) const {
-  bool in_place = true;
-  const Index& own = result_.index;
-  e.on_node = [&](NodeId id, const Index& asked) -> std::optional<Value> {
-    if (id != id_) return std::nullopt;
-    for (size_t d = 0; d < asked.size(); ++d) in_place = in_place && asked[d].same_text(own[d]);
-    return Value{{value}, scope};
-  };
-  for (const Store& store : region_.stores) {
-    const std::optional<Place> to = place(store.node);
-    if (!to) return false;
-    std::vector<std::string> tests;
-    for (const auto& [index, extent] : to->limits) {
-      if (!emit::never_negative(index)) tests.push_back(e.text(index) + " >= 0");
-      if (!emit::surely_below(index, extent, ranges_)) {
-        tests.push_back(fmt::format("{} < {}", e.text(index), e.text(extent)));
-      }
-    }
-    const auto compute = [&] { return e.value(store.node, to->index); };
-    std::string guard;
-    Value result;
-    if (tests.empty()) {
-      result = compute();
-    } else {
-      const auto guarded = e.under(kw::join(tests, " && "), scope, compute);
-      result = guarded.value;
-      guard = fmt::format("if ({}) ", guarded.condition);
-    }
-    e.touch(store.to);
-    if (store.to.dtype == DType::E8m0) e.need("to_exponent");
-    e.at(scope).line(fmt::format("{}{}[{}] = {};", guard, store.to.name,
-                                 e.text(linear(store.to.shape, to->index)),
-                                 e.stored(result, store.to.dtype)));
-  }
-  e.on_node = nullptr;
-  return in_place;
+  return write_results(region_, id_, result_.index, ranges_, e, scope, value);
 }
 
 std::optional<Product> product_of(const Region& region, bool strip) {

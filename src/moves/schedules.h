@@ -41,4 +41,11 @@ Kernel matmul_split_emit(const Region& region, const Situation& situation);
 bool matmul_wmma_applies(const Region& region, const Situation& situation);
 Kernel matmul_wmma_emit(const Region& region, const Situation& situation);
 
+// attention_mma.cpp: two products and the softmax between them on tensor cores
+bool attention_mma_applies(const Region& region, const Situation& situation);
+Kernel attention_mma_emit(const Region& region, const Situation& situation);
+// attention_plain.cpp: the same on CUDA cores
+bool attention_applies(const Region& region, const Situation& situation);
+Kernel attention_emit(const Region& region, const Situation& situation);
+
 }  // namespace kw::moves

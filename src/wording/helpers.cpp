@@ -354,6 +354,100 @@ constexpr const char* kStoreRelease =
 }
 )";
 
+constexpr const char* kPowerOfTwo =
+    R"(// 2 to the power of x; below 2^-126 it is zero.
+__device__ __forceinline__ float power_of_two(float x) {
+  float y;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+}
+)";
+
+constexpr const char* kExactPowerOfTwo =
+    R"(// 2 to the power of x, subnormal results too.
+__device__ __forceinline__ float exact_power_of_two(float x) {
+  float y;
+  asm("ex2.approx.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+}
+)";
+
+constexpr const char* kCopyAsync =
+    R"(// Elements on their way to shared memory; there after await_copies(). Single ones arrive at once.
+template <int kCount, typename T>
+__device__ __forceinline__ void copy_async(T* to, const T* from) {
+  if (kCount * sizeof(T) == 16) {
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;"
+                 :
+                 : "r"(static_cast<unsigned>(__cvta_generic_to_shared(to))), "l"(from)
+                 : "memory");
+  } else {
+#pragma unroll
+    for (int i = 0; i < kCount; ++i) to[i] = from[i];
+  }
+}
+)";
+
+constexpr const char* kAwaitCopies =
+    R"(__device__ __forceinline__ void await_copies() {
+  asm volatile("cp.async.wait_all;" : : : "memory");
+}
+)";
+
+constexpr const char* kLoadMatrices =
+    R"(// Four 8 x 8 matrices of halves from shared memory: lane 8 i + r names row r of matrix i.
+__device__ __forceinline__ void load_matrices(unsigned (&to)[4], const void* row) {
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+               : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
+               : "r"(static_cast<unsigned>(__cvta_generic_to_shared(row)))
+               : "memory");
+}
+__device__ __forceinline__ void load_turned(unsigned (&to)[4], const void* row) {
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
+               : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
+               : "r"(static_cast<unsigned>(__cvta_generic_to_shared(row)))
+               : "memory");
+}
+)";
+
+constexpr const char* kAddProductFp16 =
+    R"(// 16 x 16 times 16 x 8 on tensor cores, added to 16 x 8 sums that the warp holds.
+__device__ __forceinline__ void add_product_fp16(float (&sums)[4], const unsigned (&a)[4],
+                                                 unsigned b0, unsigned b1) {
+  asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
+      "{%8, %9}, {%0, %1, %2, %3};"
+      : "+f"(sums[0]), "+f"(sums[1]), "+f"(sums[2]), "+f"(sums[3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+}
+)";
+
+constexpr const char* kAddProductBf16 =
+    R"(// 16 x 16 times 16 x 8 on tensor cores, added to 16 x 8 sums that the warp holds.
+__device__ __forceinline__ void add_product_bf16(float (&sums)[4], const unsigned (&a)[4],
+                                                 unsigned b0, unsigned b1) {
+  asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
+      "{%8, %9}, {%0, %1, %2, %3};"
+      : "+f"(sums[0]), "+f"(sums[1]), "+f"(sums[2]), "+f"(sums[3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+}
+)";
+
+constexpr const char* kPairFp16 =
+    R"(__device__ __forceinline__ unsigned pair_fp16(float low, float high) {
+  unsigned both;
+  asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(both) : "f"(high), "f"(low));
+  return both;
+}
+)";
+
+constexpr const char* kPairBf16 =
+    R"(__device__ __forceinline__ unsigned pair_bf16(float low, float high) {
+  unsigned both;
+  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(both) : "f"(high), "f"(low));
+  return both;
+}
+)";
+
 constexpr const char* kDigamma =
     R"(// Reflected to positive arguments, lifted above 10, then the asymptotic series.
 __device__ __forceinline__ double digamma(double x) {
@@ -449,6 +543,15 @@ constexpr HelperRow kHelpers[] = {
     {"rescaled", "", kRescaled},
     {"load_acquire", "", kLoadAcquire},
     {"store_release", "", kStoreRelease},
+    {"power_of_two", "", kPowerOfTwo},
+    {"exact_power_of_two", "", kExactPowerOfTwo},
+    {"copy_async", "Pack", kCopyAsync},
+    {"await_copies", "", kAwaitCopies},
+    {"load_matrices", "", kLoadMatrices},
+    {"add_product_fp16", "", kAddProductFp16},
+    {"add_product_bf16", "", kAddProductBf16},
+    {"pair_fp16", "", kPairFp16},
+    {"pair_bf16", "", kPairBf16},
     {"digamma", "", kDigamma},
     {"philox_uniform", "", kPhilox},
     {"from_exponent", "", kFromExponent},

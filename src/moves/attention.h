@@ -1,0 +1,92 @@
+// Attention in one kernel: a product, pointwise work on its scores, a softmax along their rows and
+// a second product. What the kernels on tensor cores and on CUDA cores share: which nodes are
+// which, where operands lie, what is done to one score and to one result.
+//
+// A score's row is `mi` and its key `ni`; `di` runs along queries and keys, `fi` along values.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "moves/causal.h"
+#include "moves/words.h"
+
+namespace kw::moves {
+
+struct AttentionNodes {
+  graph::NodeId first = 0, second = 0;  // the products
+  graph::NodeId scores = 0;             // what the softmax is taken of
+  graph::NodeId shares = 0;             // the second product's left operand
+  graph::NodeId largest = 0, total = 0;
+  bool empty_is_zero = false;  // a row of nothing but -inf gives 0, not NaN
+};
+
+/// Queries, keys or values: a tile of them has rows of `inner` elements.
+struct AttentionOperand {
+  graph::NodeId node = 0;
+  const char* name = "";   // of its tile
+  const char* outer = "";  // "mi", "ni"
+  const char* inner = "";  // "di", "fi"
+  Index index;
+  tensor::DType dtype = tensor::DType::Fp32;  // as it is worth keeping: what lies below casts
+  bool direct = false;                        // in memory as it is
+  bool across = false;                        // neighbours in memory are neighbours along `outer`
+  Dim address{0};                             // of its element, where direct
+  std::string buffer;
+  /// Where packs of 8 can be loaded: what must hold so that they are aligned.
+  std::optional<std::vector<std::string>> aligned;
+};
+
+class Attention {
+ public:
+  Attention(const Region& region, const AttentionNodes& nodes);
+
+  const AttentionNodes& nodes() const { return nodes_; }
+  const Dim& rows() const { return shape()[shape().size() - 2]; }
+  const Dim& keys() const { return shape().back(); }
+  const Dim& depth() const {
+    return region_.node(region_.node(nodes_.first).inputs[0]).shape.back();
+  }
+  const Dim& width() const { return region_.node(nodes_.second).shape.back(); }
+  Dim batches() const { return graph::count_of(batch_.shape); }
+  const AttentionOperand& query() const { return operands_[0]; }
+  const AttentionOperand& key() const { return operands_[1]; }
+  const AttentionOperand& value() const { return operands_[2]; }
+  const std::optional<Causal>& causal() const { return causal_; }
+  /// Whether scores and results are computed element by element from the products.
+  bool fits() const { return fits_; }
+
+  /// What the emitter is told before anything is written.
+  void prepare(Emitter& e) const;
+  std::vector<std::string> batch_variables() const;
+  void write_batch(Emitter& e, CudaWriter& w) const { write_parts(axes_.axes, "batch", e, w); }
+  /// A node's value at the score whose product is `product`.
+  Value score(Emitter& e, graph::NodeId node, const std::string& product, int scope) const;
+  /// Stores one result; `value` is what the second product gives.
+  bool write_stores(Emitter& e, int scope, const std::string& value) const;
+
+ private:
+  const Shape& shape() const { return region_.node(nodes_.first).shape; }
+  AttentionOperand operand_of(const char* name, graph::NodeId node, const char* outer,
+                              const char* inner, bool turned) const;
+  void look_at(AttentionOperand& operand, std::vector<Dim>& used) const;
+  Index at(const char* row, const char* column) const;
+
+  const Region& region_;
+  AttentionNodes nodes_;
+  Domain batch_;
+  Joined axes_;
+  Ranges ranges_;
+  std::vector<AttentionOperand> operands_;
+  std::optional<Causal> causal_;
+  bool fits_ = true;
+};
+
+/// Nothing where the region is not attention with pointwise work around it.
+std::optional<Attention> attention_of(const Region& region);
+
+/// On CUDA cores: right for every shape. Adds its source and launches, guarded by `when`.
+void add_plain_attention(Kernel& kernel, const Region& region, const std::string& name);
+
+}  // namespace kw::moves

@@ -1,0 +1,475 @@
+// Attention on tensor cores, for half types. A warp owns 16 or 32 queries and keeps their results,
+// in fp32, in registers. It goes through the keys tile by tile: scores by mma.sync, whatever the
+// graph does to a score, exponentials against the largest score so far, and from registers, rounded
+// to half, into the second product. When a row's largest score grows, what it has summed is
+// rescaled. Row sums come from one more column of the second product, all ones, so that they are
+// sums of the very numbers that were multiplied. The next tiles of keys and values travel to shared
+// memory meanwhile.
+#include <fmt/core.h>
+
+#include "base/text.h"
+#include "moves/attention.h"
+#include "moves/schedules.h"
+#include "moves/words.h"
+
+namespace kw::moves {
+
+using graph::NodeId;
+using tensor::DType;
+
+namespace {
+
+constexpr int64_t kDeepest = 256;     // elements of a query or value in registers
+constexpr int64_t kHalvesInPack = 8;  // 16 bytes
+constexpr const char* kOwnKey = "start + each / 2 * 8 + lane % 4 * 2 + each % 2";
+
+class FusedAttention {
+ public:
+  FusedAttention(const Region& region, const Situation& situation)
+      : region_(region),
+        situation_(situation),
+        attention_(*attention_of(region)),
+        dtype_(attention_.query().dtype),
+        e_(region, 1) {
+    attention_.prepare(e_);
+  }
+
+  Kernel emit() {
+    write_values();
+    const std::string body = write_body();
+    Kernel kernel;
+    const Head head = head_of(e_, region_.name,
+                              "typename Index, int kHead, int kTall, int kN, int kQueryVec, int "
+                              "kKeyVec, int kValueVec",
+                              threads());
+    kernel.functions = e_.functions();
+    for (const char* function : {"copy_async", "await_copies", "load_matrices", "power_of_two"}) {
+      kernel.functions.insert(function);
+    }
+    kernel.functions.insert(product());
+    kernel.functions.insert(pair());
+    kernel.source = fmt::format("// {}: a warp keeps some queries' results while keys pass by.\n",
+                                region_.stores[0].to.name) +
+                    head.text + " {\n" + body + "}\n";
+    add_plan(kernel, head);
+    add_plain_attention(kernel, region_, region_.name + "_plain");
+    return kernel;
+  }
+
+ private:
+  std::string name(const char* text) const { return text + region_.suffix; }
+  std::string threads() const { return fmt::format("32 * {}", name("WARPS")); }
+  std::string product() const {
+    return dtype_ == DType::Fp16 ? "add_product_fp16" : "add_product_bf16";
+  }
+  std::string pair() const { return dtype_ == DType::Fp16 ? "pair_fp16" : "pair_bf16"; }
+  /// Keys beyond the reach of causal scores are not even read where they are known to be finite.
+  bool skips() const {
+    return attention_.causal() && situation_.precision.nan == task::NanPolicy::Never;
+  }
+
+  struct Fetch {
+    const AttentionOperand* operand;
+    std::string text;
+  };
+  struct Scores {
+    std::string of_row, of_element, value;
+  };
+
+  // Scopes: 1 is the block's place, 2 a row, or an element of a tile, 3 a score.
+  void write_values() {
+    e_.open(attention_.batch_variables(), 0, 0);
+    for (const Dim& size :
+         {attention_.rows(), attention_.keys(), attention_.depth(), attention_.width()}) {
+      e_.note(size);
+    }
+    e_.note(attention_.batches());
+    if (attention_.causal()) e_.note(attention_.causal()->reach);
+    for (const AttentionOperand* one :
+         {&attention_.query(), &attention_.key(), &attention_.value()}) {
+      fetches_.push_back({one, write_operand(*one)});
+    }
+    scores_ = write_scores(attention_.nodes().scores);
+    if (attention_.causal()) unmasked_ = write_scores(attention_.causal()->below);
+    e_.open({"mi"}, 1, 2);
+    const int scope = e_.open({"fi"}, 2, 2);
+    attention_.write_stores(e_, scope, "outcome");
+    result_ = e_.close();
+    result_row_ = e_.close();
+    block_text_ = e_.close();
+  }
+
+  std::string write_operand(const AttentionOperand& operand) {
+    const int scope = e_.open({operand.outer, operand.inner}, 1, 3);
+    if (operand.direct) {
+      e_.touch({operand.buffer, operand.dtype, {}});
+      e_.at(scope).line(fmt::format("copy_async<{0}>(slot, {1} + {2});", vec(operand),
+                                    operand.buffer, e_.text(operand.address)));
+    } else {
+      const Value value = e_.value(operand.node, operand.index);
+      e_.at(scope).line(fmt::format("*slot = {};", to_memory(dtype_, value.expr.text)));
+    }
+    return e_.close();
+  }
+
+  Scores write_scores(NodeId node) {
+    e_.open({"mi"}, 1, attention_.causal() ? 3 : 2);
+    const int scope = e_.open({"ni"}, 2, 1);
+    Scores scores;
+    scores.value = attention_.score(e_, node, "dot", scope).expr.text;
+    scores.of_element = e_.close();
+    scores.of_row = e_.close();
+    return scores;
+  }
+
+  static const char* vec(const AttentionOperand& operand) {
+    return operand.name[0] == 'q' ? "kQueryVec" : operand.name[0] == 'k' ? "kKeyVec" : "kValueVec";
+  }
+  std::string limit(const char* variable) const {
+    switch (variable[0]) {
+      case 'm':
+        return attention_.rows().text();
+      case 'n':
+        return attention_.keys().text();
+      case 'd':
+        return attention_.depth().text();
+      default:
+        return attention_.width().text();
+    }
+  }
+
+  std::string write_body() {
+    CudaWriter w(1);
+    w.raw(e_.at(0).text());
+    const std::string half = memory_type(dtype_), rows = attention_.rows().text();
+    w.line(fmt::format("constexpr int kThreads = {}, kM = {} * 16 * kTall;", threads(),
+                       name("WARPS")));
+    // An odd number of 16-byte words: eight rows of a matrix lie in all banks.
+    w.line("constexpr int kPitch = kHead + 8;");
+    w.line("extern __shared__ __align__(16) unsigned char tile_bytes[];");
+    w.line(fmt::format("{0}* queries_tile = reinterpret_cast<{0}*>(tile_bytes);", half));
+    w.line(fmt::format("{0}* keys_tile = queries_tile + kM * kPitch;", half));
+    w.line(fmt::format("{0}* values_tile = keys_tile + 2 * kN * kPitch;", half));
+    w.line("const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;");
+    w.line(fmt::format("const Index tiles_m = ({} + kM - 1) / kM;", rows));
+    w.line("const Index batch = blockIdx.x / tiles_m;");
+    // The longest rows first.
+    w.line(skips() ? "const Index first_m = (tiles_m - 1 - blockIdx.x % tiles_m) * kM;"
+                   : "const Index first_m = blockIdx.x % tiles_m * kM;");
+    w.line("const Index warp_m = first_m + warp * 16 * kTall;");
+    attention_.write_batch(e_, w);
+    w.raw(block_text_);
+    write_end(w);
+    for (const Fetch& fetch : fetches_) write_fetch(w, fetch);
+    w.line("fetch_queries(first_m, 0);");
+    w.line("fetch_keys(0, 0);");
+    w.line("fetch_values(0, 0);");
+    w.line("await_copies();");
+    w.line("__syncthreads();");
+    write_queries(w);
+    w.line("float sums[kTall][4] = {}, totals[kTall][kHead / 8][4] = {}, tops[2 * kTall];");
+    w.line("#pragma unroll");
+    w.line("for (int i = 0; i < 2 * kTall; ++i) tops[i] = -__int_as_float(0x7f800000);");
+    w.line("int turn = 0;");
+    {
+      const auto loop = w.block("for (Index start = 0; start < end; start += kN, turn ^= 1)");
+      {
+        const auto more = w.block("if (start + kN < end)");
+        w.line("fetch_keys(start + kN, turn ^ 1);");
+        w.line("fetch_values(start + kN, turn ^ 1);");
+      }
+      write_first_product(w);
+      write_row_loop(w);
+      write_second_product(w);
+      w.line("await_copies();");
+      w.line("__syncthreads();");
+    }
+    write_results(w);
+    return w.text();
+  }
+
+  void write_end(CudaWriter& w) {
+    if (!skips()) {
+      w.line(fmt::format("const Index end = {};", attention_.keys().text()));
+      return;
+    }
+    // The last row's last key.
+    w.line(
+        fmt::format("const Index reach = first_m + kM + ({});", attention_.causal()->reach.text()));
+    w.line(fmt::format("const Index end = reach < {0} ? reach : {0};", attention_.keys().text()));
+  }
+
+  void write_fetch(CudaWriter& w, const Fetch& fetch) const {
+    const AttentionOperand& operand = *fetch.operand;
+    const std::string across = fmt::format("(kHead / {})", vec(operand));
+    const char* rows = operand.outer[0] == 'm' ? "kM" : "kN";
+    const auto lambda =
+        w.block(fmt::format("const auto fetch_{} = [&](Index from, int to)", operand.name), ";");
+    const auto loop = w.block(
+        fmt::format("for (int own = threadIdx.x; own < {} * {}; own += kThreads)", rows, across));
+    if (operand.across) {
+      w.line(fmt::format("const int at_outer = own % {0}, at_inner = own / {0} * {1};", rows,
+                         vec(operand)));
+    } else {
+      w.line(fmt::format("const int at_outer = own / {0}, at_inner = own % {0} * {1};", across,
+                         vec(operand)));
+    }
+    w.line(fmt::format("const Index {} = from + at_outer, {} = at_inner;", operand.outer,
+                       operand.inner));
+    w.line(fmt::format("{}* slot = {}_tile + (to * {} + at_outer) * kPitch + at_inner;",
+                       memory_type(dtype_), operand.name, rows));
+    {
+      const auto within =
+          w.block(fmt::format("if ({} < {} && {} < {})", operand.outer, limit(operand.outer),
+                              operand.inner, limit(operand.inner)));
+      w.raw(fetch.text);
+    }
+    const auto outside = w.block("else");
+    w.line(fmt::format("*reinterpret_cast<Pack<{}, {}>*>(slot) = {{}};", memory_type(dtype_),
+                       vec(operand)));
+  }
+
+  void write_queries(CudaWriter& w) const {
+    w.line("// Kept in registers where there is room.");
+    w.line("constexpr bool kKept = kTall * kHead <= 128;");
+    w.line("unsigned left[kTall][kKept ? kHead / 16 : 1][4];");
+    w.line("const auto load_queries = [&](int k) {");
+    w.line("  #pragma unroll");
+    w.line(
+        "  for (int t = 0; t < kTall; ++t) load_matrices(left[t][kKept ? k : 0], queries_tile + "
+        "((warp * kTall + t) * 16 + lane % 16) * kPitch + k * 16 + lane / 16 * 8);");
+    w.line("};");
+    w.line("#pragma unroll");
+    w.line("for (int k = 0; kKept && k < kHead / 16; ++k) load_queries(k);");
+  }
+
+  void write_first_product(CudaWriter& w) const {
+    w.line("float dots[kTall][kN / 8][4] = {};");
+    w.line("#pragma unroll");
+    const auto steps = w.block("for (int k = 0; k < kHead / 16; ++k)");
+    w.line("if (!kKept) load_queries(k);");
+    w.line("#pragma unroll");
+    const auto keys = w.block("for (int n = 0; n < kN / 16; ++n)");
+    w.line("unsigned right[4];");
+    w.line(
+        "load_matrices(right, keys_tile + (turn * kN + n * 16 + lane / 16 * 8 + lane % 8) * kPitch "
+        "+ k * 16 + lane / 8 % 2 * 8);");
+    w.line("#pragma unroll");
+    const auto tall = w.block("for (int t = 0; t < kTall; ++t)");
+    for (const int i : {0, 1}) {
+      w.line(fmt::format("{}(dots[t][2 * n + {}], left[t][kKept ? k : 0], right[{}], right[{}]);",
+                         product(), i, 2 * i, 2 * i + 1));
+    }
+  }
+
+  void write_row_loop(CudaWriter& w) {
+    if (attention_.causal()) {
+      {
+        const auto all = w.block(
+            fmt::format("if (start + kN <= warp_m + 1 + ({}))", attention_.causal()->reach.text()));
+        write_pointwise(w, *unmasked_);
+      }
+      const auto some = w.block("else");
+      write_pointwise(w, scores_);
+    } else {
+      write_pointwise(w, scores_);
+    }
+    write_bound(w);
+    w.line("#pragma unroll");
+    const auto loop = w.block("for (int i = 0; i < 2 * kTall; ++i)");
+    w.line("float top = -__int_as_float(0x7f800000);");
+    w.line("#pragma unroll");
+    {
+      const auto elements = w.block("for (int each = 0; each < kN / 4; ++each)");
+      w.line("top = fmaxf(top, dots[i / 2][each / 2][i % 2 * 2 + each % 2]);");
+    }
+    w.line("top = fmaxf(top, __shfl_xor_sync(0xffffffffu, top, 1));");
+    w.line("top = fmaxf(top, __shfl_xor_sync(0xffffffffu, top, 2));");
+    w.line("// Rounded once, so that what is taken off is the same for all keys.");
+    w.line("top = fmaxf(tops[i], __fmul_rn(top, 1.44269504f));");
+    w.line("const float off = top == -__int_as_float(0x7f800000) ? 0.0f : top;");
+    w.line("const float fade = power_of_two(tops[i] - off);");
+    w.line("tops[i] = top;");
+    w.line("#pragma unroll");
+    {
+      const auto elements = w.block("for (int each = 0; each < kN / 4; ++each)");
+      w.line("float& dot = dots[i / 2][each / 2][i % 2 * 2 + each % 2];");
+      w.line("dot = power_of_two(fmaf(dot, 1.44269504f, -off));");
+    }
+    const auto grown = w.block("if (__any_sync(0xffffffffu, fade != 1.0f))");
+    w.line("sums[i / 2][i % 2 * 2] *= fade;");
+    w.line("#pragma unroll");
+    w.line(
+        "for (int each = 0; each < kHead / 4; ++each) totals[i / 2][each / 2][i % 2 * 2 + each % "
+        "2] *= fade;");
+  }
+
+  void write_pointwise(CudaWriter& w, const Scores& scores) const {
+    if (scores.value == "dot") return;
+    w.line("#pragma unroll");
+    const auto loop = w.block("for (int i = 0; i < 2 * kTall; ++i)");
+    w.line("const Index own_m = warp_m + i * 8 + lane / 4;");
+    w.line(fmt::format("const Index mi = own_m < {0} ? own_m : {0} - 1;", limit("mi")));
+    w.raw(scores.of_row);
+    w.line("#pragma unroll");
+    const auto elements = w.block("for (int each = 0; each < kN / 4; ++each)");
+    w.line(fmt::format("const Index own_n = {};", kOwnKey));
+    w.line(fmt::format("const Index ni = own_n < {0} ? own_n : {0} - 1;", limit("ni")));
+    w.line("float& dot = dots[i / 2][each / 2][i % 2 * 2 + each % 2];");
+    w.raw(scores.of_element);
+    w.line(fmt::format("dot = {};", scores.value));
+  }
+
+  /// Keys behind the last one weigh nothing.
+  void write_bound(CudaWriter& w) const {
+    const auto last = w.block(fmt::format("if (start + kN > {})", limit("ni")));
+    w.line("#pragma unroll");
+    const auto elements = w.block("for (int each = 0; each < kN / 4; ++each)");
+    const auto behind = w.block(fmt::format("if ({} >= {})", kOwnKey, limit("ni")));
+    w.line("#pragma unroll");
+    w.line(
+        "for (int i = 0; i < 2 * kTall; ++i) dots[i / 2][each / 2][i % 2 * 2 + each % 2] = "
+        "-__int_as_float(0x7f800000);");
+  }
+
+  void write_second_product(CudaWriter& w) const {
+    w.line("#pragma unroll");
+    const auto steps = w.block("for (int k = 0; k < kN / 16; ++k)");
+    w.line("unsigned share[kTall][4];");
+    w.line("#pragma unroll");
+    {
+      const auto tall = w.block("for (int t = 0; t < kTall; ++t)");
+      w.line("#pragma unroll");
+      w.line(fmt::format(
+          "for (int i = 0; i < 4; ++i) share[t][i] = {}(dots[t][2 * k + i / 2][i % 2 * 2], "
+          "dots[t][2 * k + i / 2][i % 2 * 2 + 1]);",
+          pair()));
+      const char* ones = dtype_ == DType::Fp16 ? "0x3c003c00u" : "0x3f803f80u";
+      w.line(fmt::format("{}(sums[t], share[t], {}, {});", product(), ones, ones));
+    }
+    w.line("#pragma unroll");
+    const auto columns = w.block("for (int n = 0; n < kHead / 16; ++n)");
+    w.line("unsigned right[4];");
+    w.line(
+        "load_turned(right, values_tile + (turn * kN + k * 16 + lane % 16) * kPitch + n * 16 + "
+        "lane / 16 * 8);");
+    w.line("#pragma unroll");
+    const auto tall = w.block("for (int t = 0; t < kTall; ++t)");
+    for (const int i : {0, 1}) {
+      w.line(fmt::format("{}(totals[t][2 * n + {}], share[t], right[{}], right[{}]);", product(), i,
+                         2 * i, 2 * i + 1));
+    }
+  }
+
+  void write_results(CudaWriter& w) {
+    w.line("#pragma unroll");
+    const auto loop = w.block("for (int i = 0; i < 2 * kTall; ++i)");
+    w.line("const Index mi = warp_m + i * 8 + lane / 4;");
+    const auto within = w.block(fmt::format("if (mi < {})", limit("mi")));
+    w.line("const float weight_sum = sums[i / 2][i % 2 * 2];");
+    w.line(attention_.nodes().empty_is_zero
+               ? "const float per_sum = weight_sum == 0.0f ? 0.0f : 1.0f / weight_sum;"
+               : "const float per_sum = 1.0f / weight_sum;");
+    w.raw(result_row_);
+    w.line("#pragma unroll");
+    const auto elements = w.block("for (int each = 0; each < kHead / 4; ++each)");
+    w.line("const Index fi = each / 2 * 8 + lane % 4 * 2 + each % 2;");
+    w.line("const float outcome = totals[i / 2][each / 2][i % 2 * 2 + each % 2] * per_sum;");
+    const auto inside = w.block(fmt::format("if (fi < {})", limit("fi")));
+    w.raw(result_);
+  }
+
+  void add_plan(Kernel& kernel, const Head& head) {
+    using Values = std::vector<int64_t>;
+    const int64_t rows = attention_.rows().value() * attention_.batches().value();
+    const bool few =
+        rows < 128 * 2 * situation_.target.default_sms || attention_.rows().value() < 64;
+    kernel.tunes.push_back({name("TALL"), few ? Values{1, 2} : Values{2, 1}, ""});
+    kernel.tunes.push_back({name("WARPS"), {4, 8}, ""});
+    kernel.tunes.push_back(
+        {name("KEYS"), {64, 32, 128}, fmt::format("{} * {} <= 128", name("TALL"), name("KEYS"))});
+    for (const char* method : {"memory.kernel_fusion", "compute.tensor_core", "memory.tiling_smem",
+                               "memory.ldmatrix_stmatrix", "memory.bank_conflict",
+                               "compute.overlap_compute_memory", "latency.online_recomputation"}) {
+      kernel.methods.push_back({method, "", ""});
+    }
+    const std::string head_size = name("HEAD"), tall = name("TALL_USED"), keys = name("KEYS_USED");
+    kernel.lets.emplace_back(
+        head_size, fmt::format("16 * ceil_div(max(1, {}, {}), 16)", attention_.depth().text(),
+                               attention_.width().text()));
+    kernel.lets.emplace_back(tall, fmt::format("pick({} > 128, {}, 1)", head_size, name("TALL")));
+    kernel.lets.emplace_back(
+        keys, fmt::format("pick({0} > 128, {1}, min({1}, 32))", head_size, name("KEYS")));
+    kernel.lets.emplace_back(name("ROWS"), fmt::format("16 * {} * {}", name("WARPS"), tall));
+    kernel.lets.emplace_back(name("TILE_BYTES"), fmt::format("2 * ({} + 4 * {}) * ({} + 8)",
+                                                             name("ROWS"), keys, head_size));
+    const std::string grid = fmt::format("{} * ceil_div({}, {})", as_factor(attention_.batches()),
+                                         attention_.rows().text(), name("ROWS"));
+    const auto variant = [&](std::vector<std::string> when, const char* index, bool packs) {
+      when.push_back(fmt::format("{} <= {}", head_size, kDeepest));
+      when.push_back(fmt::format("{} <= SMEM_MAX", name("TILE_BYTES")));
+      std::string kernel_name =
+          fmt::format("{}<{}, {}, {}, {}", region_.name, index, head_size, tall, keys);
+      for (const Fetch& fetch : fetches_) {
+        const bool packed = packs && fetch.operand->aligned;
+        kernel_name += fmt::format(", {}", packed ? kHalvesInPack : 1);
+      }
+      kernel.variants.push_back(
+          {all_of(when), {{kernel_name + ">", grid, threads(), name("TILE_BYTES"), head.args}}});
+    };
+    const std::string fits = fits_int(region_);
+    std::vector<std::string> fast;
+    bool packs = false;
+    for (const Fetch& fetch : fetches_) {
+      if (!fetch.operand->aligned) continue;
+      packs = true;
+      fast.insert(fast.end(), fetch.operand->aligned->begin(), fetch.operand->aligned->end());
+      const std::string inner = limit(fetch.operand->inner);
+      if (!(attention_inner_is_whole(*fetch.operand)))
+        fast.push_back(fmt::format("({}) % {} == 0", inner, kHalvesInPack));
+    }
+    fast.push_back(fits);
+    if (packs) {
+      kernel.methods.push_back({"memory.vectorized_access", "", ""});
+      kernel.methods.push_back({"memory.async_copy", "", ""});
+      variant(fast, "int", true);
+    }
+    variant({fits}, "int", false);
+    if (!fits.empty()) variant({}, "long long", false);
+  }
+
+  bool attention_inner_is_whole(const AttentionOperand& operand) const {
+    const Dim& inner = operand.inner[0] == 'd' ? attention_.depth() : attention_.width();
+    return inner.is_constant() && inner.value() % kHalvesInPack == 0;
+  }
+
+  const Region& region_;
+  const Situation& situation_;
+  Attention attention_;
+  DType dtype_;
+  Emitter e_;
+  std::vector<Fetch> fetches_;
+  Scores scores_;
+  std::optional<Scores> unmasked_;
+  std::string result_, result_row_, block_text_;
+};
+
+}  // namespace
+
+bool attention_mma_applies(const Region& region, const Situation& situation) {
+  if (situation.target.major < 8) return false;
+  const std::optional<Attention> attention = attention_of(region);
+  if (!attention) return false;
+  const DType half = attention->query().dtype;
+  return (half == DType::Fp16 || half == DType::Bf16) && attention->key().dtype == half &&
+         attention->value().dtype == half && region.node(attention->nodes().shares).dtype == half &&
+         std::max(attention->depth().value(), attention->width().value()) <= kDeepest;
+}
+
+Kernel attention_mma_emit(const Region& region, const Situation& situation) {
+  Kernel kernel = FusedAttention(region, situation).emit();
+  settle(kernel, situation);
+  return kernel;
+}
+
+}  // namespace kw::moves

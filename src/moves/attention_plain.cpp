@@ -1,0 +1,278 @@
+// Attention on CUDA cores, in fp32, for every shape: a block owns 64 queries and up to 128 columns
+// of their results, a thread 8 queries and every sixteenth key and column. Queries, keys and values
+// pass through shared memory in pieces, so nothing limits their length; where results have more
+// columns, further blocks compute the scores again.
+#include <fmt/core.h>
+
+#include "base/text.h"
+#include "moves/attention.h"
+#include "moves/schedules.h"
+#include "moves/words.h"
+
+namespace kw::moves {
+
+using graph::NodeId;
+using tensor::DType;
+
+namespace {
+
+class PlainAttention {
+ public:
+  PlainAttention(const Region& region, std::string kernel_name)
+      : region_(region),
+        kernel_name_(std::move(kernel_name)),
+        attention_(*attention_of(region)),
+        e_(region, 1) {
+    attention_.prepare(e_);
+  }
+
+  /// Behind what the kernel has already.
+  void add_to(Kernel& kernel) {
+    write_values();
+    const std::string body = write_body();
+    const Head head = head_of(e_, kernel_name_, "typename Index, int kF", "128");
+    kernel.functions.insert(e_.functions().begin(), e_.functions().end());
+    kernel.functions.insert("exact_power_of_two");
+    if (!kernel.source.empty()) kernel.source += "\n";
+    kernel.source += fmt::format("// {}: a block keeps some queries' results while keys pass by.\n",
+                                 region_.stores[0].to.name) +
+                     head.text + " {\n" + body + "}\n";
+    add_launches(kernel, head);
+  }
+
+ private:
+  std::string name(const char* text) const { return text + region_.suffix; }
+
+  // Scopes: 1 is the block's place, 2 a row, or an element of a tile, 3 a score.
+  void write_values() {
+    e_.open(attention_.batch_variables(), 0, 0);
+    for (const Dim& size :
+         {attention_.rows(), attention_.keys(), attention_.depth(), attention_.width()}) {
+      e_.note(size);
+    }
+    e_.note(attention_.batches());
+    query_ = write_operand(attention_.query(), "left[at_k][at]");
+    key_ = write_operand(attention_.key(), "right[at_k][at]");
+    value_ = write_operand(attention_.value(), "values[at_k][at]");
+    e_.open({"mi"}, 1, 2);
+    const int scope = e_.open({"ni"}, 2, 1);
+    score_value_ =
+        attention_.score(e_, attention_.nodes().scores, "dots[i][each]", scope).expr.text;
+    score_ = e_.close();
+    score_row_ = e_.close();
+    e_.open({"mi"}, 1, 2);
+    const int results = e_.open({"fi"}, 2, 2);
+    attention_.write_stores(e_, results, "outcome");
+    result_ = e_.close();
+    result_row_ = e_.close();
+    block_text_ = e_.close();
+  }
+
+  std::string write_operand(const AttentionOperand& operand, const char* slot) {
+    const int scope = e_.open({operand.outer, operand.inner}, 1, 4);
+    const Value value = e_.value(operand.node, operand.index);
+    e_.at(scope).line(fmt::format("{} = {};", slot, value.expr.text));
+    return e_.close();
+  }
+
+  std::string write_body() {
+    CudaWriter w(1);
+    w.raw(e_.at(0).text());
+    const std::string rows = attention_.rows().text(), keys = attention_.keys().text();
+    w.line("constexpr int kM = 64, kN = 64, kK = 32, kThreads = 128, kColumns = kF / 16;");
+    w.line("constexpr int kFirst = 2 * kK * (kM + 4), kSecond = kK * (kF + 4);");
+    w.line(
+        "__shared__ __align__(16) float stage[kFirst > kSecond ? kFirst : kSecond], "
+        "shares[kN][kM + 4];");
+    w.line("float (*left)[kM + 4] = reinterpret_cast<float (*)[kM + 4]>(stage);");
+    w.line("float (*right)[kN + 4] = reinterpret_cast<float (*)[kN + 4]>(stage + kFirst / 2);");
+    w.line("float (*values)[kF + 4] = reinterpret_cast<float (*)[kF + 4]>(stage);");
+    w.line(fmt::format("const Index tiles_m = ({} + kM - 1) / kM;", rows));
+    w.line("const Index batch = blockIdx.x / tiles_m;");
+    w.line("const Index first_m = blockIdx.x % tiles_m * kM;");
+    w.line("const Index first_f = static_cast<Index>(blockIdx.y) * kF;");
+    w.line("const int row = threadIdx.x / 16, column = threadIdx.x % 16;");
+    attention_.write_batch(e_, w);
+    w.raw(block_text_);
+    w.line("float totals[8][kColumns] = {}, sums[8] = {}, tops[8];");
+    w.line("#pragma unroll");
+    w.line("for (int i = 0; i < 8; ++i) tops[i] = -__int_as_float(0x7f800000);");
+    {
+      const auto loop =
+          w.block(fmt::format("for (Index start = 0; start < {}; start += kN)", keys));
+      write_first_product(w);
+      write_row_loop(w);
+      write_second_product(w);
+    }
+    write_results(w);
+    return w.text();
+  }
+
+  /// Neighbouring threads take eight neighbours along `inner` and four rows: whole sectors of
+  /// memory, and all banks of shared memory.
+  void write_fetch(CudaWriter& w, const AttentionOperand& operand, const char* first,
+                   const char* tile, const std::string& text) const {
+    const bool query = operand.outer[0] == 'm';
+    const std::string limit = query ? attention_.rows().text() : attention_.keys().text();
+    w.line("#pragma unroll 4");
+    const auto loop = w.block("for (int own = threadIdx.x; own < 64 * kK; own += kThreads)");
+    w.line(operand.across ? "const int at = own % 64, at_k = own / 64;"
+                          : "const int at = own / 8 % 64, at_k = own / (8 * 64) * 8 + own % 8;");
+    w.line(fmt::format("const Index {} = {} + at, di = from + at_k;", operand.outer, first));
+    w.line(fmt::format("{}[at_k][at] = 0.0f;", tile));
+    const auto within = w.block(
+        fmt::format("if ({} < {} && di < {})", operand.outer, limit, attention_.depth().text()));
+    w.raw(text);
+  }
+
+  void write_first_product(CudaWriter& w) const {
+    w.line("float dots[8][4] = {};");
+    const auto pieces = w.block(
+        fmt::format("for (Index from = 0; from < {}; from += kK)", attention_.depth().text()));
+    w.line("__syncthreads();");
+    write_fetch(w, attention_.query(), "first_m", "left", query_);
+    write_fetch(w, attention_.key(), "start", "right", key_);
+    w.line("__syncthreads();");
+    w.line("#pragma unroll 8");
+    const auto steps = w.block("for (int k = 0; k < kK; ++k)");
+    w.line("float a[8], b[4];");
+    w.line("#pragma unroll");
+    w.line("for (int i = 0; i < 8; ++i) a[i] = left[k][i / 4 * 32 + row * 4 + i % 4];");
+    w.line("#pragma unroll");
+    w.line("for (int j = 0; j < 4; ++j) b[j] = right[k][j * 16 + column];");
+    w.line("#pragma unroll");
+    w.line("for (int i = 0; i < 32; ++i) dots[i / 4][i % 4] += a[i / 4] * b[i % 4];");
+  }
+
+  void write_row_loop(CudaWriter& w) const {
+    const std::string rows = attention_.rows().text(), keys = attention_.keys().text();
+    w.line("#pragma unroll");
+    const auto loop = w.block("for (int i = 0; i < 8; ++i)");
+    w.line("const Index own_m = first_m + i / 4 * 32 + row * 4 + i % 4;");
+    w.line(fmt::format("const Index mi = own_m < {0} ? own_m : {0} - 1;", rows));
+    w.raw(score_row_);
+    w.line("float top = -__int_as_float(0x7f800000);");
+    w.line("#pragma unroll");
+    {
+      const auto elements = w.block("for (int each = 0; each < 4; ++each)");
+      w.line("const Index own_n = start + each * 16 + column;");
+      w.line(fmt::format("const Index ni = own_n < {0} ? own_n : {0} - 1;", keys));
+      w.raw(score_);
+      w.line(fmt::format("dots[i][each] = own_n < {} ? {} : -__int_as_float(0x7f800000);", keys,
+                         score_value_));
+      w.line("top = fmaxf(top, dots[i][each]);");
+    }
+    w.line("#pragma unroll");
+    w.line(
+        "for (int by = 1; by < 16; by *= 2) top = fmaxf(top, __shfl_xor_sync(0xffffffffu, top, "
+        "by));");
+    w.line("// Rounded once, so that what is taken off is the same for all keys.");
+    w.line("top = fmaxf(tops[i], __fmul_rn(top, 1.44269504f));");
+    w.line("const float off = top == -__int_as_float(0x7f800000) ? 0.0f : top;");
+    w.line("const float fade = exact_power_of_two(tops[i] - off);");
+    w.line("tops[i] = top;");
+    w.line("sums[i] *= fade;");
+    w.line("#pragma unroll");
+    w.line("for (int c = 0; c < kColumns; ++c) totals[i][c] *= fade;");
+    w.line("#pragma unroll");
+    const auto elements = w.block("for (int each = 0; each < 4; ++each)");
+    w.line("dots[i][each] = exact_power_of_two(fmaf(dots[i][each], 1.44269504f, -off));");
+    w.line("sums[i] += dots[i][each];");
+    w.line("shares[each * 16 + column][i / 4 * 32 + row * 4 + i % 4] = dots[i][each];");
+  }
+
+  void write_second_product(CudaWriter& w) const {
+    const auto pieces = w.block("for (int from = 0; from < kN; from += kK)");
+    w.line("__syncthreads();");
+    w.line("#pragma unroll 4");
+    {
+      const auto loop = w.block("for (int own = threadIdx.x; own < kK * kF; own += kThreads)");
+      w.line(attention_.value().across ? "const int at_k = own % kK, at = own / kK;"
+                                       : "const int at = own % kF, at_k = own / kF;");
+      w.line("const Index ni = start + from + at_k, fi = first_f + at;");
+      w.line("values[at_k][at] = 0.0f;");
+      const auto within = w.block(fmt::format("if (ni < {} && fi < {})", attention_.keys().text(),
+                                              attention_.width().text()));
+      w.raw(value_);
+    }
+    w.line("__syncthreads();");
+    w.line("#pragma unroll 8");
+    const auto steps = w.block("for (int k = 0; k < kK; ++k)");
+    w.line("float a[8], b[kColumns];");
+    w.line("#pragma unroll");
+    w.line("for (int i = 0; i < 8; ++i) a[i] = shares[from + k][i / 4 * 32 + row * 4 + i % 4];");
+    w.line("#pragma unroll");
+    w.line("for (int c = 0; c < kColumns; ++c) b[c] = values[k][c / 4 * 64 + column * 4 + c % 4];");
+    w.line("#pragma unroll");
+    w.line("for (int i = 0; i < 8; ++i) {");
+    w.line("  #pragma unroll");
+    w.line("  for (int c = 0; c < kColumns; ++c) totals[i][c] += a[i] * b[c];");
+    w.line("}");
+  }
+
+  void write_results(CudaWriter& w) const {
+    w.line("#pragma unroll");
+    const auto loop = w.block("for (int i = 0; i < 8; ++i)");
+    w.line("#pragma unroll");
+    w.line(
+        "for (int by = 1; by < 16; by *= 2) sums[i] += __shfl_xor_sync(0xffffffffu, sums[i], by);");
+    w.line("const Index mi = first_m + i / 4 * 32 + row * 4 + i % 4;");
+    const auto within = w.block(fmt::format("if (mi < {})", attention_.rows().text()));
+    w.line(attention_.nodes().empty_is_zero
+               ? "const float per_sum = sums[i] == 0.0f ? 0.0f : 1.0f / sums[i];"
+               : "const float per_sum = 1.0f / sums[i];");
+    w.raw(result_row_);
+    w.line("#pragma unroll");
+    const auto elements = w.block("for (int each = 0; each < kColumns; ++each)");
+    w.line("const Index fi = first_f + each / 4 * 64 + column * 4 + each % 4;");
+    w.line("const float outcome = totals[i][each] * per_sum;");
+    const auto inside = w.block(fmt::format("if (fi < {})", attention_.width().text()));
+    w.raw(result_);
+  }
+
+  void add_launches(Kernel& kernel, const Head& head) const {
+    const std::string columns = name("COLUMNS"), width = attention_.width().text();
+    kernel.lets.emplace_back(columns, fmt::format("pick({} > 64, 64, 128)", width));
+    const std::string grid =
+        fmt::format("{} * ceil_div({}, 64), ceil_div({}, {})", as_factor(attention_.batches()),
+                    attention_.rows().text(), width, columns);
+    const std::string fits = fits_int(region_);
+    const auto variant = [&](const std::string& when, const char* index) {
+      kernel.variants.push_back({when,
+                                 {{fmt::format("{}<{}, {}>", kernel_name_, index, columns), grid,
+                                   "128", "", head.args}}});
+    };
+    if (!fits.empty()) variant(fits, "int");
+    variant("", fits.empty() ? "int" : "long long");
+  }
+
+  const Region& region_;
+  std::string kernel_name_;
+  Attention attention_;
+  Emitter e_;
+  std::string query_, key_, value_, score_, score_row_, score_value_, result_, result_row_,
+      block_text_;
+};
+
+}  // namespace
+
+void add_plain_attention(Kernel& kernel, const Region& region, const std::string& name) {
+  PlainAttention(region, name).add_to(kernel);
+}
+
+bool attention_applies(const Region& region, const Situation&) {
+  return attention_of(region).has_value();
+}
+
+Kernel attention_emit(const Region& region, const Situation& situation) {
+  Kernel kernel;
+  for (const char* method : {"memory.kernel_fusion", "memory.tiling_smem",
+                             "compute.ilp_unroll_register_tile", "latency.online_recomputation"}) {
+    kernel.methods.push_back({method, "", ""});
+  }
+  add_plain_attention(kernel, region, region.name);
+  settle(kernel, situation);
+  return kernel;
+}
+
+}  // namespace kw::moves

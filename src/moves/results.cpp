@@ -1,0 +1,103 @@
+// What follows a product: every store at the place of the element at hand.
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "moves/matmul.h"
+#include "moves/words.h"
+
+namespace kw::moves {
+
+using graph::Node;
+using graph::NodeId;
+using graph::Op;
+using tensor::DType;
+
+namespace {
+
+/// Where a store finds the element at hand: an index, and what must lie within which extent where
+/// only a part of the elements is stored.
+struct Place {
+  Index index;
+  std::vector<std::pair<Dim, Dim>> limits;
+};
+
+struct Element {
+  const Region& region;
+  NodeId node;
+  const Index& index;
+  const Ranges& ranges;
+};
+
+std::optional<Place> place_of(const Element& of, NodeId id) {
+  if (id == of.node) return Place{of.index, {}};
+  if (of.region.loads.count(id) > 0) return std::nullopt;
+  const Node& node = of.region.node(id);
+  const auto from = std::find_if(node.inputs.begin(), node.inputs.end(), [&](NodeId input) {
+    return depends_on(of.region, input, {of.node});
+  });
+  if (from == node.inputs.end()) return std::nullopt;
+  std::optional<Place> below = place_of(of, *from);
+  if (!below) return std::nullopt;
+  if (graph::op_info(node.op).kind == graph::OpKind::Pointwise) return below;
+  Index& index = below->index;
+  if (node.op == Op::Reshape) {
+    index = reshaped(of.region.node(*from).shape, index, node.shape, of.ranges);
+  } else if (node.op == Op::Permute) {
+    Index turned;
+    for (const int dim : node.attrs.dims) turned.push_back(index[static_cast<size_t>(dim)]);
+    index = turned;
+  } else if (node.op == Op::Slice) {
+    for (size_t d = 0; d < index.size(); ++d) {
+      if (node.attrs.steps[d] != 1) return std::nullopt;
+      index[d] = index[d] - node.attrs.starts[d];
+      below->limits.emplace_back(index[d], node.shape[d]);
+    }
+  } else {
+    return std::nullopt;
+  }
+  return below;
+}
+
+}  // namespace
+
+bool write_results(const Region& region, NodeId from, const Index& index, const Ranges& ranges,
+                   Emitter& e, int scope, const std::string& value) {
+  bool in_place = true;
+  e.on_node = [&](NodeId id, const Index& asked) -> std::optional<Value> {
+    if (id != from) return std::nullopt;
+    for (size_t d = 0; d < asked.size(); ++d) in_place = in_place && asked[d].same_text(index[d]);
+    return Value{{value}, scope};
+  };
+  for (const Store& store : region.stores) {
+    const std::optional<Place> to = place_of({region, from, index, ranges}, store.node);
+    if (!to) return false;
+    std::vector<std::string> tests;
+    for (const auto& [place, extent] : to->limits) {
+      if (!emit::never_negative(place)) tests.push_back(e.text(place) + " >= 0");
+      if (!emit::surely_below(place, extent, ranges)) {
+        tests.push_back(fmt::format("{} < {}", e.text(place), e.text(extent)));
+      }
+    }
+    const auto compute = [&] { return e.value(store.node, to->index); };
+    std::string guard;
+    Value result;
+    if (tests.empty()) {
+      result = compute();
+    } else {
+      const auto guarded = e.under(kw::join(tests, " && "), scope, compute);
+      result = guarded.value;
+      guard = fmt::format("if ({}) ", guarded.condition);
+    }
+    e.touch(store.to);
+    if (store.to.dtype == DType::E8m0) e.need("to_exponent");
+    e.at(scope).line(fmt::format("{}{}[{}] = {};", guard, store.to.name,
+                                 e.text(linear(store.to.shape, to->index)),
+                                 e.stored(result, store.to.dtype)));
+  }
+  e.on_node = nullptr;
+  return in_place;
+}
+
+}  // namespace kw::moves
