@@ -287,6 +287,23 @@ std::vector<std::string> Attention::batch_variables() const {
   return names;
 }
 
+void Attention::write_block(Emitter& e, CudaWriter& w, const Situation& situation) const {
+  const bool skips = causal_ && situation.precision.nan == task::NanPolicy::Never;
+  const std::string keys = this->keys().text();
+  w.line(fmt::format("const Index tiles_m = ({} + kM - 1) / kM;", rows().text()));
+  w.line("const Index batch = blockIdx.x / tiles_m;");
+  // The longest rows first.
+  w.line(skips ? "const Index first_m = (tiles_m - 1 - blockIdx.x % tiles_m) * kM;"
+               : "const Index first_m = blockIdx.x % tiles_m * kM;");
+  write_parts(axes_.axes, "batch", e, w);
+  if (!skips) {
+    w.line(fmt::format("const Index end = {};", keys));
+    return;
+  }
+  w.line(fmt::format("const Index reach = first_m + kM + ({});", e.text(causal_->reach)));
+  w.line(fmt::format("const Index end = reach < {0} ? reach : {0};", keys));
+}
+
 Value Attention::score(Emitter& e, NodeId node, const std::string& product, int scope) const {
   e.on_node = [&](NodeId id, const Index&) -> std::optional<Value> {
     if (id != nodes_.first) return std::nullopt;

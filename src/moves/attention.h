@@ -60,7 +60,9 @@ class Attention {
   /// What the emitter is told before anything is written.
   void prepare(Emitter& e) const;
   std::vector<std::string> batch_variables() const;
-  void write_batch(Emitter& e, CudaWriter& w) const { write_parts(axes_.axes, "batch", e, w); }
+  /// A block's batch, its first row in steps of kM, and where the keys it wants end. Keys that no
+  /// row of the block may see are not even read where they are known to be finite.
+  void write_block(Emitter& e, CudaWriter& w, const Situation& situation) const;
   /// A node's value at the score whose product is `product`.
   Value score(Emitter& e, graph::NodeId node, const std::string& product, int scope) const;
   /// Stores one result; `value` is what the second product gives.
@@ -87,6 +89,7 @@ class Attention {
 std::optional<Attention> attention_of(const Region& region);
 
 /// On CUDA cores: right for every shape. Adds its source and launches, guarded by `when`.
-void add_plain_attention(Kernel& kernel, const Region& region, const std::string& name);
+void add_plain_attention(Kernel& kernel, const Region& region, const Situation& situation,
+                         const std::string& name);
 
 }  // namespace kw::moves

@@ -52,7 +52,7 @@ class FusedAttention {
                                 region_.stores[0].to.name) +
                     head.text + " {\n" + body + "}\n";
     add_plan(kernel, head);
-    add_plain_attention(kernel, region_, region_.name + "_plain");
+    add_plain_attention(kernel, region_, situation_, region_.name + "_plain");
     return kernel;
   }
 
@@ -63,11 +63,6 @@ class FusedAttention {
     return dtype_ == DType::Fp16 ? "add_product_fp16" : "add_product_bf16";
   }
   std::string pair() const { return dtype_ == DType::Fp16 ? "pair_fp16" : "pair_bf16"; }
-  /// Keys beyond the reach of causal scores are not even read where they are known to be finite.
-  bool skips() const {
-    return attention_.causal() && situation_.precision.nan == task::NanPolicy::Never;
-  }
-
   struct Fetch {
     const AttentionOperand* operand;
     std::string text;
@@ -141,7 +136,7 @@ class FusedAttention {
   std::string write_body() {
     CudaWriter w(1);
     w.raw(e_.at(0).text());
-    const std::string half = memory_type(dtype_), rows = attention_.rows().text();
+    const std::string half = memory_type(dtype_);
     w.line(fmt::format("constexpr int kThreads = {}, kM = {} * 16 * kTall;", threads(),
                        name("WARPS")));
     // An odd number of 16-byte words: eight rows of a matrix lie in all banks.
@@ -151,15 +146,9 @@ class FusedAttention {
     w.line(fmt::format("{0}* keys_tile = queries_tile + kM * kPitch;", half));
     w.line(fmt::format("{0}* values_tile = keys_tile + 2 * kN * kPitch;", half));
     w.line("const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;");
-    w.line(fmt::format("const Index tiles_m = ({} + kM - 1) / kM;", rows));
-    w.line("const Index batch = blockIdx.x / tiles_m;");
-    // The longest rows first.
-    w.line(skips() ? "const Index first_m = (tiles_m - 1 - blockIdx.x % tiles_m) * kM;"
-                   : "const Index first_m = blockIdx.x % tiles_m * kM;");
+    attention_.write_block(e_, w, situation_);
     w.line("const Index warp_m = first_m + warp * 16 * kTall;");
-    attention_.write_batch(e_, w);
     w.raw(block_text_);
-    write_end(w);
     for (const Fetch& fetch : fetches_) write_fetch(w, fetch);
     w.line("fetch_queries(first_m, 0);");
     w.line("fetch_keys(0, 0);");
@@ -186,17 +175,6 @@ class FusedAttention {
     }
     write_results(w);
     return w.text();
-  }
-
-  void write_end(CudaWriter& w) {
-    if (!skips()) {
-      w.line(fmt::format("const Index end = {};", attention_.keys().text()));
-      return;
-    }
-    // The last row's last key.
-    w.line(
-        fmt::format("const Index reach = first_m + kM + ({});", attention_.causal()->reach.text()));
-    w.line(fmt::format("const Index end = reach < {0} ? reach : {0};", attention_.keys().text()));
   }
 
   void write_fetch(CudaWriter& w, const Fetch& fetch) const {
@@ -285,16 +263,15 @@ class FusedAttention {
     }
     w.line("top = fmaxf(top, __shfl_xor_sync(0xffffffffu, top, 1));");
     w.line("top = fmaxf(top, __shfl_xor_sync(0xffffffffu, top, 2));");
-    w.line("// Rounded once, so that what is taken off is the same for all keys.");
-    w.line("top = fmaxf(tops[i], __fmul_rn(top, 1.44269504f));");
+    w.line("top = fmaxf(tops[i], top);");
     w.line("const float off = top == -__int_as_float(0x7f800000) ? 0.0f : top;");
-    w.line("const float fade = power_of_two(tops[i] - off);");
+    w.line("const float fade = power_of_two((tops[i] - off) * 1.44269504f);");
     w.line("tops[i] = top;");
     w.line("#pragma unroll");
     {
       const auto elements = w.block("for (int each = 0; each < kN / 4; ++each)");
       w.line("float& dot = dots[i / 2][each / 2][i % 2 * 2 + each % 2];");
-      w.line("dot = power_of_two(fmaf(dot, 1.44269504f, -off));");
+      w.line("dot = power_of_two((dot - off) * 1.44269504f);");
     }
     const auto grown = w.block("if (__any_sync(0xffffffffu, fade != 1.0f))");
     w.line("sums[i / 2][i % 2 * 2] *= fade;");

@@ -18,8 +18,9 @@ namespace {
 
 class PlainAttention {
  public:
-  PlainAttention(const Region& region, std::string kernel_name)
+  PlainAttention(const Region& region, const Situation& situation, std::string kernel_name)
       : region_(region),
+        situation_(situation),
         kernel_name_(std::move(kernel_name)),
         attention_(*attention_of(region)),
         e_(region, 1) {
@@ -51,6 +52,7 @@ class PlainAttention {
       e_.note(size);
     }
     e_.note(attention_.batches());
+    if (attention_.causal()) e_.note(attention_.causal()->reach);
     query_ = write_operand(attention_.query(), "left[at_k][at]");
     key_ = write_operand(attention_.key(), "right[at_k][at]");
     value_ = write_operand(attention_.value(), "values[at_k][at]");
@@ -78,7 +80,6 @@ class PlainAttention {
   std::string write_body() {
     CudaWriter w(1);
     w.raw(e_.at(0).text());
-    const std::string rows = attention_.rows().text(), keys = attention_.keys().text();
     w.line("constexpr int kM = 64, kN = 64, kK = 32, kThreads = 128, kColumns = kF / 16;");
     w.line("constexpr int kFirst = 2 * kK * (kM + 4), kSecond = kK * (kF + 4);");
     w.line(
@@ -87,19 +88,15 @@ class PlainAttention {
     w.line("float (*left)[kM + 4] = reinterpret_cast<float (*)[kM + 4]>(stage);");
     w.line("float (*right)[kN + 4] = reinterpret_cast<float (*)[kN + 4]>(stage + kFirst / 2);");
     w.line("float (*values)[kF + 4] = reinterpret_cast<float (*)[kF + 4]>(stage);");
-    w.line(fmt::format("const Index tiles_m = ({} + kM - 1) / kM;", rows));
-    w.line("const Index batch = blockIdx.x / tiles_m;");
-    w.line("const Index first_m = blockIdx.x % tiles_m * kM;");
+    attention_.write_block(e_, w, situation_);
     w.line("const Index first_f = static_cast<Index>(blockIdx.y) * kF;");
     w.line("const int row = threadIdx.x / 16, column = threadIdx.x % 16;");
-    attention_.write_batch(e_, w);
     w.raw(block_text_);
     w.line("float totals[8][kColumns] = {}, sums[8] = {}, tops[8];");
     w.line("#pragma unroll");
     w.line("for (int i = 0; i < 8; ++i) tops[i] = -__int_as_float(0x7f800000);");
     {
-      const auto loop =
-          w.block(fmt::format("for (Index start = 0; start < {}; start += kN)", keys));
+      const auto loop = w.block("for (Index start = 0; start < end; start += kN)");
       write_first_product(w);
       write_row_loop(w);
       write_second_product(w);
@@ -166,17 +163,16 @@ class PlainAttention {
     w.line(
         "for (int by = 1; by < 16; by *= 2) top = fmaxf(top, __shfl_xor_sync(0xffffffffu, top, "
         "by));");
-    w.line("// Rounded once, so that what is taken off is the same for all keys.");
-    w.line("top = fmaxf(tops[i], __fmul_rn(top, 1.44269504f));");
+    w.line("top = fmaxf(tops[i], top);");
     w.line("const float off = top == -__int_as_float(0x7f800000) ? 0.0f : top;");
-    w.line("const float fade = exact_power_of_two(tops[i] - off);");
+    w.line("const float fade = exact_power_of_two((tops[i] - off) * 1.44269504f);");
     w.line("tops[i] = top;");
     w.line("sums[i] *= fade;");
     w.line("#pragma unroll");
     w.line("for (int c = 0; c < kColumns; ++c) totals[i][c] *= fade;");
     w.line("#pragma unroll");
     const auto elements = w.block("for (int each = 0; each < 4; ++each)");
-    w.line("dots[i][each] = exact_power_of_two(fmaf(dots[i][each], 1.44269504f, -off));");
+    w.line("dots[i][each] = exact_power_of_two((dots[i][each] - off) * 1.44269504f);");
     w.line("sums[i] += dots[i][each];");
     w.line("shares[each * 16 + column][i / 4 * 32 + row * 4 + i % 4] = dots[i][each];");
   }
@@ -247,6 +243,7 @@ class PlainAttention {
   }
 
   const Region& region_;
+  const Situation& situation_;
   std::string kernel_name_;
   Attention attention_;
   Emitter e_;
@@ -256,8 +253,9 @@ class PlainAttention {
 
 }  // namespace
 
-void add_plain_attention(Kernel& kernel, const Region& region, const std::string& name) {
-  PlainAttention(region, name).add_to(kernel);
+void add_plain_attention(Kernel& kernel, const Region& region, const Situation& situation,
+                         const std::string& name) {
+  PlainAttention(region, situation, name).add_to(kernel);
 }
 
 bool attention_applies(const Region& region, const Situation&) {
@@ -270,7 +268,7 @@ Kernel attention_emit(const Region& region, const Situation& situation) {
                              "compute.ilp_unroll_register_tile", "latency.online_recomputation"}) {
     kernel.methods.push_back({method, "", ""});
   }
-  add_plain_attention(kernel, region, region.name);
+  add_plain_attention(kernel, region, situation, region.name);
   settle(kernel, situation);
   return kernel;
 }
