@@ -25,30 +25,42 @@ using ptx::Type;
 
 constexpr int kMaxElements = 32 * 16;
 
-// Where element e of a row-major matrix lies that mma.sync takes or gives: eight rows of a left
-// operand or of sums, eight columns of a right one, belong to four neighbouring lanes each.
-uint32_t defined_offset(const Fragment& f, int e) {
-  const int size = ptx::type_size(f.type), width = f.type == Type::F64 ? 8 : 4;
-  const int held = width / size;  // neighbours in one register
-  const bool right = f.spread == Spread::Right;
-  const int row = e / f.columns, column = e % f.columns;
-  const int line = right ? column : row, along = right ? row : column;
-  int lane = 0, slot = 0, inside = 0;
-  if (f.spread == Spread::Sums) {
-    lane = line % 8 * 4 + along / 2;
-    slot = line / 8 * (2 / held) + along % 2 / held;
-    inside = along % 2 % held;
-  } else {
-    lane = line % 8 * 4 + along % (4 * held) / held;
-    slot = line / 8 + along / (4 * held) * (right ? 1 : (f.rows + 7) / 8);
-    inside = along % held;
+// Calls visit(element, offset) for every element of a row-major matrix that mma.sync takes or
+// gives: eight rows of a left operand or of sums, eight columns of a right one, belong to four
+// neighbouring lanes each. kHeld: neighbours in one register.
+template <int kHeld, typename Visit>
+void each_held(const Fragment& f, const Visit& visit) {
+  const int size = ptx::type_size(f.type), width = size * kHeld;
+  const bool right = f.spread == Spread::Right, sums = f.spread == Spread::Sums;
+  const int lines = right ? f.columns : f.rows, length = right ? f.rows : f.columns;
+  const int step = right ? 1 : (f.rows + 7) / 8;  // registers from one part of a line to the next
+  for (int line = 0; line < lines; ++line) {
+    for (int along = 0; along < length; ++along) {
+      const int first = line / 8, lane = line % 8 * 4;
+      const int slot =
+          sums ? first * (2 / kHeld) + along % 2 / kHeld : first + along / (4 * kHeld) * step;
+      const int own = lane + (sums ? along / 2 : along % (4 * kHeld) / kHeld);
+      const int inside = sums ? along % 2 % kHeld : along % kHeld;
+      visit(right ? along * f.columns + line : line * f.columns + along,
+            f.slots[slot] + static_cast<uint32_t>(own * width + inside * size));
+    }
   }
-  return f.slots[slot] + static_cast<uint32_t>(lane * width + inside * size);
+}
+
+template <typename Visit>
+void each_defined(const Fragment& f, const Visit& visit) {
+  switch (f.type == Type::F64 ? 1 : 4 / ptx::type_size(f.type)) {
+    case 1:
+      return each_held<1>(f, visit);
+    case 2:
+      return each_held<2>(f, visit);
+    default:
+      return each_held<4>(f, visit);
+  }
 }
 
 // Where element `place` of a fragment (in lane order) lies in the register file.
 uint32_t fragment_offset(const Fragment& f, int place) {
-  if (f.spread != Spread::Open) return defined_offset(f, place);
   const int size = ptx::type_size(f.type), width = f.type == Type::F64 ? 8 : 4;
   const int per_register = width / size, per_lane = f.registers * per_register;
   const int lane = place / per_lane, inside = place % per_lane;
@@ -62,6 +74,12 @@ int places(const Fragment& f) {
 
 void put_matrix(std::byte* file, const Fragment& f, const std::byte* elements) {
   const int size = ptx::type_size(f.type), count = f.rows * f.columns;
+  if (f.spread != Spread::Open) {
+    each_defined(f, [&](int e, uint32_t at) {
+      std::memcpy(file + at, elements + e * size, static_cast<size_t>(size));
+    });
+    return;
+  }
   for (int place = 0; place < places(f); ++place)
     std::memcpy(file + fragment_offset(f, place), elements + place % count * size,
                 static_cast<size_t>(size));
@@ -69,6 +87,12 @@ void put_matrix(std::byte* file, const Fragment& f, const std::byte* elements) {
 
 void get_matrix(const std::byte* file, const Fragment& f, std::byte* elements) {
   const int size = ptx::type_size(f.type), count = f.rows * f.columns;
+  if (f.spread != Spread::Open) {
+    each_defined(f, [&](int e, uint32_t at) {
+      std::memcpy(elements + e * size, file + at, static_cast<size_t>(size));
+    });
+    return;
+  }
   for (int e = 0; e < count; ++e)
     std::memcpy(elements + e * size, file + fragment_offset(f, e), static_cast<size_t>(size));
 }

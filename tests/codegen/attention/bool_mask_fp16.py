@@ -1,4 +1,3 @@
-# options: --dims L=160 --dims S=300
 import torch.nn.functional as F
 
 

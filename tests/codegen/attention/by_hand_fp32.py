@@ -1,4 +1,3 @@
-# options: --dims L=160 --dims S=300 --dims D=64 --dims F=80
 import torch
 
 

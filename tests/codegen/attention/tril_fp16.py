@@ -1,4 +1,3 @@
-# options: --dims L=160
 import torch
 
 

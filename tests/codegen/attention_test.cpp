@@ -1,0 +1,115 @@
+// Attention in one kernel: the first design of every reference in attention/ is the one named here
+// and passes the gate, at shapes with several tiles of keys and ragged ends. attention/NAME.cu is
+// what is written for NAME.py; KW_UPDATE_GOLDEN=1 writes it anew.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "base/text.h"
+#include "frontend/load.h"
+#include "harness.h"
+#include "os/files.h"
+
+namespace kw::codegen_tests {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct FusedCase {
+  const char* name;
+  const char* design;
+  task::Dims benchmark;
+  std::vector<task::Dims> shapes;
+};
+
+const std::vector<task::Dims> kLengths = {{{"L", 20}, {"S", 150}}, {{"L", 3}, {"S", 65}}};
+
+const FusedCase kFused[] = {
+    {"bias_fp16",
+     "attention_mma",
+     {{"L", 160}, {"S", 300}, {"D", 64}},
+     {{{"L", 20}, {"S", 90}, {"D", 72}},
+      {{"L", 5}, {"S", 66}, {"D", 37}},
+      {{"L", 3}, {"S", 9}, {"D", 256}},
+      {{"L", 3}, {"S", 70}, {"D", 300}}}},
+    {"bool_mask_fp16", "attention_mma", {{"L", 160}, {"S", 300}}, kLengths},
+    {"by_hand_fp16", "attention_mma", {{"L", 160}, {"S", 300}}, kLengths},
+    {"by_hand_fp32",
+     "attention",
+     {{"L", 160}, {"S", 300}, {"D", 64}, {"F", 80}},
+     {{{"L", 20}, {"S", 150}, {"D", 40}, {"F", 80}}, {{"L", 3}, {"S", 65}, {"D", 3}, {"F", 130}}}},
+    {"causal_bf16", "attention_mma", {{"L", 160}, {"S", 300}}, kLengths},
+    {"decoder_block", "attention", {}, {}},
+    {"gated_fp16", "attention_mma", {{"L", 160}}, {{{"L", 90}}, {{"L", 3}}}},
+    {"grouped_fp16", "attention_mma", {{"L", 160}, {"S", 300}}, kLengths},
+    {"softcap_bf16", "attention_mma", {{"L", 160}, {"S", 300}}, kLengths},
+    {"tril_fp16", "attention_mma", {{"L", 160}}, {{{"L", 90}}, {{"L", 3}}}},
+    {"wide_values_fp16",
+     "attention",
+     {{"L", 160}, {"S", 300}, {"D", 64}, {"F", 80}},
+     {{{"L", 20}, {"S", 150}, {"D", 40}, {"F", 80}}}},
+};
+
+class Fused : public testing::TestWithParam<size_t> {
+ protected:
+  void SetUp() override {
+    const FusedCase& one = kFused[GetParam()];
+    frontend::LoadOptions options;
+    options.dims = one.benchmark;
+    auto loaded = frontend::load_task(path(".py").string(), options);
+    ASSERT_TRUE(loaded) << loaded.error().message;
+    task_ = std::move(loaded).value();
+    if (!one.shapes.empty()) task_.correctness_shapes.clear();
+    for (task::Dims shape : one.shapes) {
+      shape.insert(task_.benchmark_shapes[0].begin(), task_.benchmark_shapes[0].end());
+      task_.correctness_shapes.push_back(shape);
+    }
+    const auto designs = codegen::designs(task_, Harness::get().options());
+    ASSERT_TRUE(designs) << designs.error().message;
+    design_ = designs->front();
+    const auto text = codegen::generate(task_, design_, Harness::get().options());
+    ASSERT_TRUE(text) << text.error().message;
+    text_ = *text;
+  }
+
+  static fs::path path(const std::string& end) {
+    return fs::path(KW_ATTENTION_DIR) / (kFused[GetParam()].name + end);
+  }
+
+  task::Task task_;
+  codegen::Design design_;
+  std::string text_;
+};
+
+TEST_P(Fused, IsOneKernel) {
+  const size_t middle = design_.choices.size() / 2;
+  EXPECT_EQ(design_.choices[middle].schedule, kFused[GetParam()].design)
+      << codegen::design_text(design_);
+}
+
+TEST_P(Fused, PassesTheGate) {
+  Harness& harness = Harness::get();
+  if (!harness.problem().empty()) GTEST_SKIP() << harness.problem();
+  engine::VerifyPools pools;
+  EXPECT_EQ(harness.judge(text_, task_, pools), "") << text_;
+}
+
+TEST_P(Fused, ReadsAsItDid) {
+  if (!fs::exists(path(".cu"))) GTEST_SKIP() << "not kept";
+  if (!os::env("KW_UPDATE_GOLDEN").empty()) {
+    std::ofstream(path(".cu")) << text_;
+    return;
+  }
+  std::ifstream stream(path(".cu"));
+  std::ostringstream want;
+  want << stream.rdbuf();
+  EXPECT_EQ(text_, want.str());
+}
+
+INSTANTIATE_TEST_SUITE_P(Attention, Fused, testing::Range<size_t>(0, std::size(kFused)),
+                         [](const auto& one) { return std::string(kFused[one.param].name); });
+
+}  // namespace
+}  // namespace kw::codegen_tests
