@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "moves/causal.h"
-#include "moves/matmul.h"
 #include "moves/words.h"
 
 namespace kw::moves {
@@ -170,9 +169,10 @@ DType worth_keeping(const Region& region, NodeId id) {
   }
 }
 
-/// What must hold so that packs along `inner` are aligned, whatever the variables are.
-std::optional<std::vector<std::string>> alignment(const Emitter& e, const Dim& address,
-                                                  const std::string& inner) {
+}  // namespace
+
+std::optional<std::vector<std::string>> aligned_packs(const Emitter& e, const Dim& address,
+                                                      const std::string& inner) {
   const auto step = coefficient(address, inner);
   if (!step || !step->same_text(Dim(1))) return std::nullopt;
   std::vector<std::string> conditions;
@@ -191,8 +191,6 @@ std::optional<std::vector<std::string>> alignment(const Emitter& e, const Dim& a
   }
   return conditions;
 }
-
-}  // namespace
 
 Attention::Attention(const Region& region, const AttentionNodes& nodes)
     : region_(region), nodes_(nodes) {
@@ -270,7 +268,7 @@ void Attention::look_at(AttentionOperand& operand, std::vector<Dim>& used) const
   const auto outer = coefficient(operand.address, operand.outer);
   const auto inner = coefficient(operand.address, operand.inner);
   operand.across = outer && outer->same_text(Dim(1)) && !(inner && inner->same_text(Dim(1)));
-  if (operand.direct) operand.aligned = alignment(e, operand.address, operand.inner);
+  if (operand.direct) operand.aligned = aligned_packs(e, operand.address, operand.inner);
 }
 
 void Attention::prepare(Emitter& e) const {
@@ -314,8 +312,9 @@ Value Attention::score(Emitter& e, NodeId node, const std::string& product, int 
   return value;
 }
 
-bool Attention::write_stores(Emitter& e, int scope, const std::string& value) const {
-  return write_results(region_, nodes_.second, at("mi", "fi"), ranges_, e, scope, value);
+bool Attention::write_stores(Emitter& e, int scope, const std::string& value,
+                             const KeepResult& keep) const {
+  return write_results(region_, nodes_.second, at("mi", "fi"), ranges_, e, scope, value, keep);
 }
 
 std::optional<Attention> attention_of(const Region& region) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "moves/causal.h"
+#include "moves/matmul.h"
 #include "moves/words.h"
 
 namespace kw::moves {
@@ -66,7 +67,8 @@ class Attention {
   /// A node's value at the score whose product is `product`.
   Value score(Emitter& e, graph::NodeId node, const std::string& product, int scope) const;
   /// Stores one result; `value` is what the second product gives.
-  bool write_stores(Emitter& e, int scope, const std::string& value) const;
+  bool write_stores(Emitter& e, int scope, const std::string& value,
+                    const KeepResult& keep = {}) const;
 
  private:
   const Shape& shape() const { return region_.node(nodes_.first).shape; }
@@ -84,6 +86,11 @@ class Attention {
   std::optional<Causal> causal_;
   bool fits_ = true;
 };
+
+/// What must hold so that packs of 8 halves along `inner` are aligned, whatever the emitter's
+/// variables are; nothing where they never are.
+std::optional<std::vector<std::string>> aligned_packs(const Emitter& e, const Dim& address,
+                                                      const std::string& inner);
 
 /// Nothing where the region is not attention with pointwise work around it.
 std::optional<Attention> attention_of(const Region& region);

@@ -40,7 +40,7 @@ class FusedAttention {
     Kernel kernel;
     const Head head = head_of(e_, region_.name,
                               "typename Index, int kHead, int kTall, int kN, int kQueryVec, int "
-                              "kKeyVec, int kValueVec",
+                              "kKeyVec, int kValueVec, int kOutVec",
                               threads());
     kernel.functions = e_.functions();
     for (const char* function : {"copy_async", "await_copies", "load_matrices", "power_of_two"}) {
@@ -86,11 +86,7 @@ class FusedAttention {
     }
     scores_ = write_scores(attention_.nodes().scores);
     if (attention_.causal()) unmasked_ = write_scores(attention_.causal()->below);
-    e_.open({"mi"}, 1, 2);
-    const int scope = e_.open({"fi"}, 2, 2);
-    attention_.write_stores(e_, scope, "outcome");
-    result_ = e_.close();
-    result_row_ = e_.close();
+    write_outcome();
     block_text_ = e_.close();
   }
 
@@ -115,6 +111,36 @@ class FusedAttention {
     scores.of_element = e_.close();
     scores.of_row = e_.close();
     return scores;
+  }
+
+  /// One result, into its pack where packs can be stored, else to memory.
+  void write_outcome() {
+    e_.open({"mi"}, 1, 1);
+    const int scope = e_.open({"fi"}, 2, 1);
+    std::optional<Dim> place;
+    bool plain = region_.stores.size() == 1 && region_.stores[0].to.dtype == dtype_;
+    const auto look = [&](const Store&, const Dim& address, const std::string&,
+                          const std::string& condition) {
+      plain = plain && condition.empty();
+      place = address;
+    };
+    Emitter trial(region_);
+    attention_.prepare(trial);
+    trial.open(attention_.batch_variables(), 0);
+    attention_.write_stores(trial, trial.open({"mi", "fi"}, 1), "outcome", look);
+    if (plain) out_aligned_ = aligned_packs(e_, *place, "fi");
+    if (out_aligned_) {
+      attention_.write_stores(
+          e_, scope, "outcome",
+          [&](const Store&, const Dim&, const std::string& value, const std::string&) {
+            e_.at(scope).line(fmt::format("outcomes.at[each] = {};", value));
+          });
+      out_address_ = e_.text(*place);
+    } else {
+      attention_.write_stores(e_, scope, "outcome");
+    }
+    result_ = e_.close();
+    result_row_ = e_.close();
   }
 
   static const char* vec(const AttentionOperand& operand) {
@@ -185,13 +211,10 @@ class FusedAttention {
         w.block(fmt::format("const auto fetch_{} = [&](Index from, int to)", operand.name), ";");
     const auto loop = w.block(
         fmt::format("for (int own = threadIdx.x; own < {} * {}; own += kThreads)", rows, across));
-    if (operand.across) {
-      w.line(fmt::format("const int at_outer = own % {0}, at_inner = own / {0} * {1};", rows,
-                         vec(operand)));
-    } else {
-      w.line(fmt::format("const int at_outer = own / {0}, at_inner = own % {0} * {1};", across,
-                         vec(operand)));
-    }
+    const std::string outer = operand.across ? fmt::format("% {}", rows) : "/ " + across;
+    const std::string inner = operand.across ? fmt::format("/ {}", rows) : "% " + across;
+    w.line(fmt::format("const int at_outer = own {};", outer));
+    w.line(fmt::format("const int at_inner = own {} * {};", inner, vec(operand)));
     w.line(fmt::format("const Index {} = from + at_outer, {} = at_inner;", operand.outer,
                        operand.inner));
     w.line(fmt::format("{}* slot = {}_tile + (to * {} + at_outer) * kPitch + at_inner;",
@@ -338,22 +361,49 @@ class FusedAttention {
     }
   }
 
+  // Rounded as the graph says, through the queries' tile, where a warp's rows are its own.
   void write_results(CudaWriter& w) {
+    const std::string half = memory_type(dtype_);
     w.line("#pragma unroll");
-    const auto loop = w.block("for (int i = 0; i < 2 * kTall; ++i)");
-    w.line("const Index mi = warp_m + i * 8 + lane / 4;");
-    const auto within = w.block(fmt::format("if (mi < {})", limit("mi")));
-    w.line("const float weight_sum = sums[i / 2][i % 2 * 2];");
-    w.line(attention_.nodes().empty_is_zero
-               ? "const float per_sum = weight_sum == 0.0f ? 0.0f : 1.0f / weight_sum;"
-               : "const float per_sum = 1.0f / weight_sum;");
+    {
+      const auto loop = w.block("for (int i = 0; i < 2 * kTall; ++i)");
+      w.line("const float weight_sum = sums[i / 2][i % 2 * 2];");
+      w.line(attention_.nodes().empty_is_zero
+                 ? "const float per_sum = weight_sum == 0.0f ? 0.0f : 1.0f / weight_sum;"
+                 : "const float per_sum = 1.0f / weight_sum;");
+      w.line(
+          fmt::format("{}* slot = queries_tile + ((warp * 2 * kTall + i) * 8 + lane / 4) * kPitch "
+                      "+ lane % 4 * 2;",
+                      half));
+      w.line("#pragma unroll");
+      w.line(fmt::format(
+          "for (int n = 0; n < kHead / 8; ++n) *reinterpret_cast<unsigned*>(slot + n * 8) = "
+          "{}(totals[i / 2][n][i % 2 * 2] * per_sum, totals[i / 2][n][i % 2 * 2 + 1] * per_sum);",
+          pair()));
+    }
+    w.line("__syncwarp();");
+    const auto loop =
+        w.block("for (int own = lane; own < 16 * kTall * (kHead / kOutVec); own += 32)");
+    w.line("const int at_outer = own / (kHead / kOutVec);");
+    w.line("const int at_inner = own % (kHead / kOutVec) * kOutVec;");
+    w.line("const Index mi = warp_m + at_outer;");
+    w.line(fmt::format("if (mi >= {} || at_inner >= {}) continue;", limit("mi"), limit("fi")));
+    w.line(
+        fmt::format("auto outcomes = *reinterpret_cast<Pack<{}, kOutVec>*>(queries_tile + (warp * "
+                    "16 * kTall + at_outer) * kPitch + at_inner);",
+                    half));
     w.raw(result_row_);
     w.line("#pragma unroll");
-    const auto elements = w.block("for (int each = 0; each < kHead / 4; ++each)");
-    w.line("const Index fi = each / 2 * 8 + lane % 4 * 2 + each % 2;");
-    w.line("const float outcome = totals[i / 2][each / 2][i % 2 * 2 + each % 2] * per_sum;");
-    const auto inside = w.block(fmt::format("if (fi < {})", limit("fi")));
-    w.raw(result_);
+    {
+      const auto elements = w.block("for (int each = 0; each < kOutVec; ++each)");
+      w.line("const Index fi = at_inner + each;");
+      w.line(fmt::format("const float outcome = {};", from_memory(dtype_, "outcomes.at[each]")));
+      w.raw(result_);
+    }
+    if (!out_aligned_) return;
+    w.line("const Index fi = at_inner;");
+    w.line(fmt::format("*reinterpret_cast<Pack<{}, kOutVec>*>({} + {}) = outcomes;", half,
+                       region_.stores[0].to.name, out_address_));
   }
 
   void add_plan(Kernel& kernel, const Head& head) {
@@ -391,6 +441,7 @@ class FusedAttention {
         const bool packed = packs && fetch.operand->aligned;
         kernel_name += fmt::format(", {}", packed ? kHalvesInPack : 1);
       }
+      kernel_name += fmt::format(", {}", packs && out_aligned_ ? kHalvesInPack : 1);
       kernel.variants.push_back(
           {all_of(when), {{kernel_name + ">", grid, threads(), name("TILE_BYTES"), head.args}}});
     };
@@ -401,9 +452,12 @@ class FusedAttention {
       if (!fetch.operand->aligned) continue;
       packs = true;
       fast.insert(fast.end(), fetch.operand->aligned->begin(), fetch.operand->aligned->end());
-      const std::string inner = limit(fetch.operand->inner);
-      if (!(attention_inner_is_whole(*fetch.operand)))
-        fast.push_back(fmt::format("({}) % {} == 0", inner, kHalvesInPack));
+      add_multiple(fast, fetch.operand->inner[0] == 'd' ? attention_.depth() : attention_.width());
+    }
+    if (out_aligned_) {
+      packs = true;
+      fast.insert(fast.end(), out_aligned_->begin(), out_aligned_->end());
+      add_multiple(fast, attention_.width());
     }
     fast.push_back(fits);
     if (packs) {
@@ -415,9 +469,10 @@ class FusedAttention {
     if (!fits.empty()) variant({}, "long long", false);
   }
 
-  bool attention_inner_is_whole(const AttentionOperand& operand) const {
-    const Dim& inner = operand.inner[0] == 'd' ? attention_.depth() : attention_.width();
-    return inner.is_constant() && inner.value() % kHalvesInPack == 0;
+  /// Rows end with a whole pack.
+  static void add_multiple(std::vector<std::string>& conditions, const Dim& length) {
+    if (length.is_constant() && length.value() % kHalvesInPack == 0) return;
+    conditions.push_back(fmt::format("{} % {} == 0", as_factor(length), kHalvesInPack));
   }
 
   const Region& region_;
@@ -428,7 +483,8 @@ class FusedAttention {
   std::vector<Fetch> fetches_;
   Scores scores_;
   std::optional<Scores> unmasked_;
-  std::string result_, result_row_, block_text_;
+  std::string result_, result_row_, block_text_, out_address_;
+  std::optional<std::vector<std::string>> out_aligned_;  // results can be stored in packs
 };
 
 }  // namespace

@@ -3,6 +3,7 @@
 // moves them: a convolution is a product whose right operand is read through windows.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -107,8 +108,12 @@ std::optional<Product> product_of(const Region& region, bool strip = false);
 
 /// Writes the stores of a region at the place of one element of `from`, which lies at `index` and
 /// is `value`. False where a store is not computed from that element alone.
+/// `keep`: takes what would be stored at an address, under a condition or always ("").
+using KeepResult = std::function<void(const Store& store, const Dim& address,
+                                      const std::string& value, const std::string& condition)>;
 bool write_results(const Region& region, graph::NodeId from, const Index& index,
-                   const Ranges& ranges, Emitter& e, int scope, const std::string& value);
+                   const Ranges& ranges, Emitter& e, int scope, const std::string& value,
+                   const KeepResult& keep = {});
 
 /// The dims that dim `d` of a node is made of, seen from below (what it is computed from) and from
 /// above (what the stores make of it); the dim itself where it is taken as it is.

@@ -63,7 +63,7 @@ std::optional<Place> place_of(const Element& of, NodeId id) {
 }  // namespace
 
 bool write_results(const Region& region, NodeId from, const Index& index, const Ranges& ranges,
-                   Emitter& e, int scope, const std::string& value) {
+                   Emitter& e, int scope, const std::string& value, const KeepResult& keep) {
   bool in_place = true;
   e.on_node = [&](NodeId id, const Index& asked) -> std::optional<Value> {
     if (id != from) return std::nullopt;
@@ -81,20 +81,25 @@ bool write_results(const Region& region, NodeId from, const Index& index, const 
       }
     }
     const auto compute = [&] { return e.value(store.node, to->index); };
-    std::string guard;
+    std::string condition;
     Value result;
     if (tests.empty()) {
       result = compute();
     } else {
       const auto guarded = e.under(kw::join(tests, " && "), scope, compute);
       result = guarded.value;
-      guard = fmt::format("if ({}) ", guarded.condition);
+      condition = guarded.condition;
     }
     e.touch(store.to);
     if (store.to.dtype == DType::E8m0) e.need("to_exponent");
-    e.at(scope).line(fmt::format("{}{}[{}] = {};", guard, store.to.name,
-                                 e.text(linear(store.to.shape, to->index)),
-                                 e.stored(result, store.to.dtype)));
+    const Dim address = linear(store.to.shape, to->index);
+    const std::string stored = e.stored(result, store.to.dtype);
+    if (keep) {
+      keep(store, address, stored, condition);
+      continue;
+    }
+    const std::string guard = condition.empty() ? "" : fmt::format("if ({}) ", condition);
+    e.at(scope).line(fmt::format("{}{}[{}] = {};", guard, store.to.name, e.text(address), stored));
   }
   e.on_node = nullptr;
   return in_place;
