@@ -61,6 +61,10 @@ class Fused : public testing::TestWithParam<size_t> {
     auto loaded = frontend::load_task(path(".py").string(), options);
     ASSERT_TRUE(loaded) << loaded.error().message;
     task_ = std::move(loaded).value();
+    for (auto& [name, range] : task_.dims) {
+      const int64_t value = task_.benchmark_shapes[0].at(name);
+      if (one.benchmark.count(name) == 0) range = {value, value, 1};  // written as a number
+    }
     if (!one.shapes.empty()) task_.correctness_shapes.clear();
     for (task::Dims shape : one.shapes) {
       shape.insert(task_.benchmark_shapes[0].begin(), task_.benchmark_shapes[0].end());
