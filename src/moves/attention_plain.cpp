@@ -1,7 +1,7 @@
-// Attention on CUDA cores, in fp32, for every shape: a block owns 64 queries and up to 128 columns
-// of their results, a thread 8 queries and every sixteenth key and column. Queries, keys and values
-// pass through shared memory in pieces, so nothing limits their length; where results have more
-// columns, further blocks compute the scores again.
+// Attention on CUDA cores, in fp32, for every shape: a block owns up to 128 queries and up to 128
+// columns of their results, a thread 8 queries and an eighth of a tile's keys and of the columns.
+// Queries, keys and values pass through shared memory in pieces, so nothing limits their length;
+// where results have more columns, further blocks compute the scores again.
 #include <fmt/core.h>
 
 #include "base/text.h"
@@ -31,7 +31,7 @@ class PlainAttention {
   void add_to(Kernel& kernel) {
     write_values();
     const std::string body = write_body();
-    const Head head = head_of(e_, kernel_name_, "typename Index, int kF", "128");
+    const Head head = head_of(e_, kernel_name_, "typename Index, int kF", name("ROWS_PLAIN"));
     kernel.functions.insert(e_.functions().begin(), e_.functions().end());
     kernel.functions.insert("exact_power_of_two");
     if (!kernel.source.empty()) kernel.source += "\n";
@@ -70,27 +70,38 @@ class PlainAttention {
     block_text_ = e_.close();
   }
 
+  /// Straight to its slot where it is a float in memory, which takes no registers.
   std::string write_operand(const AttentionOperand& operand, const char* slot) {
     const int scope = e_.open({operand.outer, operand.inner}, 1, 4);
-    const Value value = e_.value(operand.node, operand.index);
-    e_.at(scope).line(fmt::format("{} = {};", slot, value.expr.text));
+    if (operand.direct && operand.dtype == DType::Fp32 && situation_.target.major >= 8) {
+      copies_ = true;
+      e_.touch({operand.buffer, operand.dtype, {}});
+      e_.need("copy_async");
+      e_.need("await_copies");
+      e_.at(scope).line(fmt::format("copy_async<1>(&{}, {} + {});", slot, operand.buffer,
+                                    e_.text(operand.address)));
+    } else {
+      const Value value = e_.value(operand.node, operand.index);
+      e_.at(scope).line(fmt::format("{} = {};", slot, value.expr.text));
+    }
     return e_.close();
   }
 
   std::string write_body() {
     CudaWriter w(1);
     w.raw(e_.at(0).text());
-    w.line("constexpr int kM = 64, kN = 64, kK = 32, kThreads = 128, kColumns = kF / 16;");
-    w.line("constexpr int kFirst = 2 * kK * (kM + 4), kSecond = kK * (kF + 4);");
+    w.line(fmt::format("constexpr int kM = {}, kN = 64, kK = 16, kThreads = kM, kColumns = kF / 8;",
+                       name("ROWS_PLAIN")));
+    w.line("constexpr int kFirst = kK * (kM + 4) + kK * (kN + 4), kSecond = kK * (kF + 4);");
     w.line(
         "__shared__ __align__(16) float stage[kFirst > kSecond ? kFirst : kSecond], "
         "shares[kN][kM + 4];");
     w.line("float (*left)[kM + 4] = reinterpret_cast<float (*)[kM + 4]>(stage);");
-    w.line("float (*right)[kN + 4] = reinterpret_cast<float (*)[kN + 4]>(stage + kFirst / 2);");
+    w.line("float (*right)[kN + 4] = reinterpret_cast<float (*)[kN + 4]>(stage + kK * (kM + 4));");
     w.line("float (*values)[kF + 4] = reinterpret_cast<float (*)[kF + 4]>(stage);");
     attention_.write_block(e_, w, situation_);
     w.line("const Index first_f = static_cast<Index>(blockIdx.y) * kF;");
-    w.line("const int row = threadIdx.x / 16, column = threadIdx.x % 16;");
+    w.line("const int row = threadIdx.x / 8, column = threadIdx.x % 8;");
     w.raw(block_text_);
     w.line("float totals[8][kColumns] = {}, sums[8] = {}, tops[8];");
     w.line("#pragma unroll");
@@ -111,48 +122,55 @@ class PlainAttention {
                    const char* tile, const std::string& text) const {
     const bool query = operand.outer[0] == 'm';
     const std::string limit = query ? attention_.rows().text() : attention_.keys().text();
-    w.line("#pragma unroll 4");
-    const auto loop = w.block("for (int own = threadIdx.x; own < 64 * kK; own += kThreads)");
-    w.line(operand.across ? "const int at = own % 64, at_k = own / 64;"
-                          : "const int at = own / 8 % 64, at_k = own / (8 * 64) * 8 + own % 8;");
+    const std::string size = query ? "kM" : "kN";
+    w.line("#pragma unroll 2");
+    const auto loop =
+        w.block(fmt::format("for (int own = threadIdx.x; own < {} * kK; own += kThreads)", size));
+    const char* place = operand.across ? "const int at = own % {0}, at_k = own / {0};"
+                                       : "const int at = own / 8 % {0}, at_k = own / (8 * {0}) * 8 "
+                                         "+ own % 8;";
+    w.line(fmt::format(fmt::runtime(place), size));
     w.line(fmt::format("const Index {} = {} + at, di = from + at_k;", operand.outer, first));
-    w.line(fmt::format("{}[at_k][at] = 0.0f;", tile));
-    const auto within = w.block(
-        fmt::format("if ({} < {} && di < {})", operand.outer, limit, attention_.depth().text()));
-    w.raw(text);
+    {
+      const auto within = w.block(
+          fmt::format("if ({} < {} && di < {})", operand.outer, limit, attention_.depth().text()));
+      w.raw(text);
+    }
+    w.line(fmt::format("else {}[at_k][at] = 0.0f;", tile));
   }
 
   void write_first_product(CudaWriter& w) const {
-    w.line("float dots[8][4] = {};");
+    w.line("float dots[8][8] = {};");
     const auto pieces = w.block(
         fmt::format("for (Index from = 0; from < {}; from += kK)", attention_.depth().text()));
     w.line("__syncthreads();");
     write_fetch(w, attention_.query(), "first_m", "left", query_);
     write_fetch(w, attention_.key(), "start", "right", key_);
+    if (copies_) w.line("await_copies();");
     w.line("__syncthreads();");
-    w.line("#pragma unroll 8");
+    w.line("#pragma unroll 4");
     const auto steps = w.block("for (int k = 0; k < kK; ++k)");
-    w.line("float a[8], b[4];");
+    w.line("float a[8], b[8];");
     w.line("#pragma unroll");
-    w.line("for (int i = 0; i < 8; ++i) a[i] = left[k][i / 4 * 32 + row * 4 + i % 4];");
+    w.line("for (int i = 0; i < 8; ++i) a[i] = left[k][i / 4 * (kM / 2) + row * 4 + i % 4];");
     w.line("#pragma unroll");
-    w.line("for (int j = 0; j < 4; ++j) b[j] = right[k][j * 16 + column];");
+    w.line("for (int i = 0; i < 8; ++i) b[i] = right[k][i / 4 * (kN / 2) + column * 4 + i % 4];");
     w.line("#pragma unroll");
-    w.line("for (int i = 0; i < 32; ++i) dots[i / 4][i % 4] += a[i / 4] * b[i % 4];");
+    w.line("for (int i = 0; i < 64; ++i) dots[i / 8][i % 8] += a[i / 8] * b[i % 8];");
   }
 
   void write_row_loop(CudaWriter& w) const {
     const std::string rows = attention_.rows().text(), keys = attention_.keys().text();
     w.line("#pragma unroll");
     const auto loop = w.block("for (int i = 0; i < 8; ++i)");
-    w.line("const Index own_m = first_m + i / 4 * 32 + row * 4 + i % 4;");
+    w.line("const Index own_m = first_m + i / 4 * (kM / 2) + row * 4 + i % 4;");
     w.line(fmt::format("const Index mi = own_m < {0} ? own_m : {0} - 1;", rows));
     w.raw(score_row_);
     w.line("float top = -__int_as_float(0x7f800000);");
     w.line("#pragma unroll");
     {
-      const auto elements = w.block("for (int each = 0; each < 4; ++each)");
-      w.line("const Index own_n = start + each * 16 + column;");
+      const auto elements = w.block("for (int each = 0; each < 8; ++each)");
+      w.line("const Index own_n = start + each / 4 * (kN / 2) + column * 4 + each % 4;");
       w.line(fmt::format("const Index ni = own_n < {0} ? own_n : {0} - 1;", keys));
       w.raw(score_);
       w.line(fmt::format("dots[i][each] = own_n < {} ? {} : -__int_as_float(0x7f800000);", keys,
@@ -161,7 +179,7 @@ class PlainAttention {
     }
     w.line("#pragma unroll");
     w.line(
-        "for (int by = 1; by < 16; by *= 2) top = fmaxf(top, __shfl_xor_sync(0xffffffffu, top, "
+        "for (int by = 1; by < 8; by *= 2) top = fmaxf(top, __shfl_xor_sync(0xffffffffu, top, "
         "by));");
     w.line("top = fmaxf(tops[i], top);");
     w.line("const float off = top == -__int_as_float(0x7f800000) ? 0.0f : top;");
@@ -171,34 +189,40 @@ class PlainAttention {
     w.line("#pragma unroll");
     w.line("for (int c = 0; c < kColumns; ++c) totals[i][c] *= fade;");
     w.line("#pragma unroll");
-    const auto elements = w.block("for (int each = 0; each < 4; ++each)");
+    const auto elements = w.block("for (int each = 0; each < 8; ++each)");
     w.line("dots[i][each] = exact_power_of_two((dots[i][each] - off) * 1.44269504f);");
     w.line("sums[i] += dots[i][each];");
-    w.line("shares[each * 16 + column][i / 4 * 32 + row * 4 + i % 4] = dots[i][each];");
+    w.line(
+        "shares[each / 4 * (kN / 2) + column * 4 + each % 4][i / 4 * (kM / 2) + row * 4 + i % 4] = "
+        "dots[i][each];");
   }
 
   void write_second_product(CudaWriter& w) const {
     const auto pieces = w.block("for (int from = 0; from < kN; from += kK)");
     w.line("__syncthreads();");
-    w.line("#pragma unroll 4");
+    w.line("#pragma unroll 2");
     {
       const auto loop = w.block("for (int own = threadIdx.x; own < kK * kF; own += kThreads)");
       w.line(attention_.value().across ? "const int at_k = own % kK, at = own / kK;"
                                        : "const int at = own % kF, at_k = own / kF;");
       w.line("const Index ni = start + from + at_k, fi = first_f + at;");
-      w.line("values[at_k][at] = 0.0f;");
-      const auto within = w.block(fmt::format("if (ni < {} && fi < {})", attention_.keys().text(),
-                                              attention_.width().text()));
-      w.raw(value_);
+      {
+        const auto within = w.block(fmt::format("if (ni < {} && fi < {})", attention_.keys().text(),
+                                                attention_.width().text()));
+        w.raw(value_);
+      }
+      w.line("else values[at_k][at] = 0.0f;");
     }
+    if (copies_) w.line("await_copies();");
     w.line("__syncthreads();");
-    w.line("#pragma unroll 8");
+    w.line("#pragma unroll 4");
     const auto steps = w.block("for (int k = 0; k < kK; ++k)");
     w.line("float a[8], b[kColumns];");
     w.line("#pragma unroll");
-    w.line("for (int i = 0; i < 8; ++i) a[i] = shares[from + k][i / 4 * 32 + row * 4 + i % 4];");
+    w.line(
+        "for (int i = 0; i < 8; ++i) a[i] = shares[from + k][i / 4 * (kM / 2) + row * 4 + i % 4];");
     w.line("#pragma unroll");
-    w.line("for (int c = 0; c < kColumns; ++c) b[c] = values[k][c / 4 * 64 + column * 4 + c % 4];");
+    w.line("for (int c = 0; c < kColumns; ++c) b[c] = values[k][c / 4 * 32 + column * 4 + c % 4];");
     w.line("#pragma unroll");
     w.line("for (int i = 0; i < 8; ++i) {");
     w.line("  #pragma unroll");
@@ -211,8 +235,8 @@ class PlainAttention {
     const auto loop = w.block("for (int i = 0; i < 8; ++i)");
     w.line("#pragma unroll");
     w.line(
-        "for (int by = 1; by < 16; by *= 2) sums[i] += __shfl_xor_sync(0xffffffffu, sums[i], by);");
-    w.line("const Index mi = first_m + i / 4 * 32 + row * 4 + i % 4;");
+        "for (int by = 1; by < 8; by *= 2) sums[i] += __shfl_xor_sync(0xffffffffu, sums[i], by);");
+    w.line("const Index mi = first_m + i / 4 * (kM / 2) + row * 4 + i % 4;");
     const auto within = w.block(fmt::format("if (mi < {})", attention_.rows().text()));
     w.line(attention_.nodes().empty_is_zero
                ? "const float per_sum = sums[i] == 0.0f ? 0.0f : 1.0f / sums[i];"
@@ -220,23 +244,30 @@ class PlainAttention {
     w.raw(result_row_);
     w.line("#pragma unroll");
     const auto elements = w.block("for (int each = 0; each < kColumns; ++each)");
-    w.line("const Index fi = first_f + each / 4 * 64 + column * 4 + each % 4;");
+    w.line("const Index fi = first_f + each / 4 * 32 + column * 4 + each % 4;");
     w.line("const float outcome = totals[i][each] * per_sum;");
     const auto inside = w.block(fmt::format("if (fi < {})", attention_.width().text()));
     w.raw(result_);
   }
 
   void add_launches(Kernel& kernel, const Head& head) const {
-    const std::string columns = name("COLUMNS"), width = attention_.width().text();
+    const std::string rows = name("ROWS_PLAIN"), columns = name("COLUMNS");
+    const std::string width = attention_.width().text();
+    const int64_t blocks = attention_.batches().value() * ((attention_.rows().value() + 127) / 128);
+    const bool few = blocks < 2 * situation_.target.default_sms || attention_.rows().value() <= 64;
+    kernel.tunes.push_back(
+        {rows, few ? std::vector<int64_t>{64, 128} : std::vector<int64_t>{128, 64}, ""});
+    // Beside a faster kernel it is only there for what that one cannot do.
+    if (kernel.variants.size() > 0) kernel.tunes.back().values.resize(1);
     kernel.lets.emplace_back(columns, fmt::format("pick({} > 64, 64, 128)", width));
     const std::string grid =
-        fmt::format("{} * ceil_div({}, 64), ceil_div({}, {})", as_factor(attention_.batches()),
-                    attention_.rows().text(), width, columns);
+        fmt::format("{} * ceil_div({}, {}), ceil_div({}, {})", as_factor(attention_.batches()),
+                    attention_.rows().text(), rows, width, columns);
     const std::string fits = fits_int(region_);
     const auto variant = [&](const std::string& when, const char* index) {
-      kernel.variants.push_back({when,
-                                 {{fmt::format("{}<{}, {}>", kernel_name_, index, columns), grid,
-                                   "128", "", head.args}}});
+      kernel.variants.push_back(
+          {when,
+           {{fmt::format("{}<{}, {}>", kernel_name_, index, columns), grid, rows, "", head.args}}});
     };
     if (!fits.empty()) variant(fits, "int");
     variant("", fits.empty() ? "int" : "long long");
@@ -247,6 +278,7 @@ class PlainAttention {
   std::string kernel_name_;
   Attention attention_;
   Emitter e_;
+  bool copies_ = false;  // some operand goes straight to shared memory
   std::string query_, key_, value_, score_, score_row_, score_value_, result_, result_row_,
       block_text_;
 };
