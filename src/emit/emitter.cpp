@@ -228,7 +228,10 @@ Value Emitter::load(NodeId node, const Buffer& buffer, const Dim& address) {
   Value value{{from_memory(buffer.dtype, fmt::format("{}[{}]", buffer.name, text(address)))},
               level_of(address)};
   if (buffer.dtype == DType::E8m0) need("from_exponent");
+  accesses_.push_back({buffer, address, {}, true});
   if (conditions_.empty()) return value;
+  accesses_.back().bounds = conditions_.back().bounds;
+  accesses_.back().bounded = conditions_.back().bounded;
   const Condition& condition = conditions_.back();
   value.expr = {
       fmt::format("{} ? {} : {}", condition.name, value.expr.text, literal(buffer.dtype, 0, 0)),
@@ -238,13 +241,18 @@ Value Emitter::load(NodeId node, const Buffer& buffer, const Dim& address) {
 }
 
 Emitter::Guarded Emitter::under(const std::string& condition, int level,
-                                const std::function<Value()>& body) {
+                                const std::function<Value()>& body,
+                                const std::vector<Bound>& bounds) {
   std::string whole = condition;
+  std::vector<Bound> all = bounds;
+  bool bounded = !bounds.empty();
   if (!conditions_.empty()) {
     whole = fmt::format("{} && {}", conditions_.back().name, condition);
     level = std::max(level, conditions_.back().level);
+    all.insert(all.end(), conditions_.back().bounds.begin(), conditions_.back().bounds.end());
+    bounded = bounded && conditions_.back().bounded;
   }
-  conditions_.push_back({named(level, "bool", "inside", whole), level});
+  conditions_.push_back({named(level, "bool", "inside", whole), level, all, bounded});
   Value value = body();
   Guarded guarded{conditions_.back().name, value};
   conditions_.pop_back();
@@ -408,9 +416,11 @@ Value Emitter::padded(NodeId id, const Index& index) {
   const Node& node = region_.node(id);
   const Node& input = region_.node(node.inputs[0]);
   std::vector<std::string> tests;
+  std::vector<Bound> bounds;
   Index at = index;
   int level = 0;
   for (size_t d = 0; d < index.size(); ++d) {
+    const size_t before = tests.size();
     const Dim& front = node.attrs.starts[d];
     if (front.same_text(Dim(0)) && node.shape[d].same_text(input.shape[d])) continue;
     level = std::max(level, level_of(index[d]));
@@ -420,10 +430,11 @@ Value Emitter::padded(NodeId id, const Index& index) {
       tests.push_back(text(index[d]) + " < " + text(end));
     }
     at[d] = index[d] - front;
+    if (tests.size() > before) bounds.push_back({index[d], front, end});
   }
   if (tests.empty()) return value(node.inputs[0], at);
-  const Guarded inner =
-      under(join(tests, " && "), level, [&] { return value(node.inputs[0], at); });
+  const Guarded inner = under(
+      join(tests, " && "), level, [&] { return value(node.inputs[0], at); }, bounds);
   const std::string fill =
       literal(node.dtype, node.attrs.number, static_cast<int64_t>(node.attrs.number));
   return inner.or_else({{fill}, 0});

@@ -24,6 +24,19 @@ struct Value {
   int level = 0;
 };
 
+/// front <= index < end.
+struct Bound {
+  Dim index{0}, front{0}, end{0};
+};
+
+/// An element that is read from memory, and within which bounds.
+struct Access {
+  Buffer buffer;
+  Dim address{0};
+  std::vector<Bound> bounds;
+  bool bounded = true;  // nothing but the bounds decides whether it is read
+};
+
 class Emitter {
  public:
   using LoadHook =
@@ -82,7 +95,9 @@ class Emitter {
     Value or_else(const Value& other) const;
   };
   /// What `body` gives; it loads only where `condition` is true, whatever is made of the values.
-  Guarded under(const std::string& condition, int level, const std::function<Value()>& body);
+  /// `bounds`: the same condition, where it is nothing else.
+  Guarded under(const std::string& condition, int level, const std::function<Value()>& body,
+                const std::vector<Bound>& bounds = {});
 
   LoadHook on_load;
   NodeHook on_node;
@@ -94,6 +109,7 @@ class Emitter {
   // What was used, for the kernel's head.
   bool overflowed() const { return work_ > budget; }
   const std::vector<Dim>& used_indices() const { return used_; }
+  const std::vector<Access>& accesses() const { return accesses_; }
   const std::set<std::string>& used_buffers() const { return buffers_; }
   /// Names in indices that are no variables: dims and lets, which the kernel takes as arguments.
   const std::set<std::string>& parameters() const { return parameters_; }
@@ -116,6 +132,8 @@ class Emitter {
   struct Condition {
     std::string name;
     int level = 0;
+    std::vector<Bound> bounds = {};
+    bool bounded = true;
   };
 
   std::string declare(int level, const std::string& type, const std::string& wish,
@@ -143,6 +161,7 @@ class Emitter {
   std::map<graph::NodeId, int> uses_;
   std::vector<Condition> conditions_;
   std::vector<Dim> used_;
+  std::vector<Access> accesses_;
   std::set<std::string> buffers_, functions_, parameters_;
   std::map<graph::NodeId, int> instances_;
   size_t work_ = 0;

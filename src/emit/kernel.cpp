@@ -73,7 +73,7 @@ Head head_of(const Emitter& e, const std::string& name, const std::string& templ
   head.text =
       fmt::format("template <{}>\n__global__ void{} {}(", templates,
                   bounds.empty() ? "" : fmt::format(" __launch_bounds__({})", bounds), name);
-  size_t column = head.text.size() - head.text.find('\n') - 1;
+  size_t column = head.text.size() - head.text.rfind('\n') - 1;
   size_t longest = 0;
   for (const std::string& one : parameters) longest = std::max(longest, one.size() + 1);
   const size_t aligned = std::min(column, kMostAligned);

@@ -1,19 +1,20 @@
 // Matrix products on CUDA cores: a block computes a tile, every thread 8 x 8 of it in registers.
 // The next tiles of the operands travel to registers while the present ones are multiplied from
-// shared memory, which has two buffers, so that one barrier per step is enough. Where tiles are too
-// few to fill the device, several blocks share one along k, and a second launch adds what they
-// found.
+// shared memory, which has two buffers, so that one barrier per step is enough. Steps that k fills
+// ask for nothing but their elements; the last ones have a loop of their own. Results go through
+// shared memory, so that neighbouring threads store neighbours. Where tiles are too few to fill the
+// device, several blocks share one along k, and a second launch adds what they found.
 #include "moves/matmul.h"
 
 #include <fmt/core.h>
 
 #include "base/text.h"
+#include "moves/matmul_operand.h"
 #include "moves/schedules.h"
 #include "moves/words.h"
 
 namespace kw::moves {
 
-using graph::NodeId;
 using tensor::DType;
 
 namespace {
@@ -26,7 +27,8 @@ class Tiled {
         split_(split),
         switches_(switches),
         product_(*product_of(region)),
-        e_(region, 1) {
+        e_(region, 1),
+        sides_{{region, product_, true, sum_dtype()}, {region, product_, false, sum_dtype()}} {
     product_.prepare(e_);
   }
 
@@ -37,8 +39,11 @@ class Tiled {
     std::vector<std::pair<std::string, std::string>> more = {
         {"Index chunk", split_ ? name("CHUNK") : fmt::format("max(1, {})", product_.k().text())}};
     if (split_) more.emplace_back(sum_type() + "* sums", sums());
-    const Head head = head_of(e_, region_.name, "typename Index", threads(), more);
+    const Head head =
+        head_of(e_, region_.name, "typename Index, int kLeftVec, int kRightVec", bounds(), more);
     kernel.functions = e_.functions();
+    kernel.functions.insert("Pack");
+    if (sides_[0].packed() || sides_[1].packed()) kernel.functions.insert("load_pack");
     kernel.source = multiply_text() + summary() + head.text + " {\n" + body + "}\n";
     add_plan(kernel, head);
     if (split_) Tiled(region_, true, false).add_finish(kernel);
@@ -59,25 +64,29 @@ class Tiled {
     return fmt::format("{} * {} / {}", name("TILE_M"), name("TILE_N"),
                        switches_ ? fmt::format("({0} * {0})", side) : "64");
   }
-  /// The side of a thread's tile, its square, and how many fours it has.
+  /// With room for as many threads of one multiprocessor in its registers.
+  std::string bounds() const {
+    return fmt::format("{},\n{}1 + ({} * {} - 1) / ({} * {})", threads(), std::string(34, ' '),
+                       name("RESIDENT"), switches_ ? fmt::format("{0} * {0}", name("SIDE")) : "64",
+                       name("TILE_M"), name("TILE_N"));
+  }
+  /// The side of a thread's tile, and its square.
   std::string edge() const { return switches_ ? "kSide" : "8"; }
   std::string square() const { return switches_ ? "kSide * kSide" : "64"; }
-  std::string fours() const { return switches_ ? "(kSide / 4)" : "2"; }
 
   // Scopes: 1 is the block's place, 2 one element.
   void write_values() {
     e_.open(product_.batch().variables(), 0, 0);
     for (const Dim& extent : {product_.m(), product_.n(), product_.k()}) e_.note(extent);
     e_.note(product_.batches());
-    left_ = write_element(product_.operand(true));
-    right_ = write_element(product_.operand(false));
+    for (Staged& side : sides_) side.prepare(e_);
     if (split_) {
-      result_ = fmt::format(
-          "sums[((blockIdx.y * {} + batch) * {} + mi) * {} + ni] = total[i][other];\n",
-          as_factor(product_.batches()), as_factor(product_.m()), as_factor(product_.n()));
+      result_ = fmt::format("sums[((blockIdx.y * {} + batch) * {} + mi) * {} + ni] = total;\n",
+                            as_factor(product_.batches()), as_factor(product_.m()),
+                            as_factor(product_.n()));
     } else {
       const int scope = e_.open(result_variables(), 1, 3);
-      product_.write_stores(e_, scope, "total[i][other]");
+      product_.write_stores(e_, scope, "total");
       result_ = e_.close();
     }
     block_text_ = e_.close();
@@ -90,125 +99,96 @@ class Tiled {
     return names;
   }
 
-  struct Element {
-    ProductOperand operand;
-    std::string text;
-
-    /// Where neighbouring threads take neighbours of the side, a thread's place there is always
-    /// the same, and is taken apart once.
-    bool has_own_place() const { return !operand.along_k && !operand.side().is_whole(); }
-  };
-
-  Element write_element(const ProductOperand& operand) {
-    const int scope = e_.open(operand.variables(), 1, 2);
-    const Value value = e_.value(operand.node, operand.view.index);
-    e_.at(scope).line(fmt::format("next_{}[element] = {};", operand.tile, value.expr.text));
-    return {operand, e_.close()};
-  }
-
   std::string write_body() {
     CudaWriter w(1);
     w.raw(e_.at(0).text());
     const std::string m = product_.m().text(), n = product_.n().text();
     if (switches_) w.line(fmt::format("constexpr int kSide = {};", name("SIDE")));
-    w.line(fmt::format("constexpr int kM = {}, kN = {}, kK = {}, kThreads = kM * kN / {};",
-                       name("TILE_M"), name("TILE_N"), name("TILE_K"),
-                       switches_ ? "(kSide * kSide)" : "64"));
-    w.line(fmt::format("__shared__ __align__(16) {} left[2][kK][kM + 4], right[2][kK][kN + 4];",
-                       sum_type()));
+    w.line(fmt::format("constexpr int kM = {}, kN = {}, kK = {}, kThreads = kM * kN / ({});",
+                       name("TILE_M"), name("TILE_N"), name("TILE_K"), square()));
+    // 4 x 8 threads of a warp read 64 and 128 bytes of shared memory at once.
+    w.line(fmt::format(
+        "constexpr int kLanesM = kM < 4 * {0} ? kM / {0} : kN < 8 * {0} ? 32 * {0} / kN : 4;",
+        edge()));
+    w.line(fmt::format("constexpr int kLanesN = 32 / kLanesM, kWide = {} * kLanesN;", edge()));
+    for (const Staged& side : sides_) side.write_shared(w);
+    w.line(fmt::format("__shared__ __align__(16) {} results[{} * kThreads];", sum_type(), edge()));
     w.line(fmt::format("const Index tiles_m = ({} + kM - 1) / kM, tiles_n = ({} + kN - 1) / kN;", m,
                        n));
     w.line("const Index batch = blockIdx.x / (tiles_m * tiles_n);");
     w.line("const Index first_m = blockIdx.x / tiles_n % tiles_m * kM;");
     w.line("const Index first_n = blockIdx.x % tiles_n * kN;");
-    w.line(fmt::format(
-        "const int row = threadIdx.x / (kN / {0}), column = threadIdx.x % (kN / {0});", edge()));
+    w.line("const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;");
+    w.line(fmt::format("const int warp_m = warp / (kN / kWide) * ({} * kLanesM);", edge()));
+    w.line("const int warp_n = warp % (kN / kWide) * kWide;");
+    w.line("const int row = warp_m + lane / kLanesN * 4, column = warp_n + lane % kLanesN * 4;");
     w.line("const Index begin = blockIdx.y * chunk;");
     w.line(fmt::format("const Index end = {0} - begin < chunk ? {0} : begin + chunk;",
                        product_.k().text()));
     product_.batch().write(e_, w);
     w.raw(block_text_);
-    for (const Element* element : {&left_, &right_}) {
-      if (!element->has_own_place()) continue;
-      const bool left = element->operand.left;
-      w.line(fmt::format("const Index {0} = first_{1} + threadIdx.x % {2};", left ? "mi" : "ni",
-                         left ? "m" : "n", left ? "kM" : "kN"));
-      element->operand.side().write(e_, w);
-    }
-    w.line(fmt::format("{0} next_left[kM * kK / kThreads], next_right[kN * kK / kThreads];",
-                       sum_type()));
+    for (const Staged& side : sides_) side.write_places(w, e_);
     w.line(fmt::format("{0} total[{1}][{1}] = {{}};", sum_type(), edge()));
-    write_fetch(w);
-    write_keep(w);
-    w.line("fetch(begin);");
-    w.line("keep(0);");
-    w.line("__syncthreads();");
-    w.line("int turn = 0;");
-    {
-      const auto loop = w.block("for (Index start = begin; start < end; start += kK, turn ^= 1)");
-      const std::string ahead = switches_ ? name("AHEAD") + " && " : "";
-      w.line(fmt::format("if ({}start + kK < end) fetch(start + kK);", ahead));
-      w.line(
-          fmt::format("{}_multiply(left[turn], right[turn], row, column, total);", region_.name));
-      if (switches_) {
-        // Behind a barrier, so that no compiler fetches ahead by itself.
-        const auto late = w.block(fmt::format("if (!{})", name("AHEAD")));
-        w.line("__syncthreads();");
-        w.line("if (start + kK < end) fetch(start + kK);");
-      }
-      w.line("if (start + kK < end) keep(turn ^ 1);");
-      w.line("__syncthreads();");
-    }
+    write_steps(w);
     write_results(w);
     return w.text();
   }
 
-  /// Elements `start` … `start` + kK of both operands into registers; zero outside.
-  void write_fetch(CudaWriter& w) {
-    const auto lambda = w.block("const auto fetch = [&](Index from)", ";");
-    for (const Element* element : {&left_, &right_}) {
-      const ProductOperand& operand = element->operand;
-      const char* side = operand.left ? "mi" : "ni";
-      const char* size = operand.left ? "kM" : "kN";
-      w.line("#pragma unroll");
-      const auto loop = w.block(
-          fmt::format("for (int element = 0; element < {} * kK / kThreads; ++element)", size));
-      write_place(w, operand);
-      if (element->has_own_place()) {
-        w.line("const Index ki = from + at_k;");
-      } else {
-        w.line(fmt::format("const Index {} = {} + at, ki = from + at_k;", side,
-                           operand.left ? "first_m" : "first_n"));
-        operand.side().write(e_, w);
+  void write_steps(CudaWriter& w) {
+    const bool tables = sides_[0].has_table() || sides_[1].has_table();
+    if (tables) {
+      const auto lambda = w.block("const auto look_up = [&](Index from, int to)", ";");
+      for (const Staged& side : sides_) {
+        if (side.has_table()) side.write_table(w, e_);
       }
-      operand.k().write(e_, w);
-      w.line(fmt::format("next_{}[element] = 0;", operand.tile));
-      const auto inside =
-          w.block(fmt::format("if ({} < {} && ki < end)", side,
-                              operand.left ? product_.m().text() : product_.n().text()));
-      w.raw(element->text);
     }
+    {
+      const auto lambda = w.block("const auto fetch = [&](Index from, int turn, bool whole)", ";");
+      for (const Staged& side : sides_) side.write_fetch(w, e_);
+    }
+    {
+      const auto lambda = w.block("const auto keep = [&](int to)", ";");
+      for (const Staged& side : sides_) side.write_keep(w);
+    }
+    if (tables) {
+      w.line("look_up(begin, 0);");
+      w.line("look_up(begin + kK, 1);");
+      w.line("__syncthreads();");
+    }
+    w.line("fetch(begin, 0, false);");
+    w.line("keep(0);");
+    w.line("__syncthreads();");
+    w.line("int turn = 0;");
+    w.line("Index start = begin;");
+    write_loop(w, "start + 2 * kK <= end", "kK", tables, true);
+    write_loop(w, "start < end", "2", tables, false);
   }
 
-  void write_keep(CudaWriter& w) const {
-    const auto lambda = w.block("const auto keep = [&](int to)", ";");
-    for (const Element* element : {&left_, &right_}) {
-      const ProductOperand& operand = element->operand;
-      w.line("#pragma unroll");
-      const auto loop =
-          w.block(fmt::format("for (int element = 0; element < {} * kK / kThreads; ++element)",
-                              operand.left ? "kM" : "kN"));
-      write_place(w, operand);
-      w.line(fmt::format("{0}[{1}][at_k][at] = next_{0}[element];", operand.tile, "to"));
+  /// One of the loops over k. `whole`: there is a next step and k fills it.
+  void write_loop(CudaWriter& w, const char* condition, const char* unroll, bool tables,
+                  bool whole) {
+    const auto loop = w.block(fmt::format("for (; {}; start += kK, turn ^= 1)", condition));
+    const std::string more = whole ? "" : "if (start + kK < end) ";
+    const std::string fetch =
+        fmt::format("fetch(start + kK, turn ^ 1, {});", whole ? "true" : "false");
+    const std::string ahead = name("AHEAD");
+    if (!switches_) {
+      w.line(more + fetch);
+    } else {
+      w.line(fmt::format("if ({}{}) {}", ahead, whole ? "" : " && start + kK < end", fetch));
     }
-  }
-
-  /// Neighbouring threads take what lies side by side in memory.
-  void write_place(CudaWriter& w, const ProductOperand& operand) const {
-    const char* size = operand.left ? "kM" : "kN";
-    w.line("const int own = element * kThreads + threadIdx.x;");
-    w.line(operand.along_k ? "const int at = own / kK, at_k = own % kK;"
-                           : fmt::format("const int at = own % {0}, at_k = own / {0};", size));
+    if (tables && whole) w.line("look_up(start + 2 * kK, turn);");
+    w.line(fmt::format(
+        "{}_multiply<{}, kLanesM, kLanesN>(left[turn], right[turn], row, column, total);",
+        region_.name, unroll));
+    if (switches_) {
+      // Behind a barrier, so that no compiler fetches ahead by itself.
+      const auto late = w.block(fmt::format("if (!{})", ahead));
+      w.line("__syncthreads();");
+      w.line(more + fetch);
+    }
+    w.line(more + "keep(turn ^ 1);");
+    w.line("__syncthreads();");
   }
 
   /// Device code of one step: the thread's 8 x 8 sums take kK products each.
@@ -216,23 +196,22 @@ class Tiled {
     CudaWriter w;
     w.comment(switches_ ? "The thread's sums take what one tile of each operand gives."
                         : "The thread's 8 x 8 sums take what one tile of each operand gives.");
-    w.line(switches_ ? "template <int kK, int kM, int kN, int kSide>"
-                     : "template <int kK, int kM, int kN>");
+    w.line(fmt::format("template <int kUnroll, int kLanesM, int kLanesN, int kK, int kM, int kN{}>",
+                       switches_ ? ", int kSide" : ""));
     w.line("__device__ __forceinline__ void");
     {
       const auto function = w.block(fmt::format(
           "{0}_multiply(const {1} (&left)[kK][kM], const {1} (&right)[kK][kN], int row, int "
           "column, {1} (&total)[{2}][{2}])",
           region_.name, sum_type(), edge()));
-      w.line("#pragma unroll");
+      w.line(switches_ ? "#pragma unroll" : "#pragma unroll kUnroll");
       const auto steps = w.block("for (int k = 0; k < kK; ++k)");
       w.line(fmt::format("{0} a[{1}], b[{1}];", sum_type(), edge()));
       w.line("#pragma unroll");
       {
         const auto load = w.block(fmt::format("for (int i = 0; i < {}; ++i)", edge()));
-        w.line(fmt::format("a[i] = left[k][i / 4 * ((kM - 4) / {}) + row * 4 + i % 4];", fours()));
-        w.line(
-            fmt::format("b[i] = right[k][i / 4 * ((kN - 4) / {}) + column * 4 + i % 4];", fours()));
+        w.line("a[i] = left[k][row + i / 4 * (4 * kLanesM) + i % 4];");
+        w.line("b[i] = right[k][column + i / 4 * (4 * kLanesN) + i % 4];");
       }
       w.line("#pragma unroll");
       w.line(fmt::format(
@@ -242,31 +221,39 @@ class Tiled {
     return w.text() + "\n";
   }
 
-  // Columns outside where they are taken apart: a thread has 64 elements, but 8 columns.
+  // A row of each thread at a time: what the warp has of it is read again along columns.
   void write_results(CudaWriter& w) {
-    const Run &row = product_.result().row, &column = product_.result().column;
-    const bool columns_first = !split_ && !column.is_whole();
-    const std::string next_row =
-        fmt::format("const Index mi = first_m + i / 4 * (kM / {}) + row * 4 + i % 4;", fours());
-    const std::string next_column = fmt::format(
-        "const Index ni = first_n + other / 4 * (kN / {}) + column * 4 + other % 4;", fours());
+    w.line(fmt::format("{}* const own = results + warp * 32 * {};", sum_type(), edge()));
     const auto loop = [&](const char* counter) {
       w.line("#pragma unroll");
       return w.block(fmt::format("for (int {0} = 0; {0} < {1}; ++{0})", counter, edge()));
     };
-    const auto outer = loop(columns_first ? "other" : "i");
-    w.line(columns_first ? next_column : next_row);
-    if (!split_) (columns_first ? column : row).write(e_, w);
-    const auto inner = loop(columns_first ? "i" : "other");
-    w.line(columns_first ? next_row : next_column);
-    if (!split_) (columns_first ? row : column).write(e_, w);
-    const auto inside =
-        w.block(fmt::format("if (mi < {} && ni < {})", product_.m().text(), product_.n().text()));
-    if (split_) {
-      w.line(std::string(trim(result_)));
-    } else {
-      w.raw(result_);
+    const auto rows = loop("i");
+    {
+      const auto columns = loop("other");
+      w.line("const int at = other / 4 * (4 * kLanesN) + lane % kLanesN * 4 + other % 4;");
+      w.line("own[lane / kLanesN * kWide + at] = total[i][other];");
     }
+    w.line("__syncwarp();");
+    {
+      const auto columns = loop("other");
+      w.line("const int at = other * 32 + lane;");
+      w.line("const int at_m = warp_m + i / 4 * (4 * kLanesM) + at / kWide * 4 + i % 4;");
+      w.line("const Index mi = first_m + at_m, ni = first_n + warp_n + at % kWide;");
+      if (!split_) {
+        product_.result().row.write(e_, w);
+        product_.result().column.write(e_, w);
+      }
+      w.line(fmt::format("const {} total = own[at];", sum_type()));
+      const auto inside =
+          w.block(fmt::format("if (mi < {} && ni < {})", product_.m().text(), product_.n().text()));
+      if (split_) {
+        w.line(std::string(trim(result_)));
+      } else {
+        w.raw(result_);
+      }
+    }
+    w.line("__syncwarp();");
   }
 
   std::string summary() const {
@@ -275,16 +262,7 @@ class Tiled {
   }
 
   void add_plan(Kernel& kernel, const Head& head) {
-    const int64_t m = product_.m().value(), n = product_.n().value();
-    const bool small = m * n * product_.batches().value() < 128 * 128 * 132;
-    using Values = std::vector<int64_t>;
-    const auto sizes = [&](int64_t extent) {
-      if (sum_dtype() == DType::Fp64) return Values{64};
-      return small || extent <= 64 ? Values{64, 128} : Values{128, 64};
-    };
-    kernel.tunes.push_back({name("TILE_M"), sizes(m), ""});
-    kernel.tunes.push_back({name("TILE_N"), sizes(n), ""});
-    kernel.tunes.push_back({name("TILE_K"), {8, 16}, ""});
+    add_sizes(kernel);
     kernel.methods.push_back({"memory.tiling_smem", "", ""});
     add_switches(kernel);
     const std::string tiles =
@@ -292,14 +270,42 @@ class Tiled {
                     product_.m().text(), name("TILE_M"), product_.n().text(), name("TILE_N"));
     if (split_) add_chunks(kernel, tiles);
     const std::string fits = fits_int(region_);
-    const auto variant = [&](const std::string& when, const char* index) {
+    const auto variant = [&](const std::string& when, const char* index, bool packs) {
+      const auto vec = [&](const Staged& side) { return packs && side.packed() ? side.pack() : 1; };
       kernel.variants.push_back(
           {when,
-           {{fmt::format("{}<{}>", region_.name, index),
+           {{fmt::format("{}<{}, {}, {}>", region_.name, index, vec(sides_[0]), vec(sides_[1])),
              split_ ? tiles + ", " + name("CHUNKS") : tiles, threads(), "", head.args}}});
     };
-    if (!fits.empty()) variant(fits, "int");
-    variant("", fits.empty() ? "int" : "long long");
+    std::vector<std::string> fast;
+    for (const Staged& side : sides_) {
+      fast.insert(fast.end(), side.conditions().begin(), side.conditions().end());
+    }
+    fast.push_back(fits);
+    if (sides_[0].packed() || sides_[1].packed()) variant(all_of(fast), "int", true);
+    if (!fits.empty()) variant(fits, "int", false);
+    variant("", fits.empty() ? "int" : "long long", false);
+  }
+
+  /// Tiles no larger than the product, where it is narrow; at least a warp's threads.
+  void add_sizes(Kernel& kernel) const {
+    using Values = std::vector<int64_t>;
+    const int64_t m = product_.m().value(), n = product_.n().value();
+    const bool wide = tensor::dtype_size(sum_dtype()) > 4;
+    const bool small = m * n * product_.batches().value() < 128 * 128 * 132;
+    const bool low = m <= 32 && m <= n, narrow = n <= 32 && !low;
+    const auto sizes = [&](int64_t extent, bool few, bool other_few) {
+      if (wide) return Values{64};
+      if (few) return extent <= 16 ? Values{16, 32} : Values{32, 64};
+      if (other_few) return Values{128, 64};
+      return small || extent <= 64 ? Values{64, 128} : Values{128, 64};
+    };
+    kernel.tunes.push_back({name("TILE_M"), sizes(m, low, narrow), ""});
+    kernel.tunes.push_back(
+        {name("TILE_N"), sizes(n, narrow, low),
+         low || narrow ? fmt::format("{} * {} >= 2048", name("TILE_M"), name("TILE_N")) : ""});
+    kernel.tunes.push_back({name("TILE_K"), {8, 16}, ""});
+    kernel.tunes.push_back({name("RESIDENT"), wide ? Values{256} : Values{512, 256}, ""});
   }
 
   void add_switches(Kernel& kernel) const {
@@ -380,7 +386,7 @@ class Tiled {
   bool split_, switches_;
   Product product_;
   Emitter e_;
-  Element left_, right_;
+  std::vector<Staged> sides_;
   std::string result_, block_text_;
 };
 

@@ -58,6 +58,12 @@ __device__ __forceinline__ Pack<T, kCount> load_pack(const T* from) {
 }
 )";
 
+constexpr const char* kPlaceOf =
+    R"(// A place in memory is never negative: an unsigned sum is widened for nothing.
+__device__ __forceinline__ unsigned int place_of(int at) { return static_cast<unsigned int>(at); }
+__device__ __forceinline__ long long place_of(long long at) { return at; }
+)";
+
 constexpr const char* kLoadOnce =
     R"(// For what is read once only: with STREAM it does not push anything else out of the caches.
 template <int kCount, typename T>
@@ -520,6 +526,7 @@ constexpr HelperRow kHelpers[] = {
     {"Pack", "", kPack},
     {"WordOf", "", kWord},
     {"load_pack", "Pack WordOf", kLoadPack},
+    {"place_of", "", kPlaceOf},
     {"load_once", "Pack WordOf", kLoadOnce},
     {"store_pack", "Pack WordOf", kStorePack},
     {"max_nan", "", kMaxNan},

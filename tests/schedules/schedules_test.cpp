@@ -15,7 +15,7 @@
 namespace kw::codegen_tests {
 namespace {
 
-constexpr size_t kMostLines = 110;    // of one kernel; products read through windows need most
+constexpr size_t kMostLines = 200;    // of one kernel; products read through windows need most
 constexpr size_t kMostColumns = 100;  // of device code
 constexpr size_t kMostCombinations = 64;
 
