@@ -225,13 +225,22 @@ Value Emitter::load(NodeId node, const Buffer& buffer, const Dim& address) {
   if (on_load && conditions_.empty()) {
     if (std::optional<Value> hooked = on_load(node, buffer, address)) return *hooked;
   }
+  Access access{buffer, address, {}, true};
+  if (!conditions_.empty()) {
+    access.bounds = conditions_.back().bounds;
+    access.bounded = conditions_.back().bounded;
+  }
+  accesses_.push_back(access);
+  if (on_access) {
+    const Condition none, &condition = conditions_.empty() ? none : conditions_.back();
+    if (std::optional<Value> hooked = on_access(access, condition.name, condition.level)) {
+      return *hooked;
+    }
+  }
   Value value{{from_memory(buffer.dtype, fmt::format("{}[{}]", buffer.name, text(address)))},
               level_of(address)};
   if (buffer.dtype == DType::E8m0) need("from_exponent");
-  accesses_.push_back({buffer, address, {}, true});
   if (conditions_.empty()) return value;
-  accesses_.back().bounds = conditions_.back().bounds;
-  accesses_.back().bounded = conditions_.back().bounded;
   const Condition& condition = conditions_.back();
   value.expr = {
       fmt::format("{} ? {} : {}", condition.name, value.expr.text, literal(buffer.dtype, 0, 0)),

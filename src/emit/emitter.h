@@ -41,6 +41,10 @@ class Emitter {
  public:
   using LoadHook =
       std::function<std::optional<Value>(graph::NodeId, const Buffer&, const Dim& address)>;
+  /// `condition`: the name of what must hold for it to be read, "" where nothing must; the value is
+  /// 0 where it does not.
+  using AccessHook =
+      std::function<std::optional<Value>(const Access&, const std::string& condition, int level)>;
   using NodeHook = std::function<std::optional<Value>(graph::NodeId, const Index&)>;
 
   /// `indent`: of the statements of the outermost scope.
@@ -99,7 +103,8 @@ class Emitter {
   Guarded under(const std::string& condition, int level, const std::function<Value()>& body,
                 const std::vector<Bound>& bounds = {});
 
-  LoadHook on_load;
+  LoadHook on_load;      // what is read whatever holds
+  AccessHook on_access;  // everything that is read
   NodeHook on_node;
   std::map<std::string, Dim> rename;  // loop variables that became others
   Ranges ranges;

@@ -1,9 +1,12 @@
 // Windows with few elements: pools, depthwise convolutions, folds. Neighbouring threads compute
 // neighbouring columns, each a few rows of one, with the elements of all its windows written out:
-// what the windows of neighbouring rows share is read once and stays in registers.
+// what the windows of neighbouring rows share is read once and stays in registers. Where rows are
+// multiples of four, a thread takes four columns: what lies below them is read as packs, and only
+// what sticks out at the sides as single elements.
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "base/text.h"
 #include "moves/schedules.h"
@@ -22,7 +25,9 @@ constexpr int64_t kStraight = 64;     // elements of a window that are written o
 constexpr int64_t kMostTerms = 1024;  // that one thread takes in turn
 constexpr int64_t kFewSums = 4;       // rows of a product beyond which tiles are better
 constexpr size_t kMostLines = 240;    // of one thread
+constexpr size_t kMostWideLines = 170;
 constexpr int64_t kFewResults = 1 << 18;
+constexpr int64_t kPackOf = 4;  // columns of a thread that takes several
 
 int64_t terms_of(const Region& region, const Node& node) {
   const Shape& shape = region.node(node.inputs[0]).shape;
@@ -34,19 +39,28 @@ int64_t terms_of(const Region& region, const Node& node) {
 
 class Taps {
  public:
-  /// `rows`: how many a thread computes.
-  Taps(const Region& region, int64_t rows) : region_(region), rows_(rows), e_(region, 1) {
+  /// `rows`, `columns`: how many a thread computes; one column, or a pack of them.
+  Taps(const Region& region, int64_t rows, int64_t columns = 1)
+      : region_(region), rows_(rows), columns_(columns), e_(region, 1) {
     e_.straight = kStraight;
     e_.budget = 4 * kMostLines;
     domain_ = make_domain(region.root().shape, "i");
     const Domain before =
         make_domain(region.node(before_reshapes(region, region.stores[0].node)).shape, "i");
     if (quotients(before) < quotients(domain_)) domain_ = before;
+    if (domain_.dims.empty()) columns_ = 1;
+    if (columns_ > 1) {
+      e_.on_access = [this](const emit::Access& access, const std::string& condition, int level) {
+        return packed(access, condition, level);
+      };
+    }
     start();
   }
 
   /// Whether there are rows beside the columns.
   bool has_rows() const { return domain_.dims.size() > 1; }
+  /// Whether it reads and writes packs.
+  bool is_wide() const { return columns_ > 1 && packs_ && stores_packs_; }
   size_t lines() const { return static_cast<size_t>(std::count(text_.begin(), text_.end(), '\n')); }
   bool overflowed() const { return e_.overflowed(); }
   const Emitter& emitter() const { return e_; }
@@ -70,6 +84,7 @@ class Taps {
       w.line(fmt::format("const Index upper = first <= {0} - {1} ? first : {0} - {1};", extent,
                          rows_));
     }
+    if (columns_ > 1) w.line(fmt::format("const Index left = quad * {};", columns_));
     w.raw(e_.at(0).text());
     w.raw(text_);
     return w.text();
@@ -79,22 +94,80 @@ class Taps {
   std::string count() const {
     std::string total;
     for (const Axis& axis : axes_) {
-      const std::string one = axis.name == "tile"
-                                  ? fmt::format("ceil_div({}, {})", row().extent.text(), rows_)
-                                  : as_factor(axis.extent);
+      const std::string one =
+          axis.name == "tile"   ? fmt::format("ceil_div({}, {})", row().extent.text(), rows_)
+          : axis.name == "quad" ? fmt::format("ceil_div({}, {})", column().extent.text(), columns_)
+                                : as_factor(axis.extent);
       total += (total.empty() ? "" : " * ") + one;
     }
     return total;
   }
 
-  /// Where the rows of a thread are all there.
+  /// Where the rows of a thread are all there, and packs are aligned.
   std::string condition() const {
-    if (rows_ == 1) return "";
-    return fmt::format("{} >= {}", row().extent.text(), rows_);
+    std::vector<std::string> all;
+    if (rows_ > 1) all.push_back(fmt::format("{} >= {}", row().extent.text(), rows_));
+    for (const Dim& multiple : multiples_) {
+      all.push_back(fmt::format("{} % {} == 0", as_factor(multiple), columns_));
+    }
+    return all_of(all);
   }
 
  private:
   const Axis& row() const { return domain_.dims[domain_.dims.size() - 2]; }
+  const Axis& column() const { return domain_.dims.back(); }
+
+  /// An element as one of a pack, unless it sticks out at the sides.
+  std::optional<Value> packed(const emit::Access& access, const std::string& condition, int level) {
+    for (const emit::Bound& bound : access.bounds) {
+      if (mentions(bound.index, "left")) return std::nullopt;
+    }
+    const auto step = coefficient(access.address, "left");
+    if (!access.bounded || !step || !step->is_constant() || step->value() < 1) return std::nullopt;
+    const int64_t number = constant_of(access.address);
+    const int64_t lane = (number % columns_ + columns_) % columns_;
+    const Dim first = access.address - Dim(lane);
+    if (!align(first)) return std::nullopt;
+    const std::string type =
+        fmt::format("Pack<{}, {}>", memory_type(access.buffer.dtype), columns_);
+    const std::string load =
+        fmt::format("load_pack<{}>({} + {})", columns_, access.buffer.name, e_.text(first));
+    const std::string name =
+        e_.named(std::max(level, e_.level_of(first)), type, access.buffer.name + "_pack",
+                 condition.empty() ? load : fmt::format("{} ? {} : {}{{}}", condition, load, type));
+    if (access.buffer.dtype == tensor::DType::E8m0) e_.need("from_exponent");
+    e_.need("load_pack");
+    packs_ = true;
+    return Value{{from_memory(access.buffer.dtype, fmt::format("{}.at[{}]", name, lane))},
+                 std::max(level, e_.level_of(first))};
+  }
+
+  static int64_t constant_of(const Dim& address) {
+    const auto found = address.terms().find({});
+    return found == address.terms().end() ? 0 : found->second;
+  }
+
+  /// Notes what must be a multiple of a pack for the address to be one; false: it never is.
+  bool align(const Dim& address) {
+    for (const auto& [factors, number] : address.terms()) {
+      Dim term(std::abs(number));
+      bool known = number % columns_ == 0;
+      for (const std::string& factor : factors) {
+        if (factor.front() == '(' || factor.back() == ']') return false;
+        known = known || factor == "left" || is_multiple(Dim::symbol(factor, 1));
+        if (!e_.is_variable(factor)) term = term * Dim::symbol(factor, 1);
+      }
+      if (known || is_multiple(term)) continue;
+      if (term.is_constant()) return false;
+      multiples_.push_back(term);
+    }
+    return true;
+  }
+
+  bool is_multiple(const Dim& dim) const {
+    return std::any_of(multiples_.begin(), multiples_.end(),
+                       [&](const Dim& other) { return other.same_text(dim); });
+  }
 
   /// Divisions that indices over this domain would need.
   size_t quotients(const Domain& domain) const {
@@ -118,9 +191,18 @@ class Taps {
     std::vector<std::string> names = {"i"};
     for (const Axis& axis : axes_) names.push_back(axis.name);
     e_.ranges = ranges_of(domain_);
+    if (columns_ > 1) {
+      const Dim extent = column().extent;
+      axes_.back() = {"quad", Dim::symbol(fmt::format("({} / {})", as_factor(extent), columns_),
+                                          extent.value() / columns_)};
+      for (const char* name : {"left", "quad"}) names.emplace_back(name);
+      e_.ranges.insert_or_assign("left", extent - Dim(columns_ - 1));
+      if (!extent.is_constant()) multiples_.push_back(extent);
+      stores_packs_ = !extent.is_constant() || extent.value() % columns_ == 0;
+    }
     if (rows_ == 1) {
       const int scope = e_.open(names, 0, 0);
-      write_values(e_, scope, domain_, domain_.index, true);
+      write_columns(scope, domain_.index);
       text_ = e_.close();
       return;
     }
@@ -135,11 +217,44 @@ class Taps {
     for (int64_t r = 0; r < rows_; ++r) {
       guard_ = r + 1 == rows_ ? "" : fmt::format("if (upper + {} >= first) ", r);
       if (r == 0) guard_ = "if (upper >= first) ";
-      Index index = domain_.index;
-      for (Dim& dim : index) dim = substitute(dim, {{own, variable("upper") + Dim(r)}});
-      write_values(e_, scope, domain_, index, true);
+      write_columns(scope, substituted(domain_.index, own, variable("upper") + Dim(r)));
     }
     text_ = e_.close();
+  }
+
+  static Index substituted(Index index, const std::string& name, const Dim& by) {
+    for (Dim& dim : index) dim = substitute(dim, {{name, by}});
+    return index;
+  }
+
+  /// The columns of one row.
+  void write_columns(int scope, const Index& index) {
+    if (columns_ == 1) {
+      write_values(e_, scope, domain_, index, true);
+      return;
+    }
+    for (const Store& store : region_.stores) {
+      const Shape& shape = region_.node(store.node).shape;
+      const std::string name = e_.fresh(store.to.name + "_pack");
+      e_.at(scope).line(
+          fmt::format("Pack<{}, {}> {};", memory_type(store.to.dtype), columns_, name));
+      Dim first(0);
+      for (int64_t c = 0; c < columns_; ++c) {
+        const Index here = substituted(index, column().name, variable("left") + Dim(c));
+        const Index at = reshaped(domain_.shape, here, shape, e_.ranges);
+        if (c == 0) first = linear(shape, at);
+        const Value value = e_.value(store.node, at);
+        e_.at(scope).line(
+            fmt::format("{}.at[{}] = {};", name, c, e_.stored(value, store.to.dtype)));
+      }
+      const auto step = coefficient(first, "left");
+      stores_packs_ = stores_packs_ && step && step->same_text(Dim(1)) && align(first);
+      e_.touch(store.to);
+      e_.need("store_pack");
+      if (store.to.dtype == tensor::DType::E8m0) e_.need("to_exponent");
+      e_.at(scope).line(
+          fmt::format("{}store_pack({} + {}, {});", guard_, store.to.name, e_.text(first), name));
+    }
   }
 
   void write_values(Emitter& e, int scope, const Domain& domain, const Index& index,
@@ -158,8 +273,10 @@ class Taps {
   }
 
   const Region& region_;
-  int64_t rows_;
+  int64_t rows_, columns_;
   Emitter e_;
+  bool packs_ = false, stores_packs_ = true;
+  std::vector<Dim> multiples_;  // that must be multiples of a pack
   Domain domain_;
   std::vector<Axis> axes_;
   std::string guard_, text_;
@@ -219,6 +336,17 @@ int64_t rows_for(const Region& region) {
     if (8 * several.lines() < 7 * static_cast<size_t>(rows) * one.lines()) return rows;
   }
   return 1;
+}
+
+/// How many rows of a pack of columns a thread takes; 0 where it had better take one column.
+int64_t wide_rows_for(const Region& region) {
+  const bool has_rows = Taps(region, 1).has_rows();
+  for (const int64_t rows : {2, 1}) {
+    if (rows > 1 && !has_rows) continue;
+    const Taps wide(region, rows, kPackOf);
+    if (wide.is_wide() && !wide.overflowed() && wide.lines() <= kMostWideLines) return rows;
+  }
+  return 0;
 }
 
 void write_taps(Kernel& kernel, Taps& taps, const std::string& name, const std::string& threads,
@@ -283,6 +411,21 @@ Kernel taps_emit(const Region& region, const Situation& situation) {
            fmt::format("ceil_div({}, {})", taps.count(), threads), threads, "", args}}});
   };
   std::vector<std::string> args;
+  if (const int64_t wide_rows = wide_rows_for(region); wide_rows > 0) {
+    Taps wide(region, wide_rows, kPackOf);
+    const std::string columns = "COLUMNS" + region.suffix, name = region.name + "_wide";
+    const bool many = graph::count_of(region.root().shape).value() >= 4 * kFewResults;
+    using Values = std::vector<int64_t>;
+    kernel.tunes.push_back({columns, many ? Values{kPackOf, 1} : Values{1, kPackOf}, ""});
+    kernel.methods.push_back(
+        {"memory.vectorized_access", fmt::format("{} == {}", columns, kPackOf), columns + "=1"});
+    write_taps(kernel, wide, name, threads,
+               fmt::format("// {}: every thread computes {} columns of {} rows.\n", result, kPackOf,
+                           wide_rows),
+               args);
+    variant(all_of({fmt::format("{} == {}", columns, kPackOf), wide.condition(), fits}), wide, name,
+            "int", args);
+  }
   if (rows > 1) {
     Taps several(region, rows);
     write_taps(kernel, several, region.name, threads,

@@ -79,6 +79,7 @@ const std::vector<Case>& cases() {
       {"conv_transposed", {"matmul"}},
       {"max_pool", {"taps", "lanes_per_row", "block_per_row"}},
       {"avg_pool", {"taps"}},
+      {"avg_pool_wide", {"taps"}},
       {"transpose", {"transpose"}},
       {"transpose_half", {"transpose"}},
       {"permute", {"transpose"}},
