@@ -135,11 +135,11 @@ class Tiled {
   }
 
   void write_steps(CudaWriter& w) {
-    const bool tables = sides_[0].has_table() || sides_[1].has_table();
+    const bool tables = sides_[0].lookup() || sides_[1].lookup();
     if (tables) {
       const auto lambda = w.block("const auto look_up = [&](Index from, int to)", ";");
       for (const Staged& side : sides_) {
-        if (side.has_table()) side.write_table(w, e_);
+        if (side.lookup()) side.lookup()->write_rows(w, e_);
       }
     }
     {

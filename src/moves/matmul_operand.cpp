@@ -8,73 +8,7 @@
 
 namespace kw::moves {
 
-using graph::Node;
-using graph::NodeId;
-using graph::Op;
 using tensor::DType;
-
-namespace {
-
-constexpr int64_t kMostTaps = 32;  // bits of a word
-
-/// Whether the node is nothing but elements of one buffer, moved, and zeros.
-bool is_moved(const Region& region, NodeId id) {
-  while (region.loads.count(id) == 0) {
-    const Node& node = region.node(id);
-    switch (node.op) {
-      case Op::Reshape:
-      case Op::Permute:
-      case Op::Expand:
-      case Op::Slice:
-      case Op::Flip:
-      case Op::Window:
-        break;
-      case Op::Pad:
-        if (node.attrs.number != 0) return false;
-        break;
-      case Op::Cast:
-        if (!is_half(region.node(node.inputs[0]).dtype)) return false;
-        break;
-      default:
-        return false;
-    }
-    id = node.inputs[0];
-  }
-  return true;
-}
-
-/// The terms in which a name of `names` stands, and the others; nothing where a term has both.
-std::optional<std::pair<Dim, Dim>> taken_apart(const Dim& sum, const std::set<std::string>& names,
-                                               const std::set<std::string>& others) {
-  Dim own(0), rest(0);
-  for (const auto& [factors, number] : sum.terms()) {
-    Dim term(number);
-    bool has_own = false, has_other = false;
-    for (const std::string& factor : factors) {
-      term = term * Dim::symbol(factor, 1);
-      for (const std::string& word : emit::identifiers(factor)) {
-        has_own = has_own || names.count(word) > 0;
-        has_other = has_other || others.count(word) > 0;
-      }
-    }
-    if (has_own && has_other) return std::nullopt;
-    (has_own ? own : rest) = (has_own ? own : rest) + term;
-  }
-  return std::pair{own, rest};
-}
-
-std::set<std::string> names_of(const Run& run) {
-  std::set<std::string> names;
-  for (const Axis& axis : run.axes.axes) names.insert(axis.name);
-  return names;
-}
-
-std::string bit(const std::string& tap, const Lookup::Bound& bound) {
-  if (bound.first_bit == 0) return "1u << " + tap;
-  return fmt::format("1u << ({} + {})", tap, bound.first_bit);
-}
-
-}  // namespace
 
 Staged::Staged(const Region& region, const Product& product, bool left, DType sums)
     : region_(region), product_(product), operand_(product.operand(left)), sums_(sums) {}
@@ -99,7 +33,7 @@ std::string Staged::own(const std::string& axis) const {
 void Staged::prepare(Emitter& e) {
   const int scope = e.open(operand_.variables(), 1, 2);
   find_packs(e);
-  if (!packed_) lookup_ = find_lookup(e);
+  if (!packed_) lookup_ = Lookup::find(region_, operand_, e);
   if (lookup_) {
     e.close();
     return;
@@ -124,47 +58,10 @@ void Staged::find_packs(Emitter& e) {
   conditions_.push_back(fmt::format("({}) % {} == 0", inner.extent.text(), pack()));
 }
 
-std::optional<Lookup> Staged::find_lookup(Emitter& e) const {
-  if (operand_.along_k || operand_.k().is_whole() || !is_moved(region_, operand_.node)) return {};
-  Emitter trial(region_);
-  trial.ranges = e.ranges;
-  trial.rename = e.rename;
-  trial.open(operand_.variables(), 0);
-  trial.value(operand_.node, operand_.view.index);
-  if (trial.accesses().size() != 1 || !trial.accesses()[0].bounded) return {};
-  const emit::Access& access = trial.accesses()[0];
-  const std::set<std::string> k = names_of(operand_.k()), side = names_of(operand_.side());
-  const auto apart = taken_apart(substitute(access.address, e.rename), k, side);
-  if (!apart) return {};
-  Lookup found{access.buffer.name, access.buffer.dtype, "", "", {}};
-  int64_t bits = 0;
-  for (const emit::Bound& bound : access.bounds) {
-    const Dim index = substitute(bound.index, e.rename);
-    Lookup::Bound one{e.text(index), e.text(bound.front), e.text(bound.end), {}, bits};
-    for (const Axis& axis : operand_.k().axes.axes) {
-      if (!mentions(index, axis.name)) continue;
-      if (!one.tap.name.empty() || !axis.extent.is_constant()) return {};
-      one.tap = axis;
-    }
-    if (one.tap.name.empty()) one.tap = {"", Dim(1)};
-    bits += one.tap.extent.value();
-    if (bits > kMostTaps) return {};
-    found.bounds.push_back(one);
-  }
-  e.touch(access.buffer);
-  if (access.buffer.dtype == DType::E8m0) e.need("from_exponent");
-  e.need("place_of");
-  found.row = e.text(apart->first);
-  found.column = e.text(apart->second);
-  return found;
-}
-
 void Staged::write_shared(CudaWriter& w) const {
   w.line(
       fmt::format("__shared__ __align__(16) {} {}[2][kK][{} + 4];", type(), operand_.tile, size()));
-  if (!lookup_) return;
-  w.line(fmt::format("__shared__ Pack<Index, {}> {}[2][kK];", lookup_->bounds.empty() ? 1 : 2,
-                     own("table")));
+  if (lookup_) lookup_->write_shared(w);
 }
 
 /// The side's number at a place of the tile; beyond the end the last one, whose results nobody
@@ -188,15 +85,12 @@ void Staged::write_places(CudaWriter& w, Emitter& e) const {
   w.line(fmt::format("Pack<{}, {}> next_{}[{}];", type(), constant("Vec"), operand_.tile,
                      constant("Packs")));
   if (!has_own_place() && !lookup_) return;
-  std::vector<std::string> kept;
-  for (const Axis& axis : operand_.side().axes.axes) kept.push_back(axis.name);
-  if (lookup_) kept = {"base"};
-  for (const std::string& name : kept) {
-    w.line(fmt::format("Index {}[{}];", own(name), constant("Across")));
-  }
-  const bool bounded = lookup_ && !lookup_->bounds.empty();
-  if (bounded) {
-    w.line(fmt::format("unsigned int {}[{}] = {{}};", own("outside"), constant("Across")));
+  if (lookup_) {
+    lookup_->write_kept(w, constant("Across"));
+  } else {
+    for (const Axis& axis : operand_.side().axes.axes) {
+      w.line(fmt::format("Index {}[{}];", own(axis.name), constant("Across")));
+    }
   }
   w.line("#pragma unroll");
   const auto places =
@@ -204,34 +98,13 @@ void Staged::write_places(CudaWriter& w, Emitter& e) const {
   write_side(w, fmt::format("(threadIdx.x % {} + place * kThreads) * {}", constant("Width"),
                             constant("Vec")));
   operand_.side().write(e, w);
-  if (!lookup_) {
-    for (const std::string& name : kept) w.line(fmt::format("{}[place] = {};", own(name), name));
+  if (lookup_) {
+    lookup_->write_column(w, "[place]");
     return;
   }
-  w.line(fmt::format("{}[place] = {};", own("base"), lookup_->column));
-  for (const Lookup::Bound& bound : lookup_->bounds) {
-    w.line("#pragma unroll");
-    const auto taps =
-        w.block(fmt::format("for (int tap = 0; tap < {}; ++tap)", bound.tap.extent.text()));
-    if (!bound.tap.name.empty()) w.line(fmt::format("const Index {} = tap;", bound.tap.name));
-    w.line(fmt::format("const bool inside = {0} >= {1} && {0} < {2};", bound.index, bound.front,
-                       bound.end));
-    w.line(fmt::format("if (!inside) {}[place] |= {};", own("outside"), bit("tap", bound)));
+  for (const Axis& axis : operand_.side().axes.axes) {
+    w.line(fmt::format("{}[place] = {};", own(axis.name), axis.name));
   }
-}
-
-void Staged::write_table(CudaWriter& w, Emitter& e) const {
-  const auto first = w.block("if (threadIdx.x < kK)");
-  w.line("const Index ki = from + threadIdx.x;");
-  operand_.k().write(e, w);
-  std::vector<std::string> bits;
-  for (const Lookup::Bound& bound : lookup_->bounds) {
-    bits.push_back(bit(bound.tap.name.empty() ? "0" : bound.tap.name, bound));
-  }
-  w.line(fmt::format("{}[to][threadIdx.x].at[0] = {};", own("table"), lookup_->row));
-  if (bits.empty()) return;
-  w.line(fmt::format("{}[to][threadIdx.x].at[1] = static_cast<Index>({});", own("table"),
-                     kw::join(bits, " | ")));
 }
 
 // Neighbouring threads take what lies side by side in memory; all that depends on the thread alone
@@ -259,12 +132,14 @@ std::string Staged::is_within() const {
 void Staged::write_fetch(CudaWriter& w, Emitter& e) const {
   write_loop(w, [&] {
     w.line(fmt::format("next_{}[element] = {{}};", operand_.tile));
-    w.line("const Index ki = from + at_k;");
-    const auto inside = w.block(fmt::format("if ((whole || ki < end) && ({}))", is_within()));
     if (lookup_) {
-      write_looked_up(w);
+      const auto inside = w.block(fmt::format("if ({})", is_within()));
+      lookup_->write_load(w, fmt::format("[element % {}]", constant("Across")),
+                          fmt::format("next_{}[element].at[0]", operand_.tile), false);
       return;
     }
+    w.line("const Index ki = from + at_k;");
+    const auto inside = w.block(fmt::format("if ((whole || ki < end) && ({}))", is_within()));
     if (has_own_place()) {
       for (const Axis& axis : operand_.side().axes.axes) {
         w.line(fmt::format("const Index {} = {}[element % {}];", axis.name, own(axis.name),
@@ -277,23 +152,6 @@ void Staged::write_fetch(CudaWriter& w, Emitter& e) const {
     operand_.k().write(e, w);
     w.raw(element_);
   });
-}
-
-void Staged::write_looked_up(CudaWriter& w) const {
-  const std::string place = fmt::format("[element % {}]", constant("Across"));
-  const bool bounded = !lookup_->bounds.empty();
-  w.line(fmt::format("const Pack<Index, {}> row = {}[turn][at_k];", bounded ? 2 : 1, own("table")));
-  const std::string load =
-      fmt::format("next_{}[element].at[0] = {};", operand_.tile,
-                  from_memory(lookup_->dtype, fmt::format("{}[place_of({}{} + row.at[0])]",
-                                                          lookup_->buffer, own("base"), place)));
-  if (!bounded) {
-    w.line(load);
-    return;
-  }
-  w.line(fmt::format("const unsigned int outside = {}{} & static_cast<unsigned int>(row.at[1]);",
-                     own("outside"), place));
-  w.line("if (outside == 0) " + load);
 }
 
 void Staged::write_keep(CudaWriter& w) const {

@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "moves/matmul.h"
+#include "moves/matmul_lookup.h"
 #include "moves/schedules.h"
 #include "moves/words.h"
 
@@ -33,9 +34,10 @@ class TensorCores {
     const std::string body = write_body();
     Kernel kernel;
     const Head head =
-        head_of(e_, region_.name, "typename Index, int kLeftVec, int kRightVec", threads());
+        head_of(e_, region_.name, "typename Index, int kLeftVec, int kRightVec", bounds());
     kernel.functions = e_.functions();
-    kernel.functions.insert("load_pack");
+    kernel.functions.insert("Pack");
+    kernel.functions.insert("WordOf");
     kernel.headers.insert("mma.h");
     kernel.source = fmt::format("// {}: a block computes a tile of the product on tensor cores.\n",
                                 region_.stores[0].to.name) +
@@ -48,6 +50,11 @@ class TensorCores {
   std::string name(const char* text) const { return text + region_.suffix; }
   std::string threads() const {
     return fmt::format("{} * {} / 64", name("TILE_M"), name("TILE_N"));
+  }
+  /// With room for as many threads of one multiprocessor in its registers.
+  std::string bounds() const {
+    return fmt::format("{},\n{}{} * 64 / ({} * {})", threads(), std::string(34, ' '),
+                       name("RESIDENT"), name("TILE_M"), name("TILE_N"));
   }
   static std::string extent(const char* index) {
     return index[0] == 'm' ? "kM" : index[0] == 'n' ? "kN" : "kK";
@@ -63,6 +70,12 @@ class TensorCores {
   std::string packs_of(const ProductOperand& side) const {
     return fmt::format("{} * {} / {} / kThreads", extent(side.outer()), extent(side.inner()),
                        vec(side));
+  }
+  /// What a thread moves at once: a word that is never looked into, where memory is as tiles are.
+  std::string unit(const ProductOperand& side) const {
+    return side.direct && !lookups_[side.left ? 0 : 1]
+               ? fmt::format("typename WordOf<2 * {}>::Type", vec(side))
+               : fmt::format("Pack<{}, 1>", memory_type(dtype_));
   }
   /// Where neighbouring threads take neighbours of the side, a thread's place there is always the
   /// same.
@@ -95,10 +108,15 @@ class TensorCores {
         conditions_.push_back(condition);
       conditions_.push_back(fmt::format("({}) % {} == 0", limit(side.inner()), kPack));
     }
+    lookups_.push_back(packed ? std::nullopt : Lookup::find(region_, side, e_));
+    if (lookups_.back()) {
+      e_.close();
+      return "";
+    }
     const Value value = e_.value(side.node, side.view.index);
     if (side.direct) {
-      e_.at(scope).line(fmt::format("next_{}[element] = load_pack<{}>({} + {});", side.tile,
-                                    vec(side), side.buffer, e_.text(side.address)));
+      e_.at(scope).line(fmt::format("next_{}[element] = *reinterpret_cast<const {}*>({} + {});",
+                                    side.tile, unit(side), side.buffer, e_.text(side.address)));
     } else {
       e_.at(scope).line(fmt::format("next_{}[element].at[0] = {};", side.tile,
                                     to_memory(dtype_, value.expr.text)));
@@ -115,6 +133,9 @@ class TensorCores {
     for (const ProductOperand& side : sides_)
       w.line(fmt::format("__shared__ __align__(32) {} {}[{}][{} + 8];", half, side.tile,
                          extent(side.outer()), extent(side.inner())));
+    for (const auto& lookup : lookups_) {
+      if (lookup) lookup->write_shared(w);
+    }
     w.line("__shared__ __align__(32) float results[kWarps][16][20];");
     w.line(fmt::format("const Index tiles_m = ({} + kM - 1) / kM, tiles_n = ({} + kN - 1) / kN;",
                        product_.m().text(), product_.n().text()));
@@ -125,47 +146,91 @@ class TensorCores {
     w.line("const int warp_m = warp / (kN / 32) * 64, warp_n = warp % (kN / 32) * 32;");
     product_.batch().write(e_, w);
     w.raw(block_text_);
-    for (const ProductOperand& side : sides_) {
-      w.line(fmt::format("Pack<{}, {}> next_{}[{}];", half, vec(side), side.tile, packs_of(side)));
-      if (!has_own_place(side)) continue;
-      w.line(fmt::format("const Index {0} = first_{1} + threadIdx.x % ({2} / {3}) * {3};",
-                         side.inner(), side.left ? "m" : "n", extent(side.inner()), vec(side)));
-      side.side().write(e_, w);
-    }
+    for (size_t i = 0; i < sides_.size(); ++i) write_own_place(w, i);
     w.line("namespace wmma = nvcuda::wmma;");
     w.line("wmma::fragment<wmma::accumulator, 16, 16, 16, float> sums[4][2];");
     w.line("#pragma unroll");
     w.line("for (int i = 0; i < 8; ++i) wmma::fill_fragment(sums[i / 2][i % 2], 0.0f);");
     write_fetch(w);
-    w.line("fetch(0);");
-    {
-      const auto loop = w.block(
-          fmt::format("for (Index start = 0; start < {}; start += kK)", product_.k().text()));
-      write_keep(w);
-      w.line("__syncthreads();");
-      w.line(fmt::format("if (start + kK < {}) fetch(start + kK);", product_.k().text()));
-      write_products(w);
-      w.line("__syncthreads();");
-    }
+    write_steps(w);
     write_results(w);
     return w.text();
   }
 
+  bool has_tables() const { return lookups_[0] || lookups_[1]; }
+
+  /// What a thread knows of its place before the loop.
+  void write_own_place(CudaWriter& w, size_t i) {
+    const ProductOperand& side = sides_[i];
+    w.line(fmt::format("{} next_{}[{}];", unit(side), side.tile, packs_of(side)));
+    const std::string at =
+        fmt::format("first_{} + threadIdx.x % ({} / {}) * {}", side.left ? "m" : "n",
+                    extent(side.inner()), vec(side), vec(side));
+    if (!lookups_[i]) {
+      if (!has_own_place(side)) return;
+      w.line(fmt::format("const Index {} = {};", side.inner(), at));
+      side.side().write(e_, w);
+      return;
+    }
+    lookups_[i]->write_kept(w, "1");
+    const auto place = w.block("for (int place = 0; place < 1; ++place)");
+    w.line(fmt::format("const Index wish = {};", at));
+    w.line(fmt::format("const Index {0} = wish < {1} ? wish : {1} - 1;", side.inner(),
+                       limit(side.inner())));
+    side.side().write(e_, w);
+    lookups_[i]->write_column(w, "[place]");
+  }
+
+  void write_steps(CudaWriter& w) {
+    const std::string k = product_.k().text();
+    if (has_tables()) {
+      {
+        const auto lambda = w.block("const auto look_up = [&](Index from, int to)", ";");
+        w.line(fmt::format("const Index end = {};", k));
+        for (const auto& lookup : lookups_) {
+          if (lookup) lookup->write_rows(w, e_);
+        }
+      }
+      w.line("look_up(0, 0);");
+      w.line("look_up(kK, 1);");
+      w.line("__syncthreads();");
+      w.line("int turn = 0;");
+    }
+    w.line(has_tables() ? "fetch(0, 0);" : "fetch(0);");
+    const auto loop = w.block(fmt::format("for (Index start = 0; start < {}; start += kK{})", k,
+                                          has_tables() ? ", turn ^= 1" : ""));
+    write_keep(w);
+    w.line("__syncthreads();");
+    w.line(fmt::format("if (start + kK < {}) fetch(start + kK{});", k,
+                       has_tables() ? ", turn ^ 1" : ""));
+    if (has_tables()) w.line("look_up(start + 2 * kK, turn);");
+    write_products(w);
+    w.line("__syncthreads();");
+  }
+
+  /// Neighbouring threads take neighbours; a thread's packs lie below each other.
   void write_place(CudaWriter& w, const ProductOperand& side) const {
-    w.line("const int own = element * kThreads + threadIdx.x;");
+    const std::string width = fmt::format("({} / {})", extent(side.inner()), vec(side));
+    w.line(fmt::format("const int at_inner = threadIdx.x % {} * {};", width, vec(side)));
     w.line(
-        fmt::format("const int at_inner = own % ({0} / {1}) * {1}, at_outer = own / ({0} / {1});",
-                    extent(side.inner()), vec(side)));
+        fmt::format("const int at_outer = threadIdx.x / {0} + element * (kThreads / {0});", width));
   }
 
   void write_fetch(CudaWriter& w) {
-    const auto lambda = w.block("const auto fetch = [&](Index from)", ";");
+    const auto lambda = w.block(
+        fmt::format("const auto fetch = [&](Index from{})", has_tables() ? ", int turn" : ""), ";");
     for (size_t s = 0; s < sides_.size(); ++s) {
       const ProductOperand& side = sides_[s];
       w.line("#pragma unroll");
       const auto loop =
           w.block(fmt::format("for (int element = 0; element < {}; ++element)", packs_of(side)));
       write_place(w, side);
+      if (lookups_[s]) {
+        w.line(fmt::format("next_{}[element] = {{}};", side.tile));
+        w.line("const int at_k = at_outer;");
+        lookups_[s]->write_load(w, "[0]", fmt::format("next_{}[element].at[0]", side.tile), true);
+        continue;
+      }
       for (const char* index : {side.outer(), side.inner()}) {
         const char* place = index == side.inner() ? "at_inner" : "at_outer";
         if (index[0] == 'k') {
@@ -190,9 +255,8 @@ class TensorCores {
       const auto loop =
           w.block(fmt::format("for (int element = 0; element < {}; ++element)", packs_of(side)));
       write_place(w, side);
-      w.line(fmt::format(
-          "*reinterpret_cast<Pack<{0}, {2}>*>(&{1}[at_outer][at_inner]) = next_{1}[element];",
-          memory_type(dtype_), side.tile, vec(side)));
+      w.line(fmt::format("*reinterpret_cast<{0}*>(&{1}[at_outer][at_inner]) = next_{1}[element];",
+                         unit(side), side.tile));
     }
   }
 
@@ -229,14 +293,15 @@ class TensorCores {
         "wmma::store_matrix_sync(&results[warp][0][0], sums[i / 2][i % 2], 20, "
         "wmma::mem_row_major);");
     w.line("__syncwarp();");
+    // A lane's column is the same in all rows, and taken apart once.
+    w.line("const Index ni = first_n + warp_n + i % 2 * 16 + threadIdx.x % 16;");
+    product_.result().column.write(e_, w);
     {
-      const auto elements =
-          w.block("for (int element = threadIdx.x % 32; element < 256; element += 32)");
-      w.line("const Index mi = first_m + warp_m + i / 2 * 16 + element / 16;");
-      w.line("const Index ni = first_n + warp_n + i % 2 * 16 + element % 16;");
+      w.line("#pragma unroll");
+      const auto rows = w.block("for (int row = threadIdx.x % 32 / 16; row < 16; row += 2)");
+      w.line("const Index mi = first_m + warp_m + i / 2 * 16 + row;");
       product_.result().row.write(e_, w);
-      product_.result().column.write(e_, w);
-      w.line("const float total = results[warp][element / 16][element % 16];");
+      w.line("const float total = results[warp][row][threadIdx.x % 16];");
       const auto inside =
           w.block(fmt::format("if (mi < {} && ni < {})", product_.m().text(), product_.n().text()));
       w.raw(result_);
@@ -245,11 +310,15 @@ class TensorCores {
   }
 
   void add_plan(Kernel& kernel, const Head& head) {
-    const int64_t size = product_.m().value() * product_.n().value() * product_.batches().value();
+    const int64_t m = product_.m().value(), n = product_.n().value();
+    const bool small = m * n * product_.batches().value() < 128 * 128 * 132;
     using Values = std::vector<int64_t>;
-    const Values sizes = size < 128 * 128 * 132 ? Values{64, 128} : Values{128, 64};
-    kernel.tunes.push_back({name("TILE_M"), sizes, ""});
-    kernel.tunes.push_back({name("TILE_N"), sizes, ""});
+    const auto sizes = [&](int64_t extent) {
+      return small || extent <= 64 ? Values{64, 128} : Values{128, 64};
+    };
+    kernel.tunes.push_back({name("TILE_M"), sizes(m), ""});
+    kernel.tunes.push_back({name("TILE_N"), sizes(n), ""});
+    kernel.tunes.push_back({name("RESIDENT"), {512, 256}, ""});
     kernel.methods.push_back({"compute.tensor_core", "", ""});
     kernel.methods.push_back({"memory.tiling_smem", "", ""});
     kernel.methods.push_back({"memory.bank_conflict", "", ""});
@@ -279,6 +348,7 @@ class TensorCores {
   DType dtype_;
   Emitter e_;
   std::vector<bool> packed_;  // whether a side is loaded in packs
+  std::vector<std::optional<Lookup>> lookups_;
   std::vector<std::string> conditions_, fetches_;
   std::string result_, block_text_;
 };

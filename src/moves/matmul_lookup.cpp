@@ -1,0 +1,169 @@
+#include "moves/matmul_lookup.h"
+
+#include <fmt/core.h>
+
+#include "base/text.h"
+
+namespace kw::moves {
+
+using graph::Node;
+using graph::NodeId;
+using graph::Op;
+using tensor::DType;
+
+namespace {
+
+constexpr int64_t kMostTaps = 31;  // bits of a word; the last one says that k ends
+
+/// Whether the node is nothing but elements of one buffer, moved, and zeros.
+bool is_moved(const Region& region, NodeId id) {
+  while (region.loads.count(id) == 0) {
+    const Node& node = region.node(id);
+    switch (node.op) {
+      case Op::Reshape:
+      case Op::Permute:
+      case Op::Expand:
+      case Op::Slice:
+      case Op::Flip:
+      case Op::Window:
+        break;
+      case Op::Pad:
+        if (node.attrs.number != 0) return false;
+        break;
+      case Op::Cast:
+        if (!is_half(region.node(node.inputs[0]).dtype) || node.dtype != DType::Fp32) return false;
+        break;
+      default:
+        return false;
+    }
+    id = node.inputs[0];
+  }
+  return true;
+}
+
+/// The terms in which a name of `names` stands, and the others; nothing where a term has both.
+std::optional<std::pair<Dim, Dim>> taken_apart(const Dim& sum, const std::set<std::string>& names,
+                                               const std::set<std::string>& others) {
+  Dim own(0), rest(0);
+  for (const auto& [factors, number] : sum.terms()) {
+    Dim term(number);
+    bool has_own = false, has_other = false;
+    for (const std::string& factor : factors) {
+      term = term * Dim::symbol(factor, 1);
+      for (const std::string& word : emit::identifiers(factor)) {
+        has_own = has_own || names.count(word) > 0;
+        has_other = has_other || others.count(word) > 0;
+      }
+    }
+    if (has_own && has_other) return std::nullopt;
+    (has_own ? own : rest) = (has_own ? own : rest) + term;
+  }
+  return std::pair{own, rest};
+}
+
+std::set<std::string> names_of(const Run& run) {
+  std::set<std::string> names;
+  for (const Axis& axis : run.axes.axes) names.insert(axis.name);
+  return names;
+}
+
+}  // namespace
+
+std::string Lookup::own(const char* what) const {
+  return fmt::format("{}_{}", operand_.tile, what);
+}
+
+std::string Lookup::Tap::bit(const std::string& tap) const {
+  if (first_bit == 0) return "1u << " + tap;
+  return fmt::format("1u << ({} + {})", tap, first_bit);
+}
+
+std::optional<Lookup> Lookup::find(const Region& region, const ProductOperand& operand,
+                                   Emitter& e) {
+  if (operand.along_k || operand.k().is_whole() || !is_moved(region, operand.node)) return {};
+  Emitter trial(region);
+  trial.ranges = e.ranges;
+  trial.rename = e.rename;
+  trial.open(operand.variables(), 0);
+  trial.value(operand.node, operand.view.index);
+  if (trial.accesses().size() != 1 || !trial.accesses()[0].bounded) return {};
+  const emit::Access& access = trial.accesses()[0];
+  const auto apart = taken_apart(substitute(access.address, e.rename), names_of(operand.k()),
+                                 names_of(operand.side()));
+  Lookup found(operand);
+  if (!apart || !found.find_taps(access, e)) return {};
+  found.buffer_ = access.buffer.name;
+  found.dtype_ = access.buffer.dtype;
+  e.touch(access.buffer);
+  if (found.dtype_ == DType::E8m0) e.need("from_exponent");
+  e.need("place_of");
+  e.need("Pack");
+  found.row_ = e.text(apart->first);
+  found.column_ = e.text(apart->second);
+  return found;
+}
+
+bool Lookup::find_taps(const emit::Access& access, Emitter& e) {
+  int64_t bits = 0;
+  for (const emit::Bound& bound : access.bounds) {
+    const Dim index = substitute(bound.index, e.rename);
+    Tap tap{e.text(index), e.text(bound.front), e.text(bound.end), {"", Dim(1)}, bits};
+    for (const Axis& axis : operand_.k().axes.axes) {
+      if (!mentions(index, axis.name)) continue;
+      if (!tap.axis.name.empty() || !axis.extent.is_constant()) return false;
+      tap.axis = axis;
+    }
+    bits += tap.axis.extent.value();
+    if (bits > kMostTaps) return false;
+    taps_.push_back(tap);
+  }
+  return true;
+}
+
+void Lookup::write_shared(CudaWriter& w) const {
+  w.line(fmt::format("__shared__ Pack<Index, 2> {}[2][kK];", own("table")));
+}
+
+void Lookup::write_kept(CudaWriter& w, const std::string& count) const {
+  w.line(fmt::format("Index {}[{}];", own("base"), count));
+  w.line(fmt::format("unsigned int {}[{}];", own("outside"), count));
+}
+
+void Lookup::write_column(CudaWriter& w, const std::string& subscript) const {
+  w.line(fmt::format("{}{} = {};", own("base"), subscript, column_));
+  w.line(fmt::format("{}{} = 1u << {};", own("outside"), subscript, kMostTaps));
+  for (const Tap& tap : taps_) {
+    w.line("#pragma unroll");
+    const auto loop =
+        w.block(fmt::format("for (int tap = 0; tap < {}; ++tap)", tap.axis.extent.text()));
+    if (!tap.axis.name.empty()) w.line(fmt::format("const Index {} = tap;", tap.axis.name));
+    w.line(
+        fmt::format("const bool inside = {0} >= {1} && {0} < {2};", tap.index, tap.front, tap.end));
+    w.line(fmt::format("if (!inside) {}{} |= {};", own("outside"), subscript, tap.bit("tap")));
+  }
+}
+
+void Lookup::write_rows(CudaWriter& w, Emitter& e) const {
+  const auto first = w.block("if (threadIdx.x < kK)");
+  w.line("const Index ki = from + threadIdx.x;");
+  operand_.k().write(e, w);
+  w.line(fmt::format("unsigned int taps = ki < end ? 0 : 1u << {};", kMostTaps));
+  for (const Tap& tap : taps_) {
+    w.line(fmt::format("taps |= {};", tap.bit(tap.axis.name.empty() ? "0" : tap.axis.name)));
+  }
+  w.line(fmt::format("{}[to][threadIdx.x].at[0] = {};", own("table"), row_));
+  w.line(fmt::format("{}[to][threadIdx.x].at[1] = static_cast<Index>(taps);", own("table")));
+}
+
+void Lookup::write_load(CudaWriter& w, const std::string& subscript, const std::string& to,
+                        bool as_memory) const {
+  w.line(fmt::format("const Pack<Index, 2> found = {}[turn][at_k];", own("table")));
+  const std::string element =
+      fmt::format("{}[place_of({}{} + found.at[0])]", buffer_, own("base"), subscript);
+  w.line(fmt::format("const unsigned int outside = {}{} & static_cast<unsigned int>(found.at[1]);",
+                     own("outside"), subscript));
+  w.line(fmt::format("if (outside == 0) {} = {};", to,
+                     as_memory ? element : from_memory(dtype_, element)));
+}
+
+}  // namespace kw::moves

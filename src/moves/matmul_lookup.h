@@ -1,0 +1,54 @@
+// Operands of products that are read through windows and pads alone.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "moves/matmul.h"
+#include "moves/words.h"
+
+namespace kw::moves {
+
+/// The address of an element is a sum of what a column knows and what a row of k knows, and whether
+/// it is there is asked per axis of k. So a row's part is looked up in a table that is made once
+/// per step, and a column keeps a bit for every tap that lies outside. Beyond the end of k
+/// everything does.
+class Lookup {
+ public:
+  /// Nothing where the operand is more than moved, or lies along k.
+  static std::optional<Lookup> find(const Region& region, const ProductOperand& operand,
+                                    Emitter& e);
+
+  /// The table, "right_table": two steps of kK rows.
+  void write_shared(CudaWriter& w) const;
+  /// What a thread keeps of a column, `count` of them: "right_base".
+  void write_kept(CudaWriter& w, const std::string& count) const;
+  /// Finds it for the column at hand.
+  void write_column(CudaWriter& w, const std::string& subscript) const;
+  /// A function that makes the table's rows for one step, by the first threads.
+  void write_rows(CudaWriter& w, Emitter& e) const;
+  /// Loads the element in row `at_k` of the table into `to`, if it is there.
+  void write_load(CudaWriter& w, const std::string& subscript, const std::string& to,
+                  bool as_memory) const;
+
+ private:
+  /// front <= index < end along an axis of k.
+  struct Tap {
+    std::string index, front, end;
+    Axis axis;
+    int64_t first_bit = 0;
+    std::string bit(const std::string& tap) const;
+  };
+  explicit Lookup(const ProductOperand& operand) : operand_(operand) {}
+  bool find_taps(const emit::Access& access, Emitter& e);
+  std::string own(const char* what) const;
+
+  ProductOperand operand_;
+  std::string buffer_;
+  tensor::DType dtype_ = tensor::DType::Fp32;
+  std::string column_, row_;  // the two parts of the address
+  std::vector<Tap> taps_;
+};
+
+}  // namespace kw::moves
