@@ -1,6 +1,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "base/text.h"
 #include "moves/matmul.h"
@@ -27,12 +28,15 @@ bool reads_windows(const Region& region, NodeId node) {
   return depends_on(region, node, windows);
 }
 
-/// How far neighbours of the run are neighbours in memory.
+constexpr int64_t kFarApart = 8;  // elements: nothing of a sector is shared
+
+/// How far neighbours of the run are neighbours in memory, forwards or backwards.
 int64_t reach(const Run& run, const Dim& address) {
   if (run.domain.dims.empty()) return 1;
   const auto step = coefficient(address, run.domain.dims.back().name);
-  if (!step || !step->is_constant() || step->value() < 1) return 1;
-  return run.inner().extent.value() / step->value();
+  if (!step || !step->is_constant()) return 1;
+  const int64_t apart = std::abs(step->value());
+  return apart == 0 || apart >= kFarApart ? 1 : run.inner().extent.value() / apart;
 }
 
 }  // namespace

@@ -80,7 +80,7 @@ std::string Lookup::Tap::bit(const std::string& tap) const {
 
 std::optional<Lookup> Lookup::find(const Region& region, const ProductOperand& operand,
                                    Emitter& e) {
-  if (operand.along_k || operand.k().is_whole() || !is_moved(region, operand.node)) return {};
+  if (operand.k().is_whole() || !is_moved(region, operand.node)) return {};
   Emitter trial(region);
   trial.ranges = e.ranges;
   trial.rename = e.rename;
@@ -107,12 +107,20 @@ bool Lookup::find_taps(const emit::Access& access, Emitter& e) {
   int64_t bits = 0;
   for (const emit::Bound& bound : access.bounds) {
     const Dim index = substitute(bound.index, e.rename);
-    Tap tap{e.text(index), e.text(bound.front), e.text(bound.end), {"", Dim(1)}, bits};
-    for (const Axis& axis : operand_.k().axes.axes) {
-      if (!mentions(index, axis.name)) continue;
-      if (!tap.axis.name.empty() || !axis.extent.is_constant()) return false;
-      tap.axis = axis;
+    Tap tap{e.text(index), e.text(bound.front), e.text(bound.end), {"", Dim(1)}, true, bits};
+    // The fewest taps: windows are smaller than what they are seen from.
+    for (const Run* run : {&operand_.k(), &operand_.side()}) {
+      std::vector<Axis> mentioned;
+      for (const Axis& axis : run->axes.axes) {
+        if (mentions(index, axis.name)) mentioned.push_back(axis);
+      }
+      if (mentioned.size() != 1 || !mentioned[0].extent.is_constant()) continue;
+      const bool fewer = mentioned[0].extent.value() < tap.axis.extent.value();
+      if (!tap.axis.name.empty() && !fewer) continue;
+      tap.axis = mentioned[0];
+      tap.of_row = run == &operand_.k();
     }
+    if (tap.axis.name.empty()) return false;
     bits += tap.axis.extent.value();
     if (bits > kMostTaps) return false;
     taps_.push_back(tap);
@@ -126,21 +134,30 @@ void Lookup::write_shared(CudaWriter& w) const {
 
 void Lookup::write_kept(CudaWriter& w, const std::string& count) const {
   w.line(fmt::format("Index {}[{}];", own("base"), count));
-  w.line(fmt::format("unsigned int {}[{}];", own("outside"), count));
+  w.line(fmt::format("unsigned int {}[{}];", own("taps"), count));
 }
 
-void Lookup::write_column(CudaWriter& w, const std::string& subscript) const {
-  w.line(fmt::format("{}{} = {};", own("base"), subscript, column_));
-  w.line(fmt::format("{}{} = 1u << {};", own("outside"), subscript, kMostTaps));
+void Lookup::write_taps(CudaWriter& w, const std::string& word, bool row) const {
   for (const Tap& tap : taps_) {
+    if (tap.of_row == row) {
+      w.line(fmt::format("{} |= {};", word, tap.bit(tap.axis.name)));
+      continue;
+    }
     w.line("#pragma unroll");
     const auto loop =
         w.block(fmt::format("for (int tap = 0; tap < {}; ++tap)", tap.axis.extent.text()));
-    if (!tap.axis.name.empty()) w.line(fmt::format("const Index {} = tap;", tap.axis.name));
+    w.line(fmt::format("const Index {} = tap;", tap.axis.name));
     w.line(
         fmt::format("const bool inside = {0} >= {1} && {0} < {2};", tap.index, tap.front, tap.end));
-    w.line(fmt::format("if (!inside) {}{} |= {};", own("outside"), subscript, tap.bit("tap")));
+    w.line(fmt::format("if (!inside) {} |= {};", word, tap.bit("tap")));
   }
+}
+
+void Lookup::write_column(CudaWriter& w, const std::string& subscript) const {
+  const std::string taps = own("taps") + subscript;
+  w.line(fmt::format("{}{} = {};", own("base"), subscript, column_));
+  w.line(fmt::format("{} = 1u << {};", taps, kMostTaps));
+  write_taps(w, taps, false);
 }
 
 void Lookup::write_rows(CudaWriter& w, Emitter& e) const {
@@ -148,9 +165,7 @@ void Lookup::write_rows(CudaWriter& w, Emitter& e) const {
   w.line("const Index ki = from + threadIdx.x;");
   operand_.k().write(e, w);
   w.line(fmt::format("unsigned int taps = ki < end ? 0 : 1u << {};", kMostTaps));
-  for (const Tap& tap : taps_) {
-    w.line(fmt::format("taps |= {};", tap.bit(tap.axis.name.empty() ? "0" : tap.axis.name)));
-  }
+  write_taps(w, "taps", true);
   w.line(fmt::format("{}[to][threadIdx.x].at[0] = {};", own("table"), row_));
   w.line(fmt::format("{}[to][threadIdx.x].at[1] = static_cast<Index>(taps);", own("table")));
 }
@@ -161,7 +176,7 @@ void Lookup::write_load(CudaWriter& w, const std::string& subscript, const std::
   const std::string element =
       fmt::format("{}[place_of({}{} + found.at[0])]", buffer_, own("base"), subscript);
   w.line(fmt::format("const unsigned int outside = {}{} & static_cast<unsigned int>(found.at[1]);",
-                     own("outside"), subscript));
+                     own("taps"), subscript));
   w.line(fmt::format("if (outside == 0) {} = {};", to,
                      as_memory ? element : from_memory(dtype_, element)));
 }

@@ -11,12 +11,13 @@
 namespace kw::moves {
 
 /// The address of an element is a sum of what a column knows and what a row of k knows, and whether
-/// it is there is asked per axis of k. So a row's part is looked up in a table that is made once
-/// per step, and a column keeps a bit for every tap that lies outside. Beyond the end of k
-/// everything does.
+/// it is there depends on a tap and on the place it is seen from, one of which is the row's. So a
+/// row's part is looked up in a table that is made once per step. Taps are bits: one side of the
+/// product has those that lie outside, the other the element's own. Beyond the end of k everything
+/// lies outside.
 class Lookup {
  public:
-  /// Nothing where the operand is more than moved, or lies along k.
+  /// Nothing where the operand is more than moved.
   static std::optional<Lookup> find(const Region& region, const ProductOperand& operand,
                                     Emitter& e);
 
@@ -33,15 +34,18 @@ class Lookup {
                   bool as_memory) const;
 
  private:
-  /// front <= index < end along an axis of k.
+  /// front <= index < end; the axis of taps is one of k's or one of the column's.
   struct Tap {
     std::string index, front, end;
     Axis axis;
+    bool of_row = true;
     int64_t first_bit = 0;
     std::string bit(const std::string& tap) const;
   };
   explicit Lookup(const ProductOperand& operand) : operand_(operand) {}
   bool find_taps(const emit::Access& access, Emitter& e);
+  /// Adds to `word` what the column, or else the row, knows of taps.
+  void write_taps(CudaWriter& w, const std::string& word, bool row) const;
   std::string own(const char* what) const;
 
   ProductOperand operand_;

@@ -108,7 +108,7 @@ class TensorCores {
         conditions_.push_back(condition);
       conditions_.push_back(fmt::format("({}) % {} == 0", limit(side.inner()), kPack));
     }
-    lookups_.push_back(packed ? std::nullopt : Lookup::find(region_, side, e_));
+    lookups_.push_back(packed || side.along_k ? std::nullopt : Lookup::find(region_, side, e_));
     if (lookups_.back()) {
       e_.close();
       return "";

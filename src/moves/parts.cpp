@@ -70,7 +70,12 @@ class Below {
     const Shape& shape = region_.node(before).shape;
     const std::vector<size_t> dims = same_numbers(node.shape, d, shape);
     if (dims.empty()) return own;
-    return dims.size() == 1 ? parts(before, dims[0]) : chosen(shape, dims);
+    Shape found;
+    for (const size_t one : dims) {
+      const Shape below = parts(before, one);
+      found.insert(found.end(), below.begin(), below.end());
+    }
+    return found;
   }
 
   /// The dim of a moved tensor that counts as this one does.
