@@ -40,7 +40,8 @@ function(kw_embed_library module target variable)
     "asm(\".section .rodata\\n.balign 16\\n.global @variable@\\n.global @variable@_end\\n\"
     \"@variable@:\\n.incbin \\\"$<TARGET_FILE:@target@>\\\"\\n@variable@_end:\\n.byte 0\\n.previous\\n\");\n")
   file(GENERATE OUTPUT ${folder}/${variable}.cpp INPUT ${folder}/${variable}.cpp.in)
-  set_property(SOURCE ${folder}/${variable}.cpp PROPERTY OBJECT_DEPENDS ${CMAKE_CURRENT_BINARY_DIR}/lib${target}.so)
+  set_source_files_properties(${folder}/${variable}.cpp PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON  # where it would be lost
+    OBJECT_DEPENDS ${CMAKE_CURRENT_BINARY_DIR}/lib${target}.so)
   target_sources(kw_${module} PRIVATE ${folder}/${variable}.cpp)
   target_include_directories(kw_${module} PRIVATE ${folder})
   add_dependencies(kw_${module} ${target})

@@ -1,32 +1,21 @@
 """Runs a Python candidate on a GPU and writes down which Triton kernels it launches, and on what.
 
-Standard input is a job (JSON), standard output the answer: a recording as docs/foreign.md describes it, and the kernels' PTX.
+The answer is a recording as docs/foreign.md describes it, and the kernels' PTX.
 Whoever reads it believes nothing of it; what it says is played back and judged elsewhere.
 """
 import hashlib
-import inspect
 import json
 import os
 import random
 import re
 import struct
 import sys
-import types
+
+from kw_foreign_worker.common import DTYPES, EMPTY, VIEWS, ZEROS, Candidate, Refused
 
 MOST_LINES = 20000
-DTYPES = {"fp64": "float64", "fp32": "float32", "fp16": "float16", "bf16": "bfloat16", "int64": "int64", "int32": "int32",
-          "int16": "int16", "int8": "int8", "uint8": "uint8", "bool": "bool"}
-# What makes or looks at memory without computing anything.
-VIEWS = {"view", "_unsafe_view", "reshape", "as_strided", "expand", "permute", "transpose", "t", "unsqueeze", "squeeze", "slice",
-         "select", "detach", "alias", "unbind", "split", "chunk", "narrow", "flatten", "movedim", "lift_fresh", "_reshape_alias"}
-EMPTY = {"empty", "empty_like", "empty_strided", "new_empty", "new_empty_strided"}
-ZEROS = {"zeros", "zeros_like", "new_zeros"}
 SCALARS = {"i1": "<b", "u1": "<b", "i8": "<b", "u8": "<B", "i16": "<h", "u16": "<H", "i32": "<i", "u32": "<I", "i64": "<q",
            "u64": "<Q", "fp32": "<f", "f32": "<f", "fp64": "<d", "f64": "<d", "fp16": "<e"}
-
-
-class Refused(Exception):
-    """The candidate does what cannot be played back."""
 
 
 class Recorder:
@@ -191,54 +180,6 @@ def dispatch_mode(torch, recorder):
     return Watch()
 
 
-class Candidate:
-    """What the file offers: a ModelNew, or a function."""
-
-    def __init__(self, torch, job):
-        self.torch, self.job = torch, job
-        module = types.ModuleType("candidate")
-        module.__file__ = job["path"]
-        sys.modules["candidate"] = module
-        sys.path.insert(0, os.path.dirname(job["path"]))
-        exec(compile(open(job["path"]).read(), job["path"], "exec"), module.__dict__)
-        self.model, self.writes = None, False
-        if hasattr(module, "ModelNew"):
-            words = module.get_init_inputs() if hasattr(module, "get_init_inputs") else []
-            self.model = module.ModelNew(*words).cuda().eval()
-            self.function = self.model
-            return
-        names = [job.get("function"), "forward", "backward", "solve", job["task"]]
-        self.function = next((getattr(module, name) for name in names if name and callable(getattr(module, name, None))), None)
-        if self.function is None:
-            raise Refused("the file has neither a ModelNew nor a function forward, backward or solve")
-        self.writes = any(name in inspect.signature(self.function).parameters for name in job["outputs"])
-
-    def call(self, tensors, numbers):
-        """Tensors and numbers by the task's names; gives what was returned."""
-        if self.model is not None:
-            rest = dict(tensors)
-            for name, parameter in [*self.model.named_parameters(), *self.model.named_buffers()]:
-                given = rest.pop(name, None)
-                given = rest.pop(name.replace(".", "_"), None) if given is None else given
-                if given is None:
-                    raise Refused(f"its parameter '{name}' is none of the task's")
-                parameter.data = given
-            return self.model(*[rest[name] for name in self.job["inputs"] if name in rest])
-        words, left = [], [name for name in self.job["inputs"]]
-        folded = {name.lower(): value for name, value in numbers.items()}
-        for name in inspect.signature(self.function).parameters:
-            if name in tensors:
-                words.append(tensors[name])
-                left = [one for one in left if one != name]
-            elif name.lower() in folded:
-                words.append(folded[name.lower()])
-            elif left:
-                words.append(tensors[left.pop(0)])
-            else:
-                raise Refused(f"its parameter '{name}' is nothing of the task's")
-        return self.function(*words)
-
-
 def make_tensor(torch, spec):
     dtype = getattr(torch, DTYPES[spec["dtype"]])
     if dtype.is_floating_point:
@@ -293,10 +234,18 @@ def record_case(torch, recorder, watch, candidate, case, out, begin):
         out += [*head, "call", *recorder.lines, "end"]
 
 
-def main():
-    job = json.load(sys.stdin)
-    answer_to = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)  # what the candidate prints is no answer
+def no_extensions():
+    """Extensions have kernels that nobody here sees launched."""
+    import torch.utils.cpp_extension as extensions
+
+    def refused(*words, **named):
+        raise Refused("kernels of a C++ extension beside Triton's")
+
+    extensions.load = extensions.load_inline = refused
+
+
+def main(job, answer_to):
+    sys.path.insert(0, os.path.dirname(job["path"]))
     os.environ["TRITON_DISABLE_LINE_INFO"] = "1"
     import torch
 
@@ -310,10 +259,12 @@ def main():
     shift = torch.empty(random.SystemRandom().randrange(1, 64) << 21, dtype=torch.uint8, device="cuda")  # other addresses
     out, answer = ["kernelwright recording 1"], {}
     try:
-        candidate = Candidate(torch, job)
+        no_extensions()
+        candidate = Candidate(job, lambda model: model.cuda().eval())
         watch = dispatch_mode(torch, recorder)
         for number, case in enumerate(job["cases"]):
             out.append(f"case {number}")
+            candidate.prepare(case["numbers"])
             record_case(torch, recorder, watch, candidate, case, out, lambda: tuning.begin(number))
     except Refused as refused:
         answer["refused"] = str(refused)
@@ -324,6 +275,3 @@ def main():
     json.dump(answer, answer_to)
     answer_to.flush()
     os._exit(0)  # its exit handlers have nothing to say
-
-
-main()

@@ -20,12 +20,20 @@ kernel::Dim3 grid_for(uint64_t bytes) {
   return {static_cast<uint32_t>(blocks), 1, 1};
 }
 
+/// Four bytes of a fill with elements of one, two or four.
+uint64_t pattern(const Step& step) {
+  const uint64_t value = step.numbers[3], element = step.numbers[4];
+  if (element == 4) return value & 0xffffffff;
+  if (element == 2) return (value & 0xffff) * 0x00010001;
+  return (value & 0xff) * 0x01010101;
+}
+
 }  // namespace
 
 HelperCall fill_call(const Step& step) {
   HelperCall call{"kw_fill", grid_for(step.numbers[0] * step.numbers[1]), {kBlock, 1, 1}, {}};
   call.params = {step.params[0], number(step.numbers[0], 8), number(step.numbers[1], 8),
-                 number(step.numbers[2], 8), number(step.numbers[3], 4)};
+                 number(step.numbers[2], 8), number(pattern(step), 4)};
   return call;
 }
 

@@ -9,6 +9,9 @@ namespace kw::captive {
 /// The file with what makes its launcher callable behind it; its own lines keep their numbers.
 std::string with_trampoline(const std::string& text, const std::string& file_name,
                             const std::string& launcher);
+/// The same for a file of an extension that Python calls: all its functions by name. `helpers`:
+/// with the kernels that play back fills and copies, of which a candidate needs one set.
+std::string with_functions(const std::string& text, const std::string& file_name, bool helpers);
 
 /// Headers that stand in for PyTorch's, by their paths; each says the same.
 struct ShimHeader {

@@ -66,6 +66,7 @@ extern "C" cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* kw_found,
 }
 #endif
 
+#ifdef KW_LAUNCHER
 template <typename KwType>
 struct KwArgument {
   static KwType& get(void* kw_from) { return *static_cast<KwType*>(kw_from); }
@@ -103,23 +104,26 @@ template <typename KwResult, typename... KwArgs>
 void kw_call(KwResult (*kw_launcher)(KwArgs...), void** kw_args) {
   kw_apply(kw_launcher, kw_args, std::index_sequence_for<KwArgs...>{});
 }
-extern "C" __attribute__((visibility("default"))) void kw_recorded_call(void** kw_args) {
+extern "C" __attribute__((visibility("default"))) void kw_recorded_call(void** kw_args) noexcept {
   kw_call(&KW_LAUNCHER, kw_args);
 }
+#endif
 
+#ifdef KW_HELPERS
+// `kw_four`: four bytes that repeat, from the beginning of every row.
 extern "C" __global__ void kw_fill(unsigned char* kw_to, unsigned long long kw_width,
                                    unsigned long long kw_rows, unsigned long long kw_pitch,
-                                   unsigned kw_value) {
+                                   unsigned kw_four) {
   const unsigned long long kw_first = blockIdx.x * 256ull + threadIdx.x, kw_step = gridDim.x * 256ull;
   const bool kw_wide = ((reinterpret_cast<unsigned long long>(kw_to) | kw_width | kw_pitch) & 15) == 0;
-  const unsigned kw_four = kw_value * 0x01010101u;
   const unsigned long long kw_units = kw_wide ? kw_width / 16 : kw_width;
   for (unsigned long long kw_i = kw_first; kw_i < kw_units * kw_rows; kw_i += kw_step) {
     unsigned char* kw_row = kw_to + kw_i / kw_units * kw_pitch;
+    const unsigned long long kw_at = kw_i % kw_units;
     if (kw_wide)
-      reinterpret_cast<uint4*>(kw_row)[kw_i % kw_units] = make_uint4(kw_four, kw_four, kw_four, kw_four);
+      reinterpret_cast<uint4*>(kw_row)[kw_at] = make_uint4(kw_four, kw_four, kw_four, kw_four);
     else
-      kw_row[kw_i % kw_units] = static_cast<unsigned char>(kw_value);
+      kw_row[kw_at] = static_cast<unsigned char>(kw_four >> (kw_at % 4 * 8));
   }
 }
 
@@ -149,3 +153,4 @@ extern "C" __global__ void kw_upload(unsigned char* kw_to, const __grid_constant
                                      unsigned kw_count) {
   for (unsigned kw_i = threadIdx.x; kw_i < kw_count; kw_i += 256) kw_to[kw_i] = kw_data.bytes[kw_i];
 }
+#endif

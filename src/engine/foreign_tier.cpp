@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <csignal>
 #include <filesystem>
 #include <set>
@@ -14,6 +15,7 @@
 #include "captive/worker.h"
 #include "engine/foreign_tier_abi.h"
 #include "engine/foreign_tier_build.h"
+#include "engine/foreign_tier_stand_in.h"
 #include "engine/foreign_tier_torch.h"
 #include "engine/inputs.h"
 #include "kRecorderLibrary.inc"
@@ -99,17 +101,64 @@ class Recorder {
   Result<CandidateText> run() { return is_python(request_.path) ? run_python() : run_cuda(); }
 
  private:
-  Result<CandidateText> run_python() {
-    if (request_.device.is_virtual)
-      return environment_error("recording a Python candidate needs a GPU");
+  Result<PythonRequest> python_request() {
     KW_TRY(plan());
     PythonRequest python;
     python.path = request_.path;
+    python.text = text_;
     python.function = request_.import.function;
+    python.reference_text = reference_text();
     python.task = request_.task;
     python.timeout_seconds = request_.timeout_seconds;
     python.tensors = abi_.tensors = task_tensors(*request_.task, shapes_.front().graph);
     for (const Shape& shape : shapes_) python.shapes.push_back({shape.dims, &shape.graph});
+    return python;
+  }
+
+  /// A reference in Python says what a model is made with.
+  std::string reference_text() const {
+    std::string path = request_.import.reference;
+    if (os::is_directory(path)) path += "/reference.py";
+    Result<std::string> text = os::read_file(path, foreign::kMaxForeignBytes);
+    return is_python(path) && text ? std::move(text).value() : "";
+  }
+
+  /// Where device memory lies in each of two processes: what moves with it is a pointer.
+  static Result<std::array<uint64_t, 2>> two_places() {
+    const uint64_t first = KW_TRY(secret_seed()) % 1000,
+                   second = first + 1 + KW_TRY(secret_seed()) % 1000;
+    return std::array{kDeviceMemory + first * kRegion, kDeviceMemory + second * kRegion};
+  }
+
+  Result<CandidateText> run_stand_in() {
+    StandInRequest request;
+    request.python = KW_TRY(python_request());
+    request.target = request_.target.empty() ? request_.device.target : request_.target;
+    target_ = KW_TRY(arch::find_target(request.target));
+    request.include_folders = request_.include_folders;
+    request.attributes = attributes_of(request_.device, target_);
+    request.attributes[-3] = first_output();
+    StandIn stand_in(std::move(request));
+    for (const uint64_t place : KW_TRY(two_places())) {
+      if (out_.refused) break;
+      const uint64_t seed = KW_TRY(secret_seed());
+      PythonCapture captured = KW_TRY(stand_in.capture(place, seed));
+      if (stand_in.failed()) return compile_failed(*stand_in.failed());
+      if (!captured.refused.empty()) refuse(captured.refused);
+      runs_.push_back(std::move(captured.cases));
+    }
+    ended_ = stand_in.ended();
+    out_.notes.insert(out_.notes.end(), stand_in.notes().begin(), stand_in.notes().end());
+    if (!out_.refused)
+      transplant(fmt::format("{}, {}", name_, stand_in.compiler()), stand_in.ptx());
+    return std::move(out_);
+  }
+
+  Result<CandidateText> run_python() {
+    if (!wants_triton(text_)) return run_stand_in();
+    if (request_.device.is_virtual)
+      return environment_error("recording a Python candidate with Triton needs a GPU");
+    PythonRequest python = KW_TRY(python_request());
     std::map<std::string, std::string> images;
     for (int process = 0; process < 2 && !out_.refused; ++process) {
       PythonCapture captured = KW_TRY(capture_python(python));
@@ -138,9 +187,12 @@ class Recorder {
     out_.notes.insert(out_.notes.end(), abi_.notes.begin(), abi_.notes.end());
     const std::string target = request_.target.empty() ? request_.device.target : request_.target;
     target_ = KW_TRY(arch::find_target(target));
-    build_.emplace(KW_TRY(build_foreign(
-        {text_, name_, head.name, target, request_.include_folders, request_.timeout_seconds})));
-    if (build_->failed) return compile_failed();
+    ForeignBuildRequest build = launcher_build(text_, name_, head.name);
+    build.target = target;
+    build.include_folders = request_.include_folders;
+    build.timeout_seconds = request_.timeout_seconds;
+    build_.emplace(KW_TRY(build_foreign(build)));
+    if (build_->failed) return compile_failed(*build_->failed);
     KW_TRY(record());
     if (!out_.refused)
       transplant(fmt::format("{}, launcher {}, {}", name_, head.name, build_->compiler),
@@ -201,8 +253,7 @@ class Recorder {
     return Done{};
   }
 
-  Result<CandidateText> compile_failed() {
-    const exec::CompileFailed& failed = *build_->failed;
+  Result<CandidateText> compile_failed(const exec::CompileFailed& failed) {
     const auto error = std::ranges::find_if(failed.messages, [](const exec::CompileMessage& one) {
       return one.severity == exec::CompileMessage::Severity::Error;
     });
@@ -215,6 +266,12 @@ class Recorder {
     return std::move(out_);
   }
 
+  /// The tensor that what is returned first becomes.
+  int64_t first_output() const {
+    return std::ranges::find(abi_.tensors, kernel::Role::Output, &captive::TensorLine::role) -
+           abi_.tensors.begin();
+  }
+
   Result<captive::Job> job() {
     captive::Job job;
     job.runtime = build_->folder.path() + "/libkwrecord.so";
@@ -223,9 +280,7 @@ class Recorder {
     job.kernels = build_->kernels;
     job.attributes = attributes_of(request_.device, target_);
     job.memory_bytes = static_cast<uint64_t>(job.attributes.at(-2));
-    const auto output =
-        std::ranges::find(abi_.tensors, kernel::Role::Output, &captive::TensorLine::role);
-    job.attributes[-3] = output - abi_.tensors.begin();  // what is returned first
+    job.attributes[-3] = first_output();
     for (const Shape& shape : shapes_)
       job.cases.push_back(KW_TRY(call_at(abi_, *request_.task, shape.graph, shape.dims)));
     return job;
@@ -270,12 +325,9 @@ class Recorder {
     KW_TRY(os::write_file(
         made.runtime, std::string_view(kRecorderLibrary, static_cast<size_t>(kRecorderLibrary_end -
                                                                              kRecorderLibrary))));
-    // Two processes, with device memory at two places: what moves with it is a pointer.
-    const uint64_t first = KW_TRY(secret_seed()) % 1000,
-                   second = first + 1 + KW_TRY(secret_seed()) % 1000;
-    for (const uint64_t where : {first, second}) {
+    for (const uint64_t where : KW_TRY(two_places())) {
       if (out_.refused) return Done{};
-      runs_.push_back(KW_TRY(capture(made, kDeviceMemory + where * kRegion)));
+      runs_.push_back(KW_TRY(capture(made, where)));
     }
     return Done{};
   }

@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "base/text.h"
+#include "captive/merge.h"
 #include "captive/source.h"
 #include "compile/messages.h"
 #include "compile/resources.h"
@@ -18,7 +19,6 @@ namespace kw::engine {
 namespace {
 
 constexpr uint64_t kMemoryBytes = uint64_t{8} << 30;
-constexpr const char* kSource = "foreign";
 
 std::vector<std::string> command_for(const compile::FoundProgram& nvcc,
                                      const ForeignBuildRequest& request,
@@ -45,20 +45,44 @@ std::vector<std::string> command_for(const compile::FoundProgram& nvcc,
       "--keep",
       "--keep-dir",
       folder};
-  if (captive::wants_torch(request.text)) command.push_back("-I" + folder + "/shim");
+  if (request.torch) command.push_back("-I" + folder + "/shim");
+  if (!request.headers.empty()) command.push_back("-I" + folder + "/beside");
   for (const std::string& include : request.include_folders) command.push_back("-I" + include);
-  command.insert(command.end(), {"-o", folder + "/foreign.so", folder + "/" + kSource + ".cu"});
+  command.insert(command.end(), request.flags.begin(), request.flags.end());
+  command.insert(command.end(), {"-o", folder + "/foreign.so"});
+  for (const ForeignSource& source : request.sources) command.push_back(folder + "/" + source.name);
   return command;
 }
 
-Status write_torch_headers(const std::string& folder) {
-  for (const captive::ShimHeader& header : captive::torch_headers()) {
-    const std::filesystem::path path = std::filesystem::path(folder) / "shim" / header.path;
-    std::error_code failed;
-    std::filesystem::create_directories(path.parent_path(), failed);
-    KW_TRY(os::write_file(path.string(), header.text));
-  }
+Status write_beneath(const std::filesystem::path& folder, const std::string& name,
+                     const std::string& text) {
+  std::error_code failed;
+  std::filesystem::create_directories((folder / name).parent_path(), failed);
+  return os::write_file((folder / name).string(), text);
+}
+
+Status write_sources(const ForeignBuildRequest& request, const std::string& folder) {
+  const std::filesystem::path in = folder;
+  for (const ForeignSource& source : request.sources)
+    KW_TRY(write_beneath(in, source.name, source.text));
+  for (const ForeignSource& header : request.headers)
+    KW_TRY(write_beneath(in / "beside", header.name, header.text));
+  if (!request.torch) return Done{};
+  for (const captive::ShimHeader& header : captive::torch_headers())
+    KW_TRY(write_beneath(in / "shim", header.path, header.text));
   return Done{};
+}
+
+/// The PTX of every file with device code, as one.
+Result<std::string> read_ptx(const ForeignBuildRequest& request, const std::string& folder) {
+  std::vector<std::string> texts;
+  for (const ForeignSource& source : request.sources) {
+    if (!source.name.ends_with(".cu")) continue;
+    const std::string stem = source.name.substr(0, source.name.size() - 3);
+    texts.push_back(KW_TRY(os::read_file(folder + "/" + stem + ".ptx", size_t{64} << 20)));
+  }
+  if (texts.size() == 1) return texts.front();
+  return captive::merge_ptx(texts);
 }
 
 os::Allowed allowed_for(const compile::FoundProgram& nvcc, const ForeignBuildRequest& request,
@@ -116,6 +140,16 @@ void read_kernels(const std::string& log, ForeignBuild& build) {
 
 }  // namespace
 
+ForeignBuildRequest launcher_build(const std::string& text, const std::string& file_name,
+                                   const std::string& launcher) {
+  ForeignBuildRequest request;
+  request.sources = {
+      {"foreign.cu", captive::with_trampoline(text, compile::quotable(file_name), launcher)}};
+  request.file_name = file_name;
+  request.torch = captive::wants_torch(text);
+  return request;
+}
+
 Result<ForeignBuild> build_foreign(const ForeignBuildRequest& request) {
   const compile::Toolbox tools = compile::find_tools();
   if (!tools.nvcc)
@@ -125,10 +159,7 @@ Result<ForeignBuild> build_foreign(const ForeignBuildRequest& request) {
   ForeignBuild build{KW_TRY(os::ScratchFolder::make("foreign")), "", "", "", {}, std::nullopt};
   build.compiler = "nvcc " + tools.nvcc->version;
   const std::string& folder = build.folder.path();
-  KW_TRY(os::write_file(folder + "/" + kSource + ".cu",
-                        captive::with_trampoline(request.text, compile::quotable(request.file_name),
-                                                 request.launcher)));
-  if (captive::wants_torch(request.text)) KW_TRY(write_torch_headers(folder));
+  KW_TRY(write_sources(request, folder));
   const os::Allowed allowed = allowed_for(*tools.nvcc, request, folder);
   os::ProcessLimits limits;
   limits.timeout_seconds = request.timeout_seconds;
@@ -145,7 +176,7 @@ Result<ForeignBuild> build_foreign(const ForeignBuildRequest& request) {
     return build;
   }
   build.library = folder + "/foreign.so";
-  build.ptx = KW_TRY(os::read_file(folder + "/" + kSource + ".ptx", size_t{64} << 20));
+  build.ptx = KW_TRY(read_ptx(request, folder));
   read_kernels(result.out + result.err, build);
   return build;
 }

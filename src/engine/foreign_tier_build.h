@@ -24,12 +24,26 @@ struct ForeignBuild {
   std::optional<exec::CompileFailed> failed;  // then there is no library
 };
 
+/// One of the files, as the compiler is to see it.
+struct ForeignSource {
+  std::string name;  // in the folder: "foreign.cu", "main.cpp"
+  std::string text;
+};
+
 struct ForeignBuildRequest {
-  std::string text, file_name, launcher;
-  std::string target;                        // "sm_90"
+  std::vector<ForeignSource> sources;
+  std::string file_name;  // the candidate's, for messages
+  std::string target;     // "sm_90"
+  bool torch = false;     // with headers that stand in for PyTorch's
+  std::vector<std::string> flags;
+  std::vector<ForeignSource> headers;        // that stand beside it
   std::vector<std::string> include_folders;  // CUTLASS and the like
   double timeout_seconds = 60;
 };
+
+/// A file with a launcher.
+ForeignBuildRequest launcher_build(const std::string& text, const std::string& file_name,
+                                   const std::string& launcher);
 
 /// An environment Error when there is no nvcc.
 Result<ForeignBuild> build_foreign(const ForeignBuildRequest& request);

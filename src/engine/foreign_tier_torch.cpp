@@ -5,7 +5,7 @@
 #include <filesystem>
 
 #include "base/text.h"
-#include "kForeignWorkerText.inc"
+#include "kForeignWorkerFiles.inc"
 #include "oracle/torch_python.h"
 #include "os/landlock.h"
 #include "os/process.h"
@@ -44,25 +44,11 @@ Result<Json> case_json(const PythonRequest& request, const PythonShape& shape) {
   return Json::object().set("tensors", std::move(tensors)).set("numbers", std::move(numbers));
 }
 
-Result<Json> job_json(const PythonRequest& request) {
-  Json inputs = Json::array(), outputs = Json::array(), cases = Json::array();
-  for (const captive::TensorLine& line : request.tensors)
-    (line.role == kernel::Role::Output ? outputs : inputs).push(line.name);
-  for (const PythonShape& shape : request.shapes) cases.push(KW_TRY(case_json(request, shape)));
-  return Json::object()
-      .set("path", std::filesystem::absolute(request.path).string())
-      .set("function", request.function)
-      .set("task", request.task->name)
-      .set("inputs", std::move(inputs))
-      .set("outputs", std::move(outputs))
-      .set("tuned", request.tuned)
-      .set("cases", std::move(cases));
-}
-
-std::string last_line(const std::string& text) {
-  const std::string_view all = trim(text);
-  const size_t at = all.rfind('\n');
-  return std::string(at == std::string_view::npos ? all : all.substr(at + 1));
+std::string worker_file(const std::string& name) {
+  for (const auto* file = kForeignWorkerFiles; file->name != nullptr; ++file) {
+    if (name + ".py" == file->name) return file->text;
+  }
+  return "";
 }
 
 /// What the process answered; an empty object when it said nothing.
@@ -73,7 +59,7 @@ struct Answer {
 
 Result<Answer> ask_python(const PythonRequest& request, const std::string& python, bool confined) {
   const os::ScratchFolder folder = KW_TRY(os::ScratchFolder::make("foreign"));
-  const Json job = KW_TRY(job_json(request));
+  const Json job = KW_TRY(python_job(request, "record", {"common", "record"}));
   // Drivers, compilers and caches are everywhere: it may read and run, and write nowhere but here.
   os::Allowed allowed;
   allowed.running = {"/"};
@@ -85,7 +71,7 @@ Result<Answer> ask_python(const PythonRequest& request, const std::string& pytho
   if (confined) limits.allowed = &allowed;
   Answer answer;
   answer.process = KW_TRY(os::run_process(
-      {python, "-I", "-B", "-c", kForeignWorkerText}, job.dump(), limits,
+      {python, "-I", "-B", "-c", python_boot()}, job.dump(), limits,
       {"TMPDIR=" + folder.path(), "HOME=" + folder.path(), "TRITON_CACHE_DIR=" + folder.path(),
        "TORCHINDUCTOR_CACHE_DIR=" + folder.path(), "CUDA_CACHE_DISABLE=1"}));
   if (Result<Json> read = Json::parse(answer.process.out); read && read->is_object())
@@ -94,6 +80,36 @@ Result<Answer> ask_python(const PythonRequest& request, const std::string& pytho
 }
 
 }  // namespace
+
+std::string python_boot() { return worker_file("boot"); }
+
+Result<Json> python_job(const PythonRequest& request, const std::string& worker,
+                        const std::vector<std::string>& files) {
+  Json inputs = Json::array(), outputs = Json::array(), cases = Json::array(),
+       texts = Json::object();
+  for (const captive::TensorLine& line : request.tensors)
+    (line.role == kernel::Role::Output ? outputs : inputs).push(line.name);
+  for (const PythonShape& shape : request.shapes) cases.push(KW_TRY(case_json(request, shape)));
+  for (const std::string& file : files) texts.set(file, worker_file(file));
+  return Json::object()
+      .set("worker", worker)
+      .set("files", std::move(texts))
+      .set("path", std::filesystem::absolute(request.path).string())
+      .set("text", request.text)
+      .set("reference_text", request.reference_text)
+      .set("function", request.function)
+      .set("task", request.task->name)
+      .set("inputs", std::move(inputs))
+      .set("outputs", std::move(outputs))
+      .set("tuned", request.tuned)
+      .set("cases", std::move(cases));
+}
+
+std::string last_words(const os::ProcessResult& process) {
+  const std::string_view all = trim(process.err);
+  const size_t at = all.rfind('\n');
+  return std::string(at == std::string_view::npos ? all : all.substr(at + 1));
+}
 
 Result<PythonCapture> capture_python(const PythonRequest& request) {
   const auto python = oracle::find_torch_python();
@@ -111,7 +127,7 @@ Result<PythonCapture> capture_python(const PythonRequest& request) {
   if (!answer.json.contains("recording")) {
     captured.refused = answer.process.timed_out
                            ? "its host code did not finish"
-                           : "its host code ended the process: " + last_line(answer.process.err);
+                           : "its host code ended the process: " + last_words(answer.process);
     return captured;
   }
   captured.refused = answer.json["refused"].as_string();

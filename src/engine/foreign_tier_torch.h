@@ -11,6 +11,7 @@
 #include "captive/recording.h"
 #include "captive/transplant.h"
 #include "graph/graph.h"
+#include "os/process.h"
 #include "task/task.h"
 
 namespace kw::engine {
@@ -21,7 +22,8 @@ struct PythonShape {
 };
 
 struct PythonRequest {
-  std::string path, function;
+  std::string path, text, function;
+  std::string reference_text;  // of a file that says what a model is made with; "" = none
   const task::Task* task = nullptr;
   std::vector<captive::TensorLine> tensors;
   std::vector<PythonShape> shapes;
@@ -36,6 +38,14 @@ struct PythonCapture {
   Json tuned;
   bool confined = true;  // it could write no file but in a folder of its own
 };
+
+/// The job of a Python process: the worker's files, the candidate and the calls to make.
+Result<Json> python_job(const PythonRequest& request, const std::string& worker,
+                        const std::vector<std::string>& files);
+/// The program that takes it from standard input.
+std::string python_boot();
+/// What a process that said nothing wrote last.
+std::string last_words(const os::ProcessResult& process);
 
 /// One process over all shapes. Errors: no Python with torch, no GPU in it.
 Result<PythonCapture> capture_python(const PythonRequest& request);

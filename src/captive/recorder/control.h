@@ -15,6 +15,12 @@ void kw_record_attribute_is(int which, int64_t value);
 void kw_record_begin(uint64_t base, uint64_t memory_bytes);
 /// Writes a line of the caller's and starts counting anew; `noise` seeds what is read back.
 void kw_record_line(const char* line, uint64_t noise);
+/// What cannot be played back, by name.
+void kw_record_refuse(const char* why);
+/// A fill of device memory with elements of 1, 2 or 4 bytes.
+void kw_record_fill(void* to, unsigned value, unsigned element, unsigned long bytes);
+/// The walls of forbid_system_calls(), for a process that is not ours. 1: they stand.
+int kw_record_confine();
 /// Memory for a tensor.
 uint64_t kw_record_tensor(int index, uint64_t bytes);
 /// Called when a call does so much that the process is ended.

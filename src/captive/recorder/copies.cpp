@@ -3,6 +3,7 @@
 #include <cstring>
 #include <string>
 
+#include "captive/recorder/control.h"
 #include "captive/recorder/state.h"
 
 using kw::recorder::as_number;
@@ -67,14 +68,14 @@ int copy(void* to, size_t to_pitch, const void* from, size_t from_pitch, Area ar
   }
 }
 
-int fill(void* to, size_t pitch, int value, size_t width, Area area, const void* stream) {
+int fill(void* to, size_t pitch, int value, size_t element, Area area, const void* stream) {
   if (area.width == 0 || area.rows == 0) return kSuccess;
   if (!on_device(to)) {
     refuse("a fill of memory that is not on the device");
     return fail(kInvalidValue);
   }
   write_line("fill" + number(as_number(to)) + number(area.width) + number(area.rows) +
-             number(pitch) + number(static_cast<uint32_t>(value)) + number(width) +
+             number(pitch) + number(static_cast<uint32_t>(value)) + number(element) +
              number(as_number(stream)));
   return kSuccess;
 }
@@ -128,6 +129,9 @@ KW_RECORDED int cudaMemset(void* to, int value, size_t count) {
 }
 KW_RECORDED int cudaMemset_ptds(void* to, int value, size_t count) {
   return cudaMemsetAsync(to, value, count, nullptr);
+}
+KW_RECORDED void kw_record_fill(void* to, unsigned value, unsigned element, unsigned long bytes) {
+  kw::recorder::fill(to, bytes, static_cast<int>(value), element, {bytes, 1}, nullptr);
 }
 KW_RECORDED int cudaMemset2DAsync(void* to, size_t pitch, int value, size_t width, size_t height,
                                   void* stream) {

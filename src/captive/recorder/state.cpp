@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "captive/confine.h"
 #include "captive/recorder/control.h"
 
 namespace kw::recorder {
@@ -107,8 +108,13 @@ KW_RECORDED void kw_record_line(const char* line, uint64_t noise) {
   state().noise = noise;
   state().events = 0;
   state().last_error = kw::recorder::kSuccess;
+  if (std::strcmp(line, "call") == 0) state().used = 0;  // frameworks give memory back themselves
   kw::recorder::write_line(line);
 }
+
+KW_RECORDED void kw_record_refuse(const char* why) { kw::recorder::refuse(why); }
+
+KW_RECORDED int kw_record_confine() { return kw::captive::forbid_system_calls().empty() ? 0 : 1; }
 
 KW_RECORDED void kw_record_at_end(void (*call)()) { state().at_end = call; }
 

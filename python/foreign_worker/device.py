@@ -1,0 +1,336 @@
+"""A device that is not there: tensors that say they are on the GPU, have an address no host can touch, and no numbers.
+
+Memory and what happens to it is written down by the recording runtime; PyTorch's own kernels are refused by name.
+"""
+import contextlib
+import ctypes
+import types
+
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves, tree_map_only
+
+from kw_foreign_worker.common import EMPTY, VIEWS, ZEROS, Refused
+
+FULL = {"full": 1, "full_like": 1, "new_full": 2, "fill_": 1}
+ONES = {"ones", "ones_like", "new_ones"}
+SILENT = {"record_stream", "is_pinned", "_has_compatible_shallow_copy_type", "is_same_size", "sym_size", "sym_stride", "sym_numel"}
+UPLOAD, DOWNLOAD, INSIDE = 1, 2, 3
+
+
+class Runtime:
+    """The library that stands in for CUDA's runtime."""
+
+    def __init__(self, job):
+        self.library = ctypes.CDLL(job["runtime"], mode=ctypes.RTLD_GLOBAL)
+        number, pointer, text = ctypes.c_uint64, ctypes.c_void_p, ctypes.c_char_p
+        for name, kinds, result in (
+                ("kw_record_kernel", [text, ctypes.POINTER(ctypes.c_long), ctypes.c_int], None),
+                ("kw_record_attribute_is", [ctypes.c_int, ctypes.c_int64], None), ("kw_record_begin", [number, number], None),
+                ("kw_record_line", [text, number], None), ("kw_record_refuse", [text], None),
+                ("kw_record_fill", [pointer, ctypes.c_uint, ctypes.c_uint, ctypes.c_ulong], None),
+                ("kw_record_tensor", [ctypes.c_int, number], number), ("kw_record_take", [text, ctypes.c_size_t], ctypes.c_size_t),
+                ("kw_record_result", [ctypes.c_int, pointer, ctypes.c_ulong], None), ("kw_record_confine", [], ctypes.c_int),
+                ("cudaMalloc", [ctypes.POINTER(pointer), ctypes.c_size_t], ctypes.c_int),
+                ("cudaMemcpy", [pointer, pointer, ctypes.c_size_t, ctypes.c_int], ctypes.c_int)):
+            function = getattr(self.library, name)
+            function.argtypes, function.restype = kinds, result
+            setattr(self, name.removeprefix("kw_record_"), function)
+        for which, value in job["attributes"].items():
+            self.attribute_is(int(which), value)
+        self.begin(job["base"], job["memory_bytes"])
+        self.inside, self.noise = False, job["seed"]
+
+    def say(self, line):
+        self.noise = (self.noise * 6364136223846793005 + 1442695040888963407) % 2**64
+        self.line(line.encode(), self.noise)
+
+    def refusal(self, why):
+        if not self.inside:
+            raise Refused(why)
+        self.refuse(why.encode())
+
+    def make(self, count):
+        address = ctypes.c_void_p()
+        if self.cudaMalloc(ctypes.byref(address), max(count, 1)) != 0:
+            raise torch.OutOfMemoryError("CUDA out of memory")
+        return address.value
+
+    def taken(self):
+        room, pieces = ctypes.create_string_buffer(1 << 20), []
+        while count := self.take(room, len(room)):
+            pieces.append(room.raw[:count])
+        return b"".join(pieces).decode()
+
+
+class Memory:
+    """Which address each piece of memory has; its shape is kept by a tensor without storage."""
+
+    def __init__(self, runtime):
+        self.runtime, self.address_of, self.homes, self.early = runtime, {}, {}, set()
+
+    @staticmethod
+    def key(shape):
+        return shape.untyped_storage()._cdata
+
+    def place(self, shape, address):
+        self.address_of[self.key(shape)] = address
+        self.homes[address] = shape  # kept alive, so that no other gets its key
+        return DeviceTensor(shape, self)
+
+    def new(self, shape):
+        return self.place(shape, self.runtime.make(shape.untyped_storage().nbytes()))
+
+    def base(self, shape):
+        return self.address_of[self.key(shape)]
+
+    def at(self, base, count, offset, dtype, sizes, strides):
+        """A tensor that native code returned."""
+        if base not in self.homes:
+            self.place(torch.empty(count, dtype=torch.uint8, device="meta"), base)
+        shape = torch.empty(0, dtype=dtype, device="meta")
+        shape.set_(self.homes[base].untyped_storage(), offset, sizes, strides)
+        return DeviceTensor(shape, self)
+
+
+class DeviceTensor(torch.Tensor):
+    __torch_function__ = torch._C._disabled_torch_function_impl
+
+    @staticmethod
+    def __new__(cls, shape, memory):
+        made = torch.Tensor._make_wrapper_subclass(cls, shape.size(), strides=shape.stride(), storage_offset=shape.storage_offset(),
+                                                   dtype=shape.dtype, device="meta", requires_grad=False)
+        made.kw_shape, made.kw_memory = shape, memory
+        return made
+
+    device = property(lambda self: torch.device("cuda", 0))
+    is_cuda, is_cpu, is_meta = (property(lambda self, value=value: value) for value in (True, False, False))
+
+    def kw_address(self):
+        return self.kw_memory.base(self.kw_shape) + self.kw_shape.storage_offset() * self.kw_shape.element_size()
+
+    def data_ptr(self):
+        return self.kw_address() if self.numel() else 0
+
+    def get_device(self):
+        return 0
+
+    def __repr__(self, **_):
+        return f"tensor(..., device='cuda:0', size={tuple(self.shape)}, dtype={self.dtype})"
+
+    def cuda(self, *words, **named):
+        return self
+
+    def cpu(self, *words, **named):
+        return self.to("cpu")
+
+    def to(self, *words, **named):
+        named.pop("copy", None)
+        if words and isinstance(words[0], torch.Tensor):
+            words = (words[0].device, words[0].dtype, *words[1:])
+        device, dtype, _, _ = torch._C._nn._parse_to(*words, **named)
+        dtype = dtype or self.dtype
+        if device is None or device.type == "cuda":
+            return self if dtype == self.dtype else torch.ops.aten._to_copy.default(self, dtype=dtype)
+        return torch.ops.aten._to_copy.default(self, dtype=dtype, device=device)
+
+    @classmethod
+    def __torch_dispatch__(cls, func, kinds, words=(), named=None):
+        one = next(one for one in tree_leaves((words, named)) if isinstance(one, DeviceTensor))
+        return dispatched(one.kw_memory, func, words, named or {})
+
+
+def is_device(one):
+    return isinstance(one, DeviceTensor)
+
+
+def on_shapes(value):
+    return tree_map_only(DeviceTensor, lambda one: one.kw_shape, value)
+
+
+def dispatched(memory, func, words, named):
+    """One of PyTorch's operations."""
+    name = func.overloadpacket.__name__
+    before = [one for one in tree_leaves((words, named)) if is_device(one)]
+    place = named.get("device")
+    place = torch.device(place).type if place is not None else None
+    if not before and place != "cuda":
+        return func(*words, **named)
+    to_host = place is not None and place != "cuda"
+    if name in ("_to_copy", "copy_", "clone"):
+        return copied(memory, name, func, words, named, to_host)
+    if name in ("_local_scalar_dense", "item"):
+        return downloaded(memory, before[0]).item()
+    if name == "equal":
+        memory.runtime.refusal("it calls aten::equal, which is no kernel of its own")
+        return False
+    if place is not None:
+        named = dict(named, device="cpu" if to_host else "meta")
+    if named.get("pin_memory"):
+        named = dict(named, pin_memory=False)
+    if name == "zero_" or name in FULL and not to_host and name == "fill_":
+        return filled(memory, name, words[0], 0 if name == "zero_" else words[1])
+    result = func(*on_shapes(words), **on_shapes(named))
+    if to_host or name in SILENT:
+        return result
+    if name in VIEWS:
+        return tree_map_only(torch.Tensor, lambda one: DeviceTensor(one, memory), result)
+    made = tree_map_only(torch.Tensor, lambda one: wrapped(memory, one), result)
+    if name in EMPTY:
+        return made
+    if name in ZEROS or name in ONES or name in FULL:
+        value = 0 if name in ZEROS else 1 if name in ONES else words[FULL[name]]
+        return filled(memory, name, made, value)
+    computed(memory, name, made)
+    return made
+
+
+def wrapped(memory, shape):
+    """What an operation gave: memory that is known, or new."""
+    return DeviceTensor(shape, memory) if memory.key(shape) in memory.address_of else memory.new(shape)
+
+
+def computed(memory, name, made):
+    why = f"it calls aten::{name}, which is no kernel of its own"
+    if memory.runtime.inside:
+        memory.runtime.refusal(why)
+        return
+    # What is made before the calls may stay unused; it has no numbers.
+    memory.early.update(memory.base(one.kw_shape) for one in tree_leaves(made) if is_device(one))
+
+
+def filled(memory, name, made, value):
+    if is_device(value) or isinstance(value, torch.Tensor) or not made.is_contiguous():
+        computed(memory, name, made)
+    elif not memory.runtime.inside:
+        memory.early.add(memory.base(made.kw_shape))
+    elif made.numel():
+        one = torch.full((1,), value, dtype=made.dtype, device="cpu")
+        bits = bytes(one.view(torch.uint8).tolist())
+        if len(bits) == 8 and bits[:4] != bits[4:]:
+            computed(memory, name, made)
+        bits = bits[:4]
+        memory.runtime.fill(made.kw_address(), int.from_bytes(bits, "little"), len(bits), made.nbytes)
+    return made
+
+
+def downloaded(memory, one):
+    """Noise, and a note that it was read."""
+    to = torch.zeros(one.shape, dtype=one.dtype, device="cpu")
+    if memory.runtime.inside and to.numel():
+        memory.runtime.cudaMemcpy(to.data_ptr(), one.kw_address(), to.nbytes, DOWNLOAD)
+    return to
+
+
+def copied(memory, name, func, words, named, to_host):
+    runtime = memory.runtime
+    if name == "copy_":
+        to, source = words[0], words[1]
+        if not is_device(to):
+            return func(to, downloaded(memory, source))
+    else:
+        to, source = None, words[0]
+        if to_host:
+            return downloaded(memory, source).to(named.get("dtype") or source.dtype)
+    dtype = named.get("dtype") or source.dtype
+    if to is None:
+        shape = torch.empty_like(source.kw_shape if is_device(source) else source, dtype=dtype, device="meta",
+                                 memory_format=named.get("memory_format") or torch.preserve_format)
+        to = memory.new(shape)
+    source = source if is_device(source) else source.to(to.dtype).contiguous()
+    same = source.dtype == to.dtype and source.shape == to.shape and source.is_contiguous() and to.is_contiguous()
+    if not same:
+        computed(memory, name, to)
+    elif not runtime.inside:
+        memory.early.add(memory.base(to.kw_shape))
+    elif to.numel():
+        from_address = source.kw_address() if is_device(source) else source.data_ptr()
+        runtime.cudaMemcpy(to.kw_address(), from_address, to.nbytes, INSIDE if is_device(source) else UPLOAD)
+    return to
+
+
+class Watch(TorchDispatchMode):
+    """Sees what names the device without a tensor that is on it."""
+
+    @classmethod
+    def _should_skip_dynamo(cls):
+        return False  # else all of PyTorch's compiler is imported for the first operation
+
+    def __init__(self, memory):
+        super().__init__()
+        self.memory = memory
+
+    def __torch_dispatch__(self, func, kinds, words=(), named=None):
+        return dispatched(self.memory, func, words, named or {})
+
+
+class Stream:
+    """The default stream, whichever is asked for: everything happens in its order."""
+    cuda_stream, device, priority, stream_id, device_index = 0, torch.device("cuda", 0), 0, 0, 0
+
+    def __init__(self, *words, **named):
+        pass
+
+    def query(self):
+        return True
+
+    def record_event(self, event=None):
+        return event or Event()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *raised):
+        return False
+
+    def synchronize(self, *words):
+        pass
+
+    wait_event = wait_stream = synchronize
+
+
+class Event:
+    def __init__(self, *words, **named):
+        pass
+
+    def query(self):
+        return True
+
+    def elapsed_time(self, other):
+        return 1.0
+
+    def synchronize(self, *words):
+        pass
+
+    record = wait = synchronize
+
+
+def pretend(job):
+    """torch.cuda as of a machine with the judging device."""
+    cuda, number = torch.cuda, {int(which): value for which, value in job["attributes"].items()}
+    properties = types.SimpleNamespace(
+        name="recording device", major=number[75], minor=number[76], total_memory=number[-2], multi_processor_count=number[16],
+        warp_size=32, max_threads_per_multi_processor=number[39], shared_memory_per_block=number[8],
+        shared_memory_per_block_optin=number[97], shared_memory_per_multiprocessor=number[81], regs_per_multiprocessor=number[82],
+        L2_cache_size=number[38], max_threads_per_block=number[1])
+    nothing = lambda *words, **named: None  # noqa: E731
+    answers = {
+        "is_available": lambda: True, "is_initialized": lambda: True, "device_count": lambda: 1, "current_device": lambda: 0,
+        "get_device_properties": lambda *words: properties, "get_device_name": lambda *words: properties.name,
+        "get_device_capability": lambda *words: (properties.major, properties.minor), "is_bf16_supported": lambda *words: True,
+        "current_stream": lambda *words: Stream(), "default_stream": lambda *words: Stream(), "Stream": Stream, "Event": Event,
+        "stream": lambda *words: contextlib.nullcontext(), "device": lambda *words: contextlib.nullcontext(),
+        "device_of": lambda *words: contextlib.nullcontext(), "memory_allocated": lambda *words: 0,
+        "max_memory_allocated": lambda *words: 0, "memory_reserved": lambda *words: 0}
+    for name in ("_lazy_init", "init", "set_device", "set_stream", "synchronize", "empty_cache", "manual_seed", "manual_seed_all",
+                 "reset_peak_memory_stats"):
+        answers[name] = nothing
+    for name, answer in answers.items():
+        setattr(cuda, name, answer)
+    move = torch.nn.Module._apply
+
+    def applied(self, function, recurse=True):
+        # Parameters become the task's when the model is called; until then they stay where they are.
+        return self if "cuda" in function.__qualname__ or "convert" in function.__qualname__ else move(self, function, recurse)
+
+    torch.nn.Module._apply = applied

@@ -1,0 +1,126 @@
+"""Runs a Python candidate without a GPU and writes down what its extension launches, and on what.
+
+The answer is a recording as docs/foreign.md describes it, or sources that are to be compiled first. Whoever reads it believes nothing
+of it; what it says is played back and judged elsewhere, with kernels that were compiled elsewhere.
+"""
+import ctypes
+import json
+import os
+
+import torch
+from torch.utils._pytree import tree_leaves
+
+from kw_foreign_worker import device, extension
+from kw_foreign_worker.common import DTYPES, Candidate, Refused
+
+
+class Model(Candidate):
+    def put(self, own, name, given):
+        own[name] = given
+
+
+def shape_of(spec):
+    return torch.empty(spec["shape"], dtype=getattr(torch, DTYPES[spec["dtype"]]), device="meta")
+
+
+def make_tensors(case, memory, with_outputs):
+    """Addresses for the tensors of a call: of all of them, so that each has its line; results take the place of the outputs'."""
+    made = {}
+    for index, spec in enumerate(case["tensors"]):
+        shape = shape_of(spec)
+        made[spec["name"]] = memory.place(shape, memory.runtime.tensor(index, shape.nbytes))
+    return made, {spec["name"]: made[spec["name"]] for spec in case["tensors"] if spec["role"] != "output" or with_outputs}
+
+
+def say_tensors(case, made, runtime):
+    for index, spec in enumerate(case["tensors"]):
+        one = made[spec["name"]]
+        runtime.say(f"tensor {index} {one.kw_address()} {one.nbytes}")
+
+
+def say_results(case, given, returned, runtime):
+    flat = [one for one in tree_leaves(returned) if isinstance(one, torch.Tensor)]
+    outputs = [spec for spec in case["tensors"] if spec["role"] == "output"]
+    written = all(spec["name"] in given for spec in outputs)
+    if not flat and written:
+        return
+    if len(flat) < len(outputs):
+        return runtime.refusal(f"{len(flat)} tensors are returned where the task has {len(outputs)}")
+    for index, (spec, one) in enumerate(zip(outputs, flat)):
+        if not isinstance(one, device.DeviceTensor):
+            return runtime.refusal("the result is not on the device")
+        if list(one.shape) != spec["shape"] or not one.is_contiguous() or str(one.dtype) != "torch." + DTYPES[spec["dtype"]]:
+            return runtime.refusal(f"the result has shape {list(one.shape)}, strides {list(one.stride())} and type {one.dtype}")
+        if spec["name"] in given and one.kw_address() == given[spec["name"]].kw_address():
+            continue
+        runtime.result(index, one.kw_address(), one.nbytes)
+
+
+def record_case(candidate, case, memory):
+    runtime = memory.runtime
+    runtime.say(f"case {case['number']}")
+    candidate.prepare(case["numbers"])
+    first, second = make_tensors(case, memory, candidate.writes), None
+    for call in range(3):
+        if call == 1:
+            second = make_tensors(case, memory, candidate.writes)
+        if call == 2:
+            say_tensors(case, first[0], runtime)
+        runtime.say("call")
+        runtime.inside = True
+        try:
+            given = (second if call == 1 else first)[1]
+            say_results(case, given, candidate.call(given, case["numbers"]), runtime)
+        except Refused as refused:
+            runtime.refusal(str(refused))
+        finally:
+            runtime.inside = False
+        runtime.say("end")
+
+
+def said(error):
+    return f"it raised {type(error).__name__}: {error}".splitlines()[0][:400]
+
+
+def main(job, answer_to):
+    def send(answer):
+        json.dump(answer, answer_to)
+        answer_to.flush()
+        os._exit(0)  # its exit handlers have nothing to say
+
+    torch.set_grad_enabled(False)
+    torch.set_num_threads(1)
+    runtime = device.Runtime(job)
+    memory = device.Memory(runtime)
+    device.pretend(job)
+    builder = extension.install(job, memory)
+    pieces, answer = [], {"ended": {}}
+
+    def give_up():  # a call that does too much
+        send(dict(answer, recording="".join(pieces) + runtime.taken()))
+
+    at_end = ctypes.CFUNCTYPE(None)(give_up)
+    runtime.library.kw_record_at_end(at_end)
+    answer["confined"] = runtime.confine()
+    runtime.say("kernelwright recording 1")
+    number = -1
+    try:
+        with device.Watch(memory):
+            candidate = Model(job, lambda model: model)
+            if builder.wants:
+                raise extension.Unbuilt()
+            for number, case in enumerate(job["cases"]):
+                try:
+                    record_case(candidate, dict(case, number=number), memory)
+                except (Refused, extension.Unbuilt):
+                    raise
+                except Exception as error:  # a check of its own that fails at one shape is about that shape
+                    answer["ended"][str(number)] = said(error)
+                pieces.append(runtime.taken())
+    except extension.Unbuilt:
+        send({"wants": builder.wants})
+    except Refused as refused:
+        answer["refused"] = str(refused)
+    except Exception as error:  # a candidate that fails is an outcome
+        answer["refused"] = said(error)
+    send(dict(answer, recording="".join(pieces) + runtime.taken()))

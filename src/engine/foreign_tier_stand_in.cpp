@@ -1,0 +1,303 @@
+#include "engine/foreign_tier_stand_in.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <csignal>
+#include <filesystem>
+#include <set>
+
+#include "base/text.h"
+#include "captive/merge.h"
+#include "captive/source.h"
+#include "kRecorderLibrary.inc"
+#include "oracle/torch_python.h"
+#include "os/files.h"
+#include "os/landlock.h"
+
+namespace kw::engine {
+namespace {
+
+constexpr size_t kMostExtensions = 16, kMostBeside = 256;
+constexpr uint64_t kPythonMemory = uint64_t{16} << 30, kMostHeaderBytes = 1 << 20;
+
+/// Flags that say what is compiled. The others (targets, warnings, paths) are not the candidate's
+/// to choose.
+bool takes_flag(const std::string& flag) {
+  static constexpr const char* kWhole[] = {"--use_fast_math",
+                                           "-use_fast_math",
+                                           "-O0",
+                                           "-O1",
+                                           "-O2",
+                                           "-O3",
+                                           "--restrict",
+                                           "--extra-device-vectorization"};
+  static constexpr const char* kBegin[] = {
+      "-D",           "-U",          "--fmad=",         "-fmad=",
+      "--ftz=",       "-ftz=",       "--prec-div=",     "-prec-div=",
+      "--prec-sqrt=", "-prec-sqrt=", "--maxrregcount=", "-maxrregcount="};
+  if (std::ranges::any_of(kWhole, [&](const char* one) { return flag == one; })) return true;
+  return std::ranges::any_of(kBegin,
+                             [&](const char* one) {
+                               return flag.starts_with(one) &&
+                                      flag.size() > std::string_view(one).size();
+                             }) &&
+         flag.find_first_of("\n\"'`$;&|<>\\") == std::string::npos;
+}
+
+/// Passed over without a word: we say the same, or it changes no instruction.
+bool is_idle_flag(const std::string& flag) {
+  static constexpr const char* kBegin[] = {"-std=",
+                                           "--std=",
+                                           "--expt-",
+                                           "-expt-",
+                                           "-W",
+                                           "-w",
+                                           "-lineinfo",
+                                           "--generate-line-info",
+                                           "-Xptxas",
+                                           "--ptxas-options",
+                                           "-Xcompiler",
+                                           "-fPIC",
+                                           "-gencode",
+                                           "-arch",
+                                           "--gpu-architecture",
+                                           "-march=",
+                                           "-v",
+                                           "-t",
+                                           "--threads",
+                                           "--extended-lambda",
+                                           "-extended-lambda",
+                                           "-Ofast",
+                                           "-ffast-math",
+                                           "-funroll",
+                                           "-m64",
+                                           "-g",
+                                           "-c"};
+  return !flag.starts_with("-") ||
+         std::ranges::any_of(kBegin, [&](const char* one) { return flag.starts_with(one); });
+}
+
+/// Sources and headers that lie beside the candidate, by their paths beneath its folder.
+std::vector<std::string> beside(const std::string& path) {
+  static const std::set<std::string> kEndings = {".cu", ".cuh", ".cpp", ".cc",
+                                                 ".h",  ".hpp", ".inl", ".py"};
+  std::vector<std::string> found;
+  std::error_code failed;
+  const std::filesystem::path folder = std::filesystem::absolute(path).parent_path();
+  std::filesystem::recursive_directory_iterator at(
+      folder, std::filesystem::directory_options::skip_permission_denied, failed);
+  for (; !failed && at != std::filesystem::recursive_directory_iterator(); at.increment(failed)) {
+    if (at.depth() > 2) at.disable_recursion_pending();
+    if (kEndings.count(at->path().extension().string()) == 0 || !at->is_regular_file(failed))
+      continue;
+    found.push_back(at->path().lexically_relative(folder).string());
+    if (found.size() >= kMostBeside) break;
+  }
+  return found;
+}
+
+/// Folders with the interpreter and its packages.
+std::vector<std::string> python_folders(const std::string& python) {
+  std::vector<std::string> folders;
+  std::error_code failed;
+  const std::filesystem::path real = std::filesystem::canonical(python, failed);
+  for (const std::filesystem::path& one : {std::filesystem::absolute(python), real}) {
+    const std::filesystem::path root = one.parent_path().parent_path();
+    if (!failed && root.has_relative_path()) folders.push_back(root.string());
+  }
+  return folders;
+}
+
+std::string ended_by(const os::ProcessResult& process, double timeout_seconds) {
+  if (process.timed_out || process.signal == SIGXCPU)
+    return fmt::format("its host code did not finish within {:.0f} s", timeout_seconds);
+  if (process.signal == SIGSYS)
+    return "it started a process or a thread, or used the network or another process";
+  if (process.signal == SIGSEGV || process.signal == SIGBUS)
+    return "it touched memory that is not there; tensors are device pointers";
+  if (process.signal != 0) return fmt::format("its host code ended by signal {}", process.signal);
+  const std::string said = last_words(process);
+  return said.empty() ? "its host code ended the process"
+                      : "its host code ended the process: " + said;
+}
+
+}  // namespace
+
+bool wants_triton(const std::string& text) {
+  for (const std::string_view line : split_lines(text)) {
+    const std::string_view words = trim(line);
+    if ((words.starts_with("import ") || words.starts_with("from ")) &&
+        words.find("triton") != std::string_view::npos)
+      return true;
+  }
+  return false;
+}
+
+void StandIn::note(const std::string& text) {
+  if (std::ranges::find(notes_, text) == notes_.end()) notes_.push_back(text);
+}
+
+Result<StandIn::Answer> StandIn::ask(const std::string& python, uint64_t base, uint64_t seed) {
+  Json job = KW_TRY(
+      python_job(request_.python, "stand_in", {"common", "device", "extension", "stand_in"}));
+  Json attributes = Json::object(), extensions = Json::object();
+  for (const auto& [which, value] : request_.attributes)
+    attributes.set(std::to_string(which), value);
+  os::Allowed allowed;
+  for (const auto& [key, build] : builds_) {
+    captive::Job numbers;
+    numbers.kernels = build.kernels;
+    extensions.set(key, Json::object()
+                            .set("library", build.library)
+                            .set("kernels", captive::to_json(numbers)["kernels"]));
+    allowed.reading.push_back(build.library);
+  }
+  const std::string runtime = folder_->path() + "/libkwrecord.so";
+  job.set("runtime", runtime)
+      .set("attributes", std::move(attributes))
+      .set("extensions", std::move(extensions))
+      .set("memory_bytes", request_.attributes.at(-2))
+      .set("base", base)
+      .set("seed", seed >> 1);
+  // Its interpreter, the system's libraries and sources beside it; nothing can be written.
+  allowed.running = {"/usr", "/lib", "/lib64", "/bin"};
+  for (const std::string& folder : python_folders(python)) allowed.running.push_back(folder);
+  for (const char* file : {"/etc/ld.so.cache", "/etc/localtime", "/dev/urandom", "/dev/null",
+                           "/proc/cpuinfo", "/proc/meminfo", "/sys/devices/system/cpu"})
+    allowed.reading.emplace_back(file);
+  allowed.reading.push_back(runtime);
+  const std::filesystem::path folder =
+      std::filesystem::absolute(request_.python.path).parent_path();
+  for (const std::string& file : beside(request_.python.path))
+    allowed.reading.push_back((folder / file).string());
+  os::ProcessLimits limits;
+  limits.timeout_seconds = request_.python.timeout_seconds;
+#ifndef __SANITIZE_ADDRESS__
+  limits.memory_bytes = kPythonMemory;
+#endif
+  limits.output_bytes = 256 << 20;
+  limits.allowed = &allowed;
+  Answer answer;
+  answer.process =
+      KW_TRY(os::run_process({python, "-I", "-B", "-c", python_boot()}, job.dump(), limits,
+                             {"HOME=/nowhere", "USER=nobody", "LOGNAME=nobody", "TMPDIR=/nowhere",
+                              "OMP_NUM_THREADS=1", "MKL_NUM_THREADS=1", "OPENBLAS_NUM_THREADS=1",
+                              "CUDA_VISIBLE_DEVICES=", "PYTHONWARNINGS=ignore"}));
+  if (Result<Json> read = Json::parse(answer.process.out); read && read->is_object())
+    answer.json = std::move(read).value();
+  return answer;
+}
+
+/// As torch.utils.cpp_extension puts the texts together: what Python calls in C++, kernels in CUDA.
+ForeignBuildRequest StandIn::build_request(const Json& want) {
+  ForeignBuildRequest made;
+  made.file_name = std::filesystem::path(request_.python.path).filename().string();
+  made.target = request_.target;
+  made.torch = true;
+  made.include_folders = request_.include_folders;
+  made.timeout_seconds = request_.python.timeout_seconds;
+  std::string bindings;
+  for (const Json& function : want["functions"].items())
+    bindings += fmt::format("  m.def(\"{0}\", &{0});\n", function.as_string());
+  if (!bindings.empty())
+    bindings = "PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {\n" + bindings + "}\n";
+  bool tail = false;
+  for (const Json& source : want["sources"].items()) {
+    const std::string kind = source.items().at(0).as_string();
+    std::string text = source.items().at(1).as_string();
+    const bool cuda = kind.starts_with("cuda");
+    const std::string name = fmt::format("{}{}", cuda ? "cuda" : "main", made.sources.size());
+    const std::string shown = kind.ends_with("file") ? made.file_name : want["name"].as_string();
+    if (kind == "cpp") text = "#include <torch/extension.h>\n#line 1\n" + text + "\n" + bindings;
+    if (kind == "cuda")
+      text = "#include <torch/types.h>\n#include <cuda.h>\n#include <cuda_runtime.h>\n#line 1\n" +
+             text;
+    if (cuda && !tail) {
+      text = captive::with_functions(text, shown, builds_.empty());
+      tail = true;
+    }
+    made.sources.push_back({name + (cuda ? ".cu" : ".cpp"), std::move(text)});
+  }
+  for (const Json& flag : want["flags"].items()) {
+    if (takes_flag(flag.as_string()))
+      made.flags.push_back(flag.as_string());
+    else if (!is_idle_flag(flag.as_string()))
+      note(fmt::format("the flag {} of its extension is left out", flag.as_string()));
+  }
+  const std::filesystem::path folder =
+      std::filesystem::absolute(request_.python.path).parent_path();
+  for (const std::string& file : beside(request_.python.path)) {
+    if (file.ends_with(".py")) continue;
+    if (Result<std::string> text = os::read_file((folder / file).string(), kMostHeaderBytes))
+      made.headers.push_back({file, std::move(text).value()});
+  }
+  return made;
+}
+
+Status StandIn::build(const Json& want) {
+  const std::string key = want["key"].as_string();
+  if (builds_.count(key) != 0) return Done{};
+  ForeignBuild made = KW_TRY(build_foreign(build_request(want)));
+  failed_ = made.failed;
+  builds_.emplace(key, std::move(made));
+  order_.push_back(key);
+  return Done{};
+}
+
+Result<PythonCapture> StandIn::capture(uint64_t base, uint64_t seed) {
+  const auto python = oracle::find_torch_python();
+  if (python.path.empty())
+    return environment_error("recording a Python candidate needs a Python with torch");
+  if (!folder_) {
+    folder_.emplace(KW_TRY(os::ScratchFolder::make("foreign")));
+    KW_TRY(os::write_file(
+        folder_->path() + "/libkwrecord.so",
+        std::string_view(kRecorderLibrary,
+                         static_cast<size_t>(kRecorderLibrary_end - kRecorderLibrary))));
+  }
+  PythonCapture captured;
+  Answer answer = KW_TRY(ask(python.path, base, seed));
+  while (answer.json.contains("wants") && !failed_) {
+    for (const Json& want : answer.json["wants"].items()) {
+      if (!failed_) KW_TRY(build(want));
+    }
+    if (builds_.size() > kMostExtensions) {
+      captured.refused = fmt::format("more than {} extensions", kMostExtensions);
+      return captured;
+    }
+    if (!failed_) answer = KW_TRY(ask(python.path, base, seed));
+  }
+  if (failed_) return captured;
+  captured.refused = answer.json["refused"].as_string();
+  if (!answer.json.contains("recording"))
+    captured.refused = ended_by(answer.process, request_.python.timeout_seconds);
+  for (const auto& [number, why] : answer.json["ended"].members()) {
+    if (const auto index = parse_int(number)) ended_[static_cast<size_t>(*index)] = why.as_string();
+  }
+  captive::ParamReads reads;
+  for (const auto& [key, build] : builds_) reads.merge(captive::param_reads(build.ptx));
+  Result<std::vector<captive::CaseRecord>> read =
+      captive::read_recording(answer.json["recording"].as_string(), reads);
+  if (!read && captured.refused.empty()) captured.refused = read.error().message;
+  if (read) captured.cases = std::move(read).value();
+  return captured;
+}
+
+Result<std::string> StandIn::ptx() const {
+  if (order_.empty()) return input_error("it has no extension");
+  std::vector<std::string> texts;
+  std::set<std::string> entries;
+  for (const std::string& key : order_) {
+    const ForeignBuild& build = builds_.at(key);
+    for (const auto& [entry, numbers] : build.kernels) {
+      if (!entries.insert(entry).second)
+        return input_error(fmt::format("two of its extensions have a kernel '{}'", entry));
+    }
+    texts.push_back(build.ptx);
+  }
+  if (texts.size() == 1) return texts.front();
+  return captive::merge_ptx(texts);
+}
+
+}  // namespace kw::engine

@@ -1,0 +1,63 @@
+// Python candidates with extensions of C++ and CUDA: a ModelNew runs in a Python process without a
+// GPU, whose tensors are addresses. What it asks torch.utils.cpp_extension for is compiled here, as
+// any foreign file is, and loaded there. What comes back is a recording as that of any captive.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/foreign_tier_build.h"
+#include "engine/foreign_tier_torch.h"
+
+namespace kw::engine {
+
+struct StandInRequest {
+  PythonRequest python;
+  std::string target;
+  std::vector<std::string> include_folders;
+  std::map<int, int64_t> attributes;  // of the device it is to see, by CUDA's numbers
+};
+
+/// Over several processes: libraries that are built once, and recordings.
+class StandIn {
+ public:
+  explicit StandIn(StandInRequest request) : request_(std::move(request)) {}
+
+  /// One process over all shapes, with device memory at `base`; extensions it asks for are built
+  /// first. Errors: no Python with torch, no nvcc.
+  Result<PythonCapture> capture(uint64_t base, uint64_t seed);
+
+  /// Set when one of its extensions does not compile.
+  const std::optional<exec::CompileFailed>& failed() const { return failed_; }
+  /// How the process ended at a shape, where it did.
+  const std::map<size_t, std::string>& ended() const { return ended_; }
+  /// The device code of all extensions.
+  Result<std::string> ptx() const;
+  std::string compiler() const { return builds_.empty() ? "" : builds_.begin()->second.compiler; }
+  const std::vector<std::string>& notes() const { return notes_; }
+
+ private:
+  struct Answer {
+    Json json = Json::object();
+    os::ProcessResult process;
+  };
+  Result<Answer> ask(const std::string& python, uint64_t base, uint64_t seed);
+  Status build(const Json& want);
+  ForeignBuildRequest build_request(const Json& want);
+  void note(const std::string& text);
+
+  StandInRequest request_;
+  std::optional<os::ScratchFolder> folder_;
+  std::map<std::string, ForeignBuild> builds_;  // by key
+  std::vector<std::string> order_;
+  std::optional<exec::CompileFailed> failed_;
+  std::map<size_t, std::string> ended_;
+  std::vector<std::string> notes_;
+};
+
+/// Whether a Python candidate says that its kernels are Triton's, for which there must be a GPU.
+bool wants_triton(const std::string& text);
+
+}  // namespace kw::engine
