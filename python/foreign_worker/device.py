@@ -30,6 +30,7 @@ class Runtime:
                 ("kw_record_line", [text, number], None), ("kw_record_refuse", [text], None),
                 ("kw_record_fill", [pointer, ctypes.c_uint, ctypes.c_uint, ctypes.c_ulong], None),
                 ("kw_record_tensor", [ctypes.c_int, number], number), ("kw_record_take", [text, ctypes.c_size_t], ctypes.c_size_t),
+                ("kw_record_take_back", [number], None),
                 ("kw_record_result", [ctypes.c_int, pointer, ctypes.c_ulong], None), ("kw_record_confine", [], ctypes.c_int),
                 ("cudaMalloc", [ctypes.POINTER(pointer), ctypes.c_size_t], ctypes.c_int),
                 ("cudaMemcpy", [pointer, pointer, ctypes.c_size_t, ctypes.c_int], ctypes.c_int)):
@@ -39,7 +40,7 @@ class Runtime:
         for which, value in job["attributes"].items():
             self.attribute_is(int(which), value)
         self.begin(job["base"], job["memory_bytes"])
-        self.inside, self.noise = False, job["seed"]
+        self.inside, self.noise, self.made = False, job["seed"], 0
 
     def say(self, line):
         self.noise = (self.noise * 6364136223846793005 + 1442695040888963407) % 2**64
@@ -54,6 +55,7 @@ class Runtime:
         address = ctypes.c_void_p()
         if self.cudaMalloc(ctypes.byref(address), max(count, 1)) != 0:
             raise torch.OutOfMemoryError("CUDA out of memory")
+        self.made += max(count, 1)
         return address.value
 
     def taken(self):

@@ -75,6 +75,8 @@ def record_case(candidate, case, memory):
             runtime.refusal(str(refused))
         finally:
             runtime.inside = False
+            runtime.take_back(runtime.made)
+            runtime.made = 0
         runtime.say("end")
 
 

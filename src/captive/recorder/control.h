@@ -19,6 +19,8 @@ void kw_record_line(const char* line, uint64_t noise);
 void kw_record_refuse(const char* why);
 /// A fill of device memory with elements of 1, 2 or 4 bytes.
 void kw_record_fill(void* to, unsigned value, unsigned element, unsigned long bytes);
+/// A framework takes that much memory back, to give it out again at other addresses.
+void kw_record_take_back(uint64_t bytes);
 /// The walls of forbid_system_calls(), for a process that is not ours. 1: they stand.
 int kw_record_confine();
 /// Memory for a tensor.

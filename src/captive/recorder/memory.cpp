@@ -67,6 +67,10 @@ KW_RECORDED uint64_t kw_record_tensor(int index, uint64_t bytes) {
   return address;
 }
 
+KW_RECORDED void kw_record_take_back(uint64_t bytes) {
+  state().used -= bytes < state().used ? bytes : state().used;
+}
+
 KW_RECORDED void kw_record_result(int index, const void* data, unsigned long bytes) {
   constexpr int kFirstOutput = -3;
   write_line("result " + std::to_string(kw_record_attribute(kFirstOutput) + index) + " " +

@@ -108,7 +108,6 @@ KW_RECORDED void kw_record_line(const char* line, uint64_t noise) {
   state().noise = noise;
   state().events = 0;
   state().last_error = kw::recorder::kSuccess;
-  if (std::strcmp(line, "call") == 0) state().used = 0;  // frameworks give memory back themselves
   kw::recorder::write_line(line);
 }
 

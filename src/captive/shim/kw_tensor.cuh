@@ -8,6 +8,7 @@
 
 extern "C" void kw_record_result(int index, const void* data, unsigned long bytes);
 extern "C" void kw_record_refuse(const char* why);
+extern "C" void kw_record_take_back(uint64_t bytes);
 extern "C" void kw_record_fill(void* to, unsigned value, unsigned element, unsigned long bytes);
 
 namespace at {
@@ -88,6 +89,10 @@ struct KwStorage {
   void* base = nullptr;
   int64_t bytes = 0;
   Device place;
+  uint64_t made = 0;  // bytes that were taken for it
+  ~KwStorage() {
+    if (made > 0) kw_record_take_back(made);
+  }
 };
 
 inline std::vector<int64_t> kw_dense(const std::vector<int64_t>& sizes) {
@@ -231,6 +236,14 @@ class Tensor {
     TORCH_CHECK(count == numel(), "a view of ", count, " elements of a tensor of ", numel());
     if (!is_contiguous()) kw_record_refuse("it calls aten::reshape of strided memory, which is no kernel of its own");
     return {storage_, offset_, type_, all, kw_dense(all)};
+  }
+  /// The same bytes as numbers of another type.
+  Tensor view(ScalarType type) const {
+    const int64_t had = element_size(), has = c10::elementSize(type);
+    TORCH_CHECK(had == has || (dim() > 0 && is_contiguous() && size(-1) * had % has == 0), "a view as numbers of another size");
+    std::vector<int64_t> all = sizes_;
+    if (had != has) all.back() = all.back() * had / has;
+    return {storage_, offset_ * had / has, type, all, had == has ? strides_ : kw_dense(all)};
   }
   Tensor reshape(IntArrayRef sizes) const { return view(std::move(sizes)); }
   Tensor view_as(const Tensor& other) const { return view(other.sizes()); }
@@ -380,6 +393,7 @@ inline Tensor empty_strided(IntArrayRef sizes, IntArrayRef strides, TensorOption
   storage->place = options.place;
   const size_t room = storage->bytes > 0 ? static_cast<size_t>(storage->bytes) : 1;
   C10_CUDA_CHECK(options.place.is_cuda() ? cudaMalloc(&storage->base, room) : cudaMallocHost(&storage->base, room));
+  if (options.place.is_cuda()) storage->made = room;
   return {storage, 0, options.type, sizes.values, strides.values};
 }
 inline Tensor empty(IntArrayRef sizes, TensorOptions options = {}, std::optional<MemoryFormat> = {}) {

@@ -4,16 +4,19 @@
 
 #include <kw_bindings.cuh>
 
+namespace at {
+inline TensorOptions dtype(ScalarType type) { return {type}; }
+inline TensorOptions device(Device place) { return {place}; }
+inline TensorOptions layout(Layout) { return {}; }
+inline TensorOptions requires_grad(bool = true) { return {}; }
+}  // namespace at
+
 namespace torch {
 using namespace at;
 using c10::Error;
 using c10::make_optional;
 using c10::nullopt;
 using c10::optional;
-inline TensorOptions dtype(ScalarType type) { return {type}; }
-inline TensorOptions device(Device place) { return {place}; }
-inline TensorOptions layout(Layout) { return {}; }
-inline TensorOptions requires_grad(bool = true) { return {}; }
 using Dtype = ScalarType;
 using Library = KwLibrary;
 struct NoGradGuard {};
