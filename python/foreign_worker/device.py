@@ -4,6 +4,8 @@ Memory and what happens to it is written down by the recording runtime; PyTorch'
 """
 import contextlib
 import ctypes
+import sys
+import tempfile
 import types
 
 import torch
@@ -12,6 +14,8 @@ from torch.utils._pytree import tree_leaves, tree_map_only
 
 from kw_foreign_worker.common import EMPTY, VIEWS, ZEROS, Refused
 
+# As they are before a candidate can put others in their place.
+empty, empty_like, full, zeros = torch.empty, torch.empty_like, torch.full, torch.zeros
 FULL = {"full": 1, "full_like": 1, "new_full": 2, "fill_": 1}
 ONES = {"ones", "ones_like", "new_ones"}
 SILENT = {"record_stream", "is_pinned", "_has_compatible_shallow_copy_type", "is_same_size", "sym_size", "sym_stride", "sym_numel"}
@@ -89,8 +93,8 @@ class Memory:
     def at(self, base, count, offset, dtype, sizes, strides):
         """A tensor that native code returned."""
         if base not in self.homes:
-            self.place(torch.empty(count, dtype=torch.uint8, device="meta"), base)
-        shape = torch.empty(0, dtype=dtype, device="meta")
+            self.place(empty(count, dtype=torch.uint8, device="meta"), base)
+        shape = empty(0, dtype=dtype, device="meta")
         shape.set_(self.homes[base].untyped_storage(), offset, sizes, strides)
         return DeviceTensor(shape, self)
 
@@ -163,9 +167,8 @@ def dispatched(memory, func, words, named):
         return copied(memory, name, func, words, named, to_host)
     if name in ("_local_scalar_dense", "item"):
         return downloaded(memory, before[0]).item()
-    if name == "equal":
-        memory.runtime.refusal("it calls aten::equal, which is no kernel of its own")
-        return False
+    if memory.runtime.inside and name not in VIEWS | EMPTY | ZEROS | ONES | SILENT | FULL.keys() | {"zero_"} and not to_host:
+        return computed(memory, name, ())
     if place is not None:
         named = dict(named, device="cpu" if to_host else "meta")
     if named.get("pin_memory"):
@@ -193,10 +196,8 @@ def wrapped(memory, shape):
 
 
 def computed(memory, name, made):
-    why = f"it calls aten::{name}, which is no kernel of its own"
     if memory.runtime.inside:
-        memory.runtime.refusal(why)
-        return
+        raise Refused(f"it calls aten::{name}, which is no kernel of its own")
     # What is made before the calls may stay unused; it has no numbers.
     memory.early.update(memory.base(one.kw_shape) for one in tree_leaves(made) if is_device(one))
 
@@ -207,7 +208,7 @@ def filled(memory, name, made, value):
     elif not memory.runtime.inside:
         memory.early.add(memory.base(made.kw_shape))
     elif made.numel():
-        one = torch.full((1,), value, dtype=made.dtype, device="cpu")
+        one = full((1,), value, dtype=made.dtype, device="cpu")
         bits = bytes(one.view(torch.uint8).tolist())
         if len(bits) == 8 and bits[:4] != bits[4:]:
             computed(memory, name, made)
@@ -218,7 +219,7 @@ def filled(memory, name, made, value):
 
 def downloaded(memory, one):
     """Noise, and a note that it was read."""
-    to = torch.zeros(one.shape, dtype=one.dtype, device="cpu")
+    to = zeros(one.shape, dtype=one.dtype, device="cpu")
     if memory.runtime.inside and to.numel():
         memory.runtime.cudaMemcpy(to.data_ptr(), one.kw_address(), to.nbytes, DOWNLOAD)
     return to
@@ -236,7 +237,7 @@ def copied(memory, name, func, words, named, to_host):
             return downloaded(memory, source).to(named.get("dtype") or source.dtype)
     dtype = named.get("dtype") or source.dtype
     if to is None:
-        shape = torch.empty_like(source.kw_shape if is_device(source) else source, dtype=dtype, device="meta",
+        shape = empty_like(source.kw_shape if is_device(source) else source, dtype=dtype, device="meta",
                                  memory_format=named.get("memory_format") or torch.preserve_format)
         to = memory.new(shape)
     source = source if is_device(source) else source.to(to.dtype).contiguous()
@@ -307,8 +308,45 @@ class Event:
     record = wait = synchronize
 
 
+def patch_moves():
+    """What takes a tensor of the host to the device, which PyTorch would have to be built for."""
+    to, tensor = torch.Tensor.to, torch.tensor
+
+    def moved(self, *words, **named):
+        place = words[0].device if words and isinstance(words[0], torch.Tensor) else named.get("device", words[0] if words else None)
+        if not isinstance(place, (str, int, torch.device)) or torch.device(place).type != "cuda":
+            return to(self, *words, **named)
+        dtype = named.get("dtype") or next((one for one in words if isinstance(one, torch.dtype)), self.dtype)
+        return torch.ops.aten._to_copy.default(self, dtype=dtype, device=torch.device("cuda", 0))
+
+    def made(data, *, device=None, **named):
+        place = torch.get_default_device() if device is None else torch.device(device)
+        one = tensor(data, device="cpu" if place.type == "cuda" else place, **named)
+        return one.cuda() if place.type == "cuda" else one
+
+    torch.Tensor.to, torch.tensor = moved, made
+    torch.Tensor.cuda = lambda self, *words, **named: self.to("cuda")
+
+
+def without_compiler():
+    """PyTorch's compiler would write files and start processes; what only asks not to be compiled goes on without it."""
+    for name in ("_dynamo", "_inductor"):
+        stub, config = types.ModuleType("torch." + name), types.ModuleType(f"torch.{name}.config")
+        stub.disable = lambda function=None, *words, **named: function if function is not None else lambda other: other
+        stub.is_compiling = lambda: False
+        stub.config = config
+        sys.modules.update({stub.__name__: stub, config.__name__: config})
+        setattr(torch, name, stub)
+
+    def refused(*words, **named):
+        raise Refused("it calls torch.compile, whose kernels are not its own")
+
+    torch.compile = refused
+
+
 def pretend(job):
     """torch.cuda as of a machine with the judging device."""
+    without_compiler()
     cuda, number = torch.cuda, {int(which): value for which, value in job["attributes"].items()}
     properties = types.SimpleNamespace(
         name="recording device", major=number[75], minor=number[76], total_memory=number[-2], multi_processor_count=number[16],
@@ -329,6 +367,8 @@ def pretend(job):
         answers[name] = nothing
     for name, answer in answers.items():
         setattr(cuda, name, answer)
+    tempfile.tempdir = "/nowhere"  # as modules of PyTorch ask for one when they are imported
+    patch_moves()
     move = torch.nn.Module._apply
 
     def applied(self, function, recurse=True):

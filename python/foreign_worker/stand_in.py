@@ -20,7 +20,7 @@ class Model(Candidate):
 
 
 def shape_of(spec):
-    return torch.empty(spec["shape"], dtype=getattr(torch, DTYPES[spec["dtype"]]), device="meta")
+    return device.empty(spec["shape"], dtype=getattr(torch, DTYPES[spec["dtype"]]), device="meta")
 
 
 def make_tensors(case, memory, with_outputs):

@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include "captive/helpers.h"
 #include "captive/job.h"
+#include "captive/source.h"
 #include "kernel/parse.h"
 
 namespace kw::captive {
@@ -87,6 +89,22 @@ TEST(Transplant, FillsCopiesAndUploadsBecomeLaunches) {
   EXPECT_NE(made.module.find("params(scratch_0+3072, #"), std::string::npos);
 }
 
+TEST(Transplant, FillsRepeatTheirElement) {
+  const struct {
+    uint64_t value, element;
+    std::vector<uint8_t> bytes;
+  } rows[] = {{0x1ab, 1, {0xab, 0xab, 0xab, 0xab}},
+              {0x3c00, 2, {0x00, 0x3c, 0x00, 0x3c}},
+              {0xff800000, 4, {0x00, 0x00, 0x80, 0xff}}};
+  for (const auto& row : rows) {
+    Step fill;
+    fill.kind = Step::Kind::Fill;
+    fill.params = {pointer(0, -1, 0)};
+    fill.numbers = {64, 1, 64, row.value, row.element};
+    EXPECT_EQ(fill_call(fill).params.back().bytes, row.bytes) << row.value;
+  }
+}
+
 TEST(Transplant, VariablesKeepOneValue) {
   Call call = launching(1, 64), other = launching(2, 64);
   Step symbol;
@@ -125,6 +143,23 @@ TEST(Transplant, RefusesWhatNoPlanCanSay) {
   EXPECT_NE(transplant(request({{{{"N", 8}}, &many}})).refused.find("lines at most"),
             std::string::npos);
   EXPECT_EQ(transplant(request({})).refused, "nothing was recorded");
+}
+
+TEST(Source, KeepsTheLinesOfTheFile) {
+  const std::string with = with_trampoline("int a;\n", "f.cu", "solve");
+  EXPECT_EQ(with.find("#line 1 \"f.cu\"\nint a;\n"), 0u);
+  EXPECT_NE(with.find("#define KW_LAUNCHER solve\n"), std::string::npos);
+  EXPECT_NE(with.find("#define KW_HELPERS 1\n"), std::string::npos);
+  EXPECT_EQ(with_functions("int a;\n", "f.cu", false).find("#define KW_HELPERS"),
+            std::string::npos);
+  EXPECT_NE(with_functions("int a;\n", "f.cu", true).find("kw_extension_call"), std::string::npos);
+}
+
+TEST(Source, KnowsWhoAsksForTorch) {
+  EXPECT_TRUE(wants_torch("#include <torch/extension.h>"));
+  EXPECT_TRUE(wants_torch("#include \"ATen/ATen.h\""));
+  EXPECT_FALSE(wants_torch("#include <cuda_runtime.h>"));
+  for (const ShimHeader& header : torch_headers()) EXPECT_FALSE(header.text.empty()) << header.path;
 }
 
 TEST(Job, TravelsAsJson) {

@@ -14,11 +14,12 @@
 #include "oracle/torch_python.h"
 #include "os/files.h"
 #include "os/landlock.h"
+#include "report/style.h"
 
 namespace kw::engine {
 namespace {
 
-constexpr size_t kMostExtensions = 16, kMostBeside = 256;
+constexpr size_t kMostExtensions = 16, kMostRounds = 4, kMostBeside = 256;
 constexpr uint64_t kPythonMemory = uint64_t{16} << 30, kMostHeaderBytes = 1 << 20;
 
 /// Flags that say what is compiled. The others (targets, warnings, paths) are not the candidate's
@@ -45,36 +46,20 @@ bool takes_flag(const std::string& flag) {
          flag.find_first_of("\n\"'`$;&|<>\\") == std::string::npos;
 }
 
-/// Passed over without a word: we say the same, or it changes no instruction.
+/// Passed over without a word: we say the same, or it changes no instruction. Words without a dash
+/// belong to the flag before them.
 bool is_idle_flag(const std::string& flag) {
-  static constexpr const char* kBegin[] = {"-std=",
-                                           "--std=",
-                                           "--expt-",
-                                           "-expt-",
-                                           "-W",
-                                           "-w",
-                                           "-lineinfo",
-                                           "--generate-line-info",
-                                           "-Xptxas",
-                                           "--ptxas-options",
-                                           "-Xcompiler",
-                                           "-fPIC",
-                                           "-gencode",
-                                           "-arch",
-                                           "--gpu-architecture",
-                                           "-march=",
-                                           "-v",
-                                           "-t",
-                                           "--threads",
-                                           "--extended-lambda",
-                                           "-extended-lambda",
-                                           "-Ofast",
-                                           "-ffast-math",
-                                           "-funroll",
-                                           "-m64",
-                                           "-g",
-                                           "-c"};
+  static constexpr const char* kWhole[] = {"-g",   "-v",    "-w",    "-t",
+                                           "-m64", "-fPIC", "-arch", "-Ofast"};
+  static constexpr const char* kBegin[] = {"-std=",      "--std=",     "--expt-",
+                                           "-expt-",     "-W",         "-lineinfo",
+                                           "-Xptxas",    "-Xcompiler", "--ptxas-options",
+                                           "-gencode",   "-arch=",     "--gpu-architecture",
+                                           "--threads",  "-march=",    "--extended-",
+                                           "-extended-", "-funroll",   "--generate-line-info",
+                                           "-ffast-math"};
   return !flag.starts_with("-") ||
+         std::ranges::any_of(kWhole, [&](const char* one) { return flag == one; }) ||
          std::ranges::any_of(kBegin, [&](const char* one) { return flag.starts_with(one); });
 }
 
@@ -132,6 +117,17 @@ bool wants_triton(const std::string& text) {
       return true;
   }
   return false;
+}
+
+ExtensionFlags choose_flags(const std::vector<std::string>& flags) {
+  ExtensionFlags chosen;
+  for (const std::string& flag : flags) {
+    if (takes_flag(flag))
+      chosen.taken.push_back(flag);
+    else if (!is_idle_flag(flag))
+      chosen.left_out.push_back(flag);
+  }
+  return chosen;
 }
 
 void StandIn::note(const std::string& text) {
@@ -219,12 +215,12 @@ ForeignBuildRequest StandIn::build_request(const Json& want) {
     }
     made.sources.push_back({name + (cuda ? ".cu" : ".cpp"), std::move(text)});
   }
-  for (const Json& flag : want["flags"].items()) {
-    if (takes_flag(flag.as_string()))
-      made.flags.push_back(flag.as_string());
-    else if (!is_idle_flag(flag.as_string()))
-      note(fmt::format("the flag {} of its extension is left out", flag.as_string()));
-  }
+  std::vector<std::string> flags;
+  for (const Json& flag : want["flags"].items()) flags.push_back(flag.as_string());
+  ExtensionFlags chosen = choose_flags(flags);
+  made.flags = std::move(chosen.taken);
+  for (const std::string& flag : chosen.left_out)
+    note(fmt::format("the flag {} of its extension is left out", report::printable(flag)));
   const std::filesystem::path folder =
       std::filesystem::absolute(request_.python.path).parent_path();
   for (const std::string& file : beside(request_.python.path)) {
@@ -258,16 +254,18 @@ Result<PythonCapture> StandIn::capture(uint64_t base, uint64_t seed) {
   }
   PythonCapture captured;
   Answer answer = KW_TRY(ask(python.path, base, seed));
-  while (answer.json.contains("wants") && !failed_) {
-    for (const Json& want : answer.json["wants"].items()) {
-      if (!failed_) KW_TRY(build(want));
-    }
-    if (builds_.size() > kMostExtensions) {
-      captured.refused = fmt::format("more than {} extensions", kMostExtensions);
+  // A process asks for all it knows of when it first calls one; the second process for nothing new.
+  for (size_t round = 0; answer.json.contains("wants") && !failed_; ++round) {
+    if (recorded_ || round == kMostRounds || builds_.size() > kMostExtensions) {
+      captured.refused = "it asks for other extensions in every process";
       return captured;
+    }
+    for (const Json& want : answer.json["wants"].items()) {
+      if (!failed_ && builds_.size() <= kMostExtensions) KW_TRY(build(want));
     }
     if (!failed_) answer = KW_TRY(ask(python.path, base, seed));
   }
+  recorded_ = true;
   if (failed_) return captured;
   captured.refused = answer.json["refused"].as_string();
   if (!answer.json.contains("recording"))

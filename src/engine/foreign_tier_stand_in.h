@@ -52,10 +52,18 @@ class StandIn {
   std::optional<os::ScratchFolder> folder_;
   std::map<std::string, ForeignBuild> builds_;  // by key
   std::vector<std::string> order_;
+  bool recorded_ = false;
   std::optional<exec::CompileFailed> failed_;
   std::map<size_t, std::string> ended_;
   std::vector<std::string> notes_;
 };
+
+/// Of the flags an extension is to be compiled with, those that say what is compiled; and those
+/// that are neither that nor without effect.
+struct ExtensionFlags {
+  std::vector<std::string> taken, left_out;
+};
+ExtensionFlags choose_flags(const std::vector<std::string>& flags);
 
 /// Whether a Python candidate says that its kernels are Triton's, for which there must be a GPU.
 bool wants_triton(const std::string& text);
