@@ -72,6 +72,7 @@ std::string imposters_text(const verify::KillReport& report, const Style& style)
     const bool applies = row.inapplicable.empty();
     table.add({row.name, applies ? fmt::format("{} of {}", row.killed, row.tried) : "-",
                !applies         ? "does not apply: " + row.inapplicable
+               : row.equivalent ? "equivalent here: the same on paper, and within the bound"
                : row.survived() ? "SURVIVED every cell"
                                 : row.killed_at});
   }

@@ -33,6 +33,9 @@ inline Imposed not_here(std::string why) { return {{}, std::move(why)}; }
 struct ImposterKind {
   const char* name;
   Result<Imposed> (*impose)(const ImposterCell& cell);
+  /// The same formula on paper: only numbers can show that it is worse, and where they do not, it
+  /// is a right answer.
+  bool same_on_paper = false;
 };
 
 /// Edits of the right answer: zero, constant, identity, …

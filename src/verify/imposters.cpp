@@ -24,6 +24,7 @@ bool stopped(const ImposterCell& cell, const Imposed& imposed) {
 /// A row while cells go by.
 struct KillCount {
   ImposterRow row;
+  bool same_on_paper = false;
   bool at_own_shape = false;  // it meant something at a shape the task names
 };
 
@@ -45,9 +46,12 @@ Status try_all(std::span<const ImposterKind> kinds, const ImposterCell& cell,
   return Done{};
 }
 
-// Rows of one element make a reduction the identity; that says nothing about the task.
+// Rows of one element make a reduction the identity; that says nothing about the task. Neither does
+// a formula that is right on paper and keeps the bound: sums of products have no offset large
+// enough to hurt a variance in one pass.
 ImposterRow settled(KillCount tally) {
   ImposterRow row = std::move(tally.row);
+  row.equivalent = tally.same_on_paper && row.survived() && row.tried > 0;
   if (row.survived() && row.tried > 0 && !tally.at_own_shape)
     row.inapplicable = "it means something only at derived shapes, where it is right";
   return row;
@@ -64,13 +68,12 @@ Result<SetPtr> earlier_set(Pool& pool, size_t cell) {
 }  // namespace
 
 int64_t KillReport::applicable() const {
-  return std::ranges::count_if(rows,
-                               [](const ImposterRow& row) { return row.inapplicable.empty(); });
+  return std::ranges::count_if(rows, &ImposterRow::applies);
 }
 
 int64_t KillReport::killed() const {
   return std::ranges::count_if(
-      rows, [](const ImposterRow& row) { return row.inapplicable.empty() && row.killed > 0; });
+      rows, [](const ImposterRow& row) { return row.applies() && row.killed > 0; });
 }
 
 Result<KillReport> kill_rate(Pool& pool, exec::Oracle& oracle,
@@ -79,8 +82,10 @@ Result<KillReport> kill_rate(Pool& pool, exec::Oracle& oracle,
   KillReport report;
   const auto answers = answer_imposters(), formulas = formula_imposters();
   std::vector<KillCount> tallies;
-  for (const ImposterKind& kind : answers) tallies.push_back({{kind.name, "", 0, 0, ""}});
-  for (const ImposterKind& kind : formulas) tallies.push_back({{kind.name, "", 0, 0, ""}});
+  for (const auto& kinds : {answers, formulas}) {
+    for (const ImposterKind& kind : kinds)
+      tallies.push_back({{kind.name, "", 0, 0, "", false}, kind.same_on_paper});
+  }
   for (size_t i = 0; i < pool.cells().size(); ++i) {
     if (interrupted && interrupted()) return environment_error("interrupted");
     const SetPtr set = KW_TRY(pool.set(i));
@@ -107,6 +112,7 @@ Json to_json(const KillReport& report) {
     Json json = Json::object();
     json.set("imposter", row.name).set("tried", row.tried).set("killed", row.killed);
     json.set("killed_at", row.killed_at);
+    json.set("equivalent", row.equivalent);
     rows.push(json.set("inapplicable", row.inapplicable).set("survived", row.survived()));
   }
   Json json = Json::object();

@@ -20,9 +20,11 @@ struct ImposterRow {
   std::string name;
   std::string inapplicable;  // why it means nothing for this task; "" when it does
   int64_t tried = 0, killed = 0;
-  std::string killed_at;  // the first cell that stopped it
+  std::string killed_at;    // the first cell that stopped it
+  bool equivalent = false;  // the same on paper, and within the bound in every cell
 
-  bool survived() const { return inapplicable.empty() && killed == 0; }
+  bool applies() const { return inapplicable.empty() && !equivalent; }
+  bool survived() const { return applies() && killed == 0; }
 };
 
 struct KillReport {

@@ -40,9 +40,9 @@ TEST_P(Imposters, AreStoppedBySomeCell) {
   EXPECT_EQ(report->rows.size(), 14U);
   for (const verify::ImposterRow& row : report->rows) {
     EXPECT_FALSE(row.survived()) << row.name << " passed all of " << row.tried << " cells";
-    const bool applies = row.inapplicable.empty();
+    const bool applies = row.applies();
     if (GetParam().must_apply.count(row.name) > 0) {
-      EXPECT_TRUE(applies) << row.name << ": " << row.inapplicable;
+      EXPECT_TRUE(applies) << row.name << ": " << row.inapplicable << row.equivalent;
     }
     if (GetParam().must_not_apply.count(row.name) > 0) {
       EXPECT_FALSE(applies) << row.name;
@@ -68,8 +68,27 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"row_max_column", {"zero", "half-scaled", "first-row-only"}, {"identity"}},
         Row{"transpose", {"zero", "stale-buffer"}, {"sampled-reduction", "bf16-inside"}},
         Row{"argmax", {"zero", "constant", "stale-buffer"}, {"fp16-accumulate"}},
-        Row{"matmul", {"tf32-inside", "fp16-accumulate", "bf16-inside"}, {"one-pass-variance"}}),
+        Row{"matmul", {"tf32-inside", "fp16-accumulate", "bf16-inside"}, {"one-pass-variance"}},
+        // Right on paper, and in every cell.
+        Row{"product_norm", {"zero", "identity", "bf16-inside"}, {"one-pass-variance"}}),
     [](const testing::TestParamInfo<Row>& row) { return std::string(row.param.task); });
+
+// A formula that is right on paper and keeps the bound in every cell says nothing about the task;
+// one that is wrong on paper does.
+TEST(ImposterRows, WhatIsRightOnPaperCountsOnlyWhenItIsStopped) {
+  const verify::ImposterRow right{"one-pass-variance", "", 5, 0, "", true};
+  EXPECT_FALSE(right.applies());
+  EXPECT_FALSE(right.survived());
+  const verify::ImposterRow wrong{"zero", "", 5, 0, "", false};
+  EXPECT_TRUE(wrong.survived());
+  verify::KillReport report;
+  report.rows = {right, {"zero", "", 5, 2, "N=3, normal", false}};
+  EXPECT_EQ(report.applicable(), 1);
+  EXPECT_TRUE(report.complete());
+  EXPECT_TRUE(verify::to_json(report)["imposters"].items()[0]["equivalent"].as_bool());
+  report.rows.push_back(wrong);
+  EXPECT_FALSE(report.complete());
+}
 
 }  // namespace
 }  // namespace kw::verify_tests

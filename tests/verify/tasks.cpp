@@ -98,6 +98,20 @@ task::Task matmul() {
   return task;
 }
 
+/// Rows of a product with random weights: however far off zero its inputs are, its rows are not.
+task::Task product_norm() {
+  task::Task task =
+      task_of("product_norm",
+              {tensor_of("a", DType::Fp32, {"M", "K"}),
+               tensor_of("b", DType::Fp32, {"K", "N"}, task::Role::Weight)},
+              [](Builder& b, const std::vector<NodeId>& in) {
+                const NodeId y = b.matmul(in[0], in[1]).value();
+                return graph::layer_norm(b, y, {b[y].shape[1]}, std::nullopt, std::nullopt, 1e-5);
+              });
+  task.benchmark_shapes = {{{"M", 256}, {"K", 256}, {"N", 256}}};
+  return task;
+}
+
 }  // namespace
 
 task::Task make_task(const std::string& name) {
@@ -105,6 +119,7 @@ task::Task make_task(const std::string& name) {
   if (name == "rms_norm") return rms_norm();
   if (name == "layer_norm") return layer_norm();
   if (name == "matmul") return matmul();
+  if (name == "product_norm") return product_norm();
   if (name == "softmax")
     return task_of(name, rows(DType::Fp32), [](Builder& b, const std::vector<NodeId>& in) {
       return graph::softmax(b, in[0], 1);
