@@ -35,6 +35,32 @@ Ends ends_of(const Operand& x, DType type, int k) {
   return ends;
 }
 
+// Where a result has steps, a branch further away may lie beside one, too: its ends are as far off
+// as the operand's errors reach.
+Ends reached_ends(const Operand& x, DType type, int k) {
+  const double v = value_of(x, type, k), reach = x.tracks.integer ? 0 : reach_of(x, k);
+  const double lo = low_jump(x, k) + reach, hi = high_jump(x, k) + reach;
+  Ends ends{{v, 0, 0}, 1};
+  if (lo > 0) ends.at[ends.count++] = v - lo;
+  if (hi > 0) ends.at[ends.count++] = v + hi;
+  return ends;
+}
+
+bool has_steps(const PointSpec& spec, bool floats) {
+  switch (spec.op) {
+    case Op::Floor:
+    case Op::Ceil:
+    case Op::Trunc:
+    case Op::Round:
+    case Op::FloorDiv:
+      return floats;
+    case Op::Cast:
+      return floats && spec.tracks.integer;
+    default:
+      return false;
+  }
+}
+
 double evaluate(const PointSpec& spec, bool floats, double x, double z, size_t operands) {
   const Op op = spec.op;
   if (op >= Op::Eq && op <= Op::Ge) return compare(op, x, z) ? 1 : 0;
@@ -86,6 +112,24 @@ bool spans_zero(const Operand& x, DType type, int k) {
   return v - low_jump(x, k) <= 0 && v + high_jump(x, k) >= 0;
 }
 
+// Whether some result between the ends leaves the integer type, and comes back at its other end.
+bool wraps(const PointSpec& spec, std::span<const Operand> in, int k) {
+  const Ends xs = ends_of(in[0], spec.from, k);
+  const Ends zs = in.size() > 1 ? ends_of(in[1], spec.from, k) : Ends{{0, 0, 0}, 1};
+  const double bits = 8 * tensor::dtype_size(spec.to);
+  const bool is_signed = wrapped(spec.to, -1) == -1 && spec.to != DType::Uint64;
+  const double low = is_signed ? -std::exp2(bits - 1) : 0;
+  const double high = std::exp2(is_signed ? bits - 1 : bits);
+  for (int p = 0; p < xs.count; ++p) {
+    for (int q = 0; q < zs.count; ++q) {
+      const double y =
+          in.size() == 1 ? apply(spec.op, xs.at[p]) : apply(spec.op, xs.at[p], zs.at[q]);
+      if (!(y >= low && y < high)) return true;
+    }
+  }
+  return false;
+}
+
 void carry_remainder(const PointSpec& spec, std::span<const Operand> in, double y, int k,
                      Lanes& out) {
   if (jumps_at(in[1], k)) return widen(std::numeric_limits<double>::quiet_NaN(), y, k, out);
@@ -113,8 +157,15 @@ bool carry_between(const PointSpec& spec, std::span<const Operand> in, double y,
       if (spec.to == DType::Bool && spans_zero(in[0], spec.from, k))
         widen(spec.op == Op::Not ? 1 : 0, y, k, out);
       return false;
+    case Op::Neg:
+    case Op::Add:
+    case Op::Sub:
+    case Op::Mul:
+      if (!spec.tracks.integer || !wraps(spec, in, k)) return false;
+      break;
     case Op::Sin:
     case Op::Cos:
+      if (low_jump(in[0], k) + high_jump(in[0], k) == kInfinity) break;
       widen(-1, y, k, out);
       widen(1, y, k, out);
       return true;
@@ -148,6 +199,16 @@ bool carry_between(const PointSpec& spec, std::span<const Operand> in, double y,
   return true;
 }
 
+// Integers this large are not told from their neighbours here, so a step of one must not be taken
+// for none: negated, the least integer and the one above it lie at both ends.
+void keep_steps(double y, int k, Lanes& out) {
+  constexpr double kExact = 0x1p53, kSpacing = 0x1p-52;
+  const double step = std::fabs(y) * kSpacing;
+  if (std::fabs(y) < kExact) return;
+  out.lo[k] = std::max(out.lo[k], step);
+  out.hi[k] = std::max(out.hi[k], step);
+}
+
 void carry_one(const PointSpec& spec, std::span<const Operand> in, int k, Lanes& out) {
   if (spec.op == Op::Where) return carry_choice(in, spec, k, out);
   const double y = spec.tracks.integer ? to_double(out.i[k], spec.to) : out.t[k];
@@ -157,14 +218,17 @@ void carry_one(const PointSpec& spec, std::span<const Operand> in, int k, Lanes&
     if (spec.tracks.a) out.a[k] = std::max(a_of(in[0])[k], a_of(in[1])[k]);
     if (spec.tracks.h) out.h[k] = std::max(h_of(in[0])[k], h_of(in[1])[k]);
   }
-  const Ends xs = ends_of(in[0], spec.from, k);
-  const Ends zs = in.size() > 1 ? ends_of(in[1], spec.from, k) : Ends{{0, 0, 0}, 1};
+  const bool floats = !in[0].tracks.integer;
+  const auto ends = has_steps(spec, floats) ? reached_ends : ends_of;
+  const Ends xs = ends(in[0], spec.from, k);
+  const Ends zs = in.size() > 1 ? ends(in[1], spec.from, k) : Ends{{0, 0, 0}, 1};
   for (int p = 0; p < xs.count; ++p) {
     for (int q = 0; q < zs.count; ++q) {
       if ((p == 0 && q == 0) || (spec.same && p != q)) continue;
-      widen(evaluate(spec, !in[0].tracks.integer, xs.at[p], zs.at[q], in.size()), y, k, out);
+      widen(evaluate(spec, floats, xs.at[p], zs.at[q], in.size()), y, k, out);
     }
   }
+  if (spec.tracks.integer) keep_steps(y, k, out);
 }
 
 }  // namespace
