@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "engine/export_reference.h"
 #include "frontend/backward.h"
+#include "frontend/load_rkb.h"
 #include "frontend/load.h"
 #include "frontend/refusals.h"
 #include "gpu/gpu_device.h"
@@ -73,7 +74,8 @@ Result<task::Task> load_reference(const ReferenceRequest& request) {
     frontend::LoadOptions own = options;
     own.other_reader = {};
     Result<task::Task> named = frontend::load_task(request.path, own);
-    if (named) return named;
+    // So is a folder's own backward file, whatever is wrong with it.
+    if (named || frontend::has_rkb_backward(request.path)) return named;
   }
   options.function = *forward;
   const task::Task task = KW_TRY(frontend::load_task(request.path, options));

@@ -268,6 +268,11 @@ Result<std::optional<tensor::DType>> Call::dtype(std::string_view name) {
   const Value& value = (*this)[name];
   if (value.is_none()) return std::optional<tensor::DType>{};
   if (const auto* type = value.get<DTypeValue>()) return std::optional(type->dtype);
+  if (const auto* library = value.get<Library>())
+    return input_error(fmt::format(
+        "{}(): {} is no dtype that is known here\nfloat64, float32, float16, bfloat16, bool and "
+        "integers are",
+        function_, library->name));
   return wrong_type(*this, name, "torch.dtype");
 }
 

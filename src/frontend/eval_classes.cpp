@@ -250,7 +250,10 @@ Status Evaluator::set_attribute(const Value& object, const std::string& name, co
     if (name == "requires_grad" || name == "grad" || name == "names") return Done{};
     const auto* data = value.get<Tensor>();
     if (name == "data" && data) {
-      if (is_parameter(*tensor) && randomness_ == Randomness::Weight) return Done{};
+      if (is_parameter(*tensor) && randomness_ == Randomness::Weight) {
+        note_fill(*tensor, number_given(value));
+        return Done{};
+      }
       const graph::NodeId node = KW_TRY(node_of(*data));
       return store(*tensor, node, true);
     }

@@ -177,7 +177,10 @@ Result<Value> Evaluator::make_parameter(const Value& value) {
   if (!tensor)
     return input_error(fmt::format("nn.Parameter needs a tensor, not {}", type_name(value)));
   const graph::NodeId node = KW_TRY(node_of(*tensor));
-  return Value(placeholder(graph_[node].dtype, graph_[node].shape, {}));
+  const std::optional<double> filled = number_throughout(node);
+  Tensor made = placeholder(graph_[node].dtype, graph_[node].shape, {});
+  parameters_.back().filled = filled;
+  return Value(std::move(made));
 }
 
 Status Evaluator::fill_module(Object& object, const ModuleRow& row, Arguments arguments) {
@@ -204,6 +207,7 @@ Status Evaluator::fill_module(Object& object, const ModuleRow& row, Arguments ar
     legal.positive = state.positive;
     object.set(state.name, Value(placeholder(dtype, KW_TRY(state_shape(call, state)), legal)));
     parameters_.back().trained = !state.buffer;
+    parameters_.back().filled = state.filled;
   }
   return Done{};
 }
@@ -326,7 +330,10 @@ Result<Value> Evaluator::convert_module(const std::shared_ptr<Object>& object,
           known == parameters_.end() ? std::nullopt : std::optional<Drawn>(*known);
       const Tensor converted = state ? placeholder(dtype, graph_[node].shape, state->legal)
                                      : new_tensor(graph_.cast(node, dtype));
-      if (state) parameters_.back().trained = state->trained;
+      if (state) {
+        parameters_.back().trained = state->trained;
+        parameters_.back().filled = state->filled;
+      }
       for (Value& item : module->items) {
         if (item.get<Tensor>() && item.get<Tensor>()->cell == tensor->cell) item = converted;
       }

@@ -248,6 +248,8 @@ Status Evaluator::assign(const Json& target, const Value& value) {
     graph_.at(text_of(*source_, target), line_of(target), column_of(target));
     if (!is_parameter(*tensor) || randomness_ != Randomness::Weight)
       done = assign_item(graph_, *tensor, index, value);
+    else
+      note_fill(*tensor, std::nullopt);
   } else {
     done = assign_container_item(container, index, value);
   }

@@ -14,6 +14,7 @@
 #include "frontend/names.h"
 #include "frontend/numbers.h"
 #include "frontend/refusals.h"
+#include "graph/compose_reduce.h"
 
 namespace kw::frontend {
 namespace {
@@ -46,6 +47,14 @@ const Tensor* first_tensor(const Arguments& arguments) {
   return nullptr;
 }
 
+/// By position or by name; None when it is not there.
+Value argument(const Arguments& arguments, size_t place, std::string_view name) {
+  for (const auto& [keyword, value] : arguments.keywords) {
+    if (keyword == name) return value;
+  }
+  return place < arguments.positional.size() ? arguments.positional[place] : Value();
+}
+
 Value shape_value(const graph::Shape& shape) {
   std::vector<Value> extents(shape.begin(), shape.end());
   return make_tuple(std::move(extents));
@@ -59,6 +68,42 @@ bool Evaluator::is_parameter(const Tensor& tensor) const {
   const NodeId node = tensor.cell ? tensor.cell->node : tensor.node;
   return std::any_of(parameters_.begin(), parameters_.end(),
                      [&](const Drawn& one) { return one.node == node; });
+}
+
+void Evaluator::note_fill(const Tensor& parameter, std::optional<double> number) {
+  const NodeId node = parameter.cell ? parameter.cell->node : parameter.node;
+  for (Drawn& one : parameters_) {
+    if (one.node == node) one.filled = number;
+  }
+}
+
+std::optional<double> Evaluator::number_throughout(NodeId id) const {
+  const Node& node = graph_[id];
+  switch (node.op) {
+    case graph::Op::Constant:
+      return tensor::is_float(node.dtype) ? node.attrs.number
+                                          : static_cast<double>(node.attrs.integer);
+    case graph::Op::Reshape:
+    case graph::Op::Expand:
+    case graph::Op::Cast:
+      return number_throughout(node.inputs[0]);
+    case graph::Op::Mul:
+    case graph::Op::Add: {
+      const auto x = number_throughout(node.inputs[0]), z = number_throughout(node.inputs[1]);
+      if (!x || !z) return std::nullopt;
+      return node.op == graph::Op::Mul ? *x * *z : *x + *z;
+    }
+    default:
+      return std::nullopt;
+  }
+}
+
+std::optional<double> Evaluator::number_given(const Value& value) {
+  if (const auto* number = value.get<double>()) return *number;
+  if (const auto dim = as_dim(value)) return static_cast<double>(dim->value());
+  const auto* tensor = value.get<Tensor>();
+  const auto node = tensor ? node_of(*tensor) : Result<NodeId>(input_error("no tensor"));
+  return node ? number_throughout(*node) : std::nullopt;
 }
 
 Result<std::optional<Value>> Evaluator::constant_of(const Tensor& tensor) {
@@ -127,6 +172,8 @@ Result<Value> Evaluator::call_row(const std::string& name, Arguments arguments) 
       KW_TRY(Call::bind(graph_, name, row->signature, arguments.positional, arguments.keywords));
   const Value result = KW_TRY(row->apply(call));
   KW_TRY(check_size(result));
+  if (name == "F.batch_norm" || name == "torch.batch_norm")
+    KW_TRY(update_statistics(call, name == "F.batch_norm" ? 1 : 3, arguments));
   const Value adopted = adopt(short_name(name), arguments, result);
   const Tensor* target = writes ? first_tensor(arguments) : nullptr;
   if (out && !out->is_none()) target = out->get<Tensor>();
@@ -139,8 +186,41 @@ Result<Value> Evaluator::call_row(const std::string& name, Arguments arguments) 
   return Value(*target);
 }
 
+// In training a batch norm writes into its running statistics; whoever reads them afterwards sees
+// it.
+Status Evaluator::update_statistics(Call& call, size_t place, const Arguments& arguments) {
+  const bool training = KW_TRY(call.boolean("training"));
+  if (!training || call["momentum"].is_none()) return Done{};
+  const double momentum = KW_TRY(call.number("momentum"));
+  const NodeId x = KW_TRY(call.tensor("input"));
+  std::vector<int> dims;
+  for (int dim = 0; dim < graph_.rank(x); ++dim) {
+    if (dim != 1) dims.push_back(dim);
+  }
+  for (const char* name : {"running_mean", "running_var"}) {
+    const Value given = argument(arguments, place++, name);
+    const auto* target = given.get<Tensor>();
+    if (!target || !target->cell) continue;
+    const bool mean = std::string_view(name) == "running_mean";
+    const NodeId now =
+        KW_TRY(mean ? graph::mean(graph_, x, dims, false) : graph::var(graph_, x, dims, 1, false));
+    const NodeId old = KW_TRY(node_of(*target));
+    const NodeId kept = KW_TRY(graph_.binary(graph::Op::Mul, graph::Operand::tensor(old),
+                                             graph::Operand::of(1 - momentum)));
+    const NodeId added = KW_TRY(
+        graph_.binary(graph::Op::Mul, graph::Operand::tensor(now), graph::Operand::of(momentum)));
+    const NodeId both = KW_TRY(
+        graph_.binary(graph::Op::Add, graph::Operand::tensor(kept), graph::Operand::tensor(added)));
+    KW_TRY(store(*target, both, true));
+  }
+  return Done{};
+}
+
 Status Evaluator::store(const Tensor& target, NodeId value, bool convert) {
-  if (is_parameter(target) && randomness_ == Randomness::Weight) return Done{};
+  if (is_parameter(target) && randomness_ == Randomness::Weight) {
+    note_fill(target, number_throughout(value));
+    return Done{};
+  }
   const NodeId old = KW_TRY(node_of(target));
   const tensor::DType dtype = graph_[old].dtype;
   if (values_of(graph_[old].shape) != values_of(graph_[value].shape))
@@ -156,7 +236,13 @@ Status Evaluator::store(const Tensor& target, NodeId value, bool convert) {
 
 Result<Value> Evaluator::call_in_place(const Tensor& self, const std::string& name,
                                        Arguments arguments) {
-  if (is_parameter(self) && randomness_ == Randomness::Weight) return Value(self);
+  if (is_parameter(self) && randomness_ == Randomness::Weight) {
+    const bool one = (name == "fill_" || name == "copy_") && !arguments.positional.empty();
+    note_fill(self, name == "zero_" ? 0
+                    : one           ? number_given(arguments.positional[0])
+                                    : std::nullopt);
+    return Value(self);
+  }
   static const std::set<std::string_view> kShapeChanging = {
       "unsqueeze_", "squeeze_", "t_", "transpose_", "resize_", "swapaxes_", "set_", "resize_as_"};
   if (kShapeChanging.count(name))
@@ -273,7 +359,10 @@ Result<Value> Evaluator::call_tensor_method(const Tensor& self, const std::strin
                            : fmt::format("Tensor.{}() is not supported in a reference", name));
   }
   if (is_random("Tensor." + name)) {
-    if (is_parameter(self) && randomness_ == Randomness::Weight) return Value(self);
+    if (is_parameter(self) && randomness_ == Randomness::Weight) {
+      note_fill(self, std::nullopt);
+      return Value(self);
+    }
     arguments.positional.insert(arguments.positional.begin(), Value(self));
     return random_tensor("Tensor." + name, std::move(arguments));
   }

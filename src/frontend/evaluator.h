@@ -9,6 +9,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -23,6 +24,8 @@
 
 namespace kw::frontend {
 
+class Call;
+
 struct ModuleRow;
 
 /// What becomes of a tensor that torch.randn and its like make.
@@ -36,7 +39,8 @@ enum class Randomness : uint8_t {
 struct Drawn {
   graph::NodeId node = -1;
   task::Legal legal;
-  bool trained = false;  // a parameter; not a buffer
+  bool trained = false;                         // a parameter; not a buffer
+  std::optional<double> filled = std::nullopt;  // with one number throughout, by the file
 };
 
 struct Settings {
@@ -207,6 +211,14 @@ class Evaluator {
   Status store(const Tensor& target, graph::NodeId value, bool convert);
   Result<graph::NodeId> node_of(const Tensor& tensor);
   bool is_parameter(const Tensor& tensor) const;
+  Status update_statistics(Call& call, size_t place, const Arguments& arguments);
+  /// Notes what a parameter is filled with while a model is made; nothing: with several numbers.
+  void note_fill(const Tensor& parameter, std::optional<double> number);
+  /// The one number all of a tensor is, when that is known.
+  std::optional<double> number_throughout(graph::NodeId id) const;
+  std::optional<double> number_given(const Value& value);
+  /// What a function of torch.nn.init fills its tensor with.
+  std::optional<double> fill_of(const std::string& name, const Arguments& arguments);
   /// The number a tensor is known to hold; nothing when only the run knows.
   Result<std::optional<Value>> constant_of(const Tensor& tensor);
 

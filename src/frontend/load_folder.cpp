@@ -129,7 +129,8 @@ Result<task::Task> load_folder(const std::string& path, const LoadOptions& optio
   const std::string toml_path = folder + "/task.toml";
   if (!os::exists(toml_path))
     return input_error(
-        fmt::format("{} has no task.toml, nor all of prompt.txt, reference.py, shapes.yaml and "
+        fmt::format("{} has no task.toml, no func_forward.py, nor all of prompt.txt, reference.py, "
+                    "shapes.yaml and "
                     "notes.md",
                     folder));
   const std::string text = KW_TRY(os::read_file(toml_path, kMaxTextBytes));

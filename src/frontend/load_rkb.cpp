@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <set>
 
@@ -19,6 +20,7 @@ namespace {
 constexpr uint64_t kMostConfigBytes = 1 << 20;
 /// Variants are traced one by one.
 constexpr size_t kMostVariants = 32;
+constexpr const char* kTooLarge = "and integers have 64 bits";
 
 struct RkbPlace {
   std::string folder;
@@ -52,6 +54,11 @@ std::string folder_name(const RkbPlace& place) {
   return place.folder.substr(place.folder.rfind('/') + 1);
 }
 
+/// A whole number that was read as a float because it fits nowhere else.
+bool too_large(const Json& value) {
+  return value.is_number() && !value.is_int() && std::fabs(value.as_double()) >= 0x1p63;
+}
+
 /// Keyword arguments as the call would have them: defaults of the signature below, what is not
 /// taken left out.
 Json settled(const Json& given, const Signature& signature, const std::string& callee,
@@ -59,6 +66,11 @@ Json settled(const Json& given, const Signature& signature, const std::string& c
   Json all = Json::object();
   for (const std::string& name : signature.names) {
     const auto fallback = signature.defaults.find(name);
+    if (given.contains(name) && too_large(given[name]))
+      problems->push_back(
+          {"config-contradiction",
+           fmt::format("'{}' of {} is {:.4g}, {}", name, where, given[name].as_double(), kTooLarge),
+           true});
     if (given.contains(name))
       all.set(name, given[name]);
     else if (fallback != signature.defaults.end())
@@ -170,12 +182,14 @@ class Variants {
   std::string variant_name(const RkbConfig& config) const;
   void add_shape(Variant& variant, const RkbConfig& config, bool timed);
   void finish(Variant& variant) const;
+  Error why_not() const;
 
   Reading& reading_;
   const LoadOptions& options_;
   RkbNames names_;
   std::vector<Variant> variants_;
   std::optional<Error> refused_;
+  std::string refused_where_;
 };
 
 Result<task::Task> Variants::load(const RkbConfig& config) {
@@ -273,7 +287,15 @@ Status Variants::place(const RkbConfig& config, bool timed) {
     add_shape(variant, config, timed);
     return Done{};
   }
-  if (variants_.size() >= kMostVariants) return Done{};
+  if (variants_.size() >= kMostVariants) {
+    add_once({{"config-missing",
+               fmt::format("more than {} of the configurations compute something else, the others "
+                           "are left out",
+                           kMostVariants),
+               false}},
+             &reading_.problems);
+    return Done{};
+  }
   Result<task::Task> task = load(config);
   if (!task) {
     if (task.error().blame != Blame::Input) return std::move(task).error();
@@ -282,6 +304,7 @@ Status Variants::place(const RkbConfig& config, bool timed) {
                            first_line(task.error().message), config.where),
                true}},
              &reading_.problems);
+    if (!refused_) refused_where_ = config.where;
     if (!refused_) refused_ = std::move(task).error();
     return Done{};
   }
@@ -315,10 +338,33 @@ void Variants::finish(Variant& variant) const {
   }
 }
 
+/// Of the first configuration. What it lacks says more than where the reference stumbles over it.
+Error Variants::why_not() const {
+  const std::string config = reading_.place.file("config", "json");
+  for (const FolderProblem& problem : reading_.problems) {
+    const bool decides = problem.message.find(" needs '") != std::string::npos ||
+                         problem.message.ends_with(kTooLarge);
+    if (problem.rule == "config-contradiction" && decides &&
+        problem.message.find(refused_where_) != std::string::npos)
+      return input_error(
+          fmt::format("{}: no configuration can be used: {}", config, problem.message));
+  }
+  Error error = *refused_;
+  error.message += fmt::format("\n  with {} of {}", refused_where_, config);
+  return error;
+}
+
 Result<RkbFolder> Variants::run() {
   for (const RkbConfig& config : reading_.configs.timed) KW_TRY(place(config, true));
   for (const RkbConfig& config : reading_.configs.tested) KW_TRY(place(config, false));
-  if (variants_.empty()) return *refused_;
+  if (variants_.empty()) return why_not();
+  const bool timed =
+      std::ranges::any_of(variants_, [](const auto& one) { return !one.timed.empty(); });
+  if (!timed)
+    reading_.problems.push_back(
+        {"config-contradiction",
+         "none of the 'single_*' configurations can be used: those of 'multi_*' are timed instead",
+         true});
   RkbFolder folder;
   for (Variant& variant : variants_) {
     if (variant.timed.empty() && variant.tested.empty()) continue;  // refused at its own shape
@@ -378,6 +424,11 @@ Result<RkbFolder> read_direction(const RkbPlace& place, const LoadOptions& optio
 }  // namespace
 
 bool is_rkb(const std::string& path) { return place_of(path).has_value(); }
+
+bool has_rkb_backward(const std::string& path) {
+  const std::optional<RkbPlace> place = place_of(path);
+  return place && os::exists(RkbPlace{place->folder, true}.file("func", "py"));
+}
 
 Result<RkbFolder> read_rkb(const std::string& path, const LoadOptions& options) {
   const std::optional<RkbPlace> place = place_of(path);

@@ -16,6 +16,9 @@ namespace kw::frontend {
 /// Whether the path is such a folder, or the Python file of one direction inside it.
 bool is_rkb(const std::string& path);
 
+/// Whether the folder it is, or that the file is in, has a func_backward.py of its own.
+bool has_rkb_backward(const std::string& path);
+
 struct RkbFolder {
   std::vector<task::Task> tasks;        // the first is the one timed by default
   std::vector<FolderProblem> problems;  // of the folder and its configurations

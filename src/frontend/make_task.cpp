@@ -91,6 +91,7 @@ void settle_legal(task::TensorSpec& spec, const Trace& trace,
                                  [&](const auto& one) { return one.name == spec.name; });
   const bool plain_rand = legal.float_low == 0.0 && legal.float_high == 1.0;
   if (plain_rand && node != trace.graph.inputs.end() && !range_matters(trace.graph, node->node)) {
+    spec.own = {std::nullopt, legal.float_low, legal.float_high};
     legal.float_low.reset();
     legal.float_high.reset();
   }
@@ -130,6 +131,7 @@ void add_inputs(task::Task& task, const Entry& entry, const Trace& trace) {
     spec.shape = weight.shape;
     spec.legal = weight.legal;
     spec.role = task::Role::Weight;
+    spec.own.number = weight.filled;
     task.inputs.push_back(std::move(spec));
   }
   for (task::TensorSpec& spec : task.inputs) settle_legal(spec, trace, below);
@@ -322,6 +324,10 @@ Result<task::Task> make_task(TaskDraft draft) {
   task.precision.rtol = draft.rtol;
   task.notes.insert(task.notes.end(), trace.notes.begin(), trace.notes.end());
   task.unneeded = trace.unneeded;
+  task.keeps_state = !repeats_itself(draft.entry, dims, trace.graph);
+  if (task.keeps_state)
+    task.notes.emplace_back(
+        "the reference keeps something between calls: what its first call computes is the task");
   task.benchmark_shapes = {dims};
   task.correctness_shapes = {small_shape(draft.entry, dims)};
   if (dims.empty())

@@ -18,10 +18,10 @@ constexpr const char* kInstanceArguments =
     "use_input_stats=batch_statistics, momentum=momentum, eps=eps";
 
 std::vector<StateRow> channel_state() {
-  return {{"weight", "num_features", "affine"},
-          {"bias", "num_features", "affine"},
-          {"running_mean", "num_features", "track_running_stats", true},
-          {"running_var", "num_features", "track_running_stats", true, true}};
+  return {{"weight", "num_features", "affine", false, false, 1},
+          {"bias", "num_features", "affine", false, false, 0},
+          {"running_mean", "num_features", "track_running_stats", true, false, 0},
+          {"running_var", "num_features", "track_running_stats", true, true, 1}};
 }
 
 std::vector<ModuleRow> plain_modules() {
@@ -46,18 +46,19 @@ std::vector<ModuleRow> plain_modules() {
       // normalisation
       {"LayerNorm",
        "normalized_shape, eps=1e-5, elementwise_affine=True, bias=True, dtype=None",
-       {{"weight", "normalized_shape", "elementwise_affine"},
-        {"bias", "normalized_shape", "elementwise_affine&bias"}},
+       {{"weight", "normalized_shape", "elementwise_affine", false, false, 1},
+        {"bias", "normalized_shape", "elementwise_affine&bias", false, false, 0}},
        "F.layer_norm",
        "normalized_shape=normalized_shape, weight=weight, bias=bias, eps=eps"},
       {"RMSNorm",
        "normalized_shape, eps=None, elementwise_affine=True, dtype=None",
-       {{"weight", "normalized_shape", "elementwise_affine"}},
+       {{"weight", "normalized_shape", "elementwise_affine", false, false, 1}},
        "F.rms_norm",
        "normalized_shape=normalized_shape, weight=weight, eps=eps"},
       {"GroupNorm",
        "num_groups, num_channels, eps=1e-5, affine=True, dtype=None",
-       {{"weight", "num_channels", "affine"}, {"bias", "num_channels", "affine"}},
+       {{"weight", "num_channels", "affine", false, false, 1},
+        {"bias", "num_channels", "affine", false, false, 0}},
        "F.group_norm",
        "num_groups=num_groups, weight=weight, bias=bias, eps=eps"},
       {"BatchNorm1d", kBatchNorm, channel_state(), "F.batch_norm", kBatchArguments},

@@ -2,6 +2,7 @@
 // hold, and the function their forward calls. What a module computes is the op rows' business.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,7 +15,8 @@ struct StateRow {
                       // "a/b": divided, "4*a": multiplied, "a^2": an int or two of them
   const char* when = nullptr;  // a constructor argument that must be true; null: always
   bool buffer = false;
-  bool positive = false;  // a variance
+  bool positive = false;                        // a variance
+  std::optional<double> filled = std::nullopt;  // the number it begins with; nothing: random ones
 };
 
 struct ModuleRow {

@@ -125,6 +125,30 @@ void check_input_names(const RkbFile& file, std::vector<FolderProblem>* problems
   }
 }
 
+/// Where the folder's own harness puts a candidate: in the place of forward_fn, handed to the model
+/// as `fn`.
+void check_forward_call(const RkbFile& file, const Json& model,
+                        std::vector<FolderProblem>* problems) {
+  const Json* forward = child_named(model["body"], "FunctionDef", "forward");
+  if (!forward) return;  // the reader says so
+  const Signature signature = signature_of(*forward, 1);
+  const bool takes =
+      signature.any_keyword || std::ranges::find(signature.names, "fn") != signature.names.end();
+  if (!takes)
+    problems->push_back({"forward-call",
+                         fmt::format("{}: Model.forward takes no 'fn': the folder's own harness "
+                                     "cannot put a kernel into it",
+                                     file.source->name),
+                         true});
+  const bool has = child_named(file.source->tree["body"], "FunctionDef", "forward_fn") != nullptr;
+  if (!has && file.source->name == "func_forward.py")
+    problems->push_back(
+        {"forward-call",
+         fmt::format("{} has no forward_fn(), which the folder's own harness asks for",
+                     file.source->name),
+         true});
+}
+
 /// Names the file itself gives a meaning to.
 std::set<std::string> taken_names(const Json& tree) {
   std::set<std::string> names;
@@ -168,6 +192,7 @@ Result<RkbFile> read_rkb_file(const std::string& path, std::vector<FolderProblem
     std::erase(file.input_names, "fn");
   }
   check_input_names(file, problems);
+  check_forward_call(file, *model, problems);
   return file;
 }
 

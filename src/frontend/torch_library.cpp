@@ -95,6 +95,17 @@ Result<Value> Evaluator::number_limits(const std::string& name, const Arguments&
   return info;
 }
 
+std::optional<double> Evaluator::fill_of(const std::string& name, const Arguments& arguments) {
+  if (name.ends_with(".zeros_")) return 0;
+  if (name.ends_with(".ones_")) return 1;
+  if (!name.ends_with(".constant_")) return std::nullopt;
+  for (const auto& [key, value] : arguments.keywords) {
+    if (key == "val") return number_given(value);
+  }
+  return arguments.positional.size() > 1 ? number_given(arguments.positional[1])
+                                         : std::nullopt;
+}
+
 Result<std::optional<Value>> Evaluator::call_setting(const std::string& name,
                                                      const Arguments& arguments) {
   const Value given = arguments.positional.empty() ? Value() : arguments.positional[0];
@@ -111,7 +122,10 @@ Result<std::optional<Value>> Evaluator::call_setting(const std::string& name,
     allow_tf32_ = level && *level != "highest";
     return std::optional(Value());
   }
-  if (name.starts_with("torch.nn.init.")) return std::optional(given);
+  if (name.starts_with("torch.nn.init.")) {
+    if (const auto* tensor = given.get<Tensor>()) note_fill(*tensor, fill_of(name, arguments));
+    return std::optional(given);
+  }
   if (is_ignored_call(name)) return std::optional(Value());
   if (name == "torch.device") return std::optional(given.is_none() ? Value("cuda") : given);
   if (is_autocast(name)) {

@@ -46,8 +46,13 @@ class Tracer {
       : entry_(entry), dims_(dims), evaluator_(entry.source, {dims, every_int}) {}
 
   Result<Trace> run();
+  /// What a second call gives.
+  Result<Trace> run_twice();
 
  private:
+  void note_paths();
+  Result<Value> call_once();
+  Result<Trace> collect_all(const Value& value);
   Result<Value> make_callee();
   Result<Value> make_model(const Value& cls);
   Status bind_arguments();
@@ -66,6 +71,8 @@ class Tracer {
   Evaluator evaluator_;
   Value callee_;
   std::vector<Bound> bound_;
+  std::vector<std::pair<NodeId, std::string>> paths_;  // of state, as it was made
+  std::vector<NodeId> earlier_;                        // tensors of the call before
   std::vector<Output> outputs_;
   std::set<std::string> names_;
   std::vector<std::string> notes_;
@@ -223,23 +230,13 @@ void Tracer::name_weights(Trace& trace, const graph::Graph& graph, const std::ve
       trace.unneeded.push_back(path);
       return;
     }
-    Weight weight{unique(path), graph[node].dtype, {}, known->legal, known->trained};
+    Weight weight{unique(path), graph[node].dtype, {}, known->legal, known->trained, known->filled};
     for (const graph::Dim& extent : graph[node].shape) weight.shape.push_back(extent.text());
     inputs.emplace_back(node, weight.name);
     trace.weights.push_back(std::move(weight));
     drawn.erase(known);
   };
-  if (const auto* model = callee_.get<std::shared_ptr<Object>>()) {
-    for (const auto& [path, tensor] : state_of(**model)) add(tensor.cell->node, path);
-  }
-  for (const auto& [name, value] : evaluator_.globals()) {
-    if (const auto* module = value.get<std::shared_ptr<Object>>()) {
-      for (const auto& [path, tensor] : state_of(**module))
-        add(tensor.cell->node, name + "." + path);
-    }
-    const auto* tensor = value.get<Tensor>();
-    if (tensor && tensor->cell) add(tensor->cell->node, name);
-  }
+  for (const auto& [node, path] : paths_) add(node, path);
   while (!drawn.empty()) {
     const NodeId node = drawn.front().node;
     const size_t before = drawn.size();
@@ -264,6 +261,10 @@ Result<Trace> Tracer::finish() {
   trace.file_dims = evaluator_.dims();
   const graph::Graph raw = std::move(evaluator_.graph()).finish(std::move(outputs));
   const std::vector<bool> needed = needed_by_outputs(raw);
+  for (const NodeId input : earlier_) {
+    if (input >= 0 && needed[static_cast<size_t>(input)])
+      return input_error("what an earlier call was given is needed");
+  }
   std::vector<std::pair<NodeId, std::string>> inputs;
   for (const Bound& bound : bound_) {
     if (bound.input < 0) continue;
@@ -284,8 +285,23 @@ Result<Trace> Tracer::finish() {
   return trace;
 }
 
-Result<Trace> Tracer::run() {
-  callee_ = KW_TRY(make_callee());
+// Before anything is called: what is written into is another node afterwards.
+void Tracer::note_paths() {
+  if (const auto* model = callee_.get<std::shared_ptr<Object>>()) {
+    for (const auto& [path, tensor] : state_of(**model))
+      paths_.emplace_back(tensor.cell->node, path);
+  }
+  for (const auto& [name, value] : evaluator_.globals()) {
+    if (const auto* module = value.get<std::shared_ptr<Object>>()) {
+      for (const auto& [path, tensor] : state_of(**module))
+        paths_.emplace_back(tensor.cell->node, name + "." + path);
+    }
+    const auto* tensor = value.get<Tensor>();
+    if (tensor && tensor->cell) paths_.emplace_back(tensor->cell->node, name);
+  }
+}
+
+Result<Value> Tracer::call_once() {
   KW_TRY(bind_arguments());
   Arguments arguments;
   for (const Bound& bound : bound_) {
@@ -302,7 +318,28 @@ Result<Trace> Tracer::run() {
     error.message += "\n  at " + at;
     return error;
   }
-  const Value value = std::move(called).value();
+  return std::move(called).value();
+}
+
+Result<Trace> Tracer::run() {
+  callee_ = KW_TRY(make_callee());
+  note_paths();
+  const Value value = KW_TRY(call_once());
+  return collect_all(value);
+}
+
+Result<Trace> Tracer::run_twice() {
+  callee_ = KW_TRY(make_callee());
+  note_paths();
+  KW_TRY(call_once());
+  for (const Bound& bound : bound_) earlier_.push_back(bound.input);
+  bound_.clear();
+  names_.clear();
+  const Value again = KW_TRY(call_once());
+  return collect_all(again);
+}
+
+Result<Trace> Tracer::collect_all(const Value& value) {
   if (value.is_none() || entry_.writes_only) collect_written();
   if (outputs_.empty() && value.is_none())
     return input_error(
@@ -322,7 +359,46 @@ Result<Trace> Tracer::run() {
   return finish();
 }
 
+/// Numbered in the order in which outputs ask for them, whenever they were made.
+graph::Graph in_order_of_use(const graph::Graph& graph) {
+  std::vector<NodeId> order, open, moved(graph.nodes.size(), -1);
+  for (const graph::NamedNode& input : graph.inputs) open.push_back(input.node);
+  for (const graph::NamedNode& output : graph.outputs) open.push_back(output.node);
+  std::ranges::reverse(open);
+  while (!open.empty()) {
+    const NodeId id = open.back();
+    const std::vector<NodeId>& inputs = graph[id].inputs;
+    const auto missing = std::ranges::find_if(
+        inputs, [&](NodeId input) { return moved[static_cast<size_t>(input)] < 0; });
+    if (moved[static_cast<size_t>(id)] < 0 && missing != inputs.end()) {
+      open.push_back(*missing);
+      continue;
+    }
+    open.pop_back();
+    if (moved[static_cast<size_t>(id)] >= 0) continue;
+    moved[static_cast<size_t>(id)] = static_cast<NodeId>(order.size());
+    order.push_back(id);
+  }
+  graph::Graph sorted;
+  for (const NodeId id : order) {
+    sorted.nodes.push_back(graph[id]);
+    for (NodeId& input : sorted.nodes.back().inputs) input = moved[static_cast<size_t>(input)];
+  }
+  for (const auto& [from, to] :
+       {std::pair(&graph.inputs, &sorted.inputs), std::pair(&graph.outputs, &sorted.outputs)}) {
+    for (const graph::NamedNode& one : *from)
+      to->push_back({one.name, moved[static_cast<size_t>(one.node)]});
+  }
+  return sorted;
+}
+
 }  // namespace
+
+bool repeats_itself(const Entry& entry, const task::Dims& dims, const graph::Graph& first) {
+  const Result<Trace> again = Tracer(entry, dims, false).run_twice();
+  return again &&
+         graph::print(in_order_of_use(again->graph)) == graph::print(in_order_of_use(first));
+}
 
 Result<Trace> trace_entry(const Entry& entry, const task::Dims& dims, bool every_int) {
   return Tracer(entry, dims, every_int).run();

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -42,7 +43,8 @@ struct Weight {
   tensor::DType dtype = tensor::DType::Fp32;
   std::vector<std::string> shape;
   task::Legal legal;
-  bool trained = false;  // a parameter; not a buffer
+  bool trained = false;                         // a parameter; not a buffer
+  std::optional<double> filled = std::nullopt;  // with one number throughout, by the file
 };
 
 struct Trace {
@@ -52,11 +54,15 @@ struct Trace {
   std::vector<std::string> written;     // arguments that are outputs too
   std::vector<std::string> notes;
   std::vector<std::string> unneeded;  // weights and buffers that no output needs
-  task::Dims file_dims;  // ints at file level that served as dims
+  task::Dims file_dims;               // ints at file level that served as dims
   bool allow_tf32 = false;
 };
 
 /// `every_int`: every int at file level keeps its name in the shapes.
+/// Whether a second call in the same process, with inputs of its own, computes what the first did.
+/// False: the reference keeps something between calls.
+bool repeats_itself(const Entry& entry, const task::Dims& dims, const graph::Graph& first);
+
 Result<Trace> trace_entry(const Entry& entry, const task::Dims& dims, bool every_int = false);
 
 /// Traces the entry at any dims.

@@ -40,6 +40,15 @@ struct Legal {
   Structure structure = Structure::General;
 };
 
+/// How the reference's file fills a tensor itself, where that shows less than what the judge draws.
+/// Says something about the file's own test; nobody is judged by it.
+struct OwnFill {
+  std::optional<double> number;     // throughout
+  std::optional<double> low, high;  // between these
+
+  bool known() const { return number || low; }
+};
+
 enum class Role : uint8_t {
   Input,   // new for every call
   Weight,  // static: a parameter or buffer of a model; never 0 or 1 throughout
@@ -54,6 +63,7 @@ struct TensorSpec {
   Legal legal;
   bool optional = false;
   bool written = false;  // the reference writes into it (an output too)
+  OwnFill own = {};
 };
 
 struct ScalarSpec {
@@ -94,6 +104,7 @@ struct Task {
   Precision precision;
   std::vector<std::string> notes;     // what was assumed: "shape of w from get_inputs()"
   std::vector<std::string> unneeded;  // weights the reference has and no output needs
+  bool keeps_state = false;           // a second call of the reference computes something else
   std::shared_ptr<const Reference>
       reference;  // shared: tasks are copied, a reference never changes
 

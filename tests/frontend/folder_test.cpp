@@ -183,9 +183,11 @@ TEST(FoldersMissing, NamesWhatIsMissing) {
   Folder folder;
   const auto without = load_task(folder.path());
   ASSERT_FALSE(without);
-  EXPECT_EQ(without.error().message,
-            folder.path() +
-                " has no task.toml, nor all of prompt.txt, reference.py, shapes.yaml and notes.md");
+  EXPECT_EQ(
+      without.error().message,
+      folder.path() +
+          " has no task.toml, no func_forward.py, nor all of prompt.txt, reference.py, shapes.yaml "
+          "and notes.md");
   folder.add("task.toml", kInputs);
   const auto no_reference = load_task(folder.path());
   ASSERT_FALSE(no_reference);
