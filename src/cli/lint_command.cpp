@@ -25,13 +25,12 @@ report::Paint paint_of(const lint::Report& result) {
                                  : report::Paint::Error;
 }
 
-/// Of many tasks: a line each, and beneath it why it should not be used.
+/// Of many tasks: a line each, and beneath it what was found, errors first.
 std::string row_text(const lint::Report& result, const report::Style& style) {
   std::vector<std::string> rules;
   std::string why;
   for (const lint::Finding& finding : result.findings) {
     if (std::ranges::find(rules, finding.rule) == rules.end()) rules.push_back(finding.rule);
-    if (finding.severity != lint::Severity::Error) continue;
     const std::string line = finding.message.substr(0, finding.message.find('\n'));
     why += fmt::format("    {}: {}\n", finding.rule, report::printable(line));
   }
@@ -69,6 +68,8 @@ std::string lint_text(const lint::Report& result, const report::Style& style) {
   if (result.kill_rate) {
     text += fmt::format("  imposters stopped: {:.0f} %\n", 100 * *result.kill_rate);
   }
+  if (!result.equivalent.empty())
+    text += fmt::format("  equivalent here, and not counted: {}\n", join(result.equivalent, ", "));
   return text;
 }
 

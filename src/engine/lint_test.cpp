@@ -116,6 +116,59 @@ INSTANTIATE_TEST_SUITE_P(
              "def f(x: 'fp32[B, D]'):\n  m = x.max(dim=1, keepdim=True).values\n"
              "  return m - m.mean(dim=1, keepdim=True)\n",
              "output-range", false},
+        Case{"NormAtIdentity",
+             "import torch\nfrom torch import nn\n"
+             "class Model(nn.Module):\n"
+             "  def __init__(self):\n    super().__init__()\n    self.norm = nn.BatchNorm1d(64)\n"
+             "    self.norm.eval()\n"
+             "  def forward(self, x):\n    return torch.sin(self.norm(x))\n"
+             "def get_inputs():\n  return [torch.randn(16, 64)]\n"
+             "def get_init_inputs():\n  return []\n",
+             "hidden-op", true},
+        Case{"BiasOfZeros",
+             "import torch\nfrom torch import nn\n"
+             "class Model(nn.Module):\n"
+             "  def __init__(self):\n    super().__init__()\n    self.fc = nn.Linear(64, 64)\n"
+             "    nn.init.zeros_(self.fc.bias)\n"
+             "  def forward(self, x):\n    return self.fc(x)\n"
+             "def get_inputs():\n  return [torch.randn(16, 64)]\n"
+             "def get_init_inputs():\n  return []\n",
+             "constant-init", true},
+        Case{"BiasOfItsOwn",
+             "import torch\nfrom torch import nn\n"
+             "class Model(nn.Module):\n"
+             "  def __init__(self):\n    super().__init__()\n    self.fc = nn.Linear(64, 64)\n"
+             "    nn.init.zeros_(self.fc.bias)\n    nn.init.normal_(self.fc.bias)\n"
+             "  def forward(self, x):\n    return self.fc(x)\n"
+             "def get_inputs():\n  return [torch.randn(16, 64)]\n"
+             "def get_init_inputs():\n  return []\n",
+             "", true},
+        Case{"ScaleOfOnes",
+             "import torch\nfrom torch import nn\n"
+             "class Model(nn.Module):\n"
+             "  def __init__(self):\n    super().__init__()\n"
+             "    self.scale = nn.Parameter(torch.ones(64) * 0.5)\n"
+             "  def forward(self, x):\n    return x * self.scale\n"
+             "def get_inputs():\n  return [torch.randn(16, 64)]\n"
+             "def get_init_inputs():\n  return []\n",
+             "constant-init", true},
+        Case{"ReluOfWhatIsPositive",
+             "import torch\nfrom torch import nn\n"
+             "class Model(nn.Module):\n  def forward(self, x):\n    return torch.relu(x)\n"
+             "def get_inputs():\n  return [torch.rand(16, 64)]\n"
+             "def get_init_inputs():\n  return []\n",
+             "hidden-op", true},
+        Case{"Saturated", "import torch\ndef f(x: 'fp32[B, D]'):\n  return torch.tanh(x * 1e6)\n",
+             "saturated-output", true},
+        Case{"NotSaturated", "import torch\ndef f(x: 'fp32[B, D]'):\n  return torch.tanh(x)\n", "",
+             true},
+        Case{"DiagonalAsAMatrix",
+             "import torch\ndef f(a: 'fp32[N]', b: 'fp32[N, M]'):\n  return torch.diag(a) @ b\n",
+             "idle-work", true},
+        Case{"OneLongRow",
+             "import torch\nB = 1\nD = 4194304\n"
+             "def f(x: 'fp32[B, D]'):\n  return torch.nn.functional.layer_norm(x, (x.shape[1],))\n",
+             "few-rows", true},
         Case{"Rounded",
              "import torch\ndef f(x: 'fp32[B, D]'):\n  return torch.sign(x - x.clone() * 1.0)\n",
              "output-range", false}),

@@ -38,14 +38,22 @@ constexpr Rule kRules[] = {
     {{"input-impact", "every input matters, and every weight (init-impact)"}, input_impact},
     {{"inactive-op", "every op that can choose or change does so"}, inactive_ops},
     {{"discontinuity", "few elements rest on discontinuities or overflow"}, discontinuities},
+    {{"saturated-output", "outputs do not lie at the ends of a tanh, erf or sigmoid"},
+     saturated_output},
+    {{"idle-work", "no product is taken of zeros nearly throughout"}, idle_work},
+    {{"constant-init", "the file does not leave weights at one number"}, constant_init},
+    // Last: it says only what was not said for ordinary inputs.
+    {{"hidden-op", "no op does nothing because of how the file fills its tensors"}, hidden_ops},
 };
 
 constexpr RuleInfo kScaleRules[] = {
     {"trivial-reduction", "no op goes over an extent of 1 at the benchmark shape"},
     {"below-tolerance", "outputs at the benchmark shape are larger than usual tolerances"},
     {"sampled-answer", "a part of the inputs does not give the answer"},
+    {"few-rows", "PyTorch has more than a few rows to give to its blocks"},
 };
 constexpr RuleInfo kKillRule{"kill-rate", "kernels nobody should ship are stopped"};
+constexpr RuleInfo kStateRule{"kept-state", "the reference keeps nothing between calls"};
 constexpr RuleInfo kLaunchRule{"launch-bound", "the benchmark shape is more than a launch"};
 
 /// The end of a task's time.
@@ -132,6 +140,9 @@ Status imposters(const task::Task& task, exec::Oracle& oracle, const Options& op
     return Done{};
   }
   const verify::KillReport kills = KW_TRY(std::move(tried));
+  for (const verify::ImposterRow& row : kills.rows) {
+    if (row.equivalent) report->equivalent.push_back(row.name);
+  }
   if (kills.applicable() == 0) return Done{};
   report->kill_rate = static_cast<double>(kills.killed()) / static_cast<double>(kills.applicable());
   for (const verify::ImposterRow& row : kills.rows) {
@@ -169,6 +180,16 @@ void unneeded_weights(const task::Task& task, Report* report) {
          fmt::format("no output needs '{}': candidates are judged and timed without it", name), "",
          0});
   }
+}
+
+/// A kernel has no memory: a reference that has one is right once.
+void kept_state(const task::Task& task, Report* report) {
+  if (!task.keeps_state) return;
+  report->findings.push_back(
+      {kStateRule.name, Severity::Error, "",
+       "a second call of the reference computes something else than the first: make what it keeps "
+       "an input, and return it",
+       "", 0});
 }
 
 /// The same thing said of several shapes is said once; errors come first.
@@ -233,6 +254,7 @@ Result<Report> lint(const task::Task& task, exec::Oracle& oracle, const Options&
   KW_TRY(imposters(task, oracle, options, deadline, &report));
   launch_bound(task, &report);
   unneeded_weights(task, &report);
+  kept_state(task, &report);
   tidy(&report);
   return report;
 }
@@ -243,6 +265,7 @@ std::vector<RuleInfo> rules() {
   for (const RuleInfo& rule : kScaleRules) all.push_back(rule);
   all.push_back(kKillRule);
   all.push_back(kLaunchRule);
+  all.push_back(kStateRule);
   return all;
 }
 

@@ -44,6 +44,9 @@ struct Report {
   std::vector<std::string> left_out;  // and why
   std::vector<Finding> findings;      // errors first; the same finding at several shapes once
   std::optional<double> kill_rate;    // of imposters; nothing when none applies
+  /// Imposters that are right here: the same on paper, and within the bound. They count for
+  /// nothing.
+  std::vector<std::string> equivalent;
 
   bool usable() const;
   /// "fine", "usable" (warnings only), "degenerate" or "unreadable".

@@ -52,12 +52,15 @@ Json to_json(const Report& report) {
   json.set("usable", report.usable());
   json.set("verdict", report.verdict());
   Json shapes = Json::array(), left_out = Json::array(), findings = Json::array();
+  Json equivalent = Json::array();
+  for (const std::string& name : report.equivalent) equivalent.push(name);
   for (const std::string& shape : report.shapes) shapes.push(shape);
   for (const std::string& shape : report.left_out) left_out.push(shape);
   for (const Finding& finding : report.findings) findings.push(finding_json(finding));
   json.set("shapes", std::move(shapes));
   json.set("left_out", std::move(left_out));
   if (report.kill_rate) json.set("kill_rate", *report.kill_rate);
+  json.set("equivalent", std::move(equivalent));
   json.set("findings", std::move(findings));
   return json;
 }

@@ -25,6 +25,7 @@ struct Case {
   graph::Graph graph;
   bool benchmark = false;
   std::vector<Sample> samples;
+  std::string drawn = "ordinary inputs";  // what the samples are
 };
 
 struct Context {
@@ -45,10 +46,19 @@ Status constant_output(Context& context, const Case& at, Findings* out);
 Status input_impact(Context& context, const Case& at, Findings* out);
 Status inactive_ops(Context& context, const Case& at, Findings* out);
 Status discontinuities(Context& context, const Case& at, Findings* out);
+Status saturated_output(Context& context, const Case& at, Findings* out);
+Status idle_work(Context& context, const Case& at, Findings* out);
+Status constant_init(Context& context, const Case& at, Findings* out);
+/// Says only what `out` does not say already.
+Status hidden_ops(Context& context, const Case& at, Findings* out);
 
 /// Looks at the shapes to be fast at, uncut; `at` is one of them as it was cut.
 Status benchmark_scale(Context& context, const Case& at, Findings* out);
 
+/// Part of what the reference wrote as one function: its origin is that name, not an expression.
+bool composed(const graph::Node& node);
+/// By node: inside of what the reference wrote as one function, not its end.
+std::vector<bool> inside_ops(const graph::Graph& graph);
 /// Which family of inputs a rule's draw number `turn` takes.
 std::string family_for(const task::Task& task, int turn);
 /// Adds a finding about a shape.

@@ -17,6 +17,8 @@ namespace {
 
 constexpr double kFewest = 1e-3;  // share of elements that must follow or choose
 constexpr int kTurns = 6;         // new values of an input that seems to move nothing
+constexpr double kIdle = 0.75;    // zeros among the factors of a product
+constexpr size_t kFewestFactors = 16;
 
 /// Share of all output elements that moved by more than both bounds.
 double moved(const std::vector<exec::Truth>& before, const std::vector<exec::Truth>& after) {
@@ -53,26 +55,6 @@ bool may_do_nothing(graph::Op op) {
 struct Watched {
   graph::NodeId node = 0, first = 0, second = 0;  // the op and the two it may give
 };
-
-/// Part of what the reference wrote as one function: its origin is that name, not an expression.
-bool composed(const graph::Node& node) {
-  const bool name = node.origin.find_first_of(" ()[]*/+-") == std::string::npos;
-  return name && !node.origin.empty() && node.origin != graph::op_info(node.op).name;
-}
-
-/// Inside of what the reference wrote as one function, not its end: "normalize" guards against a
-/// norm of 0 whether one occurs or not.
-std::vector<bool> inside_ops(const graph::Graph& graph) {
-  std::vector<bool> inside(graph.nodes.size(), false);
-  for (const graph::Node& user : graph.nodes) {
-    for (const graph::NodeId id : user.inputs) {
-      const graph::Node& node = graph[id];
-      if (composed(node) && user.origin == node.origin && user.line == node.line)
-        inside[static_cast<size_t>(id)] = true;
-    }
-  }
-  return inside;
-}
 
 std::vector<Watched> watched_ops(const graph::Graph& graph) {
   std::vector<Watched> found;
@@ -135,7 +117,7 @@ void judge_choice(const graph::Node& node, const Choice& choice, const Case& at,
     message = fmt::format("{} changes nothing", op_text(node));
   }
   if (message.empty()) return;
-  message += " for ordinary inputs";
+  message += " for " + at.drawn;
   report("inactive-op", Severity::Warning, op_text(node), message, at, out);
   out->back().line = node.line;
 }
@@ -162,6 +144,54 @@ Result<std::optional<double>> largest_share(Context& context, const Case& at, si
 }
 
 }  // namespace
+
+bool composed(const graph::Node& node) {
+  const bool name = node.origin.find_first_of(" ()[]*/+-") == std::string::npos;
+  return name && !node.origin.empty() && node.origin != graph::op_info(node.op).name;
+}
+
+// "normalize" guards against a norm of 0 whether one occurs or not.
+std::vector<bool> inside_ops(const graph::Graph& graph) {
+  std::vector<bool> inside(graph.nodes.size(), false);
+  for (const graph::Node& user : graph.nodes) {
+    for (const graph::NodeId id : user.inputs) {
+      const graph::Node& node = graph[id];
+      if (composed(node) && user.origin == node.origin && user.line == node.line)
+        inside[static_cast<size_t>(id)] = true;
+    }
+  }
+  return inside;
+}
+
+// An operand that is zero nearly throughout whatever the inputs are: the reference computes what
+// nobody needs, and a kernel that does not is fast against it for that alone.
+Status idle_work(Context& context, const Case& at, Findings* out) {
+  std::vector<Watched> products;
+  for (size_t i = 0; i < at.graph.nodes.size(); ++i) {
+    const graph::Node& node = at.graph.nodes[i];
+    // Windows of a convolution reach over its padding, at small shapes with most of what they see.
+    const bool windows = node.origin.find("conv") != std::string::npos;
+    if (node.op == graph::Op::MatMul && !windows)
+      products.push_back({static_cast<graph::NodeId>(i), node.inputs[0], node.inputs[1]});
+  }
+  if (products.empty()) return Done{};
+  const std::vector<exec::Truth> values = KW_TRY(
+      context.oracle.truth(exposed(at.graph, products), at.samples[0].inputs, context.truth));
+  for (size_t i = 0; i < products.size(); ++i) {
+    const graph::Node& node = at.graph[products[i].node];
+    for (const size_t side : {1, 2}) {
+      const auto& all = values[3 * i + side].value;
+      const auto zeros = static_cast<double>(std::ranges::count(all, 0.0));
+      if (all.size() < kFewestFactors || zeros < kIdle * static_cast<double>(all.size())) continue;
+      report("idle-work", Severity::Warning, op_text(node),
+             fmt::format("an operand of {} is zero to {}: the reference computes what nobody needs",
+                         op_text(node), percent(zeros / static_cast<double>(all.size()))),
+             at, out);
+      out->back().line = node.line;
+    }
+  }
+  return Done{};
+}
 
 Status input_impact(Context& context, const Case& at, Findings* out) {
   for (size_t i = 0; i < at.graph.inputs.size(); ++i) {

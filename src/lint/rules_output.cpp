@@ -17,6 +17,7 @@ namespace {
 
 constexpr double kFlat = 1e-3;         // of the largest value: nearer than this is the same
 constexpr double kSmallSpread = 0.01;  // of the overall deviation
+constexpr double kSaturated = 0.99;    // of the elements
 
 struct Moments {
   double count = 0, sum = 0, squares = 0, low = INFINITY, high = -INFINITY;
@@ -177,6 +178,53 @@ Status constant_output(Context& context, const Case& at, Findings* out) {
     report("constant-output", Severity::Error, name_of(at, i),
            fmt::format("a kernel that fills '{}' with {:.6g} would pass", first.name, constant), at,
            out);
+  }
+  return Done{};
+}
+
+namespace {
+
+/// What a function flattens out at: both ends, and whether it is such a function.
+struct Limits {
+  double low = 0, high = 0;
+  const char* name = nullptr;
+};
+
+Limits limits_of(const graph::Graph& graph, graph::NodeId id) {
+  while (graph[id].op == graph::Op::Cast || graph[id].op == graph::Op::Reshape)
+    id = graph[id].inputs[0];
+  switch (graph[id].op) {
+    case graph::Op::Tanh:
+      return {-1, 1, "tanh"};
+    case graph::Op::Erf:
+      return {-1, 1, "erf"};
+    case graph::Op::Sigmoid:
+      return {0, 1, "sigmoid"};
+    default:
+      return {};
+  }
+}
+
+}  // namespace
+
+// Nearly all of it at the ends of its last function: what comes before hardly matters.
+Status saturated_output(Context&, const Case& at, Findings* out) {
+  for (size_t i = 0; i < outputs_of(at); ++i) {
+    const Limits limits = limits_of(at.graph, at.graph.outputs[i].node);
+    if (limits.name == nullptr) continue;
+    double all = 0, ends = 0;
+    for (const Sample& sample : at.samples) {
+      for (const double value : sample.truths[i].value) {
+        all += 1;
+        ends += value - limits.low <= kFlat || limits.high - value <= kFlat ? 1 : 0;
+      }
+    }
+    if (all == 0 || ends < kSaturated * all) continue;
+    report("saturated-output", Severity::Warning, name_of(at, i),
+           fmt::format("{} of '{}' is {:g} or {:g} up to {:g}: {} is saturated for {}",
+                       percent(ends / all), name_of(at, i), limits.low, limits.high, kFlat,
+                       limits.name, at.drawn),
+           at, out);
   }
   return Done{};
 }

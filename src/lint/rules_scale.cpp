@@ -21,6 +21,11 @@ constexpr double kLongWork = 6e7;      // of one draw with rows as long as they 
 constexpr double kAbsolute = 1e-3;     // what robust-kbench allows by default,
 constexpr double kRelative = 1e-3;     // absolute and relative
 constexpr double kConcentrated = 0.1;  // two draws nearer than this share an expectation
+// PyTorch's kernels for these give every row to one block of threads.
+constexpr const char* kByRow[] = {"layer_norm",    "softmax",    "log_softmax",
+                                  "instance_norm", "group_norm", "softmin"};
+constexpr double kFewRows = 8;  // against more than a hundred multiprocessors
+constexpr double kLongRow = 1 << 18;
 
 /// Extents that an op takes together: what it reduces, scans, sorts or contracts.
 std::vector<graph::Dim> mixed_extents(const graph::Graph& graph, const graph::Node& node) {
@@ -126,6 +131,27 @@ Status below_tolerance(Context& context, const task::Dims& dims, const graph::Gr
   return Done{};
 }
 
+/// A few long rows keep a few multiprocessors busy, so that anything is fast beside PyTorch.
+void few_rows(const graph::Graph& whole, const Case& at, Findings* out) {
+  for (const graph::Node& node : whole.nodes) {
+    const bool reduces = graph::op_info(node.op).kind == graph::OpKind::Reduction;
+    const bool by_row =
+        std::ranges::any_of(kByRow, [&](const char* one) { return node.origin == one; });
+    if (!reduces || !by_row) continue;
+    const auto rows = static_cast<double>(graph::count_of(node.shape).value());
+    const auto all = static_cast<double>(graph::count_of(whole[node.inputs[0]].shape).value());
+    if (rows == 0 || rows > kFewRows || all / rows < kLongRow) continue;
+    report(
+        "few-rows", Severity::Warning, node.origin,
+        fmt::format("'{}' has {:.0f} rows of {:.0f} elements: PyTorch gives each to one block, so "
+                    "a speedup over it says little",
+                    node.origin, rows, all / rows),
+        at, out);
+    out->back().line = node.line;
+    return;
+  }
+}
+
 /// Two draws of the inputs at the cut shape, and what their difference would be at the whole one.
 void sampled_answers(const graph::Graph& whole, const Case& at, Findings* out) {
   if (at.samples.size() < 2) return;
@@ -158,6 +184,7 @@ Status benchmark_scale(Context& context, const Case& at, Findings* out) {
     trivial.push_back(trivial_ops(*whole));
     KW_TRY(below_tolerance(context, dims, *whole, out));
     if (trivial.size() == 1) sampled_answers(*whole, at, out);
+    if (trivial.size() == 1) few_rows(*whole, at, out);
   }
   report_trivial(trivial, at, out);
   return Done{};

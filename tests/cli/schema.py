@@ -37,7 +37,7 @@ ROWS = [
      "verdict stage reason finding repro module trust device compiler replay_seeded task cross_check stages cell_list skipped lint warnings kill_rate "
      "seconds prepare_seconds truths_by constants"),
     (["lint", REFERENCE, "--dims", '{"B": 8, "D": 64}'], 0, "lint",
-     "tasks tasks[].task tasks[].path tasks[].usable tasks[].verdict tasks[].shapes tasks[].left_out tasks[].kill_rate tasks[].findings"),
+     "tasks tasks[].task tasks[].path tasks[].usable tasks[].verdict tasks[].shapes tasks[].left_out tasks[].kill_rate tasks[].equivalent tasks[].findings"),
     (["describe", REFERENCE], 0, "cli",
      "task dims inputs outputs ops guards cost task.name task.inputs task.scalars task.outputs task.dims task.precision task.notes task.hash "
      "inputs[].name inputs[].dtype inputs[].shape inputs[].extents cost.flops cost.tensor_flops cost.read_bytes cost.write_bytes "
