@@ -91,7 +91,8 @@ std::string rival_lines(const TimedEntry& rival, const report::Style& style) {
     out += fmt::format("  {:<28} {:>11}  as the host sees it\n", name,
                        us_text(bench::summarise(rival.host_us).median));
   } else {
-    out += fmt::format("  {:<28} not timed: {}\n", name, rival.problem);
+    const bool failed = rival.problem.starts_with("failed");
+    out += fmt::format("  {:<28} {}{}\n", name, failed ? "" : "not timed: ", rival.problem);
   }
   if (rival.wrong && !rival.wrong->empty())
     out += "    its output is not right: " + *rival.wrong + "\n";

@@ -34,7 +34,8 @@ std::string fast_text(const engine::SynthesisReport& report) {
 
 std::string baseline_text(const engine::BaselineLine& line) {
   if (line.speedup <= 0)
-    return fmt::format("{}: {}", line.name, line.problem.empty() ? "not compared" : line.problem);
+    return line.problem.empty() ? line.name + ": not compared"
+                                : engine::baseline_problem(line.name, line.problem);
   return fmt::format("{}: {:.2f} us, {:.2f} times as fast ({})", line.name, line.us, line.speedup,
                      line.relation);
 }

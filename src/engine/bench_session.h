@@ -34,9 +34,17 @@ class BenchSession {
   Status ask_profiler();
   Status time_torch();
   Result<BaselineRequest> torch_request() const;
-  /// One process's rounds; false when there is no point in another.
-  Result<bool> torch_process(const BaselineRequest& ask, int worker, size_t first,
-                             std::vector<std::vector<bench::Cycle>>& cycles);
+  enum class TorchRun : uint8_t {
+    Done,
+    Refused,  // there is no point in another process
+    Lost,     // the process was, and with it what all modes had there
+  };
+  /// One process's rounds.
+  Result<TorchRun> torch_process(const BaselineRequest& ask, int worker, size_t first,
+                                 std::vector<std::vector<bench::Cycle>>& cycles);
+  /// Every mode in a process of its own.
+  Status time_apart(const BaselineRequest& together, size_t first,
+                    std::vector<std::vector<bench::Cycle>>& cycles);
   /// "" or why what was timed does not count.
   std::string note_round(const BaselineRound& round, int worker, size_t first,
                          std::vector<std::vector<bench::Cycle>>& cycles);

@@ -272,6 +272,68 @@ TEST_F(BenchTest, TorchModesAreTimedBesideTheCandidate) {
   EXPECT_EQ(report.best_rival(), &report.rivals[1]);
 }
 
+struct BaselineFault {
+  const char* name;
+  oracle::TorchOutcome outcome;
+  bool whole_process;  // else only the mode has it
+  int asked;           // requests altogether
+};
+void PrintTo(const BaselineFault& fault, std::ostream* out) { *out << fault.name; }
+
+class BaselineFaults : public BenchTest, public ::testing::WithParamInterface<BaselineFault> {};
+
+// "compile" meets the fault, and takes the process with it where the case says so.
+TEST_P(BaselineFaults, CostTheModeThatMeetsThemAndNothingElse) {
+  request.torch_modes = {"eager", "compile", "max-autotune-no-cudagraphs"};
+  auto loaded = frontend::load_python("def reference(x):\n    return 2 * x + 1\n", "twice.py",
+                                      {"", {"x:fp32[B,D]"}, {{"B", 64}, {"D", 64}}});
+  if (!loaded) GTEST_SKIP() << "no Python here: " << loaded.error().message;
+  task = std::move(loaded).value();
+  int asked = 0, fresh = 0;
+  tools.renew_torch = [&] { ++fresh; };
+  tools.baselines = [&](const BaselineRequest& ask) -> Result<BaselinesTimed> {
+    ++asked;
+    BaselineRound timed;
+    exec::TimeOutcome own =
+        KW_TRY(gpu.time({{1, ask.candidates[0].program, ask.candidates[0].pool}}, ask.protocol));
+    timed.candidates = own.results;
+    for (const std::string& mode : ask.modes) {
+      BaselineResult result;
+      result.mode = mode;
+      const bool faulty = mode == "compile";
+      if (faulty && GetParam().whole_process) return BaselinesTimed{GetParam().outcome, {}, {}};
+      if (faulty) result.outcome = GetParam().outcome;
+      if (!faulty) result.timed = own.results[0];
+      timed.baselines.push_back(result);
+    }
+    return BaselinesTimed{{}, std::vector<BaselineRound>(ask.seeds.size(), timed), {}};
+  };
+  const BenchReport report = bench();
+  EXPECT_TRUE(record::passed(report.verdict));
+  EXPECT_TRUE(report.candidate.measurement.has_value());
+  EXPECT_EQ(asked, GetParam().asked);
+  EXPECT_EQ(fresh, asked - 1) << "a process that was lost is not asked again";
+  ASSERT_EQ(report.rivals.size(), 3u);
+  EXPECT_EQ(report.rivals[1].problem, "failed: " + oracle::outcome_text(GetParam().outcome));
+  EXPECT_FALSE(report.rivals[1].measurement.has_value());
+  for (const size_t fine : {0, 2}) {
+    EXPECT_EQ(report.rivals[fine].problem, "") << fine;
+    EXPECT_TRUE(report.rivals[fine].comparison.has_value()) << fine;
+  }
+}
+INSTANTIATE_TEST_SUITE_P(
+    Kinds, BaselineFaults,
+    ::testing::Values(
+        BaselineFault{"Raises", {oracle::TorchKind::Raised, "ValueError: no", ""}, false, 1},
+        BaselineFault{
+            "WantsTooMuch", {oracle::TorchKind::OutOfMemory, "2 TiB wanted", ""}, false, 1},
+        BaselineFault{"IsKilled", {oracle::TorchKind::Died, "signal 9", ""}, true, 4},
+        BaselineFault{
+            "TakesAllMemory", {oracle::TorchKind::OutOfMemory, "no host memory", ""}, true, 4},
+        BaselineFault{"Hangs", {oracle::TorchKind::TimedOut, "no answer in 600 s", ""}, true, 4},
+        BaselineFault{"Babbles", {oracle::TorchKind::Garbled, "no JSON", ""}, true, 4}),
+    [](const auto& row) { return row.param.name; });
+
 TEST_F(BenchTest, AReferenceTorchCannotCallCostsOnlyTheBaselines) {
   request.torch_modes = {"eager"};
   tools.baselines = [](const BaselineRequest&) -> Result<BaselinesTimed> {

@@ -18,6 +18,18 @@ constexpr int kRounds = 3;  // of captures per process
 constexpr int kQuickRounds = 2;
 constexpr double kLockSeconds = 600;
 
+/// "failed: the reference ran out of memory: …": a row of its own says so, and nothing else stops.
+std::string failed_text(const oracle::TorchOutcome& outcome) {
+  return "failed: " + oracle::outcome_text(outcome);
+}
+
+/// The process is gone or of no use, by whichever mode's doing: the others may fare better alone.
+bool lost(const oracle::TorchOutcome& outcome) {
+  using oracle::TorchKind;
+  return outcome.kind == TorchKind::Died || outcome.kind == TorchKind::OutOfMemory ||
+         outcome.kind == TorchKind::TimedOut || outcome.kind == TorchKind::Garbled;
+}
+
 }  // namespace
 
 void BenchSession::judge_torch(const BaselineResult& result, TimedEntry& entry) const {
@@ -61,8 +73,7 @@ Result<BaselineRequest> BenchSession::torch_request() const {
 void BenchSession::note_mode(const BaselineResult& result, const exec::TimedResult& candidate,
                              int worker, TimedEntry& entry, std::vector<bench::Cycle>& cycles) {
   if (result.outcome.kind != oracle::TorchKind::Ok) {
-    entry.problem =
-        fmt::format("{}: {}", oracle::torch_kind_name(result.outcome.kind), result.outcome.message);
+    entry.problem = failed_text(result.outcome);
     return;
   }
   judge_torch(result, entry);
@@ -95,21 +106,43 @@ std::string BenchSession::note_round(const BaselineRound& round, int worker, siz
   return problem;
 }
 
-/// Whether the next process may be asked.
-Result<bool> BenchSession::torch_process(const BaselineRequest& ask, int worker, size_t first,
-                                         std::vector<std::vector<bench::Cycle>>& cycles) {
+Result<BenchSession::TorchRun> BenchSession::torch_process(
+    const BaselineRequest& ask, int worker, size_t first,
+    std::vector<std::vector<bench::Cycle>>& cycles) {
   const BaselinesTimed timed = KW_TRY(tools_.baselines(ask));
   std::string problem;
-  if (timed.outcome.kind != oracle::TorchKind::Ok) {
-    problem =
-        fmt::format("{}: {}", oracle::torch_kind_name(timed.outcome.kind), timed.outcome.message);
-  }
+  if (timed.outcome.kind != oracle::TorchKind::Ok) problem = failed_text(timed.outcome);
   for (const BaselineRound& round : timed.rounds) {
     if (problem.empty()) problem = note_round(round, worker, first, cycles);
   }
-  for (size_t mode = 0; mode < cycles.size() && !problem.empty(); ++mode)
+  if (problem.empty()) return TorchRun::Done;
+  const bool gone = lost(timed.outcome);
+  // What earlier processes measured stays.
+  if (gone && worker > 0)
+    report_.notes.push_back(
+        fmt::format("PyTorch's process {} {}: its times are those of the {} "
+                    "before",
+                    worker + 1, problem, worker));
+  for (size_t mode = 0; mode < cycles.size() && !(gone && worker > 0); ++mode)
     report_.rivals[first + mode].problem = problem;
-  return problem.empty();
+  return gone ? TorchRun::Lost : TorchRun::Refused;
+}
+
+// A process of its own for each mode, and only one: whichever ends it has the row that says so.
+Status BenchSession::time_apart(const BaselineRequest& together, size_t first,
+                                std::vector<std::vector<bench::Cycle>>& cycles) {
+  for (size_t mode = 0; mode < together.modes.size(); ++mode) {
+    KW_TRY(check_interrupt());
+    tell("timing PyTorch, " + together.modes[mode] + " alone");
+    if (tools_.renew_torch) tools_.renew_torch();
+    BaselineRequest ask = together;
+    ask.modes = {together.modes[mode]};
+    report_.rivals[first + mode].problem.clear();
+    std::vector<std::vector<bench::Cycle>> own(1);
+    KW_TRY(torch_process(ask, 0, first + mode, own));
+    cycles[mode] = std::move(own.front());
+  }
+  return Done{};
 }
 
 Status BenchSession::time_torch() {
@@ -137,8 +170,8 @@ Status BenchSession::time_torch() {
   ask.protocol.max_seconds = options.rule.max_seconds;
   std::vector<std::vector<bench::Cycle>> cycles(ask.modes.size());
   const int workers = request_.quick ? 1 : kTorchWorkers;
-  bool going = true;
-  for (int worker = 0; worker < workers && going; ++worker) {
+  TorchRun ran = TorchRun::Done;
+  for (int worker = 0; worker < workers && ran == TorchRun::Done; ++worker) {
     if (worker > 0 && tools_.renew_torch) tools_.renew_torch();
     if (worker + 1 < workers && tools_.expect_torch) tools_.expect_torch();
     KW_TRY(check_interrupt());
@@ -147,7 +180,9 @@ Status BenchSession::time_torch() {
     for (int round = 0; round < (request_.quick ? kQuickRounds : kRounds); ++round)
       ask.seeds.push_back(seed_ + static_cast<uint64_t>(worker * kRounds + round) * 104729);
     ask.want_outputs = worker == 0;
-    going = KW_TRY(torch_process(ask, worker, first, cycles));
+    ran = KW_TRY(torch_process(ask, worker, first, cycles));
+    if (ran == TorchRun::Lost && worker == 0 && ask.modes.size() > 1)
+      KW_TRY(time_apart(ask, first, cycles));
   }
   for (size_t mode = 0; mode < ask.modes.size(); ++mode) {
     TimedEntry& entry = report_.rivals[first + mode];

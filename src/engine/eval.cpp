@@ -42,6 +42,14 @@ const BaselineLine* best_of(const std::vector<BaselineLine>& lines, bool with_ea
   return best;
 }
 
+std::string baseline_failures(const SynthesisReport& report) {
+  std::vector<std::string> all;
+  for (const BaselineLine& line : report.baselines) {
+    if (!line.problem.empty()) all.push_back(baseline_problem(line.name, line.problem));
+  }
+  return join(all, "; ");
+}
+
 std::string baseline_status(const SynthesisReport& report) {
   if (!report.passed) return "";
   if (std::ranges::any_of(report.baselines, compared)) return "ok";
@@ -231,6 +239,7 @@ Row row_of(const SynthesisReport& report, const SynthesizeRequest& request) {
                  : model.empty()       ? stages::kDefaultModel
                                        : model;
   row.baseline_status = baseline_status(report);
+  row.baseline_failure = baseline_failures(report);
   if (!report.passed) {
     row.failed_stage = report.failed_stage;
     row.failure_reason = report.failure_reason;

@@ -87,6 +87,10 @@ int64_t tokens_in(const Json& usage) {
 
 }  // namespace
 
+std::string baseline_problem(const std::string& name, const std::string& problem) {
+  return fmt::format("baseline {}{}{}", name, problem.starts_with("failed") ? " " : ": ", problem);
+}
+
 void Synthesis::fill_performance() {
   const BenchReport& bench = judge_->certificate()->bench;
   report_.floor_us = judge_->floor().us;
@@ -176,7 +180,7 @@ void Synthesis::fill_report() {
     report_.certified = !request_.seed && !(request_.quick && judge_->measures());
     for (TimedEntry const& rival : judge_->certificate()->bench.rivals) {
       if (!rival.problem.empty())
-        report_.warnings.push_back(fmt::format("baseline {}: {}", rival.name, rival.problem));
+        report_.warnings.push_back(baseline_problem(rival.name, rival.problem));
     }
     fill_performance();
   }

@@ -59,6 +59,9 @@ struct SynthesizeRequest {
   std::string version;                    // of this program, for the record
   std::shared_ptr<BenchMachine> machine;  // shared by many tasks; null: opened here
   std::optional<EvolveRequest> evolve;    // candidates come in generations; 0 seconds: no limit
+  // Who looks before hardware does; an evolution has its own.
+  bool verifiers = true;      // estimates order what is put on hardware
+  SoftVerifyOptions readers;  // of models' modules
 };
 
 /// How far a job is.
@@ -85,6 +88,9 @@ struct BaselineLine {
   std::string problem;       // why it was not compared
   double low = 0, high = 0;  // interval of the speedup; 0: not known
 };
+
+/// "baseline eager failed: the reference ran out of memory: …".
+std::string baseline_problem(const std::string& name, const std::string& problem);
 
 /// What came of a job. `document` is report.json.
 struct SynthesisReport {

@@ -71,6 +71,19 @@ TEST(Evaluation, MarkdownKeepsItsTable) {
   EXPECT_EQ(text.find("Against"), std::string::npos);
 }
 
+TEST(Evaluation, FailedBaselinesAreNamedWithTheirTask) {
+  Evaluation e = example();
+  settle({}, &e);
+  EXPECT_EQ(summary_markdown(e).find("Baselines that failed"), std::string::npos);
+  e.rows[0].baseline_failure = "baseline eager failed: the reference raised: a | b";
+  EXPECT_NE(summary_markdown(e).find("## Baselines that failed\n\n- `relu` baseline eager failed: "
+                                     "the reference raised: a \\| b\n"),
+            std::string::npos);
+  const auto back = rows_from_csv(to_csv(e.rows));
+  ASSERT_TRUE(back) << back.error().message;
+  EXPECT_EQ((*back)[0].baseline_failure, e.rows[0].baseline_failure);
+}
+
 TEST(Evaluation, WithoutAClockNoRateOfSpeedIsShown) {
   Evaluation e = example();
   e.rows[0].measured = false;

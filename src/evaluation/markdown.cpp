@@ -106,6 +106,15 @@ std::string changes_list(const Evaluation& e) {
   return text + (e.changes.empty() ? "" : "\n");
 }
 
+std::string baselines_list(const Evaluation& e) {
+  std::string text;
+  for (const Row& row : e.rows) {
+    if (!row.baseline_failure.empty())
+      text += fmt::format("- `{}` {}\n", row.kernel, cell(row.baseline_failure));
+  }
+  return text.empty() ? "" : "## Baselines that failed\n\n" + text + "\n";
+}
+
 std::string rows_table(const Evaluation& e) {
   std::string text =
       "## Tasks\n\n| task | shape | verdict | vs best | best baseline | vs compile | vs eager | "
@@ -139,7 +148,8 @@ std::string failures_list(const Evaluation& e) {
 
 std::string summary_markdown(const Evaluation& evaluation) {
   return head(evaluation) + totals_table(evaluation.totals) + fast_p_table(evaluation.totals) +
-         changes_list(evaluation) + failures_list(evaluation) + rows_table(evaluation);
+         changes_list(evaluation) + failures_list(evaluation) + baselines_list(evaluation) +
+         rows_table(evaluation);
 }
 
 std::string summary_text(const Evaluation& e) {

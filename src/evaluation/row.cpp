@@ -61,6 +61,7 @@ constexpr Column kColumns[] = {
     {"certified", &Row::certified},
     {"task_hash", &Row::task_hash},
     {"finished", &Row::finished},
+    {"baseline_failure", &Row::baseline_failure},
 };
 
 std::string text_of(const std::string& value) { return value; }

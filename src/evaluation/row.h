@@ -37,6 +37,7 @@ struct Row {
   std::optional<double> max_abs_err, max_rel_err, max_z;
   bool certified = false;
   std::string task_hash, finished;  // of its files; when, UTC
+  std::string baseline_failure;     // each that failed, and why; "" = none
 };
 
 inline constexpr const char* kStageFailure = "stage_failure";    // no candidate passed

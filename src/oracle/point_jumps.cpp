@@ -165,7 +165,6 @@ bool carry_between(const PointSpec& spec, std::span<const Operand> in, double y,
       break;
     case Op::Sin:
     case Op::Cos:
-      if (low_jump(in[0], k) + high_jump(in[0], k) == kInfinity) break;
       widen(-1, y, k, out);
       widen(1, y, k, out);
       return true;

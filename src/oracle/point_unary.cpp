@@ -34,8 +34,7 @@ bool pole_near(Op op, double x, double e) {
 template <class F>
 double moved(Op op, F f, double x, double y, double e, double overflow) {
   if (e == 0) return 0;
-  // Of an argument that may have overflowed there is no sine.
-  if (op == Op::Sin || op == Op::Cos) return e < 2 || e == INFINITY ? e : 2;
+  if (op == Op::Sin || op == Op::Cos) return e < 2 ? e : 2;
   if (pole_near(op, x, e)) return std::numeric_limits<double>::infinity();
   return swing(f, x, y, e, overflow);
 }
