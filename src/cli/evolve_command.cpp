@@ -19,13 +19,6 @@ namespace {
 constexpr uint64_t kMostEnsembleBytes = uint64_t{1} << 16;
 constexpr int64_t kMostCount = 1000000;  // the engine says what is sensible
 
-Result<bool> switch_option(const Args& args, const std::string& option) {
-  const std::string word = args.one(option, "on");
-  if (word != "on" && word != "off")
-    return input_error(fmt::format("{} wants on or off, not '{}'", option, word));
-  return word == "on";
-}
-
 /// A file with an arm per line, or the arms themselves.
 Result<std::vector<std::string>> ensemble_option(const Args& args) {
   std::vector<std::string> names;
@@ -56,10 +49,9 @@ Result<engine::EvolveRequest> generations_option(const Args& args) {
   evolve.in_flight =
       KW_TRY(integer_option(args, "--in-flight", evolve.in_flight, -kMostCount, kMostCount));
   evolve.mode = args.one("--mode", evolve.mode);
-  evolve.verifiers = KW_TRY(switch_option(args, "--verifiers"));
-  evolve.readers = {args.one("--verifier-model"), args.one("--verifier-prompts"),
-                    args.has("--verifier-reflect"), args.has("--verifier-reject")};
-  KW_TRY(engine::check_readers(evolve.readers, evolve.verifiers));
+  const VerifierOptions before = KW_TRY(verifier_options(args));
+  evolve.verifiers = before.on;
+  evolve.readers = before.readers;
   evolve.shape_info = KW_TRY(switch_option(args, "--shape-info"));
   evolve.profile_feedback = KW_TRY(switch_option(args, "--profile-feedback"));
   evolve.ensemble = KW_TRY(ensemble_option(args));
@@ -122,19 +114,20 @@ int resume_evolution(const Args& args, Io& io) {
   return finish_job(report, io, evolution_words(report));
 }
 
-int show_comparison(const engine::EvolveComparison& comparison, int code, Json runs, Io& io) {
-  io.print(comparison.text);
+int show_comparison(const Result<engine::EvolveComparison>& comparison, int code, Json runs,
+                    Io& io) {
+  if (!comparison) return io.fail(comparison.error());
+  io.print(comparison->text + "\nas a page: " + comparison->page_path + "\n");
   Json document = Json::object();
-  document.set("comparison", comparison.document).set("markdown", comparison.markdown);
+  document.set("comparison", comparison->document).set("markdown", comparison->markdown);
+  document.set("page", comparison->page_path);
   if (!runs.is_null()) document.set("runs", std::move(runs));
   return io.finish(code, std::move(document));
 }
 
 int compare_runs(const Args& args, Io& io) {
   const std::vector<std::string> names(args.positionals.begin() + 1, args.positionals.end());
-  const auto comparison = engine::compare_evolutions(args.one("--out"), names);
-  if (!comparison) return io.fail(comparison.error());
-  return show_comparison(*comparison, kOk, Json(), io);
+  return show_comparison(engine::compare_evolutions(args.one("--out"), names), kOk, Json(), io);
 }
 
 /// What is switched on in each run of a comparison.
@@ -149,7 +142,7 @@ constexpr std::array kArmsRows = {ArmsRow{"base", false, false, false},
 
 /// The same evolution with more and more switched on.
 int compare_arms(engine::SynthesizeRequest request, Io& io) {
-  std::vector<std::pair<std::string, Json>> reports;
+  std::vector<engine::NamedReport> reports;
   Json runs = Json::array();
   int code = kOk;
   for (const ArmsRow& row : kArmsRows) {
@@ -158,7 +151,7 @@ int compare_arms(engine::SynthesizeRequest request, Io& io) {
     request.evolve->profile_feedback = row.profile_feedback;
     const auto report = make_kernel(request, io);
     if (!report) return io.fail(report.error());
-    reports.emplace_back(row.name, report->document);
+    reports.push_back({row.name, report->folder, report->document});
     runs.push(Json::object()
                   .set("name", row.name)
                   .set("run", report->run_id)

@@ -9,6 +9,8 @@
 #include "engine/synthesize.h"
 #include "evolve/compare.h"
 #include "evolve/ensemble.h"
+#include "evolve/page.h"
+#include "os/files.h"
 #include "soft/scoreboard.h"
 #include "store/run.h"
 
@@ -133,16 +135,23 @@ std::string evolution_text(const Json& evolution, bool markdown) {
   return out;
 }
 
-EvolveComparison compare_reports(const std::vector<std::pair<std::string, Json>>& reports) {
+Result<EvolveComparison> compare_reports(const std::vector<NamedReport>& reports) {
   std::vector<evolve::Contestant> list;
-  for (const auto& [name, report] : reports) list.push_back({name, report["evolution"]});
-  return {evolve::comparison_json(list), evolve::comparison_text(list, false),
-          evolve::comparison_text(list, true)};
+  for (const NamedReport& one : reports) list.push_back({one.name, one.report["evolution"]});
+  EvolveComparison made;
+  made.document = evolve::comparison_json(list);
+  made.text = evolve::comparison_text(list, false);
+  made.markdown = evolve::comparison_text(list, true);
+  made.page = evolve::comparison_page(
+      "Evolutions of " + reports.front().report["report"]["spec_name"].as_string(), list);
+  made.page_path = reports.back().folder + "/comparison.html";
+  KW_TRY(os::write_file(made.page_path, made.page));
+  return made;
 }
 
 Result<EvolveComparison> compare_evolutions(const std::string& out,
                                             const std::vector<std::string>& runs) {
-  std::vector<std::pair<std::string, Json>> reports;
+  std::vector<NamedReport> reports;
   for (const std::string& name : runs) {
     const std::string folder = KW_TRY(named_run(out, name));
     const store::Run run = KW_TRY(store::Run::open(folder, store::Access::Read));
@@ -150,7 +159,7 @@ Result<EvolveComparison> compare_evolutions(const std::string& out,
     if (report.is_null())
       return input_error(folder + " has no report yet; go on with it: evolve --resume " + name);
     if (report["evolution"].is_null()) return input_error(folder + " was no evolution");
-    reports.emplace_back(run.id(), report);
+    reports.push_back({run.id(), folder, report});
   }
   if (reports.size() < 2) return input_error("evolve compare wants two runs or more");
   return compare_reports(reports);

@@ -53,10 +53,18 @@ std::string evolution_text(const Json& evolution, bool markdown);
 struct EvolveComparison {
   Json document;
   std::string text, markdown;
+  std::string page;  // HTML, whole in itself
+  /// Where the page was put: comparison.html in the folder of the last run.
+  std::string page_path;
 };
 Result<EvolveComparison> compare_evolutions(const std::string& out,
                                             const std::vector<std::string>& runs);
-/// The same for reports in hand, each under a name.
-EvolveComparison compare_reports(const std::vector<std::pair<std::string, Json>>& reports);
+/// A report, under the name its row shall have.
+struct NamedReport {
+  std::string name, folder;
+  Json report;
+};
+/// The same for reports in hand. Errors: the page cannot be written.
+Result<EvolveComparison> compare_reports(const std::vector<NamedReport>& reports);
 
 }  // namespace kw::engine

@@ -4,9 +4,11 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <functional>
 
 #include "engine/evolve_work.h"
 #include "engine/synthesis.h"
+#include "graph/cost.h"
 #include "kernel/methods.h"
 #include "kernel/parse.h"
 #include "os/scratch.h"
@@ -14,8 +16,65 @@
 namespace kw::engine {
 namespace {
 
-constexpr size_t kMostUnseen = 4;
+constexpr size_t kMostUnseen = 5, kMostOfTheTask = 2;
 constexpr double kWorse = 1.1;  // against the baseline
+// A larger shape may move so many times what the tuned one does, and never more than this.
+constexpr double kMostTimes = 2.5, kMostShapeBytes = 8e9;
+
+/// What the reference moves there; nothing where it does not run.
+std::optional<double> bytes_at(const task::Task& task, const task::Dims& dims) {
+  const Result<graph::Graph> graph = task.reference->trace(dims);
+  if (!graph) return std::nullopt;
+  const graph::Cost cost = graph::cost_of(*graph);
+  return cost.read_bytes + cost.write_bytes;
+}
+
+/// The next extent the dim may have in steps of its multiple; the same where there is none.
+int64_t legal_extent(const task::DimRange& range, int64_t from, int64_t wanted) {
+  const int64_t multiple = std::max<int64_t>(1, range.multiple);
+  const int64_t next = (wanted + multiple - 1) / multiple * multiple;
+  return next < range.low || next > range.high ? from : next;
+}
+
+/// An odd number of multiples, about a fifth fewer: nothing that was tuned divides it.
+int64_t odd_extent(const task::DimRange& range, int64_t value) {
+  const int64_t multiple = std::max<int64_t>(1, range.multiple);
+  const int64_t steps = value / multiple;
+  return legal_extent(range, value, ((steps - steps / 5) | 1) * multiple);
+}
+
+/// The names that may change, the largest extent first.
+std::vector<std::string> free_dims(const task::Task& task, const task::Dims& tuned) {
+  std::vector<std::string> names;
+  for (const auto& [name, value] : tuned) {
+    if (task.dims.count(name) > 0 && value > 1) names.push_back(name);
+  }
+  std::ranges::stable_sort(names, std::greater(),
+                           [&](const std::string& name) { return tuned.at(name); });
+  return names;
+}
+
+enum class Change : uint8_t { Smaller, Larger, Odd };
+
+/// One dim changed like that; nothing when it cannot be, or is too much.
+std::optional<task::Dims> one_changed(const task::Task& task, const task::Dims& tuned,
+                                      const std::string& name, Change how) {
+  const task::DimRange& range = task.dims.at(name);
+  const int64_t value = tuned.at(name);
+  std::vector<int64_t> wanted = {legal_extent(range, value, value / 2)};
+  if (how == Change::Odd) wanted = {odd_extent(range, value)};
+  if (how == Change::Larger)
+    wanted = {legal_extent(range, value, value * 2), legal_extent(range, value, value + value / 4)};
+  const double most =
+      std::min(kMostShapeBytes, kMostTimes * bytes_at(task, tuned).value_or(kMostShapeBytes));
+  for (const int64_t extent : wanted) {
+    task::Dims dims = tuned;
+    dims[name] = extent;
+    const auto bytes = extent == value ? std::nullopt : bytes_at(task, dims);
+    if (bytes && (how != Change::Larger || *bytes <= most)) return dims;
+  }
+  return std::nullopt;
+}
 
 /// Every dim that may change, changed alike; nothing when none can be.
 std::optional<task::Dims> changed(const task::Task& task, const task::Dims& tuned,
@@ -65,18 +124,34 @@ Result<BothTimes> times_at(Judge& judge, const record::Candidate& winner,
 
 std::vector<task::Dims> unseen_shapes(const task::Task& task, const task::Dims& tuned,
                                       size_t most) {
-  std::vector<task::Dims> wanted(task.benchmark_shapes.begin(), task.benchmark_shapes.end());
-  const std::function<int64_t(int64_t)> changes[] = {
-      [](int64_t value) { return value / 2; }, [](int64_t value) { return value * 2; },
-      [](int64_t value) { return value + value / 3 + 1; },
-      [](int64_t value) { return value - value / 5 - 1; }};
-  for (const auto& change : changes) {
-    if (const auto dims = changed(task, tuned, change)) wanted.push_back(*dims);
-  }
   std::vector<task::Dims> list;
-  for (const task::Dims& dims : wanted) {
+  const auto add = [&](const task::Dims& dims) {
     const bool known = dims == tuned || std::ranges::find(list, dims) != list.end();
     if (list.size() < most && !known && task.reference->trace(dims)) list.push_back(dims);
+  };
+  for (const task::Dims& dims : task.benchmark_shapes) {
+    if (list.size() < kMostOfTheTask) add(dims);
+  }
+  const std::vector<std::string> names = free_dims(task, tuned);
+  constexpr Change kChanges[] = {Change::Smaller, Change::Larger, Change::Odd};
+  // In turn, so that every dim and every change has its place before one is met again. A dim that
+  // cannot change like this leaves it to the next.
+  const size_t rounds = std::max(names.size(), std::size(kChanges));
+  for (size_t i = 0; i < rounds && !names.empty(); ++i) {
+    for (size_t k = 0; k < names.size(); ++k) {
+      const auto dims = one_changed(task, tuned, names[(i + k) % names.size()],
+                                    kChanges[i % std::size(kChanges)]);
+      const size_t before = list.size();
+      if (dims) add(*dims);
+      if (list.size() > before) break;
+    }
+  }
+  if (!list.empty()) return list;
+  // Dims that only change together.
+  const std::function<int64_t(int64_t)> together[] = {
+      [](int64_t value) { return value / 2; }, [](int64_t value) { return value + value / 8 + 1; }};
+  for (const auto& change : together) {
+    if (const auto dims = changed(task, tuned, change)) add(*dims);
   }
   return list;
 }

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/evolve_work.h"
+#include "graph/builder.h"
 
 namespace kw::engine {
 namespace {
@@ -65,14 +66,66 @@ TEST(EvolveRequestJson, ComesBack) {
   EXPECT_EQ(to_json(evolve_request_from_json(Json())).dump(), to_json(EvolveRequest{}).dump());
 }
 
-/// Takes every shape with an even B.
+/// Takes every shape with an even B; of a square both dims alike.
 class EvenRows : public task::Reference {
  public:
+  explicit EvenRows(bool square = false) : square_(square) {}
   Result<graph::Graph> trace(const task::Dims& dims) const override {
     if (dims.at("B") % 2 != 0) return input_error("B must be even");
-    return graph::Graph{};
+    if (square_ && dims.at("B") != dims.at("D")) return input_error("B must be D");
+    graph::Builder builder;
+    const graph::NodeId x = builder.input("x", tensor::DType::Fp32,
+                                          {graph::Dim(dims.at("B")), graph::Dim(dims.at("D"))});
+    const graph::NodeId y = KW_TRY(builder.unary(graph::Op::Exp, x));
+    return std::move(builder).finish({{"y", y}});
   }
+
+ private:
+  bool square_;
 };
+
+double elements_of(const task::Dims& dims) {
+  double count = 1;
+  for (const auto& [name, value] : dims) count *= static_cast<double>(value);
+  return count;
+}
+
+task::Task task_of(const task::Dims& tuned, bool square) {
+  task::Task task;
+  task.reference = std::make_shared<EvenRows>(square);
+  for (const auto& [name, value] : tuned) task.dims[name] = {};
+  task.benchmark_shapes = {tuned};
+  return task;
+}
+
+TEST(UnseenShapes, ChangeOneDimAtATime) {
+  const task::Dims tuned = {{"B", 4096}, {"D", 1024}};
+  const task::Task task = task_of(tuned, false);
+  const std::vector<task::Dims> want = {
+      {{"B", 2048}, {"D", 1024}}, {{"B", 4096}, {"D", 2048}}, {{"B", 4096}, {"D", 821}}};
+  EXPECT_EQ(unseen_shapes(task, tuned, 5), want) << "an odd B is refused, so D is odd";
+}
+
+TEST(UnseenShapes, OfOneDimAreSmallerLargerAndOdd) {
+  task::Task task = task_of({{"B", 2}, {"D", 1000}}, false);
+  task.dims.erase("B");
+  const std::vector<task::Dims> want = {
+      {{"B", 2}, {"D", 500}}, {{"B", 2}, {"D", 2000}}, {{"B", 2}, {"D", 801}}};
+  EXPECT_EQ(unseen_shapes(task, {{"B", 2}, {"D", 1000}}, 5), want);
+}
+
+TEST(UnseenShapes, AreNoLargerThanMemoryAllows) {
+  const task::Dims tuned = {{"B", 1 << 15}, {"D", 26000}};  // 6.8 GB, read and written
+  for (const task::Dims& dims : unseen_shapes(task_of(tuned, false), tuned, 5))
+    EXPECT_LE(8 * elements_of(dims), 8.6e9) << task::dims_text(dims);
+}
+
+TEST(UnseenShapes, ChangeTogetherWhereTheyMust) {
+  const task::Dims tuned = {{"B", 512}, {"D", 512}};
+  const std::vector<task::Dims> shapes = unseen_shapes(task_of(tuned, true), tuned, 5);
+  ASSERT_FALSE(shapes.empty());
+  EXPECT_EQ(shapes.front(), (task::Dims{{"B", 256}, {"D", 256}}));
+}
 
 TEST(UnseenShapes, AreOthersThatTheReferenceTakes) {
   task::Task task;
@@ -82,7 +135,7 @@ TEST(UnseenShapes, AreOthersThatTheReferenceTakes) {
   const task::Dims tuned = {{"B", 64}, {"D", 4096}};
   task.benchmark_shapes = {tuned, {{"B", 2}, {"D", 8}}};
   const std::vector<task::Dims> shapes = unseen_shapes(task, tuned, 4);
-  ASSERT_GE(shapes.size(), 2u);
+  ASSERT_GE(shapes.size(), 3u);
   EXPECT_EQ(shapes[0], task.benchmark_shapes[1]) << "the task's own come first";
   for (const task::Dims& dims : shapes) {
     EXPECT_NE(dims, tuned);

@@ -44,8 +44,9 @@ struct EvolveWork {
   std::vector<UnseenShape> unseen;
 };
 
-/// Shapes that differ from the tuned one and that the reference takes: the task's other benchmark
-/// shapes, then twice, half and odd ones.
+/// Shapes that differ from the tuned one and that the reference takes: one or two of the task's
+/// other benchmark shapes, then one dim changed at a time: a smaller, a larger (of bounded bytes) and
+/// an odd extent in turn.
 std::vector<task::Dims> unseen_shapes(const task::Task& task, const task::Dims& tuned, size_t most);
 
 }  // namespace kw::engine

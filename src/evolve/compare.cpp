@@ -82,8 +82,6 @@ std::string on_off(const Json& value) {
   return value.is_null() ? "-" : value.as_bool() ? "on" : "off";
 }
 
-using Rows = std::vector<std::vector<std::string>>;
-
 std::string table(const Rows& rows, bool markdown) {
   std::vector<size_t> widths(rows.front().size(), 0);
   for (const auto& row : rows) {
@@ -200,8 +198,15 @@ Json comparison_json(const std::vector<Contestant>& list) {
   return Json::object().set("runs", std::move(rows)).set("after_proposals", std::move(at));
 }
 
+std::vector<Rows> comparison_rows(const std::vector<Contestant>& list) {
+  return {result_rows(list), curve_rows(list)};
+}
+
 std::string comparison_text(const std::vector<Contestant>& list, bool markdown) {
-  return table(result_rows(list), markdown) + "\n" + table(curve_rows(list), markdown);
+  std::string out;
+  for (const Rows& rows : comparison_rows(list))
+    out += (out.empty() ? "" : "\n") + table(rows, markdown);
+  return out;
 }
 
 std::string curve_text(const Json& one) {

@@ -21,7 +21,11 @@ struct Contestant {
 
 /// Rows, and the best so far at common numbers of proposals.
 Json comparison_json(const std::vector<Contestant>& list);
-/// The same for people; Markdown when asked for.
+/// The same for people: lines of cells with their headings first, a table of results and one of the
+/// curves.
+using Rows = std::vector<std::vector<std::string>>;
+std::vector<Rows> comparison_rows(const std::vector<Contestant>& list);
+/// As text; Markdown when asked for.
 std::string comparison_text(const std::vector<Contestant>& list, bool markdown);
 
 /// One evolution's curve: a line each time the best changed.

@@ -120,6 +120,10 @@ def arms_compared(task):
     check(done.returncode == 0 and len(rows) == 4 and all(one["passed"] for one in document["runs"]), "four evolutions", done)
     check([row["verifiers"] for row in rows] == [False, True, True, True], f"{rows}")
     check([row["profile_feedback"] for row in rows] == [False, False, False, True], f"{rows}")
+    with open(document["page"], encoding="utf-8") as file:
+        page = file.read()
+    check(document["page"] == os.path.join(document["runs"][-1]["folder"], "comparison.html"), "the page is in the last run's folder")
+    check(page.count("<path ") == 4 and "add_relu_fp32" in page and "<script" not in page and "http" not in page, "curves on a page that needs nothing else")
     check(len({row["first_us"] for row in rows}) == 1 and document["comparison"]["after_proposals"] == [1, 2], "all begin alike")
 
 
