@@ -173,6 +173,11 @@ constexpr OptionRow kSynthesizeOptions[] = {
     {"--record", Takes::One},
     {"--replay", Takes::One},
     {"--no-transcripts", Takes::Nothing},
+    {"--verifiers", Takes::One},
+    {"--verifier-model", Takes::One},
+    {"--verifier-prompts", Takes::One},
+    {"--verifier-reflect", Takes::Nothing},
+    {"--verifier-reject", Takes::Nothing},
     {"--no-store-reference", Takes::Nothing},
 };
 constexpr OptionRow kEvolveOptions[] = {

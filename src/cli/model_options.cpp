@@ -47,4 +47,13 @@ Result<engine::ModelOptions> model_options(const Args& args, Io& io) {
   return options;
 }
 
+Result<VerifierOptions> verifier_options(const Args& args) {
+  VerifierOptions options;
+  options.on = KW_TRY(switch_option(args, "--verifiers"));
+  options.readers = {args.one("--verifier-model"), args.one("--verifier-prompts"),
+                     args.has("--verifier-reflect"), args.has("--verifier-reject")};
+  KW_TRY(engine::check_readers(options.readers, options.on));
+  return options;
+}
+
 }  // namespace kw::cli

@@ -1,4 +1,4 @@
-// The options about language models, shared by synthesize and eval.
+// The options about language models, shared by synthesize, evolve and eval.
 #pragma once
 
 #include "base/result.h"
@@ -10,6 +10,14 @@ namespace kw::cli {
 /// --model-id, --stage-model, --retries, --budget, --escalate, --escalation-model, --ask, --record,
 /// --replay, --no-transcripts, --no-store-reference, as far as the command has them.
 Result<engine::ModelOptions> model_options(const Args& args, Io& io);
+
+/// Who looks before hardware does.
+struct VerifierOptions {
+  bool on = true;
+  engine::SoftVerifyOptions readers;
+};
+/// --verifiers, --verifier-model, --verifier-prompts, --verifier-reflect, --verifier-reject.
+Result<VerifierOptions> verifier_options(const Args& args);
 
 /// One line from a person at the terminal; nothing when there is none or it is closed.
 std::optional<std::string> ask_person(Io& io, const std::string& question);

@@ -34,6 +34,9 @@ Result<engine::SynthesizeRequest> synthesize_request(const Args& args, Io& io) {
   request.compiler = args.one("--compiler");
   request.proposer = args.one("--proposer", "auto");
   request.models = KW_TRY(model_options(args, io));
+  const VerifierOptions before = KW_TRY(verifier_options(args));
+  request.verifiers = before.on;
+  request.readers = before.readers;
   request.seconds = KW_TRY(duration_option(args, "--time", request.seconds));
   request.candidates =
       static_cast<size_t>(KW_TRY(integer_option(args, "--candidates", 0, 1, 1000000)));

@@ -164,4 +164,11 @@ Status check_tunes(const std::string& text, const std::map<std::string, int64_t>
   return Done{};
 }
 
+Result<bool> switch_option(const Args& args, const std::string& option) {
+  const std::string word = args.one(option, "on");
+  if (word != "on" && word != "off")
+    return input_error(fmt::format("{} wants on or off, not '{}'", option, word));
+  return word == "on";
+}
+
 }  // namespace kw::cli

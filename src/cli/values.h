@@ -29,6 +29,8 @@ Result<double> number_option(const Args& args, const std::string& option, double
 Result<double> duration_option(const Args& args, const std::string& option, double fallback);
 /// --timeout: seconds, more than 0.
 Result<double> timeout_option(const Args& args);
+/// "on" (also when nothing is said) or "off".
+Result<bool> switch_option(const Args& args, const std::string& option);
 /// --dim, --dims, --tune, --scalar, --absent.
 Result<engine::BindingRequest> binding_options(const Args& args);
 /// What a repro line must repeat of the command line.

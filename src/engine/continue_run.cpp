@@ -70,6 +70,7 @@ Json request_to_json(const SynthesizeRequest& request) {
   json.set("timeout_seconds", request.timeout_seconds).set("threads", request.threads);
   if (request.proposer != "builtin") json.set("models", models_to_json(request.models));
   if (request.evolve) json.set("evolve", to_json(*request.evolve));
+  json.set("verifiers", request.verifiers).set("readers", to_json(request.readers));
   return json.set("kernelwright", request.version);
 }
 
@@ -99,6 +100,8 @@ SynthesizeRequest request_from_json(const Json& json) {
   request.version = json["kernelwright"].as_string();
   request.models = models_from_json(json["models"]);
   if (json["evolve"].is_object()) request.evolve = evolve_request_from_json(json["evolve"]);
+  request.verifiers = json["verifiers"].as_bool(request.verifiers);
+  request.readers = soft_verify_options_from_json(json["readers"]);
   return request;
 }
 

@@ -9,6 +9,8 @@
 #include "engine/model_bench.h"
 #include "engine/model_journal.h"
 #include "engine/model_session.h"
+#include "engine/read_bench.h"
+#include "engine/soft_verify.h"
 #include "stages/spec.h"
 #include "stages/stages.h"
 
@@ -18,6 +20,9 @@ struct ModelWork {
   std::unique_ptr<ModelSession> session;
   std::unique_ptr<RunJournal> journal;
   std::unique_ptr<JudgeBench> bench;
+  evolve::NoVerifier nobody;           // in front of the readers: the gate looks for itself
+  std::unique_ptr<Readers> readers;    // who read modules before they are judged; may be null
+  std::unique_ptr<ReadBench> reading;  // the bench with them; null without
   std::unique_ptr<stages::Stages> stages;
   std::string proposer;  // "llm" or "hybrid"
   std::string interface, target;

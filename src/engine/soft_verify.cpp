@@ -4,7 +4,6 @@
 
 #include <cmath>
 #include <map>
-#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -12,6 +11,7 @@
 #include "engine/soft_tune.h"
 #include "os/files.h"
 #include "soft/panel.h"
+#include "soft/readings.h"
 #include "soft/suspicion.h"
 
 namespace kw::engine {
@@ -19,6 +19,7 @@ namespace {
 
 constexpr const char* kOpinionEvent = "opinion";
 constexpr double kScoreSteps = 4;
+constexpr size_t kMostReadings = 4;  // modules at a time, three specialists each
 
 /// Coarse, so that among candidates that look about as good their times decide.
 double coarse(double score) { return std::round(score * kScoreSteps) / kScoreSteps; }
@@ -39,68 +40,59 @@ struct SoftRecords {
   store::Run* run = nullptr;
 };
 
-/// Exchanges of a panel's threads, kept until the journal's own thread can write them down.
-class Talks {
- public:
-  stages::Answer heard(stages::Answer answer) {
-    return [this, answer = std::move(answer)](const llm::ModelId& id, const llm::Request& request) {
-      llm::Outcome outcome = answer(id, request);
-      const std::lock_guard lock(mutex_);
-      talks_.emplace_back(request, outcome);
-      return outcome;
-    };
-  }
-  Status keep(stages::Journal& journal) {
-    std::vector<std::pair<llm::Request, llm::Outcome>> talks;
-    {
-      const std::lock_guard lock(mutex_);
-      talks.swap(talks_);
-    }
-    for (const auto& [request, outcome] : talks)
-      KW_TRY(journal.exchange(request.label, request, outcome));
-    return Done{};
-  }
-
- private:
-  std::mutex mutex_;
-  std::vector<std::pair<llm::Request, llm::Outcome>> talks_;
-};
-
 class SoftVerifier : public evolve::Verifier {
  public:
   SoftVerifier(evolve::Verifier& first, std::string reference, std::string model,
-               std::unique_ptr<Talks> talks, soft::Panel panel, SoftRecords records)
+               std::unique_ptr<soft::Panel> panel, stages::Answer answer, SoftRecords records)
       : first_(first),
         reference_(std::move(reference)),
         model_(std::move(model)),
-        talks_(std::move(talks)),
         panel_(std::move(panel)),
+        readings_(*panel_, std::move(answer), kMostReadings),
         records_(records) {}
 
   std::string name() const override { return fmt::format("{}, then {}", first_.name(), model_); }
 
+  // The machine's look is needed at once; what readers think, before anything is judged.
   Result<evolve::Vote> vote(const record::Candidate& candidate) override {
     evolve::Vote vote = KW_TRY(first_.vote(candidate));
     if (!vote.seen.refused.empty()) return vote;
-    const soft::Opinion opinion = panel_.look({reference_, candidate.text});
-    KW_TRY(talks_->keep(*records_.journal));
-    Json event = to_json(opinion);
-    const std::vector<soft::Suspicion> suspected = soft::suspicions(candidate.text);
-    event.set("id", candidate.id).set("suspicions", suspicions_json(suspected));
-    KW_TRY(records_.run->event(kOpinionEvent, event));
-    vote.score *= coarse(opinion.score) * soft::suspicion_score(suspected);
-    if (opinion.unpriced == 0) vote.usd = vote.usd.value_or(0) + opinion.usd;
-    if (!opinion.rejected) return vote;
-    vote.seen.refused = "all readers are sure that it is wrong";
-    vote.seen.detail = opinion.why();
+    vote.reading = true;
+    read_again(candidate);
     return vote;
+  }
+
+  void read_again(const record::Candidate& candidate) override {
+    readings_.begin(candidate.id, {reference_, candidate.text});
+  }
+
+  Result<std::vector<evolve::Reading>> opinions() override {
+    std::vector<evolve::Reading> all;
+    for (const soft::Read& read : readings_.finish()) {
+      for (const auto& [request, outcome] : read.talks)
+        KW_TRY(records_.journal->exchange(request.label, request, outcome));
+      Json event = to_json(read.opinion);
+      const std::vector<soft::Suspicion> suspected = soft::suspicions(read.one.module);
+      event.set("id", read.id).set("suspicions", suspicions_json(suspected));
+      KW_TRY(records_.run->event(kOpinionEvent, event));
+      evolve::Reading reading;
+      reading.id = read.id;
+      reading.score = coarse(read.opinion.score) * soft::suspicion_score(suspected);
+      if (read.opinion.unpriced == 0) reading.usd = read.opinion.usd;
+      if (read.opinion.rejected) {
+        reading.refused = "all readers are sure that it is wrong";
+        reading.detail = read.opinion.why();
+      }
+      all.push_back(std::move(reading));
+    }
+    return all;
   }
 
  private:
   evolve::Verifier& first_;
   const std::string reference_, model_;
-  std::unique_ptr<Talks> talks_;
-  soft::Panel panel_;
+  std::unique_ptr<soft::Panel> panel_;
+  soft::Readings readings_;  // behind the panel: its threads use that
   const SoftRecords records_;
 };
 
@@ -147,13 +139,20 @@ Result<std::unique_ptr<Readers>> Readers::open(const ReadersRequest& request,
   ask.reflect = options.reflect;
   soft::Policy policy;
   policy.reject = options.reject;
-  auto talks = std::make_unique<Talks>();
-  soft::Panel panel(std::move(specialists), ask, policy, talks->heard(answer_of(*session)),
-                    price_of(*session));
+  auto panel =
+      std::make_unique<soft::Panel>(std::move(specialists), ask, policy, price_of(*session));
   readers->verifier_ =
-      std::make_unique<SoftVerifier>(first, request.reference, model.text(), std::move(talks),
-                                     std::move(panel), SoftRecords{journal, &run});
+      std::make_unique<SoftVerifier>(first, request.reference, model.text(), std::move(panel),
+                                     answer_of(*session), SoftRecords{journal, &run});
   return readers;
+}
+
+Status check_reader_model(const SoftVerifyOptions& options, ModelSession& session) {
+  if (options.model.empty()) return Done{};
+  const llm::ModelId model = KW_TRY(llm::parse_model_id(options.model, session.client().config()));
+  KW_TRY(session.client().provider(model.provider));
+  KW_TRY(instructions_named(options.prompts));
+  return Done{};
 }
 
 soft::Scoreboard scoreboard_of(const store::Run& run) {

@@ -40,6 +40,10 @@ class Readers {
   std::unique_ptr<evolve::Verifier> verifier_;
 };
 
+/// Whether they could be asked: the model, its key, the folder of prompts. An input Error says what
+/// is wrong.
+Status check_reader_model(const SoftVerifyOptions& options, ModelSession& session);
+
 /// Opinions of all sessions of a run against its verdicts.
 soft::Scoreboard scoreboard_of(const store::Run& run);
 

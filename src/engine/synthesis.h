@@ -91,6 +91,7 @@ class Synthesis {
   stages::Brief brief() const;
   stages::Standing standing() const;
   std::optional<record::Candidate> known_candidate(const std::string& id) const;
+  Status open_readers();
   Status talk();
   void talk_step();
   std::unique_ptr<search::Proposer> tuner() const;

@@ -55,13 +55,20 @@ Status Synthesis::open_models() {
   std::string warning;
   request_.proposer = KW_TRY(resolve_proposer(request_, &warning));
   if (!warning.empty()) report_.warnings.push_back(warning);
-  if (request_.proposer == "builtin") return Done{};
+  if (request_.proposer == "builtin") {
+    if (!request_.readers.model.empty())
+      report_.warnings.push_back(
+          "--verifier-model: no model writes here (--proposer builtin), so there is nothing to "
+          "read");
+    return Done{};
+  }
   if (request_.models.budget_usd && !(*request_.models.budget_usd >= 0))
     return input_error("--budget wants dollars, 0 or more");
   work_ = std::make_unique<ModelWork>();
   work_->proposer = request_.proposer;
   work_->session = KW_TRY(ModelSession::open(request_.models, order_seed_));
   work_->journal = std::make_unique<RunJournal>(*work_->session, request_.models.transcripts);
+  KW_TRY(check_reader_model(request_.readers, *work_->session));
   if (request_.evolve) KW_TRY(open_ensemble());
   return Done{};
 }
@@ -197,6 +204,16 @@ std::optional<record::Candidate> Synthesis::known_candidate(const std::string& i
   return std::nullopt;
 }
 
+// In front of the judge for what models write: the same readers as an evolution's.
+Status Synthesis::open_readers() {
+  if (request_.readers.model.empty() || work_->reading) return Done{};
+  const ReadersRequest ask{request_.readers, request_.models, reference_text_, order_seed_};
+  work_->readers =
+      KW_TRY(Readers::open(ask, work_->nobody, *run_, work_->session.get(), work_->journal.get()));
+  work_->reading = std::make_unique<ReadBench>(*work_->bench, work_->readers->verifier());
+  return Done{};
+}
+
 Status Synthesis::talk() {
   ModelWork& work = *work_;
   const search::Entry* best = archive_.best();
@@ -214,8 +231,10 @@ Status Synthesis::talk() {
       *judge_, archive_, calibration_,
       std::vector<std::pair<std::string, std::string>>{{run_->folder(), "run"},
                                                        {request_.reference, "reference.py"}});
+  KW_TRY(open_readers());
   stages::Ports ports;
   ports.bench = work.bench.get();
+  if (work.reading) ports.bench = work.reading.get();
   ports.journal = work.journal.get();
   ports.answer = [this](const llm::ModelId& id, const llm::Request& request) {
     return ask_model(id, request);
@@ -259,7 +278,12 @@ void Synthesis::talk_step() {
 // The values of the tunables of a model's modules are searched as the built-in proposer's are.
 std::unique_ptr<search::Proposer> Synthesis::tuner() const {
   std::vector<propose::Recipe> recipes;
-  for (const search::Entry* entry : archive_.ranked()) {
+  std::vector<const search::Entry*> ranked = archive_.ranked();
+  if (work_->reading)
+    std::ranges::stable_sort(ranked, std::greater(), [this](const search::Entry* entry) {
+      return work_->reading->score(entry->candidate.id);
+    });
+  for (const search::Entry* entry : ranked) {
     const record::Candidate& candidate = entry->candidate;
     const bool plain = !candidate.model.empty() && candidate.stage != "polish";
     if (!plain || recipes.size() == kTunedModules) continue;

@@ -88,6 +88,7 @@ Json Synthesis::models_json() const {
   polish.set("accepted", work_->polished);
   polish.set("reason", work_->why_not_polished.empty() ? Json() : Json(work_->why_not_polished));
   json.set("polish", std::move(polish));
+  if (work_->reading) json.set("readers", scoreboard_of(*run_).json());
   return json.set("ledger", work_->session->client().ledger().json());
 }
 

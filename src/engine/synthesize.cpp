@@ -39,6 +39,7 @@ Result<std::string> reference_text(const std::string& path) {
 
 Status check_request(const SynthesizeRequest& request) {
   if (request.evolve) KW_TRY(check_evolve(*request.evolve));
+  KW_TRY(check_readers(request.readers, request.verifiers));
   const bool no_goal = request.evolve && request.goal == 0;
   if ((!(request.goal > 0) && !no_goal) || !std::isfinite(request.goal))
     return input_error("--goal wants a share of the floor above 0, like 0.95");
@@ -323,6 +324,7 @@ search::Options Synthesis::search_options(bool measures) {
   options.floor_us = judge_->rank_floor_us();
   options.lane = 4 * lanes_->all().size();
   options.batch = measures ? 2 * options.lane : 6;
+  options.by_estimate = request_.verifiers;
   options.rules.push_back(search::stop_at_goal(request_.goal));
   options.rules.push_back(search::stop_after_seconds(request_.seconds));
   const size_t most = request_.candidates > 0 ? request_.candidates : measures ? 0 : kGuesses;

@@ -107,6 +107,17 @@ void Archive::saw(const std::string& id, Seen seen, double score, std::optional<
   }
 }
 
+void Archive::read(const std::string& id, double score, const std::string& refused,
+                   const std::string& detail) {
+  Entry* entry = find(id);
+  KW_CHECK(entry != nullptr, "what was read was added before");
+  entry->score *= score;
+  // The judge's word is the last, should it have come first.
+  if (refused.empty() || entry->judged) return;
+  entry->seen.refused = refused;
+  entry->seen.detail = detail;
+}
+
 void Archive::judged(const std::string& id, const Seen& seen) {
   Entry* entry = find(id);
   KW_CHECK(entry != nullptr, "what was judged was added before");

@@ -63,6 +63,9 @@ class Archive {
 
   /// Notes what was seen: niche, print, novelty, whether this very code is known.
   void saw(const std::string& id, Seen seen, double score, std::optional<Print> print);
+  /// What a reader thinks of what was seen.
+  void read(const std::string& id, double score, const std::string& refused,
+            const std::string& detail);
   /// Notes a judgement over what was seen.
   void judged(const std::string& id, const Seen& seen);
 

@@ -216,7 +216,18 @@ std::vector<std::string> Evolution::worth_hardware() const {
   return ids;
 }
 
+// Readers think while proposals come in; before anything is chosen they have to have done so.
+Status Evolution::hear() {
+  const std::vector<Reading> readings = KW_TRY(ports_.verifier->opinions());
+  for (const Reading& reading : readings) {
+    KW_TRY(note(State::read_event(reading)));
+    if (!reading.refused.empty()) tell("refused: " + reading.refused);
+  }
+  return Done{};
+}
+
 Status Evolution::hardware() {
+  if (!state_.chosen()) KW_TRY(hear());
   if (!state_.chosen()) KW_TRY(note(State::chosen_event(worth_hardware())));
   std::vector<record::Candidate> candidates;
   for (const std::string& id : *state_.chosen()) {
@@ -266,6 +277,10 @@ Result<std::string> Evolution::run() {
   KW_TRY(note(State::begin_event(settings_)));
   for (const Order& order : std::deque<Order>(state_.in_flight()))
     KW_TRY(ports_.proposer->begin(order, state_.archive()));
+  for (const std::string& id : std::vector<std::string>(state_.unread())) {
+    if (const Entry* entry = state_.archive().find(id))
+      ports_.verifier->read_again(entry->candidate);
+  }
   if (state_.unseen()) KW_TRY(look(std::string(*state_.unseen())));
   const size_t most = settings_.asks_models() ? static_cast<size_t>(settings_.in_flight) : 1;
   std::optional<std::string> stop;

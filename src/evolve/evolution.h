@@ -48,6 +48,7 @@ class Evolution {
   const Entry* to_tune(int64_t number, int island) const;
   bool translating() const;
   Status retire();
+  Status hear();
   Status look(const std::string& id);
   std::vector<std::string> worth_hardware() const;
   Status hardware();

@@ -12,6 +12,35 @@
 namespace kw::evolve {
 namespace {
 
+/// Readers who take their time, and are sure that every second module is wrong.
+class FakeReaders : public Verifier {
+ public:
+  explicit FakeReaders(Verifier& first) : first_(first) {}
+  std::string name() const override { return "readers"; }
+  Result<Vote> vote(const record::Candidate& candidate) override {
+    Vote vote = KW_TRY(first_.vote(candidate));
+    vote.reading = vote.seen.refused.empty();
+    if (vote.reading) read_again(candidate);
+    return vote;
+  }
+  void read_again(const record::Candidate& candidate) override { waiting_.push_back(candidate.id); }
+  Result<std::vector<Reading>> opinions() override {
+    std::vector<Reading> all;
+    for (const std::string& id : waiting_) {
+      const bool sure = id.back() % 2 == 0;
+      all.push_back({id, 0.5, sure ? "sure that it is wrong" : "", "", 0.001});
+      read.push_back(id);
+    }
+    waiting_.clear();
+    return all;
+  }
+  std::vector<std::string> read;
+
+ private:
+  Verifier& first_;
+  std::vector<std::string> waiting_;
+};
+
 class EvolutionTest : public ::testing::Test {
  protected:
   Settings settings() const {
@@ -33,12 +62,15 @@ class EvolutionTest : public ::testing::Test {
     Ports ports;
     ports.proposer = &proposer;
     ports.verifier = how.verifier == "off" ? static_cast<Verifier*>(&none) : &mechanical;
+    FakeReaders readers(mechanical);
+    if (how.verifier == "readers") ports.verifier = &readers;
     ports.judge = &judge;
     ports.journal = &journal;
     ports.find = journal.find();
     const Result<std::string> why = Evolution(how, limits, ports, state).run();
     begun = proposer.begun;
     in_flight = proposer.most_in_flight;
+    read = readers.read;
     return why;
   }
   Settings with_models(Authors authors, std::vector<std::string> arms = {"a:b", "c:d"}) const {
@@ -64,6 +96,7 @@ class EvolutionTest : public ::testing::Test {
   State state;
   std::vector<Order> begun;
   size_t in_flight = 0;
+  std::vector<std::string> read;
 };
 
 TEST_F(EvolutionTest, BeatsTheFirstCandidateWithoutAModel) {
@@ -172,6 +205,43 @@ TEST_F(EvolutionTest, WithoutVerifiersHardwareSeesWhatIsBroken) {
   ASSERT_TRUE(go(two, without));
   EXPECT_EQ(state.archive().entries().size(), 16u);
   EXPECT_GT(judge.judged_count, 0);
+}
+
+TEST_F(EvolutionTest, WhatReadersAreSureOfIsNotJudged) {
+  Settings how = settings();
+  how.verifier = "readers";
+  how.measures = true;
+  FakeJournal journal;
+  ASSERT_TRUE(go(journal, how));
+  EXPECT_FALSE(read.empty());
+  EXPECT_TRUE(state.unread().empty());
+  size_t refused = 0;
+  for (const Entry& entry : state.archive().entries()) {
+    if (entry.seen.refused != "sure that it is wrong") continue;
+    ++refused;
+    EXPECT_FALSE(entry.judged) << entry.candidate.id;
+  }
+  EXPECT_GT(refused, 0u);
+  EXPECT_GT(state.usd(), 0) << "reading has a price";
+}
+
+// However a session ends: nobody is read twice for good, nobody is forgotten.
+TEST_F(EvolutionTest, WhatWasBeingReadIsReadAgain) {
+  Settings how = settings();
+  how.verifier = "readers";
+  FakeJournal whole;
+  ASSERT_TRUE(go(whole, how));
+  const auto reading = std::ranges::find_if(whole.lines, [](const std::string& line) {
+    return line.find("\"reading\"") != std::string::npos;
+  });
+  ASSERT_NE(reading, whole.lines.end());
+  FakeJournal cut = whole;
+  cut.lines.assign(whole.lines.begin(), reading + 1);
+  ASSERT_EQ(cut.state().unread().size(), 1u);
+  ASSERT_TRUE(go(cut, how));
+  EXPECT_EQ(read.front(), Json::parse(*reading).value()["id"].as_string());
+  EXPECT_TRUE(state.unread().empty());
+  EXPECT_EQ(state.curve().back().id, whole.state().curve().back().id);
 }
 
 TEST_F(EvolutionTest, TranslatesRepairsAndThenOptimises) {

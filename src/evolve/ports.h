@@ -85,6 +85,16 @@ struct Vote {
   Seen seen;                  // as far as looking gave it
   double score = 1;           // 0 to 1: how likely it is right
   std::optional<double> usd;  // that asking cost
+  bool reading = false;       // somebody goes on reading it; opinions() tells what came of that
+};
+
+/// What came of reading a candidate.
+struct Reading {
+  std::string id;
+  double score = 1;           // by which the vote's is multiplied
+  std::string refused;        // why it is out; "" while it is in
+  std::string detail;         // for whoever repairs it
+  std::optional<double> usd;  // that it cost
 };
 
 /// May only rank and reject, never accept: what passes is judged all the same.
@@ -93,6 +103,10 @@ class Verifier {
   virtual ~Verifier();
   virtual std::string name() const = 0;
   virtual Result<Vote> vote(const record::Candidate& candidate) = 0;
+  /// Begins to read what a vote said is being read, in a session before this one.
+  virtual void read_again(const record::Candidate& candidate);
+  /// Waits for all that is being read, in the order it was voted on.
+  virtual Result<std::vector<Reading>> opinions();
 };
 
 /// Errors are the machine's, never a candidate's.

@@ -28,14 +28,15 @@ std::vector<std::string> words_of(const Json& json) {
   return list;
 }
 
+std::string shortened(const std::string& detail) {
+  return detail.size() <= kMostDetail ? detail : detail.substr(0, kMostDetail) + "\n[cut]";
+}
+
 Json seen_json(const Seen& seen) {
   Json json = Json::object();
   json.set("us", seen.us).set("measured", seen.measured).set("at_least", seen.at_least);
   json.set("refused", seen.refused);
-  if (!seen.detail.empty())
-    json.set("detail", seen.detail.size() <= kMostDetail
-                           ? seen.detail
-                           : seen.detail.substr(0, kMostDetail) + "\n[cut]");
+  if (!seen.detail.empty()) json.set("detail", shortened(seen.detail));
   json.set("bound", seen.bound).set("occupancy", seen.occupancy).set("methods", seen.methods);
   if (const auto print = print_of(seen.code)) json.set("print", to_hex(*print));
   return json;
@@ -99,7 +100,14 @@ Json State::offer_event(const Order& order, const Offer& offer) {
 Json State::seen_event(const std::string& id, const Vote& vote) {
   Json json = named("seen");
   json.set("id", id).set("score", vote.score).set("usd", usd_json(vote.usd));
+  if (vote.reading) json.set("reading", true);
   return json.set("seen", seen_json(vote.seen));
+}
+
+Json State::read_event(const Reading& reading) {
+  Json json = named("read");
+  json.set("id", reading.id).set("score", reading.score).set("refused", reading.refused);
+  return json.set("detail", shortened(reading.detail)).set("usd", usd_json(reading.usd));
 }
 
 Json State::chosen_event(const std::vector<std::string>& ids) {
@@ -126,6 +134,8 @@ void State::apply(const Json& event, const FindCandidate& find) {
     offer(event, find);
   } else if (name == "seen") {
     seen(event);
+  } else if (name == "read") {
+    read(event);
   } else if (name == "chosen") {
     chosen_ = words_of(event["ids"]);
   } else if (name == "judged") {
@@ -229,8 +239,19 @@ void State::seen(const Json& event) {
   const double before = best == nullptr ? 0 : best->seen.us;
   archive_.saw(id, seen_from(event["seen"]), event["score"].as_double(1),
                print_from_hex(event["seen"]["print"].as_string()));
+  if (event["reading"].as_bool()) unread_.push_back(id);
   const Entry& entry = *archive_.find(id);
   if (!measures_ && entry.ranked()) reward(entry, before);
+  note_best();
+}
+
+void State::read(const Json& event) {
+  const std::string& id = event["id"].as_string();
+  std::erase(unread_, id);
+  if (event["usd"].is_number()) usd_ += event["usd"].as_double();
+  if (!archive_.contains(id)) return;
+  archive_.read(id, event["score"].as_double(1), event["refused"].as_string(),
+                event["detail"].as_string());
   note_best();
 }
 

@@ -57,6 +57,7 @@ class State {
   static Json order_event(const Order& order);
   static Json offer_event(const Order& order, const Offer& offer);
   static Json seen_event(const std::string& id, const Vote& vote);
+  static Json read_event(const Reading& reading);
   static Json chosen_event(const std::vector<std::string>& ids);
   static Json judged_event(const std::string& id, const Seen& seen);
   static Json generation_event(int generation);
@@ -71,6 +72,8 @@ class State {
   const std::deque<Order>& in_flight() const { return in_flight_; }
   /// Came back, and nobody has looked at it yet.
   const std::optional<std::string>& unseen() const { return unseen_; }
+  /// Being read when the journal ends.
+  const std::vector<std::string>& unread() const { return unread_; }
   /// For the hardware of this generation; nothing: not chosen yet.
   const std::optional<std::vector<std::string>>& chosen() const { return chosen_; }
 
@@ -94,6 +97,7 @@ class State {
   void order(const Order& order);
   void offer(const Json& event, const FindCandidate& find);
   void seen(const Json& event);
+  void read(const Json& event);
   void judged(const Json& event);
   void reward(const Entry& entry, double before);
   void retire();
@@ -103,6 +107,7 @@ class State {
   Bandit models_, operators_;
   std::deque<Order> in_flight_;
   std::optional<std::string> unseen_;
+  std::vector<std::string> unread_;
   std::optional<std::vector<std::string>> chosen_;
   int64_t next_order_ = 0, retired_ = 0, retired_now_ = 0, unpriced_ = 0;
   int generation_ = 0, islands_ = 1, sessions_ = 0;

@@ -108,13 +108,14 @@ Candidates Search::worth_measuring() const {
     if (!entry.at_least && (best == 0 || entry.estimate_us < best)) best = entry.estimate_us;
     if (entry.measured_us == 0) waiting.push_back(&entry);
   }
-  std::ranges::stable_sort(waiting, {}, [](const Entry* entry) {
-    return std::pair(entry->at_least, entry->estimate_us);
-  });
+  if (options_.by_estimate)
+    std::ranges::stable_sort(waiting, {}, [](const Entry* entry) {
+      return std::pair(entry->at_least, entry->estimate_us);
+    });
   Candidates chosen;
   for (const Entry* entry : waiting) {
-    const bool hopeless =
-        best > 0 && (entry->at_least || entry->estimate_us > options_.spread * best);
+    const bool hopeless = options_.by_estimate && best > 0 &&
+                          (entry->at_least || entry->estimate_us > options_.spread * best);
     if (hopeless || chosen.size() == options_.lane) break;
     chosen.push_back(entry->candidate);
   }

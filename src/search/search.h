@@ -23,6 +23,7 @@ const char* phase_name(Phase phase);
 struct Options {
   size_t batch = 8;           // proposed and screened at a time
   size_t lane = 4;            // measured at a time
+  bool by_estimate = true;    // what looks best is measured first; else as it was proposed
   double spread = 1.5;        // an estimate beyond the best one times this is not worth the clock
   size_t finalists = 8;       // that meet in paired timings
   double contend = 1.1;       // a time beyond the best one times this is out of the finals

@@ -131,6 +131,18 @@ TEST(Search, WhatLooksBadIsNeverOnTheClock) {
   EXPECT_EQ(outcome->measured, 10u);
 }
 
+TEST(Search, WithoutVerifiersEverythingIsOnTheClockAsItComes) {
+  Numbers proposer(12);
+  Canned world;
+  world.estimate = [](int64_t n) { return n < 6 ? 400.0 : 100.0; };
+  Archive archive;
+  Options as_they_come = options();
+  as_they_come.by_estimate = false;
+  const auto outcome = run(proposer, world, archive, as_they_come);
+  ASSERT_TRUE(outcome);
+  EXPECT_EQ(world.measured, (std::vector<int64_t>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}));
+}
+
 TEST(Search, ARefusedWinnerGivesWayToTheNext) {
   Numbers proposer(10);
   Canned world;

@@ -133,31 +133,38 @@ Result<std::map<Field, std::string>> load_instructions(const std::string& folder
   return all;
 }
 
-Panel::Panel(std::vector<Specialist> specialists, AskOptions options, Policy policy,
-             stages::Answer answer, Price price)
+Panel::Panel(std::vector<Specialist> specialists, AskOptions options, Policy policy, Price price)
     : specialists_(std::move(specialists)),
       options_(options),
       policy_(policy),
-      answer_(std::move(answer)),
       price_(std::move(price)) {}
 
-Opinion Panel::look(const Case& one) {
+std::string Panel::silenced() const {
+  const std::lock_guard lock(mutex_);
+  return silenced_;
+}
+
+Opinion Panel::look(const Case& one, const stages::Answer& answer) {
   std::vector<Asked> asked(specialists_.size());
+  const std::string silenced_before = silenced();
   {
     std::vector<std::jthread> threads;
     for (size_t i = 0; i < specialists_.size(); ++i) {
       asked[i].vote.field = specialists_[i].field;
-      if (!silenced_.empty()) {
-        asked[i].vote.abstained = silenced_;
+      if (!silenced_before.empty()) {
+        asked[i].vote.abstained = silenced_before;
         continue;
       }
       threads.emplace_back(
-          [&, i] { asked[i] = ask(specialists_[i], one, options_, answer_, price_); });
+          [&, i] { asked[i] = ask(specialists_[i], one, options_, answer, price_); });
     }
   }
   std::vector<Vote> votes;
   for (Asked& each : asked) {
-    if (each.failure && lasting(*each.failure)) silenced_ = each.failure->error().message;
+    if (each.failure && lasting(*each.failure)) {
+      const std::lock_guard lock(mutex_);
+      silenced_ = each.failure->error().message;
+    }
     votes.push_back(std::move(each.vote));
   }
   return aggregate(std::move(votes), policy_);

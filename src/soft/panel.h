@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <map>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -60,22 +61,21 @@ std::string instruction_file(Field field);
 
 class Panel {
  public:
-  /// `answer` is called from several threads at once.
-  Panel(std::vector<Specialist> specialists, AskOptions options, Policy policy,
-        stages::Answer answer, Price price);
+  Panel(std::vector<Specialist> specialists, AskOptions options, Policy policy, Price price);
 
-  /// Everyone is asked at the same time. After a failure that will not pass (no money, no key, no
-  /// such model) nobody is asked any more.
-  Opinion look(const Case& one);
+  /// Everyone is asked at the same time, `answer` from several threads at once. After a failure
+  /// that will not pass (no money, no key, no such model) nobody is asked any more. Several modules
+  /// may be looked at at the same time.
+  Opinion look(const Case& one, const stages::Answer& answer);
   /// Why nobody is asked any more; "" while they are.
-  const std::string& silenced() const { return silenced_; }
+  std::string silenced() const;
 
  private:
   const std::vector<Specialist> specialists_;
   const AskOptions options_;
   const Policy policy_;
-  const stages::Answer answer_;
   const Price price_;
+  mutable std::mutex mutex_;
   std::string silenced_;
 };
 

@@ -229,22 +229,21 @@ TEST(Panel, IsSilencedByWhatWillNotPass) {
   std::vector<Specialist> specialists;
   for (const Field field : kFields)
     specialists.push_back({field, shipped_instructions(field), {"lab", "reader", 100000}});
-  Panel panel(specialists, {}, {true, 0.5},
-              [&reader](const llm::ModelId& id, const llm::Request& request) {
-                return reader(id, request);
-              },
-              {});
+  Panel panel(specialists, {}, {true, 0.5}, {});
+  const auto answer = [&reader](const llm::ModelId& id, const llm::Request& request) {
+    return reader(id, request);
+  };
   const Case faulty{"def f(x): pass", "//! kernelwright 1\n\nint i = n + 1; x[i];\n"};
-  const Opinion first = panel.look(faulty);
+  const Opinion first = panel.look(faulty, answer);
   EXPECT_TRUE(first.rejected) << "all three are sure enough";
   EXPECT_LT(first.score, 0.2);
   EXPECT_EQ(first.unpriced, 3);
-  const Opinion second = panel.look(faulty);
+  const Opinion second = panel.look(faulty, answer);
   EXPECT_FALSE(second.rejected);
   EXPECT_EQ(second.score, 0.5);
   EXPECT_NE(panel.silenced(), "");
   const int calls = reader.calls["reader"];
-  panel.look(faulty);
+  panel.look(faulty, answer);
   EXPECT_EQ(reader.calls["reader"], calls) << "nobody is asked any more";
 }
 

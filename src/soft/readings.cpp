@@ -1,0 +1,40 @@
+#include "soft/readings.h"
+
+#include <algorithm>
+#include <mutex>
+
+namespace kw::soft {
+namespace {
+
+Read read_one(Panel& panel, const stages::Answer& answer, std::string id, Case one) {
+  Read read{std::move(id), std::move(one), {}, {}};
+  std::mutex mutex;
+  read.opinion = panel.look(read.one, [&](const llm::ModelId& model, const llm::Request& request) {
+    llm::Outcome outcome = answer(model, request);
+    const std::lock_guard lock(mutex);
+    read.talks.emplace_back(request, outcome);
+    return outcome;
+  });
+  // Threads answer in any order; what is written down does not depend on it.
+  std::ranges::stable_sort(read.talks, {}, [](const auto& talk) { return talk.first.label; });
+  return read;
+}
+
+}  // namespace
+
+void Readings::begin(std::string id, Case one) {
+  if (reading_.size() >= most_) reading_[reading_.size() - most_].wait();
+  reading_.push_back(
+      std::async(std::launch::async, [this, id = std::move(id), one = std::move(one)]() mutable {
+        return read_one(panel_, answer_, std::move(id), std::move(one));
+      }));
+}
+
+std::vector<Read> Readings::finish() {
+  std::vector<Read> all;
+  for (std::future<Read>& one : reading_) all.push_back(one.get());
+  reading_.clear();
+  return all;
+}
+
+}  // namespace kw::soft
