@@ -26,13 +26,34 @@ bool is_ordinary(const std::string& family) {
   return std::find(kOrdinary.begin(), kOrdinary.end(), family) != kOrdinary.end();
 }
 
-/// The unit that products of this type run on.
-std::string product_precision(const task::Task& task, const graph::Graph& graph) {
-  tensor::DType type = tensor::DType::Fp32;
-  for (const graph::Node& node : graph.nodes) {
-    if (node.op == graph::Op::MatMul && !node.inputs.empty()) type = graph[node.inputs[0]].dtype;
+/// What a product may read of an operand: what lies below movement and casts that lose nothing.
+tensor::DType read_by_product(const graph::Graph& graph, graph::NodeId id) {
+  for (;;) {
+    const graph::Node& node = graph[id];
+    if (node.inputs.empty()) return node.dtype;
+    const tensor::DType below = graph[node.inputs[0]].dtype;
+    const bool widens = node.op == graph::Op::Cast && tensor::is_float(below) &&
+                        tensor::dtype_size(below) < tensor::dtype_size(node.dtype);
+    const bool moves =
+        graph::op_info(node.op).kind == graph::OpKind::Movement && node.inputs.size() == 1;
+    if (!widens && !moves) return node.dtype;
+    id = node.inputs[0];
   }
-  if (type == tensor::DType::Fp32) return task.precision.allow_tf32 ? "tf32" : "fp32";
+}
+
+/// The unit that products run on: that of the narrowest, since a floor must not be too high.
+std::string product_precision(const task::Task& task, const graph::Graph& graph) {
+  tensor::DType type = tensor::DType::Fp64;
+  for (const graph::Node& node : graph.nodes) {
+    if (node.op != graph::Op::MatMul) continue;
+    const tensor::DType left = read_by_product(graph, node.inputs[0]);
+    const tensor::DType right = read_by_product(graph, node.inputs[1]);
+    const tensor::DType wider = tensor::dtype_size(left) < tensor::dtype_size(right) ? right : left;
+    if (tensor::dtype_size(wider) < tensor::dtype_size(type)) type = wider;
+  }
+  const bool any = std::ranges::any_of(
+      graph.nodes, [](const graph::Node& node) { return node.op == graph::Op::MatMul; });
+  if (type == tensor::DType::Fp32 || !any) return task.precision.allow_tf32 ? "tf32" : "fp32";
   const std::string name = tensor::dtype_name(type);
   return name.rfind("fp8", 0) == 0 ? "fp8" : name;
 }
