@@ -156,7 +156,7 @@ std::string design_text(const Design& design) {
 Result<std::vector<Design>> designs(const task::Task& task, const Options& options) {
   const Traces traces = KW_TRY(trace(task, options));
   const Situation situation = situation_of(task, options);
-  const Partition fused = make_partition(*traces.programs[0], situation, Joining::Chains);
+  const Partition fused = make_partition(*traces.programs[0], situation, Fusing::Chains);
   std::vector<Design> all;
   const Design best = first_design(fused, situation);
   add_if_new(all, best);
@@ -167,9 +167,9 @@ Result<std::vector<Design>> designs(const task::Task& task, const Options& optio
       if (fused.regions.size() <= 6 || row->fuses) add_if_new(all, other);
     }
   }
-  const Partition pairs = make_partition(*traces.programs[0], situation, Joining::Pairs);
+  const Partition pairs = make_partition(*traces.programs[0], situation, Fusing::Pairs);
   add_if_new(all, first_design(pairs, situation));
-  const Partition single = make_partition(*traces.programs[0], situation, Joining::None);
+  const Partition single = make_partition(*traces.programs[0], situation, Fusing::None);
   add_if_new(all, first_design(single, situation));
   Design floor = first_design(single, situation);
   for (Choice& choice : floor.choices) choice.schedule = "generic";
@@ -185,12 +185,12 @@ Result<std::string> generate(const task::Task& task, const Design& design, const
   std::vector<Sequence> sequences;
   for (size_t i = 0; i < traces.programs.size(); ++i) {
     const Program& program = *traces.programs[i];
-    Partition partition = make_partition(program, situation, Joining::Chains);
+    Partition partition = make_partition(program, situation, Fusing::Chains);
     if (i == 0 && partition.regions.size() != design.choices.size()) {
-      partition = make_partition(program, situation, Joining::Pairs);
+      partition = make_partition(program, situation, Fusing::Pairs);
     }
     if (partition.regions.size() != design.choices.size() || (floor && i > 0)) {
-      Partition single = make_partition(program, situation, Joining::None);
+      Partition single = make_partition(program, situation, Fusing::None);
       if (i > 0 || single.regions.size() == design.choices.size()) partition = std::move(single);
     }
     if (i == 0 && partition.regions.size() != design.choices.size()) {

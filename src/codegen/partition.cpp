@@ -15,7 +15,7 @@ using graph::Op;
 
 namespace {
 
-constexpr size_t kMostJoined = 32;  // kernels beyond which joining is not tried
+constexpr size_t kMostJoined = 32;  // kernels beyond which fusing is not tried
 
 /// Roots of one kernel, ascending.
 using Roots = std::set<NodeId>;
@@ -28,7 +28,7 @@ class Cutter {
     mark_needed();
   }
 
-  std::vector<Roots> kernels(Joining joining) {
+  std::vector<Roots> kernels(Fusing fusing) {
     for (const NodeId id : needed_) {
       if (is_heavy(graph_[id].op)) start(id);
     }
@@ -38,11 +38,11 @@ class Cutter {
     std::sort(kernels_.begin(), kernels_.end(),
               [](const Roots& a, const Roots& b) { return *a.rbegin() < *b.rbegin(); });
     loads_.clear();
-    if (joining == Joining::Chains) {
+    if (fusing == Fusing::Chains) {
       while (join_chain()) {
       }
     }
-    if (joining != Joining::None && kernels_.size() <= kMostJoined) {
+    if (fusing != Fusing::None && kernels_.size() <= kMostJoined) {
       while (join_once()) {
       }
     }
@@ -472,11 +472,11 @@ bool has_word(const std::set<std::string>& dims) {
 
 }  // namespace
 
-Partition make_partition(const Program& program, const Situation& situation, Joining joining) {
+Partition make_partition(const Program& program, const Situation& situation, Fusing fusing) {
   Cutter cutter(program, situation);
   Partition out;
   std::set<std::string> taken = program.names.taken;
-  for (const Roots& roots : cutter.kernels(joining)) {
+  for (const Roots& roots : cutter.kernels(fusing)) {
     out.regions.push_back(cutter.region_of(roots));
     for (const Store& store : out.regions.back().stores) {
       if (cutter.is_output(store.node)) continue;

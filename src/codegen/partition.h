@@ -14,13 +14,13 @@ struct Partition {
 };
 
 /// How far regions are joined.
-enum class Joining : uint8_t {
+enum class Fusing : uint8_t {
   None,    // every op that looks at many elements is a kernel of its own
   Pairs,   // two at a time, as long as a schedule takes them as one
   Chains,  // the same, after products and the reductions between them where a schedule takes all
 };
 
 /// The graph is the program's: it must stay.
-Partition make_partition(const Program& program, const Situation& situation, Joining joining);
+Partition make_partition(const Program& program, const Situation& situation, Fusing fusing);
 
 }  // namespace kw::codegen

@@ -298,7 +298,9 @@ void Attention::write_block(Emitter& e, CudaWriter& w, const Situation& situatio
     w.line(fmt::format("const Index end = {};", keys));
     return;
   }
-  w.line(fmt::format("const Index reach = first_m + kM + ({});", e.text(causal_->reach)));
+  const bool own = causal_->reach.same_text(Dim(0));
+  w.line(fmt::format("const Index reach = first_m + kM{};",
+                     own ? "" : fmt::format(" + ({})", e.text(causal_->reach))));
   w.line(fmt::format("const Index end = reach < {0} ? reach : {0};", keys));
 }
 

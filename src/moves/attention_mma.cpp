@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 #include "moves/attention.h"
+#include "moves/attention_steps.h"
 #include "moves/schedules.h"
 #include "moves/words.h"
 
@@ -21,7 +22,6 @@ namespace {
 
 constexpr int64_t kDeepest = 256;     // elements of a query or value in registers
 constexpr int64_t kHalvesInPack = 8;  // 16 bytes
-constexpr const char* kOwnKey = "start + each / 2 * 8 + lane % 4 * 2 + each % 2";
 
 class FusedAttention {
  public:
@@ -39,16 +39,17 @@ class FusedAttention {
     const std::string body = write_body();
     Kernel kernel;
     const Head head = head_of(e_, region_.name,
-                              "typename Index, int kHead, int kTall, int kN, int kQueryVec, int "
-                              "kKeyVec, int kValueVec, int kOutVec",
+                              "typename Index, int kHead, int kTall, int kN, int kQVec, int "
+                              "kKVec, int kVVec, int kOVec",
                               threads());
     kernel.functions = e_.functions();
-    for (const char* function : {"copy_async", "await_copies", "load_matrices", "power_of_two"}) {
+    for (const char* function : {"Pack", "copy_async", "await_copies"}) {
       kernel.functions.insert(function);
     }
-    kernel.functions.insert(product());
-    kernel.functions.insert(pair());
-    kernel.source = fmt::format("// {}: a warp keeps some queries' results while keys pass by.\n",
+    for (const std::string& helper : attention_helpers(dtype_)) kernel.functions.insert(helper);
+    kernel.source = attention_steps(region_.name, dtype_, attention_.causal().has_value(),
+                                    attention_.nodes().empty_is_zero) +
+                    fmt::format("// {}: a warp keeps some queries' results while keys pass by.\n",
                                 region_.stores[0].to.name) +
                     head.text + " {\n" + body + "}\n";
     add_plan(kernel, head);
@@ -59,10 +60,6 @@ class FusedAttention {
  private:
   std::string name(const char* text) const { return text + region_.suffix; }
   std::string threads() const { return fmt::format("32 * {}", name("WARPS")); }
-  std::string product() const {
-    return dtype_ == DType::Fp16 ? "add_product_fp16" : "add_product_bf16";
-  }
-  std::string pair() const { return dtype_ == DType::Fp16 ? "pair_fp16" : "pair_bf16"; }
   struct Fetch {
     const AttentionOperand* operand;
     std::string text;
@@ -84,17 +81,17 @@ class FusedAttention {
          {&attention_.query(), &attention_.key(), &attention_.value()}) {
       fetches_.push_back({one, write_operand(*one)});
     }
-    scores_ = write_scores(attention_.nodes().scores);
-    if (attention_.causal()) unmasked_ = write_scores(attention_.causal()->below);
+    const auto& causal = attention_.causal();
+    scores_ = write_scores(causal ? causal->below : attention_.nodes().scores);
     write_outcome();
     block_text_ = e_.close();
   }
 
   std::string write_operand(const AttentionOperand& operand) {
-    const int scope = e_.open({operand.outer, operand.inner}, 1, 3);
+    const int scope = e_.open({operand.outer, operand.inner}, 1, operand.direct ? 2 : 3);
     if (operand.direct) {
       e_.touch({operand.buffer, operand.dtype, {}});
-      e_.at(scope).line(fmt::format("copy_async<{0}>(slot, {1} + {2});", vec(operand),
+      e_.at(scope).line(fmt::format("copy_async<{}>(slot, {} + {}, within);", vec(operand),
                                     operand.buffer, e_.text(operand.address)));
     } else {
       const Value value = e_.value(operand.node, operand.index);
@@ -104,7 +101,7 @@ class FusedAttention {
   }
 
   Scores write_scores(NodeId node) {
-    e_.open({"mi"}, 1, attention_.causal() ? 3 : 2);
+    e_.open({"mi"}, 1, 2);
     const int scope = e_.open({"ni"}, 2, 1);
     Scores scores;
     scores.value = attention_.score(e_, node, "dot", scope).expr.text;
@@ -144,7 +141,7 @@ class FusedAttention {
   }
 
   static const char* vec(const AttentionOperand& operand) {
-    return operand.name[0] == 'q' ? "kQueryVec" : operand.name[0] == 'k' ? "kKeyVec" : "kValueVec";
+    return operand.name[0] == 'q' ? "kQVec" : operand.name[0] == 'k' ? "kKVec" : "kVVec";
   }
   std::string limit(const char* variable) const {
     switch (variable[0]) {
@@ -162,10 +159,10 @@ class FusedAttention {
   std::string write_body() {
     CudaWriter w(1);
     w.raw(e_.at(0).text());
-    const std::string half = memory_type(dtype_);
+    const std::string half = memory_type(dtype_), &own = region_.name;
     w.line(fmt::format("constexpr int kThreads = {}, kM = {} * 16 * kTall;", threads(),
                        name("WARPS")));
-    // An odd number of 16-byte words: eight rows of a matrix lie in all banks.
+    w.line("// An odd number of 16-byte words: eight rows of a matrix lie in all banks.");
     w.line("constexpr int kPitch = kHead + 8;");
     w.line("extern __shared__ __align__(16) unsigned char tile_bytes[];");
     w.line(fmt::format("{0}* queries_tile = reinterpret_cast<{0}*>(tile_bytes);", half));
@@ -174,6 +171,7 @@ class FusedAttention {
     w.line("const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;");
     attention_.write_block(e_, w, situation_);
     w.line("const Index warp_m = first_m + warp * 16 * kTall;");
+    w.line(fmt::format("{}* rows = queries_tile + warp * 16 * kTall * kPitch;", half));
     w.raw(block_text_);
     for (const Fetch& fetch : fetches_) write_fetch(w, fetch);
     w.line("fetch_queries(first_m, 0);");
@@ -181,7 +179,11 @@ class FusedAttention {
     w.line("fetch_values(0, 0);");
     w.line("await_copies();");
     w.line("__syncthreads();");
-    write_queries(w);
+    w.line("// Kept in registers where there is room.");
+    w.line("constexpr int kSteps = kTall * kHead <= 128 ? kHead / 16 : 1;");
+    w.line("unsigned left[kTall][kSteps][4];");
+    w.line("#pragma unroll");
+    w.line(fmt::format("for (int k = 0; k < kSteps; ++k) {}_load<kHead>(left, rows, k);", own));
     w.line("float sums[kTall][4] = {}, totals[kTall][kHead / 8][4] = {}, tops[2 * kTall];");
     w.line("#pragma unroll");
     w.line("for (int i = 0; i < 2 * kTall; ++i) tops[i] = -__int_as_float(0x7f800000);");
@@ -193,12 +195,19 @@ class FusedAttention {
         w.line("fetch_keys(start + kN, turn ^ 1);");
         w.line("fetch_values(start + kN, turn ^ 1);");
       }
-      write_first_product(w);
-      write_row_loop(w);
-      write_second_product(w);
+      w.line("float dots[kTall][kN / 8][4] = {};");
+      w.line(
+          fmt::format("{}_scores<kHead>(dots, left, rows, keys_tile + turn * kN * kPitch);", own));
+      write_pointwise(w);
+      write_causal(w);
+      w.line(fmt::format("if (start + kN > {0}) {1}_hide(dots, static_cast<int>({0} - start));",
+                         limit("ni"), own));
+      w.line(fmt::format("{}_weigh(dots, tops, sums, totals);", own));
+      w.line(fmt::format("{}_mix(totals, sums, dots, values_tile + turn * kN * kPitch);", own));
       w.line("await_copies();");
       w.line("__syncthreads();");
     }
+    w.line(fmt::format("{}_leave(totals, sums, rows);", own));
     write_results(w);
     return w.text();
   }
@@ -213,196 +222,71 @@ class FusedAttention {
         fmt::format("for (int own = threadIdx.x; own < {} * {}; own += kThreads)", rows, across));
     const std::string outer = operand.across ? fmt::format("% {}", rows) : "/ " + across;
     const std::string inner = operand.across ? fmt::format("/ {}", rows) : "% " + across;
-    w.line(fmt::format("const int at_outer = own {};", outer));
-    w.line(fmt::format("const int at_inner = own {} * {};", inner, vec(operand)));
-    w.line(fmt::format("const Index {} = from + at_outer, {} = at_inner;", operand.outer,
-                       operand.inner));
-    w.line(fmt::format("{}* slot = {}_tile + (to * {} + at_outer) * kPitch + at_inner;",
-                       memory_type(dtype_), operand.name, rows));
-    {
-      const auto within =
-          w.block(fmt::format("if ({} < {} && {} < {})", operand.outer, limit(operand.outer),
-                              operand.inner, limit(operand.inner)));
+    w.line(fmt::format("const int at_outer = own {}, {} = own {} * {};", outer, operand.inner,
+                       inner, vec(operand)));
+    w.line(fmt::format("const Index {} = from + at_outer;", operand.outer));
+    w.line(fmt::format("const bool within = {} < {} && {} < {};", operand.outer,
+                       limit(operand.outer), operand.inner, limit(operand.inner)));
+    w.line(fmt::format("{}* slot = {}_tile + (to * {} + at_outer) * kPitch + {};",
+                       memory_type(dtype_), operand.name, rows, operand.inner));
+    if (operand.direct) {
       w.raw(fetch.text);
+      return;
     }
-    const auto outside = w.block("else");
-    w.line(fmt::format("*reinterpret_cast<Pack<{}, {}>*>(slot) = {{}};", memory_type(dtype_),
-                       vec(operand)));
+    w.line(fmt::format("*slot = {};", to_memory(dtype_, "0.0f")));
+    const auto inside = w.block("if (within)");
+    w.raw(fetch.text);
   }
 
-  void write_queries(CudaWriter& w) const {
-    w.line("// Kept in registers where there is room.");
-    w.line("constexpr bool kKept = kTall * kHead <= 128;");
-    w.line("unsigned left[kTall][kKept ? kHead / 16 : 1][4];");
-    w.line("const auto load_queries = [&](int k) {");
-    w.line("  #pragma unroll");
-    w.line(
-        "  for (int t = 0; t < kTall; ++t) load_matrices(left[t][kKept ? k : 0], queries_tile + "
-        "((warp * kTall + t) * 16 + lane % 16) * kPitch + k * 16 + lane / 16 * 8);");
-    w.line("};");
-    w.line("#pragma unroll");
-    w.line("for (int k = 0; kKept && k < kHead / 16; ++k) load_queries(k);");
-  }
-
-  void write_first_product(CudaWriter& w) const {
-    w.line("float dots[kTall][kN / 8][4] = {};");
-    w.line("#pragma unroll");
-    const auto steps = w.block("for (int k = 0; k < kHead / 16; ++k)");
-    w.line("if (!kKept) load_queries(k);");
-    w.line("#pragma unroll");
-    const auto keys = w.block("for (int n = 0; n < kN / 16; ++n)");
-    w.line("unsigned right[4];");
-    w.line(
-        "load_matrices(right, keys_tile + (turn * kN + n * 16 + lane / 16 * 8 + lane % 8) * kPitch "
-        "+ k * 16 + lane / 8 % 2 * 8);");
-    w.line("#pragma unroll");
-    const auto tall = w.block("for (int t = 0; t < kTall; ++t)");
-    for (const int i : {0, 1}) {
-      w.line(fmt::format("{}(dots[t][2 * n + {}], left[t][kKept ? k : 0], right[{}], right[{}]);",
-                         product(), i, 2 * i, 2 * i + 1));
-    }
-  }
-
-  void write_row_loop(CudaWriter& w) {
-    if (attention_.causal()) {
-      {
-        const auto all = w.block(
-            fmt::format("if (start + kN <= warp_m + 1 + ({}))", attention_.causal()->reach.text()));
-        write_pointwise(w, *unmasked_);
-      }
-      const auto some = w.block("else");
-      write_pointwise(w, scores_);
-    } else {
-      write_pointwise(w, scores_);
-    }
-    write_bound(w);
-    w.line("#pragma unroll");
-    const auto loop = w.block("for (int i = 0; i < 2 * kTall; ++i)");
-    w.line("float top = -__int_as_float(0x7f800000);");
-    w.line("#pragma unroll");
-    {
-      const auto elements = w.block("for (int each = 0; each < kN / 4; ++each)");
-      w.line("top = fmaxf(top, dots[i / 2][each / 2][i % 2 * 2 + each % 2]);");
-    }
-    w.line("top = fmaxf(top, __shfl_xor_sync(0xffffffffu, top, 1));");
-    w.line("top = fmaxf(top, __shfl_xor_sync(0xffffffffu, top, 2));");
-    w.line("top = fmaxf(tops[i], top);");
-    w.line("const float off = top == -__int_as_float(0x7f800000) ? 0.0f : top;");
-    w.line("const float fade = power_of_two((tops[i] - off) * 1.44269504f);");
-    w.line("tops[i] = top;");
-    w.line("#pragma unroll");
-    {
-      const auto elements = w.block("for (int each = 0; each < kN / 4; ++each)");
-      w.line("float& dot = dots[i / 2][each / 2][i % 2 * 2 + each % 2];");
-      w.line("dot = power_of_two((dot - off) * 1.44269504f);");
-    }
-    const auto grown = w.block("if (__any_sync(0xffffffffu, fade != 1.0f))");
-    w.line("sums[i / 2][i % 2 * 2] *= fade;");
-    w.line("#pragma unroll");
-    w.line(
-        "for (int each = 0; each < kHead / 4; ++each) totals[i / 2][each / 2][i % 2 * 2 + each % "
-        "2] *= fade;");
-  }
-
-  void write_pointwise(CudaWriter& w, const Scores& scores) const {
-    if (scores.value == "dot") return;
+  void write_pointwise(CudaWriter& w) const {
+    if (scores_.value == "dot") return;
     w.line("#pragma unroll");
     const auto loop = w.block("for (int i = 0; i < 2 * kTall; ++i)");
     w.line("const Index own_m = warp_m + i * 8 + lane / 4;");
     w.line(fmt::format("const Index mi = own_m < {0} ? own_m : {0} - 1;", limit("mi")));
-    w.raw(scores.of_row);
+    w.raw(scores_.of_row);
     w.line("#pragma unroll");
     const auto elements = w.block("for (int each = 0; each < kN / 4; ++each)");
-    w.line(fmt::format("const Index own_n = {};", kOwnKey));
+    w.line("const Index own_n = start + each / 2 * 8 + lane % 4 * 2 + each % 2;");
     w.line(fmt::format("const Index ni = own_n < {0} ? own_n : {0} - 1;", limit("ni")));
     w.line("float& dot = dots[i / 2][each / 2][i % 2 * 2 + each % 2];");
-    w.raw(scores.of_element);
-    w.line(fmt::format("dot = {};", scores.value));
+    w.raw(scores_.of_element);
+    w.line(fmt::format("dot = {};", scores_.value));
   }
 
-  /// Keys behind the last one weigh nothing.
-  void write_bound(CudaWriter& w) const {
-    const auto last = w.block(fmt::format("if (start + kN > {})", limit("ni")));
-    w.line("#pragma unroll");
-    const auto elements = w.block("for (int each = 0; each < kN / 4; ++each)");
-    const auto behind = w.block(fmt::format("if ({} >= {})", kOwnKey, limit("ni")));
-    w.line("#pragma unroll");
-    w.line(
-        "for (int i = 0; i < 2 * kTall; ++i) dots[i / 2][each / 2][i % 2 * 2 + each % 2] = "
-        "-__int_as_float(0x7f800000);");
+  /// Tiles that all of the warp's queries see are left alone.
+  void write_causal(CudaWriter& w) const {
+    if (!attention_.causal()) return;
+    const Dim& reach = attention_.causal()->reach;
+    w.line(fmt::format("const Index room = warp_m - start{};",
+                       reach.same_text(Dim(0)) ? "" : fmt::format(" + ({})", reach.text())));
+    w.line(fmt::format("if (room + 1 < kN) {}_hide_later(dots, room);", region_.name));
   }
 
-  void write_second_product(CudaWriter& w) const {
-    w.line("#pragma unroll");
-    const auto steps = w.block("for (int k = 0; k < kN / 16; ++k)");
-    w.line("unsigned share[kTall][4];");
-    w.line("#pragma unroll");
-    {
-      const auto tall = w.block("for (int t = 0; t < kTall; ++t)");
-      w.line("#pragma unroll");
-      w.line(fmt::format(
-          "for (int i = 0; i < 4; ++i) share[t][i] = {}(dots[t][2 * k + i / 2][i % 2 * 2], "
-          "dots[t][2 * k + i / 2][i % 2 * 2 + 1]);",
-          pair()));
-      const char* ones = dtype_ == DType::Fp16 ? "0x3c003c00u" : "0x3f803f80u";
-      w.line(fmt::format("{}(sums[t], share[t], {}, {});", product(), ones, ones));
-    }
-    w.line("#pragma unroll");
-    const auto columns = w.block("for (int n = 0; n < kHead / 16; ++n)");
-    w.line("unsigned right[4];");
-    w.line(
-        "load_turned(right, values_tile + (turn * kN + k * 16 + lane % 16) * kPitch + n * 16 + "
-        "lane / 16 * 8);");
-    w.line("#pragma unroll");
-    const auto tall = w.block("for (int t = 0; t < kTall; ++t)");
-    for (const int i : {0, 1}) {
-      w.line(fmt::format("{}(totals[t][2 * n + {}], share[t], right[{}], right[{}]);", product(), i,
-                         2 * i, 2 * i + 1));
-    }
-  }
-
-  // Rounded as the graph says, through the queries' tile, where a warp's rows are its own.
-  void write_results(CudaWriter& w) {
+  // Rounded as the graph says, from the rows of the warp's queries.
+  void write_results(CudaWriter& w) const {
     const std::string half = memory_type(dtype_);
-    w.line("#pragma unroll");
-    {
-      const auto loop = w.block("for (int i = 0; i < 2 * kTall; ++i)");
-      w.line("const float weight_sum = sums[i / 2][i % 2 * 2];");
-      w.line(attention_.nodes().empty_is_zero
-                 ? "const float per_sum = weight_sum == 0.0f ? 0.0f : 1.0f / weight_sum;"
-                 : "const float per_sum = 1.0f / weight_sum;");
-      w.line(
-          fmt::format("{}* slot = queries_tile + ((warp * 2 * kTall + i) * 8 + lane / 4) * kPitch "
-                      "+ lane % 4 * 2;",
-                      half));
-      w.line("#pragma unroll");
-      w.line(fmt::format(
-          "for (int n = 0; n < kHead / 8; ++n) *reinterpret_cast<unsigned*>(slot + n * 8) = "
-          "{}(totals[i / 2][n][i % 2 * 2] * per_sum, totals[i / 2][n][i % 2 * 2 + 1] * per_sum);",
-          pair()));
-    }
-    w.line("__syncwarp();");
     const auto loop =
-        w.block("for (int own = lane; own < 16 * kTall * (kHead / kOutVec); own += 32)");
-    w.line("const int at_outer = own / (kHead / kOutVec);");
-    w.line("const int at_inner = own % (kHead / kOutVec) * kOutVec;");
+        w.block("for (int own = lane; own < 16 * kTall * (kHead / kOVec); own += 32)");
+    w.line("const int at_outer = own / (kHead / kOVec);");
+    w.line("const int at_inner = own % (kHead / kOVec) * kOVec;");
     w.line("const Index mi = warp_m + at_outer;");
     w.line(fmt::format("if (mi >= {} || at_inner >= {}) continue;", limit("mi"), limit("fi")));
-    w.line(
-        fmt::format("auto outcomes = *reinterpret_cast<Pack<{}, kOutVec>*>(queries_tile + (warp * "
-                    "16 * kTall + at_outer) * kPitch + at_inner);",
-                    half));
+    w.line(fmt::format(
+        "auto outcomes = *reinterpret_cast<Pack<{}, kOVec>*>(rows + at_outer * kPitch + "
+        "at_inner);",
+        half));
     w.raw(result_row_);
     w.line("#pragma unroll");
     {
-      const auto elements = w.block("for (int each = 0; each < kOutVec; ++each)");
+      const auto elements = w.block("for (int each = 0; each < kOVec; ++each)");
       w.line("const Index fi = at_inner + each;");
       w.line(fmt::format("const float outcome = {};", from_memory(dtype_, "outcomes.at[each]")));
       w.raw(result_);
     }
     if (!out_aligned_) return;
     w.line("const Index fi = at_inner;");
-    w.line(fmt::format("*reinterpret_cast<Pack<{}, kOutVec>*>({} + {}) = outcomes;", half,
+    w.line(fmt::format("*reinterpret_cast<Pack<{}, kOVec>*>({} + {}) = outcomes;", half,
                        region_.stores[0].to.name, out_address_));
   }
 
@@ -482,7 +366,6 @@ class FusedAttention {
   Emitter e_;
   std::vector<Fetch> fetches_;
   Scores scores_;
-  std::optional<Scores> unmasked_;
   std::string result_, result_row_, block_text_, out_address_;
   std::optional<std::vector<std::string>> out_aligned_;  // results can be stored in packs
 };

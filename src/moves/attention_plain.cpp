@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "moves/attention.h"
+#include "moves/attention_steps.h"
 #include "moves/schedules.h"
 #include "moves/words.h"
 
@@ -35,6 +36,7 @@ class PlainAttention {
     kernel.functions.insert(e_.functions().begin(), e_.functions().end());
     kernel.functions.insert("exact_power_of_two");
     if (!kernel.source.empty()) kernel.source += "\n";
+    kernel.source += plain_attention_steps(kernel_name_);
     kernel.source += fmt::format("// {}: a block keeps some queries' results while keys pass by.\n",
                                  region_.stores[0].to.name) +
                      head.text + " {\n" + body + "}\n";
@@ -78,7 +80,7 @@ class PlainAttention {
       e_.touch({operand.buffer, operand.dtype, {}});
       e_.need("copy_async");
       e_.need("await_copies");
-      e_.at(scope).line(fmt::format("copy_async<1>(&{}, {} + {});", slot, operand.buffer,
+      e_.at(scope).line(fmt::format("copy_async<1>(&{}, {} + {}, within);", slot, operand.buffer,
                                     e_.text(operand.address)));
     } else {
       const Value value = e_.value(operand.node, operand.index);
@@ -109,7 +111,8 @@ class PlainAttention {
     {
       const auto loop = w.block("for (Index start = 0; start < end; start += kN)");
       write_first_product(w);
-      write_row_loop(w);
+      write_pointwise(w);
+      w.line(fmt::format("{}_weigh(dots, tops, sums, totals, shares);", kernel_name_));
       write_second_product(w);
     }
     write_results(w);
@@ -131,12 +134,19 @@ class PlainAttention {
                                          "+ own % 8;";
     w.line(fmt::format(fmt::runtime(place), size));
     w.line(fmt::format("const Index {} = {} + at, di = from + at_k;", operand.outer, first));
-    {
-      const auto within = w.block(
-          fmt::format("if ({} < {} && di < {})", operand.outer, limit, attention_.depth().text()));
+    w.line(fmt::format("const bool within = {} < {} && di < {};", operand.outer, limit,
+                       attention_.depth().text()));
+    write_within(w, text, fmt::format("{}[at_k][at]", tile));
+  }
+
+  static void write_within(CudaWriter& w, const std::string& text, const std::string& slot) {
+    if (text.find("copy_async") != std::string::npos) {
       w.raw(text);
+      return;
     }
-    w.line(fmt::format("else {}[at_k][at] = 0.0f;", tile));
+    w.line(slot + " = 0.0f;");
+    const auto inside = w.block("if (within)");
+    w.raw(text);
   }
 
   void write_first_product(CudaWriter& w) const {
@@ -148,53 +158,23 @@ class PlainAttention {
     write_fetch(w, attention_.key(), "start", "right", key_);
     if (copies_) w.line("await_copies();");
     w.line("__syncthreads();");
-    w.line("#pragma unroll 4");
-    const auto steps = w.block("for (int k = 0; k < kK; ++k)");
-    w.line("float a[8], b[8];");
-    w.line("#pragma unroll");
-    w.line("for (int i = 0; i < 8; ++i) a[i] = left[k][i / 4 * (kM / 2) + row * 4 + i % 4];");
-    w.line("#pragma unroll");
-    w.line("for (int i = 0; i < 8; ++i) b[i] = right[k][i / 4 * (kN / 2) + column * 4 + i % 4];");
-    w.line("#pragma unroll");
-    w.line("for (int i = 0; i < 64; ++i) dots[i / 8][i % 8] += a[i / 8] * b[i % 8];");
+    w.line(fmt::format("{}_multiply<kK>(left, right, dots);", kernel_name_));
   }
 
-  void write_row_loop(CudaWriter& w) const {
+  void write_pointwise(CudaWriter& w) const {
     const std::string rows = attention_.rows().text(), keys = attention_.keys().text();
     w.line("#pragma unroll");
     const auto loop = w.block("for (int i = 0; i < 8; ++i)");
     w.line("const Index own_m = first_m + i / 4 * (kM / 2) + row * 4 + i % 4;");
     w.line(fmt::format("const Index mi = own_m < {0} ? own_m : {0} - 1;", rows));
     w.raw(score_row_);
-    w.line("float top = -__int_as_float(0x7f800000);");
-    w.line("#pragma unroll");
-    {
-      const auto elements = w.block("for (int each = 0; each < 8; ++each)");
-      w.line("const Index own_n = start + each / 4 * (kN / 2) + column * 4 + each % 4;");
-      w.line(fmt::format("const Index ni = own_n < {0} ? own_n : {0} - 1;", keys));
-      w.raw(score_);
-      w.line(fmt::format("dots[i][each] = own_n < {} ? {} : -__int_as_float(0x7f800000);", keys,
-                         score_value_));
-      w.line("top = fmaxf(top, dots[i][each]);");
-    }
-    w.line("#pragma unroll");
-    w.line(
-        "for (int by = 1; by < 8; by *= 2) top = fmaxf(top, __shfl_xor_sync(0xffffffffu, top, "
-        "by));");
-    w.line("top = fmaxf(tops[i], top);");
-    w.line("const float off = top == -__int_as_float(0x7f800000) ? 0.0f : top;");
-    w.line("const float fade = exact_power_of_two((tops[i] - off) * 1.44269504f);");
-    w.line("tops[i] = top;");
-    w.line("sums[i] *= fade;");
-    w.line("#pragma unroll");
-    w.line("for (int c = 0; c < kColumns; ++c) totals[i][c] *= fade;");
     w.line("#pragma unroll");
     const auto elements = w.block("for (int each = 0; each < 8; ++each)");
-    w.line("dots[i][each] = exact_power_of_two((dots[i][each] - off) * 1.44269504f);");
-    w.line("sums[i] += dots[i][each];");
-    w.line(
-        "shares[each / 4 * (kN / 2) + column * 4 + each % 4][i / 4 * (kM / 2) + row * 4 + i % 4] = "
-        "dots[i][each];");
+    w.line("const Index own_n = start + each / 4 * (kN / 2) + column * 4 + each % 4;");
+    w.line(fmt::format("const Index ni = own_n < {0} ? own_n : {0} - 1;", keys));
+    w.raw(score_);
+    w.line(fmt::format("dots[i][each] = own_n < {} ? {} : -__int_as_float(0x7f800000);", keys,
+                       score_value_));
   }
 
   void write_second_product(CudaWriter& w) const {
@@ -206,28 +186,13 @@ class PlainAttention {
       w.line(attention_.value().across ? "const int at_k = own % kK, at = own / kK;"
                                        : "const int at = own % kF, at_k = own / kF;");
       w.line("const Index ni = start + from + at_k, fi = first_f + at;");
-      {
-        const auto within = w.block(fmt::format("if (ni < {} && fi < {})", attention_.keys().text(),
-                                                attention_.width().text()));
-        w.raw(value_);
-      }
-      w.line("else values[at_k][at] = 0.0f;");
+      w.line(fmt::format("const bool within = ni < {} && fi < {};", attention_.keys().text(),
+                         attention_.width().text()));
+      write_within(w, value_, "values[at_k][at]");
     }
     if (copies_) w.line("await_copies();");
     w.line("__syncthreads();");
-    w.line("#pragma unroll 4");
-    const auto steps = w.block("for (int k = 0; k < kK; ++k)");
-    w.line("float a[8], b[kColumns];");
-    w.line("#pragma unroll");
-    w.line(
-        "for (int i = 0; i < 8; ++i) a[i] = shares[from + k][i / 4 * (kM / 2) + row * 4 + i % 4];");
-    w.line("#pragma unroll");
-    w.line("for (int c = 0; c < kColumns; ++c) b[c] = values[k][c / 4 * 32 + column * 4 + c % 4];");
-    w.line("#pragma unroll");
-    w.line("for (int i = 0; i < 8; ++i) {");
-    w.line("  #pragma unroll");
-    w.line("  for (int c = 0; c < kColumns; ++c) totals[i][c] += a[i] * b[c];");
-    w.line("}");
+    w.line(fmt::format("{}_multiply<kK>(shares + from, values, totals);", kernel_name_));
   }
 
   void write_results(CudaWriter& w) const {

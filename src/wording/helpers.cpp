@@ -379,13 +379,15 @@ __device__ __forceinline__ float exact_power_of_two(float x) {
 )";
 
 constexpr const char* kCopyAsync =
-    R"(// Elements on their way to shared memory; there after await_copies(). Halves that come one by one
-// arrive at once.
+    R"(// Elements on their way to shared memory, or zeros; there after await_copies(). Halves that come
+// one by one arrive at once.
 template <int kCount, typename T>
-__device__ __forceinline__ void copy_async(T* to, const T* from) {
+__device__ __forceinline__ void copy_async(T* to, const T* from, bool within) {
   constexpr int kBytes = sizeof(T) * kCount;
   const unsigned at = static_cast<unsigned>(__cvta_generic_to_shared(to));
-  if constexpr (kBytes == 16) {
+  if (!within) {
+    *reinterpret_cast<Pack<T, kCount>*>(to) = {};
+  } else if constexpr (kBytes == 16) {
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" : : "r"(at), "l"(from) : "memory");
   } else if constexpr (kBytes == 4) {
     asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" : : "r"(at), "l"(from) : "memory");

@@ -30,7 +30,7 @@ constexpr std::string_view kWords[] = {
     "k0", "k1", "k2", "k3", "k4", "k5", "k6", "k7", "upper", "row2", "row3", "row4", "major2",
     "major3", "major4", "di", "fi", "queries_tile", "keys_tile", "values_tile", "tile_bytes",
     "slot", "own_m", "own_n", "tops", "top", "fade", "off", "stage", "shares", "dots", "dot",
-    "outcome", "weight_sum", "per_sum"};
+    "outcome", "per_sum", "to", "within", "room", "warp_m", "first_m", "reach"};
 
 bool is_identifier(const std::string& name) {
   if (name.empty() || (name[0] >= '0' && name[0] <= '9')) return false;

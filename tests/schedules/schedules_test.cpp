@@ -73,6 +73,8 @@ const std::vector<Case>& cases() {
       {"matmul_half", {"matmul_wmma", "matmul"}},
       {"linear", {"matmul_wmma", "matmul"}},
       {"bmm", {"matmul_wmma"}},
+      {"attention", {"attention"}},
+      {"attention_causal", {"attention_mma", "attention"}},
       {"conv2d", {"matmul"}},
       {"conv2d_half", {"matmul_wmma", "matmul"}},
       {"conv2d_depthwise", {"taps", "matmul"}},

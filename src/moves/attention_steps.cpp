@@ -1,0 +1,239 @@
+#include "moves/attention_steps.h"
+
+#include "base/text.h"
+
+namespace kw::moves {
+
+namespace {
+
+// Arrays over the warp's queries have kTall parts of 16 rows; keys and columns come in eights. A
+// lane holds two neighbours of rows lane / 4 and lane / 4 + 8 of every 16 x 8 matrix.
+constexpr const char* kSteps = R"(// The warp's queries along step k, as left operands.
+template <int kHead, int kTall, int kSteps>
+__device__ __forceinline__ void @_load(
+    unsigned (&left)[kTall][kSteps][4], const HALF* queries, int k) {
+  const int lane = threadIdx.x % 32;
+#pragma unroll
+  for (int t = 0; t < kTall; ++t) {
+    const HALF* row = queries + (t * 16 + lane % 16) * (kHead + 8);
+    load_matrices(left[t][k % kSteps], row + k * 16 + lane / 16 * 8);
+  }
+}
+
+// Their products with a tile of keys. Queries that had no room in registers are loaded again.
+template <int kHead, int kTall, int kSteps, int kEights>
+__device__ __forceinline__ void @_scores(
+    float (&dots)[kTall][kEights][4], unsigned (&left)[kTall][kSteps][4],
+    const HALF* queries, const HALF* keys) {
+  const int lane = threadIdx.x % 32;
+#pragma unroll
+  for (int k = 0; k < kHead / 16; ++k) {
+    if (kSteps < kHead / 16) @_load<kHead>(left, queries, k);
+#pragma unroll
+    for (int n = 0; n < kEights; n += 2) {
+      unsigned right[4];
+      const HALF* row = keys + (n * 8 + lane / 16 * 8 + lane % 8) * (kHead + 8);
+      load_matrices(right, row + k * 16 + lane / 8 % 2 * 8);
+#pragma unroll
+      for (int t = 0; t < kTall; ++t) {
+        PRODUCT(dots[t][n], left[t][k % kSteps], right[0], right[1]);
+        PRODUCT(dots[t][n + 1], left[t][k % kSteps], right[2], right[3]);
+      }
+    }
+  }
+}
+
+// Keys behind the first `count` of a tile weigh nothing.
+template <int kTall, int kEights>
+__device__ __forceinline__ void @_hide(
+    float (&dots)[kTall][kEights][4], int count) {
+#pragma unroll
+  for (int i = 0; i < kTall * kEights * 4; ++i) {
+    const int n = i / 4 % kEights, key = n * 8 + threadIdx.x % 4 * 2 + i % 2;
+    if (key >= count) dots[i / 4 / kEights][n][i % 4] = -__int_as_float(0x7f800000);
+  }
+}
+
+LATER// Scores become exponentials against the largest so far; where that has grown, what was summed
+// before is worth less.
+template <int kTall, int kEights, int kColumns>
+__device__ __forceinline__ void @_weigh(
+    float (&dots)[kTall][kEights][4], float (&tops)[2 * kTall], float (&sums)[kTall][4],
+    float (&totals)[kTall][kColumns][4]) {
+#pragma unroll
+  for (int i = 0; i < 2 * kTall; ++i) {
+    float top = tops[i];
+#pragma unroll
+    for (int j = 0; j < 2 * kEights; ++j) top = fmaxf(top, dots[i / 2][j / 2][i % 2 * 2 + j % 2]);
+    top = fmaxf(top, __shfl_xor_sync(0xffffffffu, top, 1));
+    top = fmaxf(top, __shfl_xor_sync(0xffffffffu, top, 2));
+    const float off = top == -__int_as_float(0x7f800000) ? 0.0f : top;
+    const float fade = power_of_two((tops[i] - off) * 1.44269504f);
+    tops[i] = top;
+#pragma unroll
+    for (int j = 0; j < 2 * kEights; ++j) {
+      float& dot = dots[i / 2][j / 2][i % 2 * 2 + j % 2];
+      dot = power_of_two((dot - off) * 1.44269504f);
+    }
+    if (__any_sync(0xffffffffu, fade != 1.0f)) {
+      sums[i / 2][i % 2 * 2] *= fade;
+#pragma unroll
+      for (int j = 0; j < 2 * kColumns; ++j) totals[i / 2][j / 2][i % 2 * 2 + j % 2] *= fade;
+    }
+  }
+}
+
+// Adds a tile of values as they weigh, and the weights themselves: those that were multiplied.
+template <int kTall, int kEights, int kColumns>
+__device__ __forceinline__ void @_mix(
+    float (&totals)[kTall][kColumns][4], float (&sums)[kTall][4],
+    const float (&dots)[kTall][kEights][4], const HALF* values) {
+  const int lane = threadIdx.x % 32;
+#pragma unroll
+  for (int k = 0; k < kEights; k += 2) {
+    unsigned share[kTall][4];
+#pragma unroll
+    for (int t = 0; t < kTall; ++t) {
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        const float(&two)[4] = dots[t][k + i / 2];
+        share[t][i] = PAIR(two[i % 2 * 2], two[i % 2 * 2 + 1]);
+      }
+      PRODUCT(sums[t], share[t], ONES, ONES);
+    }
+#pragma unroll
+    for (int n = 0; n < kColumns; n += 2) {
+      unsigned right[4];
+      const HALF* row = values + (k * 8 + lane % 16) * (kColumns * 8 + 8);
+      load_turned(right, row + n * 8 + lane / 16 * 8);
+#pragma unroll
+      for (int t = 0; t < kTall; ++t) {
+        PRODUCT(totals[t][n], share[t], right[0], right[1]);
+        PRODUCT(totals[t][n + 1], share[t], right[2], right[3]);
+      }
+    }
+  }
+}
+
+// Results, divided by their weights, to the rows of the warp's queries.
+template <int kTall, int kColumns>
+__device__ __forceinline__ void @_leave(
+    const float (&totals)[kTall][kColumns][4], const float (&sums)[kTall][4], HALF* rows) {
+  const int lane = threadIdx.x % 32;
+#pragma unroll
+  for (int i = 0; i < 2 * kTall; ++i) {
+    const float sum = sums[i / 2][i % 2 * 2];
+    const float scale = INVERSE;
+    HALF* row = rows + (i * 8 + lane / 4) * (kColumns * 8 + 8) + lane % 4 * 2;
+#pragma unroll
+    for (int n = 0; n < kColumns; ++n) {
+      const float(&two)[4] = totals[i / 2][n];
+      const unsigned both = PAIR(two[i % 2 * 2] * scale, two[i % 2 * 2 + 1] * scale);
+      *reinterpret_cast<unsigned*>(row + n * 8) = both;
+    }
+  }
+  __syncwarp();
+}
+
+)";
+
+// A thread's rows are four and four, half a tile apart; so are keys and columns, 32 apart.
+constexpr const char* kPlainSteps =
+    R"(// The thread's sums take what one piece of each operand gives.
+template <int kK, int kM, int kN, int kColumns>
+__device__ __forceinline__ void @_multiply(
+    const float (*left)[kM], const float (*right)[kN], float (&sums)[8][kColumns]) {
+  const int row = threadIdx.x / 8, column = threadIdx.x % 8;
+#pragma unroll 4
+  for (int k = 0; k < kK; ++k) {
+    float a[8], b[kColumns];
+#pragma unroll
+    for (int i = 0; i < 8; ++i) a[i] = left[k][i / 4 * ((kM - 4) / 2) + row * 4 + i % 4];
+#pragma unroll
+    for (int c = 0; c < kColumns; ++c) b[c] = right[k][c / 4 * 32 + column * 4 + c % 4];
+#pragma unroll
+    for (int i = 0; i < 8 * kColumns; ++i) {
+      sums[i / kColumns][i % kColumns] += a[i / kColumns] * b[i % kColumns];
+    }
+  }
+}
+
+// Scores become exponentials against the largest so far, for all to see; where that has grown, what
+// was summed before is worth less.
+template <int kM, int kColumns>
+__device__ __forceinline__ void @_weigh(
+    float (&dots)[8][8], float (&tops)[8], float (&sums)[8], float (&totals)[8][kColumns],
+    float (*shares)[kM]) {
+  const int row = threadIdx.x / 8, column = threadIdx.x % 8;
+#pragma unroll
+  for (int i = 0; i < 8; ++i) {
+    float top = tops[i];
+#pragma unroll
+    for (int j = 0; j < 8; ++j) top = fmaxf(top, dots[i][j]);
+#pragma unroll
+    for (int by = 1; by < 8; by *= 2) top = fmaxf(top, __shfl_xor_sync(0xffffffffu, top, by));
+    const float off = top == -__int_as_float(0x7f800000) ? 0.0f : top;
+    const float fade = exact_power_of_two((tops[i] - off) * 1.44269504f);
+    tops[i] = top;
+    sums[i] *= fade;
+#pragma unroll
+    for (int c = 0; c < kColumns; ++c) totals[i][c] *= fade;
+#pragma unroll
+    for (int j = 0; j < 8; ++j) {
+      const float share = exact_power_of_two((dots[i][j] - off) * 1.44269504f);
+      sums[i] += share;
+      shares[j / 4 * 32 + column * 4 + j % 4][i / 4 * ((kM - 4) / 2) + row * 4 + i % 4] = share;
+    }
+  }
+}
+
+)";
+
+constexpr const char* kHideLater =
+    R"(// The first query sees the keys up to `room`, every further one a key more.
+template <typename Index, int kTall, int kEights>
+__device__ __forceinline__ void @_hide_later(
+    float (&dots)[kTall][kEights][4], Index room) {
+#pragma unroll
+  for (int i = 0; i < kTall * kEights * 4; ++i) {
+    const int t = i / 4 / kEights, n = i / 4 % kEights;
+    const int key = n * 8 + threadIdx.x % 4 * 2 + i % 2;
+    const int row = t * 16 + i % 4 / 2 * 8 + threadIdx.x % 32 / 4;
+    if (key > room + row) dots[t][n][i % 4] = -__int_as_float(0x7f800000);
+  }
+}
+
+)";
+
+std::string product_of_halves(tensor::DType half) {
+  return half == tensor::DType::Fp16 ? "add_product_fp16" : "add_product_bf16";
+}
+
+std::string pair_of_halves(tensor::DType half) {
+  return half == tensor::DType::Fp16 ? "pair_fp16" : "pair_bf16";
+}
+
+}  // namespace
+
+std::string attention_steps(const std::string& name, tensor::DType half, bool causal,
+                            bool empty_is_zero) {
+  std::string text = kSteps;
+  text = replace_all(text, "LATER", causal ? kHideLater : "");
+  text = replace_all(text, "PRODUCT", product_of_halves(half));
+  text = replace_all(text, "PAIR", pair_of_halves(half));
+  text = replace_all(text, "HALF", memory_type(half));
+  text = replace_all(text, "ONES", half == tensor::DType::Fp16 ? "0x3c003c00u" : "0x3f803f80u");
+  text = replace_all(text, "INVERSE",
+                     empty_is_zero ? "sum == 0.0f ? 0.0f : 1.0f / sum" : "1.0f / sum");
+  return replace_all(text, "@", name);
+}
+
+std::string plain_attention_steps(const std::string& name) {
+  return replace_all(kPlainSteps, "@", name);
+}
+
+std::vector<std::string> attention_helpers(tensor::DType half) {
+  return {"load_matrices", "power_of_two", product_of_halves(half), pair_of_halves(half)};
+}
+
+}  // namespace kw::moves

@@ -1,0 +1,195 @@
+//! kernelwright 1
+//! task    by_hand_fp32
+//! input   q: fp32[d0, L, D]
+//! input   k: fp32[d0, D, S]
+//! input   v: fp32[d0, S, F]
+//! input   seen: bool[d0, 1, S]
+//! output  out0: fp32[d0, L, F]
+//! let     COLUMNS = pick(F > 64, 64, 128)
+//! tune    ROWS_PLAIN in 64, 128
+//! method  memory.kernel_fusion
+//! method  memory.tiling_smem
+//! method  compute.ilp_unroll_register_tile
+//! method  latency.online_recomputation
+//! when    F * L * d0 <= 2000000000 && L * S * d0 <= 2000000000 && D * L * d0 <= 2000000000 && D * S * d0 <= 2000000000 && S * d0 <= 2000000000 && L * d0 <= 2000000000 && F * S * d0 <= 2000000000
+//! launch  by_hand_fp32<int, COLUMNS> grid(d0 * ceil_div(L, ROWS_PLAIN), ceil_div(F, COLUMNS)) block(ROWS_PLAIN) args(q, k, v, seen, out0, D, F, L, S, d0)
+//! when    true
+//! launch  by_hand_fp32<long long, COLUMNS> grid(d0 * ceil_div(L, ROWS_PLAIN), ceil_div(F, COLUMNS)) block(ROWS_PLAIN) args(q, k, v, seen, out0, D, F, L, S, d0)
+
+// Generated for task by_hand_fp32: by_hand_fp32=attention.
+
+// Neighbouring elements that are loaded and stored as one word.
+template <typename T, int kCount>
+struct alignas(sizeof(T) * kCount < 16 ? sizeof(T) * kCount : 16) Pack {
+  T at[kCount];
+};
+
+// 2 to the power of x, subnormal results too.
+__device__ __forceinline__ float exact_power_of_two(float x) {
+  float y;
+  asm("ex2.approx.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+}
+
+// Elements on their way to shared memory, or zeros; there after await_copies(). Halves that come
+// one by one arrive at once.
+template <int kCount, typename T>
+__device__ __forceinline__ void copy_async(T* to, const T* from, bool within) {
+  constexpr int kBytes = sizeof(T) * kCount;
+  const unsigned at = static_cast<unsigned>(__cvta_generic_to_shared(to));
+  if (!within) {
+    *reinterpret_cast<Pack<T, kCount>*>(to) = {};
+  } else if constexpr (kBytes == 16) {
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" : : "r"(at), "l"(from) : "memory");
+  } else if constexpr (kBytes == 4) {
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" : : "r"(at), "l"(from) : "memory");
+  } else {
+#pragma unroll
+    for (int i = 0; i < kCount; ++i) to[i] = from[i];
+  }
+}
+
+__device__ __forceinline__ void await_copies() {
+  asm volatile("cp.async.wait_all;" : : : "memory");
+}
+
+// The thread's sums take what one piece of each operand gives.
+template <int kK, int kM, int kN, int kColumns>
+__device__ __forceinline__ void by_hand_fp32_multiply(
+    const float (*left)[kM], const float (*right)[kN], float (&sums)[8][kColumns]) {
+  const int row = threadIdx.x / 8, column = threadIdx.x % 8;
+#pragma unroll 4
+  for (int k = 0; k < kK; ++k) {
+    float a[8], b[kColumns];
+#pragma unroll
+    for (int i = 0; i < 8; ++i) a[i] = left[k][i / 4 * ((kM - 4) / 2) + row * 4 + i % 4];
+#pragma unroll
+    for (int c = 0; c < kColumns; ++c) b[c] = right[k][c / 4 * 32 + column * 4 + c % 4];
+#pragma unroll
+    for (int i = 0; i < 8 * kColumns; ++i) {
+      sums[i / kColumns][i % kColumns] += a[i / kColumns] * b[i % kColumns];
+    }
+  }
+}
+
+// Scores become exponentials against the largest so far, for all to see; where that has grown, what
+// was summed before is worth less.
+template <int kM, int kColumns>
+__device__ __forceinline__ void by_hand_fp32_weigh(
+    float (&dots)[8][8], float (&tops)[8], float (&sums)[8], float (&totals)[8][kColumns],
+    float (*shares)[kM]) {
+  const int row = threadIdx.x / 8, column = threadIdx.x % 8;
+#pragma unroll
+  for (int i = 0; i < 8; ++i) {
+    float top = tops[i];
+#pragma unroll
+    for (int j = 0; j < 8; ++j) top = fmaxf(top, dots[i][j]);
+#pragma unroll
+    for (int by = 1; by < 8; by *= 2) top = fmaxf(top, __shfl_xor_sync(0xffffffffu, top, by));
+    const float off = top == -__int_as_float(0x7f800000) ? 0.0f : top;
+    const float fade = exact_power_of_two((tops[i] - off) * 1.44269504f);
+    tops[i] = top;
+    sums[i] *= fade;
+#pragma unroll
+    for (int c = 0; c < kColumns; ++c) totals[i][c] *= fade;
+#pragma unroll
+    for (int j = 0; j < 8; ++j) {
+      const float share = exact_power_of_two((dots[i][j] - off) * 1.44269504f);
+      sums[i] += share;
+      shares[j / 4 * 32 + column * 4 + j % 4][i / 4 * ((kM - 4) / 2) + row * 4 + i % 4] = share;
+    }
+  }
+}
+
+// out0: a block keeps some queries' results while keys pass by.
+// One long kernel: its steps share what is kept in registers and shared memory.
+template <typename Index, int kF>
+__global__ void __launch_bounds__(ROWS_PLAIN) by_hand_fp32(const float* __restrict__ q,
+                                                           const float* __restrict__ k,
+                                                           const float* __restrict__ v,
+                                                           const unsigned char* __restrict__ seen,
+                                                           float* __restrict__ out0, Index D,
+                                                           Index F, Index L, Index S, Index d0) {
+  constexpr int kM = ROWS_PLAIN, kN = 64, kK = 16, kThreads = kM, kColumns = kF / 8;
+  constexpr int kFirst = kK * (kM + 4) + kK * (kN + 4), kSecond = kK * (kF + 4);
+  __shared__ __align__(16) float stage[kFirst > kSecond ? kFirst : kSecond], shares[kN][kM + 4];
+  float (*left)[kM + 4] = reinterpret_cast<float (*)[kM + 4]>(stage);
+  float (*right)[kN + 4] = reinterpret_cast<float (*)[kN + 4]>(stage + kK * (kM + 4));
+  float (*values)[kF + 4] = reinterpret_cast<float (*)[kF + 4]>(stage);
+  const Index tiles_m = (L + kM - 1) / kM;
+  const Index batch = blockIdx.x / tiles_m;
+  const Index first_m = blockIdx.x % tiles_m * kM;
+  const Index end = S;
+  const Index first_f = static_cast<Index>(blockIdx.y) * kF;
+  const int row = threadIdx.x / 8, column = threadIdx.x % 8;
+  float totals[8][kColumns] = {}, sums[8] = {}, tops[8];
+  #pragma unroll
+  for (int i = 0; i < 8; ++i) tops[i] = -__int_as_float(0x7f800000);
+  for (Index start = 0; start < end; start += kN) {
+    float dots[8][8] = {};
+    for (Index from = 0; from < D; from += kK) {
+      __syncthreads();
+      #pragma unroll 2
+      for (int own = threadIdx.x; own < kM * kK; own += kThreads) {
+        const int at = own / 8 % kM, at_k = own / (8 * kM) * 8 + own % 8;
+        const Index mi = first_m + at, di = from + at_k;
+        const bool within = mi < L && di < D;
+          copy_async<1>(&left[at_k][at], q + D * L * batch + D * mi + di, within);
+      }
+      #pragma unroll 2
+      for (int own = threadIdx.x; own < kN * kK; own += kThreads) {
+        const int at = own % kN, at_k = own / kN;
+        const Index ni = start + at, di = from + at_k;
+        const bool within = ni < S && di < D;
+          copy_async<1>(&right[at_k][at], k + D * S * batch + S * di + ni, within);
+      }
+      await_copies();
+      __syncthreads();
+      by_hand_fp32_multiply<kK>(left, right, dots);
+    }
+    #pragma unroll
+    for (int i = 0; i < 8; ++i) {
+      const Index own_m = first_m + i / 4 * (kM / 2) + row * 4 + i % 4;
+      const Index mi = own_m < L ? own_m : L - 1;
+      #pragma unroll
+      for (int each = 0; each < 8; ++each) {
+        const Index own_n = start + each / 4 * (kN / 2) + column * 4 + each % 4;
+        const Index ni = own_n < S ? own_n : S - 1;
+        const float choice = (!(seen[S * batch + ni] != 0)) ? -__int_as_float(0x7f800000) :
+            (dots[i][each] * 0.1f);
+        dots[i][each] = own_n < S ? choice : -__int_as_float(0x7f800000);
+      }
+    }
+    by_hand_fp32_weigh(dots, tops, sums, totals, shares);
+    for (int from = 0; from < kN; from += kK) {
+      __syncthreads();
+      #pragma unroll 2
+      for (int own = threadIdx.x; own < kK * kF; own += kThreads) {
+        const int at = own % kF, at_k = own / kF;
+        const Index ni = start + from + at_k, fi = first_f + at;
+        const bool within = ni < S && fi < F;
+          copy_async<1>(&values[at_k][at], v + F * S * batch + F * ni + fi, within);
+      }
+      await_copies();
+      __syncthreads();
+      by_hand_fp32_multiply<kK>(shares + from, values, totals);
+    }
+  }
+  #pragma unroll
+  for (int i = 0; i < 8; ++i) {
+    #pragma unroll
+    for (int by = 1; by < 8; by *= 2) sums[i] += __shfl_xor_sync(0xffffffffu, sums[i], by);
+    const Index mi = first_m + i / 4 * (kM / 2) + row * 4 + i % 4;
+    if (mi < L) {
+      const float per_sum = 1.0f / sums[i];
+      #pragma unroll
+      for (int each = 0; each < kColumns; ++each) {
+        const Index fi = first_f + each / 4 * 32 + column * 4 + each % 4;
+        const float outcome = totals[i][each] * per_sum;
+        if (fi < F) {
+          out0[F * L * batch + F * mi + fi] = outcome;
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,512 @@
+//! kernelwright 1
+//! task    causal_bf16
+//! input   q: bf16[1, d0, L, d1]
+//! input   k: bf16[1, d0, S, d1]
+//! input   v: bf16[1, d0, S, d1]
+//! output  out0: bf16[1, d0, L, d1]
+//! let     HEAD = 16 * ceil_div(max(1, d1, d1), 16)
+//! let     TALL_USED = pick(HEAD > 128, TALL, 1)
+//! let     KEYS_USED = pick(HEAD > 128, KEYS, min(KEYS, 32))
+//! let     ROWS = 16 * WARPS * TALL_USED
+//! let     TILE_BYTES = 2 * (ROWS + 4 * KEYS_USED) * (HEAD + 8)
+//! let     COLUMNS = pick(d1 > 64, 64, 128)
+//! tune    TALL in 1, 2
+//! tune    WARPS in 4, 8
+//! tune    KEYS in 64, 32, 128 where TALL * KEYS <= 128
+//! tune    ROWS_PLAIN in 64
+//! method  memory.kernel_fusion
+//! method  compute.tensor_core
+//! method  memory.tiling_smem
+//! method  memory.ldmatrix_stmatrix
+//! method  memory.bank_conflict
+//! method  compute.overlap_compute_memory
+//! method  latency.online_recomputation
+//! method  memory.vectorized_access
+//! method  memory.async_copy
+//! when    (L * d1) % 8 == 0 && d1 % 8 == 0 && (S * d1) % 8 == 0 && L * d0 * d1 <= 2000000000 && S * d0 * d1 <= 2000000000 && L * S * d0 <= 2000000000 && L <= 2000000000 && S <= 2000000000 && L * S <= 2000000000 && L * d0 <= 2000000000 && HEAD <= 256 && TILE_BYTES <= SMEM_MAX
+//! launch  causal_bf16<int, HEAD, TALL_USED, KEYS_USED, 8, 8, 8, 8> grid(d0 * ceil_div(L, ROWS)) block(32 * WARPS) shared(TILE_BYTES) args(q, k, v, out0, L, S, d0, d1)
+//! when    L * d0 * d1 <= 2000000000 && S * d0 * d1 <= 2000000000 && L * S * d0 <= 2000000000 && L <= 2000000000 && S <= 2000000000 && L * S <= 2000000000 && L * d0 <= 2000000000 && HEAD <= 256 && TILE_BYTES <= SMEM_MAX
+//! launch  causal_bf16<int, HEAD, TALL_USED, KEYS_USED, 1, 1, 1, 1> grid(d0 * ceil_div(L, ROWS)) block(32 * WARPS) shared(TILE_BYTES) args(q, k, v, out0, L, S, d0, d1)
+//! when    HEAD <= 256 && TILE_BYTES <= SMEM_MAX
+//! launch  causal_bf16<long long, HEAD, TALL_USED, KEYS_USED, 1, 1, 1, 1> grid(d0 * ceil_div(L, ROWS)) block(32 * WARPS) shared(TILE_BYTES) args(q, k, v, out0, L, S, d0, d1)
+//! when    L * d0 * d1 <= 2000000000 && S * d0 * d1 <= 2000000000 && L * S * d0 <= 2000000000 && L <= 2000000000 && S <= 2000000000 && L * S <= 2000000000 && L * d0 <= 2000000000
+//! launch  causal_bf16_plain<int, COLUMNS> grid(d0 * ceil_div(L, ROWS_PLAIN), ceil_div(d1, COLUMNS)) block(ROWS_PLAIN) args(q, k, v, out0, L, S, d0, d1)
+//! when    true
+//! launch  causal_bf16_plain<long long, COLUMNS> grid(d0 * ceil_div(L, ROWS_PLAIN), ceil_div(d1, COLUMNS)) block(ROWS_PLAIN) args(q, k, v, out0, L, S, d0, d1)
+
+// Generated for task causal_bf16: causal_bf16=attention_mma.
+#include <cuda_bf16.h>
+
+// Neighbouring elements that are loaded and stored as one word.
+template <typename T, int kCount>
+struct alignas(sizeof(T) * kCount < 16 ? sizeof(T) * kCount : 16) Pack {
+  T at[kCount];
+};
+
+// 2 to the power of x; below 2^-126 it is zero.
+__device__ __forceinline__ float power_of_two(float x) {
+  float y;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+}
+
+// 2 to the power of x, subnormal results too.
+__device__ __forceinline__ float exact_power_of_two(float x) {
+  float y;
+  asm("ex2.approx.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+}
+
+// Elements on their way to shared memory, or zeros; there after await_copies(). Halves that come
+// one by one arrive at once.
+template <int kCount, typename T>
+__device__ __forceinline__ void copy_async(T* to, const T* from, bool within) {
+  constexpr int kBytes = sizeof(T) * kCount;
+  const unsigned at = static_cast<unsigned>(__cvta_generic_to_shared(to));
+  if (!within) {
+    *reinterpret_cast<Pack<T, kCount>*>(to) = {};
+  } else if constexpr (kBytes == 16) {
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" : : "r"(at), "l"(from) : "memory");
+  } else if constexpr (kBytes == 4) {
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" : : "r"(at), "l"(from) : "memory");
+  } else {
+#pragma unroll
+    for (int i = 0; i < kCount; ++i) to[i] = from[i];
+  }
+}
+
+__device__ __forceinline__ void await_copies() {
+  asm volatile("cp.async.wait_all;" : : : "memory");
+}
+
+// Four 8 x 8 matrices of halves from shared memory: lane 8 i + r names row r of matrix i.
+__device__ __forceinline__ void load_matrices(unsigned (&to)[4], const void* row) {
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+               : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
+               : "r"(static_cast<unsigned>(__cvta_generic_to_shared(row)))
+               : "memory");
+}
+__device__ __forceinline__ void load_turned(unsigned (&to)[4], const void* row) {
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
+               : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
+               : "r"(static_cast<unsigned>(__cvta_generic_to_shared(row)))
+               : "memory");
+}
+
+// 16 x 16 times 16 x 8 on tensor cores, added to 16 x 8 sums that the warp holds.
+__device__ __forceinline__ void add_product_bf16(float (&sums)[4], const unsigned (&a)[4],
+                                                 unsigned b0, unsigned b1) {
+  asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
+      "{%8, %9}, {%0, %1, %2, %3};"
+      : "+f"(sums[0]), "+f"(sums[1]), "+f"(sums[2]), "+f"(sums[3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+}
+
+__device__ __forceinline__ unsigned pair_bf16(float low, float high) {
+  unsigned both;
+  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(both) : "f"(high), "f"(low));
+  return both;
+}
+
+// The warp's queries along step k, as left operands.
+template <int kHead, int kTall, int kSteps>
+__device__ __forceinline__ void causal_bf16_load(
+    unsigned (&left)[kTall][kSteps][4], const __nv_bfloat16* queries, int k) {
+  const int lane = threadIdx.x % 32;
+#pragma unroll
+  for (int t = 0; t < kTall; ++t) {
+    const __nv_bfloat16* row = queries + (t * 16 + lane % 16) * (kHead + 8);
+    load_matrices(left[t][k % kSteps], row + k * 16 + lane / 16 * 8);
+  }
+}
+
+// Their products with a tile of keys. Queries that had no room in registers are loaded again.
+template <int kHead, int kTall, int kSteps, int kEights>
+__device__ __forceinline__ void causal_bf16_scores(
+    float (&dots)[kTall][kEights][4], unsigned (&left)[kTall][kSteps][4],
+    const __nv_bfloat16* queries, const __nv_bfloat16* keys) {
+  const int lane = threadIdx.x % 32;
+#pragma unroll
+  for (int k = 0; k < kHead / 16; ++k) {
+    if (kSteps < kHead / 16) causal_bf16_load<kHead>(left, queries, k);
+#pragma unroll
+    for (int n = 0; n < kEights; n += 2) {
+      unsigned right[4];
+      const __nv_bfloat16* row = keys + (n * 8 + lane / 16 * 8 + lane % 8) * (kHead + 8);
+      load_matrices(right, row + k * 16 + lane / 8 % 2 * 8);
+#pragma unroll
+      for (int t = 0; t < kTall; ++t) {
+        add_product_bf16(dots[t][n], left[t][k % kSteps], right[0], right[1]);
+        add_product_bf16(dots[t][n + 1], left[t][k % kSteps], right[2], right[3]);
+      }
+    }
+  }
+}
+
+// Keys behind the first `count` of a tile weigh nothing.
+template <int kTall, int kEights>
+__device__ __forceinline__ void causal_bf16_hide(
+    float (&dots)[kTall][kEights][4], int count) {
+#pragma unroll
+  for (int i = 0; i < kTall * kEights * 4; ++i) {
+    const int n = i / 4 % kEights, key = n * 8 + threadIdx.x % 4 * 2 + i % 2;
+    if (key >= count) dots[i / 4 / kEights][n][i % 4] = -__int_as_float(0x7f800000);
+  }
+}
+
+// The first query sees the keys up to `room`, every further one a key more.
+template <typename Index, int kTall, int kEights>
+__device__ __forceinline__ void causal_bf16_hide_later(
+    float (&dots)[kTall][kEights][4], Index room) {
+#pragma unroll
+  for (int i = 0; i < kTall * kEights * 4; ++i) {
+    const int t = i / 4 / kEights, n = i / 4 % kEights;
+    const int key = n * 8 + threadIdx.x % 4 * 2 + i % 2;
+    const int row = t * 16 + i % 4 / 2 * 8 + threadIdx.x % 32 / 4;
+    if (key > room + row) dots[t][n][i % 4] = -__int_as_float(0x7f800000);
+  }
+}
+
+// Scores become exponentials against the largest so far; where that has grown, what was summed
+// before is worth less.
+template <int kTall, int kEights, int kColumns>
+__device__ __forceinline__ void causal_bf16_weigh(
+    float (&dots)[kTall][kEights][4], float (&tops)[2 * kTall], float (&sums)[kTall][4],
+    float (&totals)[kTall][kColumns][4]) {
+#pragma unroll
+  for (int i = 0; i < 2 * kTall; ++i) {
+    float top = tops[i];
+#pragma unroll
+    for (int j = 0; j < 2 * kEights; ++j) top = fmaxf(top, dots[i / 2][j / 2][i % 2 * 2 + j % 2]);
+    top = fmaxf(top, __shfl_xor_sync(0xffffffffu, top, 1));
+    top = fmaxf(top, __shfl_xor_sync(0xffffffffu, top, 2));
+    const float off = top == -__int_as_float(0x7f800000) ? 0.0f : top;
+    const float fade = power_of_two((tops[i] - off) * 1.44269504f);
+    tops[i] = top;
+#pragma unroll
+    for (int j = 0; j < 2 * kEights; ++j) {
+      float& dot = dots[i / 2][j / 2][i % 2 * 2 + j % 2];
+      dot = power_of_two((dot - off) * 1.44269504f);
+    }
+    if (__any_sync(0xffffffffu, fade != 1.0f)) {
+      sums[i / 2][i % 2 * 2] *= fade;
+#pragma unroll
+      for (int j = 0; j < 2 * kColumns; ++j) totals[i / 2][j / 2][i % 2 * 2 + j % 2] *= fade;
+    }
+  }
+}
+
+// Adds a tile of values as they weigh, and the weights themselves: those that were multiplied.
+template <int kTall, int kEights, int kColumns>
+__device__ __forceinline__ void causal_bf16_mix(
+    float (&totals)[kTall][kColumns][4], float (&sums)[kTall][4],
+    const float (&dots)[kTall][kEights][4], const __nv_bfloat16* values) {
+  const int lane = threadIdx.x % 32;
+#pragma unroll
+  for (int k = 0; k < kEights; k += 2) {
+    unsigned share[kTall][4];
+#pragma unroll
+    for (int t = 0; t < kTall; ++t) {
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        const float(&two)[4] = dots[t][k + i / 2];
+        share[t][i] = pair_bf16(two[i % 2 * 2], two[i % 2 * 2 + 1]);
+      }
+      add_product_bf16(sums[t], share[t], 0x3f803f80u, 0x3f803f80u);
+    }
+#pragma unroll
+    for (int n = 0; n < kColumns; n += 2) {
+      unsigned right[4];
+      const __nv_bfloat16* row = values + (k * 8 + lane % 16) * (kColumns * 8 + 8);
+      load_turned(right, row + n * 8 + lane / 16 * 8);
+#pragma unroll
+      for (int t = 0; t < kTall; ++t) {
+        add_product_bf16(totals[t][n], share[t], right[0], right[1]);
+        add_product_bf16(totals[t][n + 1], share[t], right[2], right[3]);
+      }
+    }
+  }
+}
+
+// Results, divided by their weights, to the rows of the warp's queries.
+template <int kTall, int kColumns>
+__device__ __forceinline__ void causal_bf16_leave(
+    const float (&totals)[kTall][kColumns][4], const float (&sums)[kTall][4], __nv_bfloat16* rows) {
+  const int lane = threadIdx.x % 32;
+#pragma unroll
+  for (int i = 0; i < 2 * kTall; ++i) {
+    const float sum = sums[i / 2][i % 2 * 2];
+    const float scale = 1.0f / sum;
+    __nv_bfloat16* row = rows + (i * 8 + lane / 4) * (kColumns * 8 + 8) + lane % 4 * 2;
+#pragma unroll
+    for (int n = 0; n < kColumns; ++n) {
+      const float(&two)[4] = totals[i / 2][n];
+      const unsigned both = pair_bf16(two[i % 2 * 2] * scale, two[i % 2 * 2 + 1] * scale);
+      *reinterpret_cast<unsigned*>(row + n * 8) = both;
+    }
+  }
+  __syncwarp();
+}
+
+// out0: a warp keeps some queries' results while keys pass by.
+// One long kernel: its steps share what is kept in registers and shared memory.
+template <typename Index, int kHead, int kTall, int kN, int kQVec, int kKVec, int kVVec, int kOVec>
+__global__ void __launch_bounds__(32 * WARPS) causal_bf16(const __nv_bfloat16* __restrict__ q,
+                                                          const __nv_bfloat16* __restrict__ k,
+                                                          const __nv_bfloat16* __restrict__ v,
+                                                          __nv_bfloat16* __restrict__ out0,
+                                                          Index L, Index S, Index d0, Index d1) {
+  constexpr int kThreads = 32 * WARPS, kM = WARPS * 16 * kTall;
+  // An odd number of 16-byte words: eight rows of a matrix lie in all banks.
+  constexpr int kPitch = kHead + 8;
+  extern __shared__ __align__(16) unsigned char tile_bytes[];
+  __nv_bfloat16* queries_tile = reinterpret_cast<__nv_bfloat16*>(tile_bytes);
+  __nv_bfloat16* keys_tile = queries_tile + kM * kPitch;
+  __nv_bfloat16* values_tile = keys_tile + 2 * kN * kPitch;
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  const Index tiles_m = (L + kM - 1) / kM;
+  const Index batch = blockIdx.x / tiles_m;
+  const Index first_m = (tiles_m - 1 - blockIdx.x % tiles_m) * kM;
+  const Index reach = first_m + kM;
+  const Index end = reach < S ? reach : S;
+  const Index warp_m = first_m + warp * 16 * kTall;
+  __nv_bfloat16* rows = queries_tile + warp * 16 * kTall * kPitch;
+  const auto fetch_queries = [&](Index from, int to) {
+    for (int own = threadIdx.x; own < kM * (kHead / kQVec); own += kThreads) {
+      const int at_outer = own / (kHead / kQVec), di = own % (kHead / kQVec) * kQVec;
+      const Index mi = from + at_outer;
+      const bool within = mi < L && di < d1;
+      __nv_bfloat16* slot = queries_tile + (to * kM + at_outer) * kPitch + di;
+      copy_async<kQVec>(slot, q + L * batch * d1 + d1 * mi + di, within);
+    }
+  };
+  const auto fetch_keys = [&](Index from, int to) {
+    for (int own = threadIdx.x; own < kN * (kHead / kKVec); own += kThreads) {
+      const int at_outer = own / (kHead / kKVec), di = own % (kHead / kKVec) * kKVec;
+      const Index ni = from + at_outer;
+      const bool within = ni < S && di < d1;
+      __nv_bfloat16* slot = keys_tile + (to * kN + at_outer) * kPitch + di;
+      copy_async<kKVec>(slot, k + S * batch * d1 + d1 * ni + di, within);
+    }
+  };
+  const auto fetch_values = [&](Index from, int to) {
+    for (int own = threadIdx.x; own < kN * (kHead / kVVec); own += kThreads) {
+      const int at_outer = own / (kHead / kVVec), fi = own % (kHead / kVVec) * kVVec;
+      const Index ni = from + at_outer;
+      const bool within = ni < S && fi < d1;
+      __nv_bfloat16* slot = values_tile + (to * kN + at_outer) * kPitch + fi;
+      copy_async<kVVec>(slot, v + S * batch * d1 + d1 * ni + fi, within);
+    }
+  };
+  fetch_queries(first_m, 0);
+  fetch_keys(0, 0);
+  fetch_values(0, 0);
+  await_copies();
+  __syncthreads();
+  // Kept in registers where there is room.
+  constexpr int kSteps = kTall * kHead <= 128 ? kHead / 16 : 1;
+  unsigned left[kTall][kSteps][4];
+  #pragma unroll
+  for (int k = 0; k < kSteps; ++k) causal_bf16_load<kHead>(left, rows, k);
+  float sums[kTall][4] = {}, totals[kTall][kHead / 8][4] = {}, tops[2 * kTall];
+  #pragma unroll
+  for (int i = 0; i < 2 * kTall; ++i) tops[i] = -__int_as_float(0x7f800000);
+  int turn = 0;
+  for (Index start = 0; start < end; start += kN, turn ^= 1) {
+    if (start + kN < end) {
+      fetch_keys(start + kN, turn ^ 1);
+      fetch_values(start + kN, turn ^ 1);
+    }
+    float dots[kTall][kN / 8][4] = {};
+    causal_bf16_scores<kHead>(dots, left, rows, keys_tile + turn * kN * kPitch);
+    #pragma unroll
+    for (int i = 0; i < 2 * kTall; ++i) {
+      const Index own_m = warp_m + i * 8 + lane / 4;
+      const Index mi = own_m < L ? own_m : L - 1;
+      #pragma unroll
+      for (int each = 0; each < kN / 4; ++each) {
+        const Index own_n = start + each / 2 * 8 + lane % 4 * 2 + each % 2;
+        const Index ni = own_n < S ? own_n : S - 1;
+        float& dot = dots[i / 2][each / 2][i % 2 * 2 + each % 2];
+        dot = dot * rsqrtf(static_cast<float>(d1));
+      }
+    }
+    const Index room = warp_m - start;
+    if (room + 1 < kN) causal_bf16_hide_later(dots, room);
+    if (start + kN > S) causal_bf16_hide(dots, static_cast<int>(S - start));
+    causal_bf16_weigh(dots, tops, sums, totals);
+    causal_bf16_mix(totals, sums, dots, values_tile + turn * kN * kPitch);
+    await_copies();
+    __syncthreads();
+  }
+  causal_bf16_leave(totals, sums, rows);
+  for (int own = lane; own < 16 * kTall * (kHead / kOVec); own += 32) {
+    const int at_outer = own / (kHead / kOVec);
+    const int at_inner = own % (kHead / kOVec) * kOVec;
+    const Index mi = warp_m + at_outer;
+    if (mi >= L || at_inner >= d1) continue;
+    auto outcomes = *reinterpret_cast<Pack<__nv_bfloat16, kOVec>*>(rows + at_outer * kPitch +
+        at_inner);
+    #pragma unroll
+    for (int each = 0; each < kOVec; ++each) {
+      const Index fi = at_inner + each;
+      const float outcome = __bfloat162float(outcomes.at[each]);
+      outcomes.at[each] = __float2bfloat16(outcome);
+    }
+    const Index fi = at_inner;
+    *reinterpret_cast<Pack<__nv_bfloat16, kOVec>*>(out0 + L * batch * d1 + d1 * mi + fi) = outcomes;
+  }
+}
+
+// The thread's sums take what one piece of each operand gives.
+template <int kK, int kM, int kN, int kColumns>
+__device__ __forceinline__ void causal_bf16_plain_multiply(
+    const float (*left)[kM], const float (*right)[kN], float (&sums)[8][kColumns]) {
+  const int row = threadIdx.x / 8, column = threadIdx.x % 8;
+#pragma unroll 4
+  for (int k = 0; k < kK; ++k) {
+    float a[8], b[kColumns];
+#pragma unroll
+    for (int i = 0; i < 8; ++i) a[i] = left[k][i / 4 * ((kM - 4) / 2) + row * 4 + i % 4];
+#pragma unroll
+    for (int c = 0; c < kColumns; ++c) b[c] = right[k][c / 4 * 32 + column * 4 + c % 4];
+#pragma unroll
+    for (int i = 0; i < 8 * kColumns; ++i) {
+      sums[i / kColumns][i % kColumns] += a[i / kColumns] * b[i % kColumns];
+    }
+  }
+}
+
+// Scores become exponentials against the largest so far, for all to see; where that has grown, what
+// was summed before is worth less.
+template <int kM, int kColumns>
+__device__ __forceinline__ void causal_bf16_plain_weigh(
+    float (&dots)[8][8], float (&tops)[8], float (&sums)[8], float (&totals)[8][kColumns],
+    float (*shares)[kM]) {
+  const int row = threadIdx.x / 8, column = threadIdx.x % 8;
+#pragma unroll
+  for (int i = 0; i < 8; ++i) {
+    float top = tops[i];
+#pragma unroll
+    for (int j = 0; j < 8; ++j) top = fmaxf(top, dots[i][j]);
+#pragma unroll
+    for (int by = 1; by < 8; by *= 2) top = fmaxf(top, __shfl_xor_sync(0xffffffffu, top, by));
+    const float off = top == -__int_as_float(0x7f800000) ? 0.0f : top;
+    const float fade = exact_power_of_two((tops[i] - off) * 1.44269504f);
+    tops[i] = top;
+    sums[i] *= fade;
+#pragma unroll
+    for (int c = 0; c < kColumns; ++c) totals[i][c] *= fade;
+#pragma unroll
+    for (int j = 0; j < 8; ++j) {
+      const float share = exact_power_of_two((dots[i][j] - off) * 1.44269504f);
+      sums[i] += share;
+      shares[j / 4 * 32 + column * 4 + j % 4][i / 4 * ((kM - 4) / 2) + row * 4 + i % 4] = share;
+    }
+  }
+}
+
+// out0: a block keeps some queries' results while keys pass by.
+// One long kernel: its steps share what is kept in registers and shared memory.
+template <typename Index, int kF>
+__global__ void __launch_bounds__(ROWS_PLAIN) causal_bf16_plain(
+                                                            const __nv_bfloat16* __restrict__ q,
+                                                            const __nv_bfloat16* __restrict__ k,
+                                                            const __nv_bfloat16* __restrict__ v,
+                                                            __nv_bfloat16* __restrict__ out0,
+                                                            Index L, Index S, Index d0, Index d1) {
+  constexpr int kM = ROWS_PLAIN, kN = 64, kK = 16, kThreads = kM, kColumns = kF / 8;
+  constexpr int kFirst = kK * (kM + 4) + kK * (kN + 4), kSecond = kK * (kF + 4);
+  __shared__ __align__(16) float stage[kFirst > kSecond ? kFirst : kSecond], shares[kN][kM + 4];
+  float (*left)[kM + 4] = reinterpret_cast<float (*)[kM + 4]>(stage);
+  float (*right)[kN + 4] = reinterpret_cast<float (*)[kN + 4]>(stage + kK * (kM + 4));
+  float (*values)[kF + 4] = reinterpret_cast<float (*)[kF + 4]>(stage);
+  const Index tiles_m = (L + kM - 1) / kM;
+  const Index batch = blockIdx.x / tiles_m;
+  const Index first_m = (tiles_m - 1 - blockIdx.x % tiles_m) * kM;
+  const Index reach = first_m + kM;
+  const Index end = reach < S ? reach : S;
+  const Index first_f = static_cast<Index>(blockIdx.y) * kF;
+  const int row = threadIdx.x / 8, column = threadIdx.x % 8;
+  float totals[8][kColumns] = {}, sums[8] = {}, tops[8];
+  #pragma unroll
+  for (int i = 0; i < 8; ++i) tops[i] = -__int_as_float(0x7f800000);
+  for (Index start = 0; start < end; start += kN) {
+    float dots[8][8] = {};
+    for (Index from = 0; from < d1; from += kK) {
+      __syncthreads();
+      #pragma unroll 2
+      for (int own = threadIdx.x; own < kM * kK; own += kThreads) {
+        const int at = own / 8 % kM, at_k = own / (8 * kM) * 8 + own % 8;
+        const Index mi = first_m + at, di = from + at_k;
+        const bool within = mi < L && di < d1;
+        left[at_k][at] = 0.0f;
+        if (within) {
+          const float q_value = __bfloat162float(q[L * batch * d1 + d1 * mi + di]);
+          left[at_k][at] = q_value;
+        }
+      }
+      #pragma unroll 2
+      for (int own = threadIdx.x; own < kN * kK; own += kThreads) {
+        const int at = own / 8 % kN, at_k = own / (8 * kN) * 8 + own % 8;
+        const Index ni = start + at, di = from + at_k;
+        const bool within = ni < S && di < d1;
+        right[at_k][at] = 0.0f;
+        if (within) {
+          const float k_value = __bfloat162float(k[S * batch * d1 + d1 * ni + di]);
+          right[at_k][at] = k_value;
+        }
+      }
+      __syncthreads();
+      causal_bf16_plain_multiply<kK>(left, right, dots);
+    }
+    #pragma unroll
+    for (int i = 0; i < 8; ++i) {
+      const Index own_m = first_m + i / 4 * (kM / 2) + row * 4 + i % 4;
+      const Index mi = own_m < L ? own_m : L - 1;
+      const long long iota_value = static_cast<long long>(mi);
+      #pragma unroll
+      for (int each = 0; each < 8; ++each) {
+        const Index own_n = start + each / 4 * (kN / 2) + column * 4 + each % 4;
+        const Index ni = own_n < S ? own_n : S - 1;
+        const float choice = (iota_value >= static_cast<long long>(ni)) ?
+            (dots[i][each] * rsqrtf(static_cast<float>(d1))) : -__int_as_float(0x7f800000);
+        dots[i][each] = own_n < S ? choice : -__int_as_float(0x7f800000);
+      }
+    }
+    causal_bf16_plain_weigh(dots, tops, sums, totals, shares);
+    for (int from = 0; from < kN; from += kK) {
+      __syncthreads();
+      #pragma unroll 2
+      for (int own = threadIdx.x; own < kK * kF; own += kThreads) {
+        const int at = own % kF, at_k = own / kF;
+        const Index ni = start + from + at_k, fi = first_f + at;
+        const bool within = ni < S && fi < d1;
+        values[at_k][at] = 0.0f;
+        if (within) {
+          const float v_value = __bfloat162float(v[S * batch * d1 + d1 * ni + fi]);
+          values[at_k][at] = v_value;
+        }
+      }
+      __syncthreads();
+      causal_bf16_plain_multiply<kK>(shares + from, values, totals);
+    }
+  }
+  #pragma unroll
+  for (int i = 0; i < 8; ++i) {
+    #pragma unroll
+    for (int by = 1; by < 8; by *= 2) sums[i] += __shfl_xor_sync(0xffffffffu, sums[i], by);
+    const Index mi = first_m + i / 4 * (kM / 2) + row * 4 + i % 4;
+    if (mi < L) {
+      const float per_sum = 1.0f / sums[i];
+      #pragma unroll
+      for (int each = 0; each < kColumns; ++each) {
+        const Index fi = first_f + each / 4 * 32 + column * 4 + each % 4;
+        const float outcome = totals[i][each] * per_sum;
+        if (fi < d1) {
+          out0[L * batch * d1 + d1 * mi + fi] = __float2bfloat16(outcome);
+        }
+      }
+    }
+  }
+}
