@@ -186,7 +186,7 @@ Result<std::string> generate(const task::Task& task, const Design& design, const
   for (size_t i = 0; i < traces.programs.size(); ++i) {
     const Program& program = *traces.programs[i];
     Partition partition = make_partition(program, situation, Fusing::Chains);
-    if (i == 0 && partition.regions.size() != design.choices.size()) {
+    if (partition.regions.size() != design.choices.size()) {
       partition = make_partition(program, situation, Fusing::Pairs);
     }
     if (partition.regions.size() != design.choices.size() || (floor && i > 0)) {

@@ -92,15 +92,14 @@ class PlainAttention {
   std::string write_body() {
     CudaWriter w(1);
     w.raw(e_.at(0).text());
-    w.line(fmt::format("constexpr int kM = {}, kN = 64, kK = 16, kThreads = kM, kColumns = kF / 8;",
+    w.line(fmt::format("constexpr int kM = {}, kN = 64, kK = 32, kThreads = kM, kColumns = kF / 8;",
                        name("ROWS_PLAIN")));
-    w.line("constexpr int kFirst = kK * (kM + 4) + kK * (kN + 4), kSecond = kK * (kF + 4);");
-    w.line(
-        "__shared__ __align__(16) float stage[kFirst > kSecond ? kFirst : kSecond], "
-        "shares[kN][kM + 4];");
-    w.line("float (*left)[kM + 4] = reinterpret_cast<float (*)[kM + 4]>(stage);");
-    w.line("float (*right)[kN + 4] = reinterpret_cast<float (*)[kN + 4]>(stage + kK * (kM + 4));");
-    w.line("float (*values)[kF + 4] = reinterpret_cast<float (*)[kF + 4]>(stage);");
+    w.line("extern __shared__ __align__(16) unsigned char tile_bytes[];");
+    w.line("float* stage = reinterpret_cast<float*>(tile_bytes);");
+    w.line("float (*shares)[kM + 4] = reinterpret_cast<float (*)[kM + 4]>(stage);");
+    w.line("float (*left)[kM + 4] = shares + kN;");
+    w.line("float (*right)[kN + 4] = reinterpret_cast<float (*)[kN + 4]>(left + kK);");
+    w.line("float (*values)[kF + 4] = reinterpret_cast<float (*)[kF + 4]>(left);");
     attention_.write_block(e_, w, situation_);
     w.line("const Index first_f = static_cast<Index>(blockIdx.y) * kF;");
     w.line("const int row = threadIdx.x / 8, column = threadIdx.x % 8;");
@@ -225,14 +224,17 @@ class PlainAttention {
     // Beside a faster kernel it is only there for what that one cannot do.
     if (kernel.variants.size() > 0) kernel.tunes.back().values.resize(1);
     kernel.lets.emplace_back(columns, fmt::format("pick({} > 64, 64, 128)", width));
+    kernel.lets.emplace_back(
+        name("PLAIN_BYTES"),
+        fmt::format("4 * (64 * ({0} + 4) + 32 * max({0} + 72, {1} + 4))", rows, columns));
     const std::string grid =
         fmt::format("{} * ceil_div({}, {}), ceil_div({}, {})", as_factor(attention_.batches()),
                     attention_.rows().text(), rows, width, columns);
     const std::string fits = fits_int(region_);
     const auto variant = [&](const std::string& when, const char* index) {
-      kernel.variants.push_back(
-          {when,
-           {{fmt::format("{}<{}, {}>", kernel_name_, index, columns), grid, rows, "", head.args}}});
+      kernel.variants.push_back({when,
+                                 {{fmt::format("{}<{}, {}>", kernel_name_, index, columns), grid,
+                                   rows, name("PLAIN_BYTES"), head.args}}});
     };
     if (!fits.empty()) variant(fits, "int");
     variant("", fits.empty() ? "int" : "long long");

@@ -6,15 +6,16 @@
 //! input   seen: bool[d0, 1, S]
 //! output  out0: fp32[d0, L, F]
 //! let     COLUMNS = pick(F > 64, 64, 128)
+//! let     PLAIN_BYTES = 4 * (64 * (ROWS_PLAIN + 4) + 32 * max(ROWS_PLAIN + 72, COLUMNS + 4))
 //! tune    ROWS_PLAIN in 64, 128
 //! method  memory.kernel_fusion
 //! method  memory.tiling_smem
 //! method  compute.ilp_unroll_register_tile
 //! method  latency.online_recomputation
 //! when    F * L * d0 <= 2000000000 && L * S * d0 <= 2000000000 && D * L * d0 <= 2000000000 && D * S * d0 <= 2000000000 && S * d0 <= 2000000000 && L * d0 <= 2000000000 && F * S * d0 <= 2000000000
-//! launch  by_hand_fp32<int, COLUMNS> grid(d0 * ceil_div(L, ROWS_PLAIN), ceil_div(F, COLUMNS)) block(ROWS_PLAIN) args(q, k, v, seen, out0, D, F, L, S, d0)
+//! launch  by_hand_fp32<int, COLUMNS> grid(d0 * ceil_div(L, ROWS_PLAIN), ceil_div(F, COLUMNS)) block(ROWS_PLAIN) shared(PLAIN_BYTES) args(q, k, v, seen, out0, D, F, L, S, d0)
 //! when    true
-//! launch  by_hand_fp32<long long, COLUMNS> grid(d0 * ceil_div(L, ROWS_PLAIN), ceil_div(F, COLUMNS)) block(ROWS_PLAIN) args(q, k, v, seen, out0, D, F, L, S, d0)
+//! launch  by_hand_fp32<long long, COLUMNS> grid(d0 * ceil_div(L, ROWS_PLAIN), ceil_div(F, COLUMNS)) block(ROWS_PLAIN) shared(PLAIN_BYTES) args(q, k, v, seen, out0, D, F, L, S, d0)
 
 // Generated for task by_hand_fp32: by_hand_fp32=attention.
 
@@ -110,12 +111,13 @@ __global__ void __launch_bounds__(ROWS_PLAIN) by_hand_fp32(const float* __restri
                                                            const unsigned char* __restrict__ seen,
                                                            float* __restrict__ out0, Index D,
                                                            Index F, Index L, Index S, Index d0) {
-  constexpr int kM = ROWS_PLAIN, kN = 64, kK = 16, kThreads = kM, kColumns = kF / 8;
-  constexpr int kFirst = kK * (kM + 4) + kK * (kN + 4), kSecond = kK * (kF + 4);
-  __shared__ __align__(16) float stage[kFirst > kSecond ? kFirst : kSecond], shares[kN][kM + 4];
-  float (*left)[kM + 4] = reinterpret_cast<float (*)[kM + 4]>(stage);
-  float (*right)[kN + 4] = reinterpret_cast<float (*)[kN + 4]>(stage + kK * (kM + 4));
-  float (*values)[kF + 4] = reinterpret_cast<float (*)[kF + 4]>(stage);
+  constexpr int kM = ROWS_PLAIN, kN = 64, kK = 32, kThreads = kM, kColumns = kF / 8;
+  extern __shared__ __align__(16) unsigned char tile_bytes[];
+  float* stage = reinterpret_cast<float*>(tile_bytes);
+  float (*shares)[kM + 4] = reinterpret_cast<float (*)[kM + 4]>(stage);
+  float (*left)[kM + 4] = shares + kN;
+  float (*right)[kN + 4] = reinterpret_cast<float (*)[kN + 4]>(left + kK);
+  float (*values)[kF + 4] = reinterpret_cast<float (*)[kF + 4]>(left);
   const Index tiles_m = (L + kM - 1) / kM;
   const Index batch = blockIdx.x / tiles_m;
   const Index first_m = blockIdx.x % tiles_m * kM;

@@ -10,6 +10,7 @@
 //! let     ROWS = 16 * WARPS * TALL_USED
 //! let     TILE_BYTES = 2 * (ROWS + 4 * KEYS_USED) * (HEAD + 8)
 //! let     COLUMNS = pick(d1 > 64, 64, 128)
+//! let     PLAIN_BYTES = 4 * (64 * (ROWS_PLAIN + 4) + 32 * max(ROWS_PLAIN + 72, COLUMNS + 4))
 //! tune    TALL in 1, 2
 //! tune    WARPS in 4, 8
 //! tune    KEYS in 64, 32, 128 where TALL * KEYS <= 128
@@ -30,9 +31,9 @@
 //! when    HEAD <= 256 && TILE_BYTES <= SMEM_MAX
 //! launch  causal_bf16<long long, HEAD, TALL_USED, KEYS_USED, 1, 1, 1, 1> grid(d0 * ceil_div(L, ROWS)) block(32 * WARPS) shared(TILE_BYTES) args(q, k, v, out0, L, S, d0, d1)
 //! when    L * d0 * d1 <= 2000000000 && S * d0 * d1 <= 2000000000 && L * S * d0 <= 2000000000 && L <= 2000000000 && S <= 2000000000 && L * S <= 2000000000 && L * d0 <= 2000000000
-//! launch  causal_bf16_plain<int, COLUMNS> grid(d0 * ceil_div(L, ROWS_PLAIN), ceil_div(d1, COLUMNS)) block(ROWS_PLAIN) args(q, k, v, out0, L, S, d0, d1)
+//! launch  causal_bf16_plain<int, COLUMNS> grid(d0 * ceil_div(L, ROWS_PLAIN), ceil_div(d1, COLUMNS)) block(ROWS_PLAIN) shared(PLAIN_BYTES) args(q, k, v, out0, L, S, d0, d1)
 //! when    true
-//! launch  causal_bf16_plain<long long, COLUMNS> grid(d0 * ceil_div(L, ROWS_PLAIN), ceil_div(d1, COLUMNS)) block(ROWS_PLAIN) args(q, k, v, out0, L, S, d0, d1)
+//! launch  causal_bf16_plain<long long, COLUMNS> grid(d0 * ceil_div(L, ROWS_PLAIN), ceil_div(d1, COLUMNS)) block(ROWS_PLAIN) shared(PLAIN_BYTES) args(q, k, v, out0, L, S, d0, d1)
 
 // Generated for task causal_bf16: causal_bf16=attention_mma.
 #include <cuda_bf16.h>
@@ -415,12 +416,13 @@ __global__ void __launch_bounds__(ROWS_PLAIN) causal_bf16_plain(
                                                             const __nv_bfloat16* __restrict__ v,
                                                             __nv_bfloat16* __restrict__ out0,
                                                             Index L, Index S, Index d0, Index d1) {
-  constexpr int kM = ROWS_PLAIN, kN = 64, kK = 16, kThreads = kM, kColumns = kF / 8;
-  constexpr int kFirst = kK * (kM + 4) + kK * (kN + 4), kSecond = kK * (kF + 4);
-  __shared__ __align__(16) float stage[kFirst > kSecond ? kFirst : kSecond], shares[kN][kM + 4];
-  float (*left)[kM + 4] = reinterpret_cast<float (*)[kM + 4]>(stage);
-  float (*right)[kN + 4] = reinterpret_cast<float (*)[kN + 4]>(stage + kK * (kM + 4));
-  float (*values)[kF + 4] = reinterpret_cast<float (*)[kF + 4]>(stage);
+  constexpr int kM = ROWS_PLAIN, kN = 64, kK = 32, kThreads = kM, kColumns = kF / 8;
+  extern __shared__ __align__(16) unsigned char tile_bytes[];
+  float* stage = reinterpret_cast<float*>(tile_bytes);
+  float (*shares)[kM + 4] = reinterpret_cast<float (*)[kM + 4]>(stage);
+  float (*left)[kM + 4] = shares + kN;
+  float (*right)[kN + 4] = reinterpret_cast<float (*)[kN + 4]>(left + kK);
+  float (*values)[kF + 4] = reinterpret_cast<float (*)[kF + 4]>(left);
   const Index tiles_m = (L + kM - 1) / kM;
   const Index batch = blockIdx.x / tiles_m;
   const Index first_m = (tiles_m - 1 - blockIdx.x % tiles_m) * kM;
