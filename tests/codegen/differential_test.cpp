@@ -22,9 +22,9 @@ namespace fs = std::filesystem;
 
 constexpr size_t kSample = 12;  // every so many cases, where not all are asked for
 
-const char* const kTables[] = {"activation", "arithmetic", "aten",     "cast", "creation",
-                               "indexing",   "matmul",     "movement", "norm", "pointwise",
-                               "reduction",  "scan",       "selection"};
+const char* const kTables[] = {"activation", "arithmetic", "aten",   "attention", "cast",
+                               "creation",   "indexing",   "matmul", "movement",  "norm",
+                               "pointwise",  "reduction",  "scan",   "selection"};
 
 bool all_asked() { return !os::env("KW_CODEGEN_ALL").empty(); }
 
