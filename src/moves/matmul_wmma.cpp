@@ -1,6 +1,7 @@
 // Matrix products of half types on tensor cores, through wmma: a block computes a tile, every warp
 // 64 x 32 of it, sums in fp32. Operands lie in shared memory as they lie in memory, rows or
-// columns, with padding against bank conflicts; the next tiles travel to registers meanwhile.
+// columns, with padding against bank conflicts; the next tiles travel to registers meanwhile, and
+// from there to a second buffer, so that one barrier per step is enough.
 // Results pass through shared memory once more, so that what follows sees single elements.
 #include <fmt/core.h>
 
@@ -128,15 +129,16 @@ class TensorCores {
     CudaWriter w(1);
     w.raw(e_.at(0).text());
     const std::string half = memory_type(dtype_);
-    w.line(fmt::format("constexpr int kM = {}, kN = {}, kK = 32;", name("TILE_M"), name("TILE_N")));
+    w.line(fmt::format("constexpr int kM = {}, kN = {}, kK = 32, kBuffers = {};", name("TILE_M"),
+                       name("TILE_N"), name("BUFFERS")));
     w.line("constexpr int kWarps = kM / 64 * (kN / 32), kThreads = 32 * kWarps;");
     for (const ProductOperand& side : sides_)
-      w.line(fmt::format("__shared__ __align__(32) {} {}[{}][{} + 8];", half, side.tile,
+      w.line(fmt::format("__shared__ __align__(32) {} {}[kBuffers][{}][{} + 8];", half, side.tile,
                          extent(side.outer()), extent(side.inner())));
     for (const auto& lookup : lookups_) {
       if (lookup) lookup->write_shared(w);
     }
-    w.line("__shared__ __align__(32) float results[kWarps][16][20];");
+    w.line("__shared__ __align__(32) float results[kWarps][16][16];");
     w.line(fmt::format("const Index tiles_m = ({} + kM - 1) / kM, tiles_n = ({} + kN - 1) / kN;",
                        product_.m().text(), product_.n().text()));
     w.line("const Index batch = blockIdx.x / (tiles_m * tiles_n);");
@@ -164,20 +166,14 @@ class TensorCores {
     const ProductOperand& side = sides_[i];
     w.line(fmt::format("{} next_{}[{}];", unit(side), side.tile, packs_of(side)));
     const std::string at =
-        fmt::format("first_{} + threadIdx.x % ({} / {}) * {}", side.left ? "m" : "n",
-                    extent(side.inner()), vec(side), vec(side));
+        fmt::format("threadIdx.x % ({0} / {1}) * {1}", extent(side.inner()), vec(side));
     if (!lookups_[i]) {
-      if (!has_own_place(side)) return;
-      w.line(fmt::format("const Index {} = {};", side.inner(), at));
-      side.side().write(e_, w);
+      if (has_own_place(side)) write_number(w, side, at);
       return;
     }
     lookups_[i]->write_kept(w, "1");
     const auto place = w.block("for (int place = 0; place < 1; ++place)");
-    w.line(fmt::format("const Index wish = {};", at));
-    w.line(fmt::format("const Index {0} = wish < {1} ? wish : {1} - 1;", side.inner(),
-                       limit(side.inner())));
-    side.side().write(e_, w);
+    write_number(w, side, at);
     lookups_[i]->write_column(w, "[place]");
   }
 
@@ -194,17 +190,31 @@ class TensorCores {
       w.line("look_up(0, 0);");
       w.line("look_up(kK, 1);");
       w.line("__syncthreads();");
-      w.line("int turn = 0;");
     }
-    w.line(has_tables() ? "fetch(0, 0);" : "fetch(0);");
-    const auto loop = w.block(fmt::format("for (Index start = 0; start < {}; start += kK{})", k,
-                                          has_tables() ? ", turn ^= 1" : ""));
-    write_keep(w);
+    {
+      const auto lambda = w.block("const auto keep = [&](int to)", ";");
+      write_keep(w);
+    }
+    w.line("fetch(0, 0, false);");
+    w.line("keep(0);");
     w.line("__syncthreads();");
-    w.line(fmt::format("if (start + kK < {}) fetch(start + kK{});", k,
-                       has_tables() ? ", turn ^ 1" : ""));
-    if (has_tables()) w.line("look_up(start + 2 * kK, turn);");
+    w.line("int turn = 0;");
+    w.line("Index start = 0;");
+    write_loop(w, true);
+    write_loop(w, false);
+  }
+
+  /// One of the loops over k. `whole`: there is a next step and k fills it.
+  void write_loop(CudaWriter& w, bool whole) {
+    const std::string k = product_.k().text();
+    const auto loop = w.block(fmt::format("for (; start{} {}; start += kK, turn ^= 1)",
+                                          whole ? " + 2 * kK <=" : " <", k));
+    const std::string more = whole ? "" : fmt::format("if (start + kK < {}) ", k);
+    w.line(more + fmt::format("fetch(start + kK, turn ^ 1, {});", whole ? "true" : "false"));
+    if (has_tables() && whole) w.line("look_up(start + 2 * kK, turn);");
     write_products(w);
+    w.line("if (kBuffers == 1) __syncthreads();");
+    w.line(more + "keep((turn ^ 1) % kBuffers);");
     w.line("__syncthreads();");
   }
 
@@ -217,8 +227,7 @@ class TensorCores {
   }
 
   void write_fetch(CudaWriter& w) {
-    const auto lambda = w.block(
-        fmt::format("const auto fetch = [&](Index from{})", has_tables() ? ", int turn" : ""), ";");
+    const auto lambda = w.block("const auto fetch = [&](Index from, int turn, bool whole)", ";");
     for (size_t s = 0; s < sides_.size(); ++s) {
       const ProductOperand& side = sides_[s];
       w.line("#pragma unroll");
@@ -231,22 +240,25 @@ class TensorCores {
         lookups_[s]->write_load(w, "[0]", fmt::format("next_{}[element].at[0]", side.tile), true);
         continue;
       }
-      for (const char* index : {side.outer(), side.inner()}) {
-        const char* place = index == side.inner() ? "at_inner" : "at_outer";
-        if (index[0] == 'k') {
-          w.line(fmt::format("const Index ki = from + {};", place));
-          side.k().write(e_, w);
-        } else if (!has_own_place(side)) {
-          w.line(fmt::format("const Index {} = first_{} + {};", index, index[0], place));
-          side.side().write(e_, w);
-        }
+      w.line(fmt::format("const Index ki = from + {};", side.along_k ? "at_inner" : "at_outer"));
+      side.k().write(e_, w);
+      if (!has_own_place(side)) {
+        write_number(w, side, side.along_k ? "at_outer" : "at_inner");
       }
-      w.line(fmt::format("next_{}[element] = {{}};", side.tile));
-      const auto inside =
-          w.block(fmt::format("if ({} < {} && {} < {})", side.outer(), limit(side.outer()),
-                              side.inner(), limit(side.inner())));
+      const auto inside = w.block(fmt::format("if (whole || ki < {})", product_.k().text()),
+                                  fmt::format(" else next_{}[element] = {{}};", side.tile));
       w.raw(fetches_[s]);
     }
+  }
+
+  /// The side's number at a place of the tile; beyond the end the last one, whose results nobody
+  /// stores.
+  void write_number(CudaWriter& w, const ProductOperand& side, const std::string& at) {
+    const char* own = side.left ? "mi" : "ni";
+    w.line(fmt::format("const Index {0}_wish = first_{1} + {2};", own, side.left ? "m" : "n", at));
+    w.line(fmt::format("const Index {0} = {0}_wish < {1} ? {0}_wish : {1} - {2};", own, limit(own),
+                       side.along_k ? "1" : vec(side)));
+    side.side().write(e_, w);
   }
 
   void write_keep(CudaWriter& w) const {
@@ -255,8 +267,9 @@ class TensorCores {
       const auto loop =
           w.block(fmt::format("for (int element = 0; element < {}; ++element)", packs_of(side)));
       write_place(w, side);
-      w.line(fmt::format("*reinterpret_cast<{0}*>(&{1}[at_outer][at_inner]) = next_{1}[element];",
-                         unit(side), side.tile));
+      w.line(
+          fmt::format("*reinterpret_cast<{0}*>(&{1}[to][at_outer][at_inner]) = next_{1}[element];",
+                      unit(side), side.tile));
     }
   }
 
@@ -276,7 +289,7 @@ class TensorCores {
       w.line("#pragma unroll");
       w.line(
           fmt::format("for (int i = 0; i < {0}; ++i) wmma::load_matrix_sync({1}[i], "
-                      "&{2}[{3}][{4}], {5} + 8);",
+                      "&{2}[turn % kBuffers][{3}][{4}], {5} + 8);",
                       side.left ? 4 : 2, side.left ? "a" : "b", side.tile, side.along_k ? at : "k",
                       side.along_k ? "k" : at, extent(side.inner())));
     }
@@ -290,7 +303,7 @@ class TensorCores {
     w.line("#pragma unroll");
     const auto fragments = w.block("for (int i = 0; i < 8; ++i)");
     w.line(
-        "wmma::store_matrix_sync(&results[warp][0][0], sums[i / 2][i % 2], 20, "
+        "wmma::store_matrix_sync(&results[warp][0][0], sums[i / 2][i % 2], 16, "
         "wmma::mem_row_major);");
     w.line("__syncwarp();");
     // A lane's column is the same in all rows, and taken apart once.
@@ -319,6 +332,7 @@ class TensorCores {
     kernel.tunes.push_back({name("TILE_M"), sizes(m), ""});
     kernel.tunes.push_back({name("TILE_N"), sizes(n), ""});
     kernel.tunes.push_back({name("RESIDENT"), {512, 256}, ""});
+    kernel.tunes.push_back({name("BUFFERS"), {2, 1}, ""});
     kernel.methods.push_back({"compute.tensor_core", "", ""});
     kernel.methods.push_back({"memory.tiling_smem", "", ""});
     kernel.methods.push_back({"memory.bank_conflict", "", ""});
