@@ -33,6 +33,7 @@ class Runtime:
                 ("kw_record_attribute_is", [ctypes.c_int, ctypes.c_int64], None), ("kw_record_begin", [number, number], None),
                 ("kw_record_line", [text, number], None), ("kw_record_refuse", [text], None),
                 ("kw_record_fill", [pointer, ctypes.c_uint, ctypes.c_uint, ctypes.c_ulong], None),
+                ("kw_record_move", [pointer, pointer, ctypes.c_uint, ctypes.c_int, *[ctypes.POINTER(ctypes.c_int64)] * 3], None),
                 ("kw_record_tensor", [ctypes.c_int, number], number), ("kw_record_take", [text, ctypes.c_size_t], ctypes.c_size_t),
                 ("kw_record_take_back", [number], None),
                 ("kw_record_result", [ctypes.c_int, pointer, ctypes.c_ulong], None), ("kw_record_confine", [], ctypes.c_int),
@@ -241,11 +242,16 @@ def copied(memory, name, func, words, named, to_host):
                                  memory_format=named.get("memory_format") or torch.preserve_format)
         to = memory.new(shape)
     source = source if is_device(source) else source.to(to.dtype).contiguous()
-    same = source.dtype == to.dtype and source.shape == to.shape and source.is_contiguous() and to.is_contiguous()
-    if not same:
+    if source.shape != to.shape:
+        source = source.expand(to.shape)
+    dense = source.is_contiguous() and to.is_contiguous()
+    if source.dtype != to.dtype or not dense and not is_device(source):
         computed(memory, name, to)
     elif not runtime.inside:
         memory.early.add(memory.base(to.kw_shape))
+    elif to.numel() and not dense:
+        numbers = [(ctypes.c_int64 * to.dim())(*one) for one in (to.shape, to.stride(), source.stride())]
+        runtime.move(to.kw_address(), source.kw_address(), to.element_size(), to.dim(), *numbers)
     elif to.numel():
         from_address = source.kw_address() if is_device(source) else source.data_ptr()
         runtime.cudaMemcpy(to.kw_address(), from_address, to.nbytes, INSIDE if is_device(source) else UPLOAD)
@@ -325,6 +331,7 @@ def patch_moves():
         return one.cuda() if place.type == "cuda" else one
 
     torch.Tensor.to, torch.tensor = moved, made
+    torch.as_tensor = lambda data, dtype=None, device=None: made(data, dtype=dtype, device=device)
     torch.Tensor.cuda = lambda self, *words, **named: self.to("cuda")
 
 

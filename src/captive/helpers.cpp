@@ -48,6 +48,24 @@ HelperCall copy_call(const Step& step) {
   return call;
 }
 
+HelperCall move_call(const Step& step) {
+  constexpr size_t kMostDims = 8;
+  const size_t rank = (step.numbers.size() - 1) / 3;
+  uint64_t count = 1;
+  for (size_t i = 0; i < rank; ++i) count *= step.numbers[1 + 3 * i];
+  Param steps;
+  for (size_t what = 0; what < 3; ++what) {
+    for (size_t i = 0; i < kMostDims; ++i) {
+      const Param one = number(i < rank ? step.numbers[1 + 3 * i + what] : what == 0 ? 1 : 0, 8);
+      steps.bytes.insert(steps.bytes.end(), one.bytes.begin(), one.bytes.end());
+    }
+  }
+  HelperCall call{"kw_move", grid_for(count * step.numbers[0]), {kBlock, 1, 1}, {}};
+  call.params = {step.params[0], step.params[1], steps, number(step.numbers[0], 4),
+                 number(count, 8)};
+  return call;
+}
+
 std::vector<HelperCall> upload_calls(const Step& step) {
   std::vector<HelperCall> calls;
   for (size_t at = 0; at < step.data.size(); at += kChunk) {

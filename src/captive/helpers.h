@@ -18,6 +18,7 @@ struct HelperCall {
 
 HelperCall fill_call(const Step& step);
 HelperCall copy_call(const Step& step);
+HelperCall move_call(const Step& step);
 std::vector<HelperCall> upload_calls(const Step& step);
 
 }  // namespace kw::captive

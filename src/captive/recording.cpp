@@ -13,6 +13,7 @@ namespace {
 
 constexpr uint64_t kSlack = uint64_t{1} << 19;  // pointers a little outside still mean this memory
 constexpr size_t kMostParams = 4096;
+constexpr uint64_t kMostDims = 8;
 
 std::optional<uint64_t> number(std::string_view word) {
   if (word.empty() || word.size() > 20) return std::nullopt;
@@ -160,6 +161,7 @@ class Reader {
     if (kind == "launch") return launch();
     if (kind == "fill") return numbered(Step::Kind::Fill, 1, 5);
     if (kind == "copy") return numbered(Step::Kind::Copy, 2, 4);
+    if (kind == "move") return move();
     if (kind == "upload" || kind == "symbol") return from_host(kind == "symbol");
     if (kind == "download") {
       ++call().downloads;
@@ -339,6 +341,19 @@ class Reader {
     call().steps.push_back(std::move(step));
   }
 
+  void move() {
+    Step step;
+    step.kind = Step::Kind::Move;
+    for (int i = 0; i < 2 && good_; ++i) step.params.push_back(address());
+    step.numbers.push_back(take());
+    const uint64_t element = step.numbers[0], rank = take();
+    good_ = good_ && rank <= kMostDims &&
+            (element == 1 || element == 2 || element == 4 || element == 8);
+    for (uint64_t i = 0; i < 3 * rank && good_; ++i) step.numbers.push_back(take());
+    take_stream(step);
+    call().steps.push_back(std::move(step));
+  }
+
   void from_host(bool symbol) {
     Step step;
     step.kind = symbol ? Step::Kind::Symbol : Step::Kind::Upload;
@@ -376,6 +391,7 @@ std::string shown(const Step& step) {
     case Step::Kind::Fill:
       return "a fill";
     case Step::Kind::Copy:
+    case Step::Kind::Move:
       return "a copy";
     case Step::Kind::Upload:
       return "a copy from the host";

@@ -32,8 +32,9 @@ struct Param {
 struct Step {
   enum class Kind : uint8_t {
     Launch,
-    Fill,    // params: to; numbers: width, rows, pitch, value, element bytes
-    Copy,    // params: to, from; numbers: width, rows, pitch of to, pitch of from
+    Fill,  // params: to; numbers: width, rows, pitch, value, element bytes
+    Copy,  // params: to, from; numbers: width, rows, pitch of to, pitch of from
+    Move,  // params: to, from; numbers: element bytes, then extent and steps of to and from by dim
     Upload,  // params: to; data: what the host brought
     Symbol,  // name: a device variable; numbers: offset; data
   } kind = Kind::Launch;

@@ -93,6 +93,18 @@ TEST(Recording, NumbersThatLookLikePointersAreADifference) {
   EXPECT_FALSE(found.good);
 }
 
+TEST(Recording, MovesKeepTheirSteps) {
+  const auto inside = [](uint64_t x, uint64_t y) {
+    return fmt::format("move {} {} 4 2 5 3 1 3 1 5 0\n", y, x + 8);
+  };
+  const Outcome out = settled({recording(kBase, inside), recording(kBase + 999 * 4096, inside)});
+  ASSERT_TRUE(out.good) << out.refused;
+  const Step& step = out.call.steps.at(0);
+  EXPECT_EQ(step.kind, Step::Kind::Move);
+  EXPECT_EQ(step.params[1].pointers.at(0).add, 8);
+  EXPECT_EQ(step.numbers, (std::vector<uint64_t>{4, 5, 3, 1, 3, 1, 5}));
+}
+
 TEST(Recording, ScratchIsNumberedByUse) {
   uint64_t next = kBase + (uint64_t{1} << 30);
   const auto inside = [&](uint64_t x, uint64_t y) {
@@ -244,8 +256,10 @@ INSTANTIATE_TEST_SUITE_P(
     All, Damaged,
     testing::Values("launch", "launch k 1 1", "launch k 1 1 1 1 1 1 0 1 1 1 0 0 5000",
                     "launch k;ls 1 1 1 1 1 1 0 1 1 1 0 0 0", "fill 5 1 1 1 1 1 0",
-                    "copy 140737488355328", "upload 140737488355328 xyz 0", "symbol a/b 0 00",
-                    "nonsense", "free 77",
+                    "copy 140737488355328", "move 140737488355328 140737488355328 3 1 2 1 1 0",
+                    "move 140737488355328 140737488355328 4 9 2 1 1 0",
+                    "move 140737488355328 140737488355328 4 2 2 1 1 0",
+                    "upload 140737488355328 xyz 0", "symbol a/b 0 00", "nonsense", "free 77",
                     "launch k 99999999999999999999999 1 1 1 1 1 0 1 1 1 0 0 0"));
 
 TEST(Recording, NoiseIsNoRecording) {

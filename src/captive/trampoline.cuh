@@ -146,6 +146,32 @@ extern "C" __global__ void kw_copy(unsigned char* kw_to, const unsigned char* kw
   }
 }
 
+struct kw_steps {
+  unsigned long long size[8];
+  long long to[8], from[8];
+};
+template <typename KwElement>
+__device__ void kw_move_as(void* kw_to, const void* kw_from, const kw_steps& kw_by, unsigned long long kw_count) {
+  for (unsigned long long kw_i = blockIdx.x * 256ull + threadIdx.x; kw_i < kw_count; kw_i += gridDim.x * 256ull) {
+    unsigned long long kw_rest = kw_i;
+    long long kw_there = 0, kw_here = 0;
+    for (int kw_k = 7; kw_k >= 0; --kw_k) {
+      const long long kw_at = static_cast<long long>(kw_rest % kw_by.size[kw_k]);
+      kw_rest /= kw_by.size[kw_k];
+      kw_there += kw_at * kw_by.to[kw_k];
+      kw_here += kw_at * kw_by.from[kw_k];
+    }
+    static_cast<KwElement*>(kw_to)[kw_there] = static_cast<const KwElement*>(kw_from)[kw_here];
+  }
+}
+extern "C" __global__ void kw_move(void* kw_to, const void* kw_from, const __grid_constant__ kw_steps kw_by,
+                                   unsigned kw_element, unsigned long long kw_count) {
+  if (kw_element == 1) kw_move_as<unsigned char>(kw_to, kw_from, kw_by, kw_count);
+  if (kw_element == 2) kw_move_as<unsigned short>(kw_to, kw_from, kw_by, kw_count);
+  if (kw_element == 4) kw_move_as<unsigned>(kw_to, kw_from, kw_by, kw_count);
+  if (kw_element == 8) kw_move_as<unsigned long long>(kw_to, kw_from, kw_by, kw_count);
+}
+
 struct kw_chunk {
   unsigned char bytes[3072];
 };

@@ -112,6 +112,8 @@ class Transplanter {
         return helper_line(fill_call(step));
       case Step::Kind::Copy:
         return helper_line(copy_call(step));
+      case Step::Kind::Move:
+        return helper_line(move_call(step));
       case Step::Kind::Upload:
         return upload_lines(step);
       case Step::Kind::Symbol:

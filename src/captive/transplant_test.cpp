@@ -105,6 +105,24 @@ TEST(Transplant, FillsRepeatTheirElement) {
   }
 }
 
+TEST(Transplant, MovesSayTheirSteps) {
+  Step move;
+  move.kind = Step::Kind::Move;
+  move.params = {pointer(1, -1, 0), pointer(0, -1, 0)};
+  move.numbers = {4, 5, 7, 1, 3, 1, 5};  // [5, 3], transposed on one side
+  const HelperCall call = move_call(move);
+  EXPECT_EQ(call.entry, "kw_move");
+  ASSERT_EQ(call.params.size(), 5u);
+  const std::vector<uint8_t>& steps = call.params[2].bytes;
+  ASSERT_EQ(steps.size(), 8u * 24);
+  const struct {
+    size_t word;
+    uint8_t value;
+  } rows[] = {{0, 5}, {1, 3}, {2, 1}, {7, 1}, {8, 7}, {9, 1}, {10, 0}, {16, 1}, {17, 5}, {23, 0}};
+  for (const auto& row : rows) EXPECT_EQ(steps[row.word * 8], row.value) << row.word;
+  EXPECT_EQ(call.params[4].bytes[0], 15);
+}
+
 TEST(Transplant, VariablesKeepOneValue) {
   Call call = launching(1, 64), other = launching(2, 64);
   Step symbol;

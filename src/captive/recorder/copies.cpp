@@ -133,6 +133,23 @@ KW_RECORDED int cudaMemset_ptds(void* to, int value, size_t count) {
 KW_RECORDED void kw_record_fill(void* to, unsigned value, unsigned element, unsigned long bytes) {
   kw::recorder::fill(to, bytes, static_cast<int>(value), element, {bytes, 1}, nullptr);
 }
+KW_RECORDED void kw_record_move(void* to, const void* from, unsigned element, int rank,
+                                const int64_t* sizes, const int64_t* to_steps,
+                                const int64_t* from_steps) {
+  constexpr int kMostDims = 8;
+  if (rank > kMostDims || !on_device(to) || !on_device(from)) {
+    refuse("a copy of strided memory to or from the host, or of more than 8 dims");
+    return;
+  }
+  std::string line = "move " + std::to_string(as_number(to)) +
+                     kw::recorder::number(as_number(from)) + kw::recorder::number(element) +
+                     kw::recorder::number(static_cast<uint64_t>(rank));
+  for (int i = 0; i < rank; ++i) {
+    for (const int64_t one : {sizes[i], to_steps[i], from_steps[i]})
+      line += kw::recorder::number(static_cast<uint64_t>(one));
+  }
+  write_line(line + " 0");
+}
 KW_RECORDED int cudaMemset2DAsync(void* to, size_t pitch, int value, size_t width, size_t height,
                                   void* stream) {
   return kw::recorder::fill(to, pitch, value & 0xff, 1, {width, height}, stream);

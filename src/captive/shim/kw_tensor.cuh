@@ -8,6 +8,8 @@
 
 extern "C" void kw_record_result(int index, const void* data, unsigned long bytes);
 extern "C" void kw_record_refuse(const char* why);
+extern "C" void kw_record_move(void* to, const void* from, unsigned element, int rank, const int64_t* sizes,
+                               const int64_t* to_steps, const int64_t* from_steps);
 extern "C" void kw_record_take_back(uint64_t bytes);
 extern "C" void kw_record_fill(void* to, unsigned value, unsigned element, unsigned long bytes);
 
@@ -223,8 +225,8 @@ class Tensor {
   Tensor alias() const { return *this; }
   Tensor contiguous(MemoryFormat format = MemoryFormat::Contiguous) const {
     if (is_contiguous(format)) return *this;
-    kw_record_refuse("it calls aten::contiguous, which is no kernel of its own");
-    return kw_same_sizes();
+    if (format != MemoryFormat::Contiguous) kw_record_refuse("it calls aten::contiguous for another order of dims");
+    return clone();
   }
   Tensor view(IntArrayRef sizes) const {
     std::vector<int64_t> all = sizes.values;
@@ -234,7 +236,7 @@ class Tensor {
     int64_t count = 1;
     for (const int64_t extent : all) count *= extent;
     TORCH_CHECK(count == numel(), "a view of ", count, " elements of a tensor of ", numel());
-    if (!is_contiguous()) kw_record_refuse("it calls aten::reshape of strided memory, which is no kernel of its own");
+    TORCH_CHECK(is_contiguous(), "a view of strided memory; call reshape");
     return {storage_, offset_, type_, all, kw_dense(all)};
   }
   /// The same bytes as numbers of another type.
@@ -245,9 +247,9 @@ class Tensor {
     if (had != has) all.back() = all.back() * had / has;
     return {storage_, offset_ * had / has, type, all, had == has ? strides_ : kw_dense(all)};
   }
-  Tensor reshape(IntArrayRef sizes) const { return view(std::move(sizes)); }
+  Tensor reshape(IntArrayRef sizes) const { return contiguous().view(std::move(sizes)); }
   Tensor view_as(const Tensor& other) const { return view(other.sizes()); }
-  Tensor reshape_as(const Tensor& other) const { return view(other.sizes()); }
+  Tensor reshape_as(const Tensor& other) const { return reshape(other.sizes()); }
   Tensor flatten(int64_t first = 0, int64_t last = -1) const {
     if (dim() == 0) return view({1});
     const size_t from = axis(first), to = axis(last);
@@ -256,7 +258,7 @@ class Tensor {
     for (size_t i = from; i <= to; ++i) count *= sizes_[i];
     all.push_back(count);
     all.insert(all.end(), sizes_.begin() + static_cast<std::ptrdiff_t>(to) + 1, sizes_.end());
-    return view(all);
+    return reshape(all);
   }
   Tensor unsqueeze(int64_t at) const {
     Tensor out = *this;
@@ -473,11 +475,15 @@ inline Tensor& Tensor::fill_(const Scalar& value) {
   }
   return *this;
 }
-inline Tensor& Tensor::copy_(const Tensor& from, bool) {
-  if (from.type_ != type_ || !is_contiguous() || !from.is_contiguous() || from.numel() != numel()) {
-    kw_record_refuse("it calls aten::copy_, which is no kernel of its own");
-  } else if (numel() > 0) {
+inline Tensor& Tensor::copy_(const Tensor& source, bool) {
+  const Tensor from = source.sizes() == sizes() ? source : source.expand(sizes());
+  if (from.type_ != type_) {
+    kw_record_refuse("it calls aten::copy_ for another type, which is no kernel of its own");
+  } else if (numel() > 0 && is_contiguous() && from.is_contiguous()) {
     cudaMemcpyAsync(data_ptr(), from.data_ptr(), nbytes(), cudaMemcpyDefault, nullptr);
+  } else if (numel() > 0) {
+    kw_record_move(data_ptr(), from.data_ptr(), static_cast<unsigned>(element_size()), static_cast<int>(dim()), sizes_.data(),
+                   strides_.data(), from.strides_.data());
   }
   return *this;
 }
