@@ -178,6 +178,10 @@ void Synthesis::fill_report() {
       report_.max_z = passed->summary.max_z;
     }
     report_.certified = !request_.seed && !(request_.quick && judge_->measures());
+    const auto& checked = judge_->certificate()->bench.gate.cross_check;
+    // PyTorch is here and could not say what the reference computes.
+    if (checked && checked->state == CrossCheckState::NotChecked && !checked->torch.empty())
+      report_.warnings.push_back(checked->text());
     for (TimedEntry const& rival : judge_->certificate()->bench.rivals) {
       if (!rival.problem.empty())
         report_.warnings.push_back(baseline_problem(rival.name, rival.problem));

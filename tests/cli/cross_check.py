@@ -57,6 +57,10 @@ raises = h.write("raises.py", "import torch\ndef f(x: 'fp16[B, D]', eps: float =
 done = h.run(*verify(raises))
 h.check(done.returncode == 2 and "at its own inputs" in done.stderr, "a reference that raises is refused", done)
 
+wants = h.write("wants.py", "import torch\ndef f(x: 'fp32[B, D]'):\n    return x * 2 + torch.zeros(50_000_000_000)[3]\n")
+done = h.run("synthesize", "--reference", wants, *VGPU, "--candidates", "1", "--proposer", "builtin", "--dims", '{"B": 16, "D": 200}', "--out", h.path("runs"))
+h.check(done.returncode == 0 and "not cross-checked" in done.stdout and "ran out of memory" in done.stdout, "one that wants too much: a kernel, and a warning", done)
+
 # Only PyTorch can read it: judged all the same.
 done = h.expect("exported", verify(tried, "--dims", '{"B": 16, "D": 200}'), 0, r"PASSED.*read by torch\.export.*cross-check +PyTorch \S+ reads")
 wrong = h.write("wrong.cu", open(MODULE).read().replace("/ D + eps", "/ D + 10 * eps"))
