@@ -27,6 +27,7 @@ struct FusedCase {
 const std::vector<task::Dims> kLengths = {{{"L", 20}, {"S", 150}}, {{"L", 3}, {"S", 65}}};
 
 const FusedCase kFused[] = {
+    {"awkward_fp16", "attention_mma", {{"L", 160}, {"S", 300}}, kLengths},
     {"bias_fp16",
      "attention_mma",
      {{"L", 160}, {"S", 300}, {"D", 64}},
@@ -41,6 +42,10 @@ const FusedCase kFused[] = {
      {{"L", 160}, {"S", 300}, {"D", 64}, {"F", 80}},
      {{{"L", 20}, {"S", 150}, {"D", 40}, {"F", 80}}, {{"L", 3}, {"S", 65}, {"D", 3}, {"F", 130}}}},
     {"causal_bf16", "attention_mma", {{"L", 160}, {"S", 300}}, kLengths},
+    {"computed_fp16",
+     "attention_mma",
+     {{"L", 160}, {"S", 300}, {"D", 64}, {"F", 80}},
+     {{{"L", 20}, {"S", 150}, {"D", 40}, {"F", 72}}}},
     {"decoder_block", "attention", {}, {}},
     {"gated_fp16", "attention_mma", {{"L", 160}}, {{{"L", 90}}, {{"L", 3}}}},
     {"grouped_fp16", "attention_mma", {{"L", 160}, {"S", 300}}, kLengths},
