@@ -57,7 +57,7 @@ class PlainAttention {
     if (attention_.causal()) e_.note(attention_.causal()->reach);
     query_ = write_operand(attention_.query(), "left[at_k][at]");
     key_ = write_operand(attention_.key(), "right[at_k][at]");
-    value_ = write_operand(attention_.value(), "values[at_k][at]");
+    value_ = write_operand(attention_.value(), "values_tile[at_k][at]");
     e_.open({"mi"}, 1, 2);
     const int scope = e_.open({"ni"}, 2, 1);
     score_value_ =
@@ -99,7 +99,7 @@ class PlainAttention {
     w.line("float (*shares)[kM + 4] = reinterpret_cast<float (*)[kM + 4]>(stage);");
     w.line("float (*left)[kM + 4] = shares + kN;");
     w.line("float (*right)[kN + 4] = reinterpret_cast<float (*)[kN + 4]>(left + kK);");
-    w.line("float (*values)[kF + 4] = reinterpret_cast<float (*)[kF + 4]>(left);");
+    w.line("float (*values_tile)[kF + 4] = reinterpret_cast<float (*)[kF + 4]>(left);");
     attention_.write_block(e_, w, situation_);
     w.line("const Index first_f = static_cast<Index>(blockIdx.y) * kF;");
     w.line("const int row = threadIdx.x / 8, column = threadIdx.x % 8;");
@@ -187,11 +187,11 @@ class PlainAttention {
       w.line("const Index ni = start + from + at_k, fi = first_f + at;");
       w.line(fmt::format("const bool within = ni < {} && fi < {};", attention_.keys().text(),
                          attention_.width().text()));
-      write_within(w, value_, "values[at_k][at]");
+      write_within(w, value_, "values_tile[at_k][at]");
     }
     if (copies_) w.line("await_copies();");
     w.line("__syncthreads();");
-    w.line(fmt::format("{}_multiply<kK>(shares + from, values, totals);", kernel_name_));
+    w.line(fmt::format("{}_multiply<kK>(shares + from, values_tile, totals);", kernel_name_));
   }
 
   void write_results(CudaWriter& w) const {

@@ -29,8 +29,9 @@ constexpr std::string_view kWords[] = {
     "m0", "m1", "m2", "m3", "m4", "m5", "m6", "m7", "n0", "n1", "n2", "n3", "n4", "n5", "n6", "n7",
     "k0", "k1", "k2", "k3", "k4", "k5", "k6", "k7", "upper", "row2", "row3", "row4", "major2",
     "major3", "major4", "di", "fi", "queries_tile", "keys_tile", "values_tile", "tile_bytes",
-    "slot", "own_m", "own_n", "tops", "top", "fade", "off", "stage", "shares", "dots", "dot",
-    "outcome", "per_sum", "to", "within", "room", "warp_m", "first_m", "reach"};
+    "slot", "own_m", "own_n", "tops", "stage", "shares", "dots", "dot", "outcome", "outcomes",
+    "at_outer", "at_inner", "at_k", "per_sum", "to", "within", "room", "warp_m", "first_m",
+    "first_f", "tiles_m", "reach"};
 
 bool is_identifier(const std::string& name) {
   if (name.empty() || (name[0] >= '0' && name[0] <= '9')) return false;

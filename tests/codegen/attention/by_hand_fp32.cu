@@ -117,7 +117,7 @@ __global__ void __launch_bounds__(ROWS_PLAIN) by_hand_fp32(const float* __restri
   float (*shares)[kM + 4] = reinterpret_cast<float (*)[kM + 4]>(stage);
   float (*left)[kM + 4] = shares + kN;
   float (*right)[kN + 4] = reinterpret_cast<float (*)[kN + 4]>(left + kK);
-  float (*values)[kF + 4] = reinterpret_cast<float (*)[kF + 4]>(left);
+  float (*values_tile)[kF + 4] = reinterpret_cast<float (*)[kF + 4]>(left);
   const Index tiles_m = (L + kM - 1) / kM;
   const Index batch = blockIdx.x / tiles_m;
   const Index first_m = blockIdx.x % tiles_m * kM;
@@ -170,11 +170,11 @@ __global__ void __launch_bounds__(ROWS_PLAIN) by_hand_fp32(const float* __restri
         const int at = own % kF, at_k = own / kF;
         const Index ni = start + from + at_k, fi = first_f + at;
         const bool within = ni < S && fi < F;
-          copy_async<1>(&values[at_k][at], v + F * S * batch + F * ni + fi, within);
+          copy_async<1>(&values_tile[at_k][at], v + F * S * batch + F * ni + fi, within);
       }
       await_copies();
       __syncthreads();
-      by_hand_fp32_multiply<kK>(shares + from, values, totals);
+      by_hand_fp32_multiply<kK>(shares + from, values_tile, totals);
     }
   }
   #pragma unroll

@@ -422,7 +422,7 @@ __global__ void __launch_bounds__(ROWS_PLAIN) causal_bf16_plain(
   float (*shares)[kM + 4] = reinterpret_cast<float (*)[kM + 4]>(stage);
   float (*left)[kM + 4] = shares + kN;
   float (*right)[kN + 4] = reinterpret_cast<float (*)[kN + 4]>(left + kK);
-  float (*values)[kF + 4] = reinterpret_cast<float (*)[kF + 4]>(left);
+  float (*values_tile)[kF + 4] = reinterpret_cast<float (*)[kF + 4]>(left);
   const Index tiles_m = (L + kM - 1) / kM;
   const Index batch = blockIdx.x / tiles_m;
   const Index first_m = (tiles_m - 1 - blockIdx.x % tiles_m) * kM;
@@ -484,14 +484,14 @@ __global__ void __launch_bounds__(ROWS_PLAIN) causal_bf16_plain(
         const int at = own % kF, at_k = own / kF;
         const Index ni = start + from + at_k, fi = first_f + at;
         const bool within = ni < S && fi < d1;
-        values[at_k][at] = 0.0f;
+        values_tile[at_k][at] = 0.0f;
         if (within) {
           const float v_value = __bfloat162float(v[S * batch * d1 + d1 * ni + fi]);
-          values[at_k][at] = v_value;
+          values_tile[at_k][at] = v_value;
         }
       }
       __syncthreads();
-      causal_bf16_plain_multiply<kK>(shares + from, values, totals);
+      causal_bf16_plain_multiply<kK>(shares + from, values_tile, totals);
     }
   }
   #pragma unroll
