@@ -130,11 +130,32 @@ bool Lookup::find_taps(const emit::Access& access, Emitter& e) {
 
 void Lookup::write_shared(CudaWriter& w) const {
   w.line(fmt::format("__shared__ Pack<Index, 2> {}[2][kK];", own("table")));
+  if (!operand_.along_k) return;
+  w.line(fmt::format("__shared__ Pack<Index, 2> {}[{}];", own("columns"), size()));
 }
 
-void Lookup::write_kept(CudaWriter& w, const std::string& count) const {
+std::string Lookup::size() const { return operand_.left ? "kM" : "kN"; }
+
+void Lookup::write_columns(CudaWriter& w, const std::string& count,
+                           const std::function<void(const std::string&)>& find) const {
+  if (operand_.along_k) {
+    const auto loop =
+        w.block(fmt::format("for (int at = threadIdx.x; at < {}; at += kThreads)", size()));
+    find("at");
+    w.line(fmt::format("unsigned int taps = 1u << {};", kMostTaps));
+    write_taps(w, "taps", false);
+    w.line(fmt::format("{}[at].at[0] = {};", own("columns"), column_));
+    w.line(fmt::format("{}[at].at[1] = static_cast<Index>(taps);", own("columns")));
+    return;
+  }
   w.line(fmt::format("Index {}[{}];", own("base"), count));
   w.line(fmt::format("unsigned int {}[{}];", own("taps"), count));
+  w.line("#pragma unroll");
+  const auto loop = w.block(fmt::format("for (int place = 0; place < {}; ++place)", count));
+  find(fmt::format("threadIdx.x % {} + place * kThreads", size()));
+  w.line(fmt::format("{}[place] = {};", own("base"), column_));
+  w.line(fmt::format("{}[place] = 1u << {};", own("taps"), kMostTaps));
+  write_taps(w, own("taps") + "[place]", false);
 }
 
 void Lookup::write_taps(CudaWriter& w, const std::string& word, bool row) const {
@@ -153,13 +174,6 @@ void Lookup::write_taps(CudaWriter& w, const std::string& word, bool row) const 
   }
 }
 
-void Lookup::write_column(CudaWriter& w, const std::string& subscript) const {
-  const std::string taps = own("taps") + subscript;
-  w.line(fmt::format("{}{} = {};", own("base"), subscript, column_));
-  w.line(fmt::format("{} = 1u << {};", taps, kMostTaps));
-  write_taps(w, taps, false);
-}
-
 void Lookup::write_rows(CudaWriter& w, Emitter& e) const {
   const auto first = w.block("if (threadIdx.x < kK)");
   w.line("const Index ki = from + threadIdx.x;");
@@ -170,13 +184,19 @@ void Lookup::write_rows(CudaWriter& w, Emitter& e) const {
   w.line(fmt::format("{}[to][threadIdx.x].at[1] = static_cast<Index>(taps);", own("table")));
 }
 
-void Lookup::write_load(CudaWriter& w, const std::string& subscript, const std::string& to,
+void Lookup::write_load(CudaWriter& w, const std::string& place, const std::string& to,
                         bool as_memory) const {
   w.line(fmt::format("const Pack<Index, 2> found = {}[turn][at_k];", own("table")));
-  const std::string element =
-      fmt::format("{}[place_of({}{} + found.at[0])]", buffer_, own("base"), subscript);
-  w.line(fmt::format("const unsigned int outside = {}{} & static_cast<unsigned int>(found.at[1]);",
-                     own("taps"), subscript));
+  std::string base = fmt::format("{}[{}]", own("base"), place);
+  std::string taps = fmt::format("{}[{}]", own("taps"), place);
+  if (operand_.along_k) {
+    w.line(fmt::format("const Pack<Index, 2> column = {}[at];", own("columns")));
+    base = "column.at[0]";
+    taps = "static_cast<unsigned int>(column.at[1])";
+  }
+  const std::string element = fmt::format("{}[place_of({} + found.at[0])]", buffer_, base);
+  w.line(fmt::format("const unsigned int outside = {} & static_cast<unsigned int>(found.at[1]);",
+                     taps));
   w.line(fmt::format("if (outside == 0) {} = {};", to,
                      as_memory ? element : from_memory(dtype_, element)));
 }

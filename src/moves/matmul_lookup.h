@@ -1,6 +1,7 @@
 // Operands of products that are read through windows and pads alone.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,16 +22,18 @@ class Lookup {
   static std::optional<Lookup> find(const Region& region, const ProductOperand& operand,
                                     Emitter& e);
 
-  /// The table, "right_table": two steps of kK rows.
+  /// The table, "right_table": two steps of kK rows. Where threads lie along k, each of them meets
+  /// many columns: these are in a table as well.
   void write_shared(CudaWriter& w) const;
-  /// What a thread keeps of a column, `count` of them: "right_base".
-  void write_kept(CudaWriter& w, const std::string& count) const;
-  /// Finds it for the column at hand.
-  void write_column(CudaWriter& w, const std::string& subscript) const;
+  /// What is known of columns before the loop: of a thread's own, `count` of them, or of all.
+  /// `find` writes the parts of the column at a place of the tile.
+  void write_columns(CudaWriter& w, const std::string& count,
+                     const std::function<void(const std::string& at)>& find) const;
   /// A function that makes the table's rows for one step, by the first threads.
   void write_rows(CudaWriter& w, Emitter& e) const;
-  /// Loads the element in row `at_k` of the table into `to`, if it is there.
-  void write_load(CudaWriter& w, const std::string& subscript, const std::string& to,
+  /// Loads the element in row `at_k` into `to`, if it is there: of the thread's column `place`, or
+  /// of the tile's column `at`.
+  void write_load(CudaWriter& w, const std::string& place, const std::string& to,
                   bool as_memory) const;
 
  private:
@@ -47,6 +50,7 @@ class Lookup {
   /// Adds to `word` what the column, or else the row, knows of taps.
   void write_taps(CudaWriter& w, const std::string& word, bool row) const;
   std::string own(const char* what) const;
+  std::string size() const;
 
   ProductOperand operand_;
   std::string buffer_;

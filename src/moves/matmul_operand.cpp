@@ -72,9 +72,6 @@ void Staged::write_side(CudaWriter& w, const std::string& at) const {
                      operand_.along_k ? "1" : constant("Vec")));
 }
 
-/// How many places of the side a thread has.
-std::string Staged::places() const { return constant(operand_.along_k ? "Packs" : "Across"); }
-
 void Staged::write_places(CudaWriter& w, Emitter& e) const {
   const std::string inner = operand_.along_k ? "kK" : size();
   const std::string outer = operand_.along_k ? size() : "kK";
@@ -87,28 +84,23 @@ void Staged::write_places(CudaWriter& w, Emitter& e) const {
                      constant("Width")));
   w.line(fmt::format("Pack<{}, {}> next_{}[{}];", type(), constant("Vec"), operand_.tile,
                      constant("Packs")));
-  if (!has_own_place() && !lookup_) return;
   if (lookup_) {
-    lookup_->write_kept(w, places());
-  } else {
-    for (const Axis& axis : operand_.side().axes.axes) {
-      w.line(fmt::format("Index {}[{}];", own(axis.name), constant("Across")));
-    }
-  }
-  w.line("#pragma unroll");
-  const auto loop = w.block(fmt::format("for (int place = 0; place < {}; ++place)", places()));
-  if (operand_.along_k) {
-    write_side(w,
-               fmt::format("threadIdx.x / {} + place * {}", constant("Width"), constant("Down")));
-  } else {
-    write_side(w, fmt::format("(threadIdx.x % {} + place * kThreads) * {}", constant("Width"),
-                              constant("Vec")));
-  }
-  operand_.side().write(e, w);
-  if (lookup_) {
-    lookup_->write_column(w, "[place]");
+    lookup_->write_columns(w, constant("Across"), [&](const std::string& at) {
+      write_side(w, at);
+      operand_.side().write(e, w);
+    });
     return;
   }
+  if (!has_own_place()) return;
+  for (const Axis& axis : operand_.side().axes.axes) {
+    w.line(fmt::format("Index {}[{}];", own(axis.name), constant("Across")));
+  }
+  w.line("#pragma unroll");
+  const auto places =
+      w.block(fmt::format("for (int place = 0; place < {}; ++place)", constant("Across")));
+  write_side(w, fmt::format("(threadIdx.x % {} + place * kThreads) * {}", constant("Width"),
+                            constant("Vec")));
+  operand_.side().write(e, w);
   for (const Axis& axis : operand_.side().axes.axes) {
     w.line(fmt::format("{}[place] = {};", own(axis.name), axis.name));
   }
@@ -141,9 +133,8 @@ void Staged::write_fetch(CudaWriter& w, Emitter& e) const {
     w.line(fmt::format("next_{}[element] = {{}};", operand_.tile));
     if (lookup_) {
       const auto inside = w.block(fmt::format("if ({})", is_within()));
-      lookup_->write_load(
-          w, operand_.along_k ? "[element]" : fmt::format("[element % {}]", constant("Across")),
-          fmt::format("next_{}[element].at[0]", operand_.tile), false);
+      lookup_->write_load(w, fmt::format("element % {}", constant("Across")),
+                          fmt::format("next_{}[element].at[0]", operand_.tile), false);
       return;
     }
     w.line("const Index ki = from + at_k;");

@@ -44,7 +44,6 @@ class Staged {
   bool has_own_place() const { return !operand_.along_k && !operand_.side().is_whole(); }
   std::string own(const std::string& axis) const;
   void find_packs(Emitter& e);
-  std::string places() const;
   std::string is_within() const;
   void write_loop(CudaWriter& w, const std::function<void()>& body) const;
   void write_side(CudaWriter& w, const std::string& at) const;

@@ -101,15 +101,15 @@ class TensorCores {
   std::string write_side(const ProductOperand& side) {
     const int scope = e_.open(side.variables(), 1, 2);
     Packs packs(e_, side.inner_run().inner().name);
-    const bool packed = side.direct && side.inner_run().is_whole() &&
-                        packs.can_store(substitute(side.address, e_.rename));
+    const bool packed = side.direct && packs.can_store(substitute(side.address, e_.rename));
     packed_.push_back(packed);
     if (packed) {
       for (const std::string& condition : packs.conditions(std::to_string(kPack)))
         conditions_.push_back(condition);
-      conditions_.push_back(fmt::format("({}) % {} == 0", limit(side.inner()), kPack));
+      conditions_.push_back(
+          fmt::format("({}) % {} == 0", side.inner_run().inner().extent.text(), kPack));
     }
-    lookups_.push_back(packed || side.along_k ? std::nullopt : Lookup::find(region_, side, e_));
+    lookups_.push_back(packed ? std::nullopt : Lookup::find(region_, side, e_));
     if (lookups_.back()) {
       e_.close();
       return "";
@@ -171,10 +171,7 @@ class TensorCores {
       if (has_own_place(side)) write_number(w, side, at);
       return;
     }
-    lookups_[i]->write_kept(w, "1");
-    const auto place = w.block("for (int place = 0; place < 1; ++place)");
-    write_number(w, side, at);
-    lookups_[i]->write_column(w, "[place]");
+    lookups_[i]->write_columns(w, "1", [&](const std::string& own) { write_number(w, side, own); });
   }
 
   void write_steps(CudaWriter& w) {
@@ -236,8 +233,9 @@ class TensorCores {
       write_place(w, side);
       if (lookups_[s]) {
         w.line(fmt::format("next_{}[element] = {{}};", side.tile));
-        w.line("const int at_k = at_outer;");
-        lookups_[s]->write_load(w, "[0]", fmt::format("next_{}[element].at[0]", side.tile), true);
+        w.line(side.along_k ? "const int at_k = at_inner, at = at_outer;"
+                            : "const int at_k = at_outer;");
+        lookups_[s]->write_load(w, "0", fmt::format("next_{}[element].at[0]", side.tile), true);
         continue;
       }
       w.line(fmt::format("const Index ki = from + {};", side.along_k ? "at_inner" : "at_outer"));
@@ -331,8 +329,12 @@ class TensorCores {
     };
     kernel.tunes.push_back({name("TILE_M"), sizes(m), ""});
     kernel.tunes.push_back({name("TILE_N"), sizes(n), ""});
-    kernel.tunes.push_back({name("RESIDENT"), {512, 256}, ""});
-    kernel.tunes.push_back({name("BUFFERS"), {2, 1}, ""});
+    // Single elements need more registers.
+    const bool single = !(packed_[0] || lookups_[0]) || !(packed_[1] || lookups_[1]);
+    kernel.tunes.push_back({name("RESIDENT"), single ? Values{256, 512} : Values{512, 256}, ""});
+    // 48 KiB of shared memory hold two buffers, but no table of columns beside them.
+    const bool columns = (lookups_[0] && sides_[0].along_k) || (lookups_[1] && sides_[1].along_k);
+    kernel.tunes.push_back({name("BUFFERS"), columns ? Values{1} : Values{2, 1}, ""});
     kernel.methods.push_back({"compute.tensor_core", "", ""});
     kernel.methods.push_back({"memory.tiling_smem", "", ""});
     kernel.methods.push_back({"memory.bank_conflict", "", ""});
