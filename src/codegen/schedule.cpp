@@ -64,7 +64,7 @@ constexpr Schedule kSchedules[] = {
     {"matmul_wmma", "tiles on tensor cores", moves::matmul_wmma_applies, moves::matmul_wmma_emit,
      true},
     {"matmul_split", "tiles on CUDA cores, several blocks along k", moves::matmul_split_applies,
-     moves::matmul_split_emit, true},
+     moves::matmul_split_emit, true, moves::matmul_split_preferred},
     {"matmul", "tiles on CUDA cores", moves::matmul_applies, moves::matmul_emit, true},
     {"scatter_block", "every block adds in a copy of its own", moves::scatter_block_applies,
      moves::scatter_block_emit, true},

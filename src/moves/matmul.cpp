@@ -396,12 +396,29 @@ bool matmul_applies(const Region& region, const Situation&) {
   return product_of(region).has_value();
 }
 
-bool matmul_split_applies(const Region& region, const Situation& situation) {
+namespace {
+
+constexpr int64_t kLongSum = 512;
+constexpr int64_t kTensorCores = 8;  // times as fast, roughly, where they are all busy
+
+/// Tiles of a product whose sums are long; 0 where it has none of them.
+int64_t tiles_to_split(const Region& region) {
   const auto product = product_of(region);
-  if (!product) return false;
-  const int64_t tiles = product->batches().value() * ((product->m().value() + 63) / 64) *
-                        ((product->n().value() + 63) / 64);
-  return tiles < situation.target.default_sms && product->k().value() >= 512;
+  if (!product || product->k().value() < kLongSum) return 0;
+  return product->batches().value() * ((product->m().value() + 63) / 64) *
+         ((product->n().value() + 63) / 64);
+}
+
+}  // namespace
+
+bool matmul_split_applies(const Region& region, const Situation& situation) {
+  const int64_t tiles = tiles_to_split(region);
+  return tiles > 0 && tiles < situation.target.default_sms;
+}
+
+bool matmul_split_preferred(const Region& region, const Situation& situation) {
+  const int64_t tiles = tiles_to_split(region);
+  return tiles > 0 && tiles * kTensorCores < situation.target.default_sms;
 }
 
 Kernel matmul_emit(const Region& region, const Situation& situation) {

@@ -36,6 +36,7 @@ Kernel gather_rows_emit(const Region& region, const Situation& situation);
 bool matmul_applies(const Region& region, const Situation& situation);
 Kernel matmul_emit(const Region& region, const Situation& situation);
 bool matmul_split_applies(const Region& region, const Situation& situation);
+bool matmul_split_preferred(const Region& region, const Situation& situation);
 Kernel matmul_split_emit(const Region& region, const Situation& situation);
 // matmul_wmma.cpp: on tensor cores
 bool matmul_wmma_applies(const Region& region, const Situation& situation);
