@@ -21,6 +21,26 @@ TEST(MergePtx, SharedDeclarationsStandOnce) {
   EXPECT_NE(made->find("q[8]"), std::string::npos);
 }
 
+TEST(MergePtx, TemplatesStandOnceAndLinesGo) {
+  const std::string kernel =
+      ".visible .entry t(\n.param .u64 t_0\n)\n{\n.loc 1 2 3\nbra "
+      "$L__BB0_2;\n$L__BB0_2:\nret;\n}\n";
+  std::string other = kernel;
+  for (size_t at = other.find("BB0_"); at != std::string::npos; at = other.find("BB0_"))
+    other.replace(at, 4, "BB7_");
+  const std::string section = ".section .debug_str\n{\n.b8 1\n}\n.file 1 \"a.cu\"\n";
+  const Result<std::string> made =
+      merge_ptx({text("8.3", "sm_90", kernel + section),
+                 text("8.3", "sm_90", other + ".visible .entry u()\n{\nret;\n}\n" + section)});
+  ASSERT_TRUE(made) << made.error().message;
+  EXPECT_EQ(made->find(".entry t("), made->rfind(".entry t("));
+  EXPECT_NE(made->find(".entry u("), std::string::npos);
+  for (const char* gone : {".loc", ".file", ".section", ".b8 1", "BB7"})
+    EXPECT_EQ(made->find(gone), std::string::npos) << gone;
+  other.replace(other.find("ret"), 3, "exit");
+  EXPECT_FALSE(merge_ptx({text("8.3", "sm_90", kernel), text("8.3", "sm_90", other)}));
+}
+
 TEST(MergePtx, SaysWhatDoesNotGoTogether) {
   EXPECT_FALSE(merge_ptx({}));
   EXPECT_FALSE(merge_ptx({text("8.3", "sm_90", ""), text("8.3", "sm_80", "")}));

@@ -365,7 +365,7 @@ class Recorder {
     request.task = request_.task->name;
     request.origin = origin;
     request.tensors = abi_.tensors;
-    if (!ptx) return refuse("no kernel of its own was launched: " + ptx.error().message);
+    if (!ptx) return refuse("its kernels cannot be played back: " + ptx.error().message);
     request.ptx = *ptx;
     captive::Transplanted made = captive::transplant(request);
     out_.notes.insert(out_.notes.end(), made.notes.begin(), made.notes.end());

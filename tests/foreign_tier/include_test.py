@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Header-only libraries of templates, as CUTLASS is one: found by --include and by $KW_CUTLASS, launched through templates with
-parameters in structures by value, from a CUDA file with a launcher and from a Python file with an extension.
+parameters in structures by value, from a CUDA file with a launcher and from a Python file with an extension. And extensions of several files.
 
 Usage: include_test.py KERNELWRIGHT. Exit 77: no nvcc, or no torch, here.
 """
@@ -149,6 +149,54 @@ class ModelNew(torch.nn.Module):
         return extension.gemm(a, b)
 '''
 
+SEVERAL = {  # an extension of several files with a template that two of them make, and a header beside them
+    "several.py": """
+import os, torch
+from torch.utils.cpp_extension import load
+here = os.path.dirname(os.path.abspath(__file__))
+extension = load("several", [os.path.join(here, "csrc", name) for name in ("binding.cpp", "first.cu", "second.cu")], extra_include_paths=[here])
+class ModelNew(torch.nn.Module):
+    def forward(self, a, b):
+        return extension.product(a, b)
+""",
+    "csrc/tile.cuh": """
+#pragma once
+template <typename T> __global__ void zero(T* c, int64_t n) { const int64_t i = blockIdx.x * 256ll + threadIdx.x; if (i < n) c[i] = T(0); }
+""",
+    "csrc/first.cu": """
+#include <torch/extension.h>
+#include "csrc/tile.cuh"
+torch::Tensor cleared(torch::Tensor a, int64_t columns) {
+  auto c = torch::empty({a.size(0), columns}, a.options());
+  zero<float><<<(c.numel() + 255) / 256, 256>>>(c.data_ptr<float>(), c.numel());
+  return c;
+}
+""",
+    "csrc/second.cu": """
+#include <torch/extension.h>
+#include "csrc/tile.cuh"
+__device__ float one = 1.0f;
+__global__ void product_kernel(const float* a, const float* b, float* c, int m, int n, int k) {
+  const int i = blockIdx.x * 256 + threadIdx.x;
+  if (i >= m * n) return;
+  float sum = c[i];
+  for (int j = 0; j < k; ++j) sum += a[i / n * k + j] * b[j * n + i % n] * one;
+  c[i] = sum;
+}
+void product_into(torch::Tensor a, torch::Tensor b, torch::Tensor& c) {
+  if (c.numel() > int64_t{1} << 40) zero<float><<<1, 256>>>(c.data_ptr<float>(), 1);
+  product_kernel<<<(c.numel() + 255) / 256, 256>>>(a.data_ptr<float>(), b.data_ptr<float>(), c.data_ptr<float>(), a.size(0), b.size(1), a.size(1));
+}
+""",
+    "csrc/binding.cpp": """
+#include <torch/extension.h>
+torch::Tensor cleared(torch::Tensor a, int64_t columns);
+void product_into(torch::Tensor a, torch::Tensor b, torch::Tensor& c);
+PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {
+  m.def("product", [](torch::Tensor a, torch::Tensor b) { auto c = cleared(a, b.size(1)); product_into(a, b, c); return c; }, "a b");
+}
+"""}
+
 
 def main():
     failed = 0
@@ -158,13 +206,13 @@ def main():
             os.makedirs(os.path.dirname(os.path.join(root, name)), exist_ok=True)
             with open(os.path.join(root, name), "w") as file:
                 file.write(text)
-        paths = {"launcher.cu": LAUNCHER, "model.py": PYTHON}
-        for name, text in paths.items():
+        for name, text in {"launcher.cu": LAUNCHER, "model.py": PYTHON, **SEVERAL}.items():
+            os.makedirs(os.path.dirname(os.path.join(folder, name)), exist_ok=True)
             with open(os.path.join(folder, name), "w") as file:
                 file.write(text)
         by_option = ["--include", os.path.join(root, "include"), "--include", os.path.join(root, "tools/util/include")]
         rows = [("launcher.cu", by_option, {}, 0, ""), ("model.py", [], {"KW_CUTLASS": root}, 0, ""),
-                ("model.py", [], {}, 1, "cutlass/cutlass.h")]
+                ("model.py", [], {}, 1, "cutlass/cutlass.h"), ("several.py", [], {}, 0, "")]
         for name, words, variables, code, said in rows:
             environment = {key: value for key, value in os.environ.items() if key != "KW_CUTLASS"} | variables
             answer = subprocess.run([sys.argv[1], "verify", os.path.join(folder, name), "--reference", os.path.join(REFERENCES, "matmul.py"), "--device",
