@@ -7,6 +7,8 @@
 // memory meanwhile.
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "base/text.h"
 #include "moves/attention.h"
 #include "moves/attention_steps.h"
@@ -295,10 +297,18 @@ class FusedAttention {
     const int64_t rows = attention_.rows().value() * attention_.batches().value();
     const bool few =
         rows < 128 * 2 * situation_.target.default_sms || attention_.rows().value() < 64;
-    kernel.tunes.push_back({name("TALL"), few ? Values{1, 2} : Values{2, 1}, ""});
+    const int64_t head_size_now =
+        16 * ((std::max(attention_.depth().value(), attention_.width().value()) + 15) / 16);
+    const auto fits_in = [&](int64_t tall, int64_t keys) {
+      return 2 * (64 * tall + 4 * keys) * (head_size_now + 8) <=
+             situation_.target.shared_per_block_optin;
+    };
+    const int64_t tall_now = few || !fits_in(2, 32) ? 1 : 2;
+    kernel.tunes.push_back({name("TALL"), {tall_now, 3 - tall_now}, ""});
     kernel.tunes.push_back({name("WARPS"), {4, 8}, ""});
-    kernel.tunes.push_back(
-        {name("KEYS"), {64, 32, 128}, fmt::format("{} * {} <= 128", name("TALL"), name("KEYS"))});
+    kernel.tunes.push_back({name("KEYS"),
+                            fits_in(tall_now, 64) ? Values{64, 32, 128} : Values{32, 64, 128},
+                            fmt::format("{} * {} <= 128", name("TALL"), name("KEYS"))});
     for (const char* method : {"memory.kernel_fusion", "compute.tensor_core", "memory.tiling_smem",
                                "memory.ldmatrix_stmatrix", "memory.bank_conflict",
                                "compute.overlap_compute_memory", "latency.online_recomputation"}) {
