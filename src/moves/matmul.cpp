@@ -8,6 +8,8 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "base/text.h"
 #include "moves/matmul_operand.h"
 #include "moves/schedules.h"
@@ -305,7 +307,13 @@ class Tiled {
         {name("TILE_N"), sizes(n, narrow, low),
          low || narrow ? fmt::format("{} * {} >= 2048", name("TILE_M"), name("TILE_N")) : ""});
     kernel.tunes.push_back({name("TILE_K"), {8, 16}, ""});
-    kernel.tunes.push_back({name("RESIDENT"), wide ? Values{256} : Values{512, 256}, ""});
+    // The lower a tile is, the more elements a thread fetches, each in a register.
+    const bool lowest = std::min(m, n) <= 16;
+    kernel.tunes.push_back({name("RESIDENT"),
+                            wide     ? Values{256}
+                            : lowest ? Values{256, 512}
+                                     : Values{512, 256},
+                            ""});
   }
 
   void add_switches(Kernel& kernel) const {
