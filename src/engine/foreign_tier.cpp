@@ -118,6 +118,7 @@ class Recorder {
   /// A reference in Python says what a model is made with.
   std::string reference_text() const {
     std::string path = request_.import.reference;
+    if (const size_t named = path.find(".py:"); named != std::string::npos) path.resize(named + 3);
     if (os::is_directory(path)) path += "/reference.py";
     Result<std::string> text = os::read_file(path, foreign::kMaxForeignBytes);
     return is_python(path) && text ? std::move(text).value() : "";

@@ -176,7 +176,14 @@ Result<ForeignBuild> build_foreign(const ForeignBuildRequest& request) {
     return build;
   }
   build.library = folder + "/foreign.so";
-  build.ptx = KW_TRY(read_ptx(request, folder));
+  Result<std::string> ptx = read_ptx(request, folder);
+  if (!ptx) {
+    build.failed.emplace();
+    build.failed->compiler = build.compiler;
+    build.failed->messages = {{{}, 0, 0, ptx.error().message}};
+    return build;
+  }
+  build.ptx = std::move(ptx).value();
   read_kernels(result.out + result.err, build);
   return build;
 }

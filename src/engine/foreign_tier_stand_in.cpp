@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "captive/merge.h"
 #include "captive/source.h"
+#include "compile/messages.h"
 #include "kRecorderLibrary.inc"
 #include "oracle/torch_python.h"
 #include "os/files.h"
@@ -200,8 +201,9 @@ ForeignBuildRequest StandIn::build_request(const Json& want) {
     bindings = "PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {\n" + bindings + "}\n";
   bool tail = false;
   for (const Json& source : want["sources"].items()) {
-    const std::string kind = source.items().at(0).as_string();
-    std::string text = source.items().at(1).as_string();
+    if (source.items().size() != 2) continue;
+    const std::string kind = source.items()[0].as_string();
+    std::string text = source.items()[1].as_string();
     const bool cuda = kind.starts_with("cuda");
     const std::string name = fmt::format("{}{}", cuda ? "cuda" : "main", made.sources.size());
     const std::string shown = kind.ends_with("file") ? made.file_name : want["name"].as_string();
@@ -210,11 +212,13 @@ ForeignBuildRequest StandIn::build_request(const Json& want) {
       text = "#include <torch/types.h>\n#include <cuda.h>\n#include <cuda_runtime.h>\n#line 1\n" +
              text;
     if (cuda && !tail) {
-      text = captive::with_functions(text, shown, builds_.empty());
+      text = captive::with_functions(text, compile::quotable(shown), builds_.empty());
       tail = true;
     }
     made.sources.push_back({name + (cuda ? ".cu" : ".cpp"), std::move(text)});
   }
+  if (!tail)  // C++ alone
+    made.sources.push_back({"tail.cu", captive::with_functions("", "tail", builds_.empty())});
   std::vector<std::string> flags;
   for (const Json& flag : want["flags"].items()) flags.push_back(flag.as_string());
   ExtensionFlags chosen = choose_flags(flags);
@@ -267,11 +271,12 @@ Result<PythonCapture> StandIn::capture(uint64_t base, uint64_t seed) {
   }
   recorded_ = true;
   if (failed_) return captured;
-  captured.refused = answer.json["refused"].as_string();
+  captured.refused = report::printable(answer.json["refused"].as_string());
   if (!answer.json.contains("recording"))
     captured.refused = ended_by(answer.process, request_.python.timeout_seconds);
   for (const auto& [number, why] : answer.json["ended"].members()) {
-    if (const auto index = parse_int(number)) ended_[static_cast<size_t>(*index)] = why.as_string();
+    if (const auto index = parse_int(number))
+      ended_[static_cast<size_t>(*index)] = report::printable(why.as_string());
   }
   captive::ParamReads reads;
   for (const auto& [key, build] : builds_) reads.merge(captive::param_reads(build.ptx));
