@@ -36,7 +36,7 @@ Error refused(const char* what) {
 constexpr uint64_t kReading = LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR;
 constexpr uint64_t kWriting = LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_MAKE_REG |
                               LANDLOCK_ACCESS_FS_MAKE_DIR | LANDLOCK_ACCESS_FS_REMOVE_FILE |
-                              LANDLOCK_ACCESS_FS_REMOVE_DIR | kTruncate;
+                              LANDLOCK_ACCESS_FS_REMOVE_DIR | kRefer | kTruncate;
 constexpr uint64_t kForFiles = LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE |
                                LANDLOCK_ACCESS_FS_EXECUTE | kTruncate | kIoctlDevice;
 

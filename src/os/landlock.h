@@ -16,7 +16,7 @@ namespace kw::os {
 struct Allowed {
   std::vector<std::string> reading;
   std::vector<std::string> running;       // reading, and starting as a program
-  std::vector<std::string> writing;       // reading, creating, writing, removing
+  std::vector<std::string> writing;       // reading, creating, writing, moving, removing
   std::vector<std::string> devices = {};  // the same, and what drivers are asked by ioctl
 };
 

@@ -310,6 +310,20 @@ TEST(Landlock, ConfinesAProgramFromItsStart) {
   EXPECT_EQ(shell("echo fine", {}, limits).out, "fine\n");
 }
 
+TEST(Landlock, FilesMayMoveBetweenFoldersThatMayBeWritten) {
+  const std::string folder = testing::TempDir() + "kw_moving." + std::to_string(::getpid());
+  ASSERT_EQ(shell("mkdir " + folder).exit_code, 0);
+  const Allowed allowed{{"/etc/ld.so.cache"}, {"/usr", "/bin", "/lib", "/lib64"}, {folder}};
+  if (auto ruleset = make_ruleset(allowed); !ruleset) GTEST_SKIP() << ruleset.error().message;
+  ProcessLimits limits;
+  limits.allowed = &allowed;
+  // A link, because mv copies where it may not move.
+  const auto moved =
+      shell("cd " + folder + " && mkdir in && echo x > in/a && ln in/a b && cat b", {}, limits);
+  EXPECT_EQ(moved.out, "x\n") << moved.err;
+  EXPECT_EQ(shell("rm -r " + folder).exit_code, 0);
+}
+
 TEST(Landlock, ConfinesReading) {
   auto child = start_part("confined");
   std::string verdict;
