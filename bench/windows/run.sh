@@ -8,6 +8,6 @@ shift
 [ $# -gt 0 ] || set -- $(cd "$here" && ls *.py | sed 's/\.py$//')
 for name in "$@"; do
   echo "== $name"
-  "$program" synthesize --reference "$here/$name.py" --proposer builtin --versus eager --quick \
-    --time "${TIME:-30s}" --out "${OUT:-/tmp/kernelwright-windows}" | tail -n "${LINES_SHOWN:-12}"
+  "$program" synthesize --reference "$here/$name.py" --proposer builtin --versus eager --quick --cross-check never \
+    --time "${TIME:-4s}" --candidates "${CANDIDATES:-10}" --out "${OUT:-/tmp/kernelwright-windows}" | tail -n "${LINES_SHOWN:-12}"
 done
