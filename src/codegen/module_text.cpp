@@ -137,9 +137,21 @@ class ModuleText {
   }
 
   /// Interfaces are written in dims alone, so lets are put back.
+  /// "D", "(D / 2)"; not "H - 2" or "(D / 2) + 2".
+  static bool is_one_factor(const std::string& text) {
+    int open = 0;
+    for (size_t i = 0; i < text.size(); ++i) {
+      if (open == 0 && text[i] == ' ') return false;
+      open += text[i] == '(' ? 1 : text[i] == ')' ? -1 : 0;
+    }
+    return true;
+  }
+
   static std::string plain(const Dim& dim, const Program& program) {
     std::map<std::string, Dim> by;
-    for (const auto& [name, text] : program.lets) by.insert_or_assign(name, Dim::symbol(text, 1));
+    for (const auto& [name, text] : program.lets) {
+      by.insert_or_assign(name, Dim::symbol(is_one_factor(text) ? text : "(" + text + ")", 1));
+    }
     return substitute(dim, by).text();
   }
 

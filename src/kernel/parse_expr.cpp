@@ -13,7 +13,7 @@ namespace kw::kernel {
 namespace {
 
 constexpr int kMostNesting = 60;
-constexpr size_t kMaxNodes = 500;
+constexpr size_t kMaxNodes = 2000;
 
 struct BinaryOperator {
   std::string_view text;
