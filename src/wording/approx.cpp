@@ -8,6 +8,8 @@
 
 #include <fmt/core.h>
 
+#include "wording/types.h"
+
 namespace kw::wording {
 namespace {
 
@@ -159,7 +161,8 @@ std::optional<Shortcut> shorten_div(const Matcher& m, NodeId id) {
     // A product with the rounded reciprocal rounds twice: half of what the bound grants a quotient.
     const float inverse = static_cast<float>(1.0 / *number);
     if (!std::isnormal(inverse) || !std::isnormal(static_cast<float>(*number))) return std::nullopt;
-    return Shortcut{fmt::format("{{0}} * {:.9g}f", inverse), {m.input(id, 0)}, {}};
+    const std::string factor = literal(DType::Fp32, static_cast<double>(inverse), 0);
+    return Shortcut{"{0} * " + factor, {m.input(id, 0)}, {}};
   }
   const NodeId add = m.find(divisor, Op::Add);
   const std::optional<NodeId> other = add < 0 ? std::nullopt : m.beside(add, 1.0);
