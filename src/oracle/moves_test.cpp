@@ -122,6 +122,22 @@ INSTANTIATE_TEST_SUITE_P(Modes, Scatter,
                                          ScatterCase{"min", ScatterMode::Min, {1, -7, 3, 4}}),
                          [](const auto& suite) { return suite.param.name; });
 
+TEST(Scattered, WhereAPlaceIsUncertainAllOfThemAre) {
+  TestGraph g;
+  const auto base = g.input(floats(DType::Fp32, {4}, {0, 0, 0, 0}));
+  const auto one = g.input(floats(DType::Fp32, {4}, {1, 1, 1, 0}));
+  const auto more = g.input(floats(DType::Fp32, {4}, {0x1p-40, 0x1p-39, 0x1p-38, 0}));
+  const auto source = g.input(floats(DType::Fp32, {1}, {5}));
+  const auto largest = g.add(Op::ArgMax, {g.add(Op::Add, {one, more}, {})}, along(0));
+  graph::Attrs attrs = along(0);
+  attrs.scatter = ScatterMode::Add;
+  const Truth y = g.truth(g.add(Op::Scatter, {base, largest, source}, attrs));
+  EXPECT_EQ(y.value, (Values{0, 0, 5, 0}));
+  ASSERT_EQ(y.jump.size(), 4u);
+  for (const size_t place : {0, 1, 2}) EXPECT_EQ(y.jump[place], 5) << place;
+  EXPECT_EQ(y.jump[3], 0);
+}
+
 // The published test vectors of Philox 4x32-10.
 TEST(Philox, KnownAnswers) {
   const PhiloxBlock zero = philox_block(0, 0, 0);

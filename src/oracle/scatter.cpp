@@ -191,9 +191,8 @@ Status scatter(const Sources& s, NodeId node, const Workers& workers, Tensor& ou
     const int count = static_cast<int>(std::min<int64_t>(kChunk, index.count - at));
     const Lanes& where = indices.at(at, count);
     const Lanes& what = sources.at(at, count);
-    const auto place = [&](int64_t base, double i) {
-      return static_cast<size_t>(base + stride * static_cast<int64_t>(std::clamp(
-                                                     i, 0.0, static_cast<double>(extent - 1))));
+    const auto clamped = [&](double i) {
+      return static_cast<int64_t>(std::clamp(i, 0.0, static_cast<double>(extent - 1)));
     };
     for_runs(places, at, count, [&](int64_t k0, int64_t address, int64_t step, int64_t length) {
       for (int64_t j = 0; j < length && !bad; ++j) {
@@ -206,9 +205,10 @@ Status scatter(const Sources& s, NodeId node, const Workers& workers, Tensor& ou
         const Element x = element_at(what, source.tracks, k);
         scattering.write(static_cast<size_t>(base + i * stride), x);
         if (!where.jumps || (where.lo[k] == 0 && where.hi[k] == 0)) continue;
-        scattering.doubt(static_cast<size_t>(base + i * stride), x);
-        scattering.doubt(place(base, static_cast<double>(i) - where.lo[k]), x);
-        scattering.doubt(place(base, static_cast<double>(i) + where.hi[k]), x);
+        const int64_t first = clamped(static_cast<double>(i) - where.lo[k]);
+        const int64_t last = clamped(static_cast<double>(i) + where.hi[k]);
+        for (int64_t other = first; other <= last; ++other)
+          scattering.doubt(static_cast<size_t>(base + other * stride), x);
       }
     });
   }
