@@ -168,6 +168,9 @@ std::set<std::string> window_sizes(const graph::Graph& graph) {
 void name_extents(TaskDraft& draft) {
   Entry named = draft.entry;
   std::map<int64_t, std::string> names;
+  // Not the names --dims gives: those may be the very ones that are given here.
+  std::set<std::string> taken = names_of(named.arguments);
+  for (const auto& [name, value] : draft.file) taken.insert(name);
   task::Dims dims = draft.file;
   for (const auto& [name, value] : draft.given) dims[name] = value;
   for (Argument& argument : named.arguments) {
@@ -178,8 +181,9 @@ void name_extents(TaskDraft& draft) {
       if (!value || *value < 2) continue;
       if (!names.count(*value)) {
         size_t number = names.size();
-        while (dims.count(fmt::format("d{}", number))) ++number;
+        while (taken.count(fmt::format("d{}", number))) ++number;
         names[*value] = fmt::format("d{}", number);
+        taken.insert(names[*value]);
         dims[names[*value]] = *value;
       }
       text = names[*value];

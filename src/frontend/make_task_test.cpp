@@ -1,0 +1,31 @@
+// Names for extents that a reference writes as numbers.
+#include <gtest/gtest.h>
+
+#include "frontend/load.h"
+
+namespace kw::frontend {
+namespace {
+
+constexpr const char* kNumbers = "def reference(x: 'fp32[12, 16]'):\n    return x + 1\n";
+
+TEST(NamedExtents, AreTheNamesDimsMayGive) {
+  const auto plain = load_python(kNumbers, "numbers.py");
+  ASSERT_TRUE(plain) << plain.error().message;
+  EXPECT_EQ(task::dims_text(plain->benchmark_shapes.at(0)), "d0=12 d1=16");
+  LoadOptions options;
+  options.dims = {{"d0", 5}};
+  const auto given = load_python(kNumbers, "numbers.py", options);
+  ASSERT_TRUE(given) << given.error().message;
+  EXPECT_EQ(task::dims_text(given->benchmark_shapes.at(0)), "d0=5 d1=16");
+}
+
+TEST(NamedExtents, AreNoneTheReferenceHasItself) {
+  const auto task =
+      load_python("def reference(x: 'fp32[d0, 16]'):\n    return x + 1\n", "mixed.py");
+  ASSERT_TRUE(task) << task.error().message;
+  EXPECT_EQ(task->dims.count("d0"), 1u);
+  EXPECT_NE(task->inputs.at(0).shape.at(1), "d0");
+}
+
+}  // namespace
+}  // namespace kw::frontend
