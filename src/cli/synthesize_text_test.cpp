@@ -50,7 +50,7 @@ TEST(SynthesizeText, SaysWhatHowSureHowFastAndWhere) {
       "drawn anew from the system's entropy\n"
       "  fast       16.50 us at B=16384 D=1024, 96 % of the floor (15.80 us)\n"
       "  versus     eager: 40.00 us, 2.42 times as fast (FASTER)\n"
-      "  versus     compile: not there\n"
+      "  versus     baseline compile: not there\n"
       "  search     40 tried, 2 rejected, 37 kept; goal reached: 96 % of the floor\n"
       "  run        20261115-1 in 31.2 s; all of it in /runs/20261115-1\n");
 }
