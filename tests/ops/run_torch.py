@@ -48,12 +48,25 @@ def words(tensor, record):
     return [format(v & (1 << 8 * size) - 1, f"0{2 * size}x") for v in raw]
 
 
-def run(case, record):
+def rounds_on_the_way(case):
+    """Where the CPU has no fp16 of its own, PyTorch adds a transposed convolution's terms up in fp16."""
+    halves = any(spec["dtype"] == "fp16" for spec in case["inputs"])
+    return halves and "conv_transpose" in case["expression"] and not torch.ops.mkldnn._is_mkldnn_fp16_supported()
+
+
+def evaluate(case):
     scope = {"torch": torch, "F": F, "math": __import__("math")}
+    wide = rounds_on_the_way(case)
     for spec in case["inputs"]:
-        scope[spec["name"]] = make_input(spec, case)
+        value = make_input(spec, case)
+        scope[spec["name"]] = value.float() if wide and spec["dtype"] == "fp16" else value
+    result = eval(case["expression"], scope)
+    return [tensor.half() for tensor in flatten(result)] if wide else result
+
+
+def run(case, record):
     try:
-        result = eval(case["expression"], scope)
+        result = evaluate(case)
     except Exception as error:
         return "raises " + " ".join(str(error).split())[:200].replace("|", "/")
     parts = []
