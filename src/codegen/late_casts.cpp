@@ -7,6 +7,7 @@
 #include "codegen/passes.h"
 #include "codegen/rewrite.h"
 #include "codegen/words.h"
+#include "graph/movement.h"
 
 namespace kw::codegen {
 
@@ -17,24 +18,14 @@ using graph::Op;
 
 namespace {
 
-bool only_moves(const Node& node) {
-  switch (node.op) {
-    case Op::Reshape:
-    case Op::Permute:
-    case Op::Expand:
-    case Op::Slice:
-    case Op::Flip:
-    case Op::Window:
-      return true;
-    case Op::Pad:
-      return node.attrs.number == 0 || std::isinf(node.attrs.number);
-    default:
-      return false;
-  }
+/// Whether the cast may as well come after it: a fill must be the same in a half type.
+bool moves_halves(const Node& node) {
+  const bool fills = node.op == Op::Pad && node.attrs.number != 0 && !std::isinf(node.attrs.number);
+  return graph::only_moves(node.op) && !fills;
 }
 
 std::optional<NodeId> cast_later(Rewriter& r, const Node& node) {
-  if (!only_moves(node)) return std::nullopt;
+  if (!moves_halves(node)) return std::nullopt;
   const Node cast = r[node.inputs[0]];
   if (cast.op != Op::Cast || cast.dtype != tensor::DType::Fp32) return std::nullopt;
   const tensor::DType narrow = r[cast.inputs[0]].dtype;

@@ -8,6 +8,7 @@
 #include "engine/best_image.h"
 #include "engine/run.h"
 #include "graph/cost.h"
+#include "graph/movement.h"
 #include "kernel/instantiate.h"
 #include "verify/metric.h"
 #include "verify/programs.h"
@@ -34,27 +35,23 @@ tensor::DType read_by_product(const graph::Graph& graph, graph::NodeId id) {
     const tensor::DType below = graph[node.inputs[0]].dtype;
     const bool widens = node.op == graph::Op::Cast && tensor::is_float(below) &&
                         tensor::dtype_size(below) < tensor::dtype_size(node.dtype);
-    const bool moves =
-        graph::op_info(node.op).kind == graph::OpKind::Movement && node.inputs.size() == 1;
-    if (!widens && !moves) return node.dtype;
+    if (!widens && !graph::only_moves(node.op)) return node.dtype;
     id = node.inputs[0];
   }
 }
 
 /// The unit that products run on: that of the narrowest, since a floor must not be too high.
 std::string product_precision(const task::Task& task, const graph::Graph& graph) {
-  tensor::DType type = tensor::DType::Fp64;
+  std::optional<tensor::DType> type;
   for (const graph::Node& node : graph.nodes) {
     if (node.op != graph::Op::MatMul) continue;
     const tensor::DType left = read_by_product(graph, node.inputs[0]);
     const tensor::DType right = read_by_product(graph, node.inputs[1]);
     const tensor::DType wider = tensor::dtype_size(left) < tensor::dtype_size(right) ? right : left;
-    if (tensor::dtype_size(wider) < tensor::dtype_size(type)) type = wider;
+    if (!type || tensor::dtype_size(wider) < tensor::dtype_size(*type)) type = wider;
   }
-  const bool any = std::ranges::any_of(
-      graph.nodes, [](const graph::Node& node) { return node.op == graph::Op::MatMul; });
-  if (type == tensor::DType::Fp32 || !any) return task.precision.allow_tf32 ? "tf32" : "fp32";
-  const std::string name = tensor::dtype_name(type);
+  if (!type || *type == tensor::DType::Fp32) return task.precision.allow_tf32 ? "tf32" : "fp32";
+  const std::string name = tensor::dtype_name(*type);
   return name.rfind("fp8", 0) == 0 ? "fp8" : name;
 }
 

@@ -276,6 +276,12 @@ void Attention::prepare(Emitter& e) const {
   e.rename = axes_.rename;
 }
 
+void Attention::open_block(Emitter& e) const {
+  e.open(batch_variables(), 0, 0);
+  for (const Dim& size : {rows(), keys(), depth(), width(), batches()}) e.note(size);
+  if (causal_) e.note(causal_->reach);
+}
+
 std::vector<std::string> Attention::batch_variables() const {
   std::vector<std::string> names = {"batch"};
   for (const Axis& dim : batch_.dims) names.push_back(dim.name);

@@ -61,6 +61,8 @@ class Attention {
   /// What the emitter is told before anything is written.
   void prepare(Emitter& e) const;
   std::vector<std::string> batch_variables() const;
+  /// The scope of the block's place, with all sizes the kernel is told.
+  void open_block(Emitter& e) const;
   /// A block's batch, its first row in steps of kM, and where the keys it wants end. Keys that no
   /// row of the block may see are not even read where they are known to be finite.
   void write_block(Emitter& e, CudaWriter& w, const Situation& situation) const;

@@ -72,13 +72,7 @@ class FusedAttention {
 
   // Scopes: 1 is the block's place, 2 a row, or an element of a tile, 3 a score.
   void write_values() {
-    e_.open(attention_.batch_variables(), 0, 0);
-    for (const Dim& size :
-         {attention_.rows(), attention_.keys(), attention_.depth(), attention_.width()}) {
-      e_.note(size);
-    }
-    e_.note(attention_.batches());
-    if (attention_.causal()) e_.note(attention_.causal()->reach);
+    attention_.open_block(e_);
     for (const AttentionOperand* one :
          {&attention_.query(), &attention_.key(), &attention_.value()}) {
       fetches_.push_back({one, write_operand(*one)});

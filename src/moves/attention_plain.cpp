@@ -48,13 +48,7 @@ class PlainAttention {
 
   // Scopes: 1 is the block's place, 2 a row, or an element of a tile, 3 a score.
   void write_values() {
-    e_.open(attention_.batch_variables(), 0, 0);
-    for (const Dim& size :
-         {attention_.rows(), attention_.keys(), attention_.depth(), attention_.width()}) {
-      e_.note(size);
-    }
-    e_.note(attention_.batches());
-    if (attention_.causal()) e_.note(attention_.causal()->reach);
+    attention_.open_block(e_);
     query_ = write_operand(attention_.query(), "left[at_k][at]");
     key_ = write_operand(attention_.key(), "right[at_k][at]");
     value_ = write_operand(attention_.value(), "values_tile[at_k][at]");

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "base/text.h"
+#include "graph/movement.h"
 
 namespace kw::moves {
 
@@ -19,23 +20,10 @@ constexpr int64_t kMostTaps = 31;  // bits of a word; the last one says that k e
 bool is_moved(const Region& region, NodeId id) {
   while (region.loads.count(id) == 0) {
     const Node& node = region.node(id);
-    switch (node.op) {
-      case Op::Reshape:
-      case Op::Permute:
-      case Op::Expand:
-      case Op::Slice:
-      case Op::Flip:
-      case Op::Window:
-        break;
-      case Op::Pad:
-        if (node.attrs.number != 0) return false;
-        break;
-      case Op::Cast:
-        if (!is_half(region.node(node.inputs[0]).dtype) || node.dtype != DType::Fp32) return false;
-        break;
-      default:
-        return false;
-    }
+    const bool widens = node.op == Op::Cast && is_half(region.node(node.inputs[0]).dtype) &&
+                        node.dtype == DType::Fp32;
+    const bool fills = node.op == Op::Pad && node.attrs.number != 0;
+    if (!widens && (fills || !graph::only_moves(node.op))) return false;
     id = node.inputs[0];
   }
   return true;

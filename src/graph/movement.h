@@ -1,0 +1,14 @@
+// Ops that give elements of their one input at other places.
+#pragma once
+
+#include "graph/op.h"
+
+namespace kw::graph {
+
+/// Reshape, permute, expand, slice, pad (with a fill), flip, window; not fold, which adds up.
+inline bool only_moves(Op op) {
+  const OpInfo& info = op_info(op);
+  return info.kind == OpKind::Movement && info.exact && info.inputs == 1;
+}
+
+}  // namespace kw::graph
