@@ -68,7 +68,7 @@ NvrtcCompiler::NvrtcCompiler(FoundNvrtc nvrtc, FoundHeaders headers, NvrtcOption
     : nvrtc_(std::move(nvrtc)), headers_(std::move(headers)), options_(std::move(options)) {
   precompile_ = options_.precompile;
   if (options_.workers <= 0) {
-    options_.workers = static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1U, 4U));
+    options_.workers = static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1U, 16U));
   }
   if (options_.worker_argv.empty()) {
     const std::string named = os::env("KERNELWRIGHT_WORKER");

@@ -18,7 +18,7 @@
 namespace kw::compile {
 
 struct NvrtcOptions {
-  int workers = 0;                            // at most this many; 0 = as many as cores, 4 at most
+  int workers = 0;                            // at most this many; 0 = as many as cores, 16 at most
   int recycle_after = 1000;                   // compiles of one worker
   uint64_t memory_bytes = uint64_t{8} << 30;  // of one worker's address space
   bool precompile = true;

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "exec/image_pack.h"
 
 namespace kw::cuda {
 namespace {
@@ -38,8 +39,15 @@ size_t first_difference(std::string_view a, std::string_view b) {
 
 Result<std::unique_ptr<LoadedImage>> LoadedImage::load(const Context& context, exec::ImageKind kind,
                                                        std::string_view image) {
-  KW_TRY(check_image(kind, image));
   std::unique_ptr<LoadedImage> loaded(new LoadedImage(context));
+  const std::vector<std::string_view> images = exec::images_in(image);
+  if (images.empty()) return input_error("the pack of images is damaged");
+  for (const std::string_view one : images) KW_TRY(loaded->add_module(kind, one));
+  return loaded;
+}
+
+Status LoadedImage::add_module(exec::ImageKind kind, std::string_view image) {
+  KW_TRY(check_image(kind, image));
   std::string text(image);  // PTX must end in a NUL
   std::string info(kLogBytes, '\0');
   std::string errors(kLogBytes, '\0');
@@ -49,30 +57,36 @@ Result<std::unique_ptr<LoadedImage>> LoadedImage::load(const Context& context, e
                     size_value(1)};
   // A cubin is not compiled: the line-info option, the last, is for PTX alone.
   const unsigned count = kind == exec::ImageKind::Ptx ? 5 : 4;
-  CuResult code = context.api().module_load(&loaded->module_, text.c_str(), count, options, values);
+  CuModule module = nullptr;
+  CuResult code = context_.api().module_load(&module, text.c_str(), count, options, values);
   if (code != kSuccess) {
-    loaded->module_ = nullptr;
-    Fault fault = context.check(code, "loading the image").error();
+    Fault fault = context_.check(code, "loading the image").error();
     std::string log(trim(errors.c_str()));
     if (!log.empty()) fault.message += "\n" + log;
     if (fault.device_lost) return environment_error(fault.message);
     return input_error(fault.message);
   }
-  loaded->remember_globals(kind == exec::ImageKind::Ptx ? ptx_globals(image)
-                                                        : cubin_globals(image));
-  return loaded;
+  modules_.push_back(module);
+  remember_globals(module,
+                   kind == exec::ImageKind::Ptx ? ptx_globals(image) : cubin_globals(image));
+  return Done{};
 }
 
 LoadedImage::~LoadedImage() {
-  if (module_ != nullptr && !context_.lost()) context_.api().module_unload(module_);
+  if (context_.lost()) return;
+  for (CuModule module : modules_) context_.api().module_unload(module);
 }
 
 Got<Function*> LoadedImage::function(const std::string& entry) {
   if (auto known = functions_.find(entry); known != functions_.end()) return &known->second;
   Function function;
   function.entry = entry;
-  KW_TRY(context_.check(context_.api().module_function(&function.handle, module_, entry.c_str()),
-                        fmt::format("looking up the kernel '{}' in the image", entry)));
+  CuResult code = kSuccess;
+  for (CuModule module : modules_) {
+    code = context_.api().module_function(&function.handle, module, entry.c_str());
+    if (code == kSuccess) break;
+  }
+  KW_TRY(context_.check(code, fmt::format("looking up the kernel '{}' in the image", entry)));
   function.max_threads = function_attribute(context_, kFuncMaxThreads, function.handle);
   function.registers = function_attribute(context_, kFuncRegisters, function.handle);
   function.static_shared = function_attribute(context_, kFuncStaticShared, function.handle);
@@ -83,14 +97,14 @@ Got<Function*> LoadedImage::function(const std::string& entry) {
   return &functions_.emplace(entry, std::move(function)).first->second;
 }
 
-void LoadedImage::remember_globals(const std::vector<std::string>& names) {
+void LoadedImage::remember_globals(CuModule module, const std::vector<std::string>& names) {
   size_t total = 0;
   for (const std::string& name : names) {
     Global global;
     global.name = name;
     size_t bytes = 0;
     // Names the driver keeps to itself (string literals, file-local symbols) are simply not found.
-    if (context_.api().module_global(&global.address, &bytes, module_, name.c_str()) != kSuccess)
+    if (context_.api().module_global(&global.address, &bytes, module, name.c_str()) != kSuccess)
       continue;
     total += bytes;
     if (total > kMaxGlobalBytes) break;

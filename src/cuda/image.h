@@ -1,5 +1,5 @@
-// A PTX text or cubin loaded into a context: its kernels with their attributes, and its writable
-// globals.
+// A PTX text, a cubin or a pack of cubins loaded into a context: its kernels with their attributes,
+// and its writable globals.
 #pragma once
 
 #include <map>
@@ -48,10 +48,11 @@ class LoadedImage {
     std::string initial;
   };
   explicit LoadedImage(const Context& context) : context_(context) {}
-  void remember_globals(const std::vector<std::string>& names);
+  Status add_module(exec::ImageKind kind, std::string_view image);
+  void remember_globals(CuModule module, const std::vector<std::string>& names);
 
   const Context& context_;
-  CuModule module_ = nullptr;
+  std::vector<CuModule> modules_;  // several for a pack (exec/image_pack.h)
   std::map<std::string, Function> functions_;
   std::vector<Global> globals_;
 };

@@ -4,10 +4,12 @@
 
 #include <algorithm>
 
+#include "compile/slices.h"
+
 namespace kw::engine {
 namespace {
 
-constexpr size_t kRemembered = 256;  // answers, each a few tens of kilobytes
+constexpr size_t kRemembered = 1024;  // answers, each a few tens of kilobytes
 
 std::string key_of(const exec::CompileRequest& request) {
   std::string key = fmt::format("{}\n{}\n{}\n{}\n", request.file_name, request.target,
@@ -20,7 +22,8 @@ std::string key_of(const exec::CompileRequest& request) {
 
 }  // namespace
 
-AheadCompiler::AheadCompiler(exec::Compiler& inner, int threads) : inner_(inner) {
+AheadCompiler::AheadCompiler(exec::Compiler& inner, int threads, Kernels kernels)
+    : inner_(inner), kernels_(kernels) {
   for (int i = 0; i < threads; ++i) threads_.emplace_back([this] { work(); });
 }
 
@@ -36,6 +39,13 @@ AheadCompiler::~AheadCompiler() {
 
 void AheadCompiler::ahead(exec::CompileRequest request) {
   if (threads_.empty()) return;
+  std::vector<compile::Slice> slices;
+  if (kernels_ == Kernels::Apart && request.apart) slices = compile::slices_of(request);
+  if (slices.empty()) return announce(std::move(request));
+  for (compile::Slice& slice : slices) announce(std::move(slice.request));
+}
+
+void AheadCompiler::announce(exec::CompileRequest request) {
   std::string key = key_of(request);
   {
     const std::lock_guard lock(mutex_);
@@ -57,14 +67,15 @@ void AheadCompiler::work() {
     lock.unlock();
     Result<exec::CompileOutcome> answer = inner_.compile(request);
     lock.lock();
-    slot->answer.emplace(std::move(answer));
-    answered_.push_back(key);
-    forget_old();
-    changed_.notify_all();
+    note_answer(key, *slot, std::move(answer));
   }
 }
 
-void AheadCompiler::forget_old() {
+void AheadCompiler::note_answer(const std::string& key, Slot& slot,
+                                Result<exec::CompileOutcome> answer) {
+  slot.answer.emplace(std::move(answer));
+  answered_.push_back(key);
+  changed_.notify_all();
   while (answered_.size() > kRemembered) {
     slots_.erase(answered_.front());
     answered_.pop_front();
@@ -72,22 +83,48 @@ void AheadCompiler::forget_old() {
 }
 
 Result<exec::CompileOutcome> AheadCompiler::compile(const exec::CompileRequest& request) {
-  const std::string key = key_of(request);
-  {
-    std::unique_lock lock(mutex_);
-    const auto known = slots_.find(key);
-    if (known != slots_.end() && known->second->started) {
-      const std::shared_ptr<Slot> slot = known->second;
-      changed_.wait(lock, [&] { return slot->answer.has_value(); });
-      return *slot->answer;
-    }
-    if (known != slots_.end()) {
-      // Nobody has begun: quicker done here than waited for.
-      std::erase_if(waiting_, [&](const auto& item) { return item.first == key; });
-      slots_.erase(known);
-    }
+  if (kernels_ == Kernels::Apart && request.apart) {
+    if (std::optional<exec::Compiled> made = KW_TRY(compile_apart(request)))
+      return exec::CompileOutcome{std::move(made), std::nullopt};
   }
-  return inner_.compile(request);
+  return compile_one(request);
+}
+
+// What is wrong with a kernel is said by the compiler of the whole, in its lines and words.
+Result<std::optional<exec::Compiled>> AheadCompiler::compile_apart(
+    const exec::CompileRequest& request) {
+  const std::vector<compile::Slice> slices = compile::slices_of(request);
+  if (slices.empty()) return std::optional<exec::Compiled>();
+  if (!threads_.empty()) {
+    for (const compile::Slice& slice : slices) announce(slice.request);
+  }
+  std::vector<exec::Compiled> parts;
+  for (const compile::Slice& slice : slices) {
+    exec::CompileOutcome part = KW_TRY(compile_one(slice.request));
+    if (!part.compiled) return std::optional<exec::Compiled>();
+    parts.push_back(std::move(*part.compiled));
+  }
+  return compile::joined(request, slices, parts);
+}
+
+Result<exec::CompileOutcome> AheadCompiler::compile_one(const exec::CompileRequest& request) {
+  const std::string key = key_of(request);
+  std::unique_lock lock(mutex_);
+  const std::shared_ptr<Slot> slot =
+      slots_.try_emplace(key, std::make_shared<Slot>()).first->second;
+  if (slot->started) {
+    changed_.wait(lock, [&] { return slot->answer.has_value(); });
+    return *slot->answer;
+  }
+  // Nobody has begun: quicker done here than waited for.
+  slot->started = true;
+  std::erase_if(waiting_, [&](const auto& item) { return item.first == key; });
+  lock.unlock();
+  Result<exec::CompileOutcome> answer = inner_.compile(request);
+  lock.lock();
+  note_answer(key, *slot, answer);
+  if (!answer) slots_.erase(key);  // the machine may be better when it is asked again
+  return answer;
 }
 
 }  // namespace kw::engine

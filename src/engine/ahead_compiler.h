@@ -1,6 +1,7 @@
 // A Compiler that can be told what will be asked next: compiles that in other threads (each keeping
 // a worker process of the inner compiler busy) while its owner runs and measures, and answers from
-// memory when the question comes.
+// memory when the question comes. Where kernels may be compiled apart, it does so: what many
+// modules share is compiled once, and the kernels of one keep all threads busy.
 #pragma once
 
 #include <condition_variable>
@@ -17,10 +18,13 @@
 
 namespace kw::engine {
 
+/// How requests that allow either are compiled.
+enum class Kernels : uint8_t { Together, Apart };
+
 class AheadCompiler : public exec::Compiler {
  public:
   /// `inner` must be safe to use from several threads and outlive this.
-  AheadCompiler(exec::Compiler& inner, int threads);
+  AheadCompiler(exec::Compiler& inner, int threads, Kernels kernels = Kernels::Together);
   ~AheadCompiler() override;
 
   /// Starts on this as soon as a thread is free; what is known already is not compiled again.
@@ -37,9 +41,15 @@ class AheadCompiler : public exec::Compiler {
     std::optional<Result<exec::CompileOutcome>> answer;
   };
   void work();
-  void forget_old();
+  void announce(exec::CompileRequest request);
+  /// As the request is, whatever it allows.
+  Result<exec::CompileOutcome> compile_one(const exec::CompileRequest& request);
+  /// Nothing when it has to be compiled whole.
+  Result<std::optional<exec::Compiled>> compile_apart(const exec::CompileRequest& request);
+  void note_answer(const std::string& key, Slot& slot, Result<exec::CompileOutcome> answer);
 
   exec::Compiler& inner_;
+  const Kernels kernels_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::map<std::string, std::shared_ptr<Slot>> slots_;

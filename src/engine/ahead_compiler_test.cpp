@@ -2,8 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
+
+#include "exec/image_pack.h"
 
 namespace kw::engine {
 namespace {
@@ -65,6 +68,69 @@ TEST(AheadCompiler, PassesErrorsOn) {
   const auto outcome = ahead.compile(request("broken machine"));
   ASSERT_FALSE(outcome);
   EXPECT_EQ(outcome.error().message, "no disk");
+}
+
+/// Two kernels of enough code; `second` is what the second does.
+exec::CompileRequest of_two_kernels(const std::string& second) {
+  std::string body;
+  while (body.size() < 5000) body += "  x[threadIdx.x] += 1;\n";
+  exec::CompileRequest made =
+      request("__global__ void first(int* x) {\n" + body + "}\n__global__ void second(int* x) {\n" +
+              body + second + "}\n");
+  made.kernels = {"first", "second"};
+  made.image = exec::ImageKind::Cubin;
+  made.apart = true;
+  return made;
+}
+
+class Listing : public Slow {
+ public:
+  std::vector<std::string> seen;
+  Result<exec::CompileOutcome> compile(const exec::CompileRequest& request) override {
+    const std::lock_guard lock(mutex_);
+    std::string names;
+    for (const std::string& kernel : request.kernels) names += kernel + " ";
+    seen.push_back(names);
+    if (request.source.find("broken") != std::string::npos) {
+      exec::CompileOutcome failed;
+      failed.failed = exec::CompileFailed{};
+      failed.failed->log = names + "do not compile";
+      return failed;
+    }
+    auto outcome = Slow::compile(request);
+    for (const std::string& kernel : request.kernels)
+      outcome->compiled->kernels.push_back({kernel, kernel, kernel, {}});
+    return outcome;
+  }
+
+ private:
+  std::mutex mutex_;
+};
+
+TEST(AheadCompiler, CompilesAKernelThatModulesShareOnce) {
+  Listing inner;
+  AheadCompiler ahead(inner, 2, Kernels::Apart);
+  for (const char* second : {"  x[0] = 1;\n", "  x[0] = 2;\n", "  x[0] = 1;\n"}) {
+    ahead.ahead(of_two_kernels(second));
+    const auto outcome = ahead.compile(of_two_kernels(second));
+    ASSERT_TRUE(outcome && outcome->compiled);
+    EXPECT_EQ(exec::images_in(outcome->compiled->image).size(), 2U);
+    EXPECT_EQ(outcome->compiled->kernels[1].entry, "second");
+  }
+  std::ranges::sort(inner.seen);
+  EXPECT_EQ(inner.seen, (std::vector<std::string>{"first ", "second ", "second "}));
+}
+
+TEST(AheadCompiler, CompilesWholeWhatIsNotToBeCutOrDoesNotCompile) {
+  Listing inner;
+  AheadCompiler ahead(inner, 0, Kernels::Apart);
+  exec::CompileRequest plain = of_two_kernels("");
+  plain.apart = false;
+  EXPECT_EQ(ahead.compile(plain)->compiled->image, plain.source);
+  EXPECT_EQ(ahead.compile(of_two_kernels("broken\n"))->failed->log, "first second do not compile");
+  Listing together;
+  AheadCompiler other(together, 0);
+  EXPECT_EQ(other.compile(of_two_kernels(""))->compiled->image, plain.source);
 }
 
 TEST(AheadCompiler, LeavesWhatIsStillWaitingWhenItEnds) {

@@ -18,7 +18,8 @@
 namespace kw::engine {
 namespace {
 
-constexpr int kMostCompilers = 8;
+constexpr int kMostCompilers = 16;
+constexpr int kWholeCompilers = 4;  // a winner is few images
 
 }  // namespace
 
@@ -58,7 +59,10 @@ Result<std::unique_ptr<Judge>> Judge::make(const JudgeRequest& request, Lanes& l
 Status Judge::prepare() {
   inner_ = lanes_.first().tools.verify.compiler;
   const int cores = static_cast<int>(std::thread::hardware_concurrency());
-  ahead_ = std::make_unique<AheadCompiler>(*inner_, std::clamp(cores, 1, kMostCompilers));
+  // The other compilers' texts are not known well enough to be put together again.
+  const Kernels how = inner_->name().starts_with("NVRTC") ? Kernels::Apart : Kernels::Together;
+  ahead_ = std::make_unique<AheadCompiler>(*inner_, std::clamp(cores, 1, kMostCompilers), how);
+  whole_ = std::make_unique<AheadCompiler>(*inner_, std::clamp(cores, 1, kWholeCompilers));
   for (auto& lane : lanes_.all()) lane->tools.verify.compiler = ahead_.get();
   const std::vector<task::Dims>& asked = request_.task->benchmark_shapes;
   searched_ = *request_.task;
@@ -170,8 +174,8 @@ Result<search::Look> Judge::refuse(const record::Candidate& candidate,
 
 Result<std::vector<search::Look>> Judge::measure(const search::Candidates& candidates) {
   for (const record::Candidate& candidate : candidates) {
-    compile_ahead(candidate, exec::ImageKind::Ptx, true);
-    compile_ahead(candidate, lanes_.first().tools.verify.gpu->info().image, true);
+    compile_ahead(*ahead_, candidate, exec::ImageKind::Ptx, Wanted::All);
+    compile_ahead(*ahead_, candidate, lanes_.first().tools.verify.gpu->info().image, Wanted::All);
   }
   std::vector<std::optional<Result<search::Look>>> looks(candidates.size());
   std::atomic<size_t> next = 0;
@@ -210,9 +214,10 @@ Result<search::Look> Judge::certify(const record::Candidate& candidate) {
   Lane& lane = lanes_.first();
   record::Candidate shipped = candidate;
   shipped.text = made.text;
-  compile_ahead(shipped, exec::ImageKind::Ptx, true);
-  if (measures()) compile_ahead(shipped, lane.tools.verify.gpu->info().image, true);
+  compile_ahead(*whole_, shipped, exec::ImageKind::Ptx, Wanted::All);
+  compile_ahead(*whole_, shipped, exec::ImageKind::Cubin, measures() ? Wanted::All : Wanted::Timed);
   BenchTools tools = lane.tools;
+  tools.verify.compiler = whole_.get();
   tools.pools = &lane.pools;
   tools.shape = lane.shapes.front().shape ? &*lane.shapes.front().shape : nullptr;
   made.bench = KW_TRY(bench_module(made.text, *request_.task, request, tools, progress_));
@@ -237,22 +242,22 @@ Result<search::Look> Judge::certify(const record::Candidate& candidate) {
   return search::Look{us, ""};
 }
 
-// The images that ship, and what they cost on the chip.
+// The images that ship, which are those that were judged, and what they cost on the chip.
 Status Judge::note_resources(const record::Candidate& candidate, Certificate& certificate) {
   // A run that goes on has its estimates on file, but not what was counted.
   if (first().launches.count(candidate.id) == 0) KW_TRY(screen_one(candidate));
   if (const auto cost = first().costs.find(candidate.id); cost != first().costs.end())
     certificate.cost = cost->second;
-  const kernel::Module module = KW_TRY(parse_module(certificate.text, "kernel.cu"));
+  const kernel::Module module = KW_TRY(parse_module(certificate.text, "module.cu"));
   exec::Device& device = *lanes_.first().tools.verify.virtual_gpu;
   const auto request = first().compile_request(module, fixed_for(device, candidate),
                                                request_.verify.timeout_seconds);
   if (!request) return Done{};
   exec::CompileRequest ask = *request;
   ask.image = exec::ImageKind::Ptx;
-  exec::CompileOutcome ptx = KW_TRY(ahead_->compile(ask));
+  exec::CompileOutcome ptx = KW_TRY(whole_->compile(ask));
   certificate.ptx = std::move(ptx.compiled);
-  BestImage image(*ahead_, exec::ImageKind::Cubin);
+  BestImage image(*whole_, exec::ImageKind::Cubin);
   const auto cubin = image.compile(ask);
   if (!cubin || !cubin->compiled || cubin->compiled->kind != exec::ImageKind::Cubin) return Done{};
   certificate.cubin = cubin->compiled;

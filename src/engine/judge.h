@@ -129,6 +129,8 @@ class Judge : public search::Evaluator {
  private:
   struct Site;
   struct Counted;
+  /// Shapes that something is compiled for: the timed ones; also those counted at; also the gate's.
+  enum class Wanted : uint8_t { Timed, Counted, All };
   Judge(const JudgeRequest& request, Lanes& lanes, store::Run& run, Progress progress);
 
   Status prepare();
@@ -140,8 +142,9 @@ class Judge : public search::Evaluator {
   void tell(const std::string& what) const;
   kernel::Bindings fixed_for(const exec::Device& device, const record::Candidate& candidate) const;
   VerifyRequest verify_request(const record::Candidate& candidate) const;
-  /// Tells the compilers what the candidates will need.
-  void compile_ahead(const record::Candidate& candidate, exec::ImageKind image, bool all_shapes);
+  /// Tells a compiler what the candidates will need.
+  void compile_ahead(AheadCompiler& compiler, const record::Candidate& candidate,
+                     exec::ImageKind image, Wanted shapes);
   Result<search::Look> screen_one(const record::Candidate& candidate);
   Result<Counted> count_at(Site& site, const kernel::Module& module,
                            const record::Candidate& candidate);
@@ -188,9 +191,10 @@ class Judge : public search::Evaluator {
   std::vector<std::unique_ptr<Site>> sites_;  // shapes that candidates are ranked at
   task::Task searched_;  // the task at the timed shapes; certifying adds its other ones
   uint64_t seed_ = 0;
-  exec::Compiler* inner_ = nullptr;  // behind ahead_
-  std::unique_ptr<AheadCompiler> ahead_;
-  std::set<std::string> gated_;  // ids that verify() passed on the first lane
+  exec::Compiler* inner_ = nullptr;       // behind ahead_
+  std::unique_ptr<AheadCompiler> ahead_;  // kernels of candidates, one by one
+  std::unique_ptr<AheadCompiler> whole_;  // what ships, and what is certified of it
+  std::set<std::string> gated_;           // ids that verify() passed on the first lane
   uint64_t races_ = 0;
   std::optional<Certificate> certificate_;
   std::optional<VerifyReport> last_refusal_;

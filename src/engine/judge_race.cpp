@@ -105,8 +105,8 @@ Result<std::vector<Racer>> Judge::race(const search::Candidates& candidates,
                                        const RaceOptions& options) {
   KW_CHECK(measures(), "a race needs a clock");
   for (const record::Candidate& candidate : candidates) {
-    compile_ahead(candidate, exec::ImageKind::Ptx, true);
-    compile_ahead(candidate, lanes_.first().tools.verify.gpu->info().image, true);
+    compile_ahead(*ahead_, candidate, exec::ImageKind::Ptx, Wanted::All);
+    compile_ahead(*ahead_, candidate, lanes_.first().tools.verify.gpu->info().image, Wanted::All);
   }
   std::vector<Racer> racers(candidates.size());
   for (size_t i = 0; i < candidates.size(); ++i) KW_TRY(admit(candidates[i], racers[i]));

@@ -106,15 +106,17 @@ std::optional<exec::CompileRequest> Judge::Site::compile_request(const kernel::M
   return exec::compile_request(module, *selection, fixed.target.name, timeout_seconds);
 }
 
-void Judge::compile_ahead(const record::Candidate& candidate, exec::ImageKind image,
-                          bool all_shapes) {
+void Judge::compile_ahead(AheadCompiler& compiler, const record::Candidate& candidate,
+                          exec::ImageKind image, Wanted wanted) {
   const Result<kernel::Module> module = parse_module(candidate.text, "module.cu");
   if (!module) return;
   const kernel::Bindings fixed = fixed_for(*lanes_.first().tools.verify.virtual_gpu, candidate);
   std::vector<const verify::ShapeCase*> shapes;
-  for (const auto& site : sites_) shapes.push_back(&site->small);
+  for (const auto& site : sites_) {
+    if (wanted != Wanted::Timed) shapes.push_back(&site->small);
+  }
   for (const verify::ShapeCase& shape : first().plan.cases) {
-    if (all_shapes) shapes.push_back(&shape);
+    if (wanted == Wanted::All) shapes.push_back(&shape);
   }
   const auto matching = verify::match_tensors(*module, *request_.task, first().graph);
   if (!matching) return;
@@ -132,7 +134,15 @@ void Judge::compile_ahead(const record::Candidate& candidate, exec::ImageKind im
     request.defines = selection->defines;
     request.kernels = selection->kernels;
     request.timeout_seconds = request_.verify.timeout_seconds;
-    ahead_->ahead(std::move(request));
+    request.apart = true;
+    compiler.ahead(std::move(request));
+  }
+  for (const auto& site : sites_) {
+    auto timed = site->compile_request(*module, fixed, request_.verify.timeout_seconds);
+    if (!timed) continue;
+    timed->image = image;
+    timed->apart = true;
+    compiler.ahead(std::move(*timed));
   }
 }
 
@@ -229,8 +239,9 @@ Result<std::vector<CostLaunch>> Judge::with_registers(const Site& site,
   if (counted == site.launches.end()) return std::vector<CostLaunch>{};
   const kernel::Module module = KW_TRY(parse_module(candidate.text, "module.cu"));
   const kernel::Bindings fixed = fixed_for(*lanes_.first().tools.verify.virtual_gpu, candidate);
-  const auto request = site.compile_request(module, fixed, request_.verify.timeout_seconds);
+  auto request = site.compile_request(module, fixed, request_.verify.timeout_seconds);
   if (!request) return std::vector<CostLaunch>{};
+  request->apart = true;
   BestImage image(*ahead_, exec::ImageKind::Cubin);
   const auto compiled = image.compile(*request);
   if (!compiled || !compiled->compiled) return std::vector<CostLaunch>{};
@@ -251,7 +262,7 @@ Result<std::vector<CostLaunch>> Judge::with_registers(const Site& site,
 
 Result<std::vector<search::Look>> Judge::screen(const search::Candidates& candidates) {
   for (const record::Candidate& candidate : candidates)
-    compile_ahead(candidate, exec::ImageKind::Ptx, false);
+    compile_ahead(*ahead_, candidate, exec::ImageKind::Ptx, Wanted::Counted);
   std::vector<search::Look> looks;
   double best = 0;
   for (const record::Candidate& candidate : candidates) {
@@ -269,7 +280,8 @@ Result<std::vector<search::Look>> Judge::screen(const search::Candidates& candid
   }
   std::ranges::stable_sort(close, {}, [&](size_t i) { return looks[i].us; });
   if (close.size() > kSecondLooks) close.resize(kSecondLooks);
-  for (const size_t i : close) compile_ahead(candidates[i], exec::ImageKind::Cubin, false);
+  for (const size_t i : close)
+    compile_ahead(*ahead_, candidates[i], exec::ImageKind::Cubin, Wanted::Timed);
   for (const size_t i : close) {
     for (const auto& site : sites_) {
       const std::vector<CostLaunch> known = KW_TRY(with_registers(*site, candidates[i]));

@@ -80,6 +80,7 @@ Result<std::string> Judge::code_of(const record::Candidate& candidate) {
                                          request_.verify.timeout_seconds);
   if (!built.ready || !request) return std::string();
   request->image = exec::ImageKind::Ptx;
+  request->apart = true;
   const exec::CompileOutcome made = KW_TRY(ahead_->compile(*request));
   std::string code = made.compiled ? made.compiled->image : "";
   for (const kernel::Launch& launch : built.ready->program.launches) {
@@ -101,6 +102,7 @@ void Judge::expect(const search::Candidates& candidates) {
                                            request_.verify.timeout_seconds);
     if (!request) continue;
     request->image = exec::ImageKind::Ptx;
+    request->apart = true;
     ahead_->ahead(std::move(*request));
   }
 }
@@ -109,9 +111,10 @@ Result<VerifyReport> Judge::verify(const record::Candidate& candidate) {
   KW_TRY(os::check_interrupted());
   KW_TRY(run_.add(candidate));
   tell("judging " + candidate.origin);
-  compile_ahead(candidate, exec::ImageKind::Ptx, true);
+  compile_ahead(*ahead_, candidate, exec::ImageKind::Ptx, Wanted::All);
   Lane& lane = lanes_.first();
-  if (measures()) compile_ahead(candidate, lane.tools.verify.gpu->info().image, true);
+  if (measures())
+    compile_ahead(*ahead_, candidate, lane.tools.verify.gpu->info().image, Wanted::All);
   VerifyReport judged = KW_TRY(gate(lane, candidate));
   if (record::passed(judged.gate.verdict)) gated_.insert(candidate.id);
   return judged;
@@ -173,8 +176,9 @@ Result<std::vector<exec::KernelResources>> Judge::resources_of(const kernel::Mod
                                                                const record::Candidate& candidate) {
   std::vector<exec::KernelResources> resources;
   const kernel::Bindings fixed = fixed_for(*lanes_.first().tools.verify.virtual_gpu, candidate);
-  const auto request = first().compile_request(module, fixed, request_.verify.timeout_seconds);
+  auto request = first().compile_request(module, fixed, request_.verify.timeout_seconds);
   if (!request) return resources;
+  request->apart = true;
   BestImage image(*ahead_, exec::ImageKind::Cubin);
   const auto compiled = image.compile(*request);
   if (!compiled || !compiled->compiled) return resources;

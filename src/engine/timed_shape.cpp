@@ -94,6 +94,7 @@ Status compile_candidate(const kernel::Module& module, const TimedShape& shape,
   request.defines = selection->defines;
   request.kernels = selection->kernels;
   request.timeout_seconds = options.timeout_seconds;
+  request.apart = true;
   BestImage image(compiler, device.image);
   exec::CompileOutcome compiled = KW_TRY(image.compile(request));
   if (!compiled.compiled)

@@ -39,6 +39,7 @@ Result<exec::CompileOutcome> Programs::compile(const kernel::Selection& selectio
   exec::CompileRequest request =
       exec::compile_request(module_, selection, fixed_.target.name, timeout_seconds_);
   request.image = kind_;
+  request.apart = true;
   Result<exec::CompileOutcome> outcome = compiler_.compile(request);
   if (outcome || kind_ == exec::ImageKind::Ptx) return outcome;
   request.image = exec::ImageKind::Ptx;

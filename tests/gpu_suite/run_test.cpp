@@ -1,4 +1,5 @@
 // Runs that end well, and what the checks around them find.
+#include "exec/image_pack.h"
 #include "suite.h"
 
 namespace kw::gpu_suite {
@@ -32,6 +33,23 @@ TEST_F(Run, IsHealthy) {
 }
 
 TEST_F(Run, AddsVectors) { expect_healthy(); }
+
+TEST_F(Run, FindsKernelsInAnyImageOfAPack) {
+  exec::Compiled compiled;
+  compiled.kind = exec::ImageKind::Ptx;
+  const std::string other =
+      ".version 6.4\n.target sm_75\n.address_size 64\n.visible .entry other()\n{\n  ret;\n}\n";
+  compiled.image = exec::pack_images({other, kKernels});
+  const auto image = device().load(compiled);
+  ASSERT_TRUE(image) << image.error().message;
+  Case test = addition(100);
+  const auto outcome = device().run(*image, test.program, test.inputs, {});
+  ASSERT_TRUE(outcome) << outcome.error().message;
+  ASSERT_EQ(outcome->status, RunStatus::Completed) << outcome->message;
+  EXPECT_EQ(values<float>(outcome->buffers[2])[99], 297.0f);
+  compiled.image.resize(compiled.image.size() - 1);
+  EXPECT_FALSE(device().load(compiled));
+}
 
 TEST_F(Run, KeepsTheWorkerFromRunToRun) {
   expect_healthy();

@@ -1,0 +1,297 @@
+#include "compile/slices.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+#include <string_view>
+
+#include "base/text.h"
+#include "kernel/source_lexer.h"
+
+namespace kw::compile {
+namespace {
+
+// A compile costs some 20 ms before it has looked at anything.
+constexpr size_t kWorthSlicing = 6000;  // bytes of code
+
+enum class PieceKind : uint8_t { Kernel, Named, Always };
+
+/// Something that stands at the top level of a source.
+struct Piece {
+  PieceKind kind = PieceKind::Always;
+  std::string name;           // of kernels and Named ones, which are dropped where nobody says it
+  size_t begin = 0, end = 0;  // bytes
+  int line = 1;
+  std::set<std::string> words;  // identifiers in it
+};
+
+/// Words that have parentheses of their own in front of a function's name.
+constexpr std::array<std::string_view, 9> kAttributes = {
+    "__launch_bounds__", "__cluster_dims__", "__maxnreg__", "__align__", "alignas",
+    "__attribute__",     "decltype",         "noexcept",    "requires"};
+constexpr std::array<std::string_view, 4> kRecords = {"struct", "class", "union", "enum"};
+/// What may stand before a ';' without being state that kernels share.
+constexpr std::array<std::string_view, 5> kStateless = {"using", "typedef", "static_assert",
+                                                        "constexpr", "consteval"};
+constexpr std::array<std::string_view, 4> kPlainDirectives = {"include", "define", "undef",
+                                                              "pragma"};
+
+constexpr std::array<std::string_view, 3> kConditions = {"if", "ifdef", "ifndef"};
+
+template <size_t kCount>
+bool is_one_of(const std::array<std::string_view, kCount>& words, std::string_view word) {
+  return std::ranges::find(words, word) != words.end();
+}
+
+/// Reads the pieces of a text one after the other; gives up at the first it does not understand.
+class Pieces {
+ public:
+  explicit Pieces(std::string_view text) : source_(kernel::lex_source(text)) {
+    for (const kernel::Directive& directive : source_.directives)
+      directives_[directive.first] = &directive;
+  }
+
+  std::optional<std::vector<Piece>> read() {
+    std::vector<Piece> pieces;
+    while (at_ < source_.tokens.size()) {
+      std::optional<Piece> piece = next();
+      if (!piece) return std::nullopt;
+      pieces.push_back(std::move(*piece));
+    }
+    return pieces;
+  }
+
+ private:
+  const std::string& text(size_t i) const { return source_.tokens[i].text; }
+  bool is_name(size_t i) const { return source_.tokens[i].kind == kernel::SourceKind::Identifier; }
+
+  std::optional<Piece> next() {
+    const auto directive = directives_.find(at_);
+    if (directive == directives_.end()) return declaration();
+    return is_one_of(kConditions, directive->second->name) ? conditional()
+                                                           : directive_piece(*directive->second);
+  }
+
+  /// From an #if to its #endif: one piece, in which no kernel may be.
+  std::optional<Piece> conditional() {
+    const size_t first = at_;
+    at_ += directives_.at(first)->count;
+    while (at_ < source_.tokens.size()) {
+      const auto directive = directives_.find(at_);
+      const std::string name = directive == directives_.end() ? "" : directive->second->name;
+      if (name == "endif" || name == "else" || name == "elif") {
+        at_ += directive->second->count;
+        if (name == "endif") return piece_from(first, at_);
+        continue;
+      }
+      const std::optional<Piece> inside = next();
+      if (!inside || inside->kind == PieceKind::Kernel) return std::nullopt;
+    }
+    return std::nullopt;
+  }
+
+  std::optional<Piece> directive_piece(const kernel::Directive& directive) {
+    if (!is_one_of(kPlainDirectives, directive.name)) return std::nullopt;
+    Piece piece = piece_from(at_, at_ + directive.count);
+    at_ += directive.count;
+    return piece;
+  }
+
+  Piece piece_from(size_t first, size_t last) const {
+    Piece piece;
+    piece.begin = source_.tokens[first].begin;
+    piece.end = source_.tokens[last - 1].end;
+    piece.line = source_.tokens[first].line;
+    for (size_t i = first; i < last; ++i) {
+      if (is_name(i)) piece.words.insert(text(i));
+    }
+    return piece;
+  }
+
+  /// Behind a bracket's partner; nothing when there is none.
+  std::optional<size_t> behind(size_t open) const {
+    int depth = 0;
+    for (size_t i = open; i < source_.tokens.size(); ++i) {
+      const std::string& token = text(i);
+      if (token == "(" || token == "[" || token == "{") ++depth;
+      if (token == ")" || token == "]" || token == "}") --depth;
+      if (depth == 0) return i + 1;
+    }
+    return std::nullopt;
+  }
+
+  /// Behind `template <…>`, as often as it stands there.
+  std::optional<size_t> behind_templates(size_t at) const {
+    while (at + 1 < source_.tokens.size() && text(at) == "template" && text(at + 1) == "<") {
+      int depth = 0;
+      for (++at; at < source_.tokens.size(); ++at) {
+        if (text(at) == "(") {
+          const auto end = behind(at);
+          if (!end) return std::nullopt;
+          at = *end - 1;
+        }
+        if (text(at) == "<") ++depth;
+        if (text(at) == ">" && --depth == 0) break;
+      }
+      ++at;
+    }
+    return at;
+  }
+
+  /// A function, a record, or what ends at a ';'.
+  std::optional<Piece> declaration() {
+    const size_t first = at_;
+    const auto head = behind_templates(first);
+    if (!head || *head >= source_.tokens.size()) return std::nullopt;
+    const bool record = is_one_of(kRecords, text(*head));
+    bool parameters = false, body = false, assigned = false, stateless = false, kernel = false;
+    std::string name;
+    for (size_t i = *head; i < source_.tokens.size();) {
+      if (const auto inside = directives_.find(i); inside != directives_.end()) {
+        i += inside->second->count;
+        continue;
+      }
+      const std::string& token = text(i);
+      if (token == "namespace" || token == "extern" || token == "asm") return std::nullopt;
+      stateless = stateless || is_one_of(kStateless, token);
+      kernel = kernel || token == "__global__";
+      assigned = assigned || token == "=";
+      if (record && name.empty() && i > *head && is_name(i) && token != "class" &&
+          token != "struct" && !is_one_of(kAttributes, token))
+        name = token;
+      if (token == ";") {
+        at_ = i + 1;
+        return ended(first, record && !name.empty() ? name : "", record || stateless);
+      }
+      if (token != "(" && token != "[" && token != "{") {
+        ++i;
+        continue;
+      }
+      const auto end = behind(i);
+      if (!end) return std::nullopt;
+      const bool attribute = i > *head && is_one_of(kAttributes, text(i - 1));
+      if (token == "(" && !attribute && !parameters && !record) {
+        parameters = true;
+        name = i > *head && is_name(i - 1) ? text(i - 1) : "";
+      }
+      body = body || token == "{";
+      i = *end;
+      if (token == "{" && parameters && !assigned && !record) {
+        at_ = i;
+        return function(first, name, kernel);
+      }
+      // "struct X {…} x;" would be a variable.
+      if (token == "{" && record && (i >= source_.tokens.size() || text(i) != ";"))
+        return std::nullopt;
+    }
+    return std::nullopt;
+  }
+
+  std::optional<Piece> ended(size_t first, const std::string& name, bool harmless) const {
+    if (!harmless) return std::nullopt;
+    Piece piece = piece_from(first, at_);
+    piece.name = name;
+    if (!name.empty()) piece.kind = PieceKind::Named;
+    return piece;
+  }
+
+  // Operators and what has no plain name are found without being named.
+  std::optional<Piece> function(size_t first, const std::string& name, bool kernel) const {
+    Piece piece = piece_from(first, at_);
+    piece.name = name;
+    if (kernel && name.empty()) return std::nullopt;
+    if (kernel)
+      piece.kind = PieceKind::Kernel;
+    else if (!name.empty() && name != "operator" && piece.words.count("operator") == 0)
+      piece.kind = PieceKind::Named;
+    return piece;
+  }
+
+  kernel::SourceText source_;
+  std::map<size_t, const kernel::Directive*> directives_;
+  size_t at_ = 0;
+};
+
+/// "rms_norm" of "rms_norm<256, 2>".
+std::string kernel_name(const std::string& expression) {
+  return std::string(trim(expression.substr(0, expression.find('<'))));
+}
+
+/// Which pieces a kernel needs: itself, what is always there, and what these speak of.
+std::vector<bool> needed(const std::vector<Piece>& pieces, const std::string& kernel) {
+  std::vector<bool> kept(pieces.size());
+  std::set<std::string> said = {kernel};
+  for (size_t i = 0; i < pieces.size(); ++i) {
+    if (pieces[i].kind != PieceKind::Always) continue;
+    kept[i] = true;
+    said.insert(pieces[i].words.begin(), pieces[i].words.end());
+  }
+  for (bool grew = true; grew;) {
+    grew = false;
+    for (size_t i = 0; i < pieces.size(); ++i) {
+      if (kept[i] || said.count(pieces[i].name) == 0) continue;
+      kept[i] = grew = true;
+      said.insert(pieces[i].words.begin(), pieces[i].words.end());
+    }
+  }
+  return kept;
+}
+
+Slice slice_of(const exec::CompileRequest& whole, const std::vector<Piece>& pieces,
+               const std::string& kernel) {
+  Slice slice;
+  slice.request = whole;
+  slice.request.source.clear();
+  slice.request.defines.clear();
+  slice.request.kernels.clear();
+  const std::vector<bool> kept = needed(pieces, kernel);
+  std::set<std::string> said;
+  for (size_t i = 0; i < pieces.size(); ++i) {
+    if (!kept[i]) continue;
+    const Piece& piece = pieces[i];
+    const std::string_view code =
+        std::string_view(whole.source).substr(piece.begin, piece.end - piece.begin);
+    slice.request.source += std::string(code) + "\n";
+    const auto lines = 1 + std::count(code.begin(), code.end(), '\n');
+    for (int line = 0; line < lines; ++line) slice.lines.push_back(piece.line + line);
+    said.insert(piece.words.begin(), piece.words.end());
+  }
+  for (const std::string& expression : whole.kernels) {
+    if (kernel_name(expression) != kernel) continue;
+    slice.request.kernels.push_back(expression);
+    for (const kernel::SourceToken& token : kernel::lex_source(expression).tokens)
+      said.insert(token.text);
+  }
+  for (const auto& define : whole.defines) {
+    if (said.count(define.first) > 0) slice.request.defines.push_back(define);
+  }
+  return slice;
+}
+
+}  // namespace
+
+std::vector<Slice> slices_of(const exec::CompileRequest& request) {
+  std::vector<std::string> names;
+  for (const std::string& expression : request.kernels) {
+    const std::string name = kernel_name(expression);
+    if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+  }
+  if (names.size() < 2) return {};
+  const auto pieces = Pieces(request.source).read();
+  if (!pieces) return {};
+  size_t bytes = 0;
+  std::set<std::string> kernels;
+  for (const Piece& piece : *pieces) {
+    bytes += piece.end - piece.begin;
+    if (piece.kind == PieceKind::Kernel) kernels.insert(piece.name);
+  }
+  const bool all_there =
+      std::ranges::all_of(names, [&](const std::string& name) { return kernels.count(name) > 0; });
+  if (bytes < kWorthSlicing || !all_there) return {};
+  std::vector<Slice> slices;
+  for (const std::string& name : names) slices.push_back(slice_of(request, *pieces, name));
+  return slices;
+}
+
+}  // namespace kw::compile

@@ -1,0 +1,30 @@
+// A source cut by its kernels: each with what it needs of the rest, and nothing else. Candidates of
+// a search share most of their kernels; compiled apart, a kernel costs its compile once, and those
+// of one module keep several cores busy. What comes out is joined to one image again.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "exec/compiler.h"
+
+namespace kw::compile {
+
+struct Slice {
+  exec::CompileRequest request;  // one kernel of the source, in all instances asked for
+  std::vector<int> lines;        // the source's lines, by the slice's; the first line's is at 0
+};
+
+/// Empty when the source must be compiled whole: it has one kernel, or is so small that nothing is
+/// gained, or holds something that kernels may share (variables) or that is not understood here.
+std::vector<Slice> slices_of(const exec::CompileRequest& request);
+
+/// The image of the whole from those of its slices: PTX as one text, cubins as a pack
+/// (exec/image_pack.h), lines those of the source. Nothing when two of them define a name
+/// differently or a text is not understood.
+std::optional<exec::Compiled> joined(const exec::CompileRequest& whole,
+                                     const std::vector<Slice>& slices,
+                                     const std::vector<exec::Compiled>& parts);
+
+}  // namespace kw::compile

@@ -1,0 +1,15 @@
+// Several cubins that are loaded together, as the bytes of one image: each holds some of the kernels.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace kw::exec {
+
+std::string pack_images(const std::vector<std::string>& images);
+
+/// The images of a pack, or the image itself when it is none. Empty when a pack is damaged.
+std::vector<std::string_view> images_in(std::string_view image);
+
+}  // namespace kw::exec
