@@ -144,6 +144,19 @@ Result<Kernel> emitted(const Region& region, const std::string& name, const Situ
   return row->emit(region, situation);
 }
 
+/// How the first program is cut into as many kernels as the design has; its other traces are cut
+/// the same way, into however many that makes.
+Result<Fusing> fusing_of(const Program& program, const Situation& situation, const Design& design) {
+  size_t most = 0;
+  for (const Fusing fusing : {Fusing::Chains, Fusing::Pairs, Fusing::None}) {
+    const size_t count = make_partition(program, situation, fusing).regions.size();
+    if (count == design.choices.size()) return fusing;
+    most = std::max(most, count);
+  }
+  return input_error(
+      fmt::format("the design has {} kernels, the task needs {}", design.choices.size(), most));
+}
+
 }  // namespace
 
 std::string design_text(const Design& design) {
@@ -183,20 +196,12 @@ Result<std::string> generate(const task::Task& task, const Design& design, const
   const bool floor = std::all_of(design.choices.begin(), design.choices.end(),
                                  [](const Choice& one) { return one.schedule == "generic"; });
   std::vector<Sequence> sequences;
+  Fusing fusing = Fusing::Chains;
   for (size_t i = 0; i < traces.programs.size(); ++i) {
     const Program& program = *traces.programs[i];
-    Partition partition = make_partition(program, situation, Fusing::Chains);
-    if (partition.regions.size() != design.choices.size()) {
-      partition = make_partition(program, situation, Fusing::Pairs);
-    }
-    if (partition.regions.size() != design.choices.size() || (floor && i > 0)) {
-      Partition single = make_partition(program, situation, Fusing::None);
-      if (i > 0 || single.regions.size() == design.choices.size()) partition = std::move(single);
-    }
-    if (i == 0 && partition.regions.size() != design.choices.size()) {
-      return input_error(fmt::format("the design has {} kernels, the task needs {}",
-                                     design.choices.size(), partition.regions.size()));
-    }
+    if (i == 0) fusing = KW_TRY(fusing_of(program, situation, design));
+    if (i > 0 && floor) fusing = Fusing::None;
+    Partition partition = make_partition(program, situation, fusing);
     Design chosen = i == 0 ? design : first_design(partition, situation);
     situation.alone = partition.regions.size() == 1;
     Sequence sequence{&program, std::move(partition), {}};

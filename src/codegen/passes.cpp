@@ -18,6 +18,8 @@ constexpr Pass kPasses[] = {
     {"turn_scan", "a scan between two flips from the other end", turn_scan},
     {"turn_products", "a product that is turned, by its operands", turn_products},
     {"unfold", "a transposed convolution as a convolution", unfold},
+    {"disjoint", "windows side by side are folded by moving them", disjoint},
+    {"kept_signs", "a bound asked of what was bounded", kept_signs},
     {"late_casts", "halves stay halves until windows are read", late_casts},
     {"simplify", "unused and repeated nodes go", graph::simplify},
 };

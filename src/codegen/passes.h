@@ -37,6 +37,10 @@ graph::Graph turn_scan(const graph::Graph& graph);
 graph::Graph turn_products(const graph::Graph& graph);
 // unfold.cpp: transposed convolutions as convolutions
 graph::Graph unfold(const graph::Graph& graph);
+// disjoint.cpp: folds of windows side by side as movement
+graph::Graph disjoint(const graph::Graph& graph);
+// kept_signs.cpp: a comparison with a bound, of what was bounded
+graph::Graph kept_signs(const graph::Graph& graph);
 // late_casts.cpp: halves stay halves behind windows
 graph::Graph late_casts(const graph::Graph& graph);
 

@@ -7,6 +7,7 @@
 #include "graph/compose_conv.h"
 #include "graph/compose_norm.h"
 #include "graph/compose_window.h"
+#include "graph/derive.h"
 
 namespace kw::codegen {
 namespace {
@@ -66,6 +67,30 @@ NodeId filled_windows(Builder& b, NodeId x) {
   return must(graph::windows(b, wide, {{3, 1, 1, 1, 1}}, 0.1));
 }
 
+NodeId side_by_side(Builder& b, NodeId x) {
+  const graph::Dim rows = b[x].shape[0];
+  const NodeId pairs = must(b.reshape(x, {rows, 4, 2}));
+  graph::Attrs attrs;
+  attrs.dims = {1};
+  attrs.steps = {2, 1};
+  return must(b.add({Op::Fold, {pairs}, DType::Fp32, {rows, 9}, attrs, "", 0, 0}));
+}
+NodeId over_each_other(Builder& b, NodeId x) {
+  const graph::Dim rows = b[x].shape[0];
+  const NodeId pairs = must(b.reshape(x, {rows, 4, 2}));
+  graph::Attrs attrs;
+  attrs.dims = {1};
+  attrs.steps = {1, 1};
+  return must(b.add({Op::Fold, {pairs}, DType::Fp32, {rows, 5}, attrs, "", 0, 0}));
+}
+/// Bounded from below, and asked whether it was.
+template <Op kQuestion>
+NodeId masked(Builder& b, NodeId x) {
+  const NodeId up = must(b.binary(Op::Maximum, Operand::tensor(x), Operand::of(0.0)));
+  const NodeId asked = must(b.binary(kQuestion, Operand::tensor(x), Operand::of(0.0)));
+  return must(b.where(asked, Operand::tensor(up), Operand::of(1.0)));
+}
+
 class PassTable : public testing::TestWithParam<PassRow> {};
 
 TEST_P(PassTable, DoesWhatItSays) {
@@ -98,6 +123,11 @@ INSTANTIATE_TEST_SUITE_P(
                     PassRow{"Constants", "fold_constants", constants, "constant(6)", "mul("},
                     PassRow{"SoftmaxDividesOnce", "reciprocal", softmax_row, "reciprocal(", "div("},
                     PassRow{"OtherSumsMayBeZero", "reciprocal", row_share, "div(", "reciprocal("},
+                    PassRow{"WindowsSideBySide", "disjoint", side_by_side, "fp32[B, 9] = pad",
+                            "fold("},
+                    PassRow{"WindowsOverEachOther", "disjoint", over_each_other, "fold(", "pad("},
+                    PassRow{"MaskOfAMaximum", "kept_signs", masked<Op::Le>, "le(%3,", "le(%0,"},
+                    PassRow{"OtherMasksStay", "kept_signs", masked<Op::Ge>, "ge(%0,", "ge(%3,"},
                     PassRow{"HalvesInWindows", "late_casts", half_windows, "fp16[B, D, 3] = window",
                             "fp32[B, D, 3] = window"},
                     PassRow{"FillsThatHalvesLack", "late_casts", filled_windows,
@@ -151,6 +181,19 @@ INSTANTIATE_TEST_SUITE_P(
                     TransposedRow{"Dilated", {1, 1}, {2, 1}, {0, 1}, {0, 0}, true},
                     TransposedRow{"Both", {2, 1}, {2, 1}, {0, 0}, {0, 0}, false}),
     [](const auto& row) { return std::string(row.param.name); });
+
+TEST(Passes, WhatIsSlicedAwayIsNotComputed) {
+  Builder b;
+  const graph::Dim size = graph::Dim::symbol("H", 6);
+  const NodeId x = b.input("x", DType::Fp32, {graph::Dim::symbol("N", 2), 4, size, 5});
+  const NodeId w = b.input("w", DType::Fp32, {3, 4, 3, 3});
+  const NodeId y = must(graph::conv(b, x, w, std::nullopt, {{1, 1}, {1, 1}, {1, 1}, {1, 1}, 1}));
+  const graph::Graph forward = std::move(b).finish({{"y", y}});
+  const graph::Graph gradient = must(graph::backward(forward, {{"x"}, {}, {}}));
+  const std::string text = graph::print(must(run_passes(gradient, {})));
+  EXPECT_EQ(text.find("slice("), std::string::npos) << text;
+  EXPECT_NE(text.find("fp32[N, 4, 5 * H] = mat_mul"), std::string::npos) << text;
+}
 
 TEST(Passes, UnknownNamesAreRefused) {
   Builder b;

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "codegen/passes.h"
 #include "codegen/words.h"
@@ -68,7 +69,7 @@ class WindowCounts {
   explicit WindowCounts(Quotients& quotients) : quotients_(quotients) {}
 
   void add(const Dim& extent) {
-    const Dim left = named(extent);
+    const Dim left = primitive(named(extent));
     if (left.terms().size() < 2 || left.value() < 1) return;
     Dim name = quotients_.as_name(left);
     sums_.emplace_back(left, std::move(name));
@@ -89,6 +90,13 @@ class WindowCounts {
   bool empty() const { return sums_.empty(); }
 
  private:
+  /// Without the number all of it is a multiple of: 2 * D - 2 is twice a sum, and even.
+  static Dim primitive(const Dim& sum) {
+    int64_t number = 0;
+    for (const auto& [factors, coefficient] : sum.terms()) number = std::gcd(number, coefficient);
+    return number > 1 ? floor_div(sum, Dim(number)) : sum;
+  }
+
   Quotients& quotients_;
   std::vector<std::pair<Dim, Dim>> sums_;  // and their names
 };

@@ -7,6 +7,15 @@ using graph::Node;
 using graph::NodeId;
 using graph::Op;
 
+std::vector<int> uses_of(const Graph& graph) {
+  std::vector<int> uses(graph.nodes.size());
+  for (const Node& node : graph.nodes) {
+    for (const NodeId input : node.inputs) ++uses[static_cast<size_t>(input)];
+  }
+  for (const graph::NamedNode& output : graph.outputs) ++uses[static_cast<size_t>(output.node)];
+  return uses;
+}
+
 NodeId Rewriter::add(Node node) {
   to_.nodes.push_back(std::move(node));
   return static_cast<NodeId>(to_.nodes.size() - 1);

@@ -3,10 +3,14 @@
 
 #include <functional>
 #include <optional>
+#include <vector>
 
 #include "graph/graph.h"
 
 namespace kw::codegen {
+
+/// How often each node is read, by others and as a result.
+std::vector<int> uses_of(const graph::Graph& graph);
 
 /// The graph under construction.
 class Rewriter {

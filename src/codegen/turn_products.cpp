@@ -33,15 +33,6 @@ NodeId turned(Rewriter& r, NodeId id) {
   return r.add(std::move(node));
 }
 
-std::vector<int> uses_of(const Graph& graph) {
-  std::vector<int> uses(graph.nodes.size());
-  for (const Node& node : graph.nodes) {
-    for (const NodeId input : node.inputs) ++uses[static_cast<size_t>(input)];
-  }
-  for (const graph::NamedNode& output : graph.outputs) ++uses[static_cast<size_t>(output.node)];
-  return uses;
-}
-
 }  // namespace
 
 Graph turn_products(const Graph& graph) {

@@ -2,8 +2,10 @@
 // a convolution. With stride s every result lies at q * s + phase and takes the taps t * s + phase
 // of the window that starts at q - t. So the phases become rows of the product beside the channels,
 // its columns read windows of ceil(taps / s) elements, and nothing as large as all windows is
-// stored.
+// stored. Places that are sliced away afterwards, as the gradient of a padding is, are not
+// computed.
 #include <algorithm>
+#include <map>
 
 #include "codegen/passes.h"
 #include "codegen/rewrite.h"
@@ -32,7 +34,16 @@ struct Spatial {
     const Dim enough = (size + Dim(reach())) * Dim(stride) - start - extent;
     return emit::never_negative(enough) ? 0 : 1;
   }
-  Dim places() const { return size + Dim(reach() + more()); }
+  /// Places in front, and at the end, of which nothing is wanted.
+  int64_t skipped() const {
+    return start.is_constant() ? std::min(start.value() / stride, reach()) : 0;
+  }
+  int64_t dropped() const {
+    const Dim spare = (size + Dim(reach() + more())) * Dim(stride) - start - extent;
+    if (!spare.is_constant()) return 0;
+    return std::clamp<int64_t>(spare.value() / stride, 0, reach() + more());
+  }
+  Dim places() const { return size + Dim(reach() + more() - skipped() - dropped()); }
 };
 
 bool starts_at_zero(const Node& slice, size_t d, const graph::Shape& before) {
@@ -41,10 +52,11 @@ bool starts_at_zero(const Node& slice, size_t d, const graph::Shape& before) {
 
 class Unfold {
  public:
-  Unfold(Rewriter& r, const Node& fold) : r_(r), fold_(fold) {}
+  Unfold(Rewriter& r, const Node& fold) : r_(r), fold_(fold), whole_(fold.shape) {}
 
-  std::optional<NodeId> run() {
-    if (!find_folds() || !find_product()) return std::nullopt;
+  /// `slice`: all that is wanted of it.
+  std::optional<NodeId> run(const Node* slice = nullptr) {
+    if (!find_folds() || (slice != nullptr && !cut(*slice)) || !find_product()) return std::nullopt;
     Shape shape = batch_;
     shape.push_back(per_ * Dim(phases()));
     shape.push_back(count(&Spatial::places));
@@ -115,6 +127,20 @@ class Unfold {
     return true;
   }
 
+  /// A slice of spatial dims alone, behind all folds.
+  bool cut(const Node& slice) {
+    for (size_t d = 0; d < slice.shape.size(); ++d) {
+      if (slice.attrs.steps[d] != 1) return false;
+      if (d < 2 && !starts_at_zero(slice, d, fold_.shape)) return false;
+    }
+    for (size_t i = 0; i < dims(); ++i) {
+      along_[i].start = along_[i].start + slice.attrs.starts[2 + i];
+      along_[i].extent = slice.shape[2 + i];
+    }
+    whole_ = slice.shape;
+    return true;
+  }
+
   /// A slice of the next fold's own dim alone.
   bool slices_next(const Node& slice) {
     const size_t next = 2 + dims();
@@ -158,7 +184,7 @@ class Unfold {
       one.size = split[2 + dims() + i];
       kernels = kernels * kernel;
       columns = columns * one.size;
-      const int64_t reached = one.places().value() * one.stride;
+      const int64_t reached = (one.places().value() + one.skipped()) * one.stride;
       if (reached < one.start.value() + one.extent.value()) return false;
     }
     const Dim& rows = whole[whole.size() - 2];
@@ -212,8 +238,8 @@ class Unfold {
     Shape padded = shape;
     for (const Spatial& one : along_) {
       shape.push_back(one.size);
-      padded.push_back(one.size + Dim(2 * one.reach() + one.more()));
-      pad.starts.emplace_back(one.reach());
+      padded.push_back(one.places() + Dim(one.reach()));
+      pad.starts.emplace_back(one.reach() - one.skipped());
     }
     NodeId x = make(Op::Pad, {make(Op::Reshape, {input}, shape)}, padded, pad);
     for (size_t i = 0; i < dims(); ++i) {
@@ -247,15 +273,16 @@ class Unfold {
       joined.push_back(one.places() * Dim(one.stride));
       order.push_back(2 + dims() + i);
       order.push_back(2 + i);
-      slice.starts.push_back(one.start);
+      slice.starts.push_back(one.start - Dim(one.skipped() * one.stride));
     }
     slice.steps.assign(slice.starts.size(), 1);
     y = permuted(make(Op::Reshape, {y}, apart), order);
-    return make(Op::Slice, {make(Op::Reshape, {y}, joined)}, fold_.shape, slice);
+    return make(Op::Slice, {make(Op::Reshape, {y}, joined)}, whole_, slice);
   }
 
   Rewriter& r_;
   const Node fold_;
+  Shape whole_;  // of what is wanted
   std::vector<Spatial> along_;
   std::vector<Dim> starts_;  // of the slices behind each fold
   NodeId base_ = 0, product_ = 0;
@@ -266,9 +293,19 @@ class Unfold {
 }  // namespace
 
 Graph unfold(const Graph& graph) {
-  return Rewriter(graph).run([](Rewriter& r, const Node& node) -> std::optional<NodeId> {
+  const std::vector<int> uses = uses_of(graph);
+  std::map<NodeId, Node> folds;  // by what became of them, those read once
+  size_t old = 0;
+  return Rewriter(graph).run([&](Rewriter& r, const Node& node) -> std::optional<NodeId> {
+    const bool once = uses[old++] == 1;
+    if (node.op == Op::Slice) {
+      const auto fold = folds.find(node.inputs[0]);
+      return fold == folds.end() ? std::nullopt : Unfold(r, fold->second).run(&node);
+    }
     if (node.op != Op::Fold) return std::nullopt;
-    return Unfold(r, node).run();
+    const auto product = Unfold(r, node).run();
+    if (product && once) folds.insert({*product, node});
+    return product;
   });
 }
 

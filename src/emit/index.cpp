@@ -237,7 +237,11 @@ std::vector<Group> groups_of(const Shape& from, const Shape& to) {
     Group group{i, i, j, j};
     Dim left(1), right(1);
     do {
-      const bool from_next = j == to.size() || (i < from.size() && left.value() <= right.value());
+      // By turns where both are as many: an extent may just happen to be 1.
+      const bool behind =
+          left.value() < right.value() ||
+          (left.value() == right.value() && i - group.from_begin <= j - group.to_begin);
+      const bool from_next = j == to.size() || (i < from.size() && behind);
       if (from_next && i < from.size()) {
         left = left * from[i++];
       } else {

@@ -72,6 +72,17 @@ TEST(Index, ReshapesKeepPositions) {
   }
 }
 
+TEST(Index, ExtentsThatHappenToBeOneStayApart) {
+  const Dim channels = Dim::symbol("C", 1), size = Dim::symbol("H", 6);
+  const Ranges ranges = {{"n", kB}, {"c", channels}, {"h", size}, {"w", kD}};
+  const Index index = {variable("n"), variable("c"), variable("h") * kD + variable("w")};
+  const Index apart = reshaped({kB, channels, size * kD}, index, {kB, channels, size, kD}, ranges);
+  ASSERT_EQ(apart.size(), 4U);
+  EXPECT_EQ(apart[1].text(), "c");
+  EXPECT_EQ(apart[2].text(), "h");
+  EXPECT_EQ(apart[3].text(), "w");
+}
+
 TEST(Index, QuotientsUseWhatIsKnown) {
   const Ranges ranges = {{"i", kB}, {"j", kD}};
   const Dim i = variable("i"), j = variable("j");

@@ -133,6 +133,9 @@ class Serial {
       turns.push_back({d, input(0).shape[d]});
     }
     const bool places = node_.op == Op::ArgMax || node_.op == Op::ArgMin;
+    if (const auto count = few_turns(turns); count && places && *count > 0) {
+      return few_places(turns, *count);
+    }
     if (const auto count = places ? std::nullopt : few_turns(turns)) {
       const Joint joint = joint_of(node_.op, true);
       const std::string name = declare(joint.type, joint.wish, joint.start);
@@ -211,6 +214,27 @@ class Serial {
       e_.at(inner).line(fmt::format("{} = {};", where, e_.text(place)));
     });
     return {{where}, level_};
+  }
+
+  /// The place of the best of a few, all of them named before they are compared.
+  Value few_places(const std::vector<Turn>& turns, int64_t count) {
+    const DType dtype = input(0).dtype;
+    std::vector<std::string> terms;
+    for (int64_t turn = 0; turn < count; ++turn) {
+      const Value x = e_.value(node_.inputs[0], at_turn(index_, turns, turn));
+      terms.push_back(e_.bound({x.expr, level_}, dtype, "candidate").expr.text);
+    }
+    const std::string best = declare(register_type(dtype), "best", terms[0]);
+    const std::string where = declare("int", "best_at", "0");
+    for (int64_t turn = 1; turn < count; ++turn) {
+      const std::string& x = terms[static_cast<size_t>(turn)];
+      std::string better = fmt::format("{} {} {}", x, node_.op == Op::ArgMax ? ">" : "<", best);
+      if (is_floating(dtype)) better += fmt::format(" || ({0} != {0} && {1} == {1})", x, best);
+      const auto block = out().block(fmt::format("if ({})", better));
+      out().line(fmt::format("{} = {};", best, x));
+      out().line(fmt::format("{} = {};", where, turn));
+    }
+    return {{fmt::format("static_cast<long long>({})", where)}, level_};
   }
 
   Value arg_reduction(const Index& at) {

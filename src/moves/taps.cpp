@@ -2,11 +2,14 @@
 // neighbouring columns, each a few rows of one, with the elements of all its windows written out:
 // what the windows of neighbouring rows share is read once and stays in registers. Where rows are
 // multiples of four, a thread takes four columns: what lies below them is read as packs, and only
-// what sticks out at the sides as single elements.
+// what sticks out at the sides as single elements. Where windows lie side by side and every element
+// wants to know what its window found, as the gradient of a pool does, a thread takes whole
+// windows.
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <cstdlib>
+#include <numeric>
 
 #include "base/text.h"
 #include "moves/schedules.h"
@@ -35,6 +38,22 @@ int64_t terms_of(const Region& region, const Node& node) {
   int64_t terms = 1;
   for (const int dim : node.attrs.dims) terms *= shape[static_cast<size_t>(dim)].value();
   return terms;
+}
+
+/// The largest divisor of `count` that the extent is a multiple of, whatever the dims.
+int64_t common_divisor(const Dim& extent, int64_t count) {
+  for (const auto& [factors, number] : extent.terms()) count = std::gcd(count, number);
+  return count;
+}
+
+Dim divided(const Dim& extent, int64_t by) {
+  Dim out(0);
+  for (const auto& [factors, number] : extent.terms()) {
+    Dim term(number / by);
+    for (const std::string& factor : factors) term = term * Dim::symbol(factor, 1);
+    out = out + term;
+  }
+  return with_value(out, extent.value() / by);
 }
 
 class Taps {
@@ -78,13 +97,15 @@ class Taps {
     w.line(fmt::format("if (i >= {}) return;", total));
     write_parts(axes_, "i", e_, w);
     if (axes_.size() == 1) w.line(fmt::format("const Index {} = i;", axes_[0].name));
-    if (rows_ > 1) {
-      const std::string extent = e_.text(row().extent);
-      w.line(fmt::format("const Index first = tile * {};", rows_));
+    if (rows_ > 1 && row_unit_ == rows_) {
+      w.line("const Index upper = tile;");
+    } else if (rows_ > 1) {
+      const std::string extent = e_.text(divided(row().extent, row_unit_));
+      w.line(fmt::format("const Index first = tile * {};", rows_ / row_unit_));
       w.line(fmt::format("const Index upper = first <= {0} - {1} ? first : {0} - {1};", extent,
-                         rows_));
+                         rows_ / row_unit_));
     }
-    if (columns_ > 1) w.line(fmt::format("const Index left = quad * {};", columns_));
+    if (columns_ > 1) w.line(fmt::format("const Index left = quad * {};", columns_ / unit_));
     w.raw(e_.at(0).text());
     w.raw(text_);
     return w.text();
@@ -149,12 +170,20 @@ class Taps {
 
   /// Notes what must be a multiple of a pack for the address to be one; false: it never is.
   bool align(const Dim& address) {
+    const std::vector<Dim> before = multiples_;
+    const bool aligned = note_multiples(address);
+    if (!aligned) multiples_ = before;
+    return aligned;
+  }
+
+  bool note_multiples(const Dim& address) {
     for (const auto& [factors, number] : address.terms()) {
       Dim term(std::abs(number));
       bool known = number % columns_ == 0;
       for (const std::string& factor : factors) {
         if (factor.front() == '(' || factor.back() == ']') return false;
-        known = known || factor == "left" || is_multiple(Dim::symbol(factor, 1));
+        known = known || is_multiple(Dim::symbol(factor, 1)) ||
+                (factor == "left" && number % unit_ == 0);
         if (!e_.is_variable(factor)) term = term * Dim::symbol(factor, 1);
       }
       if (known || is_multiple(term)) continue;
@@ -196,7 +225,8 @@ class Taps {
       axes_.back() = {"quad", Dim::symbol(fmt::format("({} / {})", as_factor(extent), columns_),
                                           extent.value() / columns_)};
       for (const char* name : {"left", "quad"}) names.emplace_back(name);
-      e_.ranges.insert_or_assign("left", extent - Dim(columns_ - 1));
+      unit_ = common_divisor(extent, columns_);
+      e_.ranges.insert_or_assign("left", divided(extent, unit_) - Dim(columns_ / unit_ - 1));
       if (!extent.is_constant()) multiples_.push_back(extent);
       stores_packs_ = !extent.is_constant() || extent.value() % columns_ == 0;
     }
@@ -213,11 +243,16 @@ class Taps {
                             (extent.value() + rows_ - 1) / rows_)};
     for (const char* name : {"upper", "first", "tile"}) names.emplace_back(name);
     const int scope = e_.open(names, 0, 0);
-    e_.ranges.insert_or_assign("upper", extent - Dim(rows_ - 1));
+    row_unit_ = common_divisor(extent, rows_);
+    e_.ranges.insert_or_assign("upper", divided(extent, row_unit_) - Dim(rows_ / row_unit_ - 1));
     for (int64_t r = 0; r < rows_; ++r) {
-      guard_ = r + 1 == rows_ ? "" : fmt::format("if (upper + {} >= first) ", r);
-      if (r == 0) guard_ = "if (upper >= first) ";
-      write_columns(scope, substituted(domain_.index, own, variable("upper") + Dim(r)));
+      guard_ = "";
+      if (r < row_unit_ && row_unit_ < rows_) guard_ = "if (upper >= first) ";
+      if (r >= row_unit_ && r < rows_ - row_unit_) {
+        guard_ = fmt::format("if (upper + {} >= first) ", r / row_unit_);
+      }
+      write_columns(scope,
+                    substituted(domain_.index, own, Dim(row_unit_) * variable("upper") + Dim(r)));
     }
     text_ = e_.close();
   }
@@ -240,7 +275,8 @@ class Taps {
           fmt::format("Pack<{}, {}> {};", memory_type(store.to.dtype), columns_, name));
       Dim first(0);
       for (int64_t c = 0; c < columns_; ++c) {
-        const Index here = substituted(index, column().name, variable("left") + Dim(c));
+        const Index here =
+            substituted(index, column().name, Dim(unit_) * variable("left") + Dim(c));
         const Index at = reshaped(domain_.shape, here, shape, e_.ranges);
         if (c == 0) first = linear(shape, at);
         const Value value = e_.value(store.node, at);
@@ -248,7 +284,7 @@ class Taps {
             fmt::format("{}.at[{}] = {};", name, c, e_.stored(value, store.to.dtype)));
       }
       const auto step = coefficient(first, "left");
-      stores_packs_ = stores_packs_ && step && step->same_text(Dim(1)) && align(first);
+      stores_packs_ = stores_packs_ && step && step->same_text(Dim(unit_)) && align(first);
       e_.touch(store.to);
       e_.need("store_pack");
       if (store.to.dtype == tensor::DType::E8m0) e_.need("to_exponent");
@@ -274,6 +310,7 @@ class Taps {
 
   const Region& region_;
   int64_t rows_, columns_;
+  int64_t row_unit_ = 1, unit_ = 1;  // what "upper" and "left" count
   Emitter e_;
   bool packs_ = false, stores_packs_ = true;
   std::vector<Dim> multiples_;  // that must be multiples of a pack
@@ -326,6 +363,29 @@ bool is_wanted_once(const Region& region, NodeId id, const Emitter& e) {
          is_made_up(region, id);
 }
 
+/// Rows and packs of columns that are whole windows, each of its elements wanting what the window
+/// found; nothing where no thread can have all of them.
+struct Whole {
+  int64_t rows, columns;
+  bool shares = true;
+};
+std::optional<Whole> whole_windows(const Region& region, const std::vector<NodeId>& heavy) {
+  const int64_t results = graph::count_of(region.root().shape).value();
+  for (const Whole whole : {Whole{2, 4}, Whole{2, 2}, Whole{4, 4}}) {
+    if (!Taps(region, 1).has_rows()) return std::nullopt;
+    const Taps taps(region, whole.rows, whole.columns);
+    if (!taps.is_wide() || taps.overflowed() || taps.lines() > kMostWideLines) continue;
+    const auto wanted_here = [&](NodeId id) {
+      const auto times = taps.emitter().instances().find(id);
+      return times != taps.emitter().instances().end() &&
+             times->second * results <=
+                 graph::count_of(region.node(id).shape).value() * whole.rows * whole.columns;
+    };
+    if (std::all_of(heavy.begin(), heavy.end(), wanted_here)) return whole;
+  }
+  return std::nullopt;
+}
+
 /// The most rows a thread can have, where it reads less for it.
 int64_t rows_for(const Region& region) {
   const Taps one(region, 1);
@@ -338,15 +398,24 @@ int64_t rows_for(const Region& region) {
   return 1;
 }
 
-/// How many rows of a pack of columns a thread takes; 0 where it had better take one column.
-int64_t wide_rows_for(const Region& region) {
-  const bool has_rows = Taps(region, 1).has_rows();
-  for (const int64_t rows : {2, 1}) {
-    if (rows > 1 && !has_rows) continue;
-    const Taps wide(region, rows, kPackOf);
-    if (wide.is_wide() && !wide.overflowed() && wide.lines() <= kMostWideLines) return rows;
+/// How many rows of a pack of columns a thread takes; nothing where it had better take one column.
+std::optional<Whole> wide_for(const Region& region) {
+  const std::vector<NodeId> heavy = heavy_nodes(region);
+  const Taps one(region, 1);
+  const bool once = std::all_of(heavy.begin(), heavy.end(), [&](NodeId id) {
+    return is_wanted_once(region, id, one.emitter());
+  });
+  if (!once) {
+    if (const auto whole = whole_windows(region, heavy)) return whole;
   }
-  return 0;
+  for (const int64_t rows : {2, 1}) {
+    if (rows > 1 && !one.has_rows()) continue;
+    const Taps wide(region, rows, kPackOf);
+    if (wide.is_wide() && !wide.overflowed() && wide.lines() <= kMostWideLines) {
+      return Whole{rows, kPackOf, false};
+    }
+  }
+  return std::nullopt;
 }
 
 void write_taps(Kernel& kernel, Taps& taps, const std::string& name, const std::string& threads,
@@ -381,9 +450,10 @@ bool taps_apply(const Region& region, const Situation&) {
       below.insert(other);
     }
   }
-  return std::all_of(heavy.begin(), heavy.end(), [&](NodeId id) {
+  const bool once = std::all_of(heavy.begin(), heavy.end(), [&](NodeId id) {
     return below.count(id) > 0 || is_wanted_once(region, id, one.emitter());
   });
+  return once || (below.empty() && whole_windows(region, heavy));
 }
 
 bool taps_preferred(const Region& region, const Situation& situation) {
@@ -411,20 +481,22 @@ Kernel taps_emit(const Region& region, const Situation& situation) {
            fmt::format("ceil_div({}, {})", taps.count(), threads), threads, "", args}}});
   };
   std::vector<std::string> args;
-  if (const int64_t wide_rows = wide_rows_for(region); wide_rows > 0) {
-    Taps wide(region, wide_rows, kPackOf);
+  if (const auto size = wide_for(region)) {
+    Taps wide(region, size->rows, size->columns);
     const std::string columns = "COLUMNS" + region.suffix, name = region.name + "_wide";
-    const bool many = graph::count_of(region.root().shape).value() >= 4 * kFewResults;
+    const bool many =
+        size->shares || graph::count_of(region.root().shape).value() >= 4 * kFewResults;
     using Values = std::vector<int64_t>;
-    kernel.tunes.push_back({columns, many ? Values{kPackOf, 1} : Values{1, kPackOf}, ""});
-    kernel.methods.push_back(
-        {"memory.vectorized_access", fmt::format("{} == {}", columns, kPackOf), columns + "=1"});
+    kernel.tunes.push_back(
+        {columns, many ? Values{size->columns, 1} : Values{1, size->columns}, ""});
+    kernel.methods.push_back({"memory.vectorized_access",
+                              fmt::format("{} == {}", columns, size->columns), columns + "=1"});
     write_taps(kernel, wide, name, threads,
-               fmt::format("// {}: every thread computes {} columns of {} rows.\n", result, kPackOf,
-                           wide_rows),
+               fmt::format("// {}: every thread computes {} columns of {} rows.\n", result,
+                           size->columns, size->rows),
                args);
-    variant(all_of({fmt::format("{} == {}", columns, kPackOf), wide.condition(), fits}), wide, name,
-            "int", args);
+    variant(all_of({fmt::format("{} == {}", columns, size->columns), wide.condition(), fits}), wide,
+            name, "int", args);
   }
   if (rows > 1) {
     Taps several(region, rows);

@@ -7,6 +7,8 @@
 
 #include "base/check.h"
 #include "graph/builder.h"
+#include "graph/compose_pool.h"
+#include "graph/derive.h"
 #include "tensor/inputs.h"
 
 namespace kw::codegen_tests {
@@ -129,6 +131,29 @@ WindowCase pool(const std::string& name, Op op, const Conv& c) {
   NodeId y = sure(b.reduce(op, x, dims, false));
   if (c.relu) y = sure(b.unary(Op::Tanh, y));
   return {name, std::move(b).finish({{"y", y}})};
+}
+
+/// The gradients of another case.
+WindowCase gradient(const WindowCase& forward) {
+  Result<graph::Graph> made = graph::backward(forward.graph);
+  KW_CHECK(made.has_value(), made ? "" : made.error().message);
+  return {forward.name + "_backward", std::move(*made)};
+}
+
+/// The places of the largest elements get the gradient, where a relu before let them through.
+WindowCase pool_gradient(const std::string& name, const Conv& c) {
+  Builder b;
+  NodeId x = b.input("x", c.dtype, image_shape(c, c.channels));
+  if (c.relu) x = sure(b.binary(Op::Maximum, Operand::tensor(x), Operand::of(0.0)));
+  graph::Pool pool;
+  for (const Along& one : c.along) {
+    pool.kernel.push_back(one.kernel);
+    pool.stride.push_back(one.stride);
+    pool.padding.push_back(one.pad);
+    pool.dilation.push_back(one.dilation);
+  }
+  const NodeId y = sure(graph::max_pool(b, x, pool));
+  return gradient({name, std::move(b).finish({{"y", y}})});
 }
 
 /// The sum of windows that lie over each other, from an input of windows.
@@ -311,6 +336,16 @@ std::vector<WindowCase> window_cases() {
       {2, 4, 6, 2, {{5, 3, 1, 0, 2}, {6, 3, 1, 1, 1}}, DType::Fp32, false, false, false}));
   all.push_back(transposed("transposed1d",
                            {2, 5, 3, 1, {{7, 2, 3, 0, 1}}, DType::Fp32, false, false, false}));
+  for (const size_t forward : {0, 1, 4, 8}) all.push_back(gradient(all[forward]));
+  const auto pools = [&](const char* name, Along down, Along across, DType dtype, bool relu) {
+    all.push_back(pool_gradient(name, {2, 3, 0, 1, {down, across}, dtype, false, relu, true}));
+  };
+  pools("max_pool_pairs", {6, 2, 2, 0, 1}, {12, 2, 2, 0, 1}, DType::Fp32, false);
+  pools("max_pool_relu_pairs", {4, 2, 2, 0, 1}, {10, 2, 2, 0, 1}, DType::Fp32, true);
+  pools("max_pool_odd", {7, 2, 2, 0, 1}, {9, 2, 2, 0, 1}, DType::Fp32, true);
+  pools("max_pool_fours", {8, 4, 4, 0, 1}, {16, 4, 4, 0, 1}, DType::Bf16, false);
+  pools("max_pool_threes", {9, 3, 3, 0, 1}, {10, 3, 3, 0, 1}, DType::Fp32, false);
+  pools("max_pool_overlap", {9, 3, 2, 1, 1}, {8, 3, 2, 1, 1}, DType::Fp32, true);
   all.push_back(chain("chain", {2, 3, 8, 1, {plain, wide}, DType::Fp32, false, false, true}));
   all.push_back(attention("attention", DType::Fp32, 37, 16, false));
   all.push_back(attention("attention_causal", DType::Fp16, 40, 32, true));
