@@ -63,6 +63,8 @@ constexpr Schedule kSchedules[] = {
      moves::attention_applies, moves::attention_emit, true},
     {"matmul_wmma", "tiles on tensor cores", moves::matmul_wmma_applies, moves::matmul_wmma_emit,
      true},
+    {"tap_sums", "a thread adds up the taps of a channel, several blocks along k",
+     moves::tap_sums_apply, moves::tap_sums_emit, true, moves::tap_sums_preferred},
     {"matmul_split", "tiles on CUDA cores, several blocks along k", moves::matmul_split_applies,
      moves::matmul_split_emit, true, moves::matmul_split_preferred},
     {"matmul", "tiles on CUDA cores", moves::matmul_applies, moves::matmul_emit, true},

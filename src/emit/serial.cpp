@@ -282,6 +282,7 @@ class Serial {
     const size_t rank = index_.size();
     const Dim& extent = input(0).shape[rank - 1];
     if (const auto count = few_turns({{rank - 1, extent}})) return short_product(*count);
+    if (const int64_t taps = inner_terms(); taps > 1) return product_of_taps(extent, taps);
     const Dim k = loop_over(extent, "0", e_.text(extent));
     Index left = index_, right = index_;
     left[rank - 1] = k;
@@ -292,6 +293,48 @@ class Serial {
       const std::string a = e_.value(node_.inputs[0], left).expr.operand();
       const std::string b = e_.value(node_.inputs[1], right).expr.operand();
       e_.at(inner).line(fmt::format("{} += static_cast<{}>({}) * {};", name, type, a, b));
+    });
+    return {{narrowed(node_.dtype, name)}, level_};
+  }
+
+  /// Terms that an operand's k is made of in its innermost dims, few and the same at all shapes.
+  int64_t inner_terms() const {
+    if (e_.straight == 0) return 0;
+    for (const size_t side : {size_t{1}, size_t{0}}) {
+      const Node& operand = input(side);
+      if (operand.op != Op::Reshape || e_.region().loads.count(node_.inputs[side]) > 0) continue;
+      const size_t k = operand.shape.size() - (side == 1 ? 2 : 1);
+      const Shape& before = e_.region().node(operand.inputs[0]).shape;
+      for (const Group& group : groups_of(operand.shape, before)) {
+        if (group.from_begin != k || group.from_end != k + 1) continue;
+        int64_t taps = 1;
+        for (size_t d = group.to_end; d-- > group.to_begin + 1;) {
+          if (!before[d].is_constant() || taps * before[d].value() > e_.straight) break;
+          taps *= before[d].value();
+        }
+        if (taps > 1) return taps;
+      }
+    }
+    return 0;
+  }
+
+  /// Sums of a few terms, written out, and a loop over all of them.
+  Value product_of_taps(const Dim& extent, int64_t taps) {
+    const std::string type = accumulator_type(node_.dtype);
+    const std::string name = declare(type, "dot", "0");
+    const Dim count = floor_div(extent, Dim(taps));
+    const Dim k = loop_over(count, "0", e_.text(count));
+    in_loops([&](int inner) {
+      const std::string part = e_.fresh_variable("part", inner);
+      e_.at(inner).line(fmt::format("{} {} = 0;", register_type(node_.dtype), part));
+      for (int64_t tap = 0; tap < taps; ++tap) {
+        Index left = index_, right = index_;
+        left[index_.size() - 1] = right[index_.size() - 2] = k * Dim(taps) + Dim(tap);
+        const std::string a = e_.value(node_.inputs[0], left).expr.operand();
+        const std::string b = e_.value(node_.inputs[1], right).expr.operand();
+        e_.at(inner).line(fmt::format("{} += {} * {};", part, a, b));
+      }
+      e_.at(inner).line(fmt::format("{} += {};", name, part));
     });
     return {{narrowed(node_.dtype, name)}, level_};
   }

@@ -103,6 +103,9 @@ class Product {
   bool fits_ = true;  // every store is computed from the element at its own place
 };
 
+/// Whether the node is computed from windows of something.
+bool reads_windows(const Region& region, graph::NodeId node);
+
 /// Nothing where the region is not one product with pointwise work around it.
 std::optional<Product> product_of(const Region& region, bool strip = false);
 

@@ -20,14 +20,6 @@ void append(std::vector<std::string>& to, const std::vector<std::string>& more) 
   to.insert(to.end(), more.begin(), more.end());
 }
 
-bool reads_windows(const Region& region, NodeId node) {
-  std::set<NodeId> windows;
-  for (const NodeId id : interior(region)) {
-    if (region.node(id).op == Op::Window) windows.insert(id);
-  }
-  return depends_on(region, node, windows);
-}
-
 constexpr int64_t kFarApart = 8;  // elements: nothing of a sector is shared
 
 /// How far neighbours of the run are neighbours in memory, forwards or backwards.
@@ -40,6 +32,14 @@ int64_t reach(const Run& run, const Dim& address) {
 }
 
 }  // namespace
+
+bool reads_windows(const Region& region, NodeId node) {
+  std::set<NodeId> windows;
+  for (const NodeId id : interior(region)) {
+    if (region.node(id).op == Op::Window) windows.insert(id);
+  }
+  return depends_on(region, node, windows);
+}
 
 std::vector<std::string> Run::variables() const {
   std::vector<std::string> names = {name};

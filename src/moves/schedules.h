@@ -38,6 +38,10 @@ Kernel matmul_emit(const Region& region, const Situation& situation);
 bool matmul_split_applies(const Region& region, const Situation& situation);
 bool matmul_split_preferred(const Region& region, const Situation& situation);
 Kernel matmul_split_emit(const Region& region, const Situation& situation);
+// tap_sums.cpp: few long sums, the taps of a channel by one thread
+bool tap_sums_apply(const Region& region, const Situation& situation);
+bool tap_sums_preferred(const Region& region, const Situation& situation);
+Kernel tap_sums_emit(const Region& region, const Situation& situation);
 // matmul_wmma.cpp: on tensor cores
 bool matmul_wmma_applies(const Region& region, const Situation& situation);
 Kernel matmul_wmma_emit(const Region& region, const Situation& situation);

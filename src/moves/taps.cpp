@@ -12,6 +12,7 @@
 #include <numeric>
 
 #include "base/text.h"
+#include "moves/matmul.h"
 #include "moves/schedules.h"
 #include "moves/words.h"
 
@@ -26,8 +27,9 @@ namespace {
 
 constexpr int64_t kStraight = 64;     // elements of a window that are written out
 constexpr int64_t kMostTerms = 1024;  // that one thread takes in turn
-constexpr int64_t kFewSums = 4;       // rows of a product beyond which tiles are better
-constexpr size_t kMostLines = 240;    // of one thread
+constexpr int64_t kLongProduct = 4096;
+constexpr int64_t kFewSums = 4;     // rows of a product beyond which tiles are better
+constexpr size_t kMostLines = 240;  // of one thread
 constexpr size_t kMostWideLines = 170;
 constexpr int64_t kFewResults = 1 << 18;
 constexpr int64_t kPackOf = 4;  // columns of a thread that takes several
@@ -80,6 +82,8 @@ class Taps {
   bool has_rows() const { return domain_.dims.size() > 1; }
   /// Whether it reads and writes packs.
   bool is_wide() const { return columns_ > 1 && packs_ && stores_packs_; }
+  /// Whether packs make up the columns at the shape to be fast at.
+  bool fits_now() const { return column().extent.value() % columns_ == 0; }
   size_t lines() const { return static_cast<size_t>(std::count(text_.begin(), text_.end(), '\n')); }
   bool overflowed() const { return e_.overflowed(); }
   const Emitter& emitter() const { return e_; }
@@ -319,6 +323,20 @@ class Taps {
   std::string guard_, text_;
 };
 
+bool looks_through_windows(const Region& region, const Node& node) {
+  return std::any_of(node.inputs.begin(), node.inputs.end(),
+                     [&](NodeId input) { return reads_windows(region, input); });
+}
+
+/// A product in a loop: other rows and columns would have loops of their own, and share nothing.
+bool has_loop(const Region& region) {
+  const std::vector<NodeId> heavy = heavy_nodes(region);
+  return std::any_of(heavy.begin(), heavy.end(), [&](NodeId id) {
+    const Node& node = region.node(id);
+    return node.op == Op::MatMul && terms_of(region, node) > kStraight;
+  });
+}
+
 bool is_window_op(const Region& region, NodeId id) {
   const Node& node = region.node(id);
   switch (node.op) {
@@ -333,18 +351,12 @@ bool is_window_op(const Region& region, NodeId id) {
       return terms_of(region, node) <= kStraight;
     case Op::MatMul:
       if (node.shape[node.shape.size() - 2].value() > kFewSums) return false;
-      if (terms_of(region, node) > kStraight) return false;
-      break;
+      if (terms_of(region, node) > kStraight && !in_float(node.dtype)) return false;
+      return terms_of(region, node) <= kLongProduct && looks_through_windows(region, node);
     default:
       return false;
   }
-  std::set<NodeId> windows;
-  for (const NodeId other : interior(region)) {
-    if (region.node(other).op == Op::Window) windows.insert(other);
-  }
-  return terms_of(region, node) <= kMostTerms &&
-         depends_on(region, node.inputs[0], windows) |
-             depends_on(region, node.inputs.back(), windows);
+  return terms_of(region, node) <= kMostTerms && looks_through_windows(region, node);
 }
 
 /// Whether it is computed from nothing in memory.
@@ -374,7 +386,8 @@ std::optional<Whole> whole_windows(const Region& region, const std::vector<NodeI
   for (const Whole whole : {Whole{2, 4}, Whole{2, 2}, Whole{4, 4}}) {
     if (!Taps(region, 1).has_rows()) return std::nullopt;
     const Taps taps(region, whole.rows, whole.columns);
-    if (!taps.is_wide() || taps.overflowed() || taps.lines() > kMostWideLines) continue;
+    if (!taps.is_wide() || !taps.fits_now()) continue;
+    if (taps.overflowed() || taps.lines() > kMostWideLines) continue;
     const auto wanted_here = [&](NodeId id) {
       const auto times = taps.emitter().instances().find(id);
       return times != taps.emitter().instances().end() &&
@@ -389,7 +402,7 @@ std::optional<Whole> whole_windows(const Region& region, const std::vector<NodeI
 /// The most rows a thread can have, where it reads less for it.
 int64_t rows_for(const Region& region) {
   const Taps one(region, 1);
-  if (!one.has_rows()) return 1;
+  if (!one.has_rows() || has_loop(region)) return 1;
   for (const int64_t rows : {4, 2}) {
     const Taps several(region, rows);
     if (several.overflowed() || several.lines() > kMostLines) continue;
@@ -400,6 +413,7 @@ int64_t rows_for(const Region& region) {
 
 /// How many rows of a pack of columns a thread takes; nothing where it had better take one column.
 std::optional<Whole> wide_for(const Region& region) {
+  if (has_loop(region)) return std::nullopt;
   const std::vector<NodeId> heavy = heavy_nodes(region);
   const Taps one(region, 1);
   const bool once = std::all_of(heavy.begin(), heavy.end(), [&](NodeId id) {

@@ -45,7 +45,8 @@ class RowSchedule {
     if (online && team_ == Team::Block && is_long()) {
       RowKernel once(region_, *online, team_, false, nullptr);
       write(kernel, once, region_.name + "_online", "typename Index, int kVec",
-            "read once less, its sum rescaled as its maximum grows");
+            online->centred.empty() ? "read once less, its sum rescaled as its maximum grows"
+                                    : "read once less, its squares about the mean so far");
       online_ = true;
     }
     add_knobs(kernel);

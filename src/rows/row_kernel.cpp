@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "rows/words.h"
 
@@ -228,11 +229,30 @@ void RowKernel::reduction_pass(const std::vector<NodeId>& reductions) {
   open_pass(registers_);
   std::vector<std::string> starts;
   for (const NodeId id : reductions) {
+    const auto centred = plan_.centred.find(id);
+    if (centred == plan_.centred.end()) continue;
+    means_[centred->second.sum] = {e_.fresh_variable("row_count", row_scope_),
+                                   e_.fresh_variable("row_mean", row_scope_),
+                                   e_.fresh_variable("pack_sum", pack_scope_)};
+  }
+  std::vector<std::string> packs_start;
+  for (const NodeId id : reductions) {
     starts.push_back(start_total(id));
-    if (plan_.rescaled.count(id) == 0) write_step(id);
+    if (waits(id)) continue;
+    const auto means = means_.find(id);
+    if (means == means_.end()) {
+      write_step(id);
+      continue;
+    }
+    starts.push_back(
+        fmt::format("float {} = 0.0f, {} = 0.0f;", means->second.count, means->second.mean));
+    packs_start.push_back(fmt::format("float {} = 0.0f;", means->second.pack));
+    const std::string total = std::exchange(totals_[id], means->second.pack);
+    write_step(id);
+    totals_[id] = total;
   }
   const std::string lanes = e_.close(), packs = e_.take(pack_scope_);
-  const std::string online = online_steps(reductions);
+  const std::string online = online_steps(reductions) + centred_steps(reductions);
   e_.close();
   CudaWriter& w = e_.at(row_scope_);
   w.lines(starts);
@@ -240,62 +260,16 @@ void RowKernel::reduction_pass(const std::vector<NodeId>& reductions) {
     w.line(fmt::format("float {} = {};", base, identity_of(graph::Op::Max, tensor::DType::Fp32)));
   }
   write_columns(w, "", [&] {
-    write_pass_body(w, packs, lanes, {}, {});
+    write_pass_body(w, packs, lanes, packs_start, {});
     w.raw(online);
   });
   for (const NodeId id : reductions) {
     if (plan_.rescaled.count(id) > 0) rescale(id);
+    if (plan_.centred.count(id) > 0) centre(id);
     finish(id, totals_.at(id));
   }
   bases_.clear();
-}
-
-// What is summed so far is rescaled when the maximum has grown by so much that exponentials could
-// overflow, not each time it grows: that is rare, and every time costs a rounding.
-std::string RowKernel::online_steps(const std::vector<NodeId>& reductions) {
-  std::map<NodeId, std::vector<NodeId>> sums;  // by their maximum
-  for (const NodeId id : reductions) {
-    const auto found = plan_.rescaled.find(id);
-    if (found != plan_.rescaled.end()) sums[found->second.max].push_back(id);
-  }
-  if (sums.empty()) return "";
-  const std::string lowest = identity_of(graph::Op::Max, tensor::DType::Fp32);
-  e_.need("rescaled");
-  CudaWriter& w = e_.at(pack_scope_);
-  for (const auto& [max, behind] : sums) {
-    const std::string base = e_.fresh_variable("row_base", row_scope_), now = totals_.at(max);
-    bases_[max] = base;
-    {
-      const auto grown = w.block(fmt::format("if ({} > {} + 8.0f)", now, base));
-      for (const NodeId id : behind) {
-        w.line(fmt::format("{0} = rescaled({0}, {1}, {2});", totals_.at(id), base, now));
-      }
-      w.line(fmt::format("{} = {};", base, now));
-    }
-    const std::string shift = e_.fresh_variable("shift", pack_scope_);
-    w.line(fmt::format("const float {0} = {1} == {2} ? 0.0f : {1};", shift, base, lowest));
-    results_[max] = {{shift}, pack_scope_};
-  }
-  lane_scope_ = e_.open({kLane}, pack_scope_);
-  for (const auto& [max, behind] : sums) {
-    for (const NodeId id : behind) write_step(id);
-  }
-  for (const auto& [max, behind] : sums) results_.erase(max);
-  const std::string lanes = e_.close();
-  w.line("#pragma unroll");
-  {
-    const auto block = w.block("for (int lane = 0; lane < kVec; ++lane)");
-    w.raw(lanes);
-  }
-  return e_.take(pack_scope_);
-}
-
-/// The sum as it would be with the row's own maximum, which is known by now.
-void RowKernel::rescale(NodeId id) {
-  const NodeId max = plan_.rescaled.at(id).max;
-  e_.at(row_scope_)
-      .line(fmt::format("{0} = rescaled({0}, {1}, {2});", totals_.at(id), bases_.at(max),
-                        totals_.at(max)));
+  means_.clear();
 }
 
 void RowKernel::write_pass_body(CudaWriter& w, const std::string& packs, const std::string& lanes,
@@ -334,7 +308,24 @@ void RowKernel::join_parts(NodeId id) {
     part = fmt::format("rescaled({}, {}{}, {})", part, partials_of(online->second.max, false), at,
                        totals_.at(online->second.max));
   }
-  {
+  const auto centred = plan_.centred.find(id);
+  if (centred != plan_.centred.end()) {
+    const NodeId sum = centred->second.sum;
+    const std::string columns = e_.text(plan_.column_count());
+    const std::string mean = e_.fresh_variable("row_mean", row_scope_);
+    e_.need("squares_about");
+    w.line(fmt::format("const float {} = {} / static_cast<float>({});", mean, totals_.at(sum),
+                       columns));
+    const auto loop =
+        w.block(fmt::format("for (Index other = thread; other < parts; other += {})", threads()));
+    w.line("const Index from = share * other;");
+    w.line(fmt::format(
+        "const Index size = from + share < {0} ? share : from < {0} ? {0} - from : 0;", columns));
+    w.line(
+        fmt::format("{0} += squares_about({1}, static_cast<float>(size), {2}{3} / "
+                    "static_cast<float>(size), {4});",
+                    name, part, partials_of(sum, false), at, mean));
+  } else {
     const auto loop =
         w.block(fmt::format("for (Index other = thread; other < parts; other += {})", threads()));
     w.line(fmt::format("{0} = {1}()({0}, {2});", name, combine_of(region_.node(id).op), part));
@@ -471,13 +462,19 @@ void RowKernel::write_block_head(CudaWriter& w, const std::string& values) {
 // Parts are whole packs, so that they begin aligned.
 void RowKernel::write_split_head(CudaWriter& w, const std::string& values) {
   w.line("const int thread = threadIdx.x;");
+  const std::string columns = e_.text(plan_.column_count());
+  const std::string share =
+      fmt::format("const Index share = ({} / kVec + parts - 1) / parts * kVec;", columns);
   if (only_ == plan_.passes.size() && plan_.full_stores.empty()) {
     w.line("const Index row = blockIdx.x;");
+    if (!plan_.centred.empty()) w.line(share);
   } else {
-    const std::string columns = e_.text(plan_.column_count());
-    w.line("const Index row = blockIdx.x / parts;");
-    w.line("const Index part = blockIdx.x % parts;");
-    w.line(fmt::format("const Index share = ({} / kVec + parts - 1) / parts * kVec;", columns));
+    // What the launch before read last may still be in the caches: every other one goes backwards.
+    const bool backwards = only_ % 2 == 1;
+    if (backwards) w.line("const Index block = gridDim.x - 1 - blockIdx.x;");
+    w.line(fmt::format("const Index row = {} / parts;", backwards ? "block" : "blockIdx.x"));
+    w.line(fmt::format("const Index part = {} % parts;", backwards ? "block" : "blockIdx.x"));
+    w.line(share);
     w.line("const Index first = share * part;");
     w.line(fmt::format("const Index last = first + share < {0} ? first + share : {0};", columns));
   }

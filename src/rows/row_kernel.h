@@ -68,6 +68,11 @@ class RowKernel {
   void write_step(graph::NodeId id);
   std::string online_steps(const std::vector<graph::NodeId>& reductions);
   void rescale(graph::NodeId id);
+  std::string centred_steps(const std::vector<graph::NodeId>& reductions);
+  void centre(graph::NodeId id);
+  bool waits(graph::NodeId id) const {
+    return plan_.rescaled.count(id) > 0 || plan_.centred.count(id) > 0;
+  }
   void write_pass_body(CudaWriter& w, const std::string& packs, const std::string& lanes,
                        const std::vector<std::string>& before_lanes,
                        const std::vector<std::string>& behind_lanes);
@@ -100,6 +105,11 @@ class RowKernel {
   std::map<graph::NodeId, Value> results_;
   std::map<graph::NodeId, std::string> totals_;  // names of what reductions found so far
   std::map<graph::NodeId, std::string> bases_;   // what sums of exponentials have taken off, by max
+  /// Of the elements a thread has taken: how many, and their mean; and the sum of the pack at hand.
+  struct Means {
+    std::string count, mean, pack;
+  };
+  std::map<graph::NodeId, Means> means_;  // by the sum they come from
   bool shares_ = false, turns_ = false;
   std::vector<std::pair<std::string, std::string>> parameters_;
 };

@@ -1,6 +1,7 @@
 #include "rows/row_plan.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "base/check.h"
@@ -240,6 +241,44 @@ std::optional<Rescaled> rescaled_sum(const Region& region, const Node& sum) {
   return found;
 }
 
+/// The whole number that a constant of the region says.
+std::optional<Dim> count_said(const Region& region, NodeId id) {
+  while (region.loads.count(id) == 0 &&
+         (region.node(id).op == Op::Expand || region.node(id).op == Op::Reshape)) {
+    id = region.node(id).inputs[0];
+  }
+  const Node& node = region.node(id);
+  if (region.loads.count(id) > 0 || node.op != Op::Constant) return std::nullopt;
+  if (!node.attrs.starts.empty()) return node.attrs.starts[0];
+  const double number = node.attrs.number;
+  if (number < 1 || number > 1e15 || number != std::floor(number)) return std::nullopt;
+  return Dim(static_cast<int64_t>(number));
+}
+
+/// Whether the sum is one of (x - mean)^2, and where the mean comes from.
+std::optional<Centred> centred_sum(const Region& region, const RowPlan& plan, const Node& sum) {
+  const auto inside = [&](NodeId id) { return region.loads.count(id) == 0; };
+  if (sum.op != Op::Sum || !in_float(sum.dtype) || !inside(sum.inputs[0])) return std::nullopt;
+  const Node& square = region.node(sum.inputs[0]);
+  if (square.op != Op::Mul || square.inputs[0] != square.inputs[1]) return std::nullopt;
+  const Node& apart = region.node(square.inputs[0]);
+  if (apart.op != Op::Sub || !inside(square.inputs[0])) return std::nullopt;
+  const Node& expanded = region.node(apart.inputs[1]);
+  if (expanded.op != Op::Expand || !inside(apart.inputs[1])) return std::nullopt;
+  Centred found;
+  found.mean = before_reshapes(region, expanded.inputs[0]);
+  const Node& mean = region.node(found.mean);
+  if (mean.op != Op::Div || mean.dtype != sum.dtype || !inside(found.mean)) return std::nullopt;
+  const std::optional<Dim> count = count_said(region, mean.inputs[1]);
+  if (!count || !count->same_text(plan.column_count())) return std::nullopt;
+  found.sum = before_reshapes(region, mean.inputs[0]);
+  const Node& total = region.node(found.sum);
+  const bool own = total.op == Op::Sum && inside(found.sum) && total.inputs[0] == apart.inputs[0] &&
+                   total.attrs.dims == sum.attrs.dims && total.dtype == sum.dtype;
+  if (!own) return std::nullopt;
+  return found;
+}
+
 }  // namespace
 
 std::optional<RowPlan> plan_online(const Region& region, const RowPlan& plan) {
@@ -247,9 +286,18 @@ std::optional<RowPlan> plan_online(const Region& region, const RowPlan& plan) {
   for (size_t pass = 1; pass < online.passes.size(); ++pass) {
     std::vector<NodeId>&before = online.passes[pass - 1], &own = online.passes[pass];
     for (const NodeId id : std::vector<NodeId>(own)) {
+      const auto is_before = [&](NodeId other) {
+        return std::find(before.begin(), before.end(), other) != before.end();
+      };
       const auto found = rescaled_sum(region, region.node(id));
-      if (!found || std::find(before.begin(), before.end(), found->max) == before.end()) continue;
-      online.rescaled[id] = *found;
+      const auto centred = centred_sum(region, plan, region.node(id));
+      if (found && is_before(found->max)) {
+        online.rescaled[id] = *found;
+      } else if (centred && is_before(centred->sum) && online.centred.count(centred->sum) == 0) {
+        online.centred[id] = *centred;
+      } else {
+        continue;
+      }
       before.push_back(id);
       std::erase(own, id);
     }

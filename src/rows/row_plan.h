@@ -20,6 +20,12 @@ struct Rescaled {
   bool bare = true;  // the shift is the maximum itself, even where that is infinite
 };
 
+/// A sum of squares about a mean, in the same pass as the sum its mean comes from: every pack's
+/// squares are about its own mean, and joined with what the means are apart.
+struct Centred {
+  graph::NodeId sum = 0, mean = 0;
+};
+
 struct RowPlan {
   Shape shape;            // of what is reduced
   std::vector<int> dims;  // the reduced ones
@@ -30,6 +36,7 @@ struct RowPlan {
   std::vector<std::vector<graph::NodeId>> passes;
   std::map<graph::NodeId, Index> places;       // where each of them is asked for
   std::map<graph::NodeId, Rescaled> rescaled;  // sums, behind their maximum in its pass
+  std::map<graph::NodeId, Centred> centred;    // sums of squares, behind the sum in its pass
   // Stores by what is before their reshapes.
   std::vector<Store> row_stores;   // one value per row
   std::vector<Store> full_stores;  // one value per element, in a pass of their own at the end
@@ -57,7 +64,8 @@ struct RowPlan {
 /// Nothing where the region is no row program.
 std::optional<RowPlan> plan_rows(const Region& region);
 
-/// The same with fewer passes, where sums of exponentials need not wait for their maximum.
+/// The same with fewer passes, where sums of exponentials need not wait for their maximum, nor
+/// sums of squares for their mean.
 std::optional<RowPlan> plan_online(const Region& region, const RowPlan& plan);
 
 /// What a reduction's partial results are kept in: "float", "int", "long long".

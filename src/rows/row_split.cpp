@@ -124,6 +124,9 @@ class SplitRows {
       kernel.variants.push_back({all_of(once), launches(online_steps_, "int", vec)});
     }
     kernel.variants.push_back({all_of(aligned_), launches(steps_, "int", vec)});
+    if (const std::string fits = fits_int(region_); !fits.empty()) {
+      kernel.variants.push_back({fits, launches(steps_, "int", "1")});
+    }
     kernel.variants.push_back({"", launches(steps_, "long long", "1")});
   }
 

@@ -337,6 +337,12 @@ std::vector<WindowCase> window_cases() {
   all.push_back(transposed("transposed1d",
                            {2, 5, 3, 1, {{7, 2, 3, 0, 1}}, DType::Fp32, false, false, false}));
   for (const size_t forward : {0, 1, 4, 8}) all.push_back(gradient(all[forward]));
+  // Few channels, many pixels: long sums for the weight, few rows for the input.
+  const Along many{48, 3, 1, 1, 1}, tall_many{49, 3, 2, 0, 1}, wide_many{50, 2, 1, 0, 2};
+  all.push_back(gradient(
+      convolution("one_channel", {4, 1, 5, 1, {many, many}, DType::Fp32, true, true, true})));
+  all.push_back(gradient(convolution(
+      "three_channels", {8, 3, 20, 1, {tall_many, wide_many}, DType::Fp16, false, false, false})));
   const auto pools = [&](const char* name, Along down, Along across, DType dtype, bool relu) {
     all.push_back(pool_gradient(name, {2, 3, 0, 1, {down, across}, dtype, false, relu, true}));
   };

@@ -12,7 +12,9 @@
 //! tune    THREADS in 1024, 512
 //! tune    VEC in 4, 1
 //! tune    REGISTERS in 1, 0
+//! tune    ONLINE in 1, 0
 //! tune    STREAM in 0, 1
+//! method  latency.online_recomputation when ONLINE == 1, off ONLINE=0
 //! method  memory.vectorized_access when VEC > 1, off VEC=1
 //! method  compute.ilp_unroll_register_tile when REGISTERS == 1, off REGISTERS=0
 //! method  compute.reduction
@@ -24,6 +26,8 @@
 //! launch  group_norm<int, VEC, PACKS_ITEMS, WHOLE> grid(8 * B) block(THREADS) args(x, w, b, out0, B, H, W)
 //! when    32 * B * H * W <= 2000000000 && 8 * B <= 2000000000 && 32 * B <= 2000000000 && REGISTERS == 1 && SINGLES <= 16
 //! launch  group_norm<int, 1, SINGLES_ITEMS, 0> grid(8 * B) block(THREADS) args(x, w, b, out0, B, H, W)
+//! when    (H * W) % VEC == 0 && (4 * H * W) % VEC == 0 && (32 * H * W) % VEC == 0 && 32 * B * H * W <= 2000000000 && 8 * B <= 2000000000 && 32 * B <= 2000000000 && ONLINE == 1
+//! launch  group_norm_online<int, VEC> grid(min(8 * B, 2147483647)) block(THREADS) args(x, w, b, out0, B, H, W)
 //! when    (H * W) % VEC == 0 && (4 * H * W) % VEC == 0 && (32 * H * W) % VEC == 0 && 32 * B * H * W <= 2000000000 && 8 * B <= 2000000000 && 32 * B <= 2000000000
 //! launch  group_norm_long<int, VEC> grid(min(8 * B, 2147483647)) block(THREADS) args(x, w, b, out0, B, H, W)
 //! when    true
@@ -134,6 +138,21 @@ __device__ __forceinline__ T reduce_block(T value, Join join, T* slots) {
 #pragma unroll
   for (int warp = 1; warp < kThreads / 32; ++warp) value = join(value, slots[warp]);
   return value;
+}
+
+// The sum of squares about another number, from that about the mean of so many elements.
+__device__ __forceinline__ float squares_about(float squares, float count, float mean,
+                                               float other) {
+  return count > 0.0f ? squares + count * ((mean - other) * (mean - other)) : 0.0f;
+}
+
+// One more group of elements: how many they are, their mean and the squares about it.
+__device__ __forceinline__ void join_squares(float& count, float& mean, float& squares,
+                                             float more, float other, float others) {
+  const float share = __fdividef(more, count + more), apart = other - mean;
+  squares += others + apart * apart * (count * share);
+  mean += apart * share;
+  count += more;
 }
 
 // out0: one block per row, which is read once, kept in registers.
@@ -260,6 +279,73 @@ __global__ void __launch_bounds__(THREADS) group_norm_long(const float* __restri
     }
     row_sum_2 = reduce_block<THREADS>(row_sum_2, Add(), row_sum_2_slots);
     const float rsqrt_value = rsqrtf((row_sum_2 / constant_value) + 1e-05f);
+    const float negative = -quotient;
+    #pragma unroll 4
+    for (Index column = thread * kVec; column < 4 * H * W; column += THREADS * kVec) {
+      const Index column_inner = column % (H * W);
+      const Index column_outer = column / (H * W);
+      const Pack<float, kVec> x_pack =
+          load_pack<kVec>(x + H * W * column_outer + 4 * H * W * row_inner +
+          32 * H * W * row_outer + column_inner);
+      const float product = rsqrt_value * w[column_outer + 4 * row_inner];
+      const float sum = (negative * product) + b[column_outer + 4 * row_inner];
+      Pack<float, kVec> out0_pack;
+      #pragma unroll
+      for (int lane = 0; lane < kVec; ++lane) {
+        out0_pack.at[lane] = (x_pack.at[lane] * product) + sum;
+      }
+      store_pack(out0 + H * W * column_outer + 4 * H * W * row_inner + 32 * H * W * row_outer +
+          column_inner, out0_pack);
+    }
+    __syncthreads();
+  }
+}
+
+// out0: one block per row, which is read once less, its squares about the mean so far.
+template <typename Index, int kVec>
+__global__ void __launch_bounds__(THREADS) group_norm_online(const float* __restrict__ x,
+                                                            const float* __restrict__ w,
+                                                            const float* __restrict__ b,
+                                                            float* __restrict__ out0, Index B,
+                                                            Index H, Index W) {
+  const float constant_value = static_cast<float>(4 * H * W);
+  __shared__ float row_sum_slots[THREADS / 32];
+  __shared__ float row_sum_2_slots[THREADS / 32];
+  const int thread = threadIdx.x;
+  for (Index row = blockIdx.x; row < 8 * B; row += gridDim.x) {
+    const Index row_inner = row % 8;
+    const Index row_outer = row / 8;
+    float row_sum = 0.0f;
+    float row_count = 0.0f, row_mean = 0.0f;
+    float row_sum_2 = 0.0f;
+    #pragma unroll 4
+    for (Index column = thread * kVec; column < 4 * H * W; column += THREADS * kVec) {
+      const Index column_inner = column % (H * W);
+      const Index column_outer = column / (H * W);
+      const Pack<float, kVec> x_pack =
+          load_pack<kVec>(x + H * W * column_outer + 4 * H * W * row_inner +
+          32 * H * W * row_outer + column_inner);
+      float pack_sum = 0.0f;
+      #pragma unroll
+      for (int lane = 0; lane < kVec; ++lane) {
+        pack_sum += x_pack.at[lane];
+      }
+      row_sum += pack_sum;
+      const float pack_mean = pack_sum * (1.0f / kVec);
+      float pack_squares = 0.0f;
+      #pragma unroll
+      for (int lane = 0; lane < kVec; ++lane) {
+        const float difference = x_pack.at[lane] - pack_mean;
+        pack_squares += difference * difference;
+      }
+      join_squares(row_count, row_mean, row_sum_2, kVec, pack_mean, pack_squares);
+    }
+    row_sum = reduce_block<THREADS>(row_sum, Add(), row_sum_slots);
+    row_sum_2 = squares_about(row_sum_2, row_count, row_mean,
+        row_sum / static_cast<float>(4 * H * W));
+    row_sum_2 = reduce_block<THREADS>(row_sum_2, Add(), row_sum_2_slots);
+    const float rsqrt_value = rsqrtf((row_sum_2 / constant_value) + 1e-05f);
+    const float quotient = row_sum / constant_value;
     const float negative = -quotient;
     #pragma unroll 4
     for (Index column = thread * kVec; column < 4 * H * W; column += THREADS * kVec) {

@@ -24,6 +24,10 @@
 //! launch  softmax_long_pass1<int, VEC> grid(B * PARTS) block(THREADS) args(x, D, max_1_parts, PARTS)
 //! launch  softmax_long_pass2<int, VEC> grid(B * PARTS) block(THREADS) args(x, D, max_1_parts, sum_5_parts, PARTS)
 //! launch  softmax_long<int, VEC> grid(B * PARTS) block(THREADS) args(x, out0, D, max_1_parts, sum_5_parts, PARTS)
+//! when    B * D <= 2000000000 && B <= 2000000000
+//! launch  softmax_long_pass1<int, 1> grid(B * PARTS) block(THREADS) args(x, D, max_1_parts, PARTS)
+//! launch  softmax_long_pass2<int, 1> grid(B * PARTS) block(THREADS) args(x, D, max_1_parts, sum_5_parts, PARTS)
+//! launch  softmax_long<int, 1> grid(B * PARTS) block(THREADS) args(x, out0, D, max_1_parts, sum_5_parts, PARTS)
 //! when    true
 //! launch  softmax_long_pass1<long long, 1> grid(B * PARTS) block(THREADS) args(x, D, max_1_parts, PARTS)
 //! launch  softmax_long_pass2<long long, 1> grid(B * PARTS) block(THREADS) args(x, D, max_1_parts, sum_5_parts, PARTS)
@@ -210,8 +214,9 @@ __global__ void __launch_bounds__(THREADS) softmax_long_online(const float* __re
   __shared__ float row_max_slots[THREADS / 32];
   __shared__ float row_sum_slots[THREADS / 32];
   const int thread = threadIdx.x;
-  const Index row = blockIdx.x / parts;
-  const Index part = blockIdx.x % parts;
+  const Index block = gridDim.x - 1 - blockIdx.x;
+  const Index row = block / parts;
+  const Index part = block % parts;
   const Index share = (D / kVec + parts - 1) / parts * kVec;
   const Index first = share * part;
   const Index last = first + share < D ? first + share : D;
@@ -278,8 +283,9 @@ __global__ void __launch_bounds__(THREADS) softmax_long_pass2(const float* __res
   __shared__ float row_max_slots[THREADS / 32];
   __shared__ float row_sum_slots[THREADS / 32];
   const int thread = threadIdx.x;
-  const Index row = blockIdx.x / parts;
-  const Index part = blockIdx.x % parts;
+  const Index block = gridDim.x - 1 - blockIdx.x;
+  const Index row = block / parts;
+  const Index part = block % parts;
   const Index share = (D / kVec + parts - 1) / parts * kVec;
   const Index first = share * part;
   const Index last = first + share < D ? first + share : D;

@@ -1,0 +1,279 @@
+// The gradient of a small convolution's weight: long sums, few of them. Tiles of a product would be
+// mostly empty, so a thread takes one row of the result and a few neighbouring columns, the taps of
+// a channel, and walks over its share of k: what it reads on the left it multiplies with every tap.
+// Blocks share a row along k; a second launch adds what they found, a warp for each result.
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "moves/matmul.h"
+#include "moves/schedules.h"
+#include "moves/words.h"
+
+namespace kw::moves {
+
+using graph::Node;
+using graph::NodeId;
+
+namespace {
+
+constexpr int64_t kMostSums = 32;      // sums of a thread
+constexpr int64_t kMostChannels = 4;   // the left operand is read once for each
+constexpr int64_t kMostRows = 1024;    // of the result
+constexpr int64_t kLongEnough = 8192;  // terms of a sum
+constexpr int64_t kNarrowTile = 16;    // columns that a tile of a product has at least
+
+/// Neighbouring columns of the right operand that are the same number at all shapes: its taps.
+int64_t taps_of(const Region& region, const Node& product) {
+  const size_t rank = product.shape.size();
+  const Shape parts = parts_below(region, product.inputs[1], rank - 1);
+  int64_t taps = 1;
+  for (size_t d = parts.size(); d-- > 0;) {
+    if (!parts[d].is_constant() || taps * parts[d].value() > kMostSums) break;
+    taps *= parts[d].value();
+  }
+  return taps;
+}
+
+class TapSums {
+ public:
+  TapSums(const Region& region, const Situation& situation)
+      : region_(region),
+        situation_(situation),
+        product_(*product_of(region)),
+        taps_(taps_of(region, product_.node())),
+        channels_(floor_div(product_.n(), Dim(taps_))),
+        k_{"ki", make_domain(terms(), "_k"), {}},
+        e_(region, 1) {}
+
+  Kernel emit() {
+    Kernel kernel;
+    write_sums(kernel);
+    write_finish(kernel);
+    add_plan(kernel);
+    settle(kernel, situation_);
+    return kernel;
+  }
+
+ private:
+  struct Part {
+    std::string name;
+    std::vector<std::string> args;
+  };
+
+  std::string name(const char* text) const { return text + region_.suffix; }
+  std::string sums() const { return scratch_name(region_, "sums"); }
+  Shape terms() const {
+    return parts_below(region_, product_.node().inputs[1], product_.node().shape.size() - 2);
+  }
+  std::vector<std::string> row_variables() const { return {"mi", "channel"}; }
+
+  /// An operand at one term; `tap` counts for the right one.
+  Value operand(Emitter& e, bool left, int64_t tap) const {
+    const Node& node = product_.node();
+    Index index(node.shape.size(), Dim(0));
+    const size_t rank = index.size();
+    index[rank - 2] = left ? variable("mi") : k_.index();
+    index[rank - 1] = left ? k_.index() : variable("channel") * Dim(taps_) + Dim(tap);
+    return e.value(node.inputs[left ? 0 : 1], index);
+  }
+
+  void prepare(Emitter& e) const {
+    e.ranges = ranges_of(k_.domain);
+    e.ranges.insert_or_assign("mi", product_.m());
+    e.ranges.insert_or_assign("channel", channels_);
+    e.rename = k_.axes.rename;
+  }
+
+  /// As few parts of k as the accesses can see.
+  void join_terms() {
+    Emitter trial(region_);
+    prepare(trial);
+    trial.open(row_variables(), 0);
+    trial.open(k_.variables(), 1);
+    operand(trial, true, 0);
+    for (int64_t tap = 0; tap < taps_; ++tap) operand(trial, false, tap);
+    std::vector<std::string> names;
+    for (size_t i = 0; i < 8; ++i) names.push_back(fmt::format("k{}", i));
+    k_.axes = joined(k_.domain, trial.used_indices(), names);
+  }
+
+  void write_sums(Kernel& kernel) {
+    join_terms();
+    prepare(e_);
+    e_.open(row_variables(), 0, 0);
+    const int term = e_.open(k_.variables(), 1);
+    const Value left = operand(e_, true, 0);
+    const std::string factor = e_.bound({left.expr, term}, sum_dtype(), "factor").expr.text;
+    for (int64_t tap = 0; tap < taps_; ++tap) {
+      const std::string other = operand(e_, false, tap).expr.operand();
+      e_.at(term).line(fmt::format("total[{}] += {} * {};", tap, factor, other));
+    }
+    const std::string step = e_.close(), row = e_.close();
+    CudaWriter w(1);
+    w.raw(e_.at(0).text());
+    w.line(fmt::format("__shared__ float slots[{}][{} / 32];", taps_, name("THREADS")));
+    for (const Dim& extent : {channels_, product_.m()}) e_.note(extent);
+    const std::string k = e_.text(product_.k());
+    const std::string rows =
+        fmt::format("({} * {})", as_factor(product_.m()), as_factor(channels_));
+    w.line(fmt::format("const Index row = blockIdx.x % {0}, part = blockIdx.x / {0};", rows));
+    w.line(fmt::format("const Index mi = row / {0}, channel = row % {0};", as_factor(channels_)));
+    w.raw(row);
+    w.line("const Index begin = part * chunk;");
+    w.line(fmt::format("const Index end = {0} - begin < chunk ? {0} : begin + chunk;", k));
+    w.line(fmt::format("float total[{}] = {{}};", taps_));
+    write_walk(w, step);
+    w.line("#pragma unroll");
+    {
+      const auto loop = w.block(fmt::format("for (int tap = 0; tap < {}; ++tap)", taps_));
+      w.line(fmt::format("total[tap] = reduce_block<{}>(total[tap], Add(), slots[tap]);",
+                         name("THREADS")));
+    }
+    {
+      const auto first = w.block("if (threadIdx.x == 0)");
+      w.line(fmt::format("const Index at = static_cast<Index>(blockIdx.x) * {};", taps_));
+      w.line("#pragma unroll");
+      w.line(fmt::format("for (int tap = 0; tap < {}; ++tap) sums[at + tap] = total[tap];", taps_));
+    }
+    const Head head =
+        head_of(e_, region_.name, "typename Index", name("THREADS"),
+                {{"Index chunk", name("CHUNK")}, {"float* __restrict__ sums", sums()}});
+    kernel.functions.insert(e_.functions().begin(), e_.functions().end());
+    for (const char* helper : {"Add", "reduce_block"}) kernel.functions.insert(helper);
+    kernel.source = fmt::format("// {}: a thread adds up {} taps over a part of k.\n{} {{\n{}}}\n",
+                                region_.stores[0].to.name, taps_, head.text, w.text());
+    args_ = head.args;
+  }
+
+  /// From term to term without a division: every axis knows its part of a step.
+  void write_walk(CudaWriter& w, const std::string& step) {
+    const std::vector<Axis>& axes = k_.axes.axes;
+    const std::string threads = name("THREADS");
+    std::string left = "(begin + threadIdx.x)", stride = threads;
+    for (size_t a = axes.size(); a-- > 0;) {
+      const std::string extent = a == 0 ? "" : as_factor(axes[a].extent);
+      if (a > 0) e_.note(axes[a].extent);
+      const std::string rest = a == 0 ? "" : " % " + extent;
+      w.line(fmt::format("Index {} = {}{};", axes[a].name, left, rest));
+      w.line(fmt::format("const Index {}_step = {}{};", axes[a].name, stride, rest));
+      left += " / " + extent;
+      stride += " / " + extent;
+    }
+    const auto loop =
+        w.block(fmt::format("for (Index ki = begin + threadIdx.x; ki < end; ki += {})", threads));
+    w.raw(step);
+    for (size_t a = axes.size(); a-- > 0;) {
+      w.line(fmt::format("{0} += {0}_step;", axes[a].name));
+      if (a == 0) continue;
+      const auto over =
+          w.block(fmt::format("if ({} >= {})", axes[a].name, as_factor(axes[a].extent)));
+      w.line(fmt::format("{} -= {};", axes[a].name, as_factor(axes[a].extent)));
+      w.line(fmt::format("++{};", axes[a - 1].name));
+    }
+  }
+
+  void write_finish(Kernel& kernel) {
+    Emitter e(region_, 1);
+    product_.prepare(e);
+    std::vector<std::string> variables = product_.batch().variables();
+    for (const Run* run : {&product_.result().row, &product_.result().column}) {
+      const std::vector<std::string> own = run->variables();
+      variables.insert(variables.end(), own.begin(), own.end());
+    }
+    e.open(variables, 0, 0);
+    const int scope = e.open({}, 1, 0);
+    product_.write_stores(e, scope, "total");
+    const std::string result = e.close(), text = e.close();
+    e.note(product_.m());
+    e.note(product_.n());
+    CudaWriter w(1);
+    w.raw(e.at(0).text());
+    const std::string m = as_factor(product_.m()), n = as_factor(product_.n());
+    w.line("const Index i = static_cast<Index>(blockIdx.x) * 8 + threadIdx.x / 32;");
+    w.line(fmt::format("const Index count = {} * {};", m, n));
+    w.line("if (i >= count) return;");
+    w.line("float total = 0;");
+    w.line("for (Index c = threadIdx.x % 32; c < chunks; c += 32) total += sums[c * count + i];");
+    w.line("total = reduce_lanes<32>(total, Add());");
+    w.line("if (threadIdx.x % 32 > 0) return;");
+    w.line(fmt::format("const Index mi = i / {0}, ni = i % {0}, batch = 0;", n));
+    for (const Run* run : {&product_.batch(), &product_.result().row, &product_.result().column}) {
+      run->write(e, w);
+    }
+    w.raw(text);
+    w.raw(result);
+    const Head head =
+        head_of(e, region_.name + "_finish", "typename Index", "256",
+                {{"Index chunks", name("CHUNKS")}, {"const float* __restrict__ sums", sums()}});
+    kernel.functions.insert(e.functions().begin(), e.functions().end());
+    kernel.source +=
+        fmt::format("\n// {}: the parts along k added up, a warp for each result.\n{} {{\n{}}}\n",
+                    region_.stores[0].to.name, head.text, w.text());
+    finish_args_ = head.args;
+  }
+
+  void add_plan(Kernel& kernel) const {
+    const std::string threads = name("THREADS"), k = product_.k().text();
+    const std::string m = as_factor(product_.m()), n = as_factor(product_.n());
+    const std::string rows = fmt::format("{} * {}", m, as_factor(channels_));
+    kernel.tunes.push_back({threads, {256, 128}, ""});
+    kernel.tunes.push_back({name("WAVES"), {8, 16, 4}, ""});
+    kernel.lets = {
+        {name("WISH"), fmt::format("max(1, min(ceil_div({}, {} * 4), {} * SMS / max(1, {})))", k,
+                                   threads, name("WAVES"), rows)},
+        {name("CHUNK"), fmt::format("max(1, ceil_div({}, {}))", k, name("WISH"))},
+        {name("CHUNKS"), fmt::format("ceil_div({}, {})", k, name("CHUNK"))}};
+    kernel.scratch.push_back(
+        {sums(), tensor::DType::Fp32, fmt::format("{} * {} * {}", name("CHUNKS"), m, n), ""});
+    kernel.methods.push_back({"memory.split_k_parallel_reduce", "", ""});
+    kernel.methods.push_back({"compute.reduction", "", ""});
+    const auto variant = [&](const std::string& when, const char* index) {
+      kernel.variants.push_back(
+          {when,
+           {{fmt::format("{}<{}>", region_.name, index),
+             fmt::format("{} * {}", name("CHUNKS"), rows), threads, "", args_},
+            {fmt::format("{}_finish<{}>", region_.name, index),
+             fmt::format("ceil_div({} * {}, 8)", m, n), "256", "", finish_args_}}});
+    };
+    const std::string fits = fits_int(region_);
+    if (!fits.empty()) variant(fits, "int");
+    variant("", fits.empty() ? "int" : "long long");
+  }
+
+  static tensor::DType sum_dtype() { return tensor::DType::Fp32; }
+
+  const Region& region_;
+  const Situation& situation_;
+  Product product_;
+  int64_t taps_;
+  Dim channels_;
+  Run k_;
+  Emitter e_;
+  std::vector<std::string> args_, finish_args_;
+};
+
+bool is_one(const Dim& dim) { return dim.is_constant() && dim.value() == 1; }
+
+}  // namespace
+
+bool tap_sums_apply(const Region& region, const Situation&) {
+  const auto product = product_of(region);
+  if (!product || !in_float(product->node().dtype) || !is_one(product->batches())) return false;
+  const int64_t taps = taps_of(region, product->node());
+  const Dim channels = floor_div(product->n(), Dim(taps));
+  return taps > 1 && (channels * Dim(taps)).same_text(product->n()) &&
+         channels.value() <= kMostChannels && product->m().value() <= kMostRows &&
+         product->k().value() >= kLongEnough && reads_windows(region, product->node().inputs[1]);
+}
+
+bool tap_sums_preferred(const Region& region, const Situation& situation) {
+  return tap_sums_apply(region, situation) && product_of(region)->n().value() <= kNarrowTile;
+}
+
+Kernel tap_sums_emit(const Region& region, const Situation& situation) {
+  return TapSums(region, situation).emit();
+}
+
+}  // namespace kw::moves

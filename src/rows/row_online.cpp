@@ -1,0 +1,105 @@
+// Passes of a row program that were joined with the one before: sums that follow a maximum or a
+// mean as it becomes known.
+#include <fmt/core.h>
+
+#include <utility>
+
+#include "rows/row_kernel.h"
+#include "rows/words.h"
+
+namespace kw::rows {
+
+using graph::NodeId;
+
+// What is summed so far is rescaled when the maximum has grown by so much that exponentials could
+// overflow, not each time it grows: that is rare, and every time costs a rounding.
+std::string RowKernel::online_steps(const std::vector<NodeId>& reductions) {
+  std::map<NodeId, std::vector<NodeId>> sums;  // by their maximum
+  for (const NodeId id : reductions) {
+    const auto found = plan_.rescaled.find(id);
+    if (found != plan_.rescaled.end()) sums[found->second.max].push_back(id);
+  }
+  if (sums.empty()) return "";
+  const std::string lowest = identity_of(graph::Op::Max, tensor::DType::Fp32);
+  e_.need("rescaled");
+  CudaWriter& w = e_.at(pack_scope_);
+  for (const auto& [max, behind] : sums) {
+    const std::string base = e_.fresh_variable("row_base", row_scope_), now = totals_.at(max);
+    bases_[max] = base;
+    {
+      const auto grown = w.block(fmt::format("if ({} > {} + 8.0f)", now, base));
+      for (const NodeId id : behind) {
+        w.line(fmt::format("{0} = rescaled({0}, {1}, {2});", totals_.at(id), base, now));
+      }
+      w.line(fmt::format("{} = {};", base, now));
+    }
+    const std::string shift = e_.fresh_variable("shift", pack_scope_);
+    w.line(fmt::format("const float {0} = {1} == {2} ? 0.0f : {1};", shift, base, lowest));
+    results_[max] = {{shift}, pack_scope_};
+  }
+  lane_scope_ = e_.open({kLane}, pack_scope_);
+  for (const auto& [max, behind] : sums) {
+    for (const NodeId id : behind) write_step(id);
+  }
+  for (const auto& [max, behind] : sums) results_.erase(max);
+  const std::string lanes = e_.close();
+  w.line("#pragma unroll");
+  {
+    const auto block = w.block("for (int lane = 0; lane < kVec; ++lane)");
+    w.raw(lanes);
+  }
+  return e_.take(pack_scope_);
+}
+
+// Squares about the pack's own mean: nothing is lost however far the mean lies from zero, or one
+// element from the others.
+std::string RowKernel::centred_steps(const std::vector<NodeId>& reductions) {
+  CudaWriter& w = e_.at(pack_scope_);
+  for (const NodeId id : reductions) {
+    const auto found = plan_.centred.find(id);
+    if (found == plan_.centred.end()) continue;
+    const auto [sum, mean] = found->second;
+    const Means& means = means_.at(sum);
+    e_.need("join_squares");
+    const std::string own = e_.fresh_variable("pack_mean", pack_scope_);
+    const std::string squares = e_.fresh_variable("pack_squares", pack_scope_);
+    w.line(fmt::format("{} += {};", totals_.at(sum), means.pack));
+    w.line(fmt::format("const float {} = {} * (1.0f / kVec);", own, means.pack));
+    w.line(fmt::format("float {} = 0.0f;", squares));
+    results_[mean] = {{own}, pack_scope_};
+    lane_scope_ = e_.open({kLane}, pack_scope_);
+    const std::string total = std::exchange(totals_[id], squares);
+    write_step(id);
+    totals_[id] = total;
+    results_.erase(mean);
+    const std::string lanes = e_.close();
+    w.line("#pragma unroll");
+    {
+      const auto block = w.block("for (int lane = 0; lane < kVec; ++lane)");
+      w.raw(lanes);
+    }
+    w.line(fmt::format("join_squares({}, {}, {}, kVec, {}, {});", means.count, means.mean, total,
+                       own, squares));
+  }
+  return e_.take(pack_scope_);
+}
+
+/// The thread's squares about the mean of all that the threads have taken together.
+void RowKernel::centre(NodeId id) {
+  const NodeId sum = plan_.centred.at(id).sum;
+  const Means& means = means_.at(sum);
+  const std::string count = split() ? "last - first" : e_.text(plan_.column_count());
+  e_.at(row_scope_)
+      .line(fmt::format("{0} = squares_about({0}, {1}, {2}, {3} / static_cast<float>({4}));",
+                        totals_.at(id), means.count, means.mean, totals_.at(sum), count));
+}
+
+/// The sum as it would be with the row's own maximum, which is known by now.
+void RowKernel::rescale(NodeId id) {
+  const NodeId max = plan_.rescaled.at(id).max;
+  e_.at(row_scope_)
+      .line(fmt::format("{0} = rescaled({0}, {1}, {2});", totals_.at(id), bases_.at(max),
+                        totals_.at(max)));
+}
+
+}  // namespace kw::rows
