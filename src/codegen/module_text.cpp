@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "codegen/groups.h"
 #include "codegen/switches.h"
 #include "codegen/words.h"
 
@@ -260,35 +261,31 @@ class ModuleText {
     }
   }
 
-  static const Variant& variant_at(const Kernel& kernel, size_t level) {
-    return kernel.variants[std::min(level, kernel.variants.size() - 1)];
-  }
-
   void write_groups() {
     for (const Sequence& sequence : sequences_) {
-      size_t levels = 1;
-      for (const Kernel& kernel : sequence.kernels)
-        levels = std::max(levels, kernel.variants.size());
+      const std::vector<VariantChoice> groups = launch_groups(sequence, task_.benchmark_shapes);
       std::string before = "?";
-      for (size_t level = 0; level < levels; ++level) {
+      for (const VariantChoice& group : groups) {
         std::vector<std::string> conditions = sequence.program->guards;
-        for (const Kernel& kernel : sequence.kernels) {
-          conditions.push_back(variant_at(kernel, level).when);
+        for (size_t k = 0; k < group.size(); ++k) {
+          conditions.push_back(sequence.kernels[k].variants[group[k]].when);
         }
         const std::string when = all_of(conditions);
         if (when == before) continue;
         before = when;
         const bool always = when.empty();
-        if (!always || levels > 1 || sequences_.size() > 1) plan("when", always ? "true" : when);
-        write_launches(sequence, level);
+        if (!always || groups.size() > 1 || sequences_.size() > 1) {
+          plan("when", always ? "true" : when);
+        }
+        write_launches(sequence, group);
         if (always) return;
       }
     }
   }
 
-  void write_launches(const Sequence& sequence, size_t level) {
-    for (const Kernel& kernel : sequence.kernels) {
-      for (const Launch& launch : variant_at(kernel, level).launches) {
+  void write_launches(const Sequence& sequence, const VariantChoice& group) {
+    for (size_t k = 0; k < group.size(); ++k) {
+      for (const Launch& launch : sequence.kernels[k].variants[group[k]].launches) {
         if (!launch.repeat.empty()) plan("repeat", launch.repeat);
         plan("launch", fmt::format("{} grid({}) block({}){} args({})", launch.kernel, launch.grid,
                                    launch.block,

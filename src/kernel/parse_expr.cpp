@@ -277,6 +277,13 @@ std::string normalise(std::string_view text) {
 
 std::optional<Expr> parse_expression(Cursor& cursor) { return ExprParser(cursor).run(); }
 
+std::optional<Expr> parse_expression(const std::string& text) {
+  std::vector<Diagnostic> problems;
+  Cursor cursor(text, 1, 0, text.size(), problems);
+  std::optional<Expr> expr = parse_expression(cursor);
+  return cursor.at_end() ? std::move(expr) : std::nullopt;
+}
+
 std::optional<std::string> parse_kernel_name(Cursor& cursor) {
   const size_t begin = cursor.position();
   cursor.accept("::");
