@@ -30,7 +30,7 @@ class Cutter {
 
   std::vector<Roots> kernels(Fusing fusing) {
     for (const NodeId id : needed_) {
-      if (is_heavy(graph_[id].op)) start(id);
+      if (is_heavy(graph_[id].op) || is_short_place(id)) start(id);
     }
     for (const NodeId id : outputs_) start(id);
     cut_below_windows();
@@ -80,6 +80,13 @@ class Cutter {
     std::string name = fmt::format("{}_{}", graph::op_info(graph_[id].op).name, id);
     while (program_.names.taken.count(name) > 0) name += "_";
     return {name, graph_[id].dtype, graph_[id].shape};
+  }
+
+  /// A place in a window as the byte that others find in memory, see short_places.cpp.
+  bool is_short_place(NodeId id) const {
+    if (graph_[id].op != Op::Cast || graph_[id].dtype != tensor::DType::Int8) return false;
+    const Op below = graph_[graph_[id].inputs[0]].op;
+    return below == Op::ArgMax || below == Op::ArgMin;
   }
 
   bool is_output(NodeId id) const { return outputs_.count(id) > 0; }

@@ -20,6 +20,7 @@ constexpr Pass kPasses[] = {
     {"unfold", "a transposed convolution as a convolution", unfold},
     {"disjoint", "windows side by side are folded by moving them", disjoint},
     {"kept_signs", "a bound asked of what was bounded", kept_signs},
+    {"short_places", "places in windows are kept in a byte", short_places},
     {"late_casts", "halves stay halves until windows are read", late_casts},
     {"simplify", "unused and repeated nodes go", graph::simplify},
 };

@@ -41,6 +41,8 @@ graph::Graph unfold(const graph::Graph& graph);
 graph::Graph disjoint(const graph::Graph& graph);
 // kept_signs.cpp: a comparison with a bound, of what was bounded
 graph::Graph kept_signs(const graph::Graph& graph);
+// short_places.cpp: places in windows as bytes
+graph::Graph short_places(const graph::Graph& graph);
 // late_casts.cpp: halves stay halves behind windows
 graph::Graph late_casts(const graph::Graph& graph);
 

@@ -91,6 +91,16 @@ NodeId masked(Builder& b, NodeId x) {
   return must(b.where(asked, Operand::tensor(up), Operand::of(1.0)));
 }
 
+NodeId place_in_window(Builder& b, NodeId x) {
+  const NodeId windows = must(graph::windows(b, x, {{3, 1, 1, 1, 1}}, 0));
+  const NodeId place = must(b.reduce(Op::ArgMax, windows, {2}, true));
+  return must(b.binary(Op::Mul, Operand::tensor(place), Operand::of(2)));
+}
+NodeId place_in_row(Builder& b, NodeId x) {
+  const NodeId place = must(b.reduce(Op::ArgMax, x, {1}, true));
+  return must(b.binary(Op::Mul, Operand::tensor(place), Operand::of(2)));
+}
+
 class PassTable : public testing::TestWithParam<PassRow> {};
 
 TEST_P(PassTable, DoesWhatItSays) {
@@ -128,6 +138,9 @@ INSTANTIATE_TEST_SUITE_P(
                     PassRow{"WindowsOverEachOther", "disjoint", over_each_other, "fold(", "pad("},
                     PassRow{"MaskOfAMaximum", "kept_signs", masked<Op::Le>, "le(%3,", "le(%0,"},
                     PassRow{"OtherMasksStay", "kept_signs", masked<Op::Ge>, "ge(%0,", "ge(%3,"},
+                    PassRow{"PlacesInWindows", "short_places", place_in_window,
+                            "int8[B, D, 1] = cast", "double"},
+                    PassRow{"PlacesInRows", "short_places", place_in_row, "arg_max(", "int8["},
                     PassRow{"HalvesInWindows", "late_casts", half_windows, "fp16[B, D, 3] = window",
                             "fp32[B, D, 3] = window"},
                     PassRow{"FillsThatHalvesLack", "late_casts", filled_windows,
