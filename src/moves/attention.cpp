@@ -156,6 +156,29 @@ class Matcher {
   NodeId power_ = 0;
 };
 
+/// Whether a node is one positive number, made of constants and dims alone.
+bool is_fixed_positive(const Region& region, NodeId id) {
+  if (region.loads.count(id) > 0) return false;
+  const Node& node = region.node(id);
+  const auto& in = node.inputs;
+  switch (node.op) {
+    case Op::Constant:
+      return !node.attrs.starts.empty() || constant_of(region, id).value_or(0) > 0;
+    case Op::Expand:
+    case Op::Reshape:
+    case Op::Cast:
+    case Op::Sqrt:
+    case Op::Rsqrt:
+    case Op::Reciprocal:
+      return is_fixed_positive(region, in[0]);
+    case Op::Mul:
+    case Op::Div:
+      return is_fixed_positive(region, in[0]) && is_fixed_positive(region, in[1]);
+    default:
+      return false;
+  }
+}
+
 /// The half type below casts and movement, or the node's own: nothing is lost where a tile has it.
 DType worth_keeping(const Region& region, NodeId id) {
   const DType own = region.node(id).dtype;
@@ -318,6 +341,28 @@ Value Attention::score(Emitter& e, NodeId node, const std::string& product, int 
   const Value value = e.value(node, at("mi", "ni"));
   e.on_node = nullptr;
   return value;
+}
+
+std::optional<std::string> Attention::factor(Emitter& e, NodeId node) const {
+  const auto bare = [&](NodeId id) {
+    while (region_.loads.count(id) == 0 && region_.node(id).op == Op::Cast &&
+           in_float(region_.node(region_.node(id).inputs[0]).dtype)) {
+      id = region_.node(id).inputs[0];
+    }
+    return id;
+  };
+  node = bare(node);
+  if (node == nodes_.first) return "";
+  const Node& product = region_.node(node);
+  if (region_.loads.count(node) > 0 || (product.op != Op::Mul && product.op != Op::Div)) {
+    return std::nullopt;
+  }
+  const size_t own = bare(product.inputs[0]) == nodes_.first ? 0 : 1;
+  const NodeId other = product.inputs[1 - own];
+  const bool divides = product.op == Op::Div;
+  if (bare(product.inputs[own]) != nodes_.first || (divides && own != 0)) return std::nullopt;
+  if (!is_fixed_positive(region_, other)) return std::nullopt;
+  return (divides ? "1.0f / " : "") + e.value(other, at("mi", "ni")).expr.operand() + " * ";
 }
 
 bool Attention::write_stores(Emitter& e, int scope, const std::string& value,

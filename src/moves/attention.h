@@ -68,6 +68,9 @@ class Attention {
   void write_block(Emitter& e, CudaWriter& w, const Situation& situation) const;
   /// A node's value at the score whose product is `product`.
   Value score(Emitter& e, graph::NodeId node, const std::string& product, int scope) const;
+  /// "0.125f * " where a node is the score's product times a positive number that all blocks know,
+  /// "" where it is the product itself.
+  std::optional<std::string> factor(Emitter& e, graph::NodeId node) const;
   /// Stores one result; `value` is what the second product gives.
   bool write_stores(Emitter& e, int scope, const std::string& value,
                     const KeepResult& keep = {}) const;

@@ -1,10 +1,11 @@
 // Attention on tensor cores, for half types. A warp owns 16 or 32 queries and keeps their results,
 // in fp32, in registers. It goes through the keys tile by tile: scores by mma.sync, whatever the
-// graph does to a score, exponentials against the largest score so far, and from registers, rounded
-// to half, into the second product. When a row's largest score grows, what it has summed is
-// rescaled. Row sums come from one more column of the second product, all ones, so that they are
-// sums of the very numbers that were multiplied. The next tiles of keys and values travel to shared
-// memory meanwhile.
+// graph does to a score, exponentials against a level near the largest score so far, and from
+// registers, rounded to half, into the second product. When a row's largest score outgrows its
+// level, what it has summed is rescaled. Where all the graph does to a score is to scale it, the
+// product starts at minus the level and the scale is that of the exponent. Row sums come from one
+// more column of the second product, all ones, so that they are sums of the very numbers that were
+// multiplied. The next tiles of keys and values travel to shared memory meanwhile.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -78,7 +79,9 @@ class FusedAttention {
       fetches_.push_back({one, write_operand(*one)});
     }
     const auto& causal = attention_.causal();
-    scores_ = write_scores(causal ? causal->below : attention_.nodes().scores);
+    const NodeId scores = causal ? causal->below : attention_.nodes().scores;
+    factor_ = attention_.factor(e_, scores);
+    if (!factor_) scores_ = write_scores(scores);
     write_outcome();
     block_text_ = e_.close();
   }
@@ -180,9 +183,12 @@ class FusedAttention {
     w.line("unsigned left[kTall][kSteps][4];");
     w.line("#pragma unroll");
     w.line(fmt::format("for (int k = 0; k < kSteps; ++k) {}_load<kHead>(left, rows, k);", own));
-    w.line("float sums[kTall][4] = {}, totals[kTall][kHead / 8][4] = {}, tops[2 * kTall];");
+    w.line(fmt::format("const float steep = {}1.44269504f;", factor_.value_or("")));
+    w.line("float sums[kTall][4] = {}, totals[kTall][kHead / 8][4] = {};");
+    w.line("float from[kTall][4] = {}, limits[2 * kTall];");
     w.line("#pragma unroll");
-    w.line("for (int i = 0; i < 2 * kTall; ++i) tops[i] = -__int_as_float(0x7f800000);");
+    w.line("for (int i = 0; i < 2 * kTall; ++i) limits[i] = -__int_as_float(0x7f800000);");
+    if (!factor_) w.line("constexpr float kNothing[kTall][4] = {};");
     w.line("int turn = 0;");
     {
       const auto loop = w.block("for (Index start = 0; start < end; start += kN, turn ^= 1)");
@@ -191,15 +197,16 @@ class FusedAttention {
         w.line("fetch_keys(start + kN, turn ^ 1);");
         w.line("fetch_values(start + kN, turn ^ 1);");
       }
-      w.line("float dots[kTall][kN / 8][4] = {};");
-      w.line(
-          fmt::format("{}_scores<kHead>(dots, left, rows, keys_tile + turn * kN * kPitch);", own));
+      w.line("float dots[kTall][kN / 8][4];");
+      w.line(fmt::format("{}_scores<kHead>(dots, {}, left, rows, keys_tile + turn * kN * kPitch);",
+                         own, factor_ ? "from" : "kNothing"));
       write_pointwise(w);
       write_causal(w);
       w.line(fmt::format("if (start + kN > {0}) {1}_hide(dots, static_cast<int>({0} - start));",
                          limit("ni"), own));
-      w.line(fmt::format("{}_weigh(dots, tops, sums, totals);", own));
-      w.line(fmt::format("{}_mix(totals, sums, dots, values_tile + turn * kN * kPitch);", own));
+      w.line(fmt::format("{}_lift(dots, from, limits, sums, totals, steep);", own));
+      w.line(
+          fmt::format("{}_mix(totals, sums, dots, values_tile + turn * kN * kPitch, steep);", own));
       w.line("await_copies();");
       w.line("__syncthreads();");
     }
@@ -210,16 +217,18 @@ class FusedAttention {
 
   void write_fetch(CudaWriter& w, const Fetch& fetch) const {
     const AttentionOperand& operand = *fetch.operand;
-    const std::string across = fmt::format("(kHead / {})", vec(operand));
     const char* rows = operand.outer[0] == 'm' ? "kM" : "kN";
     const auto lambda =
         w.block(fmt::format("const auto fetch_{} = [&](Index from, int to)", operand.name), ";");
-    const auto loop = w.block(
-        fmt::format("for (int own = threadIdx.x; own < {} * {}; own += kThreads)", rows, across));
-    const std::string outer = operand.across ? fmt::format("% {}", rows) : "/ " + across;
-    const std::string inner = operand.across ? fmt::format("/ {}", rows) : "% " + across;
-    w.line(fmt::format("const int at_outer = own {}, {} = own {} * {};", outer, operand.inner,
-                       inner, vec(operand)));
+    w.line(fmt::format("constexpr int kPacks = {} * kHead / {};", rows, vec(operand)));
+    w.line(fmt::format("#pragma unroll ({} > 1 ? 16 : 2)", vec(operand)));
+    const auto loop = w.block("for (int each = 0; each < kPacks; each += kThreads)");
+    w.line("if (kPacks % kThreads != 0 && each + threadIdx.x >= kPacks) break;");
+    w.line(fmt::format("const int2 place = {}_place<{}, kThreads>(each);", region_.name,
+                       operand.across ? rows : fmt::format("kHead / {}", vec(operand))));
+    w.line(fmt::format("const int at_outer = place.{}, {} = place.{} * {};",
+                       operand.across ? 'x' : 'y', operand.inner, operand.across ? 'y' : 'x',
+                       vec(operand)));
     w.line(fmt::format("const Index {} = from + at_outer;", operand.outer));
     w.line(fmt::format("const bool within = {} < {} && {} < {};", operand.outer,
                        limit(operand.outer), operand.inner, limit(operand.inner)));
@@ -235,7 +244,7 @@ class FusedAttention {
   }
 
   void write_pointwise(CudaWriter& w) const {
-    if (scores_.value == "dot") return;
+    if (factor_) return;
     w.line("#pragma unroll");
     const auto loop = w.block("for (int i = 0; i < 2 * kTall; ++i)");
     w.line("const Index own_m = warp_m + i * 8 + lane / 4;");
@@ -247,7 +256,7 @@ class FusedAttention {
     w.line(fmt::format("const Index ni = own_n < {0} ? own_n : {0} - 1;", limit("ni")));
     w.line("float& dot = dots[i / 2][each / 2][i % 2 * 2 + each % 2];");
     w.raw(scores_.of_element);
-    w.line(fmt::format("dot = {};", scores_.value));
+    w.line(fmt::format("dot = {} + from[i / 2][i % 2 * 2];", scores_.value));
   }
 
   /// Tiles that all of the warp's queries see are left alone.
@@ -370,6 +379,7 @@ class FusedAttention {
   Emitter e_;
   std::vector<Fetch> fetches_;
   Scores scores_;
+  std::optional<std::string> factor_;  // "0.125f * ", where that is all that is done to a score
   std::string result_, result_row_, block_text_, out_address_;
   std::optional<std::vector<std::string>> out_aligned_;  // results can be stored in packs
 };

@@ -8,7 +8,16 @@ namespace {
 
 // Arrays over the warp's queries have kTall parts of 16 rows; keys and columns come in eights. A
 // lane holds two neighbours of rows lane / 4 and lane / 4 + 8 of every 16 x 8 matrix.
-constexpr const char* kSteps = R"(// The warp's queries along step k, as left operands.
+constexpr const char* kSteps =
+    R"(// Where the thread's pack behind `each` others lies in a tile that is kSide packs wide.
+template <int kSide, int kThreads>
+__device__ __forceinline__ int2 @_place(int each) {
+  const int own = threadIdx.x;
+  if (kThreads % kSide == 0) return make_int2(own % kSide, each / kSide + own / kSide);
+  return make_int2((each + own) % kSide, (each + own) / kSide);
+}
+
+// The warp's queries along step k, as left operands.
 template <int kHead, int kTall, int kSteps>
 __device__ __forceinline__ void @_load(
     unsigned (&left)[kTall][kSteps][4], const HALF* queries, int k) {
@@ -20,12 +29,17 @@ __device__ __forceinline__ void @_load(
   }
 }
 
-// Their products with a tile of keys. Queries that had no room in registers are loaded again.
+// Their products with a tile of keys, added to `from`. Queries that had no room in registers are
+// loaded again.
 template <int kHead, int kTall, int kSteps, int kEights>
 __device__ __forceinline__ void @_scores(
-    float (&dots)[kTall][kEights][4], unsigned (&left)[kTall][kSteps][4],
-    const HALF* queries, const HALF* keys) {
+    float (&dots)[kTall][kEights][4], const float (&from)[kTall][4],
+    unsigned (&left)[kTall][kSteps][4], const HALF* queries, const HALF* keys) {
   const int lane = threadIdx.x % 32;
+#pragma unroll
+  for (int i = 0; i < kTall * kEights * 4; ++i) {
+    dots[i / 4 / kEights][i / 4 % kEights][i % 4] = from[i / 4 / kEights][i % 4];
+  }
 #pragma unroll
   for (int k = 0; k < kHead / 16; ++k) {
     if (kSteps < kHead / 16) @_load<kHead>(left, queries, k);
@@ -54,32 +68,42 @@ __device__ __forceinline__ void @_hide(
   }
 }
 
-LATER// Scores become exponentials against the largest so far; where that has grown, what was summed
-// before is worth less.
+LATER// Scores are those above a level (`from` is minus that), so that none of their powers is more than
+// 2^8 or so: where one would be, the level rises to the row's largest, and what was summed before is
+// worth less. That is rare once the level has been set.
 template <int kTall, int kEights, int kColumns>
-__device__ __forceinline__ void @_weigh(
-    float (&dots)[kTall][kEights][4], float (&tops)[2 * kTall], float (&sums)[kTall][4],
-    float (&totals)[kTall][kColumns][4]) {
+__device__ __forceinline__ void @_lift(
+    float (&dots)[kTall][kEights][4], float (&from)[kTall][4], float (&limits)[2 * kTall],
+    float (&sums)[kTall][4], float (&totals)[kTall][kColumns][4], float steep) {
+  float tops[2 * kTall];
+  bool lifts = false;
+#pragma unroll
+  for (int i = 0; i < 2 * kTall; ++i) {
+    tops[i] = -__int_as_float(0x7f800000);
+#pragma unroll
+    for (int j = 0; j < 2 * kEights; ++j) {
+      tops[i] = fmaxf(tops[i], dots[i / 2][j / 2][i % 2 * 2 + j % 2]);
+    }
+    lifts = lifts || tops[i] > limits[i];
+  }
+  if (!__any_sync(0xffffffffu, lifts)) return;
 #pragma unroll
   for (int i = 0; i < 2 * kTall; ++i) {
     float top = tops[i];
-#pragma unroll
-    for (int j = 0; j < 2 * kEights; ++j) top = fmaxf(top, dots[i / 2][j / 2][i % 2 * 2 + j % 2]);
     top = fmaxf(top, __shfl_xor_sync(0xffffffffu, top, 1));
     top = fmaxf(top, __shfl_xor_sync(0xffffffffu, top, 2));
-    const float off = top == -__int_as_float(0x7f800000) ? 0.0f : top;
-    const float fade = power_of_two((tops[i] - off) * 1.44269504f);
-    tops[i] = top;
+    const bool lifted = top > limits[i];
+    const float was = from[i / 2][i % 2 * 2], now = lifted ? was - top : was;
+    const float by = lifted ? was - now : 0.0f;
+    const float fade = power_of_two(-fmaxf(by, 0.0f) * steep);  // the first level may be below 0
+    limits[i] = lifted ? 8.0f / steep : limits[i];
+    from[i / 2][i % 2 * 2] = now;
+    from[i / 2][i % 2 * 2 + 1] = now;
+    sums[i / 2][i % 2 * 2] *= fade;
 #pragma unroll
-    for (int j = 0; j < 2 * kEights; ++j) {
-      float& dot = dots[i / 2][j / 2][i % 2 * 2 + j % 2];
-      dot = power_of_two((dot - off) * 1.44269504f);
-    }
-    if (__any_sync(0xffffffffu, fade != 1.0f)) {
-      sums[i / 2][i % 2 * 2] *= fade;
+    for (int j = 0; j < 2 * kEights; ++j) dots[i / 2][j / 2][i % 2 * 2 + j % 2] -= by;
 #pragma unroll
-      for (int j = 0; j < 2 * kColumns; ++j) totals[i / 2][j / 2][i % 2 * 2 + j % 2] *= fade;
-    }
+    for (int j = 0; j < 2 * kColumns; ++j) totals[i / 2][j / 2][i % 2 * 2 + j % 2] *= fade;
   }
 }
 
@@ -87,7 +111,7 @@ __device__ __forceinline__ void @_weigh(
 template <int kTall, int kEights, int kColumns>
 __device__ __forceinline__ void @_mix(
     float (&totals)[kTall][kColumns][4], float (&sums)[kTall][4],
-    const float (&dots)[kTall][kEights][4], const HALF* values) {
+    const float (&dots)[kTall][kEights][4], const HALF* values, float steep) {
   const int lane = threadIdx.x % 32;
 #pragma unroll
   for (int k = 0; k < kEights; k += 2) {
@@ -97,7 +121,8 @@ __device__ __forceinline__ void @_mix(
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
         const float(&two)[4] = dots[t][k + i / 2];
-        share[t][i] = PAIR(two[i % 2 * 2], two[i % 2 * 2 + 1]);
+        share[t][i] = PAIR(power_of_two(two[i % 2 * 2] * steep),
+                           power_of_two(two[i % 2 * 2 + 1] * steep));
       }
       PRODUCT(sums[t], share[t], ONES, ONES);
     }

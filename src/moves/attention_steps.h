@@ -8,7 +8,7 @@
 
 namespace kw::moves {
 
-/// On tensor cores: NAME_load, NAME_scores, NAME_hide, NAME_weigh, NAME_mix and NAME_leave.
+/// On tensor cores: NAME_place, NAME_load, NAME_scores, NAME_hide, NAME_lift, NAME_mix, NAME_leave.
 /// `causal`: NAME_hide_later too. `empty_is_zero`: a row that saw nothing gives 0, not NaN.
 std::string attention_steps(const std::string& name, tensor::DType half, bool causal,
                             bool empty_is_zero);

@@ -317,15 +317,21 @@ template <int kCount, typename T>
 __device__ __forceinline__ void copy_async(T* to, const T* from, bool within) {
   constexpr int kBytes = sizeof(T) * kCount;
   const unsigned at = static_cast<unsigned>(__cvta_generic_to_shared(to));
-  if (!within) {
-    *reinterpret_cast<Pack<T, kCount>*>(to) = {};
-  } else if constexpr (kBytes == 16) {
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" : : "r"(at), "l"(from) : "memory");
+  if constexpr (kBytes == 16) {
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;"
+                 :
+                 : "r"(at), "l"(from), "r"(within ? 16 : 0)
+                 : "memory");
   } else if constexpr (kBytes == 4) {
-    asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" : : "r"(at), "l"(from) : "memory");
-  } else {
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;"
+                 :
+                 : "r"(at), "l"(from), "r"(within ? 4 : 0)
+                 : "memory");
+  } else if (within) {
 #pragma unroll
     for (int i = 0; i < kCount; ++i) to[i] = from[i];
+  } else {
+    *reinterpret_cast<Pack<T, kCount>*>(to) = {};
   }
 }
 )";

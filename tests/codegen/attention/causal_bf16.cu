@@ -64,15 +64,21 @@ template <int kCount, typename T>
 __device__ __forceinline__ void copy_async(T* to, const T* from, bool within) {
   constexpr int kBytes = sizeof(T) * kCount;
   const unsigned at = static_cast<unsigned>(__cvta_generic_to_shared(to));
-  if (!within) {
-    *reinterpret_cast<Pack<T, kCount>*>(to) = {};
-  } else if constexpr (kBytes == 16) {
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" : : "r"(at), "l"(from) : "memory");
+  if constexpr (kBytes == 16) {
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;"
+                 :
+                 : "r"(at), "l"(from), "r"(within ? 16 : 0)
+                 : "memory");
   } else if constexpr (kBytes == 4) {
-    asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" : : "r"(at), "l"(from) : "memory");
-  } else {
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;"
+                 :
+                 : "r"(at), "l"(from), "r"(within ? 4 : 0)
+                 : "memory");
+  } else if (within) {
 #pragma unroll
     for (int i = 0; i < kCount; ++i) to[i] = from[i];
+  } else {
+    *reinterpret_cast<Pack<T, kCount>*>(to) = {};
   }
 }
 
@@ -109,6 +115,14 @@ __device__ __forceinline__ unsigned pair_bf16(float low, float high) {
   return both;
 }
 
+// Where the thread's pack behind `each` others lies in a tile that is kSide packs wide.
+template <int kSide, int kThreads>
+__device__ __forceinline__ int2 causal_bf16_place(int each) {
+  const int own = threadIdx.x;
+  if (kThreads % kSide == 0) return make_int2(own % kSide, each / kSide + own / kSide);
+  return make_int2((each + own) % kSide, (each + own) / kSide);
+}
+
 // The warp's queries along step k, as left operands.
 template <int kHead, int kTall, int kSteps>
 __device__ __forceinline__ void causal_bf16_load(
@@ -121,12 +135,17 @@ __device__ __forceinline__ void causal_bf16_load(
   }
 }
 
-// Their products with a tile of keys. Queries that had no room in registers are loaded again.
+// Their products with a tile of keys, added to `from`. Queries that had no room in registers are
+// loaded again.
 template <int kHead, int kTall, int kSteps, int kEights>
 __device__ __forceinline__ void causal_bf16_scores(
-    float (&dots)[kTall][kEights][4], unsigned (&left)[kTall][kSteps][4],
-    const __nv_bfloat16* queries, const __nv_bfloat16* keys) {
+    float (&dots)[kTall][kEights][4], const float (&from)[kTall][4],
+    unsigned (&left)[kTall][kSteps][4], const __nv_bfloat16* queries, const __nv_bfloat16* keys) {
   const int lane = threadIdx.x % 32;
+#pragma unroll
+  for (int i = 0; i < kTall * kEights * 4; ++i) {
+    dots[i / 4 / kEights][i / 4 % kEights][i % 4] = from[i / 4 / kEights][i % 4];
+  }
 #pragma unroll
   for (int k = 0; k < kHead / 16; ++k) {
     if (kSteps < kHead / 16) causal_bf16_load<kHead>(left, queries, k);
@@ -168,32 +187,42 @@ __device__ __forceinline__ void causal_bf16_hide_later(
   }
 }
 
-// Scores become exponentials against the largest so far; where that has grown, what was summed
-// before is worth less.
+// Scores are those above a level (`from` is minus that), so that none of their powers is more than
+// 2^8 or so: where one would be, the level rises to the row's largest, and what was summed before is
+// worth less. That is rare once the level has been set.
 template <int kTall, int kEights, int kColumns>
-__device__ __forceinline__ void causal_bf16_weigh(
-    float (&dots)[kTall][kEights][4], float (&tops)[2 * kTall], float (&sums)[kTall][4],
-    float (&totals)[kTall][kColumns][4]) {
+__device__ __forceinline__ void causal_bf16_lift(
+    float (&dots)[kTall][kEights][4], float (&from)[kTall][4], float (&limits)[2 * kTall],
+    float (&sums)[kTall][4], float (&totals)[kTall][kColumns][4], float steep) {
+  float tops[2 * kTall];
+  bool lifts = false;
+#pragma unroll
+  for (int i = 0; i < 2 * kTall; ++i) {
+    tops[i] = -__int_as_float(0x7f800000);
+#pragma unroll
+    for (int j = 0; j < 2 * kEights; ++j) {
+      tops[i] = fmaxf(tops[i], dots[i / 2][j / 2][i % 2 * 2 + j % 2]);
+    }
+    lifts = lifts || tops[i] > limits[i];
+  }
+  if (!__any_sync(0xffffffffu, lifts)) return;
 #pragma unroll
   for (int i = 0; i < 2 * kTall; ++i) {
     float top = tops[i];
-#pragma unroll
-    for (int j = 0; j < 2 * kEights; ++j) top = fmaxf(top, dots[i / 2][j / 2][i % 2 * 2 + j % 2]);
     top = fmaxf(top, __shfl_xor_sync(0xffffffffu, top, 1));
     top = fmaxf(top, __shfl_xor_sync(0xffffffffu, top, 2));
-    const float off = top == -__int_as_float(0x7f800000) ? 0.0f : top;
-    const float fade = power_of_two((tops[i] - off) * 1.44269504f);
-    tops[i] = top;
+    const bool lifted = top > limits[i];
+    const float was = from[i / 2][i % 2 * 2], now = lifted ? was - top : was;
+    const float by = lifted ? was - now : 0.0f;
+    const float fade = power_of_two(-fmaxf(by, 0.0f) * steep);  // the first level may be below 0
+    limits[i] = lifted ? 8.0f / steep : limits[i];
+    from[i / 2][i % 2 * 2] = now;
+    from[i / 2][i % 2 * 2 + 1] = now;
+    sums[i / 2][i % 2 * 2] *= fade;
 #pragma unroll
-    for (int j = 0; j < 2 * kEights; ++j) {
-      float& dot = dots[i / 2][j / 2][i % 2 * 2 + j % 2];
-      dot = power_of_two((dot - off) * 1.44269504f);
-    }
-    if (__any_sync(0xffffffffu, fade != 1.0f)) {
-      sums[i / 2][i % 2 * 2] *= fade;
+    for (int j = 0; j < 2 * kEights; ++j) dots[i / 2][j / 2][i % 2 * 2 + j % 2] -= by;
 #pragma unroll
-      for (int j = 0; j < 2 * kColumns; ++j) totals[i / 2][j / 2][i % 2 * 2 + j % 2] *= fade;
-    }
+    for (int j = 0; j < 2 * kColumns; ++j) totals[i / 2][j / 2][i % 2 * 2 + j % 2] *= fade;
   }
 }
 
@@ -201,7 +230,7 @@ __device__ __forceinline__ void causal_bf16_weigh(
 template <int kTall, int kEights, int kColumns>
 __device__ __forceinline__ void causal_bf16_mix(
     float (&totals)[kTall][kColumns][4], float (&sums)[kTall][4],
-    const float (&dots)[kTall][kEights][4], const __nv_bfloat16* values) {
+    const float (&dots)[kTall][kEights][4], const __nv_bfloat16* values, float steep) {
   const int lane = threadIdx.x % 32;
 #pragma unroll
   for (int k = 0; k < kEights; k += 2) {
@@ -211,7 +240,8 @@ __device__ __forceinline__ void causal_bf16_mix(
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
         const float(&two)[4] = dots[t][k + i / 2];
-        share[t][i] = pair_bf16(two[i % 2 * 2], two[i % 2 * 2 + 1]);
+        share[t][i] = pair_bf16(power_of_two(two[i % 2 * 2] * steep),
+                           power_of_two(two[i % 2 * 2 + 1] * steep));
       }
       add_product_bf16(sums[t], share[t], 0x3f803f80u, 0x3f803f80u);
     }
@@ -273,8 +303,12 @@ __global__ void __launch_bounds__(32 * WARPS) causal_bf16(const __nv_bfloat16* _
   const Index warp_m = first_m + warp * 16 * kTall;
   __nv_bfloat16* rows = queries_tile + warp * 16 * kTall * kPitch;
   const auto fetch_queries = [&](Index from, int to) {
-    for (int own = threadIdx.x; own < kM * (kHead / kQVec); own += kThreads) {
-      const int at_outer = own / (kHead / kQVec), di = own % (kHead / kQVec) * kQVec;
+    constexpr int kPacks = kM * kHead / kQVec;
+    #pragma unroll (kQVec > 1 ? 16 : 2)
+    for (int each = 0; each < kPacks; each += kThreads) {
+      if (kPacks % kThreads != 0 && each + threadIdx.x >= kPacks) break;
+      const int2 place = causal_bf16_place<kHead / kQVec, kThreads>(each);
+      const int at_outer = place.y, di = place.x * kQVec;
       const Index mi = from + at_outer;
       const bool within = mi < L && di < d1;
       __nv_bfloat16* slot = queries_tile + (to * kM + at_outer) * kPitch + di;
@@ -282,8 +316,12 @@ __global__ void __launch_bounds__(32 * WARPS) causal_bf16(const __nv_bfloat16* _
     }
   };
   const auto fetch_keys = [&](Index from, int to) {
-    for (int own = threadIdx.x; own < kN * (kHead / kKVec); own += kThreads) {
-      const int at_outer = own / (kHead / kKVec), di = own % (kHead / kKVec) * kKVec;
+    constexpr int kPacks = kN * kHead / kKVec;
+    #pragma unroll (kKVec > 1 ? 16 : 2)
+    for (int each = 0; each < kPacks; each += kThreads) {
+      if (kPacks % kThreads != 0 && each + threadIdx.x >= kPacks) break;
+      const int2 place = causal_bf16_place<kHead / kKVec, kThreads>(each);
+      const int at_outer = place.y, di = place.x * kKVec;
       const Index ni = from + at_outer;
       const bool within = ni < S && di < d1;
       __nv_bfloat16* slot = keys_tile + (to * kN + at_outer) * kPitch + di;
@@ -291,8 +329,12 @@ __global__ void __launch_bounds__(32 * WARPS) causal_bf16(const __nv_bfloat16* _
     }
   };
   const auto fetch_values = [&](Index from, int to) {
-    for (int own = threadIdx.x; own < kN * (kHead / kVVec); own += kThreads) {
-      const int at_outer = own / (kHead / kVVec), fi = own % (kHead / kVVec) * kVVec;
+    constexpr int kPacks = kN * kHead / kVVec;
+    #pragma unroll (kVVec > 1 ? 16 : 2)
+    for (int each = 0; each < kPacks; each += kThreads) {
+      if (kPacks % kThreads != 0 && each + threadIdx.x >= kPacks) break;
+      const int2 place = causal_bf16_place<kHead / kVVec, kThreads>(each);
+      const int at_outer = place.y, fi = place.x * kVVec;
       const Index ni = from + at_outer;
       const bool within = ni < S && fi < d1;
       __nv_bfloat16* slot = values_tile + (to * kN + at_outer) * kPitch + fi;
@@ -309,34 +351,24 @@ __global__ void __launch_bounds__(32 * WARPS) causal_bf16(const __nv_bfloat16* _
   unsigned left[kTall][kSteps][4];
   #pragma unroll
   for (int k = 0; k < kSteps; ++k) causal_bf16_load<kHead>(left, rows, k);
-  float sums[kTall][4] = {}, totals[kTall][kHead / 8][4] = {}, tops[2 * kTall];
+  const float steep = rsqrtf(static_cast<float>(d1)) * 1.44269504f;
+  float sums[kTall][4] = {}, totals[kTall][kHead / 8][4] = {};
+  float from[kTall][4] = {}, limits[2 * kTall];
   #pragma unroll
-  for (int i = 0; i < 2 * kTall; ++i) tops[i] = -__int_as_float(0x7f800000);
+  for (int i = 0; i < 2 * kTall; ++i) limits[i] = -__int_as_float(0x7f800000);
   int turn = 0;
   for (Index start = 0; start < end; start += kN, turn ^= 1) {
     if (start + kN < end) {
       fetch_keys(start + kN, turn ^ 1);
       fetch_values(start + kN, turn ^ 1);
     }
-    float dots[kTall][kN / 8][4] = {};
-    causal_bf16_scores<kHead>(dots, left, rows, keys_tile + turn * kN * kPitch);
-    #pragma unroll
-    for (int i = 0; i < 2 * kTall; ++i) {
-      const Index own_m = warp_m + i * 8 + lane / 4;
-      const Index mi = own_m < L ? own_m : L - 1;
-      #pragma unroll
-      for (int each = 0; each < kN / 4; ++each) {
-        const Index own_n = start + each / 2 * 8 + lane % 4 * 2 + each % 2;
-        const Index ni = own_n < S ? own_n : S - 1;
-        float& dot = dots[i / 2][each / 2][i % 2 * 2 + each % 2];
-        dot = dot * rsqrtf(static_cast<float>(d1));
-      }
-    }
+    float dots[kTall][kN / 8][4];
+    causal_bf16_scores<kHead>(dots, from, left, rows, keys_tile + turn * kN * kPitch);
     const Index room = warp_m - start;
     if (room + 1 < kN) causal_bf16_hide_later(dots, room);
     if (start + kN > S) causal_bf16_hide(dots, static_cast<int>(S - start));
-    causal_bf16_weigh(dots, tops, sums, totals);
-    causal_bf16_mix(totals, sums, dots, values_tile + turn * kN * kPitch);
+    causal_bf16_lift(dots, from, limits, sums, totals, steep);
+    causal_bf16_mix(totals, sums, dots, values_tile + turn * kN * kPitch, steep);
     await_copies();
     __syncthreads();
   }
