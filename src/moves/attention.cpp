@@ -17,8 +17,6 @@ using tensor::DType;
 
 namespace {
 
-constexpr int64_t kPackOfHalves = 8;  // in 16 bytes
-
 /// Finds out which node plays which part.
 class Matcher {
  public:
@@ -195,7 +193,7 @@ DType worth_keeping(const Region& region, NodeId id) {
 }  // namespace
 
 std::optional<std::vector<std::string>> aligned_packs(const Emitter& e, const Dim& address,
-                                                      const std::string& inner) {
+                                                      const std::string& inner, int64_t pack) {
   const auto step = coefficient(address, inner);
   if (!step || !step->same_text(Dim(1))) return std::nullopt;
   std::vector<std::string> conditions;
@@ -207,12 +205,17 @@ std::optional<std::vector<std::string>> aligned_packs(const Emitter& e, const Di
       if (!any) known = known * Dim::symbol(factor, 1);
     }
     if (!known.is_constant()) {
-      conditions.push_back(fmt::format("{} % {} == 0", as_factor(known), kPackOfHalves));
-    } else if (known.value() % kPackOfHalves != 0) {
+      conditions.push_back(fmt::format("{} % {} == 0", as_factor(known), pack));
+    } else if (known.value() % pack != 0) {
       return std::nullopt;
     }
   }
   return conditions;
+}
+
+void add_whole_packs(std::vector<std::string>& conditions, const Dim& length, int64_t pack) {
+  if (length.is_constant() && length.value() % pack == 0) return;
+  conditions.push_back(fmt::format("{} % {} == 0", as_factor(length), pack));
 }
 
 Attention::Attention(const Region& region, const AttentionNodes& nodes)
@@ -291,7 +294,8 @@ void Attention::look_at(AttentionOperand& operand, std::vector<Dim>& used) const
   const auto outer = coefficient(operand.address, operand.outer);
   const auto inner = coefficient(operand.address, operand.inner);
   operand.across = outer && outer->same_text(Dim(1)) && !(inner && inner->same_text(Dim(1)));
-  if (operand.direct) operand.aligned = aligned_packs(e, operand.address, operand.inner);
+  if (!operand.direct) return;
+  operand.aligned = aligned_packs(e, operand.address, operand.inner, pack_of(operand.dtype));
 }
 
 void Attention::prepare(Emitter& e) const {

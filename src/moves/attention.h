@@ -35,7 +35,7 @@ struct AttentionOperand {
   bool across = false;                        // neighbours in memory are neighbours along `outer`
   Dim address{0};                             // of its element, where direct
   std::string buffer;
-  /// Where packs of 8 can be loaded: what must hold so that they are aligned.
+  /// Where packs can be loaded: what must hold so that they are aligned.
   std::optional<std::vector<std::string>> aligned;
 };
 
@@ -92,10 +92,16 @@ class Attention {
   bool fits_ = true;
 };
 
-/// What must hold so that packs of 8 halves along `inner` are aligned, whatever the emitter's
-/// variables are; nothing where they never are.
+/// Elements in 16 bytes.
+inline int64_t pack_of(tensor::DType dtype) { return dtype == tensor::DType::Fp32 ? 4 : 8; }
+
+/// What must hold so that packs along `inner` are aligned, whatever the emitter's variables are;
+/// nothing where they never are.
 std::optional<std::vector<std::string>> aligned_packs(const Emitter& e, const Dim& address,
-                                                      const std::string& inner);
+                                                      const std::string& inner, int64_t pack);
+
+/// Adds what must hold so that rows of this length end with a whole pack.
+void add_whole_packs(std::vector<std::string>& conditions, const Dim& length, int64_t pack);
 
 /// Nothing where the region is not attention with pointwise work around it.
 std::optional<Attention> attention_of(const Region& region);

@@ -124,7 +124,7 @@ class FusedAttention {
     attention_.prepare(trial);
     trial.open(attention_.batch_variables(), 0);
     attention_.write_stores(trial, trial.open({"mi", "fi"}, 1), "outcome", look);
-    if (plain) out_aligned_ = aligned_packs(e_, *place, "fi");
+    if (plain) out_aligned_ = aligned_packs(e_, *place, "fi", kHalvesInPack);
     if (out_aligned_) {
       attention_.write_stores(
           e_, scope, "outcome",
@@ -224,7 +224,7 @@ class FusedAttention {
     w.line(fmt::format("#pragma unroll ({} > 1 ? 16 : 2)", vec(operand)));
     const auto loop = w.block("for (int each = 0; each < kPacks; each += kThreads)");
     w.line("if (kPacks % kThreads != 0 && each + threadIdx.x >= kPacks) break;");
-    w.line(fmt::format("const int2 place = {}_place<{}, kThreads>(each);", region_.name,
+    w.line(fmt::format("const int2 place = pack_place<{}, kThreads>(each);",
                        operand.across ? rows : fmt::format("kHead / {}", vec(operand))));
     w.line(fmt::format("const int at_outer = place.{}, {} = place.{} * {};",
                        operand.across ? 'x' : 'y', operand.inner, operand.across ? 'y' : 'x',
@@ -349,12 +349,14 @@ class FusedAttention {
       if (!fetch.operand->aligned) continue;
       packs = true;
       fast.insert(fast.end(), fetch.operand->aligned->begin(), fetch.operand->aligned->end());
-      add_multiple(fast, fetch.operand->inner[0] == 'd' ? attention_.depth() : attention_.width());
+      add_whole_packs(fast,
+                      fetch.operand->inner[0] == 'd' ? attention_.depth() : attention_.width(),
+                      kHalvesInPack);
     }
     if (out_aligned_) {
       packs = true;
       fast.insert(fast.end(), out_aligned_->begin(), out_aligned_->end());
-      add_multiple(fast, attention_.width());
+      add_whole_packs(fast, attention_.width(), kHalvesInPack);
     }
     fast.push_back(fits);
     if (packs) {
@@ -364,12 +366,6 @@ class FusedAttention {
     }
     variant({fits}, "int", false);
     if (!fits.empty()) variant({}, "long long", false);
-  }
-
-  /// Rows end with a whole pack.
-  static void add_multiple(std::vector<std::string>& conditions, const Dim& length) {
-    if (length.is_constant() && length.value() % kHalvesInPack == 0) return;
-    conditions.push_back(fmt::format("{} % {} == 0", as_factor(length), kHalvesInPack));
   }
 
   const Region& region_;

@@ -1,7 +1,8 @@
 // Attention on CUDA cores, in fp32, for every shape: a block owns up to 128 queries and up to 128
 // columns of their results, a thread 8 queries and an eighth of a tile's keys and of the columns.
 // Queries, keys and values pass through shared memory in pieces, so nothing limits their length;
-// where results have more columns, further blocks compute the scores again.
+// the next piece is on its way while one is multiplied. Where results have more columns, further
+// blocks compute the scores again.
 #include <fmt/core.h>
 
 #include "base/text.h"
@@ -16,6 +17,8 @@ using graph::NodeId;
 using tensor::DType;
 
 namespace {
+
+constexpr int64_t kFloatsInPack = 4;  // 16 bytes
 
 class PlainAttention {
  public:
@@ -32,9 +35,11 @@ class PlainAttention {
   void add_to(Kernel& kernel) {
     write_values();
     const std::string body = write_body();
-    const Head head = head_of(e_, kernel_name_, "typename Index, int kF", name("ROWS_PLAIN"));
+    const Head head =
+        head_of(e_, kernel_name_, "typename Index, int kF, int kVec", name("ROWS_PLAIN"));
     kernel.functions.insert(e_.functions().begin(), e_.functions().end());
     kernel.functions.insert("exact_power_of_two");
+    kernel.functions.insert("pack_place");
     if (!kernel.source.empty()) kernel.source += "\n";
     kernel.source += plain_attention_steps(kernel_name_);
     kernel.source += fmt::format("// {}: a block keeps some queries' results while keys pass by.\n",
@@ -49,8 +54,8 @@ class PlainAttention {
   // Scopes: 1 is the block's place, 2 a row, or an element of a tile, 3 a score.
   void write_values() {
     attention_.open_block(e_);
-    query_ = write_operand(attention_.query(), "left[at_k][at]");
-    key_ = write_operand(attention_.key(), "right[at_k][at]");
+    query_ = write_operand(attention_.query(), "left[at][at_k]");
+    key_ = write_operand(attention_.key(), "right[at][at_k]");
     value_ = write_operand(attention_.value(), "values_tile[at_k][at]");
     e_.open({"mi"}, 1, 2);
     const int scope = e_.open({"ni"}, 2, 1);
@@ -66,16 +71,24 @@ class PlainAttention {
     block_text_ = e_.close();
   }
 
+  bool copied(const AttentionOperand& operand) const {
+    return operand.direct && operand.dtype == DType::Fp32 && situation_.target.major >= 8;
+  }
+  bool packed(const AttentionOperand& operand) const {
+    return copied(operand) && operand.aligned.has_value();
+  }
+  const char* vec(const AttentionOperand& operand) const { return packed(operand) ? "kVec" : "1"; }
+
   /// Straight to its slot where it is a float in memory, which takes no registers.
   std::string write_operand(const AttentionOperand& operand, const char* slot) {
-    const int scope = e_.open({operand.outer, operand.inner}, 1, 4);
-    if (operand.direct && operand.dtype == DType::Fp32 && situation_.target.major >= 8) {
+    const int scope = e_.open({operand.outer, operand.inner}, 1, copied(operand) ? 2 : 3);
+    if (copied(operand)) {
       copies_ = true;
       e_.touch({operand.buffer, operand.dtype, {}});
       e_.need("copy_async");
       e_.need("await_copies");
-      e_.at(scope).line(fmt::format("copy_async<1>(&{}, {} + {}, within);", slot, operand.buffer,
-                                    e_.text(operand.address)));
+      e_.at(scope).line(fmt::format("copy_async<{}>(&{}, {} + {}, within);", vec(operand), slot,
+                                    operand.buffer, e_.text(operand.address)));
     } else {
       const Value value = e_.value(operand.node, operand.index);
       e_.at(scope).line(fmt::format("{} = {};", slot, value.expr.text));
@@ -91,16 +104,19 @@ class PlainAttention {
     w.line("extern __shared__ __align__(16) unsigned char tile_bytes[];");
     w.line("float* stage = reinterpret_cast<float*>(tile_bytes);");
     w.line("float (*shares)[kM + 4] = reinterpret_cast<float (*)[kM + 4]>(stage);");
-    w.line("float (*left)[kM + 4] = shares + kN;");
-    w.line("float (*right)[kN + 4] = reinterpret_cast<float (*)[kN + 4]>(left + kK);");
-    w.line("float (*values_tile)[kF + 4] = reinterpret_cast<float (*)[kF + 4]>(left);");
+    w.line("constexpr int kPitch = kK + 4, kBoth = kPitch * (kM + kN), kOne = kK * (kF + 4);");
+    w.line("constexpr int kPiece = kBoth > kOne ? kBoth : kOne;");
+    w.line("float* pieces = stage + kN * (kM + 4);");
     attention_.write_block(e_, w, situation_);
     w.line("const Index first_f = static_cast<Index>(blockIdx.y) * kF;");
     w.line("const int row = threadIdx.x / 8, column = threadIdx.x % 8;");
     w.raw(block_text_);
+    write_fetches(w);
     w.line("float totals[8][kColumns] = {}, sums[8] = {}, tops[8];");
     w.line("#pragma unroll");
     w.line("for (int i = 0; i < 8; ++i) tops[i] = -__int_as_float(0x7f800000);");
+    w.line("int turn = 0;");
+    w.line("fetch_scores(0, 0, 0);");
     {
       const auto loop = w.block("for (Index start = 0; start < end; start += kN)");
       write_first_product(w);
@@ -112,24 +128,68 @@ class PlainAttention {
     return w.text();
   }
 
-  /// Neighbouring threads take eight neighbours along `inner` and four rows: whole sectors of
-  /// memory, and all banks of shared memory.
+  /// Where piece `which` lies: queries and keys one behind the other, or values.
+  static void write_piece(CudaWriter& w, bool scores, const char* which) {
+    const auto line = [&](const char* tile, const char* pitch, const char* behind) {
+      w.line(
+          fmt::format("float (*{0})[{1}] = reinterpret_cast<float (*)[{1}]>(pieces + {2} * "
+                      "kPiece{3});",
+                      tile, pitch, which, behind));
+    };
+    if (!scores) return line("values_tile", "kF + 4", "");
+    line("left", "kPitch", "");
+    line("right", "kPitch", " + kM * kPitch");
+  }
+
+  void write_fetches(CudaWriter& w) const {
+    {
+      const auto lambda =
+          w.block("const auto fetch_scores = [&](Index start, Index from, int to)", ";");
+      write_piece(w, true, "to");
+      write_fetch(w, attention_.query(), "first_m", "left", query_);
+      write_fetch(w, attention_.key(), "start", "right", key_);
+    }
+    const auto lambda =
+        w.block("const auto fetch_values = [&](Index start, int from, int to)", ";");
+    write_piece(w, false, "to");
+    w.line("#pragma unroll 4");
+    const auto loop = w.block(packs_loop(attention_.value(), "kK", "kF"));
+    write_place(w, attention_.value(), "kK", "kF");
+    w.line("const Index ni = start + from + at_k, fi = first_f + at;");
+    w.line(fmt::format("const bool within = ni < {} && fi < {};", attention_.keys().text(),
+                       attention_.width().text()));
+    write_within(w, value_, "values_tile[at_k][at]");
+  }
+
+  /// Where one of the thread's packs of a tile of `outer` x `inner` lies, neighbours in memory
+  /// first.
+  void write_place(CudaWriter& w, const AttentionOperand& operand, const char* outer,
+                   const char* inner) const {
+    const bool values = operand.inner[0] == 'f';
+    w.line(fmt::format("const int2 place = pack_place<{} / {}, kThreads>(each);",
+                       operand.across ? outer : inner, vec(operand)));
+    w.line(fmt::format("const int {} = place.{}, {} = place.{} * {};", values ? "at_k" : "at",
+                       operand.across ? 'x' : 'y', values ? "at" : "at_k",
+                       operand.across ? 'y' : 'x', vec(operand)));
+  }
+  std::string packs_loop(const AttentionOperand& operand, const char* outer,
+                         const char* inner) const {
+    return fmt::format("for (int each = 0; each < {} * {} / {}; each += kThreads)", outer, inner,
+                       vec(operand));
+  }
+
   void write_fetch(CudaWriter& w, const AttentionOperand& operand, const char* first,
                    const char* tile, const std::string& text) const {
     const bool query = operand.outer[0] == 'm';
     const std::string limit = query ? attention_.rows().text() : attention_.keys().text();
-    const std::string size = query ? "kM" : "kN";
-    w.line("#pragma unroll 2");
-    const auto loop =
-        w.block(fmt::format("for (int own = threadIdx.x; own < {} * kK; own += kThreads)", size));
-    const char* place = operand.across ? "const int at = own % {0}, at_k = own / {0};"
-                                       : "const int at = own / 8 % {0}, at_k = own / (8 * {0}) * 8 "
-                                         "+ own % 8;";
-    w.line(fmt::format(fmt::runtime(place), size));
+    const char* size = query ? "kM" : "kN";
+    w.line("#pragma unroll 4");
+    const auto loop = w.block(packs_loop(operand, size, "kK"));
+    write_place(w, operand, size, "kK");
     w.line(fmt::format("const Index {} = {} + at, di = from + at_k;", operand.outer, first));
     w.line(fmt::format("const bool within = {} < {} && di < {};", operand.outer, limit,
                        attention_.depth().text()));
-    write_within(w, text, fmt::format("{}[at_k][at]", tile));
+    write_within(w, text, fmt::format("{}[at][at_k]", tile));
   }
 
   static void write_within(CudaWriter& w, const std::string& text, const std::string& slot) {
@@ -142,16 +202,22 @@ class PlainAttention {
     w.raw(text);
   }
 
-  void write_first_product(CudaWriter& w) const {
-    w.line("float dots[8][8] = {};");
-    const auto pieces = w.block(
-        fmt::format("for (Index from = 0; from < {}; from += kK)", attention_.depth().text()));
-    w.line("__syncthreads();");
-    write_fetch(w, attention_.query(), "first_m", "left", query_);
-    write_fetch(w, attention_.key(), "start", "right", key_);
+  /// The piece is there, and nobody needs the one before it any more.
+  void write_arrival(CudaWriter& w) const {
     if (copies_) w.line("await_copies();");
     w.line("__syncthreads();");
-    w.line(fmt::format("{}_multiply<kK>(left, right, dots);", kernel_name_));
+  }
+
+  void write_first_product(CudaWriter& w) const {
+    w.line("float dots[8][8] = {};");
+    const std::string depth = attention_.depth().text();
+    const auto pieces = w.block(
+        fmt::format("for (Index from = 0; from == 0 || from < {}; from += kK, turn ^= 1)", depth));
+    write_arrival(w);
+    w.line(fmt::format("if (from + kK < {}) fetch_scores(start, from + kK, turn ^ 1);", depth));
+    w.line("else fetch_values(start, 0, turn ^ 1);");
+    write_piece(w, true, "turn");
+    w.line(fmt::format("{}_compare<kK, kM, (kF > 64 ? 2 : 4)>(left, right, dots);", kernel_name_));
   }
 
   void write_pointwise(CudaWriter& w) const {
@@ -163,7 +229,7 @@ class PlainAttention {
     w.raw(score_row_);
     w.line("#pragma unroll");
     const auto elements = w.block("for (int each = 0; each < 8; ++each)");
-    w.line("const Index own_n = start + each / 4 * (kN / 2) + column * 4 + each % 4;");
+    w.line("const Index own_n = start + each * 8 + column;");
     w.line(fmt::format("const Index ni = own_n < {0} ? own_n : {0} - 1;", keys));
     w.raw(score_);
     w.line(fmt::format("dots[i][each] = own_n < {} ? {} : -__int_as_float(0x7f800000);", keys,
@@ -171,20 +237,11 @@ class PlainAttention {
   }
 
   void write_second_product(CudaWriter& w) const {
-    const auto pieces = w.block("for (int from = 0; from < kN; from += kK)");
-    w.line("__syncthreads();");
-    w.line("#pragma unroll 2");
-    {
-      const auto loop = w.block("for (int own = threadIdx.x; own < kK * kF; own += kThreads)");
-      w.line(attention_.value().across ? "const int at_k = own % kK, at = own / kK;"
-                                       : "const int at = own % kF, at_k = own / kF;");
-      w.line("const Index ni = start + from + at_k, fi = first_f + at;");
-      w.line(fmt::format("const bool within = ni < {} && fi < {};", attention_.keys().text(),
-                         attention_.width().text()));
-      write_within(w, value_, "values_tile[at_k][at]");
-    }
-    if (copies_) w.line("await_copies();");
-    w.line("__syncthreads();");
+    const auto pieces = w.block("for (int from = 0; from < kN; from += kK, turn ^= 1)");
+    write_arrival(w);
+    w.line("if (from + kK < kN) fetch_values(start, from + kK, turn ^ 1);");
+    w.line("else if (start + kN < end) fetch_scores(start + kN, 0, turn ^ 1);");
+    write_piece(w, false, "turn");
     w.line(fmt::format("{}_multiply<kK>(shares + from, values_tile, totals);", kernel_name_));
   }
 
@@ -215,23 +272,42 @@ class PlainAttention {
     const bool few = blocks < 2 * situation_.target.default_sms || attention_.rows().value() <= 64;
     kernel.tunes.push_back(
         {rows, few ? std::vector<int64_t>{64, 128} : std::vector<int64_t>{128, 64}, ""});
+    // Where shared memory is small only the smaller tile fits.
+    if (situation_.target.major < 8) kernel.tunes.back().values = {64};
     // Beside a faster kernel it is only there for what that one cannot do.
     if (kernel.variants.size() > 0) kernel.tunes.back().values.resize(1);
     kernel.lets.emplace_back(columns, fmt::format("pick({} > 64, 64, 128)", width));
     kernel.lets.emplace_back(
         name("PLAIN_BYTES"),
-        fmt::format("4 * (64 * ({0} + 4) + 32 * max({0} + 72, {1} + 4))", rows, columns));
+        fmt::format("4 * (64 * ({0} + 4) + 8 * max(9 * ({0} + 64), 8 * ({1} + 4)))", rows,
+                    columns));
     const std::string grid =
         fmt::format("{} * ceil_div({}, {}), ceil_div({}, {})", as_factor(attention_.batches()),
                     attention_.rows().text(), rows, width, columns);
     const std::string fits = fits_int(region_);
-    const auto variant = [&](const std::string& when, const char* index) {
-      kernel.variants.push_back({when,
-                                 {{fmt::format("{}<{}, {}>", kernel_name_, index, columns), grid,
-                                   rows, name("PLAIN_BYTES"), head.args}}});
+    const auto variant = [&](const std::string& when, const char* index, int64_t pack) {
+      kernel.variants.push_back(
+          {when,
+           {{fmt::format("{}<{}, {}, {}>", kernel_name_, index, columns, pack), grid, rows,
+             name("PLAIN_BYTES"), head.args}}});
     };
-    if (!fits.empty()) variant(fits, "int");
-    variant("", fits.empty() ? "int" : "long long");
+    std::vector<std::string> fast;
+    bool packs = false;
+    for (const AttentionOperand* operand :
+         {&attention_.query(), &attention_.key(), &attention_.value()}) {
+      if (!packed(*operand)) continue;
+      packs = true;
+      fast.insert(fast.end(), operand->aligned->begin(), operand->aligned->end());
+      add_whole_packs(fast, operand->inner[0] == 'd' ? attention_.depth() : attention_.width(),
+                      kFloatsInPack);
+    }
+    fast.push_back(fits);
+    if (packs) {
+      kernel.methods.push_back({"memory.vectorized_access", "", ""});
+      variant(all_of(fast), "int", kFloatsInPack);
+    }
+    if (!fits.empty()) variant(fits, "int", 1);
+    variant("", fits.empty() ? "int" : "long long", 1);
   }
 
   const Region& region_;

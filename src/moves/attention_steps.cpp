@@ -9,15 +9,7 @@ namespace {
 // Arrays over the warp's queries have kTall parts of 16 rows; keys and columns come in eights. A
 // lane holds two neighbours of rows lane / 4 and lane / 4 + 8 of every 16 x 8 matrix.
 constexpr const char* kSteps =
-    R"(// Where the thread's pack behind `each` others lies in a tile that is kSide packs wide.
-template <int kSide, int kThreads>
-__device__ __forceinline__ int2 @_place(int each) {
-  const int own = threadIdx.x;
-  if (kThreads % kSide == 0) return make_int2(own % kSide, each / kSide + own / kSide);
-  return make_int2((each + own) % kSide, (each + own) / kSide);
-}
-
-// The warp's queries along step k, as left operands.
+    R"(// The warp's queries along step k, as left operands.
 template <int kHead, int kTall, int kSteps>
 __device__ __forceinline__ void @_load(
     unsigned (&left)[kTall][kSteps][4], const HALF* queries, int k) {
@@ -162,14 +154,38 @@ __device__ __forceinline__ void @_leave(
 
 )";
 
-// A thread's rows are four and four, half a tile apart; so are keys and columns, 32 apart.
+// A thread's rows are four and four, half a tile apart; so are its columns, 32 apart. Its keys are
+// every eighth, so that eight threads find theirs in all banks.
 constexpr const char* kPlainSteps =
-    R"(// The thread's sums take what one piece of each operand gives.
+    R"(// The thread's scores take what one piece of queries and keys gives, row by row.
+template <int kK, int kM, int kWide, int kPitch>
+__device__ __forceinline__ void @_compare(
+    const float (*left)[kPitch], const float (*right)[kPitch], float (&dots)[8][8]) {
+  const int row = threadIdx.x / 8, column = threadIdx.x % 8;
+#pragma unroll (kWide > 2 ? 2 : 1)
+  for (int k = 0; k < kK; k += kWide) {
+    float b[8][kWide];
+#pragma unroll
+    for (int i = 0; i < 8 * kWide; ++i) {
+      b[i / kWide][i % kWide] = right[i / kWide * 8 + column][k + i % kWide];
+    }
+#pragma unroll
+    for (int i = 0; i < 8; ++i) {
+      float a[kWide];
+#pragma unroll
+      for (int j = 0; j < kWide; ++j) a[j] = left[i / 4 * (kM / 2) + row * 4 + i % 4][k + j];
+#pragma unroll
+      for (int j = 0; j < 8 * kWide; ++j) dots[i][j % 8] += a[j / 8] * b[j % 8][j / 8];
+    }
+  }
+}
+
+// The thread's results take what some keys' shares and values give.
 template <int kK, int kM, int kN, int kColumns>
 __device__ __forceinline__ void @_multiply(
     const float (*left)[kM], const float (*right)[kN], float (&sums)[8][kColumns]) {
   const int row = threadIdx.x / 8, column = threadIdx.x % 8;
-#pragma unroll 4
+#pragma unroll 2
   for (int k = 0; k < kK; ++k) {
     float a[8], b[kColumns];
 #pragma unroll
@@ -205,10 +221,16 @@ __device__ __forceinline__ void @_weigh(
     for (int c = 0; c < kColumns; ++c) totals[i][c] *= fade;
 #pragma unroll
     for (int j = 0; j < 8; ++j) {
-      const float share = exact_power_of_two((dots[i][j] - off) * 1.44269504f);
-      sums[i] += share;
-      shares[j / 4 * 32 + column * 4 + j % 4][i / 4 * ((kM - 4) / 2) + row * 4 + i % 4] = share;
+      dots[i][j] = exact_power_of_two((dots[i][j] - off) * 1.44269504f);
+      sums[i] += dots[i][j];
     }
+  }
+#pragma unroll
+  for (int j = 0; j < 16; ++j) {
+    const int i = j / 8 * 4;
+    float* four = &shares[j % 8 * 8 + column][j / 8 * ((kM - 4) / 2) + row * 4];
+    *reinterpret_cast<float4*>(four) =
+        make_float4(dots[i][j % 8], dots[i + 1][j % 8], dots[i + 2][j % 8], dots[i + 3][j % 8]);
   }
 }
 
@@ -258,7 +280,8 @@ std::string plain_attention_steps(const std::string& name) {
 }
 
 std::vector<std::string> attention_helpers(tensor::DType half) {
-  return {"load_matrices", "power_of_two", product_of_halves(half), pair_of_halves(half)};
+  return {"pack_place", "load_matrices", "power_of_two", product_of_halves(half),
+          pair_of_halves(half)};
 }
 
 }  // namespace kw::moves

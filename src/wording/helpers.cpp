@@ -336,6 +336,16 @@ __device__ __forceinline__ void copy_async(T* to, const T* from, bool within) {
 }
 )";
 
+constexpr const char* kPackPlace =
+    R"(// Where the thread's pack behind `each` others lies in a tile that is kSide packs wide.
+template <int kSide, int kThreads>
+__device__ __forceinline__ int2 pack_place(int each) {
+  const int own = threadIdx.x;
+  if (kThreads % kSide == 0) return make_int2(own % kSide, each / kSide + own / kSide);
+  return make_int2((each + own) % kSide, (each + own) / kSide);
+}
+)";
+
 constexpr const char* kAwaitCopies =
     R"(__device__ __forceinline__ void await_copies() {
   asm volatile("cp.async.wait_all;" : : : "memory");
@@ -497,6 +507,7 @@ constexpr HelperRow kHelpers[] = {
     {"power_of_two", "", kPowerOfTwo},
     {"exact_power_of_two", "", kExactPowerOfTwo},
     {"copy_async", "Pack", kCopyAsync},
+    {"pack_place", "", kPackPlace},
     {"await_copies", "", kAwaitCopies},
     {"load_matrices", "", kLoadMatrices},
     {"add_product_fp16", "", kAddProductFp16},

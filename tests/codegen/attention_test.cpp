@@ -42,6 +42,7 @@ const FusedCase kFused[] = {
      {{"L", 160}, {"S", 300}, {"D", 64}, {"F", 80}},
      {{{"L", 20}, {"S", 150}, {"D", 40}, {"F", 80}}, {{"L", 3}, {"S", 65}, {"D", 3}, {"F", 130}}}},
     {"causal_bf16", "attention_mma", {{"L", 160}, {"S", 300}}, kLengths},
+    {"causal_fp32", "attention", {{"L", 70}, {"S", 140}}, kLengths},
     {"computed_fp16",
      "attention_mma",
      {{"L", 160}, {"S", 300}, {"D", 64}, {"F", 80}},

@@ -6,16 +6,19 @@
 //! input   seen: bool[d0, 1, S]
 //! output  out0: fp32[d0, L, F]
 //! let     COLUMNS = pick(F > 64, 64, 128)
-//! let     PLAIN_BYTES = 4 * (64 * (ROWS_PLAIN + 4) + 32 * max(ROWS_PLAIN + 72, COLUMNS + 4))
+//! let     PLAIN_BYTES = 4 * (64 * (ROWS_PLAIN + 4) + 8 * max(9 * (ROWS_PLAIN + 64), 8 * (COLUMNS + 4)))
 //! tune    ROWS_PLAIN in 64, 128
 //! method  memory.kernel_fusion
 //! method  memory.tiling_smem
 //! method  compute.ilp_unroll_register_tile
 //! method  latency.online_recomputation
+//! method  memory.vectorized_access
+//! when    (D * L) % 4 == 0 && D % 4 == 0 && (F * S) % 4 == 0 && F % 4 == 0 && F * L * d0 <= 2000000000 && L * S * d0 <= 2000000000 && D * L * d0 <= 2000000000 && D * S * d0 <= 2000000000 && S * d0 <= 2000000000 && L * d0 <= 2000000000 && F * S * d0 <= 2000000000
+//! launch  by_hand_fp32<int, COLUMNS, 4> grid(d0 * ceil_div(L, ROWS_PLAIN), ceil_div(F, COLUMNS)) block(ROWS_PLAIN) shared(PLAIN_BYTES) args(q, k, v, seen, out0, D, F, L, S, d0)
 //! when    F * L * d0 <= 2000000000 && L * S * d0 <= 2000000000 && D * L * d0 <= 2000000000 && D * S * d0 <= 2000000000 && S * d0 <= 2000000000 && L * d0 <= 2000000000 && F * S * d0 <= 2000000000
-//! launch  by_hand_fp32<int, COLUMNS> grid(d0 * ceil_div(L, ROWS_PLAIN), ceil_div(F, COLUMNS)) block(ROWS_PLAIN) shared(PLAIN_BYTES) args(q, k, v, seen, out0, D, F, L, S, d0)
+//! launch  by_hand_fp32<int, COLUMNS, 1> grid(d0 * ceil_div(L, ROWS_PLAIN), ceil_div(F, COLUMNS)) block(ROWS_PLAIN) shared(PLAIN_BYTES) args(q, k, v, seen, out0, D, F, L, S, d0)
 //! when    true
-//! launch  by_hand_fp32<long long, COLUMNS> grid(d0 * ceil_div(L, ROWS_PLAIN), ceil_div(F, COLUMNS)) block(ROWS_PLAIN) shared(PLAIN_BYTES) args(q, k, v, seen, out0, D, F, L, S, d0)
+//! launch  by_hand_fp32<long long, COLUMNS, 1> grid(d0 * ceil_div(L, ROWS_PLAIN), ceil_div(F, COLUMNS)) block(ROWS_PLAIN) shared(PLAIN_BYTES) args(q, k, v, seen, out0, D, F, L, S, d0)
 
 // Generated for task by_hand_fp32: by_hand_fp32=attention.
 
@@ -56,16 +59,47 @@ __device__ __forceinline__ void copy_async(T* to, const T* from, bool within) {
   }
 }
 
+// Where the thread's pack behind `each` others lies in a tile that is kSide packs wide.
+template <int kSide, int kThreads>
+__device__ __forceinline__ int2 pack_place(int each) {
+  const int own = threadIdx.x;
+  if (kThreads % kSide == 0) return make_int2(own % kSide, each / kSide + own / kSide);
+  return make_int2((each + own) % kSide, (each + own) / kSide);
+}
+
 __device__ __forceinline__ void await_copies() {
   asm volatile("cp.async.wait_all;" : : : "memory");
 }
 
-// The thread's sums take what one piece of each operand gives.
+// The thread's scores take what one piece of queries and keys gives, row by row.
+template <int kK, int kM, int kWide, int kPitch>
+__device__ __forceinline__ void by_hand_fp32_compare(
+    const float (*left)[kPitch], const float (*right)[kPitch], float (&dots)[8][8]) {
+  const int row = threadIdx.x / 8, column = threadIdx.x % 8;
+#pragma unroll (kWide > 2 ? 2 : 1)
+  for (int k = 0; k < kK; k += kWide) {
+    float b[8][kWide];
+#pragma unroll
+    for (int i = 0; i < 8 * kWide; ++i) {
+      b[i / kWide][i % kWide] = right[i / kWide * 8 + column][k + i % kWide];
+    }
+#pragma unroll
+    for (int i = 0; i < 8; ++i) {
+      float a[kWide];
+#pragma unroll
+      for (int j = 0; j < kWide; ++j) a[j] = left[i / 4 * (kM / 2) + row * 4 + i % 4][k + j];
+#pragma unroll
+      for (int j = 0; j < 8 * kWide; ++j) dots[i][j % 8] += a[j / 8] * b[j % 8][j / 8];
+    }
+  }
+}
+
+// The thread's results take what some keys' shares and values give.
 template <int kK, int kM, int kN, int kColumns>
 __device__ __forceinline__ void by_hand_fp32_multiply(
     const float (*left)[kM], const float (*right)[kN], float (&sums)[8][kColumns]) {
   const int row = threadIdx.x / 8, column = threadIdx.x % 8;
-#pragma unroll 4
+#pragma unroll 2
   for (int k = 0; k < kK; ++k) {
     float a[8], b[kColumns];
 #pragma unroll
@@ -101,16 +135,22 @@ __device__ __forceinline__ void by_hand_fp32_weigh(
     for (int c = 0; c < kColumns; ++c) totals[i][c] *= fade;
 #pragma unroll
     for (int j = 0; j < 8; ++j) {
-      const float share = exact_power_of_two((dots[i][j] - off) * 1.44269504f);
-      sums[i] += share;
-      shares[j / 4 * 32 + column * 4 + j % 4][i / 4 * ((kM - 4) / 2) + row * 4 + i % 4] = share;
+      dots[i][j] = exact_power_of_two((dots[i][j] - off) * 1.44269504f);
+      sums[i] += dots[i][j];
     }
+  }
+#pragma unroll
+  for (int j = 0; j < 16; ++j) {
+    const int i = j / 8 * 4;
+    float* four = &shares[j % 8 * 8 + column][j / 8 * ((kM - 4) / 2) + row * 4];
+    *reinterpret_cast<float4*>(four) =
+        make_float4(dots[i][j % 8], dots[i + 1][j % 8], dots[i + 2][j % 8], dots[i + 3][j % 8]);
   }
 }
 
 // out0: a block keeps some queries' results while keys pass by.
 // One long kernel: its steps share what is kept in registers and shared memory.
-template <typename Index, int kF>
+template <typename Index, int kF, int kVec>
 __global__ void __launch_bounds__(ROWS_PLAIN) by_hand_fp32(const float* __restrict__ q,
                                                            const float* __restrict__ k,
                                                            const float* __restrict__ v,
@@ -121,39 +161,63 @@ __global__ void __launch_bounds__(ROWS_PLAIN) by_hand_fp32(const float* __restri
   extern __shared__ __align__(16) unsigned char tile_bytes[];
   float* stage = reinterpret_cast<float*>(tile_bytes);
   float (*shares)[kM + 4] = reinterpret_cast<float (*)[kM + 4]>(stage);
-  float (*left)[kM + 4] = shares + kN;
-  float (*right)[kN + 4] = reinterpret_cast<float (*)[kN + 4]>(left + kK);
-  float (*values_tile)[kF + 4] = reinterpret_cast<float (*)[kF + 4]>(left);
+  constexpr int kPitch = kK + 4, kBoth = kPitch * (kM + kN), kOne = kK * (kF + 4);
+  constexpr int kPiece = kBoth > kOne ? kBoth : kOne;
+  float* pieces = stage + kN * (kM + 4);
   const Index tiles_m = (L + kM - 1) / kM;
   const Index batch = blockIdx.x / tiles_m;
   const Index first_m = blockIdx.x % tiles_m * kM;
   const Index end = S;
   const Index first_f = static_cast<Index>(blockIdx.y) * kF;
   const int row = threadIdx.x / 8, column = threadIdx.x % 8;
+  const auto fetch_scores = [&](Index start, Index from, int to) {
+    float (*left)[kPitch] = reinterpret_cast<float (*)[kPitch]>(pieces + to * kPiece);
+    float (*right)[kPitch] =
+        reinterpret_cast<float (*)[kPitch]>(pieces + to * kPiece + kM * kPitch);
+    #pragma unroll 4
+    for (int each = 0; each < kM * kK / kVec; each += kThreads) {
+      const int2 place = pack_place<kK / kVec, kThreads>(each);
+      const int at = place.y, at_k = place.x * kVec;
+      const Index mi = first_m + at, di = from + at_k;
+      const bool within = mi < L && di < D;
+      copy_async<kVec>(&left[at][at_k], q + D * L * batch + D * mi + di, within);
+    }
+    #pragma unroll 4
+    for (int each = 0; each < kN * kK / 1; each += kThreads) {
+      const int2 place = pack_place<kN / 1, kThreads>(each);
+      const int at = place.x, at_k = place.y * 1;
+      const Index ni = start + at, di = from + at_k;
+      const bool within = ni < S && di < D;
+      copy_async<1>(&right[at][at_k], k + D * S * batch + S * di + ni, within);
+    }
+  };
+  const auto fetch_values = [&](Index start, int from, int to) {
+    float (*values_tile)[kF + 4] = reinterpret_cast<float (*)[kF + 4]>(pieces + to * kPiece);
+    #pragma unroll 4
+    for (int each = 0; each < kK * kF / kVec; each += kThreads) {
+      const int2 place = pack_place<kF / kVec, kThreads>(each);
+      const int at_k = place.y, at = place.x * kVec;
+      const Index ni = start + from + at_k, fi = first_f + at;
+      const bool within = ni < S && fi < F;
+      copy_async<kVec>(&values_tile[at_k][at], v + F * S * batch + F * ni + fi, within);
+    }
+  };
   float totals[8][kColumns] = {}, sums[8] = {}, tops[8];
   #pragma unroll
   for (int i = 0; i < 8; ++i) tops[i] = -__int_as_float(0x7f800000);
+  int turn = 0;
+  fetch_scores(0, 0, 0);
   for (Index start = 0; start < end; start += kN) {
     float dots[8][8] = {};
-    for (Index from = 0; from < D; from += kK) {
-      __syncthreads();
-      #pragma unroll 2
-      for (int own = threadIdx.x; own < kM * kK; own += kThreads) {
-        const int at = own / 8 % kM, at_k = own / (8 * kM) * 8 + own % 8;
-        const Index mi = first_m + at, di = from + at_k;
-        const bool within = mi < L && di < D;
-          copy_async<1>(&left[at_k][at], q + D * L * batch + D * mi + di, within);
-      }
-      #pragma unroll 2
-      for (int own = threadIdx.x; own < kN * kK; own += kThreads) {
-        const int at = own % kN, at_k = own / kN;
-        const Index ni = start + at, di = from + at_k;
-        const bool within = ni < S && di < D;
-          copy_async<1>(&right[at_k][at], k + D * S * batch + S * di + ni, within);
-      }
+    for (Index from = 0; from == 0 || from < D; from += kK, turn ^= 1) {
       await_copies();
       __syncthreads();
-      by_hand_fp32_multiply<kK>(left, right, dots);
+      if (from + kK < D) fetch_scores(start, from + kK, turn ^ 1);
+      else fetch_values(start, 0, turn ^ 1);
+      float (*left)[kPitch] = reinterpret_cast<float (*)[kPitch]>(pieces + turn * kPiece);
+      float (*right)[kPitch] =
+          reinterpret_cast<float (*)[kPitch]>(pieces + turn * kPiece + kM * kPitch);
+      by_hand_fp32_compare<kK, kM, (kF > 64 ? 2 : 4)>(left, right, dots);
     }
     #pragma unroll
     for (int i = 0; i < 8; ++i) {
@@ -161,7 +225,7 @@ __global__ void __launch_bounds__(ROWS_PLAIN) by_hand_fp32(const float* __restri
       const Index mi = own_m < L ? own_m : L - 1;
       #pragma unroll
       for (int each = 0; each < 8; ++each) {
-        const Index own_n = start + each / 4 * (kN / 2) + column * 4 + each % 4;
+        const Index own_n = start + each * 8 + column;
         const Index ni = own_n < S ? own_n : S - 1;
         const float choice = (!(seen[S * batch + ni] != 0)) ? -__int_as_float(0x7f800000) :
             (dots[i][each] * 0.1f);
@@ -169,17 +233,12 @@ __global__ void __launch_bounds__(ROWS_PLAIN) by_hand_fp32(const float* __restri
       }
     }
     by_hand_fp32_weigh(dots, tops, sums, totals, shares);
-    for (int from = 0; from < kN; from += kK) {
-      __syncthreads();
-      #pragma unroll 2
-      for (int own = threadIdx.x; own < kK * kF; own += kThreads) {
-        const int at = own % kF, at_k = own / kF;
-        const Index ni = start + from + at_k, fi = first_f + at;
-        const bool within = ni < S && fi < F;
-          copy_async<1>(&values_tile[at_k][at], v + F * S * batch + F * ni + fi, within);
-      }
+    for (int from = 0; from < kN; from += kK, turn ^= 1) {
       await_copies();
       __syncthreads();
+      if (from + kK < kN) fetch_values(start, from + kK, turn ^ 1);
+      else if (start + kN < end) fetch_scores(start + kN, 0, turn ^ 1);
+      float (*values_tile)[kF + 4] = reinterpret_cast<float (*)[kF + 4]>(pieces + turn * kPiece);
       by_hand_fp32_multiply<kK>(shares + from, values_tile, totals);
     }
   }

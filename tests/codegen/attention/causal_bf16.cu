@@ -10,7 +10,7 @@
 //! let     ROWS = 16 * WARPS * TALL_USED
 //! let     TILE_BYTES = 2 * (ROWS + 4 * KEYS_USED) * (HEAD + 8)
 //! let     COLUMNS = pick(d1 > 64, 64, 128)
-//! let     PLAIN_BYTES = 4 * (64 * (ROWS_PLAIN + 4) + 32 * max(ROWS_PLAIN + 72, COLUMNS + 4))
+//! let     PLAIN_BYTES = 4 * (64 * (ROWS_PLAIN + 4) + 8 * max(9 * (ROWS_PLAIN + 64), 8 * (COLUMNS + 4)))
 //! tune    TALL in 1, 2
 //! tune    WARPS in 4, 8
 //! tune    KEYS in 64, 32, 128 where TALL * KEYS <= 128
@@ -31,9 +31,9 @@
 //! when    HEAD <= 256 && TILE_BYTES <= SMEM_MAX
 //! launch  causal_bf16<long long, HEAD, TALL_USED, KEYS_USED, 1, 1, 1, 1> grid(d0 * ceil_div(L, ROWS)) block(32 * WARPS) shared(TILE_BYTES) args(q, k, v, out0, L, S, d0, d1)
 //! when    L * d0 * d1 <= 2000000000 && S * d0 * d1 <= 2000000000 && L * S * d0 <= 2000000000 && L <= 2000000000 && S <= 2000000000 && L * S <= 2000000000 && L * d0 <= 2000000000
-//! launch  causal_bf16_plain<int, COLUMNS> grid(d0 * ceil_div(L, ROWS_PLAIN), ceil_div(d1, COLUMNS)) block(ROWS_PLAIN) shared(PLAIN_BYTES) args(q, k, v, out0, L, S, d0, d1)
+//! launch  causal_bf16_plain<int, COLUMNS, 1> grid(d0 * ceil_div(L, ROWS_PLAIN), ceil_div(d1, COLUMNS)) block(ROWS_PLAIN) shared(PLAIN_BYTES) args(q, k, v, out0, L, S, d0, d1)
 //! when    true
-//! launch  causal_bf16_plain<long long, COLUMNS> grid(d0 * ceil_div(L, ROWS_PLAIN), ceil_div(d1, COLUMNS)) block(ROWS_PLAIN) shared(PLAIN_BYTES) args(q, k, v, out0, L, S, d0, d1)
+//! launch  causal_bf16_plain<long long, COLUMNS, 1> grid(d0 * ceil_div(L, ROWS_PLAIN), ceil_div(d1, COLUMNS)) block(ROWS_PLAIN) shared(PLAIN_BYTES) args(q, k, v, out0, L, S, d0, d1)
 
 // Generated for task causal_bf16: causal_bf16=attention_mma.
 #include <cuda_bf16.h>
@@ -82,6 +82,14 @@ __device__ __forceinline__ void copy_async(T* to, const T* from, bool within) {
   }
 }
 
+// Where the thread's pack behind `each` others lies in a tile that is kSide packs wide.
+template <int kSide, int kThreads>
+__device__ __forceinline__ int2 pack_place(int each) {
+  const int own = threadIdx.x;
+  if (kThreads % kSide == 0) return make_int2(own % kSide, each / kSide + own / kSide);
+  return make_int2((each + own) % kSide, (each + own) / kSide);
+}
+
 __device__ __forceinline__ void await_copies() {
   asm volatile("cp.async.wait_all;" : : : "memory");
 }
@@ -113,14 +121,6 @@ __device__ __forceinline__ unsigned pair_bf16(float low, float high) {
   unsigned both;
   asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(both) : "f"(high), "f"(low));
   return both;
-}
-
-// Where the thread's pack behind `each` others lies in a tile that is kSide packs wide.
-template <int kSide, int kThreads>
-__device__ __forceinline__ int2 causal_bf16_place(int each) {
-  const int own = threadIdx.x;
-  if (kThreads % kSide == 0) return make_int2(own % kSide, each / kSide + own / kSide);
-  return make_int2((each + own) % kSide, (each + own) / kSide);
 }
 
 // The warp's queries along step k, as left operands.
@@ -307,7 +307,7 @@ __global__ void __launch_bounds__(32 * WARPS) causal_bf16(const __nv_bfloat16* _
     #pragma unroll (kQVec > 1 ? 16 : 2)
     for (int each = 0; each < kPacks; each += kThreads) {
       if (kPacks % kThreads != 0 && each + threadIdx.x >= kPacks) break;
-      const int2 place = causal_bf16_place<kHead / kQVec, kThreads>(each);
+      const int2 place = pack_place<kHead / kQVec, kThreads>(each);
       const int at_outer = place.y, di = place.x * kQVec;
       const Index mi = from + at_outer;
       const bool within = mi < L && di < d1;
@@ -320,7 +320,7 @@ __global__ void __launch_bounds__(32 * WARPS) causal_bf16(const __nv_bfloat16* _
     #pragma unroll (kKVec > 1 ? 16 : 2)
     for (int each = 0; each < kPacks; each += kThreads) {
       if (kPacks % kThreads != 0 && each + threadIdx.x >= kPacks) break;
-      const int2 place = causal_bf16_place<kHead / kKVec, kThreads>(each);
+      const int2 place = pack_place<kHead / kKVec, kThreads>(each);
       const int at_outer = place.y, di = place.x * kKVec;
       const Index ni = from + at_outer;
       const bool within = ni < S && di < d1;
@@ -333,7 +333,7 @@ __global__ void __launch_bounds__(32 * WARPS) causal_bf16(const __nv_bfloat16* _
     #pragma unroll (kVVec > 1 ? 16 : 2)
     for (int each = 0; each < kPacks; each += kThreads) {
       if (kPacks % kThreads != 0 && each + threadIdx.x >= kPacks) break;
-      const int2 place = causal_bf16_place<kHead / kVVec, kThreads>(each);
+      const int2 place = pack_place<kHead / kVVec, kThreads>(each);
       const int at_outer = place.y, fi = place.x * kVVec;
       const Index ni = from + at_outer;
       const bool within = ni < S && fi < d1;
@@ -391,12 +391,35 @@ __global__ void __launch_bounds__(32 * WARPS) causal_bf16(const __nv_bfloat16* _
   }
 }
 
-// The thread's sums take what one piece of each operand gives.
+// The thread's scores take what one piece of queries and keys gives, row by row.
+template <int kK, int kM, int kWide, int kPitch>
+__device__ __forceinline__ void causal_bf16_plain_compare(
+    const float (*left)[kPitch], const float (*right)[kPitch], float (&dots)[8][8]) {
+  const int row = threadIdx.x / 8, column = threadIdx.x % 8;
+#pragma unroll (kWide > 2 ? 2 : 1)
+  for (int k = 0; k < kK; k += kWide) {
+    float b[8][kWide];
+#pragma unroll
+    for (int i = 0; i < 8 * kWide; ++i) {
+      b[i / kWide][i % kWide] = right[i / kWide * 8 + column][k + i % kWide];
+    }
+#pragma unroll
+    for (int i = 0; i < 8; ++i) {
+      float a[kWide];
+#pragma unroll
+      for (int j = 0; j < kWide; ++j) a[j] = left[i / 4 * (kM / 2) + row * 4 + i % 4][k + j];
+#pragma unroll
+      for (int j = 0; j < 8 * kWide; ++j) dots[i][j % 8] += a[j / 8] * b[j % 8][j / 8];
+    }
+  }
+}
+
+// The thread's results take what some keys' shares and values give.
 template <int kK, int kM, int kN, int kColumns>
 __device__ __forceinline__ void causal_bf16_plain_multiply(
     const float (*left)[kM], const float (*right)[kN], float (&sums)[8][kColumns]) {
   const int row = threadIdx.x / 8, column = threadIdx.x % 8;
-#pragma unroll 4
+#pragma unroll 2
   for (int k = 0; k < kK; ++k) {
     float a[8], b[kColumns];
 #pragma unroll
@@ -432,16 +455,22 @@ __device__ __forceinline__ void causal_bf16_plain_weigh(
     for (int c = 0; c < kColumns; ++c) totals[i][c] *= fade;
 #pragma unroll
     for (int j = 0; j < 8; ++j) {
-      const float share = exact_power_of_two((dots[i][j] - off) * 1.44269504f);
-      sums[i] += share;
-      shares[j / 4 * 32 + column * 4 + j % 4][i / 4 * ((kM - 4) / 2) + row * 4 + i % 4] = share;
+      dots[i][j] = exact_power_of_two((dots[i][j] - off) * 1.44269504f);
+      sums[i] += dots[i][j];
     }
+  }
+#pragma unroll
+  for (int j = 0; j < 16; ++j) {
+    const int i = j / 8 * 4;
+    float* four = &shares[j % 8 * 8 + column][j / 8 * ((kM - 4) / 2) + row * 4];
+    *reinterpret_cast<float4*>(four) =
+        make_float4(dots[i][j % 8], dots[i + 1][j % 8], dots[i + 2][j % 8], dots[i + 3][j % 8]);
   }
 }
 
 // out0: a block keeps some queries' results while keys pass by.
 // One long kernel: its steps share what is kept in registers and shared memory.
-template <typename Index, int kF>
+template <typename Index, int kF, int kVec>
 __global__ void __launch_bounds__(ROWS_PLAIN) causal_bf16_plain(
                                                             const __nv_bfloat16* __restrict__ q,
                                                             const __nv_bfloat16* __restrict__ k,
@@ -452,9 +481,9 @@ __global__ void __launch_bounds__(ROWS_PLAIN) causal_bf16_plain(
   extern __shared__ __align__(16) unsigned char tile_bytes[];
   float* stage = reinterpret_cast<float*>(tile_bytes);
   float (*shares)[kM + 4] = reinterpret_cast<float (*)[kM + 4]>(stage);
-  float (*left)[kM + 4] = shares + kN;
-  float (*right)[kN + 4] = reinterpret_cast<float (*)[kN + 4]>(left + kK);
-  float (*values_tile)[kF + 4] = reinterpret_cast<float (*)[kF + 4]>(left);
+  constexpr int kPitch = kK + 4, kBoth = kPitch * (kM + kN), kOne = kK * (kF + 4);
+  constexpr int kPiece = kBoth > kOne ? kBoth : kOne;
+  float* pieces = stage + kN * (kM + 4);
   const Index tiles_m = (L + kM - 1) / kM;
   const Index batch = blockIdx.x / tiles_m;
   const Index first_m = (tiles_m - 1 - blockIdx.x % tiles_m) * kM;
@@ -462,37 +491,65 @@ __global__ void __launch_bounds__(ROWS_PLAIN) causal_bf16_plain(
   const Index end = reach < S ? reach : S;
   const Index first_f = static_cast<Index>(blockIdx.y) * kF;
   const int row = threadIdx.x / 8, column = threadIdx.x % 8;
+  const auto fetch_scores = [&](Index start, Index from, int to) {
+    float (*left)[kPitch] = reinterpret_cast<float (*)[kPitch]>(pieces + to * kPiece);
+    float (*right)[kPitch] =
+        reinterpret_cast<float (*)[kPitch]>(pieces + to * kPiece + kM * kPitch);
+    #pragma unroll 4
+    for (int each = 0; each < kM * kK / 1; each += kThreads) {
+      const int2 place = pack_place<kK / 1, kThreads>(each);
+      const int at = place.y, at_k = place.x * 1;
+      const Index mi = first_m + at, di = from + at_k;
+      const bool within = mi < L && di < d1;
+      left[at][at_k] = 0.0f;
+      if (within) {
+        const float q_value = __bfloat162float(q[L * batch * d1 + d1 * mi + di]);
+        left[at][at_k] = q_value;
+      }
+    }
+    #pragma unroll 4
+    for (int each = 0; each < kN * kK / 1; each += kThreads) {
+      const int2 place = pack_place<kK / 1, kThreads>(each);
+      const int at = place.y, at_k = place.x * 1;
+      const Index ni = start + at, di = from + at_k;
+      const bool within = ni < S && di < d1;
+      right[at][at_k] = 0.0f;
+      if (within) {
+        const float k_value = __bfloat162float(k[S * batch * d1 + d1 * ni + di]);
+        right[at][at_k] = k_value;
+      }
+    }
+  };
+  const auto fetch_values = [&](Index start, int from, int to) {
+    float (*values_tile)[kF + 4] = reinterpret_cast<float (*)[kF + 4]>(pieces + to * kPiece);
+    #pragma unroll 4
+    for (int each = 0; each < kK * kF / 1; each += kThreads) {
+      const int2 place = pack_place<kF / 1, kThreads>(each);
+      const int at_k = place.y, at = place.x * 1;
+      const Index ni = start + from + at_k, fi = first_f + at;
+      const bool within = ni < S && fi < d1;
+      values_tile[at_k][at] = 0.0f;
+      if (within) {
+        const float v_value = __bfloat162float(v[S * batch * d1 + d1 * ni + fi]);
+        values_tile[at_k][at] = v_value;
+      }
+    }
+  };
   float totals[8][kColumns] = {}, sums[8] = {}, tops[8];
   #pragma unroll
   for (int i = 0; i < 8; ++i) tops[i] = -__int_as_float(0x7f800000);
+  int turn = 0;
+  fetch_scores(0, 0, 0);
   for (Index start = 0; start < end; start += kN) {
     float dots[8][8] = {};
-    for (Index from = 0; from < d1; from += kK) {
+    for (Index from = 0; from == 0 || from < d1; from += kK, turn ^= 1) {
       __syncthreads();
-      #pragma unroll 2
-      for (int own = threadIdx.x; own < kM * kK; own += kThreads) {
-        const int at = own / 8 % kM, at_k = own / (8 * kM) * 8 + own % 8;
-        const Index mi = first_m + at, di = from + at_k;
-        const bool within = mi < L && di < d1;
-        left[at_k][at] = 0.0f;
-        if (within) {
-          const float q_value = __bfloat162float(q[L * batch * d1 + d1 * mi + di]);
-          left[at_k][at] = q_value;
-        }
-      }
-      #pragma unroll 2
-      for (int own = threadIdx.x; own < kN * kK; own += kThreads) {
-        const int at = own / 8 % kN, at_k = own / (8 * kN) * 8 + own % 8;
-        const Index ni = start + at, di = from + at_k;
-        const bool within = ni < S && di < d1;
-        right[at_k][at] = 0.0f;
-        if (within) {
-          const float k_value = __bfloat162float(k[S * batch * d1 + d1 * ni + di]);
-          right[at_k][at] = k_value;
-        }
-      }
-      __syncthreads();
-      causal_bf16_plain_multiply<kK>(left, right, dots);
+      if (from + kK < d1) fetch_scores(start, from + kK, turn ^ 1);
+      else fetch_values(start, 0, turn ^ 1);
+      float (*left)[kPitch] = reinterpret_cast<float (*)[kPitch]>(pieces + turn * kPiece);
+      float (*right)[kPitch] =
+          reinterpret_cast<float (*)[kPitch]>(pieces + turn * kPiece + kM * kPitch);
+      causal_bf16_plain_compare<kK, kM, (kF > 64 ? 2 : 4)>(left, right, dots);
     }
     #pragma unroll
     for (int i = 0; i < 8; ++i) {
@@ -501,7 +558,7 @@ __global__ void __launch_bounds__(ROWS_PLAIN) causal_bf16_plain(
       const long long iota_value = static_cast<long long>(mi);
       #pragma unroll
       for (int each = 0; each < 8; ++each) {
-        const Index own_n = start + each / 4 * (kN / 2) + column * 4 + each % 4;
+        const Index own_n = start + each * 8 + column;
         const Index ni = own_n < S ? own_n : S - 1;
         const float choice = (iota_value >= static_cast<long long>(ni)) ?
             (dots[i][each] * rsqrtf(static_cast<float>(d1))) : -__int_as_float(0x7f800000);
@@ -509,20 +566,11 @@ __global__ void __launch_bounds__(ROWS_PLAIN) causal_bf16_plain(
       }
     }
     causal_bf16_plain_weigh(dots, tops, sums, totals, shares);
-    for (int from = 0; from < kN; from += kK) {
+    for (int from = 0; from < kN; from += kK, turn ^= 1) {
       __syncthreads();
-      #pragma unroll 2
-      for (int own = threadIdx.x; own < kK * kF; own += kThreads) {
-        const int at = own % kF, at_k = own / kF;
-        const Index ni = start + from + at_k, fi = first_f + at;
-        const bool within = ni < S && fi < d1;
-        values_tile[at_k][at] = 0.0f;
-        if (within) {
-          const float v_value = __bfloat162float(v[S * batch * d1 + d1 * ni + fi]);
-          values_tile[at_k][at] = v_value;
-        }
-      }
-      __syncthreads();
+      if (from + kK < kN) fetch_values(start, from + kK, turn ^ 1);
+      else if (start + kN < end) fetch_scores(start + kN, 0, turn ^ 1);
+      float (*values_tile)[kF + 4] = reinterpret_cast<float (*)[kF + 4]>(pieces + turn * kPiece);
       causal_bf16_plain_multiply<kK>(shares + from, values_tile, totals);
     }
   }
