@@ -1,5 +1,5 @@
-// Attention on CUDA cores, in fp32, for every shape: a block owns up to 128 queries and up to 128
-// columns of their results, a thread 8 queries and an eighth of a tile's keys and of the columns.
+// Attention on CUDA cores, in fp32, for every shape: a block owns 64 or 128 queries and as many
+// columns of their results, and takes as many keys at a time; a thread has 8 x 8 of either product.
 // Queries, keys and values pass through shared memory in pieces, so nothing limits their length;
 // the next piece is on its way while one is multiplied. Where results have more columns, further
 // blocks compute the scores again.
@@ -36,7 +36,7 @@ class PlainAttention {
     write_values();
     const std::string body = write_body();
     const Head head =
-        head_of(e_, kernel_name_, "typename Index, int kF, int kVec", name("ROWS_PLAIN"));
+        head_of(e_, kernel_name_, "typename Index, int kM, int kF, int kVec", "kM * kF / 64");
     kernel.functions.insert(e_.functions().begin(), e_.functions().end());
     kernel.functions.insert("exact_power_of_two");
     kernel.functions.insert("pack_place");
@@ -99,8 +99,7 @@ class PlainAttention {
   std::string write_body() {
     CudaWriter w(1);
     w.raw(e_.at(0).text());
-    w.line(fmt::format("constexpr int kM = {}, kN = 64, kK = 32, kThreads = kM, kColumns = kF / 8;",
-                       name("ROWS_PLAIN")));
+    w.line("constexpr int kN = kF, kK = 32, kAcross = kF / 8, kThreads = kM / 8 * kAcross;");
     w.line("extern __shared__ __align__(16) unsigned char tile_bytes[];");
     w.line("float* stage = reinterpret_cast<float*>(tile_bytes);");
     w.line("float (*shares)[kM + 4] = reinterpret_cast<float (*)[kM + 4]>(stage);");
@@ -109,10 +108,10 @@ class PlainAttention {
     w.line("float* pieces = stage + kN * (kM + 4);");
     attention_.write_block(e_, w, situation_);
     w.line("const Index first_f = static_cast<Index>(blockIdx.y) * kF;");
-    w.line("const int row = threadIdx.x / 8, column = threadIdx.x % 8;");
+    w.line("const int row = threadIdx.x / kAcross, column = threadIdx.x % kAcross;");
     w.raw(block_text_);
     write_fetches(w);
-    w.line("float totals[8][kColumns] = {}, sums[8] = {}, tops[8];");
+    w.line("float totals[8][8] = {}, sums[8] = {}, tops[8];");
     w.line("#pragma unroll");
     w.line("for (int i = 0; i < 8; ++i) tops[i] = -__int_as_float(0x7f800000);");
     w.line("int turn = 0;");
@@ -121,7 +120,7 @@ class PlainAttention {
       const auto loop = w.block("for (Index start = 0; start < end; start += kN)");
       write_first_product(w);
       write_pointwise(w);
-      w.line(fmt::format("{}_weigh(dots, tops, sums, totals, shares);", kernel_name_));
+      w.line(fmt::format("{}_weigh<kM, kAcross>(dots, tops, sums, totals, shares);", kernel_name_));
       write_second_product(w);
     }
     write_results(w);
@@ -217,7 +216,7 @@ class PlainAttention {
     w.line(fmt::format("if (from + kK < {}) fetch_scores(start, from + kK, turn ^ 1);", depth));
     w.line("else fetch_values(start, 0, turn ^ 1);");
     write_piece(w, true, "turn");
-    w.line(fmt::format("{}_compare<kK, kM, (kF > 64 ? 2 : 4)>(left, right, dots);", kernel_name_));
+    w.line(fmt::format("{}_compare<kK, kM, kAcross>(left, right, dots);", kernel_name_));
   }
 
   void write_pointwise(CudaWriter& w) const {
@@ -229,7 +228,7 @@ class PlainAttention {
     w.raw(score_row_);
     w.line("#pragma unroll");
     const auto elements = w.block("for (int each = 0; each < 8; ++each)");
-    w.line("const Index own_n = start + each * 8 + column;");
+    w.line("const Index own_n = start + each * kAcross + column;");
     w.line(fmt::format("const Index ni = own_n < {0} ? own_n : {0} - 1;", keys));
     w.raw(score_);
     w.line(fmt::format("dots[i][each] = own_n < {} ? {} : -__int_as_float(0x7f800000);", keys,
@@ -242,7 +241,8 @@ class PlainAttention {
     w.line("if (from + kK < kN) fetch_values(start, from + kK, turn ^ 1);");
     w.line("else if (start + kN < end) fetch_scores(start + kN, 0, turn ^ 1);");
     write_piece(w, false, "turn");
-    w.line(fmt::format("{}_multiply<kK>(shares + from, values_tile, totals);", kernel_name_));
+    w.line(fmt::format("{}_multiply<kK, kM, kAcross>(shares + from, values_tile, totals);",
+                       kernel_name_));
   }
 
   void write_results(CudaWriter& w) const {
@@ -250,7 +250,8 @@ class PlainAttention {
     const auto loop = w.block("for (int i = 0; i < 8; ++i)");
     w.line("#pragma unroll");
     w.line(
-        "for (int by = 1; by < 8; by *= 2) sums[i] += __shfl_xor_sync(0xffffffffu, sums[i], by);");
+        "for (int by = 1; by < kAcross; by *= 2) sums[i] += __shfl_xor_sync(0xffffffffu, sums[i], "
+        "by);");
     w.line("const Index mi = first_m + i / 4 * (kM / 2) + row * 4 + i % 4;");
     const auto within = w.block(fmt::format("if (mi < {})", attention_.rows().text()));
     w.line(attention_.nodes().empty_is_zero
@@ -258,38 +259,44 @@ class PlainAttention {
                : "const float per_sum = 1.0f / sums[i];");
     w.raw(result_row_);
     w.line("#pragma unroll");
-    const auto elements = w.block("for (int each = 0; each < kColumns; ++each)");
-    w.line("const Index fi = first_f + each / 4 * 32 + column * 4 + each % 4;");
+    const auto elements = w.block("for (int each = 0; each < 8; ++each)");
+    w.line("const Index fi = first_f + each / 4 * (kF / 2) + column * 4 + each % 4;");
     w.line("const float outcome = totals[i][each] * per_sum;");
     const auto inside = w.block(fmt::format("if (fi < {})", attention_.width().text()));
     w.raw(result_);
   }
 
   void add_launches(Kernel& kernel, const Head& head) const {
-    const std::string rows = name("ROWS_PLAIN"), columns = name("COLUMNS");
-    const std::string width = attention_.width().text();
+    const std::string asked = name("ROWS_PLAIN"), rows = name("ROWS_BLOCK");
+    const std::string columns = name("COLUMNS"), width = attention_.width().text();
     const int64_t blocks = attention_.batches().value() * ((attention_.rows().value() + 127) / 128);
     const bool few = blocks < 2 * situation_.target.default_sms || attention_.rows().value() <= 64;
     kernel.tunes.push_back(
-        {rows, few ? std::vector<int64_t>{64, 128} : std::vector<int64_t>{128, 64}, ""});
-    // Where shared memory is small only the smaller tile fits.
-    if (situation_.target.major < 8) kernel.tunes.back().values = {64};
+        {asked, few ? std::vector<int64_t>{64, 128} : std::vector<int64_t>{128, 64}, ""});
+    // Where shared memory is small only the smallest tile fits.
+    const bool small = situation_.target.major < 8;
+    if (small) kernel.tunes.back().values = {64};
     // Beside a faster kernel it is only there for what that one cannot do.
     if (kernel.variants.size() > 0) kernel.tunes.back().values.resize(1);
-    kernel.lets.emplace_back(columns, fmt::format("pick({} > 64, 64, 128)", width));
+    kernel.lets.emplace_back(columns, small ? "64" : fmt::format("pick({} > 64, 64, 128)", width));
+    // 128 x 128 take 141312 bytes.
+    kernel.lets.emplace_back(
+        rows, fmt::format("pick({0} + {1} > 192, {0}, pick(SMEM_MAX < 141312, {0}, 64))", asked,
+                          columns));
     kernel.lets.emplace_back(
         name("PLAIN_BYTES"),
-        fmt::format("4 * (64 * ({0} + 4) + 8 * max(9 * ({0} + 64), 8 * ({1} + 4)))", rows,
+        fmt::format("4 * ({1} * ({0} + 4) + 8 * max(9 * ({0} + {1}), 8 * ({1} + 4)))", rows,
                     columns));
     const std::string grid =
         fmt::format("{} * ceil_div({}, {}), ceil_div({}, {})", as_factor(attention_.batches()),
                     attention_.rows().text(), rows, width, columns);
+    const std::string threads = fmt::format("{} * {} / 64", rows, columns);
     const std::string fits = fits_int(region_);
     const auto variant = [&](const std::string& when, const char* index, int64_t pack) {
       kernel.variants.push_back(
           {when,
-           {{fmt::format("{}<{}, {}, {}>", kernel_name_, index, columns, pack), grid, rows,
-             name("PLAIN_BYTES"), head.args}}});
+           {{fmt::format("{}<{}, {}, {}, {}>", kernel_name_, index, rows, columns, pack), grid,
+             threads, name("PLAIN_BYTES"), head.args}}});
     };
     std::vector<std::string> fast;
     bool packs = false;

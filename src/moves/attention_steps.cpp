@@ -154,71 +154,69 @@ __device__ __forceinline__ void @_leave(
 
 )";
 
-// A thread's rows are four and four, half a tile apart; so are its columns, 32 apart. Its keys are
-// every eighth, so that eight threads find theirs in all banks.
+// kAcross threads stand side by side. A thread's rows are four and four, half a tile apart; so are
+// its columns. Its keys are kAcross apart, so that eight threads find theirs in all banks.
 constexpr const char* kPlainSteps =
     R"(// The thread's scores take what one piece of queries and keys gives, row by row.
-template <int kK, int kM, int kWide, int kPitch>
+template <int kK, int kM, int kAcross, int kPitch>
 __device__ __forceinline__ void @_compare(
     const float (*left)[kPitch], const float (*right)[kPitch], float (&dots)[8][8]) {
-  const int row = threadIdx.x / 8, column = threadIdx.x % 8;
-#pragma unroll (kWide > 2 ? 2 : 1)
-  for (int k = 0; k < kK; k += kWide) {
-    float b[8][kWide];
+  const int row = threadIdx.x / kAcross, column = threadIdx.x % kAcross;
+#pragma unroll 2
+  for (int k = 0; k < kK; k += 4) {
+    float b[8][4];
 #pragma unroll
-    for (int i = 0; i < 8 * kWide; ++i) {
-      b[i / kWide][i % kWide] = right[i / kWide * 8 + column][k + i % kWide];
-    }
+    for (int i = 0; i < 32; ++i) b[i / 4][i % 4] = right[i / 4 * kAcross + column][k + i % 4];
 #pragma unroll
     for (int i = 0; i < 8; ++i) {
-      float a[kWide];
+      float a[4];
 #pragma unroll
-      for (int j = 0; j < kWide; ++j) a[j] = left[i / 4 * (kM / 2) + row * 4 + i % 4][k + j];
+      for (int j = 0; j < 4; ++j) a[j] = left[i / 4 * (kM / 2) + row * 4 + i % 4][k + j];
 #pragma unroll
-      for (int j = 0; j < 8 * kWide; ++j) dots[i][j % 8] += a[j / 8] * b[j % 8][j / 8];
+      for (int j = 0; j < 32; ++j) dots[i][j % 8] += a[j / 8] * b[j % 8][j / 8];
     }
   }
 }
 
 // The thread's results take what some keys' shares and values give.
-template <int kK, int kM, int kN, int kColumns>
+template <int kK, int kM, int kAcross, int kRows, int kColumns>
 __device__ __forceinline__ void @_multiply(
-    const float (*left)[kM], const float (*right)[kN], float (&sums)[8][kColumns]) {
-  const int row = threadIdx.x / 8, column = threadIdx.x % 8;
-#pragma unroll 2
+    const float (*left)[kRows], const float (*right)[kColumns], float (&sums)[8][8]) {
+  const int row = threadIdx.x / kAcross, column = threadIdx.x % kAcross;
+#pragma unroll 4
   for (int k = 0; k < kK; ++k) {
-    float a[8], b[kColumns];
+    float a[8], b[8];
 #pragma unroll
-    for (int i = 0; i < 8; ++i) a[i] = left[k][i / 4 * ((kM - 4) / 2) + row * 4 + i % 4];
+    for (int i = 0; i < 8; ++i) a[i] = left[k][i / 4 * (kM / 2) + row * 4 + i % 4];
 #pragma unroll
-    for (int c = 0; c < kColumns; ++c) b[c] = right[k][c / 4 * 32 + column * 4 + c % 4];
+    for (int i = 0; i < 8; ++i) b[i] = right[k][i / 4 * (kAcross * 4) + column * 4 + i % 4];
 #pragma unroll
-    for (int i = 0; i < 8 * kColumns; ++i) {
-      sums[i / kColumns][i % kColumns] += a[i / kColumns] * b[i % kColumns];
-    }
+    for (int i = 0; i < 64; ++i) sums[i / 8][i % 8] += a[i / 8] * b[i % 8];
   }
 }
 
 // Scores become exponentials against the largest so far, for all to see; where that has grown, what
 // was summed before is worth less.
-template <int kM, int kColumns>
+template <int kM, int kAcross, int kRows>
 __device__ __forceinline__ void @_weigh(
-    float (&dots)[8][8], float (&tops)[8], float (&sums)[8], float (&totals)[8][kColumns],
-    float (*shares)[kM]) {
-  const int row = threadIdx.x / 8, column = threadIdx.x % 8;
+    float (&dots)[8][8], float (&tops)[8], float (&sums)[8], float (&totals)[8][8],
+    float (*shares)[kRows]) {
+  const int row = threadIdx.x / kAcross, column = threadIdx.x % kAcross;
 #pragma unroll
   for (int i = 0; i < 8; ++i) {
     float top = tops[i];
 #pragma unroll
     for (int j = 0; j < 8; ++j) top = fmaxf(top, dots[i][j]);
 #pragma unroll
-    for (int by = 1; by < 8; by *= 2) top = fmaxf(top, __shfl_xor_sync(0xffffffffu, top, by));
+    for (int by = 1; by < kAcross; by *= 2) {
+      top = fmaxf(top, __shfl_xor_sync(0xffffffffu, top, by));
+    }
     const float off = top == -__int_as_float(0x7f800000) ? 0.0f : top;
     const float fade = exact_power_of_two((tops[i] - off) * 1.44269504f);
     tops[i] = top;
     sums[i] *= fade;
 #pragma unroll
-    for (int c = 0; c < kColumns; ++c) totals[i][c] *= fade;
+    for (int j = 0; j < 8; ++j) totals[i][j] *= fade;
 #pragma unroll
     for (int j = 0; j < 8; ++j) {
       dots[i][j] = exact_power_of_two((dots[i][j] - off) * 1.44269504f);
@@ -228,7 +226,7 @@ __device__ __forceinline__ void @_weigh(
 #pragma unroll
   for (int j = 0; j < 16; ++j) {
     const int i = j / 8 * 4;
-    float* four = &shares[j % 8 * 8 + column][j / 8 * ((kM - 4) / 2) + row * 4];
+    float* four = &shares[j % 8 * kAcross + column][j / 8 * (kM / 2) + row * 4];
     *reinterpret_cast<float4*>(four) =
         make_float4(dots[i][j % 8], dots[i + 1][j % 8], dots[i + 2][j % 8], dots[i + 3][j % 8]);
   }

@@ -6,7 +6,8 @@
 //! input   seen: bool[d0, 1, S]
 //! output  out0: fp32[d0, L, F]
 //! let     COLUMNS = pick(F > 64, 64, 128)
-//! let     PLAIN_BYTES = 4 * (64 * (ROWS_PLAIN + 4) + 8 * max(9 * (ROWS_PLAIN + 64), 8 * (COLUMNS + 4)))
+//! let     ROWS_BLOCK = pick(ROWS_PLAIN + COLUMNS > 192, ROWS_PLAIN, pick(SMEM_MAX < 141312, ROWS_PLAIN, 64))
+//! let     PLAIN_BYTES = 4 * (COLUMNS * (ROWS_BLOCK + 4) + 8 * max(9 * (ROWS_BLOCK + COLUMNS), 8 * (COLUMNS + 4)))
 //! tune    ROWS_PLAIN in 64, 128
 //! method  memory.kernel_fusion
 //! method  memory.tiling_smem
@@ -14,11 +15,11 @@
 //! method  latency.online_recomputation
 //! method  memory.vectorized_access
 //! when    (D * L) % 4 == 0 && D % 4 == 0 && (F * S) % 4 == 0 && F % 4 == 0 && F * L * d0 <= 2000000000 && L * S * d0 <= 2000000000 && D * L * d0 <= 2000000000 && D * S * d0 <= 2000000000 && S * d0 <= 2000000000 && L * d0 <= 2000000000 && F * S * d0 <= 2000000000
-//! launch  by_hand_fp32<int, COLUMNS, 4> grid(d0 * ceil_div(L, ROWS_PLAIN), ceil_div(F, COLUMNS)) block(ROWS_PLAIN) shared(PLAIN_BYTES) args(q, k, v, seen, out0, D, F, L, S, d0)
+//! launch  by_hand_fp32<int, ROWS_BLOCK, COLUMNS, 4> grid(d0 * ceil_div(L, ROWS_BLOCK), ceil_div(F, COLUMNS)) block(ROWS_BLOCK * COLUMNS / 64) shared(PLAIN_BYTES) args(q, k, v, seen, out0, D, F, L, S, d0)
 //! when    F * L * d0 <= 2000000000 && L * S * d0 <= 2000000000 && D * L * d0 <= 2000000000 && D * S * d0 <= 2000000000 && S * d0 <= 2000000000 && L * d0 <= 2000000000 && F * S * d0 <= 2000000000
-//! launch  by_hand_fp32<int, COLUMNS, 1> grid(d0 * ceil_div(L, ROWS_PLAIN), ceil_div(F, COLUMNS)) block(ROWS_PLAIN) shared(PLAIN_BYTES) args(q, k, v, seen, out0, D, F, L, S, d0)
+//! launch  by_hand_fp32<int, ROWS_BLOCK, COLUMNS, 1> grid(d0 * ceil_div(L, ROWS_BLOCK), ceil_div(F, COLUMNS)) block(ROWS_BLOCK * COLUMNS / 64) shared(PLAIN_BYTES) args(q, k, v, seen, out0, D, F, L, S, d0)
 //! when    true
-//! launch  by_hand_fp32<long long, COLUMNS, 1> grid(d0 * ceil_div(L, ROWS_PLAIN), ceil_div(F, COLUMNS)) block(ROWS_PLAIN) shared(PLAIN_BYTES) args(q, k, v, seen, out0, D, F, L, S, d0)
+//! launch  by_hand_fp32<long long, ROWS_BLOCK, COLUMNS, 1> grid(d0 * ceil_div(L, ROWS_BLOCK), ceil_div(F, COLUMNS)) block(ROWS_BLOCK * COLUMNS / 64) shared(PLAIN_BYTES) args(q, k, v, seen, out0, D, F, L, S, d0)
 
 // Generated for task by_hand_fp32: by_hand_fp32=attention.
 
@@ -72,67 +73,65 @@ __device__ __forceinline__ void await_copies() {
 }
 
 // The thread's scores take what one piece of queries and keys gives, row by row.
-template <int kK, int kM, int kWide, int kPitch>
+template <int kK, int kM, int kAcross, int kPitch>
 __device__ __forceinline__ void by_hand_fp32_compare(
     const float (*left)[kPitch], const float (*right)[kPitch], float (&dots)[8][8]) {
-  const int row = threadIdx.x / 8, column = threadIdx.x % 8;
-#pragma unroll (kWide > 2 ? 2 : 1)
-  for (int k = 0; k < kK; k += kWide) {
-    float b[8][kWide];
+  const int row = threadIdx.x / kAcross, column = threadIdx.x % kAcross;
+#pragma unroll 2
+  for (int k = 0; k < kK; k += 4) {
+    float b[8][4];
 #pragma unroll
-    for (int i = 0; i < 8 * kWide; ++i) {
-      b[i / kWide][i % kWide] = right[i / kWide * 8 + column][k + i % kWide];
-    }
+    for (int i = 0; i < 32; ++i) b[i / 4][i % 4] = right[i / 4 * kAcross + column][k + i % 4];
 #pragma unroll
     for (int i = 0; i < 8; ++i) {
-      float a[kWide];
+      float a[4];
 #pragma unroll
-      for (int j = 0; j < kWide; ++j) a[j] = left[i / 4 * (kM / 2) + row * 4 + i % 4][k + j];
+      for (int j = 0; j < 4; ++j) a[j] = left[i / 4 * (kM / 2) + row * 4 + i % 4][k + j];
 #pragma unroll
-      for (int j = 0; j < 8 * kWide; ++j) dots[i][j % 8] += a[j / 8] * b[j % 8][j / 8];
+      for (int j = 0; j < 32; ++j) dots[i][j % 8] += a[j / 8] * b[j % 8][j / 8];
     }
   }
 }
 
 // The thread's results take what some keys' shares and values give.
-template <int kK, int kM, int kN, int kColumns>
+template <int kK, int kM, int kAcross, int kRows, int kColumns>
 __device__ __forceinline__ void by_hand_fp32_multiply(
-    const float (*left)[kM], const float (*right)[kN], float (&sums)[8][kColumns]) {
-  const int row = threadIdx.x / 8, column = threadIdx.x % 8;
-#pragma unroll 2
+    const float (*left)[kRows], const float (*right)[kColumns], float (&sums)[8][8]) {
+  const int row = threadIdx.x / kAcross, column = threadIdx.x % kAcross;
+#pragma unroll 4
   for (int k = 0; k < kK; ++k) {
-    float a[8], b[kColumns];
+    float a[8], b[8];
 #pragma unroll
-    for (int i = 0; i < 8; ++i) a[i] = left[k][i / 4 * ((kM - 4) / 2) + row * 4 + i % 4];
+    for (int i = 0; i < 8; ++i) a[i] = left[k][i / 4 * (kM / 2) + row * 4 + i % 4];
 #pragma unroll
-    for (int c = 0; c < kColumns; ++c) b[c] = right[k][c / 4 * 32 + column * 4 + c % 4];
+    for (int i = 0; i < 8; ++i) b[i] = right[k][i / 4 * (kAcross * 4) + column * 4 + i % 4];
 #pragma unroll
-    for (int i = 0; i < 8 * kColumns; ++i) {
-      sums[i / kColumns][i % kColumns] += a[i / kColumns] * b[i % kColumns];
-    }
+    for (int i = 0; i < 64; ++i) sums[i / 8][i % 8] += a[i / 8] * b[i % 8];
   }
 }
 
 // Scores become exponentials against the largest so far, for all to see; where that has grown, what
 // was summed before is worth less.
-template <int kM, int kColumns>
+template <int kM, int kAcross, int kRows>
 __device__ __forceinline__ void by_hand_fp32_weigh(
-    float (&dots)[8][8], float (&tops)[8], float (&sums)[8], float (&totals)[8][kColumns],
-    float (*shares)[kM]) {
-  const int row = threadIdx.x / 8, column = threadIdx.x % 8;
+    float (&dots)[8][8], float (&tops)[8], float (&sums)[8], float (&totals)[8][8],
+    float (*shares)[kRows]) {
+  const int row = threadIdx.x / kAcross, column = threadIdx.x % kAcross;
 #pragma unroll
   for (int i = 0; i < 8; ++i) {
     float top = tops[i];
 #pragma unroll
     for (int j = 0; j < 8; ++j) top = fmaxf(top, dots[i][j]);
 #pragma unroll
-    for (int by = 1; by < 8; by *= 2) top = fmaxf(top, __shfl_xor_sync(0xffffffffu, top, by));
+    for (int by = 1; by < kAcross; by *= 2) {
+      top = fmaxf(top, __shfl_xor_sync(0xffffffffu, top, by));
+    }
     const float off = top == -__int_as_float(0x7f800000) ? 0.0f : top;
     const float fade = exact_power_of_two((tops[i] - off) * 1.44269504f);
     tops[i] = top;
     sums[i] *= fade;
 #pragma unroll
-    for (int c = 0; c < kColumns; ++c) totals[i][c] *= fade;
+    for (int j = 0; j < 8; ++j) totals[i][j] *= fade;
 #pragma unroll
     for (int j = 0; j < 8; ++j) {
       dots[i][j] = exact_power_of_two((dots[i][j] - off) * 1.44269504f);
@@ -142,7 +141,7 @@ __device__ __forceinline__ void by_hand_fp32_weigh(
 #pragma unroll
   for (int j = 0; j < 16; ++j) {
     const int i = j / 8 * 4;
-    float* four = &shares[j % 8 * 8 + column][j / 8 * ((kM - 4) / 2) + row * 4];
+    float* four = &shares[j % 8 * kAcross + column][j / 8 * (kM / 2) + row * 4];
     *reinterpret_cast<float4*>(four) =
         make_float4(dots[i][j % 8], dots[i + 1][j % 8], dots[i + 2][j % 8], dots[i + 3][j % 8]);
   }
@@ -150,14 +149,12 @@ __device__ __forceinline__ void by_hand_fp32_weigh(
 
 // out0: a block keeps some queries' results while keys pass by.
 // One long kernel: its steps share what is kept in registers and shared memory.
-template <typename Index, int kF, int kVec>
-__global__ void __launch_bounds__(ROWS_PLAIN) by_hand_fp32(const float* __restrict__ q,
-                                                           const float* __restrict__ k,
-                                                           const float* __restrict__ v,
-                                                           const unsigned char* __restrict__ seen,
-                                                           float* __restrict__ out0, Index D,
-                                                           Index F, Index L, Index S, Index d0) {
-  constexpr int kM = ROWS_PLAIN, kN = 64, kK = 32, kThreads = kM, kColumns = kF / 8;
+template <typename Index, int kM, int kF, int kVec>
+__global__ void __launch_bounds__(kM * kF / 64) by_hand_fp32(const float* __restrict__ q,
+    const float* __restrict__ k, const float* __restrict__ v,
+    const unsigned char* __restrict__ seen, float* __restrict__ out0, Index D, Index F, Index L,
+    Index S, Index d0) {
+  constexpr int kN = kF, kK = 32, kAcross = kF / 8, kThreads = kM / 8 * kAcross;
   extern __shared__ __align__(16) unsigned char tile_bytes[];
   float* stage = reinterpret_cast<float*>(tile_bytes);
   float (*shares)[kM + 4] = reinterpret_cast<float (*)[kM + 4]>(stage);
@@ -169,7 +166,7 @@ __global__ void __launch_bounds__(ROWS_PLAIN) by_hand_fp32(const float* __restri
   const Index first_m = blockIdx.x % tiles_m * kM;
   const Index end = S;
   const Index first_f = static_cast<Index>(blockIdx.y) * kF;
-  const int row = threadIdx.x / 8, column = threadIdx.x % 8;
+  const int row = threadIdx.x / kAcross, column = threadIdx.x % kAcross;
   const auto fetch_scores = [&](Index start, Index from, int to) {
     float (*left)[kPitch] = reinterpret_cast<float (*)[kPitch]>(pieces + to * kPiece);
     float (*right)[kPitch] =
@@ -202,7 +199,7 @@ __global__ void __launch_bounds__(ROWS_PLAIN) by_hand_fp32(const float* __restri
       copy_async<kVec>(&values_tile[at_k][at], v + F * S * batch + F * ni + fi, within);
     }
   };
-  float totals[8][kColumns] = {}, sums[8] = {}, tops[8];
+  float totals[8][8] = {}, sums[8] = {}, tops[8];
   #pragma unroll
   for (int i = 0; i < 8; ++i) tops[i] = -__int_as_float(0x7f800000);
   int turn = 0;
@@ -217,7 +214,7 @@ __global__ void __launch_bounds__(ROWS_PLAIN) by_hand_fp32(const float* __restri
       float (*left)[kPitch] = reinterpret_cast<float (*)[kPitch]>(pieces + turn * kPiece);
       float (*right)[kPitch] =
           reinterpret_cast<float (*)[kPitch]>(pieces + turn * kPiece + kM * kPitch);
-      by_hand_fp32_compare<kK, kM, (kF > 64 ? 2 : 4)>(left, right, dots);
+      by_hand_fp32_compare<kK, kM, kAcross>(left, right, dots);
     }
     #pragma unroll
     for (int i = 0; i < 8; ++i) {
@@ -225,33 +222,33 @@ __global__ void __launch_bounds__(ROWS_PLAIN) by_hand_fp32(const float* __restri
       const Index mi = own_m < L ? own_m : L - 1;
       #pragma unroll
       for (int each = 0; each < 8; ++each) {
-        const Index own_n = start + each * 8 + column;
+        const Index own_n = start + each * kAcross + column;
         const Index ni = own_n < S ? own_n : S - 1;
         const float choice = (!(seen[S * batch + ni] != 0)) ? -__int_as_float(0x7f800000) :
             (dots[i][each] * 0.1f);
         dots[i][each] = own_n < S ? choice : -__int_as_float(0x7f800000);
       }
     }
-    by_hand_fp32_weigh(dots, tops, sums, totals, shares);
+    by_hand_fp32_weigh<kM, kAcross>(dots, tops, sums, totals, shares);
     for (int from = 0; from < kN; from += kK, turn ^= 1) {
       await_copies();
       __syncthreads();
       if (from + kK < kN) fetch_values(start, from + kK, turn ^ 1);
       else if (start + kN < end) fetch_scores(start + kN, 0, turn ^ 1);
       float (*values_tile)[kF + 4] = reinterpret_cast<float (*)[kF + 4]>(pieces + turn * kPiece);
-      by_hand_fp32_multiply<kK>(shares + from, values_tile, totals);
+      by_hand_fp32_multiply<kK, kM, kAcross>(shares + from, values_tile, totals);
     }
   }
   #pragma unroll
   for (int i = 0; i < 8; ++i) {
     #pragma unroll
-    for (int by = 1; by < 8; by *= 2) sums[i] += __shfl_xor_sync(0xffffffffu, sums[i], by);
+    for (int by = 1; by < kAcross; by *= 2) sums[i] += __shfl_xor_sync(0xffffffffu, sums[i], by);
     const Index mi = first_m + i / 4 * (kM / 2) + row * 4 + i % 4;
     if (mi < L) {
       const float per_sum = 1.0f / sums[i];
       #pragma unroll
-      for (int each = 0; each < kColumns; ++each) {
-        const Index fi = first_f + each / 4 * 32 + column * 4 + each % 4;
+      for (int each = 0; each < 8; ++each) {
+        const Index fi = first_f + each / 4 * (kF / 2) + column * 4 + each % 4;
         const float outcome = totals[i][each] * per_sum;
         if (fi < F) {
           out0[F * L * batch + F * mi + fi] = outcome;
