@@ -124,6 +124,25 @@ TEST_P(Kept, IsRightWithEverySwitchOff) {
   }
 }
 
+TEST_P(Kept, IsRightWithEveryTile) {
+  Harness& harness = Harness::get();
+  if (!harness.problem().empty()) GTEST_SKIP() << harness.problem();
+  engine::VerifyPools pools;
+  const std::pair<const char*, const char*> tiles[] = {
+      {"TALL in 1, 2", "TALL in 2"},
+      {"WARPS in 4, 8", "WARPS in 8"},
+      {"KEYS in 64, 32, 128", "KEYS in 32"},
+      {"KEYS in 64, 32, 128", "KEYS in 128"},
+      {"ROWS_PLAIN in 64, 128", "ROWS_PLAIN in 128"}};
+  int tried = 0;
+  for (const auto& [first, other] : tiles) {
+    if (text_.find(first) == std::string::npos) continue;
+    ++tried;
+    EXPECT_EQ(harness.judge(replace_all(text_, first, other), task_, pools, "normal"), "") << other;
+  }
+  EXPECT_GT(tried, 0);
+}
+
 TEST_P(Kept, ReadsAsItDid) {
   if (!os::env("KW_UPDATE_GOLDEN").empty()) {
     std::ofstream(path(".cu")) << text_;
