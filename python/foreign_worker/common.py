@@ -1,6 +1,7 @@
 """What both recording processes share: which of PyTorch's operations only make or look at memory, and what a candidate is."""
 import ast
 import inspect
+import linecache
 import sys
 import types
 
@@ -61,6 +62,7 @@ class Candidate:
         self.module = types.ModuleType("candidate")
         self.module.__file__ = job["path"]
         sys.modules["candidate"] = self.module
+        linecache.cache[job["path"]] = (len(job["text"]), None, job["text"].splitlines(True), job["path"])  # who reads sources, reads this
         exec(compile(job["text"], job["path"], "exec"), self.module.__dict__)
         if hasattr(self.module, "ModelNew"):
             return

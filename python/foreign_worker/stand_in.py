@@ -1,7 +1,7 @@
-"""Runs a Python candidate without a GPU and writes down what its extension launches, and on what.
+"""Runs a Python candidate without a GPU and writes down what its extensions and its Triton kernels launch, and on what.
 
 The answer is a recording as docs/foreign.md describes it, or sources that are to be compiled first. Whoever reads it believes nothing
-of it; what it says is played back and judged elsewhere, with kernels that were compiled elsewhere.
+of it; what it says is played back and judged elsewhere.
 """
 import ctypes
 import json
@@ -10,7 +10,7 @@ import os
 import torch
 from torch.utils._pytree import tree_leaves
 
-from kw_foreign_worker import device, extension
+from kw_foreign_worker import device, extension, triton_device
 from kw_foreign_worker.common import DTYPES, Candidate, Refused
 
 
@@ -56,7 +56,7 @@ def say_results(case, given, returned, runtime):
         runtime.result(index, one.kw_address(), one.nbytes)
 
 
-def record_case(candidate, case, memory):
+def record_case(candidate, case, memory, begin):
     runtime = memory.runtime
     runtime.say(f"case {case['number']}")
     candidate.prepare(case["numbers"])
@@ -67,6 +67,7 @@ def record_case(candidate, case, memory):
         if call == 2:
             say_tensors(case, first[0], runtime)
         runtime.say("call")
+        begin(case["number"])
         runtime.inside = True
         try:
             given = (second if call == 1 else first)[1]
@@ -85,7 +86,11 @@ def said(error):
 
 
 def main(job, answer_to):
+    tritons = None
+
     def send(answer):
+        if tritons:
+            answer.update(images=tritons.kernels.images, notes=sorted(tritons.tuning.notes))
         json.dump(answer, answer_to)
         answer_to.flush()
         os._exit(0)  # its exit handlers have nothing to say
@@ -96,6 +101,12 @@ def main(job, answer_to):
     memory = device.Memory(runtime)
     device.pretend(job)
     builder = extension.install(job, memory)
+    if job["triton"]:
+        try:
+            tritons = triton_device.Triton(job, memory)
+        except ImportError as error:
+            send({"error": f"its kernels are Triton's, and this Python has no Triton that is known here ({error})"})
+    begin = tritons.tuning.begin if tritons else lambda case: None
     pieces, answer = [], {"ended": {}}
 
     def give_up():  # a call that does too much
@@ -113,7 +124,7 @@ def main(job, answer_to):
                 raise extension.Unbuilt()
             for number, case in enumerate(job["cases"]):
                 try:
-                    record_case(candidate, dict(case, number=number), memory)
+                    record_case(candidate, dict(case, number=number), memory, begin)
                 except (Refused, extension.Unbuilt):
                     raise
                 except Exception as error:  # a check of its own that fails at one shape is about that shape

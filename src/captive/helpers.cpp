@@ -7,7 +7,7 @@ namespace {
 
 constexpr uint32_t kBlock = 256;
 constexpr uint64_t kMostBlocks = 1056, kPerBlock = kBlock * 16;
-constexpr size_t kChunk = 3072;  // bytes of kw_chunk in trampoline.cuh
+constexpr size_t kChunk = 3072;  // bytes of kw_chunk in helper_kernels.cuh
 
 Param number(uint64_t value, int bytes) {
   Param param;
@@ -29,6 +29,10 @@ uint64_t pattern(const Step& step) {
 }
 
 }  // namespace
+
+bool needs_helper(const Step& step) {
+  return step.kind != Step::Kind::Launch && step.kind != Step::Kind::Symbol;
+}
 
 HelperCall fill_call(const Step& step) {
   HelperCall call{"kw_fill", grid_for(step.numbers[0] * step.numbers[1]), {kBlock, 1, 1}, {}};

@@ -1,5 +1,5 @@
-// Fills, copies and uploads as launches of small kernels that are compiled with the foreign file
-// (trampoline.cuh): what a call did beside launching is played back inside the timed call.
+// Fills, copies and uploads as launches of small kernels of ours (helper_kernels.cuh): what a call
+// did beside launching is played back inside the timed call.
 #pragma once
 
 #include <string>
@@ -15,6 +15,11 @@ struct HelperCall {
   kernel::Dim3 grid, block;
   std::vector<Param> params;
 };
+
+/// Whether it is played back by one of them.
+bool needs_helper(const Step& step);
+/// All of them, by name.
+inline constexpr const char* kHelperEntries[] = {"kw_fill", "kw_copy", "kw_move", "kw_upload"};
 
 HelperCall fill_call(const Step& step);
 HelperCall copy_call(const Step& step);

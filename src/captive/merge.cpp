@@ -96,9 +96,10 @@ class Merger {
       return Done{};
     }
     if (words.starts_with(".target")) {
-      if (!target_.empty() && target_ != words)
+      // What may use all of an architecture's own runs beside what does without it.
+      if (target_.empty() || words == target_ + "a") target_ = words;
+      if (target_ != words && target_ != std::string(words) + "a")
         return input_error(fmt::format("kernels for '{}' and '{}'", target_, words));
-      target_ = words;
       return Done{};
     }
     if (words.starts_with(".address_size")) return Done{};

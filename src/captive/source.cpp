@@ -1,5 +1,6 @@
 #include "captive/source.h"
 
+#include "kHelperKernels.inc"
 #include "kShimFiles.inc"
 #include "kTrampolineText.inc"
 
@@ -66,14 +67,16 @@ std::string numbered(const std::string& text, const std::string& file_name) {
 
 std::string with_trampoline(const std::string& text, const std::string& file_name,
                             const std::string& launcher) {
-  return numbered(text, file_name) + "#define KW_HELPERS 1\n#define KW_LAUNCHER " + launcher +
-         "\n" + kTrampolineText;
+  return numbered(text, file_name) + "#define KW_LAUNCHER " + launcher + "\n" + kTrampolineText +
+         kHelperKernels;
 }
 
 std::string with_functions(const std::string& text, const std::string& file_name, bool helpers) {
-  return numbered(text, file_name) + "#include <kw_torch.cuh>\n" +
-         (helpers ? "#define KW_HELPERS 1\n" : "") + kTrampolineText + shim("kw_extension.cuh");
+  return numbered(text, file_name) + "#include <kw_torch.cuh>\n" + kTrampolineText +
+         (helpers ? kHelperKernels : "") + shim("kw_extension.cuh");
 }
+
+std::string helper_kernels() { return kHelperKernels; }
 
 std::vector<ShimHeader> torch_headers() {
   std::vector<ShimHeader> out;

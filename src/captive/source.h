@@ -13,6 +13,9 @@ std::string with_trampoline(const std::string& text, const std::string& file_nam
 /// with the kernels that play back fills and copies, of which a candidate needs one set.
 std::string with_functions(const std::string& text, const std::string& file_name, bool helpers);
 
+/// Those kernels by themselves.
+std::string helper_kernels();
+
 /// Headers that stand in for PyTorch's, by their paths; each says the same.
 struct ShimHeader {
   std::string path, text;

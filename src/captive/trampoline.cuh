@@ -1,6 +1,6 @@
 
 // Behind a foreign file, compiled with it: how its launcher is called with arguments of any type,
-// what depends on the version of CUDA's headers, and kernels for what copies and fills do.
+// and what depends on the version of CUDA's headers.
 #include <cuda_runtime.h>
 
 #include <type_traits>
@@ -106,77 +106,5 @@ void kw_call(KwResult (*kw_launcher)(KwArgs...), void** kw_args) {
 }
 extern "C" __attribute__((visibility("default"))) void kw_recorded_call(void** kw_args) noexcept {
   kw_call(&KW_LAUNCHER, kw_args);
-}
-#endif
-
-#ifdef KW_HELPERS
-// `kw_four`: four bytes that repeat, from the beginning of every row.
-extern "C" __global__ void kw_fill(unsigned char* kw_to, unsigned long long kw_width,
-                                   unsigned long long kw_rows, unsigned long long kw_pitch,
-                                   unsigned kw_four) {
-  const unsigned long long kw_first = blockIdx.x * 256ull + threadIdx.x, kw_step = gridDim.x * 256ull;
-  const bool kw_wide = ((reinterpret_cast<unsigned long long>(kw_to) | kw_width | kw_pitch) & 15) == 0;
-  const unsigned long long kw_units = kw_wide ? kw_width / 16 : kw_width;
-  for (unsigned long long kw_i = kw_first; kw_i < kw_units * kw_rows; kw_i += kw_step) {
-    unsigned char* kw_row = kw_to + kw_i / kw_units * kw_pitch;
-    const unsigned long long kw_at = kw_i % kw_units;
-    if (kw_wide)
-      reinterpret_cast<uint4*>(kw_row)[kw_at] = make_uint4(kw_four, kw_four, kw_four, kw_four);
-    else
-      kw_row[kw_at] = static_cast<unsigned char>(kw_four >> (kw_at % 4 * 8));
-  }
-}
-
-extern "C" __global__ void kw_copy(unsigned char* kw_to, const unsigned char* kw_from,
-                                   unsigned long long kw_width, unsigned long long kw_rows,
-                                   unsigned long long kw_to_pitch, unsigned long long kw_from_pitch) {
-  const unsigned long long kw_first = blockIdx.x * 256ull + threadIdx.x, kw_step = gridDim.x * 256ull;
-  const bool kw_wide = ((reinterpret_cast<unsigned long long>(kw_to) |
-                         reinterpret_cast<unsigned long long>(kw_from) | kw_width | kw_to_pitch |
-                         kw_from_pitch) & 15) == 0;
-  const unsigned long long kw_units = kw_wide ? kw_width / 16 : kw_width;
-  for (unsigned long long kw_i = kw_first; kw_i < kw_units * kw_rows; kw_i += kw_step) {
-    unsigned char* kw_row = kw_to + kw_i / kw_units * kw_to_pitch;
-    const unsigned char* kw_source = kw_from + kw_i / kw_units * kw_from_pitch;
-    if (kw_wide)
-      reinterpret_cast<uint4*>(kw_row)[kw_i % kw_units] =
-          reinterpret_cast<const uint4*>(kw_source)[kw_i % kw_units];
-    else
-      kw_row[kw_i % kw_units] = kw_source[kw_i % kw_units];
-  }
-}
-
-struct kw_steps {
-  unsigned long long size[8];
-  long long to[8], from[8];
-};
-template <typename KwElement>
-__device__ void kw_move_as(void* kw_to, const void* kw_from, const kw_steps& kw_by, unsigned long long kw_count) {
-  for (unsigned long long kw_i = blockIdx.x * 256ull + threadIdx.x; kw_i < kw_count; kw_i += gridDim.x * 256ull) {
-    unsigned long long kw_rest = kw_i;
-    long long kw_there = 0, kw_here = 0;
-    for (int kw_k = 7; kw_k >= 0; --kw_k) {
-      const long long kw_at = static_cast<long long>(kw_rest % kw_by.size[kw_k]);
-      kw_rest /= kw_by.size[kw_k];
-      kw_there += kw_at * kw_by.to[kw_k];
-      kw_here += kw_at * kw_by.from[kw_k];
-    }
-    static_cast<KwElement*>(kw_to)[kw_there] = static_cast<const KwElement*>(kw_from)[kw_here];
-  }
-}
-extern "C" __global__ void kw_move(void* kw_to, const void* kw_from, const __grid_constant__ kw_steps kw_by,
-                                   unsigned kw_element, unsigned long long kw_count) {
-  if (kw_element == 1) kw_move_as<unsigned char>(kw_to, kw_from, kw_by, kw_count);
-  if (kw_element == 2) kw_move_as<unsigned short>(kw_to, kw_from, kw_by, kw_count);
-  if (kw_element == 4) kw_move_as<unsigned>(kw_to, kw_from, kw_by, kw_count);
-  if (kw_element == 8) kw_move_as<unsigned long long>(kw_to, kw_from, kw_by, kw_count);
-}
-
-struct kw_chunk {
-  unsigned char bytes[3072];
-};
-extern "C" __global__ void kw_upload(unsigned char* kw_to, const __grid_constant__ kw_chunk kw_data,
-                                     unsigned kw_count) {
-  for (unsigned kw_i = threadIdx.x; kw_i < kw_count; kw_i += 256) kw_to[kw_i] = kw_data.bytes[kw_i];
 }
 #endif

@@ -131,9 +131,24 @@ class Recorder {
     return std::array{kDeviceMemory + first * kRegion, kDeviceMemory + second * kRegion};
   }
 
-  Result<CandidateText> run_stand_in() {
+  /// Which configurations of Triton kernels are the fastest is asked on the GPU that will judge.
+  Status tune(PythonRequest& python) {
+    if (!wants_tuning(python.text) || request_.device.is_virtual) return Done{};
+    Tuned tuned = KW_TRY(tune_python(python));
+    if (!tuned.failed.empty())
+      out_.notes.push_back("tuning on the GPU: " + report::printable(tuned.failed));
+    else if (!tuned.confined)
+      out_.notes.push_back(
+          "the driver cannot be opened by a confined process here, so its host code was tuned "
+          "without that wall");
+    python.tuned = std::move(tuned.choices);
+    return Done{};
+  }
+
+  Result<CandidateText> run_python() {
     StandInRequest request;
     request.python = KW_TRY(python_request());
+    KW_TRY(tune(request.python));
     request.target = request_.target.empty() ? request_.device.target : request_.target;
     target_ = KW_TRY(arch::find_target(request.target));
     request.include_folders = request_.include_folders;
@@ -152,29 +167,6 @@ class Recorder {
     out_.notes.insert(out_.notes.end(), stand_in.notes().begin(), stand_in.notes().end());
     if (!out_.refused)
       transplant(fmt::format("{}, {}", name_, stand_in.compiler()), stand_in.ptx());
-    return std::move(out_);
-  }
-
-  Result<CandidateText> run_python() {
-    if (!wants_triton(text_)) return run_stand_in();
-    if (request_.device.is_virtual)
-      return environment_error("recording a Python candidate with Triton needs a GPU");
-    PythonRequest python = KW_TRY(python_request());
-    std::map<std::string, std::string> images;
-    for (int process = 0; process < 2 && !out_.refused; ++process) {
-      PythonCapture captured = KW_TRY(capture_python(python));
-      if (!captured.refused.empty()) refuse(captured.refused);
-      if (!captured.confined && process == 0)
-        out_.notes.push_back(
-            "the driver cannot be opened by a confined process here, so its host "
-            "code ran without that wall");
-      runs_.push_back(std::move(captured.cases));
-      images.merge(captured.images);
-      python.tuned = std::move(captured.tuned);
-    }
-    std::vector<std::string> texts;
-    for (const auto& [entry, text] : images) texts.push_back(text);
-    if (!out_.refused) transplant(fmt::format("{}, Triton", name_), captive::merge_ptx(texts));
     return std::move(out_);
   }
 

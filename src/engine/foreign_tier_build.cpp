@@ -6,11 +6,13 @@
 #include <filesystem>
 
 #include "base/text.h"
+#include "captive/helpers.h"
 #include "captive/merge.h"
 #include "captive/source.h"
 #include "compile/messages.h"
 #include "compile/resources.h"
 #include "compile/search.h"
+#include "engine/devices.h"
 #include "os/files.h"
 #include "os/landlock.h"
 #include "os/process.h"
@@ -148,6 +150,19 @@ ForeignBuildRequest launcher_build(const std::string& text, const std::string& f
   request.file_name = file_name;
   request.torch = captive::wants_torch(text);
   return request;
+}
+
+Result<std::string> build_helpers(const std::string& target) {
+  const std::unique_ptr<exec::Compiler> compiler = KW_TRY(open_compiler(""));
+  exec::CompileRequest request;
+  request.source = captive::helper_kernels();
+  request.file_name = "helper_kernels.cuh";
+  request.target = target;
+  request.kernels = {std::begin(captive::kHelperEntries), std::end(captive::kHelperEntries)};
+  exec::CompileOutcome outcome = KW_TRY(compiler->compile(request));
+  if (!outcome.compiled)
+    return environment_error("the kernels that play back copies do not compile here");
+  return std::move(outcome.compiled->image);
 }
 
 Result<ForeignBuild> build_foreign(const ForeignBuildRequest& request) {

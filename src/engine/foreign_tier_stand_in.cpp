@@ -8,6 +8,7 @@
 #include <set>
 
 #include "base/text.h"
+#include "captive/helpers.h"
 #include "captive/merge.h"
 #include "captive/source.h"
 #include "compile/messages.h"
@@ -120,6 +121,10 @@ bool wants_triton(const std::string& text) {
   return false;
 }
 
+bool wants_tuning(const std::string& text) {
+  return wants_triton(text) && text.find("autotune") != std::string::npos;
+}
+
 ExtensionFlags choose_flags(const std::vector<std::string>& flags) {
   ExtensionFlags chosen;
   for (const std::string& flag : flags) {
@@ -136,8 +141,8 @@ void StandIn::note(const std::string& text) {
 }
 
 Result<StandIn::Answer> StandIn::ask(const std::string& python, uint64_t base, uint64_t seed) {
-  Json job = KW_TRY(
-      python_job(request_.python, "stand_in", {"common", "device", "extension", "stand_in"}));
+  Json job = KW_TRY(python_job(request_.python, "stand_in",
+                               {"common", "device", "extension", "triton_device", "stand_in"}));
   Json attributes = Json::object(), extensions = Json::object();
   for (const auto& [which, value] : request_.attributes)
     attributes.set(std::to_string(which), value);
@@ -154,6 +159,7 @@ Result<StandIn::Answer> StandIn::ask(const std::string& python, uint64_t base, u
   job.set("runtime", runtime)
       .set("attributes", std::move(attributes))
       .set("extensions", std::move(extensions))
+      .set("triton", wants_triton(request_.python.text))
       .set("memory_bytes", request_.attributes.at(-2))
       .set("base", base)
       .set("seed", seed >> 1);
@@ -271,6 +277,8 @@ Result<PythonCapture> StandIn::capture(uint64_t base, uint64_t seed) {
   }
   recorded_ = true;
   if (failed_) return captured;
+  if (const std::string& error = answer.json["error"].as_string(); !error.empty())
+    return environment_error("recording a Python candidate: " + report::printable(error));
   captured.refused = report::printable(answer.json["refused"].as_string());
   if (!answer.json.contains("recording"))
     captured.refused = ended_by(answer.process, request_.python.timeout_seconds);
@@ -278,18 +286,36 @@ Result<PythonCapture> StandIn::capture(uint64_t base, uint64_t seed) {
     if (const auto index = parse_int(number))
       ended_[static_cast<size_t>(*index)] = report::printable(why.as_string());
   }
+  for (const auto& [entry, text] : answer.json["images"].members())
+    images_.emplace(entry, text.as_string());
+  for (const Json& text : answer.json["notes"].items()) note(report::printable(text.as_string()));
   captive::ParamReads reads;
+  for (const auto& [entry, text] : images_) reads.merge(captive::param_reads(text));
   for (const auto& [key, build] : builds_) reads.merge(captive::param_reads(build.ptx));
   Result<std::vector<captive::CaseRecord>> read =
       captive::read_recording(answer.json["recording"].as_string(), reads);
   if (!read && captured.refused.empty()) captured.refused = read.error().message;
   if (read) captured.cases = std::move(read).value();
+  for (const captive::CaseRecord& one : captured.cases) {
+    for (const captive::Call& call : one.calls)
+      wants_helpers_ |= std::ranges::any_of(call.steps, captive::needs_helper);
+  }
   return captured;
+}
+
+std::string StandIn::compiler() const {
+  std::vector<std::string> names;
+  if (!builds_.empty()) names.push_back(builds_.begin()->second.compiler);
+  if (!images_.empty()) names.emplace_back("Triton");
+  return join(names, ", ");
 }
 
 Result<std::string> StandIn::ptx() const {
   std::vector<std::string> texts;
   for (const std::string& key : order_) texts.push_back(builds_.at(key).ptx);
+  for (const auto& [entry, text] : images_) texts.push_back(text);
+  // The first extension is compiled with them.
+  if (wants_helpers_ && builds_.empty()) texts.push_back(KW_TRY(build_helpers(request_.target)));
   if (texts.size() == 1) return texts.front();
   return captive::merge_ptx(texts);
 }

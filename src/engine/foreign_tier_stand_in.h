@@ -1,6 +1,7 @@
-// Python candidates with extensions of C++ and CUDA: a ModelNew runs in a Python process without a
-// GPU, whose tensors are addresses. What it asks torch.utils.cpp_extension for is compiled here, as
-// any foreign file is, and loaded there. What comes back is a recording as that of any captive.
+// Python candidates: a ModelNew or a function runs in a Python process without a GPU, whose tensors
+// are addresses. What it asks torch.utils.cpp_extension for is compiled here, as any foreign file
+// is, and loaded there; Triton compiles there. What comes back is a recording as that of any
+// captive.
 #pragma once
 
 #include <map>
@@ -20,22 +21,29 @@ struct StandInRequest {
   std::map<int, int64_t> attributes;  // of the device it is to see, by CUDA's numbers
 };
 
+struct PythonCapture {
+  std::vector<captive::CaseRecord> cases;
+  std::string refused;
+};
+
 /// Over several processes: libraries that are built once, and recordings.
 class StandIn {
  public:
   explicit StandIn(StandInRequest request) : request_(std::move(request)) {}
 
   /// One process over all shapes, with device memory at `base`; extensions it asks for are built
-  /// first. Errors: no Python with torch, no nvcc.
+  /// first. Errors: no Python with torch (or Triton, where it is imported), no nvcc.
   Result<PythonCapture> capture(uint64_t base, uint64_t seed);
 
   /// Set when one of its extensions does not compile.
   const std::optional<exec::CompileFailed>& failed() const { return failed_; }
   /// How the process ended at a shape, where it did.
   const std::map<size_t, std::string>& ended() const { return ended_; }
-  /// The device code of all extensions.
+  /// The device code of all extensions and Triton kernels, with our own for what is played back
+  /// beside launches.
   Result<std::string> ptx() const;
-  std::string compiler() const { return builds_.empty() ? "" : builds_.begin()->second.compiler; }
+  /// What compiled it.
+  std::string compiler() const;
   const std::vector<std::string>& notes() const { return notes_; }
 
  private:
@@ -52,6 +60,8 @@ class StandIn {
   std::optional<os::ScratchFolder> folder_;
   std::map<std::string, ForeignBuild> builds_;  // by key
   std::vector<std::string> order_;
+  std::map<std::string, std::string> images_;  // PTX of Triton kernels by entry
+  bool wants_helpers_ = false;
   bool recorded_ = false;
   std::optional<exec::CompileFailed> failed_;
   std::map<size_t, std::string> ended_;
@@ -65,7 +75,9 @@ struct ExtensionFlags {
 };
 ExtensionFlags choose_flags(const std::vector<std::string>& flags);
 
-/// Whether a Python candidate says that its kernels are Triton's, for which there must be a GPU.
+/// Whether a Python file imports Triton.
 bool wants_triton(const std::string& text);
+/// Whether Triton is to choose among configurations, which only a GPU can tell.
+bool wants_tuning(const std::string& text);
 
 }  // namespace kw::engine

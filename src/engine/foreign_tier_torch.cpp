@@ -59,7 +59,7 @@ struct Answer {
 
 Result<Answer> ask_python(const PythonRequest& request, const std::string& python, bool confined) {
   const os::ScratchFolder folder = KW_TRY(os::ScratchFolder::make("foreign"));
-  const Json job = KW_TRY(python_job(request, "record", {"common", "record"}));
+  const Json job = KW_TRY(python_job(request, "tune", {"common", "tune"}));
   // Drivers, compilers and caches are everywhere: it may read and run, and write nowhere but here.
   os::Allowed allowed;
   allowed.running = {"/"};
@@ -111,36 +111,24 @@ std::string last_words(const os::ProcessResult& process) {
   return std::string(at == std::string_view::npos ? all : all.substr(at + 1));
 }
 
-Result<PythonCapture> capture_python(const PythonRequest& request) {
+Result<Tuned> tune_python(const PythonRequest& request) {
   const auto python = oracle::find_torch_python();
   if (python.path.empty())
     return environment_error("recording a Python candidate needs a Python with torch");
-  PythonCapture captured;
-  Answer answer = KW_TRY(ask_python(request, python.path, captured.confined));
+  Tuned tuned;
+  Answer answer = KW_TRY(ask_python(request, python.path, tuned.confined));
   // Some drivers cannot be opened from behind such a wall.
   if (!answer.json["error"].as_string().empty()) {
-    captured.confined = false;
-    answer = KW_TRY(ask_python(request, python.path, captured.confined));
+    tuned.confined = false;
+    answer = KW_TRY(ask_python(request, python.path, tuned.confined));
   }
-  if (const std::string& error = answer.json["error"].as_string(); !error.empty())
-    return environment_error("recording a Python candidate: " + error);
-  if (!answer.json.contains("recording")) {
-    captured.refused = answer.process.timed_out
-                           ? "its host code did not finish"
-                           : "its host code ended the process: " + last_words(answer.process);
-    return captured;
-  }
-  captured.refused = answer.json["refused"].as_string();
-  captured.tuned = answer.json["tuned"];
-  for (const auto& [entry, text] : answer.json["images"].members())
-    captured.images[entry] = text.as_string();
-  captive::ParamReads reads;
-  for (const auto& [entry, text] : captured.images) reads.merge(captive::param_reads(text));
-  Result<std::vector<captive::CaseRecord>> read =
-      captive::read_recording(answer.json["recording"].as_string(), reads);
-  if (!read && captured.refused.empty()) captured.refused = read.error().message;
-  if (read) captured.cases = std::move(read).value();
-  return captured;
+  tuned.choices = answer.json["tuned"];
+  tuned.failed = answer.json["error"].as_string();
+  if (tuned.failed.empty()) tuned.failed = answer.json["ended"].as_string();
+  if (tuned.failed.empty() && answer.process.timed_out) tuned.failed = "it did not finish";
+  if (tuned.failed.empty() && !answer.json.contains("tuned"))
+    tuned.failed = "the process ended: " + last_words(answer.process);
+  return tuned;
 }
 
 }  // namespace kw::engine

@@ -1,5 +1,5 @@
-// Python candidates: a ModelNew or a function runs in a Python process on the GPU, which writes
-// down the Triton kernels it launches. What comes back is a recording as that of any captive.
+// What Python processes that run a candidate are given; and the one that runs it on a GPU, once, to
+// let Triton's tuner choose among configurations. Nothing is recorded there.
 #pragma once
 
 #include <map>
@@ -27,16 +27,14 @@ struct PythonRequest {
   const task::Task* task = nullptr;
   std::vector<captive::TensorLine> tensors;
   std::vector<PythonShape> shapes;
-  Json tuned = Json::object();  // what another process's tuner chose
+  Json tuned = Json::object();  // what a tuner on a GPU chose
   double timeout_seconds = 60;
 };
 
-struct PythonCapture {
-  std::vector<captive::CaseRecord> cases;
-  std::map<std::string, std::string> images;  // PTX by entry
-  std::string refused;
-  Json tuned;
-  bool confined = true;  // it could write no file but in a folder of its own
+struct Tuned {
+  Json choices = Json::object();  // by case: a configuration's words for each tuned launch
+  std::string failed;             // why there are none, or not all
+  bool confined = true;           // it could write no file but in a folder of its own
 };
 
 /// The job of a Python process: the worker's files, the candidate and the calls to make.
@@ -47,7 +45,7 @@ std::string python_boot();
 /// What a process that said nothing wrote last.
 std::string last_words(const os::ProcessResult& process);
 
-/// One process over all shapes. Errors: no Python with torch, no GPU in it.
-Result<PythonCapture> capture_python(const PythonRequest& request);
+/// One process over all shapes. Errors: no Python with torch.
+Result<Tuned> tune_python(const PythonRequest& request);
 
 }  // namespace kw::engine

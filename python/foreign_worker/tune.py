@@ -1,0 +1,74 @@
+"""Runs a Python candidate on a GPU to let Triton's tuner choose among its configurations.
+
+The answer says which it took, by their own words. Nothing else of this process counts: the candidate is recorded elsewhere, and a
+configuration that is none of its own is passed over there.
+"""
+import json
+import os
+import sys
+
+from kw_foreign_worker.common import DTYPES, Candidate, Refused
+
+
+class Choices:
+    """What the tuner chose, case by case and in the order in which kernels are launched."""
+
+    def __init__(self):
+        from triton.runtime.autotuner import Autotuner
+        self.chosen, self.case = {}, ""
+        run = Autotuner.run
+
+        def tuned(tuner, *words, **named):
+            result = run(tuner, *words, **named)
+            self.chosen.setdefault(self.case, []).append(str(tuner.best_config))
+            return result
+
+        Autotuner.run = tuned
+
+
+def make_tensor(torch, spec):
+    dtype = getattr(torch, DTYPES[spec["dtype"]])
+    if dtype.is_floating_point:
+        return torch.randn(spec["shape"], device="cuda").to(dtype)
+    return torch.zeros(spec["shape"], dtype=dtype, device="cuda")
+
+
+def no_extensions():
+    """They are compiled for the recording only."""
+    import torch.utils.cpp_extension as extensions
+
+    def refused(*words, **named):
+        raise Refused("its C++ extensions are not built for tuning")
+
+    extensions.load = extensions.load_inline = refused
+
+
+def main(job, answer_to):
+    sys.path.insert(0, os.path.dirname(job["path"]))
+    import torch
+
+    def send(answer):
+        json.dump(answer, answer_to)
+        answer_to.flush()
+        os._exit(0)  # its exit handlers have nothing to say
+
+    if not torch.cuda.is_available():
+        send({"error": "torch sees no GPU"})
+    try:
+        choices = Choices()
+    except ImportError as error:
+        send({"error": f"there is no Triton ({error})"})
+    torch.set_grad_enabled(False)
+    answer = {"tuned": choices.chosen}
+    try:
+        no_extensions()
+        candidate = Candidate(job, lambda model: model.cuda().eval())
+        for number, case in enumerate(job["cases"]):
+            choices.case = str(number)
+            candidate.prepare(case["numbers"])
+            candidate.call({spec["name"]: make_tensor(torch, spec) for spec in case["tensors"]
+                            if spec["role"] != "output" or candidate.writes}, case["numbers"])
+            torch.cuda.synchronize()
+    except Exception as error:  # what was chosen until then counts
+        answer["ended"] = f"{type(error).__name__}: {error}".splitlines()[0][:400]
+    send(answer)
