@@ -82,7 +82,9 @@ def record_case(candidate, case, memory, begin):
 
 
 def said(error):
-    return f"it raised {type(error).__name__}: {error}".splitlines()[0][:400]
+    """In one line: a compiler's message begins with the place and ends with the reason."""
+    lines = [line.strip() for line in f"it raised {type(error).__name__}: {error}".splitlines() if line.strip()]
+    return " ".join(dict.fromkeys((lines[0], lines[-1])))[:400]
 
 
 def main(job, answer_to):

@@ -82,7 +82,7 @@ class Kernels:
         function = ctypes.addressof(room)
         self.loaded[function] = entry, text
         most = re.search(r"\.(?:req|max)ntid\s+(\d+)", text)
-        return function, int(most.group(1)) if most else 1024
+        return function, min(1024, int(most.group(1)) if most else 1024)
 
     def launch(self, grid, function, launcher, values):
         if function not in self.loaded:

@@ -103,14 +103,30 @@ struct Fragment {
   int registers = 0;
 };
 
-/// wmma.load, wmma.store, wmma.mma, mma.sync and ldmatrix.
+/// wmma.load, wmma.store, wmma.mma, mma.sync, ldmatrix and stmatrix.
 struct TensorInst {
   Fragment a, b, c, d;        // loads and stores use d
   bool column_major = false;  // of the matrix in memory
-  int by_rows = 0;            // ldmatrix: so many matrices of 8 x 8, each lane names a row
+  int by_rows = 0;            // ldmatrix, stmatrix: so many of 8 x 8, each lane names a row
   bool saturate = false;
   MemOp mem;            // address and space
   uint32_t stride = 0;  // slot; 0: lines follow each other
+};
+
+inline constexpr int kGroupRows = 16;  // of a warp, of the 64 of wgmma
+
+/// wgmma.mma_async: four warps multiply 64 x k by k x n; each has 16 rows of the sums.
+struct GroupProduct {
+  ptx::Type sum_type = ptx::Type::F32, type = ptx::Type::F16;
+  int columns = 8, depth = 16;
+  std::vector<uint32_t> sums;  // slots
+  uint32_t left[4] = {};       // slots of the left matrix, or of its descriptor
+  bool left_in_registers = false;
+  uint32_t right = 0;  // slot of the right matrix's descriptor
+  uint32_t keep = 0;   // slot of the predicate: sums are added to what is there
+  bool keep_negate = false;
+  bool left_minus = false, right_minus = false;    // factors of -1
+  bool left_turned = false, right_turned = false;  // k goes from line to line in memory
 };
 
 struct Code {
@@ -133,6 +149,7 @@ struct Code {
   std::vector<isa::Alu> alus;                     // Inst::target of an Alu
   std::vector<AsyncCopyInst> async_copies;
   std::vector<TensorInst> tensors;
+  std::vector<GroupProduct> group_products;
 
   uint32_t file_bytes = 0;         // register file of one warp
   std::vector<std::byte> initial;  // the file at the start: immediates in place, all else zero

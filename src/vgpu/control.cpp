@@ -6,6 +6,7 @@
 
 #include "vgpu/address.h"
 #include "vgpu/async_copy.h"
+#include "vgpu/group_products.h"
 #include "vgpu/lanes.h"
 #include "vgpu/ordering.h"
 #include "vgpu/polling.h"
@@ -253,6 +254,11 @@ void slow_op(Machine& m, Warp& w, uint32_t pc, uint32_t mask) {
     case Op::TensorStore:
     case Op::TensorMma:
       run_tensor(m, w, pc, mask);
+      break;
+    case Op::GroupMma:
+    case Op::GroupCommit:
+    case Op::GroupWait:
+      run_group_product(m, w, pc, mask);
       break;
     default:
       break;

@@ -83,6 +83,7 @@ InstClass class_of(const Code& code, const Inst& in, const InstCounts& row) {
     case Op::TensorLoad:
     case Op::TensorStore:
     case Op::TensorMma:
+    case Op::GroupMma:
       return InstClass::Tensor;
     case Op::Barrier:
       return InstClass::Barrier;
@@ -159,6 +160,11 @@ CounterValues values_of(const Code& code, uint32_t pc, const InstCounts& row) {
       const TensorInst& t = code.tensors[in.target];
       v.flops_tensor =
           row.executed * 2 * static_cast<uint64_t>(t.d.rows * t.d.columns * t.a.columns);
+      break;
+    }
+    case Op::GroupMma: {
+      const GroupProduct& p = code.group_products[in.target];
+      v.flops_tensor = row.executed * 2 * static_cast<uint64_t>(kGroupRows * p.columns * p.depth);
       break;
     }
     default:

@@ -239,6 +239,8 @@ void Decoder::emit_instruction(const ptx::Instruction& instruction, const Shape&
       {"wmma", &Decoder::wmma},
       {"mma", &Decoder::mma},
       {"ldmatrix", &Decoder::matrix_rows},
+      {"stmatrix", &Decoder::matrix_rows},
+      {"wgmma", &Decoder::group_product},
   };
   instruction_ = &instruction;
   place_ = place_of(function(), instruction);

@@ -58,7 +58,10 @@ void Decoder::lay_out_params() {
     at += static_cast<uint32_t>(param.bytes);
   }
   code_.param_bytes = at;
-  code_.shared_static_end = kWindowStart;
+  // Where wgmma finds a row depends on its address; blocks begin at a multiple of 1024 bytes.
+  const bool by_address = std::ranges::any_of(
+      entry.instructions, [](const ptx::Instruction& one) { return one.opcode == "wgmma"; });
+  code_.shared_static_end = by_address ? 1024 : kWindowStart;
   code_.local_bytes = kWindowStart;
 }
 

@@ -159,18 +159,23 @@ bool Decoder::mma(const Instruction& in) {
 }
 
 // ldmatrix.sync.aligned.m8n8.x1|x2|x4[.trans].shared.b16 registers, [address];
+// stmatrix… [address], registers;
 bool Decoder::matrix_rows(const Instruction& in) {
   if (!in.has("m8n8") || in.types.size() != 1 || in.types[0] != Type::B16) return false;
   if (in.operands.size() != 2) return false;
+  const bool store = in.opcode == "stmatrix";
   TensorInst tensor;
   tensor.by_rows = in.has("x4") ? 4 : in.has("x2") ? 2 : 1;
   tensor.column_major = in.has("trans");
   tensor.mem.space = in.space;
   tensor.mem.total = 16;
-  if (!fragment(in.operands[0], Type::B16, 8, 8 * tensor.by_rows, false, tensor.d)) return false;
-  if (tensor.d.registers != tensor.by_rows || !address(in.operands[1], tensor.mem)) return false;
+  tensor.mem.is_store = store;
+  const Operand &held = in.operands[store ? 1 : 0], &where = in.operands[store ? 0 : 1];
+  if (!fragment(held, Type::B16, 8, 8 * tensor.by_rows, store, tensor.d)) return false;
+  if (tensor.d.registers != tensor.by_rows || !address(where, tensor.mem)) return false;
   note_access(tensor.mem, false);
-  emit(Op::TensorLoad).target = static_cast<uint32_t>(code_.tensors.size());
+  emit(store ? Op::TensorStore : Op::TensorLoad).target =
+      static_cast<uint32_t>(code_.tensors.size());
   code_.tensors.push_back(tensor);
   return true;
 }

@@ -134,6 +134,7 @@ class Decoder {
   bool wmma(const ptx::Instruction& instruction);
   bool mma(const ptx::Instruction& instruction);
   bool matrix_rows(const ptx::Instruction& instruction);
+  bool group_product(const ptx::Instruction& instruction);
   bool fragment(const ptx::Operand& operand, ptx::Type type, int rows, int columns, bool is_source,
                 Fragment& out);
 

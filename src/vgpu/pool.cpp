@@ -152,6 +152,7 @@ std::unique_ptr<ResidentBlock> BlockPool::create() const {
   block->warp_storage.resize(warps);
   block->warps = block->warp_storage.data();
   block->async.resize(warps);
+  block->products.resize(warps);
   block->files.resize(size_t{code.file_bytes} * warps + 64);
   block->shared_bytes = shared_end(context_);
   block->unit_log2 = code.shared_unit_log2;
@@ -233,6 +234,7 @@ void BlockPool::reset(ResidentBlock& block, uint32_t linear) const {
     warp.quiet_slices = 0;
     warp.poll = Poll();
     block.async[w] = AsyncQueue();
+    block.products[w] = GroupQueue();
     for (const ByteRange& range : code.zeroed)
       std::memset(warp.regs + range.offset, 0, range.bytes);
     for (const SpecialSlot& slot : code.specials) {

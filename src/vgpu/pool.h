@@ -42,6 +42,17 @@ struct AsyncQueue {
   uint32_t group[kLanes] = {};  // number of commits per lane
 };
 
+/// wgmma reads shared memory until it is waited for: what it read when it was issued.
+struct PendingProduct {
+  uint32_t pc = 0, group = 0;
+  std::vector<uint32_t> pieces;  // offsets of 16 bytes each
+  std::vector<std::byte> bytes;
+};
+struct GroupQueue {
+  std::vector<PendingProduct> pending;
+  uint32_t group = 0;  // number of commits
+};
+
 /// A block with everything the warp loop does not touch directly.
 struct ResidentBlock : Block {
   NamedBarrier barriers[16];
@@ -50,6 +61,7 @@ struct ResidentBlock : Block {
   uint32_t released_time = 0;         // accesses before it were published inside the block
   uint32_t device_released_time = 0;  // … and to other blocks
   std::vector<AsyncQueue> async;
+  std::vector<GroupQueue> products;
   std::vector<Warp> warp_storage;
   std::vector<std::byte> files, shadows, shared_storage, shared_bits, local_storage, local_bits;
   std::vector<uint64_t> stamps;

@@ -2,14 +2,12 @@
 
 #include <fmt/core.h>
 
-#include <bit>
 #include <cmath>
 #include <cstring>
-#include <limits>
 
-#include "numeric/small_float.h"
 #include "vgpu/access.h"
 #include "vgpu/machine.h"
+#include "vgpu/matrix_values.h"
 #include "vgpu/ordering.h"
 #include "vgpu/races.h"
 #include "vgpu/report.h"
@@ -95,60 +93,6 @@ void get_matrix(const std::byte* file, const Fragment& f, std::byte* elements) {
   }
   for (int e = 0; e < count; ++e)
     std::memcpy(elements + e * size, file + fragment_offset(f, e), static_cast<size_t>(size));
-}
-
-double element_value(Type type, const std::byte* p) {
-  switch (type) {
-    case Type::F16:
-    case Type::Bf16: {
-      uint16_t bits = 0;
-      std::memcpy(&bits, p, 2);
-      return static_cast<double>(type == Type::F16 ? numeric::fp16_to_float(bits)
-                                                   : numeric::bf16_to_float(bits));
-    }
-    case Type::Tf32:
-    case Type::F32: {
-      uint32_t bits = 0;
-      std::memcpy(&bits, p, 4);
-      if (type == Type::Tf32) bits &= 0xffffe000;  // the unit reads the upper 19 bits
-      return static_cast<double>(std::bit_cast<float>(bits));
-    }
-    case Type::F64: {
-      double value = 0;
-      std::memcpy(&value, p, 8);
-      return value;
-    }
-    case Type::S8:
-      return static_cast<double>(static_cast<int8_t>(*p));
-    case Type::U8:
-      return static_cast<double>(static_cast<uint8_t>(*p));
-    default: {
-      int32_t value = 0;
-      std::memcpy(&value, p, 4);
-      return static_cast<double>(value);
-    }
-  }
-}
-
-void store_value(Type type, double value, bool saturate, std::byte* p) {
-  if (type == Type::F16) {
-    const uint16_t bits = numeric::double_to_fp16(value);
-    std::memcpy(p, &bits, 2);
-  } else if (type == Type::F32) {
-    const float rounded = static_cast<float>(value);
-    const uint32_t bits = rounded != rounded ? 0x7fffffff : std::bit_cast<uint32_t>(rounded);
-    std::memcpy(p, &bits, 4);
-  } else if (type == Type::F64) {
-    std::memcpy(p, &value, 8);
-  } else {
-    // Sums of 8-bit products and a 32-bit integer are exact in double.
-    const int64_t whole = static_cast<int64_t>(value);
-    const int64_t low = std::numeric_limits<int32_t>::min(),
-                  high = std::numeric_limits<int32_t>::max();
-    const int64_t kept = saturate ? std::min(high, std::max(low, whole)) : whole;
-    const uint32_t bits = static_cast<uint32_t>(kept);
-    std::memcpy(p, &bits, 4);
-  }
 }
 
 struct Matrix {
@@ -316,6 +260,27 @@ void load_rows(Machine& m, Warp& w, uint32_t pc, const TensorInst& t) {
   }
 }
 
+// The same backwards: what mma.sync leaves in registers, or its transpose.
+void store_rows(Machine& m, Warp& w, uint32_t pc, const TensorInst& t) {
+  for (int lane = 0; lane < 8 * t.by_rows; ++lane) {
+    std::byte data[kRowBytes] = {}, unknown[kRowBytes] = {};
+    const int row = lane % 8;
+    for (int column = 0; column < 8; ++column) {
+      const int line = t.column_major ? column : row, along = t.column_major ? row : column;
+      const uint32_t from =
+          t.d.slots[lane / 8] + static_cast<uint32_t>((line * 4 + along / 2) * 4 + along % 2 * 2);
+      std::memcpy(data + column * 2, w.regs + from, 2);
+      if (w.tainted) std::memcpy(unknown + column * 2, w.shadow + from, 2);
+    }
+    const Target target =
+        resolve(m, w, lane, pc, t.mem.space, lane_address(w, t.mem, lane), kRowBytes, true);
+    if (target.kind == Target::Kind::None) continue;
+    const LaneAccess access{&w, lane, pc, AccessKind::Write, false, data, target.data, kRowBytes};
+    write_piece(m, access, target, unknown);
+  }
+  ++m.progress;
+}
+
 void count_rows(Machine& m, Warp& w, uint32_t pc, const TensorInst& t) {
   uint64_t addresses[kLanes];
   for (int lane = 0; lane < kLanes; ++lane) addresses[lane] = lane_address(w, t.mem, lane);
@@ -355,16 +320,16 @@ void run_tensor(Machine& m, Warp& w, uint32_t pc, uint32_t mask) {
                  });
     return;
   }
-  if (in.op == Op::TensorMma) {
-    multiply(w, t);
-    return;
-  }
+  if (in.op == Op::TensorMma) return multiply(w, t);
   if (t.by_rows > 0) {
     for (int lane = 0; w.tainted && lane < 8 * t.by_rows; ++lane) {
       if (undefined_address(m, w, pc, t.mem, lane)) return;
     }
     if (m.counters != nullptr) count_rows(m, w, pc, t);
-    load_rows(m, w, pc, t);
+    if (in.op == Op::TensorLoad)
+      load_rows(m, w, pc, t);
+    else
+      store_rows(m, w, pc, t);
     return;
   }
   if (w.tainted && undefined_address(m, w, pc, t.mem, 0)) return;

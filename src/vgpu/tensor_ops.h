@@ -1,4 +1,4 @@
-// wmma, mma.sync and ldmatrix: a warp loads, multiplies and stores small matrices together.
+// wmma, mma.sync, ldmatrix and stmatrix: a warp loads, multiplies and stores small matrices together.
 #pragma once
 
 #include <cstdint>

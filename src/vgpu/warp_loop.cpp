@@ -374,6 +374,9 @@ class Loop {
       case Op::TensorLoad:
       case Op::TensorStore:
       case Op::TensorMma:
+      case Op::GroupMma:
+      case Op::GroupCommit:
+      case Op::GroupWait:
         if (mask != w_.live) {  // the rest of the warp has to come
           put_back(w_, run_.pc, mask, GroupState::Collective);
           return without(mask);

@@ -12,7 +12,7 @@ REFERENCES = {
     "row_sum": ('def row_sum(x: "fp32[B, D]"):\n    return x.sum(dim=-1)\n', {"B": 24, "D": 320}),
     "attention": ('import torch.nn.functional as F\n\n\ndef attention(q: "fp16[B, H, L, D]", k: "fp16[B, H, L, D]", v: "fp16[B, H, L, D]"):\n'
                   '    return F.scaled_dot_product_attention(q, k, v)\n', {"B": 1, "H": 2, "L": 96, "D": 64}),
-    "histogram": ('def histogram(x: "int32[B, D]"):\n    return (x * 3).sum(dim=-1)\n', {"B": 24, "D": 320}),
+    "tripled_sum": ('def tripled_sum(x: "int32[B, D]"):\n    return (x * 3).sum(dim=-1)\n', {"B": 24, "D": 320}),
 }
 TWICE = '''@triton.jit
 def double(x, y, n, BLOCK: tl.constexpr):
@@ -193,11 +193,11 @@ def forward(q, k, v):
     attended[(triton.cdiv(L, 64), B * H)](q, k, v, o, L, D ** -0.5, D=D, BM=64, BN=32, num_warps=4, num_stages=2)
     return o
 ''', ""),
-    ("integers", "histogram", '''@triton.jit
+    ("integers", "tripled_sum", '''@triton.jit
 def sums(x, y, d, BLOCK: tl.constexpr):
     at = tl.arange(0, BLOCK)
-    value = tl.load(x + tl.program_id(0).to(tl.int64) * d + at, mask=at < d, other=0).to(tl.int64)
-    tl.store(y + tl.program_id(0), tl.sum(value * 3, axis=0))
+    value = tl.load(x + tl.program_id(0).to(tl.int64) * d + at, mask=at < d, other=0)
+    tl.store(y + tl.program_id(0), tl.sum((value * 3).to(tl.int64), axis=0))
 
 
 def forward(x):
@@ -206,4 +206,29 @@ def forward(x):
     return y
 ''', ""),
 ]
-REFUSED = []
+REFUSED = [  # the same, and why it is refused
+    ("computes beside its kernel", "twice", twice(f"y = torch.empty_like(x)\n{LAUNCH}\nreturn torch.add(y, 0.0)"), "it calls aten::add"),
+    ("launched before the model is called", "twice", twice(f"y = torch.empty_like(x)\n{LAUNCH}\nreturn y")
+     + "\n\nforward(torch.empty(64, device='cuda'))\n", "before the model is called"),
+    ("a tensor of the host", "twice", twice(f"y = torch.empty_like(x)\nx = torch.empty(x.numel())\n{LAUNCH}\nreturn y"), "Pointer argument cannot be accessed"),
+    ("numbers made before the call", "twice", twice(f"y = torch.empty_like(x)\nx = made\n{LAUNCH}\nreturn y") + "\n\nmade = torch.ones(24 * 96, device='cuda')\n",
+     "numbers that were made on the device before the call"),
+    ("measures while it is recorded", "twice", twice(
+        f"y = torch.empty_like(x)\nbest = triton.runtime.driver.active.get_benchmarker()(lambda: None)\n{LAUNCH}\nreturn y"), "it measures its kernels"),
+    ("dependent launch", "twice", twice(f"y = torch.empty_like(x)\n{LAUNCH.replace('BLOCK=512', 'BLOCK=512, launch_pdl=True')}\nreturn y"), "programmatic dependent launch"),
+    ("descriptors made in a kernel", "twice", """@triton.jit
+def double(x, y, B, D, BB: tl.constexpr, BD: tl.constexpr):
+    source = tl.make_tensor_descriptor(x, [B, D], [D, 1], [BB, BD])
+    to = tl.make_tensor_descriptor(y, [B, D], [D, 1], [BB, BD])
+    to.store([0, 0], source.load([0, 0]) * 2.0)
+
+
+def forward(x):
+    y = torch.empty_like(x)
+    double[(1,)](x, y, x.shape[0], x.shape[1], BB=16, BD=32)
+    return y
+""", "tensor descriptors"),
+    ("no configuration fits", "twice", tuned().replace("num_warps=2)", "num_warps=64)").replace("num_warps=4)", "num_warps=64)"),
+     "no configuration of an autotuned kernel fits"),
+    ("does not compile", "twice", twice(f"y = torch.empty_like(x)\n{LAUNCH}\nreturn y").replace("* 2.0", "* undefined_name"), "undefined_name is not defined"),
+]

@@ -1,0 +1,14 @@
+// Elements of the matrices that tensor cores multiply.
+#pragma once
+
+#include <cstddef>
+
+#include "ptx/module.h"
+
+namespace kw::vgpu {
+
+double element_value(ptx::Type type, const std::byte* p);
+/// Rounds to the type of a sum.
+void store_value(ptx::Type type, double value, bool saturate, std::byte* p);
+
+}  // namespace kw::vgpu
