@@ -1,4 +1,4 @@
-// mma.sync and ldmatrix: elements lie in the lanes and registers that the PTX ISA names.
+// mma.sync, ldmatrix and stmatrix: elements lie in the lanes and registers that the PTX ISA names.
 #include <cmath>
 
 #include "numeric/small_float.h"
@@ -140,6 +140,52 @@ TEST(Matrix, RowsComeFromTheLanesThatNameThem) {
         const int high = c.turned ? held(along + 1, line) : held(line, along + 1);
         expected.push_back(i < c.matrices ? low | high << 16 : 0);
       }
+    }
+    const int from = bench.input("x", x), to = bench.output("y", 128, DType::Int32);
+    bench.launch("k", {1, 1, 1}, {32, 1, 1}).params = {Bench::pointer(from), Bench::pointer(to)};
+    bench.run();
+    EXPECT_EQ(bench.findings(), "");
+    EXPECT_EQ(bench.read<int32_t>(to), expected);
+  }
+}
+
+constexpr RowsCase kStoredRows[] = {
+    {"stmatrix.sync.aligned.m8n8.x1.shared.b16", 1, false},
+    {"stmatrix.sync.aligned.m8n8.x2.trans.shared.b16", 2, true},
+    {"stmatrix.sync.aligned.m8n8.x4.shared.b16", 4, false},
+    {"stmatrix.sync.aligned.m8n8.x4.trans.shared.b16", 4, true},
+};
+
+// Lane t holds words 4 t … of x and names row 31 - t; then thread t reads row t.
+TEST(Matrix, RowsGoToTheLanesThatNameThem) {
+  for (const RowsCase& c : kStoredRows) {
+    SCOPED_TRACE(c.instruction);
+    const std::string body =
+        load_own("x", "%r", "b32", 4, 10) +
+        "mov.u32 %r1, tile;\nmad.lo.u32 %r2, %r0, 16, %r1;\nmov.u32 %r5, 0;\n"
+        "st.shared.v4.b32 [%r2], {%r5, %r5, %r5, %r5};\nbar.warp.sync 0xffffffff;\n"
+        "sub.u32 %r3, 31, %r0;\nmad.lo.u32 %r4, %r3, 16, %r1;\n" +
+        std::string(c.instruction) + " [%r4], " + registers("%r", c.matrices, 10) +
+        ";\nbar.warp.sync 0xffffffff;\nld.shared.v4.b32 {%r20, %r21, %r22, %r23}, [%r2];\n"
+        "ld.param.u64 %rd0, [y];\nadd.u64 %rd2, %rd0, %rd1;\n"
+        "st.global.v4.b32 [%rd2], {%r20, %r21, %r22, %r23};\n";
+    Bench bench(entry(".param .u64 x, .param .u64 y", body, ".shared .align 16 .b8 tile[512];"));
+    Words x(128), expected;
+    const auto held = [](int lane, int matrix, int half) {
+      return lane * 8 + matrix * 2 + half + 1;
+    };
+    for (int lane = 0; lane < 32; ++lane) {
+      for (int i = 0; i < 4; ++i)
+        x[static_cast<size_t>(lane * 4 + i)] = held(lane, i, 0) | held(lane, i, 1) << 16;
+    }
+    for (int row = 0; row < 32; ++row) {
+      const int named = 31 - row, matrix = named / 8, line = named % 8;
+      const auto element = [&](int column) {
+        const int r = c.turned ? column : line, along = c.turned ? line : column;
+        return matrix < c.matrices ? held(r * 4 + along / 2, matrix, along % 2) : 0;
+      };
+      for (int column = 0; column < 8; column += 2)
+        expected.push_back(element(column) | element(column + 1) << 16);
     }
     const int from = bench.input("x", x), to = bench.output("y", 128, DType::Int32);
     bench.launch("k", {1, 1, 1}, {32, 1, 1}).params = {Bench::pointer(from), Bench::pointer(to)};
