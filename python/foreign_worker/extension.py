@@ -4,6 +4,7 @@ import ctypes
 import hashlib
 import json
 import os
+import re
 import struct
 import sys
 import types
@@ -90,6 +91,30 @@ class Words:
         return bool(word) if kind == BOOL else struct.unpack("<d", struct.pack("<q", word))[0] if kind == REAL else word
 
 
+class Operators:
+    """torch.ops of a library that an extension registers."""
+    known, pending = {}, False
+
+    @classmethod
+    def of(cls, space):
+        if space not in cls.known:
+            if space in ("aten", "prim", "prims"):
+                raise Refused(f"it registers operators of PyTorch's own library {space}")
+            cls.known[space] = cls()
+            setattr(torch.ops, space, cls.known[space])
+        return cls.known[space]
+
+    def __getattr__(self, name):
+        if name.startswith("__") or not Operators.pending:
+            raise AttributeError(f"there is no operator '{name}'")
+
+        def unbuilt(*words, **named):
+            raise Unbuilt()
+
+        unbuilt.default = unbuilt
+        return unbuilt
+
+
 class Extension(types.ModuleType):
     """What load and load_inline give: a module with the functions of the binding."""
 
@@ -105,7 +130,8 @@ class Extension(types.ModuleType):
         library.kw_extension_call.argtypes = [ctypes.c_char_p, ctypes.POINTER(ctypes.c_int64), ctypes.POINTER(ctypes.c_void_p)]
         self.__dict__["kw_library"] = library
         for function in library.kw_extension_functions().decode().split():
-            setattr(self, function, self.caller(function))
+            space, _, name = function.rpartition("::")
+            setattr(Operators.of(space) if space else self, name, self.caller(function))
 
     def __getattr__(self, name):
         if name.startswith("__") or self.kw_library is not None:
@@ -119,6 +145,7 @@ class Extension(types.ModuleType):
             return self.called(function, words, named)
 
         call.__name__ = function
+        call.default = call
         return call
 
     def called(self, function, words, named):
@@ -147,6 +174,10 @@ class Builder:
             built = self.job["extensions"].get(key)
             if built is None:
                 self.wants.append(dict(want, key=key))
+                Operators.pending = True
+                for _, text in sources:  # so that what is registered there can be called, and ends this process
+                    for space in re.findall(r"\bTORCH_LIBRARY(?:_FRAGMENT|_IMPL)?\s*\(\s*(\w+)", text):
+                        Operators.of(space)
             self.loaded[key] = Extension(str(name), built, self.memory)
         return self.loaded[key]
 

@@ -41,6 +41,17 @@ TEST(MergePtx, TemplatesStandOnceAndLinesGo) {
   EXPECT_FALSE(merge_ptx({text("8.3", "sm_90", kernel), text("8.3", "sm_90", other)}));
 }
 
+TEST(MergePtx, AnArchitecturesOwnInstructionsRunBesideOthers) {
+  const std::string plain = text("8.3", "sm_90", ".entry a()\n{\nret;\n}\n"),
+                    own = text("8.6", "sm_90a", ".entry b()\n{\nret;\n}\n");
+  for (const auto& texts : {std::vector{plain, own}, std::vector{own, plain}}) {
+    const Result<std::string> made = merge_ptx(texts);
+    ASSERT_TRUE(made) << made.error().message;
+    EXPECT_EQ(made->rfind(".version 8.6\n.target sm_90a\n", 0), 0u);
+  }
+  EXPECT_FALSE(merge_ptx({text("8.3", "sm_100", ""), own}));
+}
+
 TEST(MergePtx, SaysWhatDoesNotGoTogether) {
   EXPECT_FALSE(merge_ptx({}));
   EXPECT_FALSE(merge_ptx({text("8.3", "sm_90", ""), text("8.3", "sm_80", "")}));

@@ -40,6 +40,9 @@ TEST(StandIn, TritonIsImportedOrIsNotThere) {
   EXPECT_TRUE(wants_triton("import torch\nimport triton\n"));
   EXPECT_TRUE(wants_triton("  from triton import language as tl"));
   EXPECT_FALSE(wants_triton("# faster than triton\nname = 'import triton'"));
+  EXPECT_TRUE(wants_tuning("import triton\n@triton.autotune(configs)\n"));
+  EXPECT_FALSE(wants_tuning("import triton\n@triton.jit\n"));
+  EXPECT_FALSE(wants_tuning("import torch  # no autotune\n"));
 }
 
 }  // namespace

@@ -304,41 +304,106 @@ namespace py = pybind11;
 #define PYBIND11_MODULE(name, variable, ...) \
   extern "C" __attribute__((visibility("default"))) void kw_extension_bind(::pybind11::module_& variable)
 
-/// Operators that are registered with PyTorch itself: by their names without the schema.
-struct KwLibrary {
+/// What a schema says of an operator's parameters: "f(Tensor x, float eps=1e-5) -> Tensor".
+struct KwSchema {
   static std::string bare(const std::string& schema) {
     const std::string name = schema.substr(0, schema.find('('));
     const size_t colons = name.rfind("::");
     return colons == std::string::npos ? name : name.substr(colons + 2);
   }
-  void def(const char*) {}
+  static std::vector<kw_binding::Parameter> parameters(const std::string& schema) {
+    std::vector<kw_binding::Parameter> all;
+    const size_t open = schema.find('('), arrow = schema.rfind("->");
+    if (open == std::string::npos) return all;
+    const size_t close = schema.rfind(')', arrow);
+    std::string word;
+    int depth = 0;
+    for (size_t i = open + 1; i <= close && close != std::string::npos; ++i) {
+      depth += schema[i] == '[' || schema[i] == '(' ? 1 : schema[i] == ']' || schema[i] == ')' ? -1 : 0;
+      if (i != close && (schema[i] != ',' || depth > 0)) {
+        word += schema[i];
+        continue;
+      }
+      if (word.find_first_not_of(" *") != std::string::npos) all.push_back(parameter(word));
+      word.clear();
+    }
+    return all;
+  }
+
+ private:
+  static std::string trimmed(const std::string& text) {
+    const size_t first = text.find_first_not_of(' ');
+    return first == std::string::npos ? "" : text.substr(first, text.find_last_not_of(' ') - first + 1);
+  }
+  static kw_binding::Parameter parameter(const std::string& word) {
+    const size_t equals = word.find('=');
+    const std::string head = trimmed(word.substr(0, equals));
+    kw_binding::Parameter made{head.substr(head.rfind(' ') + 1), {}};
+    if (equals == std::string::npos) return made;
+    const std::string type = head.substr(0, head.find_first_of(" ?")), value = trimmed(word.substr(equals + 1));
+    if (value == "None")
+      made.otherwise = {kw_binding::kNone};
+    else if (type == "bool")
+      kw_binding::Value<bool>::write(value == "True" || value == "true", made.otherwise);
+    else if (type == "float" || type == "Scalar")
+      kw_binding::Value<double>::write(std::strtod(value.c_str(), nullptr), made.otherwise);
+    else if (type == "int" || type == "SymInt")
+      kw_binding::Value<int64_t>::write(std::strtoll(value.c_str(), nullptr, 10), made.otherwise);
+    else if (type == "str" && value.size() > 1)
+      kw_binding::Value<std::string>::write(value.substr(1, value.size() - 2), made.otherwise);
+    return made;
+  }
+};
+
+/// Operators that are registered with PyTorch itself: by their names without the schema, alone and behind their library's.
+struct KwLibrary {
+  std::string space, key;
+  static std::map<std::string, std::vector<kw_binding::Parameter>>& schemas() {
+    static auto* const all = new std::map<std::string, std::vector<kw_binding::Parameter>>;
+    return *all;
+  }
+  void def(const char* schema) { schemas()[space + "::" + KwSchema::bare(schema)] = KwSchema::parameters(schema); }
   template <typename Callable>
   void def(const char* schema, Callable&& callable) {
-    kw_binding::functions()[bare(schema)].push_back(kw_binding::wrap(callable));
+    def(schema);
+    impl(KwSchema::bare(schema).c_str(), std::forward<Callable>(callable));
   }
   template <typename Callable>
   void impl(const char* name, Callable&& callable) {
-    def(name, std::forward<Callable>(callable));
+    // Tensors are on the device: what is written for others is never called.
+    if (key == "CPU" || key == "Meta" || key.rfind("Autograd", 0) == 0) return;
+    const kw_binding::Function made = kw_binding::wrap(callable);
+    kw_binding::functions()[KwSchema::bare(name)].push_back(made);
+    kw_binding::functions()[space + "::" + KwSchema::bare(name)].push_back(made);
   }
   template <typename Key, typename Callable>
   void impl(const char* name, Key, Callable&& callable) {
-    def(name, std::forward<Callable>(callable));
+    impl(name, std::forward<Callable>(callable));
+  }
+  /// Parameters' names and values, wherever the schema stands.
+  static void name_parameters() {
+    for (const auto& [name, parameters] : schemas()) {
+      for (const std::string& under : {name, KwSchema::bare(name)}) {
+        for (kw_binding::Function& function : kw_binding::functions()[under])
+          if (function.named.empty()) function.named = parameters;
+      }
+    }
   }
 };
 struct KwLibraryMaker {
-  explicit KwLibraryMaker(void (*make)(KwLibrary&)) {
-    KwLibrary library;
+  KwLibraryMaker(const char* space, const char* key, void (*make)(KwLibrary&)) {
+    KwLibrary library{space, key};
     make(library);
   }
 };
 #define KW_JOINED_(a, b) a##b
 #define KW_JOINED(a, b) KW_JOINED_(a, b)
-#define KW_LIBRARY(space, variable, number)                                                     \
-  static void KW_JOINED(kw_library_##space##_, number)(KwLibrary & variable);                   \
-  static const KwLibraryMaker KW_JOINED(kw_library_made_##space##_, number)(                    \
-      &KW_JOINED(kw_library_##space##_, number));                                               \
-  static void KW_JOINED(kw_library_##space##_, number)(KwLibrary & variable)
-#define TORCH_LIBRARY(space, variable) KW_LIBRARY(space, variable, __COUNTER__)
-#define TORCH_LIBRARY_FRAGMENT(space, variable) KW_LIBRARY(space, variable, __COUNTER__)
-#define TORCH_LIBRARY_IMPL(space, key, variable) KW_LIBRARY(space, variable, __COUNTER__)
+#define KW_LIBRARY(space, key, variable, number)                                                \
+  static void KW_JOINED(kw_library_, number)(KwLibrary & variable);                             \
+  static const KwLibraryMaker KW_JOINED(kw_library_made_, number)(                              \
+      #space, #key, &KW_JOINED(kw_library_, number));                                           \
+  static void KW_JOINED(kw_library_, number)(KwLibrary & variable)
+#define TORCH_LIBRARY(space, variable) KW_LIBRARY(space, , variable, __COUNTER__)
+#define TORCH_LIBRARY_FRAGMENT(space, variable) KW_LIBRARY(space, , variable, __COUNTER__)
+#define TORCH_LIBRARY_IMPL(space, key, variable) KW_LIBRARY(space, key, variable, __COUNTER__)
 #define TORCH_FN(function) function

@@ -42,6 +42,7 @@ extern "C" __attribute__((visibility("default"))) const char* kw_extension_funct
     ::pybind11::module_ made;
     kw_extension_bind(made);
   }
+  KwLibrary::name_parameters();
   names.clear();
   for (const auto& [name, function] : kw_binding::functions()) names += name + "\n";
   return names.c_str();
