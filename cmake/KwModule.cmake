@@ -122,7 +122,7 @@ endfunction()
 # libkwrecord.so: CUDA's runtime as far as it can be recorded. It shows CUDA's names and its own controls.
 function(kw_recorder_library)
   set(map ${CMAKE_CURRENT_BINARY_DIR}/kwrecord.map)
-  file(WRITE ${map} "{ global: cuda*; __cuda*; kw_record_*; local: *; };\n")
+  file(WRITE ${map} "{ global: cuda*; _cu*; __cuda*; kw_record_*; local: *; };\n")
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/captive/recorder/*.cpp)
   add_library(kwrecord SHARED ${sources} ${CMAKE_CURRENT_SOURCE_DIR}/captive/confine.cpp)
   target_include_directories(kwrecord PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})

@@ -20,6 +20,7 @@ FULL = {"full": 1, "full_like": 1, "new_full": 2, "fill_": 1}
 ONES = {"ones", "ones_like", "new_ones"}
 SILENT = {"record_stream", "is_pinned", "_has_compatible_shallow_copy_type", "is_same_size", "sym_size", "sym_stride", "sym_numel"}
 UPLOAD, DOWNLOAD, INSIDE = 1, 2, 3
+ON_GPU = 2  # DLPack's number for it
 
 
 class Runtime:
@@ -74,7 +75,7 @@ class Memory:
     """Which address each piece of memory has; its shape is kept by a tensor without storage."""
 
     def __init__(self, runtime):
-        self.runtime, self.address_of, self.homes, self.early = runtime, {}, {}, set()
+        self.runtime, self.address_of, self.homes, self.early, self.handed = runtime, {}, {}, set(), []
 
     @staticmethod
     def key(shape):
@@ -141,10 +142,36 @@ class DeviceTensor(torch.Tensor):
             return self if dtype == self.dtype else torch.ops.aten._to_copy.default(self, dtype=dtype)
         return torch.ops.aten._to_copy.default(self, dtype=dtype, device=device)
 
+    def __dlpack_device__(self):
+        return ON_GPU, 0
+
+    def __dlpack__(self, **named):
+        if self.kw_memory.base(self.kw_shape) in self.kw_memory.early:
+            raise Refused("numbers that were made on the device before the call")
+        return handed_over(self)
+
     @classmethod
     def __torch_dispatch__(cls, func, kinds, words=(), named=None):
         one = next(one for one in tree_leaves((words, named)) if isinstance(one, DeviceTensor))
         return dispatched(one.kw_memory, func, words, named or {})
+
+
+class Managed(ctypes.Structure):
+    """DLPack's tensor, with what its owner needs behind it."""
+    _fields_ = [("data", ctypes.c_void_p), ("device", ctypes.c_int * 2), ("rank", ctypes.c_int), ("code", ctypes.c_uint8), ("bits", ctypes.c_uint8),
+                ("lanes", ctypes.c_uint16), ("shape", ctypes.POINTER(ctypes.c_int64)), ("strides", ctypes.POINTER(ctypes.c_int64)),
+                ("offset", ctypes.c_uint64), ("context", ctypes.c_void_p), ("deleter", ctypes.c_void_p)]
+
+
+def handed_over(one):
+    """A tensor as other libraries take it; they get its address."""
+    code = 4 if one.dtype == torch.bfloat16 else 6 if one.dtype == torch.bool else 2 if one.dtype.is_floating_point else 0 if one.dtype.is_signed else 1
+    numbers = [(ctypes.c_int64 * max(1, one.dim()))(*values) for values in (one.shape, one.stride())]
+    made = Managed(one.data_ptr(), (ON_GPU, 0), one.dim(), code, 8 * one.element_size(), 1, *numbers, 0, None, None)
+    one.kw_memory.handed.append((made, numbers, one))  # whoever took it may look at it for as long as it likes
+    capsule = ctypes.pythonapi.PyCapsule_New
+    capsule.restype, capsule.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+    return capsule(ctypes.addressof(made), b"dltensor", None)
 
 
 def is_device(one):

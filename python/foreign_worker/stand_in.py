@@ -1,4 +1,4 @@
-"""Runs a Python candidate without a GPU and writes down what its extensions and its Triton kernels launch, and on what.
+"""Runs a Python candidate without a GPU and writes down what its extensions, Triton and CuTe kernels launch, and on what.
 
 The answer is a recording as docs/foreign.md describes it, or sources that are to be compiled first. Whoever reads it believes nothing
 of it; what it says is played back and judged elsewhere.
@@ -10,7 +10,7 @@ import os
 import torch
 from torch.utils._pytree import tree_leaves
 
-from kw_foreign_worker import device, extension, triton_device
+from kw_foreign_worker import cute_device, device, extension, triton_device
 from kw_foreign_worker.common import DTYPES, Candidate, Refused
 
 
@@ -88,11 +88,11 @@ def said(error):
 
 
 def main(job, answer_to):
-    tritons = None
+    tritons = cutes = None
 
     def send(answer):
-        if tritons:
-            answer.update(images=tritons.kernels.images, notes=sorted(tritons.tuning.notes))
+        images = {**(tritons.kernels.images if tritons else {}), **(cutes.images if cutes else {})}
+        answer.update(images=images, notes=sorted(tritons.tuning.notes) if tritons else [])
         json.dump(answer, answer_to)
         answer_to.flush()
         os._exit(0)  # its exit handlers have nothing to say
@@ -103,11 +103,12 @@ def main(job, answer_to):
     memory = device.Memory(runtime)
     device.pretend(job)
     builder = extension.install(job, memory)
-    if job["triton"]:
-        try:
-            tritons = triton_device.Triton(job, memory)
-        except ImportError as error:
-            send({"error": f"its kernels are Triton's, and this Python has no Triton that is known here ({error})"})
+    try:
+        tritons = triton_device.Triton(job, memory) if job["triton"] else None
+        cutes = cute_device.Cute(job, memory) if job["cute"] else None
+    except ImportError as error:
+        which = "CuTe DSL's" if tritons or not job["triton"] else "Triton's"
+        send({"error": f"its kernels are {which}, and this Python has none that is known here ({error})"})
     begin = tritons.tuning.begin if tritons else lambda case: None
     pieces, answer = [], {"ended": {}}
 

@@ -2,7 +2,6 @@
 import contextlib
 import ctypes
 import functools
-import hashlib
 import pathlib
 import re
 import struct
@@ -12,6 +11,7 @@ import torch
 
 from kw_foreign_worker.common import Refused
 from kw_foreign_worker.device import DeviceTensor
+from kw_foreign_worker.ptx import param_sizes, renamed
 
 SCALARS = {"i1": "<b", "u1": "<b", "i8": "<b", "u8": "<B", "i16": "<h", "u16": "<H", "i32": "<i", "u32": "<I", "i64": "<q",
            "u64": "<Q", "fp32": "<f", "f32": "<f", "fp64": "<d", "f64": "<d", "fp16": "<e"}
@@ -56,14 +56,6 @@ def flat_params(kinds, values, memory):
             yield param_bytes(str(kind), value, memory)
 
 
-def named(text, name):
-    """PTX under a name that says what is in it: two kernels of one name are two; and without what is there for debuggers."""
-    entry = f"{name}_{hashlib.sha256(text.encode()).hexdigest()[:8]}"
-    text = re.sub(r"\n\t?\.section.*?\n\t?}", "", text, flags=re.S)
-    lines = [line for line in text.splitlines() if not re.match(r"\s*(//|\.loc|\.file)", line)]
-    return entry, re.sub(rf"\b{re.escape(name)}(?=\b|_param_)", entry, "\n".join(lines)) + "\n"
-
-
 class Kernels:
     """What was compiled, by the number Triton knows it by."""
 
@@ -76,7 +68,7 @@ class Kernels:
         self.start.argtypes = [ctypes.POINTER(Config), ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p)]
 
     def load(self, name, ptx):
-        entry, text = named(ptx, name)
+        text, (entry,) = renamed(ptx, [name])
         room = ctypes.create_string_buffer(1)  # an address that is nobody else's
         self.buffers.append(room)
         function = ctypes.addressof(room)
@@ -91,12 +83,13 @@ class Kernels:
             raise Refused("its kernel is launched before the model is called")
         entry, text = self.loaded[function]
         params = list(flat_params(launcher.signature, values, self.memory))
-        head = re.search(rf"\.entry {entry}\((.*?)\)", text, flags=re.S)
-        declared = len([one for one in (head.group(1) if head else "").split(",") if one.strip()])
-        params += [bytes(8)] * (declared - len(params))  # memory of Triton's own, which none has here
+        sizes = param_sizes(text, entry)
+        params += [bytes(one) for one in sizes[len(params):]]  # memory of Triton's own, which none has here
+        if [len(one) for one in params] != sizes:
+            raise Refused("a Triton kernel is launched with other parameters than it has")
         if entry not in self.images:
             self.images[entry] = text
-            numbers = [0, 0, 0, 0, *(len(one) for one in params)]
+            numbers = [0, 0, 0, 0, *sizes]
             self.memory.runtime.kernel(entry.encode(), (ctypes.c_long * len(numbers))(*numbers), len(numbers))
         self.register(None, function, None, entry.encode(), -1, None, None, None, None, None)
         self.started(grid, function, launcher.metadata, params)

@@ -111,18 +111,18 @@ std::string ended_by(const os::ProcessResult& process, double timeout_seconds) {
 
 }  // namespace
 
-bool wants_triton(const std::string& text) {
+bool imports(const std::string& text, std::string_view package) {
   for (const std::string_view line : split_lines(text)) {
     const std::string_view words = trim(line);
     if ((words.starts_with("import ") || words.starts_with("from ")) &&
-        words.find("triton") != std::string_view::npos)
+        words.find(package) != std::string_view::npos)
       return true;
   }
   return false;
 }
 
 bool wants_tuning(const std::string& text) {
-  return wants_triton(text) && text.find("autotune") != std::string::npos;
+  return imports(text, "triton") && text.find("autotune") != std::string::npos;
 }
 
 ExtensionFlags choose_flags(const std::vector<std::string>& flags) {
@@ -141,8 +141,9 @@ void StandIn::note(const std::string& text) {
 }
 
 Result<StandIn::Answer> StandIn::ask(const std::string& python, uint64_t base, uint64_t seed) {
-  Json job = KW_TRY(python_job(request_.python, "stand_in",
-                               {"common", "device", "extension", "triton_device", "stand_in"}));
+  Json job = KW_TRY(python_job(
+      request_.python, "stand_in",
+      {"common", "device", "extension", "ptx", "triton_device", "cute_device", "stand_in"}));
   Json attributes = Json::object(), extensions = Json::object();
   for (const auto& [which, value] : request_.attributes)
     attributes.set(std::to_string(which), value);
@@ -159,7 +160,8 @@ Result<StandIn::Answer> StandIn::ask(const std::string& python, uint64_t base, u
   job.set("runtime", runtime)
       .set("attributes", std::move(attributes))
       .set("extensions", std::move(extensions))
-      .set("triton", wants_triton(request_.python.text))
+      .set("triton", imports(request_.python.text, "triton"))
+      .set("cute", Json())
       .set("memory_bytes", request_.attributes.at(-2))
       .set("base", base)
       .set("seed", seed >> 1);
@@ -174,6 +176,16 @@ Result<StandIn::Answer> StandIn::ask(const std::string& python, uint64_t base, u
       std::filesystem::absolute(request_.python.path).parent_path();
   for (const std::string& file : beside(request_.python.path))
     allowed.reading.push_back((folder / file).string());
+  // The compiler of CuTe DSL hands out PTX as a file.
+  std::optional<os::ScratchFolder> written;
+  if (imports(request_.python.text, "cutlass")) {
+    written.emplace(KW_TRY(os::ScratchFolder::make("cute")));
+    allowed.writing.push_back(written->path());
+    const bool own = request_.target.size() == 5 && request_.target >= "sm_90";
+    job.set("cute", Json::object()
+                        .set("folder", written->path())
+                        .set("target", request_.target + (own ? "a" : "")));
+  }
   os::ProcessLimits limits;
   limits.timeout_seconds = request_.python.timeout_seconds;
 #ifndef __SANITIZE_ADDRESS__
@@ -184,7 +196,8 @@ Result<StandIn::Answer> StandIn::ask(const std::string& python, uint64_t base, u
   Answer answer;
   answer.process =
       KW_TRY(os::run_process({python, "-I", "-B", "-c", python_boot()}, job.dump(), limits,
-                             {"HOME=/nowhere", "USER=nobody", "LOGNAME=nobody", "TMPDIR=/nowhere",
+                             {"HOME=/nowhere", "USER=nobody", "LOGNAME=nobody",
+                              "TMPDIR=" + (written ? written->path() : "/nowhere"),
                               "OMP_NUM_THREADS=1", "MKL_NUM_THREADS=1", "OPENBLAS_NUM_THREADS=1",
                               "CUDA_VISIBLE_DEVICES=", "PYTHONWARNINGS=ignore"}));
   if (Result<Json> read = Json::parse(answer.process.out); read && read->is_object())
@@ -306,7 +319,8 @@ Result<PythonCapture> StandIn::capture(uint64_t base, uint64_t seed) {
 std::string StandIn::compiler() const {
   std::vector<std::string> names;
   if (!builds_.empty()) names.push_back(builds_.begin()->second.compiler);
-  if (!images_.empty()) names.emplace_back("Triton");
+  for (const auto& [package, name] : {std::pair("triton", "Triton"), std::pair("cutlass", "CuTe")})
+    if (!images_.empty() && imports(request_.python.text, package)) names.emplace_back(name);
   return join(names, ", ");
 }
 

@@ -1,7 +1,7 @@
 // Python candidates: a ModelNew or a function runs in a Python process without a GPU, whose tensors
 // are addresses. What it asks torch.utils.cpp_extension for is compiled here, as any foreign file
-// is, and loaded there; Triton compiles there. What comes back is a recording as that of any
-// captive.
+// is, and loaded there; Triton and CuTe compile there. What comes back is a recording as that of
+// any captive.
 #pragma once
 
 #include <map>
@@ -32,15 +32,15 @@ class StandIn {
   explicit StandIn(StandInRequest request) : request_(std::move(request)) {}
 
   /// One process over all shapes, with device memory at `base`; extensions it asks for are built
-  /// first. Errors: no Python with torch (or Triton, where it is imported), no nvcc.
+  /// first. Errors: no Python with torch (or Triton, CuTe, where imported), no nvcc.
   Result<PythonCapture> capture(uint64_t base, uint64_t seed);
 
   /// Set when one of its extensions does not compile.
   const std::optional<exec::CompileFailed>& failed() const { return failed_; }
   /// How the process ended at a shape, where it did.
   const std::map<size_t, std::string>& ended() const { return ended_; }
-  /// The device code of all extensions and Triton kernels, with our own for what is played back
-  /// beside launches.
+  /// The device code of all extensions, Triton and CuTe kernels, with our own for what is played
+  /// back beside launches.
   Result<std::string> ptx() const;
   /// What compiled it.
   std::string compiler() const;
@@ -60,7 +60,7 @@ class StandIn {
   std::optional<os::ScratchFolder> folder_;
   std::map<std::string, ForeignBuild> builds_;  // by key
   std::vector<std::string> order_;
-  std::map<std::string, std::string> images_;  // PTX of Triton kernels by entry
+  std::map<std::string, std::string> images_;  // PTX of Triton and CuTe kernels by entry
   bool wants_helpers_ = false;
   bool recorded_ = false;
   std::optional<exec::CompileFailed> failed_;
@@ -75,8 +75,8 @@ struct ExtensionFlags {
 };
 ExtensionFlags choose_flags(const std::vector<std::string>& flags);
 
-/// Whether a Python file imports Triton.
-bool wants_triton(const std::string& text);
+/// Whether a Python file says that it imports "triton" or "cutlass" (which CuTe DSL is).
+bool imports(const std::string& text, std::string_view package);
 /// Whether Triton is to choose among configurations, which only a GPU can tell.
 bool wants_tuning(const std::string& text);
 

@@ -36,10 +36,12 @@ TEST(StandIn, TakesFlagsThatSayWhatIsCompiled) {
   }
 }
 
-TEST(StandIn, TritonIsImportedOrIsNotThere) {
-  EXPECT_TRUE(wants_triton("import torch\nimport triton\n"));
-  EXPECT_TRUE(wants_triton("  from triton import language as tl"));
-  EXPECT_FALSE(wants_triton("# faster than triton\nname = 'import triton'"));
+TEST(StandIn, PackagesAreImportedOrAreNotThere) {
+  EXPECT_TRUE(imports("import torch\nimport triton\n", "triton"));
+  EXPECT_TRUE(imports("  from triton import language as tl", "triton"));
+  EXPECT_FALSE(imports("# faster than triton\nname = 'import triton'", "triton"));
+  EXPECT_TRUE(imports("import cutlass.cute as cute\n", "cutlass"));
+  EXPECT_FALSE(imports("import triton\n", "cutlass"));
   EXPECT_TRUE(wants_tuning("import triton\n@triton.autotune(configs)\n"));
   EXPECT_FALSE(wants_tuning("import triton\n@triton.jit\n"));
   EXPECT_FALSE(wants_tuning("import torch  # no autotune\n"));

@@ -9,6 +9,8 @@ extern "C" {
 /// A kernel of the image: registers, static shared, local bytes, most threads, then the bytes of
 /// each parameter.
 void kw_record_kernel(const char* entry, const long* numbers, int count);
+/// Libraries that are loaded from now on call that kernel `name`.
+void kw_record_alias(const char* name, const char* entry);
 /// One of the device's numbers, by CUDA's own number for it; below 0 are those CUDA has none for.
 void kw_record_attribute_is(int which, int64_t value);
 /// Device memory begins at `base`.

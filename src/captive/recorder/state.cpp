@@ -95,6 +95,10 @@ KW_RECORDED void kw_record_kernel(const char* entry, const long* numbers, int co
   state().kernels[entry] = kw::recorder::read_kernel(entry, numbers, count);
 }
 
+KW_RECORDED void kw_record_alias(const char* name, const char* entry) {
+  state().aliases[name] = entry;
+}
+
 KW_RECORDED void kw_record_attribute_is(int which, int64_t value) {
   state().attributes[which] = value;
 }

@@ -42,7 +42,8 @@ struct Range {
 struct State {
   // What is known before anything runs.
   std::map<std::string, Kernel> kernels;
-  std::map<int, int64_t> attributes;  // by CUDA's numbers, and ours below 0
+  std::map<std::string, std::string> aliases;  // what a library calls them
+  std::map<int, int64_t> attributes;           // by CUDA's numbers, and ours below 0
   uint64_t memory_bytes = 0;
 
   // What the program registered.
