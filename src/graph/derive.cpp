@@ -15,6 +15,7 @@ namespace {
 
 // Operands that a derivative flows to; the others are indices, conditions and steps.
 bool flows(const Node& node, size_t operand) {
+  if (is_detached(node)) return false;
   switch (node.op) {
     case Op::Sign:
     case Op::Floor:
@@ -241,7 +242,7 @@ class Derivation {
     Graph graph = std::move(tape_.b).finish(std::move(outputs));
     graph.inputs = given_.inputs;
     graph.inputs.insert(graph.inputs.end(), seeds_.begin(), seeds_.end());
-    Graph result = with_inputs(simplify(graph), keep);
+    Graph result = with_inputs(simplify(without_marks(graph)), keep);
     KW_TRY(verify(result));
     return result;
   }

@@ -28,6 +28,13 @@ std::vector<std::string> differentiable_inputs(const Graph& forward);
 std::vector<std::string> differentiable_outputs(const Graph& forward,
                                                 const std::vector<std::string>& inputs);
 
+class Builder;
+/// x as a constant to derivatives: a marked node. Integers and bool are constants anyway.
+Result<NodeId> detach(Builder& b, NodeId x);
+bool is_detached(const Node& node);
+/// The same graph for whoever takes no derivative.
+Graph without_marks(const Graph& graph);
+
 /// "grad_y".
 std::string gradient_name(const std::string& of);
 

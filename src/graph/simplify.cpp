@@ -5,6 +5,7 @@
 #include <cstring>
 #include <map>
 
+#include "graph/derive.h"
 #include "graph/graph.h"
 #include "graph/promote.h"
 
@@ -75,10 +76,11 @@ bool is_identity(const Node& node, const Node& input) {
 
 // The node that `node` may be replaced by, or -1. Looks through one producer.
 NodeId replacement(const std::vector<Node>& nodes, Node& node) {
-  if (node.inputs.empty()) return -1;
+  if (node.inputs.empty() || is_detached(node)) return -1;
   const Node& input = nodes[static_cast<size_t>(node.inputs[0])];
   if (is_identity(node, input)) return node.inputs[0];
-  if (node.op != input.op || input.inputs.empty()) return -1;
+  if (node.op == Op::Where && node.inputs[1] == node.inputs[2]) return node.inputs[1];
+  if (node.op != input.op || input.inputs.empty() || is_detached(input)) return -1;
   const NodeId before = input.inputs[0];
   const Node& origin = nodes[static_cast<size_t>(before)];
   if (node.op == Op::Cast && node.dtype == origin.dtype && holds_all(origin.dtype, input.dtype)) {
