@@ -16,6 +16,7 @@
 #include "frontend/names.h"
 #include "frontend/refusals.h"
 #include "frontend/spec_text.h"
+#include "graph/derive.h"
 
 namespace kw::frontend {
 namespace {
@@ -261,7 +262,7 @@ Result<graph::Graph> Importer::run() {
           fmt::format("importing {} (line {})", node["name"].as_string(), node["line"].as_int()));
   }
   std::vector<graph::NamedNode> named = KW_TRY(outputs());
-  const graph::Graph raw = std::move(graph_).finish(std::move(named));
+  const graph::Graph raw = graph::without_marks(std::move(graph_).finish(std::move(named)));
   const std::vector<bool> needed = needed_by_outputs(raw);
   std::vector<std::pair<NodeId, std::string>> kept;
   for (const InputNode& input : inputs_) {

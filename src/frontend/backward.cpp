@@ -36,6 +36,11 @@ std::set<std::string> buffers_of(const task::Task& task, const task::Dims& dims)
   return names;
 }
 
+Result<graph::Graph> trace_forward(const task::Reference& reference, const task::Dims& dims) {
+  const auto* python = dynamic_cast<const PythonReference*>(&reference);
+  return python != nullptr ? python->trace_marked(dims) : reference.trace(dims);
+}
+
 std::vector<task::Dims> shapes_of(const task::Task& task) {
   std::vector<task::Dims> shapes = task.benchmark_shapes;
   shapes.insert(shapes.end(), task.correctness_shapes.begin(), task.correctness_shapes.end());
@@ -125,7 +130,7 @@ std::optional<std::string> forward_function(const std::string& function) {
 }
 
 Result<graph::Graph> BackwardReference::trace(const task::Dims& dims) const {
-  const graph::Graph forward = KW_TRY(forward_->trace(dims));
+  const graph::Graph forward = KW_TRY(trace_forward(*forward_, dims));
   Result<graph::Graph> graph = graph::backward(forward, options_);
   if (!graph) return std::move(graph).error().context("backward");
   return graph;
@@ -133,7 +138,7 @@ Result<graph::Graph> BackwardReference::trace(const task::Dims& dims) const {
 
 Result<task::Task> backward_task(const task::Task& forward, const BackwardTaskOptions& options) {
   const std::vector<task::Dims> shapes = shapes_of(forward);
-  const graph::Graph traced = KW_TRY(forward.reference->trace(shapes.front()));
+  const graph::Graph traced = KW_TRY(trace_forward(*forward.reference, shapes.front()));
   graph::BackwardOptions wanted;
   wanted.of = KW_TRY(asked_for(forward, traced, shapes.front(), options));
   std::set<std::string> needed;

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/text.h"
 #include "frontend/load.h"
 
 namespace kw::frontend {
@@ -74,6 +75,65 @@ TEST(BackwardTask, TheBoundsAreTheForwards) {
   EXPECT_FALSE(task->precision.atol.has_value());
 }
 
+// What no gradient passes through: the gradient is that of the other text.
+struct Detached {
+  const char* name;
+  const char* text;
+  const char* same_as;
+};
+
+const Detached kDetached[] = {
+    {"method", "return x * x.detach()", "return x * c"},
+    {"function", "return torch.exp(x) + torch.detach(x)", "return torch.exp(x) + c"},
+    {"straight_through", "return x + (torch.round(x * w) - x).detach()", "return x + c"},
+    {"of_a_view", "return x * x.view(-1).detach().view_as(x)", "return x * c"},
+    {"no_grad", "with torch.no_grad():\n        y = x * 2\n    return x * (y / 2)",
+     "return x * (c * 2 / 2)"},
+    {"written_later", "y = x * 1\n    z = y.detach()\n    y.add_(1)\n    return z * x - x",
+     "return (c * 1 + 1) * x - x"},
+};
+
+class DetachedTask : public testing::TestWithParam<Detached> {};
+
+TEST_P(DetachedTask, IsAConstant) {
+  const auto of = [](const char* body, bool constant) {
+    const std::string arguments = constant ? "x: 'fp32[B]', c: 'fp32[B]'" : "x: 'fp32[B]'";
+    const std::string more =
+        std::string(body).find('w') == std::string::npos ? "" : ", w: 'fp32[B]'";
+    auto task =
+        backward_of("def reference(" + arguments + more + "):\n    " + body + "\n", {{"x"}});
+    EXPECT_TRUE(task) << task.error().message;
+    std::string text = task ? graph::print(task->reference->trace({{"B", 3}}).value()) : "";
+    // The constant is x itself; what differs is where it came from.
+    std::string plain;
+    for (const std::string& line : split(text, '\n'))
+      plain += line.substr(0, line.find("  #")) + "\n";
+    return plain;
+  };
+  const std::string marked = of(GetParam().text, false);
+  EXPECT_EQ(marked, replace_all(of(GetParam().same_as, true), "input(c)", "input(x)"));
+}
+
+INSTANTIATE_TEST_SUITE_P(References, DetachedTask, testing::ValuesIn(kDetached),
+                         [](const auto& row) { return std::string(row.param.name); });
+
+TEST(BackwardTask, APaddingRowHasNoGradient) {
+  const char* text =
+      "import torch.nn.functional as F\n"
+      "def reference(i: 'int64[B]', w: 'fp32[V, D]'):\n"
+      "    return F.embedding(i, w, padding_idx=1)\n";
+  const auto task = backward_of(text);
+  ASSERT_TRUE(task) << task.error().message;
+  const std::string backward =
+      graph::print(*task->reference->trace({{"B", 3}, {"V", 4}, {"D", 2}}));
+  EXPECT_NE(backward.find("where("), std::string::npos) << backward;
+  const auto forward = load_python("import torch\n" + std::string(text), "ref.py");
+  ASSERT_TRUE(forward) << forward.error().message;
+  const graph::Graph plain =
+      graph::simplify(*forward->reference->trace({{"B", 3}, {"V", 4}, {"D", 2}}));
+  EXPECT_EQ(graph::print(plain).find("where("), std::string::npos) << graph::print(plain);
+}
+
 struct NoBackward {
   const char* name;
   const char* text;
@@ -83,6 +143,8 @@ struct NoBackward {
 const NoBackward kNone[] = {
     {"integers", "def reference(x: 'int64[B]'):\n    return x + 1\n", "no float inputs"},
     {"steps", "def reference(x: 'fp32[B]'):\n    return torch.floor(x)\n", "differentiable way"},
+    {"detached", "def reference(x: 'fp32[B]'):\n    return torch.exp(x).detach()\n",
+     "differentiable way"},
     {"comparison", "def reference(x: 'fp32[B]'):\n    return x > 0\n", "differentiable way"},
 };
 

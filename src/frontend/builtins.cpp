@@ -27,8 +27,7 @@ Result<Value> make_range(graph::Builder& graph, const std::vector<Value>& given)
   if (given.empty() || given.size() > 3) return input_error("range() takes 1 to 3 arguments");
   for (size_t i = 0; i < given.size(); ++i) {
     const auto dim = as_dim(given[i]);
-    if (!dim && given[i].get<Tensor>())
-      return input_error(value_decides("a tensor bounds a loop"));
+    if (!dim && given[i].get<Tensor>()) return input_error(value_decides("a tensor bounds a loop"));
     if (!dim)
       return input_error(
           fmt::format("'{}' object cannot be interpreted as an integer", type_name(given[i])));
@@ -300,9 +299,14 @@ Result<Value> Evaluator::builtin_attribute(const std::string& name, const Argume
     KW_TRY(set_attribute(given[0], *attribute_name, given[2]));
     return Value();
   }
+  const auto* object = given[0].get<std::shared_ptr<Object>>();
+  if (name == "delattr" && object && (*object)->attributes.erase(*attribute_name) > 0) {
+    std::erase((*object)->order, *attribute_name);
+    return Value();
+  }
   const std::optional<Value> found = KW_TRY(attribute(given[0], *attribute_name));
   if (name == "hasattr") return Value(found.has_value());
-  if (found) return *found;
+  if (found && name == "getattr") return *found;
   if (given.size() > 2) return given[2];
   return input_error(
       fmt::format("'{}' object has no attribute '{}'", type_name(given[0]), *attribute_name));
@@ -310,10 +314,10 @@ Result<Value> Evaluator::builtin_attribute(const std::string& name, const Argume
 
 Result<Value> Evaluator::call_builtin(const std::string& name, Arguments arguments) {
   static const std::map<std::string, int> kGroups = {
-      {"int", 1},     {"float", 1},    {"bool", 1},      {"min", 2},   {"max", 2},    {"sum", 2},
-      {"any", 2},     {"all", 2},      {"zip", 3},       {"tuple", 3}, {"list", 3},   {"set", 3},
-      {"dict", 3},    {"reversed", 3}, {"enumerate", 3}, {"map", 3},   {"filter", 3}, {"iter", 3},
-      {"getattr", 4}, {"hasattr", 4},  {"setattr", 4}};
+      {"int", 1},     {"float", 1},    {"bool", 1},      {"min", 2},    {"max", 2},    {"sum", 2},
+      {"any", 2},     {"all", 2},      {"zip", 3},       {"tuple", 3},  {"list", 3},   {"set", 3},
+      {"dict", 3},    {"reversed", 3}, {"enumerate", 3}, {"map", 3},    {"filter", 3}, {"iter", 3},
+      {"getattr", 4}, {"hasattr", 4},  {"setattr", 4},   {"delattr", 4}};
   const auto group = kGroups.find(name);
   const int which = group == kGroups.end() ? 0 : group->second;
   if (which == 1 && !arguments.positional.empty()) return builtin_number(name, arguments);

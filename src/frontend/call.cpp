@@ -268,7 +268,11 @@ Result<std::optional<tensor::DType>> Call::dtype(std::string_view name) {
   const Value& value = (*this)[name];
   if (value.is_none()) return std::optional<tensor::DType>{};
   if (const auto* type = value.get<DTypeValue>()) return std::optional(type->dtype);
-  if (const auto* library = value.get<Library>())
+  const auto* library = value.get<Library>();
+  if (library && library->name == "builtins.bool") return std::optional(tensor::DType::Bool);
+  if (library && library->name == "builtins.int") return std::optional(tensor::DType::Int64);
+  if (library && library->name == "builtins.float") return std::optional(tensor::DType::Fp64);
+  if (library)
     return input_error(fmt::format(
         "{}(): {} is no dtype that is known here\nfloat64, float32, float16, bfloat16, bool and "
         "integers are",

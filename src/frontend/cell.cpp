@@ -8,6 +8,7 @@
 
 #include "base/check.h"
 #include "frontend/objects.h"
+#include "graph/derive.h"
 
 namespace kw::frontend {
 namespace {
@@ -127,6 +128,7 @@ Result<NodeId> take(Builder& graph, NodeId from, const Cut& cut) {
 }
 
 Result<NodeId> redo(Builder& graph, const Node& step, NodeId from) {
+  if (graph::is_detached(step)) return graph::detach(graph, from);
   if (step.op == Op::Reshape) return graph.reshape(from, step.shape);
   if (step.op == Op::Permute) return graph.permute(from, step.attrs.dims);
   if (step.op == Op::Expand) return graph.expand(from, step.shape);

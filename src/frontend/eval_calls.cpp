@@ -24,12 +24,14 @@ Evaluator::~Evaluator() {
     }
   }
   globals_->names.clear();
+  for (const auto& [file, scope] : libraries_) scope->names.clear();
 }
 
 Result<Value> Evaluator::make_function(const Json& node, const std::string& name) {
   auto function = std::make_shared<Function>();
   function->name = name;
   function->tree = &node;
+  function->library = in_library() ? frames_.back()->library : nullptr;
   function->closure = frames_.empty() ? globals_ : frames_.back()->scope;
   const Json& args = node["args"];
   std::vector<std::string> names;
@@ -136,6 +138,7 @@ Result<Value> Evaluator::call_function(const Function& function, Arguments argum
   frame.scope->outer = function.closure;
   frame.function = &function;
   frame.self = self;
+  frame.library = function.library;
   scopes_.push_back(frame.scope);
   KW_TRY(bind(function, arguments, *frame.scope));
   const Json& body = (*function.tree)["body"];
@@ -172,8 +175,8 @@ Result<Value> Evaluator::eval_call(const Json& node) {
   const std::string& kind = func["_"].as_string();
   const std::string name = kind == "Attribute" ? func["attr"].as_string()
                            : kind == "Name"    ? func["id"].as_string()
-                                               : text_of(*source_, func);
-  graph_.at(name, line_of(node), column_of(node));
+                                               : shown(func);
+  mark(name, node);
   return invoke(callee, std::move(arguments));
 }
 

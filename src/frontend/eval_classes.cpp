@@ -18,6 +18,8 @@ Result<std::shared_ptr<Class>> Evaluator::base_class(const Value& base) {
   if (!library) return input_error(fmt::format("a {} cannot be a base class", type_name(base)));
   const std::string name = canonical(library->name);
   const std::string word = name.substr(name.rfind('.') + 1);
+  const std::optional<Value> ours = KW_TRY(written(name));
+  if (ours && ours->get<std::shared_ptr<Class>>()) return *ours->get<std::shared_ptr<Class>>();
   auto cls = std::make_shared<Class>();
   cls->name = word;
   cls->library = name;
@@ -49,6 +51,7 @@ Result<Value> Evaluator::make_class(const Json& statement) {
   Frame frame;
   frame.scope = std::make_shared<Scope>();
   frame.scope->is_class = true;
+  frame.library = in_library() ? frames_.back()->library : nullptr;
   frame.scope->outer = frames_.empty() ? globals_ : frames_.back()->scope;
   scopes_.push_back(frame.scope);
   frames_.push_back(&frame);
@@ -191,6 +194,8 @@ Result<std::optional<Value>> Evaluator::attribute(const Value& value, const std:
     return object_attribute(*object, name);
   if (const auto* library = value.get<Library>()) {
     const std::string full = library->name + "." + name;
+    const std::optional<Value> ours = KW_TRY(written(canonical(library->name)));
+    if (ours) return attribute(*ours, name);
     if (auto constant = library_constant(full)) return constant;
     return std::optional(Value(Library{full}));
   }

@@ -71,7 +71,7 @@ Result<Value> Evaluator::eval_kind(const Json& node) {
   if (kind != "Attribute") return input_error(unsupported_syntax(kind));
   const Value object = KW_TRY(eval(node["value"]));
   const std::string& name = node["attr"].as_string();
-  graph_.at(name, line_of(node), column_of(node));
+  mark(name, node);
   std::optional<Value> found = KW_TRY(attribute(object, name));
   if (found) return std::move(*found);
   if (object.get<Tensor>()) return input_error(unknown_function("Tensor." + name));
@@ -142,7 +142,7 @@ Result<Value> Evaluator::binary(std::string_view op, const Value& a, const Value
 Result<Value> Evaluator::eval_binary(const Json& node) {
   const Value a = KW_TRY(eval(node["left"]));
   const Value b = KW_TRY(eval(node["right"]));
-  graph_.at(text_of(*source_, node), line_of(node), column_of(node));
+  mark(shown(node), node);
   return binary(node["op"].as_string(), a, b);
 }
 
@@ -154,7 +154,7 @@ Result<Value> Evaluator::eval_unary(const Json& node) {
     return Value(!holds);
   }
   if (!a.get<Tensor>()) return negate(op, a);
-  graph_.at(text_of(*source_, node), line_of(node), column_of(node));
+  mark(shown(node), node);
   if (op == "UAdd") return a;
   return call_row(op == "USub" ? "torch.neg" : "torch.bitwise_not", {{a}, {}});
 }
@@ -190,7 +190,7 @@ Result<Value> Evaluator::eval_compare(const Json& node) {
   const Json::Array& right = node["comparators"].items();
   for (size_t i = 0; i < right.size(); ++i) {
     const Value other = KW_TRY(eval(right[i]));
-    graph_.at(text_of(*source_, node), line_of(node), column_of(node));
+    mark(shown(node), node);
     result = KW_TRY(compare_values(node["ops"].items()[i].as_string(), left, other));
     if (i + 1 == right.size()) break;
     const bool holds = KW_TRY(truth_of(result));
@@ -264,6 +264,7 @@ Status Evaluator::comprehend(const Json& node, size_t level,
 
 Result<Value> Evaluator::eval_comprehension(const Json& node) {
   Frame frame;
+  frame.library = in_library() ? frames_.back()->library : nullptr;
   frame.scope = std::make_shared<Scope>();
   frame.scope->outer = frames_.empty() ? globals_ : frames_.back()->scope;
   if (!frames_.empty()) {
@@ -318,7 +319,7 @@ Result<Value> Evaluator::eval_slice(const Json& node) {
 Result<Value> Evaluator::eval_subscript(const Json& node) {
   const Value container = KW_TRY(eval(node["value"]));
   const Value index = KW_TRY(eval(node["slice"]));
-  graph_.at(text_of(*source_, node), line_of(node), column_of(node));
+  mark(shown(node), node);
   if (const auto* tensor = container.get<Tensor>()) return item_of(graph_, *tensor, index);
   if (const auto* object = container.get<std::shared_ptr<Object>>()) {
     if (const std::vector<Value>* items = module_items(**object))

@@ -41,6 +41,7 @@ bool is_module_method(const std::string& name) {
                                                     "register_parameter",
                                                     "add_module",
                                                     "register_module",
+                                                    "register_forward_pre_hook",
                                                     "apply",
                                                     "requires_grad_",
                                                     "append",
@@ -87,7 +88,8 @@ void collect_modules(const std::shared_ptr<Object>& module, const std::string& p
 
 /// The torch.nn module a class is made from, if any: "Linear".
 std::string library_base(const Class& cls) {
-  if (cls.library.starts_with("torch.nn.") && cls.library != "torch.nn.Module")
+  const bool written = !cls.bases.empty();  // in Python: its forward is one like the file's own
+  if (cls.library.starts_with("torch.nn.") && cls.library != "torch.nn.Module" && !written)
     return cls.library.substr(9);
   for (const auto& base : cls.bases) {
     std::string found = library_base(*base);
@@ -300,6 +302,12 @@ Result<Value> Evaluator::run_library_module(const Object& module, const std::str
 Result<Value> Evaluator::call_object(const std::shared_ptr<Object>& object, Arguments arguments) {
   const std::shared_ptr<Object> kept = object;
   const bool module = kept->cls->kind == ClassKind::Module;
+  for (const Value& hook : std::vector<Value>(kept->before)) {
+    const Value inputs = make_tuple(arguments.positional);
+    const Value changed = KW_TRY(invoke(hook, {{Value(kept), inputs}, {}}));
+    if (changed.is_none()) continue;
+    arguments.positional = items_of(changed) ? *items_of(changed) : std::vector<Value>{changed};
+  }
   const Value* method = module ? kept->cls->find("forward") : kept->cls->find("__call__");
   if (!method && module) method = kept->cls->find("__call__");
   if (method) {
@@ -417,6 +425,10 @@ Result<Value> Evaluator::module_method(const std::shared_ptr<Object>& object,
   if (name.ends_with("parameters") && name != "reset_parameters") return list_state(object, name);
   if (name.ends_with("buffers") || name.ends_with("modules") || name.ends_with("children"))
     return list_state(object, name);
+  if (name == "register_forward_pre_hook" && given.size() == 1) {
+    object->before.push_back(given[0]);
+    return Value();
+  }
   if (name.starts_with("register_") || name == "add_module") {
     const auto* key = given.empty() ? nullptr : given[0].get<std::string>();
     Value value = given.size() > 1 ? given[1] : Value();

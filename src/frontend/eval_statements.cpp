@@ -13,7 +13,7 @@
 namespace kw::frontend {
 
 Error Evaluator::located(const Json& node, Error error) {
-  if (located_) return error;
+  if (located_ || in_library()) return error;
   located_ = true;
   Error result = error_at(*source_, node, error.message);
   result.blame = error.blame;
@@ -122,17 +122,22 @@ Result<Evaluator::Flow> Evaluator::run_if(const Json& statement) {
 }
 
 Result<Evaluator::Flow> Evaluator::run_with(const Json& statement) {
+  const int outer = no_gradient_;
   for (const Json& item : statement["items"].items()) {
     const Json& expression = item["context_expr"];
     const Value context = KW_TRY(eval(expression));
     const auto* library = context.get<Library>();
-    if (!library || library->name != kContext)
+    const bool no_gradient = library && library->name == kNoGradient;
+    if (!no_gradient && (!library || library->name != kContext))
       return refuse(expression, fmt::format("'with {}' is not supported\n"
                                             "torch.no_grad() and its like are; {}",
-                                            text_of(*source_, expression), kWayOut));
+                                            shown(expression), kWayOut));
+    if (no_gradient) ++no_gradient_;
     if (!item["optional_vars"].is_null()) KW_TRY(assign(item["optional_vars"], context));
   }
-  return run_all(statement["body"]);
+  auto flow = run_all(statement["body"]);
+  no_gradient_ = outer;
+  return flow;
 }
 
 // Nothing but imports can fail here without being refused, and imports are judged by use.
@@ -170,10 +175,10 @@ Result<Evaluator::Flow> Evaluator::run_assert(const Json& statement) {
 Result<Evaluator::Flow> Evaluator::run_raise(const Json& statement) {
   fatal_ = true;
   const Json& exception = statement["exc"];
-  std::string what =
-      text_of(*source_, exception["_"].as_string() == "Call" ? exception["func"] : exception);
+  std::string what = shown(exception["_"].as_string() == "Call" ? exception["func"] : exception);
   if (!exception["args"].items().empty()) {
     const Value message = KW_TRY(eval(exception["args"].items()[0]));
+    if (in_library()) return input_error(to_text(message));
     what += ": " + to_text(message);
   }
   return input_error("the reference raises " + what);
@@ -245,7 +250,7 @@ Status Evaluator::assign(const Json& target, const Value& value) {
   const Value index = KW_TRY(eval(target["slice"]));
   Status done = Done{};
   if (const auto* tensor = container.get<Tensor>()) {
-    graph_.at(text_of(*source_, target), line_of(target), column_of(target));
+    mark(shown(target), target);
     if (!is_parameter(*tensor) || randomness_ != Randomness::Weight)
       done = assign_item(graph_, *tensor, index, value);
     else
@@ -284,7 +289,7 @@ Result<Evaluator::Flow> Evaluator::run_augmented(const Json& statement) {
   const std::string& op = statement["op"].as_string();
   const Value before = KW_TRY(eval(target));
   const Value by = KW_TRY(eval(statement["value"]));
-  graph_.at(text_of(*source_, statement), line_of(statement), column_of(statement));
+  mark(shown(statement), statement);
   const Value result = KW_TRY(binary(op, before, by));
   const auto* tensor = before.get<Tensor>();
   if (tensor && tensor->cell && result.get<Tensor>() && op != "MatMult") {

@@ -15,6 +15,7 @@
 #include "frontend/numbers.h"
 #include "frontend/refusals.h"
 #include "graph/compose_reduce.h"
+#include "graph/derive.h"
 
 namespace kw::frontend {
 namespace {
@@ -161,6 +162,18 @@ Value Evaluator::adopt(const std::string& name, const Arguments& arguments, cons
   return new_tensor(tensor->node);
 }
 
+Result<Value> Evaluator::detached(const Value& result) {
+  if (const std::vector<Value>* items = items_of(result)) {
+    std::vector<Value> all;
+    for (const Value& item : *items) all.push_back(KW_TRY(detached(item)));
+    const auto* tuple = result.get<std::shared_ptr<Tuple>>();
+    return tuple ? make_named_tuple(std::move(all), (*tuple)->fields) : make_list(std::move(all));
+  }
+  const auto* tensor = result.get<Tensor>();
+  if (!tensor) return result;
+  return Value(Tensor(KW_TRY(graph::detach(graph_, tensor->node))));
+}
+
 Result<Value> Evaluator::call_row(const std::string& name, Arguments arguments) {
   const OpRow* row = find_op(name);
   if (!row) return input_error(unknown_function(name));
@@ -170,8 +183,9 @@ Result<Value> Evaluator::call_row(const std::string& name, Arguments arguments) 
   if (in_place) writes = KW_TRY(truth_of(*in_place)) || writes;
   Call call =
       KW_TRY(Call::bind(graph_, name, row->signature, arguments.positional, arguments.keywords));
-  const Value result = KW_TRY(row->apply(call));
+  Value result = KW_TRY(row->apply(call));
   KW_TRY(check_size(result));
+  if (no_gradient_ > 0 && !writes) result = KW_TRY(detached(result));
   if (name == "F.batch_norm" || name == "torch.batch_norm")
     KW_TRY(update_statistics(call, name == "F.batch_norm" ? 1 : 3, arguments));
   const Value adopted = adopt(short_name(name), arguments, result);

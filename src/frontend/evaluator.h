@@ -5,6 +5,7 @@
 // eval_expressions.cpp  expressions           eval_calls.cpp       functions, arguments
 // eval_classes.cpp      classes, objects      eval_modules.cpp     nn.Module
 // eval_tensors.cpp      rows, in-place        builtins.cpp, torch_library.cpp  their functions
+// eval_library.cpp      what of PyTorch is written in Python (written.h)
 #pragma once
 
 #include <map>
@@ -16,45 +17,17 @@
 #include <vector>
 
 #include "base/result.h"
+#include "frontend/eval_settings.h"
 #include "frontend/objects.h"
 #include "frontend/syntax.h"
 #include "frontend/value.h"
 #include "graph/builder.h"
-#include "task/task.h"
 
 namespace kw::frontend {
 
 class Call;
 
 struct ModuleRow;
-
-/// What becomes of a tensor that torch.randn and its like make.
-enum class Randomness : uint8_t {
-  Refused,  // inside the reference
-  Weight,   // while a model is made: a weight of the task
-  Input,    // in get_inputs(): an input of the task
-};
-
-/// A tensor whose values the task draws: its node and what they must keep to.
-struct Drawn {
-  graph::NodeId node = -1;
-  task::Legal legal;
-  bool trained = false;                         // a parameter; not a buffer
-  std::optional<double> filled = std::nullopt;  // with one number throughout, by the file
-};
-
-struct Settings {
-  /// Ints at file level that become dims, and their values here.
-  task::Dims dims;
-  /// Every int at file level becomes a dim: to find out which ones are shapes.
-  bool every_int = false;
-};
-
-/// More than the memory of any GPU: such a tensor is a mistake.
-inline constexpr double kMaxTensorBytes = 274877906944.0;  // 256 GiB
-inline constexpr int64_t kMaxSteps = 3'000'000;
-inline constexpr int kMaxCallDepth = 60;
-inline constexpr size_t kMaxNodes = 100'000;
 
 class Evaluator {
  public:
@@ -90,6 +63,8 @@ class Evaluator {
     Value returned;
     const Function* function = nullptr;
     Value self;  // the first argument of a method
+    /// Where its code is, if that is ours, not the file's: errors belong to who called it.
+    const Source* library = nullptr;
   };
 
   // Statements.
@@ -174,6 +149,11 @@ class Evaluator {
   Result<std::shared_ptr<Class>> base_class(const Value& base);
   Result<Value> instantiate(const std::shared_ptr<Class>& cls, Arguments arguments);
   Result<Value> make_library_module(const std::string& name, Arguments arguments);
+  /// A class or function that is written in Python; nothing when there is none of that name.
+  Result<std::optional<Value>> written(const std::string& name);
+  /// copy.deepcopy of a module: new weights of the same shapes.
+  Result<Value> copy_module(const std::shared_ptr<Object>& object,
+                            std::map<const void*, Value>& known);
   Result<Value> call_object(const std::shared_ptr<Object>& object, Arguments arguments);
   Result<Value> run_library_module(const Object& module, const std::string& name,
                                    Arguments arguments);
@@ -208,6 +188,7 @@ class Evaluator {
   Result<Value> random_tensor(const std::string& name, Arguments arguments);
   Value adopt(const std::string& name, const Arguments& arguments, const Value& result);
   Status check_size(const Value& result);
+  Result<Value> detached(const Value& result);  // what no gradient passes through
   Status store(const Tensor& target, graph::NodeId value, bool convert);
   Result<graph::NodeId> node_of(const Tensor& tensor);
   bool is_parameter(const Tensor& tensor) const;
@@ -222,6 +203,10 @@ class Evaluator {
   /// The number a tensor is known to hold; nothing when only the run knows.
   Result<std::optional<Value>> constant_of(const Tensor& tensor);
 
+  bool in_library() const { return !frames_.empty() && frames_.back()->library; }
+  /// Nodes made from now on belong to this place of the file; in the library, to its caller's.
+  void mark(std::string origin, const Json& node);
+  std::string shown(const Json& node) const;  // as it is written
   Error refuse(const Json& node, const std::string& message);
   Error located(const Json& node, Error error);
 
@@ -229,6 +214,7 @@ class Evaluator {
   Settings settings_;
   graph::Builder graph_;
   std::shared_ptr<Scope> globals_;
+  std::map<std::string, std::shared_ptr<Scope>> libraries_;  // by file (written.h)
   std::vector<Frame*> frames_;
   std::vector<std::weak_ptr<Scope>> scopes_;
   std::vector<std::weak_ptr<Object>> objects_;
@@ -242,6 +228,7 @@ class Evaluator {
   bool allow_tf32_ = false;
   bool located_ = false;  // the Error on its way out has its place already
   bool fatal_ = false;    // … and is not to be kept for later
+  int no_gradient_ = 0;   // contexts like torch.no_grad() around what runs
   int64_t steps_ = 0;
   int depth_ = 0;
 };

@@ -30,14 +30,16 @@ std::string identifier(std::string_view name) {
 
 bool is_builtin(std::string_view name) {
   static const std::set<std::string_view> kNames = {
-      "len",        "range",        "min",         "max",        "sum",        "abs",     "float",
-      "int",        "bool",         "str",         "tuple",      "list",       "dict",    "set",
-      "enumerate",  "zip",          "reversed",    "sorted",     "getattr",    "hasattr", "setattr",
-      "isinstance", "print",        "super",       "map",        "filter",     "any",     "all",
-      "round",      "divmod",       "pow",         "type",       "callable",   "repr",    "format",
-      "slice",      "staticmethod", "classmethod", "property",   "object",     "complex", "bytes",
-      "frozenset",  "id",           "iter",        "next",       "issubclass", "vars",    "open",
-      "input",      "exec",         "eval",        "__import__", "globals",    "locals"};
+      "len",     "range",        "min",         "max",      "sum",        "abs",
+      "float",   "int",          "bool",        "str",      "tuple",      "list",
+      "dict",    "set",          "enumerate",   "zip",      "reversed",   "sorted",
+      "getattr", "hasattr",      "setattr",     "delattr",  "isinstance", "print",
+      "super",   "map",          "filter",      "any",      "all",        "round",
+      "divmod",  "pow",          "type",        "callable", "repr",       "format",
+      "slice",   "staticmethod", "classmethod", "property", "object",     "complex",
+      "bytes",   "frozenset",    "id",          "iter",     "next",       "issubclass",
+      "vars",    "open",         "input",       "exec",     "eval",       "__import__",
+      "globals", "locals"};
   return kNames.count(name) > 0 || name.ends_with("Error") || name.ends_with("Exception") ||
          name.ends_with("Warning");
 }

@@ -1,4 +1,4 @@
-// The modules of torch.nn that compare, attend or remember: losses, attention, recurrent cells.
+// The modules of torch.nn that compare or remember: losses, recurrent cells, bags of embeddings.
 #include "frontend/nn_modules.h"
 
 namespace kw::frontend {
@@ -20,21 +20,6 @@ std::vector<StateRow> cell_state(const char* input, const char* hidden, const ch
           {"bias_ih", bias, "bias"},
           {"bias_hh", bias, "bias"}};
 }
-
-std::vector<StateRow> layer_state(const char* input, const char* hidden, const char* bias) {
-  return {{"weight_ih_l0", input},
-          {"weight_hh_l0", hidden},
-          {"bias_ih_l0", bias, "bias"},
-          {"bias_hh_l0", bias, "bias"}};
-}
-
-constexpr const char* kLayers =
-    "input_size, hidden_size, num_layers=1, bias=True, batch_first=False, dropout=0.0, "
-    "bidirectional=False, proj_size=0, dtype=None";
-constexpr const char* kLayerArguments =
-    "w_ih=weight_ih_l0, w_hh=weight_hh_l0, b_ih=bias_ih_l0, b_hh=bias_hh_l0, "
-    "num_layers=num_layers, bidirectional=bidirectional, proj_size=proj_size, "
-    "batch_first=batch_first";
 
 std::vector<ModuleRow> distance_losses() {
   return {
@@ -92,11 +77,6 @@ std::vector<ModuleRow> distance_losses() {
        "F.triplet_margin_loss",
        "margin=margin, p=p, eps=eps, swap=swap, size_average=size_average, reduce=reduce, "
        "reduction=reduction"},
-      {"TripletMarginWithDistanceLoss",
-       "*, distance_function=None, margin=1.0, swap=False, reduction='mean'",
-       {},
-       "F.triplet_margin_with_distance_loss",
-       "distance_function=distance_function, margin=margin, swap=swap, reduction=reduction"},
   };
 }
 
@@ -142,20 +122,6 @@ std::vector<ModuleRow> states() {
       {"GRUCell", "input_size, hidden_size, bias=True, dtype=None",
        cell_state("3*hidden_size,input_size", "3*hidden_size,hidden_size", "3*hidden_size"),
        "aten.nn.gru_cell", kCellArguments},
-      {"RNN",
-       "input_size, hidden_size, num_layers=1, nonlinearity='tanh', bias=True, batch_first=False, "
-       "dropout=0.0, bidirectional=False, proj_size=0, dtype=None",
-       layer_state("hidden_size,input_size", "hidden_size,hidden_size", "hidden_size"),
-       "aten.nn.rnn",
-       "w_ih=weight_ih_l0, w_hh=weight_hh_l0, b_ih=bias_ih_l0, b_hh=bias_hh_l0, "
-       "num_layers=num_layers, bidirectional=bidirectional, proj_size=proj_size, "
-       "batch_first=batch_first, nonlinearity=nonlinearity"},
-      {"LSTM", kLayers,
-       layer_state("4*hidden_size,input_size", "4*hidden_size,hidden_size", "4*hidden_size"),
-       "aten.nn.lstm", kLayerArguments},
-      {"GRU", kLayers,
-       layer_state("3*hidden_size,input_size", "3*hidden_size,hidden_size", "3*hidden_size"),
-       "aten.nn.gru", kLayerArguments},
       {"EmbeddingBag",
        "num_embeddings, embedding_dim, max_norm=None, norm_type=2.0, scale_grad_by_freq=False, "
        "mode='mean', sparse=False, _weight=None, include_last_offset=False, padding_idx=None, "
@@ -164,19 +130,6 @@ std::vector<ModuleRow> states() {
        "F.embedding_bag",
        "weight=weight, max_norm=max_norm, mode=mode, include_last_offset=include_last_offset, "
        "padding_idx=padding_idx"},
-      {"MultiheadAttention",
-       "embed_dim, num_heads, dropout=0.0, bias=True, add_bias_kv=False, add_zero_attn=False, "
-       "kdim=None, vdim=None, batch_first=False, dtype=None",
-       {{"in_proj_weight", "3*embed_dim,embed_dim"},
-        {"in_proj_bias", "3*embed_dim", "bias"},
-        {"out_proj.weight", "embed_dim,embed_dim"},
-        {"out_proj.bias", "embed_dim", "bias"}},
-       "aten.nn.multihead_attention",
-       "embed_dim=embed_dim, num_heads=num_heads, batch_first=batch_first, dropout=dropout, "
-       "training=training, in_proj_weight=in_proj_weight, in_proj_bias=in_proj_bias, "
-       "kdim=kdim, vdim=vdim, "
-       "out_proj_weight=out_proj.weight, out_proj_bias=out_proj.bias, add_bias_kv=add_bias_kv, "
-       "add_zero_attn=add_zero_attn"},
   };
 }
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "frontend/written.h"
+
 namespace kw::frontend {
 namespace {
 
@@ -42,7 +44,7 @@ std::vector<ModuleRow> plain_modules() {
        "scale_grad_by_freq=False, sparse=False, dtype=None",
        {{"weight", "num_embeddings,embedding_dim"}},
        "F.embedding",
-       "weight=weight"},
+       "weight=weight, padding_idx=padding_idx"},
       // normalisation
       {"LayerNorm",
        "normalized_shape, eps=1e-5, elementwise_affine=True, bias=True, dtype=None",
@@ -166,7 +168,6 @@ const std::vector<ModuleRow>& rows() {
 
 constexpr std::string_view kContainers[] = {"Sequential", "ModuleList", "ModuleDict",
                                             "ParameterList", "ParameterDict"};
-
 }  // namespace
 
 const ModuleRow* find_module(std::string_view name) {
@@ -178,6 +179,9 @@ const ModuleRow* find_module(std::string_view name) {
 const std::vector<std::string>& module_names() {
   static const std::vector<std::string> kNames = [] {
     std::vector<std::string> names(std::begin(kContainers), std::end(kContainers));
+    for (const std::string& name : written_names()) {
+      if (name.starts_with("torch.nn.") && name.rfind('.') == 8) names.push_back(name.substr(9));
+    }
     for (const ModuleRow& row : rows()) names.emplace_back(row.name);
     return names;
   }();

@@ -15,6 +15,8 @@
 
 namespace kw::frontend {
 
+struct Source;
+
 /// Names of one function call, class body or module. Looked up outwards, as Python does.
 struct Scope {
   std::map<std::string, Value> names;
@@ -34,7 +36,8 @@ struct Function {
   const Json* tree = nullptr;  // the FunctionDef or Lambda; the evaluator owns the file's tree
   std::shared_ptr<Scope> closure;
   std::map<std::string, Value> defaults;
-  std::weak_ptr<Class> owner;  // the class it was defined in: what super() starts from
+  std::weak_ptr<Class> owner;       // the class it was defined in: what super() starts from
+  const Source* library = nullptr;  // where the tree is, if that is not the file
 };
 
 enum class ClassKind : uint8_t { Plain, Module, Tuple, Data };
@@ -58,6 +61,7 @@ struct Object {
   std::vector<Value> items;        // of nn.Sequential and its like, and of a NamedTuple
   bool has_items = false;
   bool training = true;
+  std::vector<Value> before;  // forward: register_forward_pre_hook
 
   void set(const std::string& name, Value value);
 };

@@ -8,6 +8,7 @@
 #include "graph/compose_index.h"
 #include "graph/compose_move.h"
 #include "graph/compose_reduce.h"
+#include "graph/derive.h"
 
 namespace kw::frontend {
 namespace {
@@ -53,7 +54,18 @@ Result<Value> embedding(Call& call) {
   if (call.given("max_norm")) {
     return input_error("embedding(max_norm=…) changes its weight in place, which is not supported");
   }
-  return tensor_value(KW_TRY(graph::embedding(call.graph(), index, weight)));
+  graph::Builder& g = call.graph();
+  const NodeId rows = KW_TRY(graph::embedding(g, index, weight));
+  if (!call.given("padding_idx")) return tensor_value(rows);
+  // Its row is read like the others, but has no gradient.
+  Dim padding = KW_TRY(call.dim_value("padding_idx"));
+  const Dim count = g.extent(weight, 0);
+  if (padding.value() < -count.value() || padding.value() >= count.value())
+    return input_error("padding_idx must be within num_embeddings");
+  if (padding.value() < 0) padding = padding + count;
+  Formula f(call);
+  const Term chosen = f.node(graph::unsqueeze(g, index, -1)) == padding;
+  return f.result(where(chosen, f.node(graph::detach(g, rows)), f.node(rows)));
 }
 
 Result<Value> one_hot(Call& call) {

@@ -242,16 +242,10 @@ Result<Value> triplet_margin_loss(Call& call) {
   Formula f(call);
   Term anchor = f.floating("anchor"), near = f.floating("positive"), far = f.floating("negative");
   const double margin = f.number("margin");
-  const bool plain = !call.given("distance_function");
-  const double p = plain ? f.number("p") : 2;
-  const double eps = plain ? f.number("eps") : 0;
+  const double p = f.number("p");
+  const double eps = f.number("eps");
   const bool swap = f.boolean("swap");
   if (f.failed()) return f.result(anchor);
-  if (!plain) {
-    return input_error(
-        "triplet_margin_with_distance_loss(): a distance_function is not followed; write the loss "
-        "out: relu(distance(a, p) - distance(a, n) + margin)");
-  }
   if (f.rank(anchor) != f.rank(near) || f.rank(anchor) != f.rank(far)) {
     return input_error(fmt::format(
         "The anchor, positive, and negative tensors are expected to have the same number of "
@@ -305,10 +299,6 @@ constexpr OpRow kLossRows[] = {
     {"F.triplet_margin_loss",
      "anchor, positive, negative, margin=1.0, p=2, eps=1e-06, swap=False, size_average=None, "
      "reduce=None, reduction='mean'",
-     triplet_margin_loss},
-    {"F.triplet_margin_with_distance_loss",
-     "anchor, positive, negative, *, distance_function=None, margin=1.0, swap=False, "
-     "reduction='mean', p=2, eps=1e-06",
      triplet_margin_loss},
 };
 

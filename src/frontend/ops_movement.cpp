@@ -8,6 +8,7 @@
 #include "graph/compose_index.h"
 #include "graph/compose_move.h"
 #include "graph/compose_window.h"
+#include "graph/derive.h"
 
 namespace kw::frontend {
 namespace {
@@ -18,6 +19,11 @@ using graph::Shape;
 using tensor::DType;
 
 Result<Value> unmoved(Call& call) { return tensor_value(KW_TRY(call.tensor("input"))); }
+
+Result<Value> detached(Call& call) {
+  const NodeId x = KW_TRY(call.tensor("input"));
+  return tensor_value(KW_TRY(graph::detach(call.graph(), x)));
+}
 
 Result<Value> reshape(Call& call) {
   NodeId x = KW_TRY(call.tensor("input"));
@@ -340,8 +346,8 @@ Result<Value> channel_shuffle(Call& call) {
 constexpr OpRow kMovementRows[] = {
     {"Tensor.contiguous Tensor.cpu Tensor.cuda Tensor.clone torch.clone",
      "input, *, memory_format=None", unmoved},
-    {"Tensor.detach torch.detach torch.alias Tensor.requires_grad_ Tensor.retain_grad", "input",
-     unmoved},
+    {"Tensor.detach torch.detach", "input", detached},
+    {"torch.alias Tensor.requires_grad_ Tensor.retain_grad", "input", unmoved},
     {"torch.reshape", "input, shape", reshape},
     {"Tensor.reshape Tensor.view", "input, *shape", reshape},
     {"Tensor.view_as Tensor.reshape_as", "input, other", reshape_as},

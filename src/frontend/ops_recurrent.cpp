@@ -125,64 +125,46 @@ Result<Value> rnn_cell_module(Call& call) {
   return one_step(call, kind);
 }
 
-Status need_one_layer(Call& call) {
-  const int64_t layers = KW_TRY(call.integer("num_layers"));
-  const bool both = KW_TRY(call.boolean("bidirectional"));
-  const int64_t projected = KW_TRY(call.integer("proj_size"));
-  if (layers == 1 && !both && projected == 0) return Done{};
-  return input_error(fmt::format(
-      "{}: one layer in one direction is unrolled here; write several as a list of modules",
-      call.function()));
+Result<Cell> cell_named(const std::string& kind) {
+  if (kind == "lstm") return Cell::Lstm;
+  if (kind == "gru") return Cell::Gru;
+  return kind == "rnn_relu" ? Cell::Relu : Cell::Tanh;
 }
 
-// nn.RNN, nn.LSTM and nn.GRU: the input's part of all steps at once, then step by step.
-Result<Value> sequence(Call& call, Cell kind) {
-  KW_TRY(need_one_layer(call));
-  NodeId x = KW_TRY(call.tensor("input"));
+// One layer of nn.RNN, nn.LSTM or nn.GRU in one direction: the input's part of all steps at once,
+// then step by step. Gives [T, ..., H] and the last states.
+Result<Value> recurrent_layer(Call& call) {
+  const std::string name = KW_TRY(call.text("kind"));
+  const Cell kind = KW_TRY(cell_named(name));
+  const NodeId x = KW_TRY(call.tensor("input"));
   const Weights w = KW_TRY(weights_of(call));
-  const bool batch_first = KW_TRY(call.boolean("batch_first"));
+  const bool backwards = KW_TRY(call.boolean("backwards"));
+  const std::optional<NodeId> shorter = KW_TRY(maybe_tensor(call, "w_hr"));
   graph::Builder& g = call.graph();
-  if (g.rank(x) != 2 && g.rank(x) != 3) {
-    return input_error(fmt::format("{}: Expected input to be 2D or 3D, got {}D instead",
-                                   call.function(), g.rank(x)));
-  }
-  const bool turned = g.rank(x) == 3 && batch_first;
-  if (turned) x = KW_TRY(graph::transpose(g, x, 0, 1));
   const int64_t length = concrete(g, g.extent(x, 0));
   if (length < 1 || length > kLongestSequence) {
     return input_error(fmt::format("{}: a sequence of {} steps is not unrolled; at most {} are",
-                                   call.function(), length, kLongestSequence));
+                                   name, length, kLongestSequence));
   }
-  graph::Shape shape = g[x].shape;
-  shape[0] = Dim(1);
-  shape.back() = g.extent(w.state, 1);
-  CellState state = KW_TRY(state_of(call, kind, shape, g.dtype(x)));
-  state.hidden = KW_TRY(graph::squeeze(g, state.hidden, {0}));
-  if (kind == Cell::Lstm) state.cell = KW_TRY(graph::squeeze(g, state.cell, {0}));
+  CellState state;
+  state.hidden = KW_TRY(call.tensor("hidden"));
+  if (kind == Cell::Lstm) state.cell = KW_TRY(call.tensor("cell"));
   const NodeId all = KW_TRY(graph::linear(g, x, w.input, w.input_bias));
-  std::vector<NodeId> outputs;
+  std::vector<NodeId> outputs(static_cast<size_t>(length));
   for (int64_t i = 0; i < length; ++i) {
-    const NodeId now = KW_TRY(graph::select(g, all, 0, Dim(i)));
+    const int64_t at = backwards ? length - 1 - i : i;
+    const NodeId now = KW_TRY(graph::select(g, all, 0, Dim(at)));
     state = KW_TRY(step(call, kind, now, w, state));
-    outputs.push_back(state.hidden);
+    if (shorter) state.hidden = KW_TRY(graph::linear(g, state.hidden, *shorter, std::nullopt));
+    outputs[static_cast<size_t>(at)] = state.hidden;
   }
-  const NodeId joined = KW_TRY(graph::stack(g, outputs, turned ? 1 : 0));
-  const Value last = tensor_value(KW_TRY(graph::unsqueeze(g, state.hidden, 0)));
-  if (kind != Cell::Lstm) return make_tuple({tensor_value(joined), last});
-  const Value cell = tensor_value(KW_TRY(graph::unsqueeze(g, state.cell, 0)));
-  return make_tuple({tensor_value(joined), make_tuple({last, cell})});
-}
-
-Result<Value> rnn_module(Call& call) {
-  const Cell kind = KW_TRY(plain_cell(call));
-  return sequence(call, kind);
+  const Value joined = tensor_value(KW_TRY(graph::stack(g, outputs, 0)));
+  const Value cell = kind == Cell::Lstm ? tensor_value(state.cell) : Value();
+  return make_tuple({joined, tensor_value(state.hidden), cell});
 }
 
 constexpr char kCell[] = "input, hx, w_ih, w_hh, b_ih=None, b_hh=None";
 constexpr char kCellModule[] = "input, hx=None, *, w_ih, w_hh, b_ih, b_hh";
-constexpr char kSequence[] =
-    "input, hx=None, *, w_ih, w_hh, b_ih, b_hh, num_layers, bidirectional, proj_size, batch_first";
-
 constexpr OpRow kRecurrentRows[] = {
     {"torch.rnn_tanh_cell", kCell, [](Call& call) { return one_step(call, Cell::Tanh); }},
     {"torch.rnn_relu_cell", kCell, [](Call& call) { return one_step(call, Cell::Relu); }},
@@ -192,12 +174,8 @@ constexpr OpRow kRecurrentRows[] = {
      rnn_cell_module},
     {"aten.nn.lstm_cell", kCellModule, [](Call& call) { return one_step(call, Cell::Lstm); }},
     {"aten.nn.gru_cell", kCellModule, [](Call& call) { return one_step(call, Cell::Gru); }},
-    {"aten.nn.rnn",
-     "input, hx=None, *, w_ih, w_hh, b_ih, b_hh, num_layers, bidirectional, proj_size, "
-     "batch_first, nonlinearity",
-     rnn_module},
-    {"aten.nn.lstm", kSequence, [](Call& call) { return sequence(call, Cell::Lstm); }},
-    {"aten.nn.gru", kSequence, [](Call& call) { return sequence(call, Cell::Gru); }},
+    {"aten.nn.recurrent_layer",
+     "input, hidden, cell, *, kind, w_ih, w_hh, b_ih, b_hh, w_hr, backwards", recurrent_layer},
 };
 
 }  // namespace

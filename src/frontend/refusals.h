@@ -12,6 +12,8 @@ inline constexpr const char* kWayOut = "or install torch: then torch.export is u
 
 /// Library value a supported context manager evaluates to.
 inline constexpr const char* kContext = "a context";
+/// … in which nothing has a gradient: torch.no_grad().
+inline constexpr const char* kNoGradient = "a context without gradients";
 
 /// For a kind of ast node that is not evaluated.
 std::string unsupported_syntax(const std::string& kind);

@@ -102,8 +102,7 @@ std::optional<double> Evaluator::fill_of(const std::string& name, const Argument
   for (const auto& [key, value] : arguments.keywords) {
     if (key == "val") return number_given(value);
   }
-  return arguments.positional.size() > 1 ? number_given(arguments.positional[1])
-                                         : std::nullopt;
+  return arguments.positional.size() > 1 ? number_given(arguments.positional[1]) : std::nullopt;
 }
 
 Result<std::optional<Value>> Evaluator::call_setting(const std::string& name,
@@ -137,9 +136,12 @@ Result<std::optional<Value>> Evaluator::call_setting(const std::string& name,
     return input_error(fmt::format(
         "autocast changes dtypes behind the reference's back\nwrite the casts, {}", kWayOut));
   }
-  if (name == kContext || is_harmless_context(name)) {
+  const bool is_context = name == kContext || name == kNoGradient;
+  if (is_context || is_harmless_context(name)) {
     const bool decorates = arguments.positional.size() == 1 && is_definition(given);
-    return std::optional(decorates ? given : Value(Library{kContext}));
+    const bool no_gradient = name == kNoGradient || name == "torch.no_grad" ||
+                             name == "torch.autograd.no_grad" || name == "torch.inference_mode";
+    return std::optional(decorates ? given : Value(Library{no_gradient ? kNoGradient : kContext}));
   }
   if (name.starts_with("torch.cuda.") || name.starts_with("torch.backends.")) {
     if (name.ends_with("is_available") || name.ends_with("_supported"))
@@ -165,8 +167,15 @@ Result<std::optional<Value>> Evaluator::call_standard(const std::string& name,
     Value dict = KW_TRY(builtin_sequence("dict", arguments));
     return std::optional(std::move(dict));
   }
-  if ((name == "copy.deepcopy" || name == "copy.copy") && given.size() == 1 &&
-      !given[0].get<std::shared_ptr<Object>>()) {
+  if ((name == "copy.deepcopy" || name == "copy.copy") && given.size() == 1) {
+    const auto* object = given[0].get<std::shared_ptr<Object>>();
+    if (object && ((*object)->cls->kind != ClassKind::Module || name == "copy.copy"))
+      return std::optional<Value>();
+    if (object) {
+      std::map<const void*, Value> known;
+      Value copied = KW_TRY(copy_module(*object, known));
+      return std::optional(std::move(copied));
+    }
     if (const auto* tensor = given[0].get<Tensor>())
       return std::optional(Value(new_tensor(KW_TRY(node_of(*tensor)))));
     return std::optional(given[0]);
@@ -274,6 +283,8 @@ Result<Value> Evaluator::call_library(const std::string& name, Arguments argumen
   if (standard) return *standard;
   const std::optional<Value> special = KW_TRY(call_torch(name, arguments));
   if (special) return *special;
+  const std::optional<Value> ours = KW_TRY(written(name));
+  if (ours) return invoke(*ours, std::move(arguments));
   if (is_random(name)) return random_tensor(name, std::move(arguments));
   if (name.starts_with("torch.nn.")) {
     const std::string word = name.substr(9);

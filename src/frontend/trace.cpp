@@ -12,6 +12,7 @@
 #include "frontend/modules.h"
 #include "frontend/names.h"
 #include "frontend/numbers.h"
+#include "graph/derive.h"
 
 namespace kw::frontend {
 namespace {
@@ -396,16 +397,23 @@ graph::Graph in_order_of_use(const graph::Graph& graph) {
 
 bool repeats_itself(const Entry& entry, const task::Dims& dims, const graph::Graph& first) {
   const Result<Trace> again = Tracer(entry, dims, false).run_twice();
-  return again &&
-         graph::print(in_order_of_use(again->graph)) == graph::print(in_order_of_use(first));
+  return again && graph::print(in_order_of_use(graph::without_marks(again->graph))) ==
+                      graph::print(in_order_of_use(first));
 }
 
 Result<Trace> trace_entry(const Entry& entry, const task::Dims& dims, bool every_int) {
-  return Tracer(entry, dims, every_int).run();
+  Trace trace = KW_TRY(Tracer(entry, dims, every_int).run());
+  trace.graph = graph::without_marks(trace.graph);
+  return trace;
 }
 
 Result<graph::Graph> PythonReference::trace(const task::Dims& dims) const {
   Trace trace = KW_TRY(trace_entry(entry_, dims));
+  return std::move(trace.graph);
+}
+
+Result<graph::Graph> PythonReference::trace_marked(const task::Dims& dims) const {
+  Trace trace = KW_TRY(Tracer(entry_, dims, false).run());
   return std::move(trace.graph);
 }
 

@@ -70,6 +70,8 @@ class PythonReference : public task::Reference {
  public:
   explicit PythonReference(Entry entry) : entry_(std::move(entry)) {}
   Result<graph::Graph> trace(const task::Dims& dims) const override;
+  /// With marks on what no gradient passes through (graph/derive.h).
+  Result<graph::Graph> trace_marked(const task::Dims& dims) const;
   const Entry& entry() const { return entry_; }
 
  private:

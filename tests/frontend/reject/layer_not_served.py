@@ -5,7 +5,7 @@ import torch.nn as nn
 class Model(nn.Module):
     def __init__(self, width):
         super().__init__()
-        self.layer = nn.Transformer(width, 2)
+        self.layer = nn.AdaptiveLogSoftmaxWithLoss(width, 20, [4])
 
     def forward(self, x):
         return self.layer(x)

@@ -1,5 +1,5 @@
-import einops
+import scipy.special
 
 
 def reference(x: "fp32[B, D]"):
-    return einops.rearrange(x, 'b d -> d b')
+    return scipy.special.expit(x)

@@ -1,0 +1,151 @@
+"""Functions of torch.nn.functional that are made of others: evaluated like a reference, by the same rules; never run."""
+import torch
+import torch.nn.functional as F
+
+
+def affine_grid(theta, size, align_corners=None):
+    extents = size[2:]
+    rows, columns = len(extents), len(extents) + 1
+    if theta.dim() != 3 or theta.shape[1] != rows or theta.shape[2] != columns:
+        raise ValueError(f"Expected a batch of affine matrices of shape {rows}x{columns} for size {list(size)}. Got {list(theta.shape)}.")
+    axes = []
+    for i, extent in enumerate(extents):
+        line = 2 * torch.arange(extent, dtype=theta.dtype)
+        if extent <= 1:
+            line = line * 0
+        elif align_corners:
+            line = line / (extent - 1) - 1
+        else:
+            line = (line + 1) / extent - 1
+        axes.append(line.reshape([extent if i == j else 1 for j in range(rows)]).expand(extents))
+    places = torch.stack([*reversed(axes), torch.ones_like(axes[0])], -1).reshape(1, -1, columns)
+    places = places.expand(theta.shape[0], -1, -1)
+    return (places @ theta.transpose(1, 2)).reshape(theta.shape[0], *extents, rows)
+
+
+def reflected(x, low, high):
+    """Folded back and forth between low / 2 and high / 2."""
+    if low == high:
+        return torch.zeros_like(x)
+    span = (high - low) / 2
+    away = torch.abs(x - low / 2)
+    turns = torch.floor(away / span)
+    rest = away - turns * span
+    return torch.where(turns % 2 == 0, rest + low / 2, span - rest + low / 2)
+
+
+def inside(x, extent, padding_mode, corners):
+    """Where a place outside of the input is looked for instead."""
+    if padding_mode == "reflection":
+        x = reflected(x, 0, 2 * (extent - 1)) if corners else reflected(x, -1, 2 * extent - 1)
+    if padding_mode != "zeros":
+        x = x.clamp(0, extent - 1)
+    return x
+
+
+def picked(values, places, extents):
+    """values[n, c] at whole-number places, one tensor per dim; zeros outside."""
+    index, within = None, None
+    for place, extent in zip(places, extents):
+        ok = (place >= 0) & (place <= extent - 1)
+        at = place.clamp(0, extent - 1).long()
+        index = at if index is None else index * extent + at
+        within = ok if within is None else within & ok
+    n, c = values.shape[0], values.shape[1]
+    found = torch.gather(values.reshape(n, c, -1), 2, index.reshape(n, 1, -1).expand(n, c, -1))
+    found = torch.where(within.reshape(n, 1, -1), found, 0.0)
+    return found.reshape(n, c, *places[0].shape[1:])
+
+
+def cubic_weights(t):
+    a = -0.75
+    far, near, after, beyond = t + 1, t, 1 - t, 2 - t
+    return (((a * far - 5 * a) * far + 8 * a) * far - 4 * a, ((a + 2) * near - (a + 3)) * near * near + 1,
+            ((a + 2) * after - (a + 3)) * after * after + 1, ((a * beyond - 5 * a) * beyond + 8 * a) * beyond - 4 * a)
+
+
+def grid_sample(input, grid, mode="bilinear", padding_mode="zeros", align_corners=None):
+    if mode not in ("bilinear", "nearest", "bicubic"):
+        raise ValueError(f"nn.functional.grid_sample(): expected mode to be 'bilinear', 'nearest' or 'bicubic', but got: '{mode}'")
+    if padding_mode not in ("zeros", "border", "reflection"):
+        raise ValueError(f"nn.functional.grid_sample(): expected padding_mode to be 'zeros', 'border', or 'reflection', but got: '{padding_mode}'")
+    rank = input.dim() - 2
+    if rank not in (2, 3) or grid.dim() != input.dim() or grid.shape[-1] != rank:
+        raise RuntimeError(f"grid_sampler(): expected 4D or 5D input and grid with same number of dimensions, but got input with sizes {list(input.shape)} and "
+                           f"grid with sizes {list(grid.shape)}")
+    if mode == "bicubic" and rank != 2:
+        raise RuntimeError("grid_sampler(): bicubic interpolation only supports 4D input")
+    corners = True if align_corners else False
+    extents = input.shape[2:]
+    values = input.float() if input.dtype in (torch.float16, torch.bfloat16) else input
+    places = []
+    for i, extent in enumerate(extents):
+        x = grid[..., rank - 1 - i].to(values.dtype)
+        x = (x + 1) / 2 * (extent - 1) if corners else ((x + 1) * extent - 1) / 2
+        places.append(x if mode == "bicubic" else inside(x, extent, padding_mode, corners))
+    if mode == "nearest":
+        return picked(values, [torch.round(x) for x in places], extents).to(input.dtype)
+    low = [torch.floor(x) for x in places]
+    shares = []
+    for x, first in zip(places, low):
+        shares.append(cubic_weights(x - first) if mode == "bicubic" else (first + 1 - x, x - first))
+    first = -1 if mode == "bicubic" else 0
+    taps = [[]]
+    for one in shares:
+        taps = [[*tap, i] for tap in taps for i in range(len(one))]
+    total = None
+    for tap in taps:
+        at, share = [], None
+        for i, step in enumerate(tap):
+            place = low[i] + (step + first)
+            at.append(inside(place, extents[i], padding_mode, corners) if mode == "bicubic" else place)
+            share = shares[i][step] if share is None else share * shares[i][step]
+        part = picked(values, at, extents) * share.unsqueeze(1)
+        total = part if total is None else total + part
+    return total.to(input.dtype)
+
+
+def unpooled(input, indices, kernel_size, stride, padding, output_size, rank):
+    def each(value):
+        return tuple(value) if isinstance(value, (list, tuple)) else (value,) * rank
+
+    kernel = each(kernel_size)
+    steps = kernel if stride is None or stride == [] else each(stride)
+    around = each(padding)
+    lead, extents = input.shape[:-rank], input.shape[-rank:]
+    if output_size is None:
+        output_size = [(extents[i] - 1) * steps[i] - 2 * around[i] + kernel[i] for i in range(rank)]
+    output_size = list(output_size)[-rank:]
+    count = 1
+    for extent in output_size:
+        count = count * extent
+    flat = torch.zeros((*lead, count), dtype=input.dtype)
+    return flat.scatter(-1, indices.reshape(*lead, -1), input.reshape(*lead, -1)).reshape(*lead, *output_size)
+
+
+def max_unpool1d(input, indices, kernel_size, stride=None, padding=0, output_size=None):
+    return unpooled(input, indices, kernel_size, stride, padding, output_size, 1)
+
+
+def max_unpool2d(input, indices, kernel_size, stride=None, padding=0, output_size=None):
+    return unpooled(input, indices, kernel_size, stride, padding, output_size, 2)
+
+
+def max_unpool3d(input, indices, kernel_size, stride=None, padding=0, output_size=None):
+    return unpooled(input, indices, kernel_size, stride, padding, output_size, 3)
+
+
+def triplet_margin_with_distance_loss(anchor, positive, negative, *, distance_function=None, margin=1.0, swap=False, reduction="mean"):
+    if reduction not in ("mean", "sum", "none"):
+        raise ValueError(f"{reduction} is not a valid value for reduction")
+    if anchor.dim() != positive.dim() or anchor.dim() != negative.dim():
+        raise RuntimeError(f"The anchor, positive, and negative tensors are expected to have the same number of dimensions, but got: anchor {anchor.dim()}D, "
+                           f"positive {positive.dim()}D, and negative {negative.dim()}D inputs")
+    distance = F.pairwise_distance if distance_function is None else distance_function
+    near, far = distance(anchor, positive), distance(anchor, negative)
+    if swap:
+        far = torch.minimum(far, distance(positive, negative))
+    loss = torch.clamp_min(margin + near - far, 0)
+    if reduction == "none":
+        return loss
+    return loss.mean() if reduction == "mean" else loss.sum()
