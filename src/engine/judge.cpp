@@ -46,6 +46,7 @@ Judge::Judge(const JudgeRequest& request, Lanes& lanes, store::Run& run, Progres
     : request_(request), lanes_(lanes), run_(run), progress_(std::move(progress)) {}
 
 Judge::~Judge() {
+  await_truths();
   for (auto& lane : lanes_.all()) lane->tools.verify.compiler = inner_;
 }
 
@@ -172,11 +173,30 @@ Result<search::Look> Judge::refuse(const record::Candidate& candidate,
   return search::Look{0, verdict_reason(verdict)};
 }
 
+// What goes wrong here goes wrong at the gate as well, and is told there.
+void Judge::begin_truths() {
+  if (truths_begun_ || !measures()) return;
+  truths_begun_ = true;
+  for (auto& lane : lanes_.all()) {
+    truths_.push_back(std::async(std::launch::async, [this, at = lane.get()] {
+      if (!open_pools(searched_, request_.verify, at->tools.verify, at->pools)) return;
+      for (verify::Pool* pool : {&*at->pools.small, &*at->pools.large})
+        if (!pool->prepare([] { return os::interrupted(); })) return;
+    }));
+  }
+}
+
+void Judge::await_truths() {
+  for (std::future<void>& made : truths_) made.get();
+  truths_.clear();
+}
+
 Result<std::vector<search::Look>> Judge::measure(const search::Candidates& candidates) {
   for (const record::Candidate& candidate : candidates) {
     compile_ahead(*ahead_, candidate, exec::ImageKind::Ptx, Wanted::All);
     compile_ahead(*ahead_, candidate, lanes_.first().tools.verify.gpu->info().image, Wanted::All);
   }
+  await_truths();
   std::vector<std::optional<Result<search::Look>>> looks(candidates.size());
   std::atomic<size_t> next = 0;
   std::atomic<bool> failed = false;
@@ -200,6 +220,13 @@ Result<std::vector<search::Look>> Judge::measure(const search::Candidates& candi
   return out;
 }
 
+void Judge::compile_whole(const record::Candidate& candidate) {
+  record::Candidate shipped = candidate;
+  shipped.text = with_tunes(candidate.text, candidate.tunes);
+  compile_ahead(*whole_, shipped, exec::ImageKind::Ptx, Wanted::All);
+  compile_ahead(*whole_, shipped, exec::ImageKind::Cubin, measures() ? Wanted::All : Wanted::Timed);
+}
+
 Result<search::Look> Judge::certify(const record::Candidate& candidate) {
   KW_TRY(os::check_interrupted());
   tell("certifying " + candidate.origin);
@@ -212,10 +239,8 @@ Result<search::Look> Judge::certify(const record::Candidate& candidate) {
   made.text = with_tunes(candidate.text, candidate.tunes);
   request.quick = request_.quick;
   Lane& lane = lanes_.first();
-  record::Candidate shipped = candidate;
-  shipped.text = made.text;
-  compile_ahead(*whole_, shipped, exec::ImageKind::Ptx, Wanted::All);
-  compile_ahead(*whole_, shipped, exec::ImageKind::Cubin, measures() ? Wanted::All : Wanted::Timed);
+  await_truths();
+  compile_whole(candidate);
   BenchTools tools = lane.tools;
   tools.verify.compiler = whole_.get();
   tools.pools = &lane.pools;

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <functional>
+#include <future>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -142,9 +143,15 @@ class Judge : public search::Evaluator {
   void tell(const std::string& what) const;
   kernel::Bindings fixed_for(const exec::Device& device, const record::Candidate& candidate) const;
   VerifyRequest verify_request(const record::Candidate& candidate) const;
+  /// While candidates are screened the GPUs and their oracles idle: they make the gate's inputs and
+  /// truths. await_truths() before anyone else asks for them.
+  void begin_truths();
+  void await_truths();
   /// Tells a compiler what the candidates will need.
   void compile_ahead(AheadCompiler& compiler, const record::Candidate& candidate,
                      exec::ImageKind image, Wanted shapes);
+  /// The images that would ship.
+  void compile_whole(const record::Candidate& candidate);
   Result<search::Look> screen_one(const record::Candidate& candidate);
   Result<Counted> count_at(Site& site, const kernel::Module& module,
                            const record::Candidate& candidate);
@@ -196,6 +203,8 @@ class Judge : public search::Evaluator {
   std::unique_ptr<AheadCompiler> whole_;  // what ships, and what is certified of it
   std::set<std::string> gated_;           // ids that verify() passed on the first lane
   uint64_t races_ = 0;
+  std::vector<std::future<void>> truths_;  // under way, of each lane
+  bool truths_begun_ = false;
   std::optional<Certificate> certificate_;
   std::optional<VerifyReport> last_refusal_;
 };

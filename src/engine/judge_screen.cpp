@@ -261,6 +261,7 @@ Result<std::vector<CostLaunch>> Judge::with_registers(const Site& site,
 }
 
 Result<std::vector<search::Look>> Judge::screen(const search::Candidates& candidates) {
+  begin_truths();
   for (const record::Candidate& candidate : candidates)
     compile_ahead(*ahead_, candidate, exec::ImageKind::Ptx, Wanted::Counted);
   std::vector<search::Look> looks;

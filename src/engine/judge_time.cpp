@@ -57,6 +57,7 @@ Status Judge::find_shape(Lane& lane, size_t site) {
 }
 
 Result<VerifyReport> Judge::gate(Lane& lane, const record::Candidate& candidate) {
+  await_truths();
   VerifyReport judged = KW_TRY(verify_module(candidate.text, searched_, verify_request(candidate),
                                              lane.tools.verify, {}, &lane.pools));
   KW_TRY(run_.judged(candidate.id, to_json(judged)));
@@ -209,6 +210,8 @@ Result<bool> Judge::pair_at(Lane& lane, size_t site, const search::Candidates& c
 
 Result<std::vector<search::Look>> Judge::pair(const search::Candidates& candidates, int effort) {
   Lane& lane = lanes_.first();
+  // Best first: most likely this one will be certified, and here is the time to compile it.
+  if (!candidates.empty()) compile_whole(candidates.front());
   std::vector<search::Look> looks(candidates.size());
   for (size_t i = 0; i < candidates.size(); ++i) {
     KW_TRY(os::check_interrupted());

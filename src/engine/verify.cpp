@@ -106,6 +106,20 @@ bool VerifyReport::ok() const {
   return record::passed(gate.verdict) && (!imposters || imposters->complete());
 }
 
+Status open_pools(const task::Task& asked, const VerifyRequest& request, const VerifyTools& tools,
+                  VerifyPools& pools) {
+  if (pools.task == nullptr)
+    pools.task = std::make_unique<task::Task>(KW_TRY(with_dims(asked, request.dims)));
+  if (!pools.small)
+    pools.small.emplace(
+        KW_TRY(make_pool(*pools.task, request, *tools.oracle, verify::virtual_limits(),
+                         tools.gpu == nullptr ? Judges::Yes : Judges::No)));
+  if (!pools.large && tools.gpu != nullptr)
+    pools.large.emplace(KW_TRY(
+        make_pool(*pools.task, request, *tools.oracle, verify::device_limits(), Judges::Yes)));
+  return Done{};
+}
+
 Result<VerifyReport> verify_module(const std::string& module_text, const task::Task& asked,
                                    const VerifyRequest& request, const VerifyTools& tools,
                                    const Progress& progress, VerifyPools* pools) {
@@ -137,17 +151,11 @@ Result<VerifyReport> verify_module(const std::string& module_text, const task::T
   }
   report.cross_check = kept.cross_check;
   if (progress) progress("drawing inputs");
-  if (!kept.small)
-    kept.small.emplace(KW_TRY(make_pool(task, request, *tools.oracle, verify::virtual_limits(),
-                                        tools.gpu == nullptr ? Judges::Yes : Judges::No)));
+  KW_TRY(open_pools(asked, request, tools, kept));
   gate.virtual_gpu = {tools.virtual_gpu, KW_TRY(fixed_for(*tools.virtual_gpu, request)),
                       &*kept.small};
-  if (tools.gpu != nullptr) {
-    if (!kept.large)
-      kept.large.emplace(
-          KW_TRY(make_pool(task, request, *tools.oracle, verify::device_limits(), Judges::Yes)));
+  if (tools.gpu != nullptr)
     gate.gpu = verify::GateDevice{tools.gpu, KW_TRY(fixed_for(*tools.gpu, request)), &*kept.large};
-  }
   report.gate = KW_TRY(verify::judge(*module, gate));
   report.truths_by = tools.oracle->made_by();
   if (request.kill_rate) {

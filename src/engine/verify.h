@@ -72,6 +72,10 @@ struct VerifyPools {
 std::vector<std::string> task_options(const std::vector<std::string>& inputs,
                                       const std::string& function);
 
+/// Plans and seeds of what verify_module() will need; the sets themselves are made when asked for.
+Status open_pools(const task::Task& task, const VerifyRequest& request, const VerifyTools& tools,
+                  VerifyPools& pools);
+
 /// Text that is no module is a rejected candidate, not an Error. Without `pools`, fresh ones.
 Result<VerifyReport> verify_module(const std::string& module_text, const task::Task& task,
                                    const VerifyRequest& request, const VerifyTools& tools,
