@@ -28,7 +28,12 @@ constexpr int64_t kLongToSplit = 2048;
 class StackSchedule {
  public:
   StackSchedule(const Region& region, const Situation& situation, bool split)
-      : region_(region), situation_(situation), split_(split), plan_(*plan_rows(region)) {}
+      : region_(region), situation_(situation), split_(split), plan_(*plan_rows(region)) {
+    again_ = plan_;
+    const std::optional<RowPlan> online = plan_online(region, plan_);
+    if (online && online->rescaled.empty()) again_ = *online;
+    if (split) plan_ = again_;
+  }
 
   Kernel emit() {
     Kernel kernel;
@@ -64,7 +69,7 @@ class StackSchedule {
     StackKernel trial(region_, plan_, Reading::Once, nullptr);
     trial.body();
     StackKernel once(region_, plan_, Reading::Once, &trial.seen());
-    StackKernel again(region_, plan_, Reading::Again, nullptr);
+    StackKernel again(region_, again_, Reading::Again, nullptr);
     write(kernel, once, region_.name, "typename Index, int kVec, int kItems",
           "A stack of threads per few rows, which are read once into registers.");
     write(kernel, again, region_.name + "_long", "typename Index, int kVec",
@@ -224,6 +229,9 @@ class StackSchedule {
     };
     const std::string vec = tune("VEC");
     kernel.variants.push_back({all_of(aligned()), launches("int, " + vec, vec)});
+    if (const std::string fits = fits_int(region_); !fits.empty()) {
+      kernel.variants.push_back({fits, launches("int, 1", "1")});
+    }
     kernel.variants.push_back({"", launches("long long, 1", "1")});
   }
 
@@ -235,7 +243,7 @@ class StackSchedule {
   const Region& region_;
   const Situation& situation_;
   bool split_;
-  RowPlan plan_;
+  RowPlan plan_, again_;  // of columns in registers, and of those that passes read again
   std::vector<Step> steps_;
   std::vector<std::string> aligned_;
   int64_t narrowest_ = 16;

@@ -178,18 +178,59 @@ std::string StackKernel::start_total(NodeId id) {
 
 void StackKernel::reduction_pass(const std::vector<NodeId>& reductions) {
   open_pass();
-  std::vector<std::string> totals;
+  std::vector<std::string> before;
+  count_.clear();
   for (const NodeId id : reductions) {
     const Node& node = region_.node(id);
-    totals.push_back(start_total(id));
+    totals_[id] = start_total(id);
+    if (plan_.centred.count(id) > 0) {
+      write_centred_step(id);
+      continue;
+    }
     const Node& operand = region_.node(node.inputs[0]);
     const Value x =
         e_.value(node.inputs[0], plan_.operand_index(node, operand, plan_.places.at(id)));
     e_.at(element_scope_)
-        .line(joined_text(node.op, totals.back() + "[lane]", x, partial_type(node.dtype)));
+        .line(joined_text(node.op, totals_.at(id) + "[lane]", x, partial_type(node.dtype)));
   }
-  write_pass(e_.close(), {}, {});
-  for (size_t i = 0; i < reductions.size(); ++i) finish(reductions[i], totals[i]);
+  if (!count_.empty()) {
+    e_.at(row_scope_).line(fmt::format("float {} = 0.0f;", count_));
+    before.push_back(fmt::format("{} += 1.0f;", count_));
+    before.push_back(fmt::format("const float {0}_part = __fdividef(1.0f, {0});", count_));
+  }
+  write_pass(e_.close(), before, {});
+  for (const NodeId id : reductions) {
+    if (plan_.centred.count(id) > 0) centre(id);
+    finish(id, totals_.at(id));
+  }
+}
+
+void StackKernel::write_centred_step(NodeId id) {
+  const NodeId sum = plan_.centred.at(id).sum;
+  const Node& total = region_.node(sum);
+  if (count_.empty()) count_ = e_.fresh_variable("row_count", row_scope_);
+  const std::string mean = e_.fresh_variable("row_mean", lane_scope_);
+  means_[id] = mean;
+  e_.at(row_scope_).line(fmt::format("float {}[kVec];", mean));
+  e_.at(lane_scope_).line(fmt::format("{}[lane] = 0.0f;", mean));
+  const Node& operand = region_.node(total.inputs[0]);
+  const Value x =
+      e_.value(total.inputs[0], plan_.operand_index(total, operand, plan_.places.at(sum)));
+  e_.need("join_element");
+  e_.at(element_scope_)
+      .line(fmt::format("join_element({}[lane], {}[lane], {}, {}_part);", mean, totals_.at(id),
+                        x.expr.text, count_));
+}
+
+void StackKernel::centre(NodeId id) {
+  const std::string sum = totals_.at(plan_.centred.at(id).sum), name = totals_.at(id);
+  const std::string size = in_parts() ? "last - first" : e_.text(plan_.column_count());
+  CudaWriter& w = e_.at(row_scope_);
+  w.line("#pragma unroll");
+  const auto lanes = w.block("for (int lane = 0; lane < kVec; ++lane)");
+  w.line(fmt::format(
+      "{0}[lane] = squares_about({0}[lane], {1}, {2}[lane], {3}[lane] / static_cast<float>({4}));",
+      name, count_, means_.at(id), sum, size));
 }
 
 void StackKernel::write_pass(const std::string& text, const std::vector<std::string>& before,
@@ -212,7 +253,9 @@ void StackKernel::write_pass(const std::string& text, const std::vector<std::str
 /// Joins what the blocks of an earlier launch found in their parts of the columns.
 void StackKernel::join_parts(NodeId id) {
   const std::string name = start_total(id), partials = partials_of(id, false);
+  totals_[id] = name;
   flush_rows();
+  if (plan_.centred.count(id) > 0) return join_squares(id, name);
   CudaWriter& w = e_.at(row_scope_);
   {
     const auto loop = w.block(fmt::format(
@@ -225,11 +268,37 @@ void StackKernel::join_parts(NodeId id) {
   finish(id, name);
 }
 
+/// Parts by how far their means are apart from that of all of them.
+void StackKernel::join_squares(NodeId id, const std::string& name) {
+  const NodeId sum = plan_.centred.at(id).sum;
+  const std::string columns = e_.text(plan_.column_count()), at = "[other * rows + row + lane]";
+  CudaWriter& w = e_.at(row_scope_);
+  e_.need("squares_about");
+  {
+    const auto loop = w.block(fmt::format(
+        "for (Index other = layer; other < parts && own_row < rows; other += {})", stack()));
+    w.line("const Index from = share * other;");
+    w.line(fmt::format(
+        "const float size = from < {0} ? ({0} - from < share ? {0} - from : share) : 0;", columns));
+    w.line("#pragma unroll");
+    const auto lanes = w.block("for (int lane = 0; lane < kVec; ++lane)");
+    w.line(fmt::format("const float own_mean = {}{} / size;", partials_of(sum, false), at));
+    w.line(fmt::format(
+        "{}[lane] += squares_about({}{}, size, own_mean, {}[lane] / static_cast<float>({}));", name,
+        partials_of(id, false), at, totals_.at(sum), columns));
+  }
+  finish(id, name);
+}
+
 std::string StackKernel::partials_of(NodeId id, bool written) {
   const std::string name = partials_name(region_, id);
-  parameters_.emplace_back(fmt::format("{}{}* __restrict__ {}", written ? "" : "const ",
-                                       partial_type(region_.node(id).dtype), name),
-                           name);
+  const std::pair<std::string, std::string> own = {
+      fmt::format("{}{}* __restrict__ {}", written ? "" : "const ",
+                  partial_type(region_.node(id).dtype), name),
+      name};
+  if (std::find(parameters_.begin(), parameters_.end(), own) == parameters_.end()) {
+    parameters_.push_back(own);
+  }
   return name;
 }
 
@@ -317,13 +386,17 @@ void StackKernel::write_head(CudaWriter& w) {
       width));
   w.line("const Index row = own_row < rows ? own_row : rows - kVec;");
   write_parts(rows_.axes, "row", e_, w);
-  if (in_parts() && only_ == plan_.passes.size() && plan_.full_stores.empty()) return;
+  const std::string share = fmt::format("const Index share = ({} + parts - 1) / parts;", columns);
+  if (in_parts() && only_ == plan_.passes.size() && plan_.full_stores.empty()) {
+    if (!plan_.centred.empty()) w.line(share);
+    return;
+  }
   if (!in_parts()) {
     w.line(fmt::format("const Index own_columns = own_row < rows ? {} : 0;", columns));
     return;
   }
   w.line("const Index part = blockIdx.y;");
-  w.line(fmt::format("const Index share = ({} + parts - 1) / parts;", columns));
+  w.line(share);
   w.line("const Index first = share * part;");
   w.line(fmt::format("const Index last = {0} - first < share ? {0} : first + share;", columns));
   w.line("const Index own_columns = own_row < rows ? last : 0;");

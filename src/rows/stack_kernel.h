@@ -60,7 +60,11 @@ class StackKernel {
   std::optional<Value> node(graph::NodeId id, const Index& index);
   std::string start_total(graph::NodeId id);
   void reduction_pass(const std::vector<graph::NodeId>& reductions);
+  /// Squares about the mean so far, and about that of all threads together.
+  void write_centred_step(graph::NodeId id);
+  void centre(graph::NodeId id);
   void join_parts(graph::NodeId id);
+  void join_squares(graph::NodeId id, const std::string& name);
   void finish(graph::NodeId id, const std::string& name);
   std::string slots_for(const char* type);
   std::string partials_of(graph::NodeId id, bool written);
@@ -86,6 +90,9 @@ class StackKernel {
   std::map<std::string, int> slots_;  // used so far, by type
   std::vector<std::string> shared_;
   std::map<graph::NodeId, std::string> results_;
+  std::map<graph::NodeId, std::string> totals_;  // names of what reductions found so far
+  std::string count_;                            // of the elements a thread has taken in the pass
+  std::map<graph::NodeId, std::string> means_;   // of these, by the sum of squares they are for
   std::vector<std::pair<std::string, std::string>> parameters_;
 };
 

@@ -501,6 +501,7 @@ constexpr HelperRow kHelpers[] = {
     {"reduce_stack", "", kReduceStack},
     {"rescaled", "", kRescaled},
     {"squares_about", "", kSquaresAbout},
+    {"join_element", "squares_about", kJoinElement},
     {"join_squares", "squares_about", kJoinSquares},
     {"load_acquire", "", kLoadAcquire},
     {"store_release", "", kStoreRelease},

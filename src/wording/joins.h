@@ -80,6 +80,15 @@ __device__ __forceinline__ float squares_about(float squares, float count, float
 }
 )";
 
+inline constexpr const char* kJoinElement =
+    R"(// One more element, which is this share of all so far.
+__device__ __forceinline__ void join_element(float& mean, float& squares, float x, float part) {
+  const float apart = x - mean;
+  mean += apart * part;
+  squares += apart * (x - mean);
+}
+)";
+
 inline constexpr const char* kJoinSquares =
     R"(// One more group of elements: how many they are, their mean and the squares about it.
 __device__ __forceinline__ void join_squares(float& count, float& mean, float& squares,
