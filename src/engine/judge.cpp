@@ -46,7 +46,7 @@ Judge::Judge(const JudgeRequest& request, Lanes& lanes, store::Run& run, Progres
     : request_(request), lanes_(lanes), run_(run), progress_(std::move(progress)) {}
 
 Judge::~Judge() {
-  await_truths();
+  truths_.clear();  // waits for them
   for (auto& lane : lanes_.all()) lane->tools.verify.compiler = inner_;
 }
 
