@@ -7,7 +7,7 @@ def affine_grid(theta, size, align_corners=None):
     extents = size[2:]
     rows, columns = len(extents), len(extents) + 1
     if theta.dim() != 3 or theta.shape[1] != rows or theta.shape[2] != columns:
-        raise ValueError(f"Expected a batch of affine matrices of shape {rows}x{columns} for size {list(size)}. Got {list(theta.shape)}.")
+        raise ValueError(f"affine_grid to size {list(size)} takes theta of shape N x {rows} x {columns}, not {list(theta.shape)}")
     axes = []
     for i, extent in enumerate(extents):
         line = 2 * torch.arange(extent, dtype=theta.dtype)
@@ -66,15 +66,14 @@ def cubic_weights(t):
 
 def grid_sample(input, grid, mode="bilinear", padding_mode="zeros", align_corners=None):
     if mode not in ("bilinear", "nearest", "bicubic"):
-        raise ValueError(f"nn.functional.grid_sample(): expected mode to be 'bilinear', 'nearest' or 'bicubic', but got: '{mode}'")
+        raise ValueError(f"grid_sample has the modes 'bilinear', 'nearest' and 'bicubic', not '{mode}'")
     if padding_mode not in ("zeros", "border", "reflection"):
-        raise ValueError(f"nn.functional.grid_sample(): expected padding_mode to be 'zeros', 'border', or 'reflection', but got: '{padding_mode}'")
+        raise ValueError(f"grid_sample pads by 'zeros', 'border' or 'reflection', not by '{padding_mode}'")
     rank = input.dim() - 2
     if rank not in (2, 3) or grid.dim() != input.dim() or grid.shape[-1] != rank:
-        raise RuntimeError(f"grid_sampler(): expected 4D or 5D input and grid with same number of dimensions, but got input with sizes {list(input.shape)} and "
-                           f"grid with sizes {list(grid.shape)}")
+        raise RuntimeError(f"grid_sample takes an input of 4 or 5 dims and a grid of as many whose last dim says where; not {list(input.shape)} and {list(grid.shape)}")
     if mode == "bicubic" and rank != 2:
-        raise RuntimeError("grid_sampler(): bicubic interpolation only supports 4D input")
+        raise RuntimeError("grid_sample is bicubic on images only, which have 4 dims")
     corners = True if align_corners else False
     extents = input.shape[2:]
     values = input.float() if input.dtype in (torch.float16, torch.bfloat16) else input
@@ -137,10 +136,9 @@ def max_unpool3d(input, indices, kernel_size, stride=None, padding=0, output_siz
 
 def triplet_margin_with_distance_loss(anchor, positive, negative, *, distance_function=None, margin=1.0, swap=False, reduction="mean"):
     if reduction not in ("mean", "sum", "none"):
-        raise ValueError(f"{reduction} is not a valid value for reduction")
+        raise ValueError(f"there is no reduction '{reduction}': 'none', 'mean' or 'sum'")
     if anchor.dim() != positive.dim() or anchor.dim() != negative.dim():
-        raise RuntimeError(f"The anchor, positive, and negative tensors are expected to have the same number of dimensions, but got: anchor {anchor.dim()}D, "
-                           f"positive {positive.dim()}D, and negative {negative.dim()}D inputs")
+        raise RuntimeError(f"anchor, positive and negative have {anchor.dim()}, {positive.dim()} and {negative.dim()} dims, not equally many")
     distance = F.pairwise_distance if distance_function is None else distance_function
     near, far = distance(anchor, positive), distance(anchor, negative)
     if swap:

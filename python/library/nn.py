@@ -24,11 +24,11 @@ class RecurrentLayers(nn.Module):
         self.bidirectional = bidirectional
         self.proj_size = proj_size
         if num_layers < 1:
-            raise ValueError("num_layers must be greater than zero")
+            raise ValueError(f"{kind} has {num_layers} layers; it takes one at least")
         if proj_size and kind != "lstm":
-            raise ValueError("proj_size argument is only supported for LSTM, not RNN or GRU")
+            raise ValueError(f"proj_size is for LSTM alone, not for {kind}")
         if proj_size and proj_size >= hidden_size:
-            raise ValueError("proj_size has to be smaller than hidden_size")
+            raise ValueError(f"proj_size {proj_size} is not below hidden_size {hidden_size}")
         kept = proj_size if proj_size else hidden_size
         self.ends = ("", "_reverse") if bidirectional else ("",)
         for layer in range(num_layers):
@@ -51,21 +51,21 @@ class RecurrentLayers(nn.Module):
         if given is None:
             return torch.zeros(shape, dtype=x.dtype)
         if tuple(given.shape) != shape:
-            raise RuntimeError(f"Expected hidden size {shape}, got {list(given.shape)}")
+            raise RuntimeError(f"the first state has shape {list(given.shape)}, not {shape}")
         return given
 
     def forward(self, input, hx=None):
         if input.dim() != 2 and input.dim() != 3:
-            raise ValueError(f"{self.kind}: Expected input to be 2D or 3D, got {input.dim()}D instead")
+            raise ValueError(f"{self.kind} takes an input of 2 or 3 dims, not {input.dim()}")
         if self.dropout > 0 and self.training and self.num_layers > 1:
             raise ValueError(f"{self.kind} with dropout between its layers draws random numbers, so no result is the right one; pass dropout 0, or call .eval()")
         turned = self.batch_first and input.dim() == 3
         x = input.transpose(0, 1) if turned else input
         lstm = self.kind == "lstm"
         if lstm and hx is not None and (torch.is_tensor(hx) or len(hx) != 2):
-            raise RuntimeError("lstm(): argument 'hx' must be a pair of tensors")
+            raise RuntimeError("the first state of an LSTM is a pair (h_0, c_0)")
         if not lstm and hx is not None and not torch.is_tensor(hx):
-            raise RuntimeError(f"{self.kind}(): argument 'hx' must be a tensor")
+            raise RuntimeError(f"the first state of {self.kind} is one tensor")
         hidden = self.start(hx[0] if lstm and hx is not None else hx, x, self.proj_size if self.proj_size else self.hidden_size)
         cell = self.start(None if hx is None else hx[1], x, self.hidden_size) if lstm else None
         last_hidden, last_cell = [], []
@@ -93,7 +93,7 @@ class RNN(RecurrentLayers):
     def __init__(self, input_size, hidden_size, num_layers=1, nonlinearity="tanh", bias=True, batch_first=False, dropout=0.0, bidirectional=False, proj_size=0,
                  device=None, dtype=None):
         if nonlinearity not in ("tanh", "relu"):
-            raise ValueError(f"Unknown nonlinearity '{nonlinearity}'. Select from 'tanh' or 'relu'.")
+            raise ValueError(f"RNN has the nonlinearities 'tanh' and 'relu', not '{nonlinearity}'")
         super().__init__("rnn_" + nonlinearity, 1, input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional, proj_size, dtype)
 
 
@@ -112,7 +112,7 @@ class MultiheadAttention(nn.Module):
                  dtype=None):
         super().__init__()
         if num_heads < 1 or embed_dim % num_heads != 0:
-            raise ValueError("embed_dim must be divisible by num_heads")
+            raise ValueError(f"embed_dim {embed_dim} is no multiple of num_heads {num_heads}")
         self.embed_dim = embed_dim
         self.num_heads = num_heads
         self.head_dim = embed_dim // num_heads
@@ -163,7 +163,7 @@ class MultiheadAttention(nn.Module):
 
     def forward(self, query, key, value, key_padding_mask=None, need_weights=True, attn_mask=None, average_attn_weights=True, is_causal=False):
         if query.dim() != 2 and query.dim() != 3:
-            raise ValueError(f"query should be unbatched 2D or batched 3D tensor but received {query.dim()}-D query tensor")
+            raise ValueError(f"MultiheadAttention takes a query of 2 or 3 dims, not {query.dim()}")
         if self.dropout > 0 and self.training:
             raise ValueError("MultiheadAttention with dropout draws random numbers, so no result is the right one; pass dropout 0, or call .eval()")
         batched = query.dim() == 3
@@ -207,7 +207,7 @@ def activation_of(activation):
     if activation == "gelu":
         return F.gelu
     if not callable(activation):
-        raise RuntimeError(f"activation should be relu/gelu, not {activation}")
+        raise RuntimeError(f"the activation of a transformer layer is 'relu', 'gelu' or a function, not '{activation}'")
     return activation
 
 
