@@ -140,7 +140,7 @@ class Cutter {
 
   // A window's element is wanted once per window, and once more per tile of a product: what is
   // computed of it is computed before, best by the kernel that its operands come from. So is what
-  // follows one product and leads to another.
+  // follows products and leads to another: as an operand it would be computed once per tile.
   void cut_below_windows() {
     std::set<NodeId> into_products;
     for (auto id = needed_.rbegin(); id != needed_.rend(); ++id) {
@@ -154,7 +154,9 @@ class Cutter {
         const NodeId from = moved_from(input);
         if (graph::op_info(graph_[from].op).kind != graph::OpKind::Pointwise) continue;
         const std::set<NodeId> below = heavy_below(from);
-        const bool follows_product = below.size() == 1 && graph_[*below.begin()].op == Op::MatMul;
+        const bool follows_product =
+            !below.empty() && std::all_of(below.begin(), below.end(),
+                                          [&](NodeId one) { return graph_[one].op == Op::MatMul; });
         const bool cut = node.op == Op::Window ? product || !below.empty() : follows_product;
         if (!cut || program_.inputs.count(from) > 0) continue;
         start(from);
