@@ -2,8 +2,8 @@
 // The next tiles of the operands travel to registers while the present ones are multiplied from
 // shared memory, which has two buffers, so that one barrier per step is enough. Steps that k fills
 // ask for nothing but their elements; the last ones have a loop of their own. Results go through
-// shared memory, so that neighbouring threads store neighbours. Where tiles are too few to fill the
-// device, several blocks share one along k, and a second launch adds what they found.
+// shared memory, so that neighbouring threads store neighbours. Tiles that would not fill a wave
+// are shared along k by several blocks, and a second launch adds what they found.
 #include "moves/matmul.h"
 
 #include <fmt/core.h>
@@ -12,6 +12,7 @@
 
 #include "base/text.h"
 #include "moves/matmul_operand.h"
+#include "moves/matmul_split.h"
 #include "moves/schedules.h"
 #include "moves/words.h"
 
@@ -21,16 +22,41 @@ using tensor::DType;
 
 namespace {
 
+/// What products are added up in: as wide as the result, fp32 for halves.
+DType sum_dtype(const Product& product) {
+  const DType dtype = product.node().dtype;
+  return in_float(dtype) ? DType::Fp32 : dtype;
+}
+
+bool is_low(const Product& product) {
+  return product.m().value() <= 32 && product.m().value() <= product.n().value();
+}
+bool is_narrow(const Product& product) { return product.n().value() <= 32 && !is_low(product); }
+
+/// No larger than the product, where it is narrow.
+TileSizes tile_sizes(const Product& product) {
+  const auto few = [](int64_t extent) {
+    return extent <= 16 ? std::vector<int64_t>{16, 32} : std::vector<int64_t>{32, 64};
+  };
+  if (tensor::dtype_size(sum_dtype(product)) > 4) return {{64}, {64}};
+  if (is_low(product)) return {few(product.m().value()), {128, 64}};
+  if (is_narrow(product)) return {{128, 64}, few(product.n().value())};
+  return {{128, 64}, {128, 64}};
+}
+
 class Tiled {
  public:
-  /// `switches`: a thread's tile can be smaller (SIDE), and nothing fetched ahead (AHEAD).
-  Tiled(const Region& region, bool split, bool switches)
+  /// With switches a thread's tile can be smaller (SIDE), and nothing fetched ahead (AHEAD).
+  Tiled(const Region& region, const Situation& situation, bool split)
       : region_(region),
+        situation_(situation),
         split_(split),
-        switches_(switches),
+        switches_(situation.switches),
         product_(*product_of(region)),
+        sums_(sum_dtype(product_)),
+        share_(region, product_, split, sums_, name("TILE_K")),
         e_(region, 1),
-        sides_{{region, product_, true, sum_dtype()}, {region, product_, false, sum_dtype()}} {
+        sides_{{region, product_, true, sums_}, {region, product_, false, sums_}} {
     product_.prepare(e_);
   }
 
@@ -38,43 +64,37 @@ class Tiled {
     write_values();
     const std::string body = write_body();
     Kernel kernel;
-    std::vector<std::pair<std::string, std::string>> more = {
-        {"Index chunk", split_ ? name("CHUNK") : fmt::format("max(1, {})", product_.k().text())}};
-    if (split_) more.emplace_back(sum_type() + "* sums", sums());
-    const Head head =
-        head_of(e_, region_.name, "typename Index, int kLeftVec, int kRightVec", bounds(), more);
+    const Head head = head_of(e_, region_.name, "typename Index, int kLeftVec, int kRightVec",
+                              bounds(), share_.parameters());
     kernel.functions = e_.functions();
     kernel.functions.insert("Pack");
     if (sides_[0].packed() || sides_[1].packed()) kernel.functions.insert("load_pack");
     kernel.source = multiply_text() + summary() + head.text + " {\n" + body + "}\n";
     add_plan(kernel, head);
-    if (split_) Tiled(region_, true, false).add_finish(kernel);
+    share_.add_finish(kernel);
     return kernel;
   }
 
  private:
   std::string name(const char* text) const { return text + region_.suffix; }
-  std::string sums() const { return scratch_name(region_, "sums"); }
-  /// What products are added up in: as wide as the result, fp32 for halves.
-  DType sum_dtype() const {
-    const DType dtype = product_.node().dtype;
-    return in_float(dtype) ? DType::Fp32 : dtype;
-  }
-  std::string sum_type() const { return register_type(sum_dtype()); }
-  std::string threads() const {
+  std::string sum_type() const { return register_type(sums_); }
+  /// Sums of a thread, as a plan says it.
+  std::string square() const {
     const std::string side = name("SIDE");
-    return fmt::format("{} * {} / {}", name("TILE_M"), name("TILE_N"),
-                       switches_ ? fmt::format("({0} * {0})", side) : "64");
+    return switches_ ? fmt::format("({0} * {0})", side) : fmt::format("(8 * {})", name("ACROSS"));
   }
-  /// With room for as many threads of one multiprocessor in its registers.
+  std::string threads() const {
+    return fmt::format("{} * {} / {}", name("TILE_M"), name("TILE_N"), square());
+  }
+  /// With room for the sums of so many blocks in the registers of one multiprocessor.
   std::string bounds() const {
     return fmt::format("{},\n{}1 + ({} * {} - 1) / ({} * {})", threads(), std::string(34, ' '),
                        name("RESIDENT"), switches_ ? fmt::format("{0} * {0}", name("SIDE")) : "64",
                        name("TILE_M"), name("TILE_N"));
   }
-  /// The side of a thread's tile, and its square.
-  std::string edge() const { return switches_ ? "kSide" : "8"; }
-  std::string square() const { return switches_ ? "kSide * kSide" : "64"; }
+  /// Rows and columns of a thread's tile.
+  std::string tall() const { return switches_ ? "kSide" : "8"; }
+  std::string across() const { return switches_ ? "kSide" : "kAcross"; }
 
   // Scopes: 1 is the block's place, 2 one element.
   void write_values() {
@@ -82,15 +102,9 @@ class Tiled {
     for (const Dim& extent : {product_.m(), product_.n(), product_.k()}) e_.note(extent);
     e_.note(product_.batches());
     for (Staged& side : sides_) side.prepare(e_);
-    if (split_) {
-      result_ = fmt::format("sums[((blockIdx.y * {} + batch) * {} + mi) * {} + ni] = total;\n",
-                            as_factor(product_.batches()), as_factor(product_.m()),
-                            as_factor(product_.n()));
-    } else {
-      const int scope = e_.open(result_variables(), 1, 3);
-      product_.write_stores(e_, scope, "total");
-      result_ = e_.close();
-    }
+    const int scope = e_.open(result_variables(), 1, 3);
+    product_.write_stores(e_, scope, "total");
+    result_ = e_.close();
     block_text_ = e_.close();
   }
 
@@ -104,35 +118,29 @@ class Tiled {
   std::string write_body() {
     CudaWriter w(1);
     w.raw(e_.at(0).text());
-    const std::string m = product_.m().text(), n = product_.n().text();
-    if (switches_) w.line(fmt::format("constexpr int kSide = {};", name("SIDE")));
-    w.line(fmt::format("constexpr int kM = {}, kN = {}, kK = {}, kThreads = kM * kN / ({});",
-                       name("TILE_M"), name("TILE_N"), name("TILE_K"), square()));
+    w.line(fmt::format("constexpr int {} = {};", across(), name(switches_ ? "SIDE" : "ACROSS")));
+    w.line(fmt::format("constexpr int kM = {}, kN = {}, kK = {}, kThreads = kM * kN / ({} * {});",
+                       name("TILE_M"), name("TILE_N"), name("TILE_K"), tall(), across()));
     // 4 x 8 threads of a warp read 64 and 128 bytes of shared memory at once.
     w.line(fmt::format(
-        "constexpr int kLanesM = kM < 4 * {0} ? kM / {0} : kN < 8 * {0} ? 32 * {0} / kN : 4;",
-        edge()));
-    w.line(fmt::format("constexpr int kLanesN = 32 / kLanesM, kWide = {} * kLanesN;", edge()));
+        "constexpr int kLanesM = kM < 4 * {0} ? kM / {0} : kN < 8 * {1} ? 32 * {1} / kN : 4;",
+        tall(), across()));
+    w.line(fmt::format("constexpr int kLanesN = 32 / kLanesM, kWide = {} * kLanesN;", across()));
     for (const Staged& side : sides_) side.write_shared(w);
-    w.line(fmt::format("__shared__ __align__(16) {} results[{} * kThreads];", sum_type(), edge()));
-    w.line(fmt::format("const Index tiles_m = ({} + kM - 1) / kM, tiles_n = ({} + kN - 1) / kN;", m,
-                       n));
-    w.line("const Index batch = blockIdx.x / (tiles_m * tiles_n);");
-    w.line("const Index first_m = blockIdx.x / tiles_n % tiles_m * kM;");
-    w.line("const Index first_n = blockIdx.x % tiles_n * kN;");
+    w.line(
+        fmt::format("__shared__ __align__(16) {} results[{} * kThreads];", sum_type(), across()));
     w.line("const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;");
-    w.line(fmt::format("const int warp_m = warp / (kN / kWide) * ({} * kLanesM);", edge()));
+    w.line(fmt::format("const int warp_m = warp / (kN / kWide) * ({} * kLanesM);", tall()));
     w.line("const int warp_n = warp % (kN / kWide) * kWide;");
     w.line("const int row = warp_m + lane / kLanesN * 4, column = warp_n + lane % kLanesN * 4;");
-    w.line("const Index begin = blockIdx.y * chunk;");
-    w.line(fmt::format("const Index end = {0} - begin < chunk ? {0} : begin + chunk;",
-                       product_.k().text()));
-    product_.batch().write(e_, w);
-    w.raw(block_text_);
-    for (const Staged& side : sides_) side.write_places(w, e_);
-    w.line(fmt::format("{0} total[{1}][{1}] = {{}};", sum_type(), edge()));
-    write_steps(w);
-    write_results(w);
+    share_.write(w, [&] {
+      product_.batch().write(e_, w);
+      w.raw(block_text_);
+      for (const Staged& side : sides_) side.write_places(w, e_);
+      w.line(fmt::format("{} total[{}][{}] = {{}};", sum_type(), tall(), across()));
+      write_steps(w);
+      write_results(w);
+    });
     return w.text();
   }
 
@@ -196,88 +204,83 @@ class Tiled {
   /// Device code of one step: the thread's 8 x 8 sums take kK products each.
   std::string multiply_text() const {
     CudaWriter w;
-    w.comment(switches_ ? "The thread's sums take what one tile of each operand gives."
-                        : "The thread's 8 x 8 sums take what one tile of each operand gives.");
-    w.line(fmt::format("template <int kUnroll, int kLanesM, int kLanesN, int kK, int kM, int kN{}>",
-                       switches_ ? ", int kSide" : ""));
+    w.comment("The thread's sums take what one tile of each operand gives.");
+    w.line(fmt::format(
+        "template <int kUnroll, int kLanesM, int kLanesN, int kK, int kM, int kN, int {}>",
+        across()));
     w.line("__device__ __forceinline__ void");
     {
       const auto function = w.block(fmt::format(
           "{0}_multiply(const {1} (&left)[kK][kM], const {1} (&right)[kK][kN], int row, int "
-          "column, {1} (&total)[{2}][{2}])",
-          region_.name, sum_type(), edge()));
+          "column, {1} (&total)[{2}][{3}])",
+          region_.name, sum_type(), tall(), across()));
       w.line(switches_ ? "#pragma unroll" : "#pragma unroll kUnroll");
       const auto steps = w.block("for (int k = 0; k < kK; ++k)");
-      w.line(fmt::format("{0} a[{1}], b[{1}];", sum_type(), edge()));
-      w.line("#pragma unroll");
-      {
-        const auto load = w.block(fmt::format("for (int i = 0; i < {}; ++i)", edge()));
-        w.line("a[i] = left[k][row + i / 4 * (4 * kLanesM) + i % 4];");
-        w.line("b[i] = right[k][column + i / 4 * (4 * kLanesN) + i % 4];");
-      }
+      w.line(fmt::format("{} a[{}], b[{}];", sum_type(), tall(), across()));
       w.line("#pragma unroll");
       w.line(fmt::format(
-          "for (int i = 0; i < {0}; ++i) total[i / {1}][i % {1}] += a[i / {1}] * b[i % {1}];",
-          square(), edge()));
+          "for (int i = 0; i < {}; ++i) a[i] = left[k][row + i / 4 * (4 * kLanesM) + i % 4];",
+          tall()));
+      w.line("#pragma unroll");
+      w.line(fmt::format(
+          "for (int i = 0; i < {}; ++i) b[i] = right[k][column + i / 4 * (4 * kLanesN) + i % 4];",
+          across()));
+      w.line("#pragma unroll");
+      w.line(fmt::format(
+          "for (int i = 0; i < {0} * {1}; ++i) total[i / {1}][i % {1}] += a[i / {1}] * b[i % {1}];",
+          tall(), across()));
     }
     return w.text() + "\n";
   }
 
   // A row of each thread at a time: what the warp has of it is read again along columns.
   void write_results(CudaWriter& w) {
-    w.line(fmt::format("{}* const own = results + warp * 32 * {};", sum_type(), edge()));
-    const auto loop = [&](const char* counter) {
-      w.line("#pragma unroll");
-      return w.block(fmt::format("for (int {0} = 0; {0} < {1}; ++{0})", counter, edge()));
+    w.line(fmt::format("{}* const own = results + warp * 32 * {};", sum_type(), across()));
+    const auto loop = [&](const char* counter, const std::string& extent, const char* times = "") {
+      w.line(fmt::format("#pragma unroll{}", times));
+      return w.block(fmt::format("for (int {0} = 0; {0} < {1}; ++{0})", counter, extent));
     };
-    const auto rows = loop("i");
+    const auto rows = loop("i", tall());
     {
-      const auto columns = loop("other");
+      const auto columns = loop("other", across());
       w.line("const int at = other / 4 * (4 * kLanesN) + lane % kLanesN * 4 + other % 4;");
       w.line("own[lane / kLanesN * kWide + at] = total[i][other];");
     }
     w.line("__syncwarp();");
     {
-      const auto columns = loop("other");
+      // Four stores under way are enough, and all of them would take a third of the compile.
+      const auto columns = loop("other", across(), " 4");
       w.line("const int at = other * 32 + lane;");
       w.line("const int at_m = warp_m + i / 4 * (4 * kLanesM) + at / kWide * 4 + i % 4;");
-      w.line("const Index mi = first_m + at_m, ni = first_n + warp_n + at % kWide;");
-      if (!split_) {
-        product_.result().row.write(e_, w);
-        product_.result().column.write(e_, w);
-      }
+      w.line("const int at_n = warp_n + at % kWide;");
+      w.line("const Index mi = first_m + at_m, ni = first_n + at_n;");
       w.line(fmt::format("const {} total = own[at];", sum_type()));
+      share_.write_part(w);
+      product_.result().row.write(e_, w);
+      product_.result().column.write(e_, w);
       const auto inside =
           w.block(fmt::format("if (mi < {} && ni < {})", product_.m().text(), product_.n().text()));
-      if (split_) {
-        w.line(std::string(trim(result_)));
-      } else {
-        w.raw(result_);
-      }
+      w.raw(result_);
     }
     w.line("__syncwarp();");
   }
 
   std::string summary() const {
     return fmt::format("// {}: a block computes a tile of the product{}.\n",
-                       region_.stores[0].to.name, split_ ? " over a part of k" : "");
+                       region_.stores[0].to.name, split_ ? ", or a part of one along k" : "");
   }
 
   void add_plan(Kernel& kernel, const Head& head) {
     add_sizes(kernel);
     kernel.methods.push_back({"memory.tiling_smem", "", ""});
     add_switches(kernel);
-    const std::string tiles =
-        fmt::format("{} * ceil_div({}, {}) * ceil_div({}, {})", as_factor(product_.batches()),
-                    product_.m().text(), name("TILE_M"), product_.n().text(), name("TILE_N"));
-    if (split_) add_chunks(kernel, tiles);
     const std::string fits = fits_int(region_);
     const auto variant = [&](const std::string& when, const char* index, bool packs) {
       const auto vec = [&](const Staged& side) { return packs && side.packed() ? side.pack() : 1; };
       kernel.variants.push_back(
           {when,
            {{fmt::format("{}<{}, {}, {}>", region_.name, index, vec(sides_[0]), vec(sides_[1])),
-             split_ ? tiles + ", " + name("CHUNKS") : tiles, threads(), "", head.args}}});
+             share_.grid(), threads(), "", head.args}}});
     };
     std::vector<std::string> fast;
     for (const Staged& side : sides_) {
@@ -289,26 +292,28 @@ class Tiled {
     variant("", fits.empty() ? "int" : "long long", false);
   }
 
-  /// Tiles no larger than the product, where it is narrow; at least a warp's threads.
   void add_sizes(Kernel& kernel) const {
     using Values = std::vector<int64_t>;
-    const int64_t m = product_.m().value(), n = product_.n().value();
-    const bool wide = tensor::dtype_size(sum_dtype()) > 4;
-    const bool small = m * n * product_.batches().value() < 128 * 128 * 132;
-    const bool low = m <= 32 && m <= n, narrow = n <= 32 && !low;
-    const auto sizes = [&](int64_t extent, bool few, bool other_few) {
-      if (wide) return Values{64};
-      if (few) return extent <= 16 ? Values{16, 32} : Values{32, 64};
-      if (other_few) return Values{128, 64};
-      return small || extent <= 64 ? Values{64, 128} : Values{128, 64};
-    };
-    kernel.tunes.push_back({name("TILE_M"), sizes(m, low, narrow), ""});
-    kernel.tunes.push_back(
-        {name("TILE_N"), sizes(n, narrow, low),
-         low || narrow ? fmt::format("{} * {} >= 2048", name("TILE_M"), name("TILE_N")) : ""});
+    const TileSizes sizes = tile_sizes(product_);
+    const Cut cut = sizes.best(product_, split_, situation_);
+    const bool wide = tensor::dtype_size(sums_) > 4;
+    const bool flat = is_low(product_) || is_narrow(product_);
+    sizes.add_tunes(kernel, region_, cut,
+                    flat ? fmt::format("{} * {} >= 2048", name("TILE_M"), name("TILE_N")) : "");
+    share_.add_plan(kernel);
     kernel.tunes.push_back({name("TILE_K"), {8, 16}, ""});
+    // 8 x 16 sums of a thread need 24 loads from shared memory per step, twice 8 x 8 need 32; but
+    // half as many threads fetch, and single elements take them longer.
+    const bool packs = sides_[0].packed() && sides_[1].packed();
+    if (!switches_) {
+      kernel.tunes.push_back({name("ACROSS"),
+                              wide || flat ? Values{8}
+                              : packs      ? Values{16, 8}
+                                           : Values{8, 16},
+                              ""});
+    }
     // The lower a tile is, the more elements a thread fetches, each in a register.
-    const bool lowest = std::min(m, n) <= 16;
+    const bool lowest = std::min(product_.m().value(), product_.n().value()) <= 16;
     kernel.tunes.push_back({name("RESIDENT"),
                             wide     ? Values{256}
                             : lowest ? Values{256, 512}
@@ -330,69 +335,12 @@ class Tiled {
     method("compute.overlap_compute_memory", ahead, 1, 0);
   }
 
-  void add_chunks(Kernel& kernel, const std::string& tiles) const {
-    const std::string k = product_.k().text();
-    kernel.lets = {
-        {name("WISH"),
-         fmt::format("max(1, min(ceil_div({}, 64), ceil_div(SMS * 2, max(1, {}))))", k, tiles)},
-        {name("CHUNK"), fmt::format("ceil_div(max(1, ceil_div({}, {})), {}) * {}", k, name("WISH"),
-                                    name("TILE_K"), name("TILE_K"))},
-        {name("CHUNKS"), fmt::format("ceil_div({}, {})", k, name("CHUNK"))}};
-    kernel.methods.push_back({"memory.split_k_parallel_reduce", "", ""});
-    kernel.scratch.push_back(
-        {sums(), sum_dtype(),
-         fmt::format("{} * {} * {} * {}", name("CHUNKS"), as_factor(product_.batches()),
-                     as_factor(product_.m()), as_factor(product_.n())),
-         ""});
-  }
-
-  /// The second launch: a thread adds what the chunks found for its element.
-  void add_finish(Kernel& kernel) {
-    std::vector<std::string> variables = product_.batch().variables();
-    for (const std::string& name : result_variables()) variables.push_back(name);
-    e_.open(variables, 0, 0);
-    const int scope = e_.open({}, 1, 0);
-    product_.write_stores(e_, scope, "total");
-    const std::string result = e_.close(), text = e_.close();
-    e_.note(product_.m());
-    e_.note(product_.n());
-    e_.note(product_.batches());
-    CudaWriter w(1);
-    w.raw(e_.at(0).text());
-    const std::string count = fmt::format("{} * {} * {}", as_factor(product_.batches()),
-                                          as_factor(product_.m()), as_factor(product_.n()));
-    w.line("const Index i = static_cast<Index>(blockIdx.x) * 256 + threadIdx.x;");
-    w.line(fmt::format("const Index count = {};", count));
-    w.line("if (i >= count) return;");
-    w.line(fmt::format("const Index ni = i % {0}, mi = i / {0} % {1};", as_factor(product_.n()),
-                       as_factor(product_.m())));
-    w.line(fmt::format("const Index batch = i / {} / {};", as_factor(product_.n()),
-                       as_factor(product_.m())));
-    for (const Run* run : {&product_.batch(), &product_.result().row, &product_.result().column}) {
-      run->write(e_, w);
-    }
-    w.line(fmt::format("{} total = 0;", sum_type()));
-    w.line("for (Index c = 0; c < chunks; ++c) total += sums[c * count + i];");
-    w.raw(text);
-    w.raw(result);
-    const std::string own = region_.name + "_finish";
-    const Head head = head_of(
-        e_, own, "typename Index", "256",
-        {{"Index chunks", name("CHUNKS")}, {fmt::format("const {}* sums", sum_type()), sums()}});
-    kernel.functions.insert(e_.functions().begin(), e_.functions().end());
-    kernel.source +=
-        fmt::format("\n// {}: the parts along k added up.\n", region_.stores[0].to.name) +
-        head.text + " {\n" + w.text() + "}\n";
-    for (Variant& variant : kernel.variants) {
-      const bool wide = variant.launches[0].kernel.find("<long long") != std::string::npos;
-      variant.launches.push_back({fmt::format("{}<{}>", own, wide ? "long long" : "int"),
-                                  fmt::format("ceil_div({}, 256)", count), "256", "", head.args});
-    }
-  }
-
   const Region& region_;
+  const Situation& situation_;
   bool split_, switches_;
   Product product_;
+  DType sums_;
+  TileShare share_;
   Emitter e_;
   std::vector<Staged> sides_;
   std::string result_, block_text_;
@@ -404,39 +352,25 @@ bool matmul_applies(const Region& region, const Situation&) {
   return product_of(region).has_value();
 }
 
-namespace {
-
-constexpr int64_t kLongSum = 512;
-constexpr int64_t kTensorCores = 8;  // times as fast, roughly, where they are all busy
-
-/// Tiles of a product whose sums are long; 0 where it has none of them.
-int64_t tiles_to_split(const Region& region) {
-  const auto product = product_of(region);
-  if (!product || product->k().value() < kLongSum) return 0;
-  return product->batches().value() * ((product->m().value() + 63) / 64) *
-         ((product->n().value() + 63) / 64);
-}
-
-}  // namespace
-
 bool matmul_split_applies(const Region& region, const Situation& situation) {
-  const int64_t tiles = tiles_to_split(region);
-  return tiles > 0 && tiles < situation.target.default_sms;
+  const auto product = product_of(region);
+  return product && tile_sizes(*product).gain_of_split(*product, situation) > kWorthATry;
 }
 
 bool matmul_split_preferred(const Region& region, const Situation& situation) {
-  const int64_t tiles = tiles_to_split(region);
-  return tiles > 0 && tiles * kTensorCores < situation.target.default_sms;
+  const auto product = product_of(region);
+  return product && !matmul_wmma_applies(region, situation) &&
+         tile_sizes(*product).gain_of_split(*product, situation) > kLikelyFaster;
 }
 
 Kernel matmul_emit(const Region& region, const Situation& situation) {
-  Kernel kernel = Tiled(region, false, situation.switches).emit();
+  Kernel kernel = Tiled(region, situation, false).emit();
   settle(kernel, situation);
   return kernel;
 }
 
 Kernel matmul_split_emit(const Region& region, const Situation& situation) {
-  Kernel kernel = Tiled(region, true, situation.switches).emit();
+  Kernel kernel = Tiled(region, situation, true).emit();
   settle(kernel, situation);
   return kernel;
 }

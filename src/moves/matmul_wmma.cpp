@@ -2,12 +2,14 @@
 // 64 x 32 of it, sums in fp32. Operands lie in shared memory as they lie in memory, rows or
 // columns, with padding against bank conflicts; the next tiles travel to registers meanwhile, and
 // from there to a second buffer, so that one barrier per step is enough.
-// Results pass through shared memory once more, so that what follows sees single elements.
+// Results pass through shared memory once more, so that what follows sees single elements. Tiles
+// that would not fill a wave are shared along k by several blocks.
 #include <fmt/core.h>
 
 #include "base/text.h"
 #include "moves/matmul.h"
 #include "moves/matmul_lookup.h"
+#include "moves/matmul_split.h"
 #include "moves/schedules.h"
 #include "moves/words.h"
 
@@ -19,11 +21,15 @@ namespace {
 
 constexpr int64_t kPack = 8;  // halves in 16 bytes
 
+const TileSizes kTiles{{128, 64}, {128, 64}, kTensorCores};
+
 class TensorCores {
  public:
-  explicit TensorCores(const Region& region)
+  TensorCores(const Region& region, const Situation& situation, bool split)
       : region_(region),
         product_(*product_of(region, true)),
+        cut_(kTiles.best(product_, split, situation)),
+        share_(region, product_, split, DType::Fp32, "32"),
         sides_{product_.operand(true), product_.operand(false)},
         dtype_(region.node(sides_[0].node).dtype),
         e_(region, 1) {
@@ -34,8 +40,8 @@ class TensorCores {
     write_values();
     const std::string body = write_body();
     Kernel kernel;
-    const Head head =
-        head_of(e_, region_.name, "typename Index, int kLeftVec, int kRightVec", bounds());
+    const Head head = head_of(e_, region_.name, "typename Index, int kLeftVec, int kRightVec",
+                              bounds(), share_.parameters());
     kernel.functions = e_.functions();
     kernel.functions.insert("Pack");
     kernel.functions.insert("WordOf");
@@ -44,6 +50,7 @@ class TensorCores {
                                 region_.stores[0].to.name) +
                     head.text + " {\n" + body + "}\n";
     add_plan(kernel, head);
+    share_.add_finish(kernel);
     return kernel;
   }
 
@@ -139,23 +146,20 @@ class TensorCores {
       if (lookup) lookup->write_shared(w);
     }
     w.line("__shared__ __align__(32) float results[kWarps][16][16];");
-    w.line(fmt::format("const Index tiles_m = ({} + kM - 1) / kM, tiles_n = ({} + kN - 1) / kN;",
-                       product_.m().text(), product_.n().text()));
-    w.line("const Index batch = blockIdx.x / (tiles_m * tiles_n);");
-    w.line("const Index first_m = blockIdx.x / tiles_n % tiles_m * kM;");
-    w.line("const Index first_n = blockIdx.x % tiles_n * kN;");
     w.line("const int warp = threadIdx.x / 32;");
     w.line("const int warp_m = warp / (kN / 32) * 64, warp_n = warp % (kN / 32) * 32;");
-    product_.batch().write(e_, w);
-    w.raw(block_text_);
-    for (size_t i = 0; i < sides_.size(); ++i) write_own_place(w, i);
     w.line("namespace wmma = nvcuda::wmma;");
-    w.line("wmma::fragment<wmma::accumulator, 16, 16, 16, float> sums[4][2];");
-    w.line("#pragma unroll");
-    w.line("for (int i = 0; i < 8; ++i) wmma::fill_fragment(sums[i / 2][i % 2], 0.0f);");
-    write_fetch(w);
-    write_steps(w);
-    write_results(w);
+    share_.write(w, [&] {
+      product_.batch().write(e_, w);
+      w.raw(block_text_);
+      for (size_t i = 0; i < sides_.size(); ++i) write_own_place(w, i);
+      w.line("wmma::fragment<wmma::accumulator, 16, 16, 16, float> sums[4][2];");
+      w.line("#pragma unroll");
+      w.line("for (int i = 0; i < 8; ++i) wmma::fill_fragment(sums[i / 2][i % 2], 0.0f);");
+      write_fetch(w);
+      write_steps(w);
+      write_results(w);
+    });
     return w.text();
   }
 
@@ -175,38 +179,35 @@ class TensorCores {
   }
 
   void write_steps(CudaWriter& w) {
-    const std::string k = product_.k().text();
     if (has_tables()) {
       {
         const auto lambda = w.block("const auto look_up = [&](Index from, int to)", ";");
-        w.line(fmt::format("const Index end = {};", k));
         for (const auto& lookup : lookups_) {
           if (lookup) lookup->write_rows(w, e_);
         }
       }
-      w.line("look_up(0, 0);");
-      w.line("look_up(kK, 1);");
+      w.line("look_up(begin, 0);");
+      w.line("look_up(begin + kK, 1);");
       w.line("__syncthreads();");
     }
     {
       const auto lambda = w.block("const auto keep = [&](int to)", ";");
       write_keep(w);
     }
-    w.line("fetch(0, 0, false);");
+    w.line("fetch(begin, 0, false);");
     w.line("keep(0);");
     w.line("__syncthreads();");
     w.line("int turn = 0;");
-    w.line("Index start = 0;");
+    w.line("Index start = begin;");
     write_loop(w, true);
     write_loop(w, false);
   }
 
   /// One of the loops over k. `whole`: there is a next step and k fills it.
   void write_loop(CudaWriter& w, bool whole) {
-    const std::string k = product_.k().text();
-    const auto loop = w.block(fmt::format("for (; start{} {}; start += kK, turn ^= 1)",
-                                          whole ? " + 2 * kK <=" : " <", k));
-    const std::string more = whole ? "" : fmt::format("if (start + kK < {}) ", k);
+    const auto loop = w.block(
+        fmt::format("for (; start{} end; start += kK, turn ^= 1)", whole ? " + 2 * kK <=" : " <"));
+    const std::string more = whole ? "" : "if (start + kK < end) ";
     w.line(more + fmt::format("fetch(start + kK, turn ^ 1, {});", whole ? "true" : "false"));
     if (has_tables() && whole) w.line("look_up(start + 2 * kK, turn);");
     write_products(w);
@@ -243,7 +244,7 @@ class TensorCores {
       if (!has_own_place(side)) {
         write_number(w, side, side.along_k ? "at_outer" : "at_inner");
       }
-      const auto inside = w.block(fmt::format("if (whole || ki < {})", product_.k().text()),
+      const auto inside = w.block("if (whole || ki < end)",
                                   fmt::format(" else next_{}[element] = {{}};", side.tile));
       w.raw(fetches_[s]);
     }
@@ -305,14 +306,17 @@ class TensorCores {
         "wmma::mem_row_major);");
     w.line("__syncwarp();");
     // A lane's column is the same in all rows, and taken apart once.
-    w.line("const Index ni = first_n + warp_n + i % 2 * 16 + threadIdx.x % 16;");
+    w.line("const int at_n = warp_n + i % 2 * 16 + threadIdx.x % 16;");
+    w.line("const Index ni = first_n + at_n;");
     product_.result().column.write(e_, w);
     {
       w.line("#pragma unroll");
       const auto rows = w.block("for (int row = threadIdx.x % 32 / 16; row < 16; row += 2)");
-      w.line("const Index mi = first_m + warp_m + i / 2 * 16 + row;");
-      product_.result().row.write(e_, w);
+      w.line("const int at_m = warp_m + i / 2 * 16 + row;");
+      w.line("const Index mi = first_m + at_m;");
       w.line("const float total = results[warp][row][threadIdx.x % 16];");
+      share_.write_part(w);
+      product_.result().row.write(e_, w);
       const auto inside =
           w.block(fmt::format("if (mi < {} && ni < {})", product_.m().text(), product_.n().text()));
       w.raw(result_);
@@ -321,14 +325,9 @@ class TensorCores {
   }
 
   void add_plan(Kernel& kernel, const Head& head) {
-    const int64_t m = product_.m().value(), n = product_.n().value();
-    const bool small = m * n * product_.batches().value() < 128 * 128 * 132;
     using Values = std::vector<int64_t>;
-    const auto sizes = [&](int64_t extent) {
-      return small || extent <= 64 ? Values{64, 128} : Values{128, 64};
-    };
-    kernel.tunes.push_back({name("TILE_M"), sizes(m), ""});
-    kernel.tunes.push_back({name("TILE_N"), sizes(n), ""});
+    kTiles.add_tunes(kernel, region_, cut_);
+    share_.add_plan(kernel);
     // Single elements need more registers.
     const bool single = !(packed_[0] || lookups_[0]) || !(packed_[1] || lookups_[1]);
     kernel.tunes.push_back({name("RESIDENT"), single ? Values{256, 512} : Values{512, 256}, ""});
@@ -339,14 +338,11 @@ class TensorCores {
     kernel.methods.push_back({"memory.tiling_smem", "", ""});
     kernel.methods.push_back({"memory.bank_conflict", "", ""});
     kernel.methods.push_back({"compute.overlap_compute_memory", "", ""});
-    const std::string tiles =
-        fmt::format("{} * ceil_div({}, {}) * ceil_div({}, {})", as_factor(product_.batches()),
-                    product_.m().text(), name("TILE_M"), product_.n().text(), name("TILE_N"));
     const auto variant = [&](const std::string& when, const char* index, bool packs) {
       const std::string kernel_name =
           fmt::format("{}<{}, {}, {}>", region_.name, index, packs && packed_[0] ? kPack : 1,
                       packs && packed_[1] ? kPack : 1);
-      kernel.variants.push_back({when, {{kernel_name, tiles, threads(), "", head.args}}});
+      kernel.variants.push_back({when, {{kernel_name, share_.grid(), threads(), "", head.args}}});
     };
     const std::string fits = fits_int(region_);
     if (packed_[0] || packed_[1]) {
@@ -360,6 +356,8 @@ class TensorCores {
 
   const Region& region_;
   Product product_;
+  Cut cut_;
+  TileShare share_;
   std::vector<ProductOperand> sides_;
   DType dtype_;
   Emitter e_;
@@ -380,8 +378,24 @@ bool matmul_wmma_applies(const Region& region, const Situation& situation) {
   return left == right && known;
 }
 
+bool matmul_wmma_split_applies(const Region& region, const Situation& situation) {
+  return matmul_wmma_applies(region, situation) &&
+         kTiles.gain_of_split(*product_of(region, true), situation) > kWorthATry;
+}
+
+bool matmul_wmma_split_preferred(const Region& region, const Situation& situation) {
+  return matmul_wmma_applies(region, situation) &&
+         kTiles.gain_of_split(*product_of(region, true), situation) > kLikelyFaster;
+}
+
 Kernel matmul_wmma_emit(const Region& region, const Situation& situation) {
-  Kernel kernel = TensorCores(region).emit();
+  Kernel kernel = TensorCores(region, situation, false).emit();
+  settle(kernel, situation);
+  return kernel;
+}
+
+Kernel matmul_wmma_split_emit(const Region& region, const Situation& situation) {
+  Kernel kernel = TensorCores(region, situation, true).emit();
   settle(kernel, situation);
   return kernel;
 }

@@ -45,6 +45,9 @@ Kernel tap_sums_emit(const Region& region, const Situation& situation);
 // matmul_wmma.cpp: on tensor cores
 bool matmul_wmma_applies(const Region& region, const Situation& situation);
 Kernel matmul_wmma_emit(const Region& region, const Situation& situation);
+bool matmul_wmma_split_applies(const Region& region, const Situation& situation);
+bool matmul_wmma_split_preferred(const Region& region, const Situation& situation);
+Kernel matmul_wmma_split_emit(const Region& region, const Situation& situation);
 
 // attention_mma.cpp: two products and the softmax between them on tensor cores
 bool attention_mma_applies(const Region& region, const Situation& situation);

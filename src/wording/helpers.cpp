@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "wording/joins.h"
+#include "wording/layout_texts.h"
 
 namespace kw::wording {
 
@@ -12,52 +13,6 @@ namespace {
 struct HelperRow {
   const char *name, *needs, *text;
 };
-
-constexpr const char* kPack = R"(// Neighbouring elements that are loaded and stored as one word.
-template <typename T, int kCount>
-struct alignas(sizeof(T) * kCount < 16 ? sizeof(T) * kCount : 16) Pack {
-  T at[kCount];
-};
-)";
-
-constexpr const char* kWord = R"(// The unsigned word, or words, of that many bytes.
-template <int kBytes>
-struct WordOf {
-  using Type = uint4;
-};
-template <>
-struct WordOf<8> {
-  using Type = uint2;
-};
-template <>
-struct WordOf<4> {
-  using Type = unsigned int;
-};
-template <>
-struct WordOf<2> {
-  using Type = unsigned short;
-};
-template <>
-struct WordOf<1> {
-  using Type = unsigned char;
-};
-)";
-
-constexpr const char* kLoadPack =
-    R"(template <int kCount, typename T>
-__device__ __forceinline__ Pack<T, kCount> load_pack(const T* from) {
-  constexpr int kBytes = sizeof(T) * kCount < 16 ? sizeof(T) * kCount : 16;
-  using Word = typename WordOf<kBytes>::Type;
-  Pack<T, kCount> pack;
-#pragma unroll
-  for (int i = 0; i < static_cast<int>(sizeof(pack) / kBytes); ++i) {
-    const Word* at = reinterpret_cast<const Word*>(from) + i;
-    const Word word = *at;
-    memcpy(reinterpret_cast<char*>(&pack) + i * kBytes, &word, kBytes);
-  }
-  return pack;
-}
-)";
 
 constexpr const char* kPlaceOf =
     R"(// A place in memory is never negative: an unsigned sum is widened for nothing.
@@ -476,6 +431,7 @@ constexpr HelperRow kHelpers[] = {
     {"Pack", "", kPack},
     {"WordOf", "", kWord},
     {"load_pack", "Pack WordOf", kLoadPack},
+    {"tile_place", "", kTilePlace},
     {"place_of", "", kPlaceOf},
     {"load_once", "Pack WordOf", kLoadOnce},
     {"store_pack", "Pack WordOf", kStorePack},

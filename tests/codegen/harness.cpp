@@ -74,11 +74,14 @@ std::string Harness::judge(const std::string& module_text, const task::Task& tas
 Result<std::vector<tensor::HostTensor>> Harness::run(const std::string& module_text,
                                                      const graph::Graph& graph,
                                                      const std::vector<tensor::HostTensor>& inputs,
-                                                     const task::Dims& dims) {
+                                                     const task::Dims& dims,
+                                                     const Setting& setting) {
   const kernel::Module module = KW_TRY(engine::parse_module(module_text, "case.cu"));
   kernel::Bindings bindings;
   bindings.target = options().target;
   bindings.dims = dims;
+  bindings.sms = setting.sms;
+  bindings.tunes = setting.tunes;
   const kernel::Selection selection = KW_TRY(kernel::select(module, bindings));
   exec::CompileRequest request;
   request.source = module_text;
@@ -117,12 +120,13 @@ Result<std::vector<tensor::HostTensor>> Harness::run(const std::string& module_t
 }
 
 std::string Harness::judge(const std::string& module_text, const graph::Graph& graph,
-                           const std::vector<tensor::HostTensor>& inputs, const task::Dims& dims) {
+                           const std::vector<tensor::HostTensor>& inputs, const task::Dims& dims,
+                           const Setting& setting) {
   exec::TruthOptions options;
   options.threads = 1;
   const auto truths = oracle_.truth(graph, inputs, options);
   if (!truths) return "no truth: " + truths.error().message;
-  auto outputs = run(module_text, graph, inputs, dims);
+  auto outputs = run(module_text, graph, inputs, dims, setting);
   if (!outputs) return outputs.error().message;
   if (outputs->size() != truths->size()) return "an output is missing";
   for (size_t i = 0; i < truths->size(); ++i) {

@@ -2,6 +2,7 @@
 // the interpreter's truth. Opened once per process.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -15,6 +16,12 @@
 
 namespace kw::codegen_tests {
 
+/// What a module is run with beside its inputs.
+struct Setting {
+  int sms = 0;                           // as if the device had so many; 0 = as the target has
+  std::map<std::string, int64_t> tunes;  // others have their first value
+};
+
 class Harness {
  public:
   static Harness& get();
@@ -27,14 +34,15 @@ class Harness {
                     engine::VerifyPools& pools, const std::string& family = "");
   /// "" when the module gives the graph's outputs for these inputs, else what is wrong.
   std::string judge(const std::string& module_text, const graph::Graph& graph,
-                    const std::vector<tensor::HostTensor>& inputs, const task::Dims& dims = {});
+                    const std::vector<tensor::HostTensor>& inputs, const task::Dims& dims = {},
+                    const Setting& setting = {});
 
  private:
   Harness();
   Result<std::vector<tensor::HostTensor>> run(const std::string& module_text,
                                               const graph::Graph& graph,
                                               const std::vector<tensor::HostTensor>& inputs,
-                                              const task::Dims& dims);
+                                              const task::Dims& dims, const Setting& setting);
 
   std::string problem_;
   std::unique_ptr<exec::Compiler> compiler_;

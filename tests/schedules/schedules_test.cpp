@@ -70,7 +70,7 @@ const std::vector<Case>& cases() {
       {"matmul", {"matmul_split", "matmul"}},
       {"matmul_turned", {"matmul", "matmul_split"}},
       {"matmul_double", {"matmul"}},
-      {"matmul_half", {"matmul_wmma", "matmul"}},
+      {"matmul_half", {"matmul_wmma", "matmul_wmma_split", "matmul"}},
       {"linear", {"matmul_wmma", "matmul"}},
       {"bmm", {"matmul_wmma"}},
       {"attention", {"attention"}},

@@ -1,0 +1,70 @@
+#include "moves/matmul_cuts.h"
+
+#include <algorithm>
+
+namespace kw::moves {
+
+namespace {
+
+// Fitted to an H200: tiles of 128 x 128 reach 47 TFLOP/s, of 64 x 64 41, and one block where two
+// have room two thirds of that.
+constexpr double kL2Bytes = 16;       // that reach a multiprocessor from the L2 cache in a clock
+constexpr double kTileBytes = 52;     // of the operands' next tiles, moved beside the products
+constexpr double kStart = 3000;       // a block's first loads and its results
+constexpr double kLaunch = 3000;      // one more launch, and the end of the one before
+constexpr int64_t kWarpSums = 2048;   // tiles are not smaller
+constexpr double kAloneAtHalf = 1.0;  // the larger, the more a block suffers from being alone
+
+int64_t divided_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+/// Of what a multiprocessor does when it is full, with this share of its blocks there.
+double pace_at(double share) { return (1 + kAloneAtHalf) * share / (share + kAloneAtHalf); }
+
+/// Of one step along k, the multiprocessor being full.
+double step_of(const Cut& cut, const Pace& pace) {
+  const auto area = static_cast<double>(cut.tile_m * cut.tile_n);
+  const auto edges = static_cast<double>((cut.tile_m + cut.tile_n) * pace.element_size);
+  return std::max(area / pace.products + edges / kTileBytes, edges / kL2Bytes);
+}
+
+}  // namespace
+
+double clocks_of(const Extents& product, const Cut& cut, const Pace& pace, int64_t sms) {
+  const int64_t tiles =
+      product.batches * divided_up(product.m, cut.tile_m) * divided_up(product.n, cut.tile_n);
+  const int64_t area = cut.tile_m * cut.tile_n;
+  const int64_t room = divided_up(kResidentSums, area);  // blocks of one multiprocessor
+  const double tile = static_cast<double>(product.k) * step_of(cut, pace);
+  const auto of_room = [&](double blocks) { return pace_at(blocks / static_cast<double>(room)); };
+  if (!cut.split) {
+    const int64_t blocks = divided_up(tiles, sms), last = blocks % room;
+    const auto full = static_cast<double>(blocks - last);
+    return full * tile + kStart * static_cast<double>(divided_up(blocks, room)) +
+           (last == 0 ? 0 : static_cast<double>(last) * tile / of_room(static_cast<double>(last)));
+  }
+  const int64_t slots = sms * room, full = tiles / slots, rest = tiles % slots;
+  const int64_t most = divided_up(rest * product.k, kShortestPart);
+  const int64_t blocks = std::max<int64_t>(1, std::min(slots, most));
+  const double busy = of_room(static_cast<double>(blocks) / static_cast<double>(sms));
+  const double bytes = static_cast<double>((rest == 0 ? 0 : rest + blocks) * area) * 8;
+  const auto all = static_cast<double>(sms);
+  return static_cast<double>(full * room) * tile + static_cast<double>(rest) * tile / all / busy +
+         kStart * static_cast<double>(full + 1) + bytes / all / kL2Bytes + kLaunch;
+}
+
+std::vector<Cut> cuts_of(const Extents& product, bool split, const std::vector<int64_t>& heights,
+                         const std::vector<int64_t>& widths, const Pace& pace, int64_t sms) {
+  std::vector<Cut> cuts;
+  for (const int64_t height : heights) {
+    for (const int64_t width : widths) {
+      if (height * width < kWarpSums) continue;
+      cuts.push_back({height, width, split, 0});
+      cuts.back().clocks = clocks_of(product, cuts.back(), pace, sms);
+    }
+  }
+  std::stable_sort(cuts.begin(), cuts.end(),
+                   [](const Cut& a, const Cut& b) { return a.clocks < b.clocks; });
+  return cuts;
+}
+
+}  // namespace kw::moves

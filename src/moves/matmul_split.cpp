@@ -1,0 +1,177 @@
+#include "moves/matmul_split.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+namespace kw::moves {
+
+namespace {
+
+/// The values with this one first.
+std::vector<int64_t> with_first(int64_t best, std::vector<int64_t> values) {
+  const auto at = std::find(values.begin(), values.end(), best);
+  std::rotate(values.begin(), at, at + 1);
+  return values;
+}
+
+}  // namespace
+
+Cut TileSizes::best(const Product& product, bool split, const Situation& situation) const {
+  const Extents extents{product.batches().value(), product.m().value(), product.n().value(),
+                        product.k().value()};
+  return cuts_of(extents, split, heights, widths, pace, situation.target.default_sms).front();
+}
+
+double TileSizes::gain_of_split(const Product& product, const Situation& situation) const {
+  if (product.k().value() < 2 * kShortestPart) return 0;
+  return best(product, false, situation).clocks / best(product, true, situation).clocks;
+}
+
+void TileSizes::add_tunes(Kernel& kernel, const Region& region, const Cut& cut,
+                          const std::string& where) const {
+  kernel.tunes.push_back({"TILE_M" + region.suffix, with_first(cut.tile_m, heights), ""});
+  kernel.tunes.push_back({"TILE_N" + region.suffix, with_first(cut.tile_n, widths), where});
+}
+
+std::string TileShare::tiles() const {
+  return fmt::format("{} * ceil_div({}, {}) * ceil_div({}, {})", as_factor(product_.batches()),
+                     product_.m().text(), name("TILE_M"), product_.n().text(), name("TILE_N"));
+}
+
+std::string TileShare::grid() const {
+  return split_ ? fmt::format("{} + {}", name("WHOLE"), name("BLOCKS")) : tiles();
+}
+
+std::vector<std::pair<std::string, std::string>> TileShare::parameters() const {
+  if (!split_) return {};
+  return {{"Index upto", name("WHOLE")},
+          {"Index rest", name("REST")},
+          {"Index share", name("SHARE")},
+          {type() + "* found", sums()}};
+}
+
+/// How many steps a tile takes, as device code; 64 bits count those of all tiles.
+std::string TileShare::steps() const {
+  const std::string k = product_.k().text();
+  return fmt::format("const long long steps = {0} > kK ? ({0} + kK - 1) / kK : 1;", k);
+}
+
+void TileShare::write(CudaWriter& w, const std::function<void()>& body) const {
+  const std::string k = product_.k().text();
+  if (!split_) {
+    w.line("const Index tile = blockIdx.x;");
+    w.line(fmt::format("const Index begin = 0, end = {};", k));
+    write_tile(w);
+    body();
+    return;
+  }
+  w.line(steps());
+  w.line("const Index past = static_cast<Index>(blockIdx.x) - upto;");
+  w.line("long long next = past < 0 ? 0 : static_cast<long long>(past) * share, many = 0;");
+  w.line("const long long stop = past < 0 ? steps : min(next + share, rest * steps);");
+  const auto parts = w.block("for (; next < stop; next += many)");
+  w.line("const Index shared = next / steps, step = next % steps;");
+  w.line("many = min(steps - step, stop - next);");
+  w.line("const bool is_part = many < steps;");
+  w.line("const Index tile = past < 0 ? blockIdx.x : upto + shared;");
+  w.line("const Index begin = step * kK;");
+  w.line(fmt::format("const Index end = step + many < steps ? begin + many * kK : {};", k));
+  write_tile(w);
+  body();
+}
+
+void TileShare::write_tile(CudaWriter& w) const {
+  w.line(fmt::format("const Index tiles_m = ({} + kM - 1) / kM, tiles_n = ({} + kN - 1) / kN;",
+                     product_.m().text(), product_.n().text()));
+  w.line("const auto place = tile_place<Index>(tile, tiles_m, tiles_n);");
+  w.line("const Index batch = place.batch, first_m = place.m * kM, first_n = place.n * kN;");
+}
+
+// Each part has a place of its own: from one to the next either the block or the tile is another.
+void TileShare::write_part(CudaWriter& w) const {
+  if (!split_) return;
+  const auto part = w.block("if (is_part)");
+  w.line("found[(past + shared) * (kM * kN) + at_m * kN + at_n] = total;");
+  w.line("continue;");
+}
+
+void TileShare::add_plan(Kernel& kernel) const {
+  kernel.functions.insert("tile_place");
+  if (!split_) return;
+  const std::string rest = name("REST"), steps = name("STEPS"), slots = name("SLOTS");
+  const std::string wish = name("WISH"), share = name("SHARE"), whole = name("WHOLE");
+  kernel.lets = {
+      {slots, fmt::format("SMS * ceil_div({} * 64, {} * {})", name("RESIDENT"), name("TILE_M"),
+                          name("TILE_N"))},
+      {whole, fmt::format("{} / {} * {}", tiles(), slots, slots)},
+      {rest, fmt::format("{} - {}", tiles(), whole)},
+      {steps, fmt::format("max(1, ceil_div({}, {}))", product_.k().text(), step_)},
+      {wish, fmt::format("max(1, min({}, ceil_div({} * {} * {}, {})))", slots, rest, steps, step_,
+                         kShortestPart)},
+      {share, fmt::format("max(1, ceil_div({} * {}, max(1, {}, {})))", rest, steps, rest, wish)},
+      {name("BLOCKS"), fmt::format("ceil_div({} * {}, {})", rest, steps, share)}};
+  kernel.methods.push_back({"memory.split_k_parallel_reduce", "", ""});
+  kernel.scratch.push_back({sums(), dtype_,
+                            fmt::format("max(1, {} + {}) * {} * {}", name("BLOCKS"), rest,
+                                        name("TILE_M"), name("TILE_N")),
+                            ""});
+}
+
+std::string TileShare::finish_body(Emitter& e) const {
+  const View& result = product_.result();
+  std::vector<std::string> variables = product_.batch().variables();
+  for (const Run* run : {&result.row, &result.column}) {
+    for (const std::string& variable : run->variables()) variables.push_back(variable);
+  }
+  e.open(variables, 0, 0);
+  const int scope = e.open({}, 1, 0);
+  product_.write_stores(e, scope, "total");
+  const std::string stores = e.close(), text = e.close();
+  for (const Dim& extent : {product_.m(), product_.n(), product_.k()}) e.note(extent);
+  CudaWriter w(1);
+  w.raw(e.at(0).text());
+  w.line(fmt::format("constexpr int kM = {}, kN = {}, kK = {}, kBlocks = kM * kN / 256;",
+                     name("TILE_M"), name("TILE_N"), step_));
+  w.line(steps());
+  w.line("const Index shared = blockIdx.x / kBlocks, tile = upto + shared;");
+  w.line("const Index first = shared * steps / share, last = ((shared + 1) * steps - 1) / share;");
+  w.line("if (shared >= rest || first == last) return;");
+  w.line("const int at = blockIdx.x % kBlocks * 256 + threadIdx.x;");
+  write_tile(w);
+  w.line("const Index mi = first_m + at / kN, ni = first_n + at % kN;");
+  w.line(
+      fmt::format("if (mi >= {} || ni >= {}) return;", product_.m().text(), product_.n().text()));
+  for (const Run* run : {&product_.batch(), &result.row, &result.column}) run->write(e, w);
+  w.line(fmt::format("{} total = 0;", type()));
+  w.line("for (Index part = first; part <= last; ++part)");
+  w.line("  total += found[(part + shared) * (kM * kN) + at];");
+  w.raw(text);
+  w.raw(stores);
+  return w.text();
+}
+
+void TileShare::add_finish(Kernel& kernel) const {
+  if (!split_) return;
+  Emitter e(region_, 1);
+  product_.prepare(e);
+  const std::string body = finish_body(e), own = region_.name + "_finish";
+  const Head head = head_of(e, own, "typename Index", "256",
+                            {{"Index upto", name("WHOLE")},
+                             {"Index rest", name("REST")},
+                             {"Index share", name("SHARE")},
+                             {fmt::format("const {}* found", type()), sums()}});
+  kernel.functions.insert(e.functions().begin(), e.functions().end());
+  kernel.source += fmt::format("\n// {}: what blocks found for parts of a tile, added up.\n",
+                               region_.stores[0].to.name) +
+                   head.text + " {\n" + body + "}\n";
+  const std::string grid =
+      fmt::format("max(1, {}) * {} * {} / 256", name("REST"), name("TILE_M"), name("TILE_N"));
+  for (Variant& variant : kernel.variants) {
+    const bool wide = variant.launches[0].kernel.find("<long long") != std::string::npos;
+    variant.launches.push_back(
+        {fmt::format("{}<{}>", own, wide ? "long long" : "int"), grid, "256", "", head.args});
+  }
+}
+
+}  // namespace kw::moves
