@@ -33,7 +33,9 @@ double bytes_per_request(const record::CounterValues& counted) {
 class Launch {
  public:
   Launch(const CostLaunch& launch, const CostRequest& request)
-      : launch_(launch), request_(request) {}
+      : launch_(launch),
+        request_(request),
+        scale_(launch.growth > 0 ? launch.growth : request.scale) {}
 
   CostPart cost() {
     fill();
@@ -42,7 +44,7 @@ class Launch {
     const double clocks_per_us = request_.rates.sms * request_.rates.mhz;
     const record::CounterValues& counted = launch_.counted;
     part_.issue_us = scaled(counted.warp_total) / (request_.rates.issue * clocks_per_us);
-    part_.pipe_us = pipe_clocks() * request_.scale / clocks_per_us;
+    part_.pipe_us = pipe_clocks() * scale_ / clocks_per_us;
     part_.shared_us = scaled(counted.shared_load_wavefronts + counted.shared_store_wavefronts) /
                       (request_.rates.wavefronts * clocks_per_us);
     part_.compute_us = compute_us();
@@ -51,7 +53,7 @@ class Launch {
   }
 
  private:
-  double scaled(uint64_t value) const { return static_cast<double>(value) * request_.scale; }
+  double scaled(uint64_t value) const { return static_cast<double>(value) * scale_; }
   double sector_bytes() const {
     return record::kSectorBytes *
            scaled(launch_.counted.global_load_sectors + launch_.counted.global_store_sectors);
@@ -74,7 +76,9 @@ class Launch {
     const double in_flight = warps * bytes_per_request(launch_.counted) * kLoadsInFlight;
     const double wanted = request_.gpu->copy * 1e3 * kLatencyUs;
     part_.hiding = std::clamp(in_flight / wanted, kLeastShare, 1.0);
-    busy_ = std::clamp(std::min(blocks, at_once) / request_.rates.sms, kLeastShare, 1.0);
+    // Of blocks that all run at once, some SMs may have one more than the others.
+    const double each = blocks / request_.rates.sms;
+    busy_ = part_.waves > 1 ? 1 : std::clamp(each / std::ceil(each), kLeastShare, 1.0);
   }
 
   // What is read again comes from the L2: a launch cannot need more from memory than its buffers.
@@ -128,8 +132,9 @@ class Launch {
 
   const CostLaunch& launch_;
   const CostRequest& request_;
+  double scale_;
   CostPart part_;
-  double busy_ = 1;  // share of the SMs with work
+  double busy_ = 1;  // work of an SM on average, over that of the busiest one
 };
 
 }  // namespace

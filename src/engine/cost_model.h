@@ -24,11 +24,12 @@ struct CostLaunch {
   int64_t shared_bytes = 0;
   double readable_bytes = 0;  // of all buffers it is given
   double writable_bytes = 0;  // of those that are not inputs
+  double growth = 0;          // from what was counted, where that is not the task's
 };
 
 struct CostRequest {
   std::vector<CostLaunch> launches;
-  double scale = 1;  // from what was counted to the timed shape
+  double scale = 1;  // from what was counted to the timed shape, by the task's work
   arch::Target target{};
   const record::Calibration* gpu = nullptr;  // never null
   GpuRates rates;

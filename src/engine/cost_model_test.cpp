@@ -41,6 +41,16 @@ TEST(CostModel, FewBlocksLeaveTheGpuIdle) {
   EXPECT_LT(cost_of(copy_kernel(65536, 256, 16)).us, cost_of(copy_kernel(8, 256, 16)).us);
 }
 
+TEST(CostModel, BlocksThatSmsDoNotShareEvenlyTakeLonger) {
+  CostRequest even = copy_kernel(264, 256, 16);
+  even.launches[0].counted.flops_fp32 = uint64_t{1} << 38;
+  even.launches[0].registers = 128;
+  CostRequest uneven = even;
+  uneven.launches[0].blocks = 224;
+  EXPECT_EQ(cost_of(even).launches[0].bound, "compute");
+  EXPECT_GT(cost_of(uneven).us, 1.1 * cost_of(even).us);
+}
+
 TEST(CostModel, RegistersCostOccupancy) {
   CostRequest lean = copy_kernel(65536, 256, 4), fat = lean;
   lean.launches[0].registers = 32;
@@ -61,6 +71,14 @@ TEST(CostModel, ReadingAgainIsNotReadingFromMemory) {
   EXPECT_EQ(cost_of(twice).launches[0].memory_us > cost_of(once).launches[0].memory_us, true);
   once.launches[0].readable_bytes = twice.launches[0].readable_bytes = 1 << 28;
   EXPECT_EQ(cost_of(twice).launches[0].memory_us, cost_of(once).launches[0].memory_us);
+}
+
+TEST(CostModel, ALaunchMayGrowOtherwiseThanTheTask) {
+  CostRequest request = copy_kernel(65536, 256, 16);
+  request.scale = 1000;
+  const double with_task = cost_of(request).launches[0].issue_us;
+  request.launches[0].growth = 10;
+  EXPECT_NEAR(cost_of(request).launches[0].issue_us, with_task / 100, 1e-9 * with_task);
 }
 
 TEST(CostModel, NothingIsQuickerThanALaunch) {

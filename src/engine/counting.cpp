@@ -8,6 +8,7 @@ namespace kw::engine {
 namespace {
 
 constexpr double kMostPerWork = 0.25, kLeastBudget = 1e6;
+constexpr double kOnce = 1.5, kFewFlops = 2;  // bytes moved and flops, per byte of the buffers
 
 double bytes_of(const kernel::Program& program, const kernel::Launch& launch, bool writable) {
   std::vector<int> seen;
@@ -19,6 +20,15 @@ double bytes_of(const kernel::Program& program, const kernel::Launch& launch, bo
     if (!writable || buffer.role != kernel::Role::Input) bytes += static_cast<double>(buffer.bytes);
   }
   return bytes;
+}
+
+/// How much more a launch has to do at the timed shape, if its elements say so; else 0.
+double growth_of(const record::CounterValues& counted, double small_bytes, double timed_bytes) {
+  const auto moved = static_cast<double>(counted.global_load_bytes + counted.global_store_bytes);
+  const auto flops =
+      static_cast<double>(counted.flops_fp32 + counted.flops_fp64 + counted.flops_tensor);
+  const bool once = moved <= kOnce * small_bytes && flops <= kFewFlops * small_bytes;
+  return once && small_bytes > 0 ? timed_bytes / small_bytes : 0;
 }
 
 }  // namespace
@@ -52,7 +62,7 @@ uint64_t counting_budget(const verify::ShapeCase& small) {
 }
 
 std::vector<CostLaunch> cost_launches(const std::vector<record::LaunchCounters>& counted,
-                                      const kernel::Program& timed) {
+                                      const kernel::Program& timed, const kernel::Program* small) {
   std::vector<CostLaunch> out;
   for (const kernel::Launch& launch : timed.launches) {
     CostLaunch one;
@@ -66,6 +76,11 @@ std::vector<CostLaunch> cost_launches(const std::vector<record::LaunchCounters>&
   if (out.empty()) return out;
   for (size_t i = 0; i < counted.size(); ++i)
     out[counted.size() == out.size() ? i : 0].counted += counted[i].total;
+  const bool pairs = small != nullptr && counted.size() == out.size();
+  for (size_t i = 0; pairs && i < out.size() && small->launches.size() == out.size(); ++i) {
+    out[i].growth = growth_of(counted[i].total, bytes_of(*small, small->launches[i], false),
+                              out[i].readable_bytes);
+  }
   return out;
 }
 

@@ -30,8 +30,11 @@ Result<CountingShape> counting_shape(const task::Task& task, const task::Dims& t
 uint64_t counting_budget(const verify::ShapeCase& small);
 
 /// Counters of the small shape beside the geometry of the timed one. As many launches as were
-/// counted: one to one; else the first stands for all.
+/// counted: one to one; else the first stands for all. `small`: what was counted, where it is
+/// known; a launch of it that looks at its elements once or not at all grows as they do, while the
+/// task's work may be that of a product.
 std::vector<CostLaunch> cost_launches(const std::vector<record::LaunchCounters>& counted,
-                                      const kernel::Program& timed);
+                                      const kernel::Program& timed,
+                                      const kernel::Program* small = nullptr);
 
 }  // namespace kw::engine

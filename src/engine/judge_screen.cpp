@@ -210,7 +210,8 @@ Result<Judge::Counted> Judge::count_at(Site& at, const kernel::Module& module,
   const exec::RunOutcome outcome = KW_TRY(
       device.run(built.ready->image, built.ready->program,
                  verify::program_inputs(built.ready->program, *matching, at.inputs), options));
-  at.launches[candidate.id] = cost_launches(outcome.counters, timed.ready->program);
+  at.launches[candidate.id] =
+      cost_launches(outcome.counters, timed.ready->program, &built.ready->program);
   if (over_budget(outcome)) {
     const GpuRates rates;
     counted.cost.us = static_cast<double>(options.max_warp_instructions) * at.scale /
