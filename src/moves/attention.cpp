@@ -337,36 +337,69 @@ void Attention::write_block(Emitter& e, CudaWriter& w, const Situation& situatio
   w.line(fmt::format("const Index end = reach < {0} ? reach : {0};", keys));
 }
 
-Value Attention::score(Emitter& e, NodeId node, const std::string& product, int scope) const {
+Value Attention::score(Emitter& e, NodeId node, const std::string& product, int scope,
+                       const std::map<NodeId, std::string>& known) const {
   e.on_node = [&](NodeId id, const Index&) -> std::optional<Value> {
-    if (id != nodes_.first) return std::nullopt;
-    return Value{{product}, scope};
+    if (id == nodes_.first) return Value{{product}, scope};
+    const auto own = known.find(id);
+    if (own == known.end()) return std::nullopt;
+    return Value{{own->second, false}, scope};
   };
   const Value value = e.value(node, at("mi", "ni"));
   e.on_node = nullptr;
   return value;
 }
 
+/// Below casts between floats.
+NodeId Attention::bare(NodeId node) const {
+  while (region_.loads.count(node) == 0 && region_.node(node).op == Op::Cast &&
+         in_float(region_.node(region_.node(node).inputs[0]).dtype)) {
+    node = region_.node(node).inputs[0];
+  }
+  return node;
+}
+
+std::optional<Hidden> Attention::hidden(NodeId node) const {
+  node = bare(node);
+  const Node& choice = region_.node(node);
+  if (region_.loads.count(node) > 0 || choice.op != Op::Where) return std::nullopt;
+  Region tested = region_;
+  tested.stores = {{choice.inputs[0], {}}};
+  if (!heavy_nodes(tested).empty()) return std::nullopt;
+  for (const size_t side : {2, 1}) {
+    if (constant_of(region_, choice.inputs[side]) != std::optional<double>(-INFINITY)) continue;
+    return Hidden{choice.inputs[3 - side], choice.inputs[0], side == 1};
+  }
+  return std::nullopt;
+}
+
+std::optional<size_t> Attention::fixed_side(NodeId node) const {
+  const Node& product = region_.node(node);
+  const bool divides = product.op == Op::Div;
+  if (region_.loads.count(node) > 0 || (product.op != Op::Mul && !divides)) return std::nullopt;
+  for (const size_t side : {1, 0}) {
+    if (divides && side == 0) break;
+    if (bare(product.inputs[1 - side]) != nodes_.first) continue;
+    if (is_fixed_positive(region_, product.inputs[side])) return side;
+  }
+  return std::nullopt;
+}
+
+std::optional<NodeId> Attention::scaled() const {
+  for (const NodeId id : interior(region_)) {
+    if (fixed_side(id)) return id;
+  }
+  return std::nullopt;
+}
+
 std::optional<std::string> Attention::factor(Emitter& e, NodeId node) const {
-  const auto bare = [&](NodeId id) {
-    while (region_.loads.count(id) == 0 && region_.node(id).op == Op::Cast &&
-           in_float(region_.node(region_.node(id).inputs[0]).dtype)) {
-      id = region_.node(id).inputs[0];
-    }
-    return id;
-  };
   node = bare(node);
   if (node == nodes_.first) return "";
+  const std::optional<size_t> side = fixed_side(node);
+  if (!side) return std::nullopt;
   const Node& product = region_.node(node);
-  if (region_.loads.count(node) > 0 || (product.op != Op::Mul && product.op != Op::Div)) {
-    return std::nullopt;
-  }
-  const size_t own = bare(product.inputs[0]) == nodes_.first ? 0 : 1;
-  const NodeId other = product.inputs[1 - own];
-  const bool divides = product.op == Op::Div;
-  if (bare(product.inputs[own]) != nodes_.first || (divides && own != 0)) return std::nullopt;
-  if (!is_fixed_positive(region_, other)) return std::nullopt;
-  return (divides ? "1.0f / " : "") + e.value(other, at("mi", "ni")).expr.operand() + " * ";
+  const std::string number = e.value(product.inputs[*side], at("mi", "ni")).expr.operand();
+  return product.op == Op::Div ? "1.0f / " + number : number;
 }
 
 bool Attention::write_stores(Emitter& e, int scope, const std::string& value,

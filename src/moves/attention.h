@@ -5,6 +5,7 @@
 // A score's row is `mi` and its key `ni`; `di` runs along queries and keys, `fi` along values.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,6 +22,13 @@ struct AttentionNodes {
   graph::NodeId shares = 0;             // the second product's left operand
   graph::NodeId largest = 0, total = 0;
   bool empty_is_zero = false;  // a row of nothing but -inf gives 0, not NaN
+};
+
+/// Scores that are -inf wherever `test` is `when`, which no product decides.
+struct Hidden {
+  graph::NodeId below = 0;  // the scores elsewhere
+  graph::NodeId test = 0;
+  bool when = false;
 };
 
 /// Queries, keys or values: a tile of them has rows of `inner` elements.
@@ -66,17 +74,26 @@ class Attention {
   /// A block's batch, its first row in steps of kM, and where the keys it wants end. Keys that no
   /// row of the block may see are not even read where they are known to be finite.
   void write_block(Emitter& e, CudaWriter& w, const Situation& situation) const;
-  /// A node's value at the score whose product is `product`.
-  Value score(Emitter& e, graph::NodeId node, const std::string& product, int scope) const;
-  /// "0.125f * " where a node is the score's product times a positive number that all blocks know,
-  /// "" where it is the product itself.
+  /// A node's value at the score whose product is `product`. `known`: texts of other nodes.
+  Value score(Emitter& e, graph::NodeId node, const std::string& product, int scope,
+              const std::map<graph::NodeId, std::string>& known = {}) const;
+  std::optional<Hidden> hidden(graph::NodeId node) const;
+  /// A node's value at a score, where it is no product's.
+  Value beside(Emitter& e, graph::NodeId node) const { return e.value(node, at("mi", "ni")); }
+  /// "0.125f" where a node is the score's product times a positive number that all blocks know, ""
+  /// where it is the product itself.
   std::optional<std::string> factor(Emitter& e, graph::NodeId node) const;
+  /// The node that multiplies the product by such a number.
+  std::optional<graph::NodeId> scaled() const;
   /// Stores one result; `value` is what the second product gives.
   bool write_stores(Emitter& e, int scope, const std::string& value,
                     const KeepResult& keep = {}) const;
 
  private:
   const Shape& shape() const { return region_.node(nodes_.first).shape; }
+  graph::NodeId bare(graph::NodeId node) const;
+  /// Which input of a node is such a number, the other one being the product.
+  std::optional<size_t> fixed_side(graph::NodeId node) const;
   AttentionOperand operand_of(const char* name, graph::NodeId node, const char* outer,
                               const char* inner, bool turned) const;
   void look_at(AttentionOperand& operand, std::vector<Dim>& used) const;

@@ -9,6 +9,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <map>
 
 #include "base/text.h"
 #include "moves/attention.h"
@@ -68,7 +69,7 @@ class FusedAttention {
     std::string text;
   };
   struct Scores {
-    std::string of_row, of_element, value;
+    std::string of_row, of_element, value;  // a score's, or whether it is hidden
   };
 
   // Scopes: 1 is the block's place, 2 a row, or an element of a tile, 3 a score.
@@ -80,8 +81,19 @@ class FusedAttention {
     }
     const auto& causal = attention_.causal();
     const NodeId scores = causal ? causal->below : attention_.nodes().scores;
-    factor_ = attention_.factor(e_, scores);
-    if (!factor_) scores_ = write_scores(scores);
+    std::vector<Hidden> masks;
+    NodeId below = scores;
+    while (const std::optional<Hidden> mask = attention_.hidden(below)) {
+      masks.push_back(*mask);
+      below = mask->below;
+    }
+    factor_ = attention_.factor(e_, below);
+    if (!factor_) {
+      const std::optional<NodeId> scaled = attention_.scaled();
+      if (scaled) per_dot_ = *attention_.factor(e_, *scaled);
+      scores_ = write_scores(scores, scaled);
+    }
+    if (factor_ && !masks.empty()) scores_ = write_masks(masks);
     write_outcome();
     block_text_ = e_.close();
   }
@@ -99,11 +111,26 @@ class FusedAttention {
     return e_.close();
   }
 
-  Scores write_scores(NodeId node) {
+  Scores write_scores(NodeId node, const std::optional<NodeId>& scaled) {
     e_.open({"mi"}, 1, 2);
     const int scope = e_.open({"ni"}, 2, 1);
     Scores scores;
-    scores.value = attention_.score(e_, node, "dot", scope).expr.text;
+    std::map<NodeId, std::string> known;
+    if (scaled) known[*scaled] = "dot * per_dot";
+    scores.value = attention_.score(e_, node, "dot", scope, known).expr.text;
+    scores.of_element = e_.close();
+    scores.of_row = e_.close();
+    return scores;
+  }
+
+  Scores write_masks(const std::vector<Hidden>& masks) {
+    e_.open({"mi"}, 1, 2);
+    e_.open({"ni"}, 2, 1);
+    Scores scores;
+    for (const Hidden& mask : masks) {
+      const std::string test = attention_.beside(e_, mask.test).expr.operand();
+      scores.value += (scores.value.empty() ? "" : " || ") + ((mask.when ? "" : "!") + test);
+    }
     scores.of_element = e_.close();
     scores.of_row = e_.close();
     return scores;
@@ -183,7 +210,9 @@ class FusedAttention {
     w.line("unsigned left[kTall][kSteps][4];");
     w.line("#pragma unroll");
     w.line(fmt::format("for (int k = 0; k < kSteps; ++k) {}_load<kHead>(left, rows, k);", own));
-    w.line(fmt::format("const float steep = {}1.44269504f;", factor_.value_or("")));
+    const bool steeper = factor_ && !factor_->empty();
+    w.line(fmt::format("const float steep = {}1.44269504f;", steeper ? *factor_ + " * " : ""));
+    if (!per_dot_.empty()) w.line(fmt::format("const float per_dot = {};", per_dot_));
     w.line("float sums[kTall][4] = {}, totals[kTall][kHead / 8][4] = {};");
     w.line("float from[kTall][4] = {}, limits[2 * kTall];");
     w.line("#pragma unroll");
@@ -244,7 +273,7 @@ class FusedAttention {
   }
 
   void write_pointwise(CudaWriter& w) const {
-    if (factor_) return;
+    if (scores_.value.empty()) return;
     w.line("#pragma unroll");
     const auto loop = w.block("for (int i = 0; i < 2 * kTall; ++i)");
     w.line("const Index own_m = warp_m + i * 8 + lane / 4;");
@@ -253,10 +282,16 @@ class FusedAttention {
     w.line("#pragma unroll");
     const auto elements = w.block("for (int each = 0; each < kN / 4; ++each)");
     w.line("const Index own_n = start + each / 2 * 8 + lane % 4 * 2 + each % 2;");
-    w.line(fmt::format("const Index ni = own_n < {0} ? own_n : {0} - 1;", limit("ni")));
+    // Loads are asked for, so that their addresses stay sums; keys beyond the last are hidden
+    // later.
+    const bool loads = (scores_.of_element + scores_.value).find('[') != std::string::npos;
+    if (loads) w.line(fmt::format("if (own_n >= {}) continue;", limit("ni")));
+    w.line(loads ? "const Index ni = own_n;"
+                 : fmt::format("const Index ni = own_n < {0} ? own_n : {0} - 1;", limit("ni")));
     w.line("float& dot = dots[i / 2][each / 2][i % 2 * 2 + each % 2];");
     w.raw(scores_.of_element);
-    w.line(fmt::format("dot = {} + from[i / 2][i % 2 * 2];", scores_.value));
+    w.line(factor_ ? fmt::format("if ({}) dot = -__int_as_float(0x7f800000);", scores_.value)
+                   : fmt::format("dot = {} + from[i / 2][i % 2 * 2];", scores_.value));
   }
 
   /// Tiles that all of the warp's queries see are left alone.
@@ -375,7 +410,8 @@ class FusedAttention {
   Emitter e_;
   std::vector<Fetch> fetches_;
   Scores scores_;
-  std::optional<std::string> factor_;  // "0.125f * ", where that is all that is done to a score
+  std::optional<std::string> factor_;  // "0.125f", where that is all that is done to a score
+  std::string per_dot_;                // the same where more is done to it
   std::string result_, result_row_, block_text_, out_address_;
   std::optional<std::vector<std::string>> out_aligned_;  // results can be stored in packs
 };

@@ -156,6 +156,70 @@ TEST(Attention, TurnedKeysAreReadAcross) {
   EXPECT_FALSE(attention->key().aligned);
 }
 
+struct FactorCase {
+  const char* name;
+  Term (*scores)(Heads&);
+  const char* factor;  // nullptr: more is done to a score than to scale it
+};
+
+const FactorCase kFactors[] = {
+    {"bare", [](Heads& h) { return h.scores(); }, ""},
+    {"scaled", [](Heads& h) { return h.scores() * 0.25; }, "0.25f"},
+    {"divided", [](Heads& h) { return h.scores() / 3.0; }, "1.0f / 3.0f"},
+    {"by_its_depth",
+     [](Heads& h) {
+       const Dim depth = named_dim("D", 8);
+       return h.scores() * apply(Op::Rsqrt, h.f(h.b.constant_dim(DType::Fp32, depth)));
+     },
+     "rsqrtf(static_cast<float>(D))"},
+    {"turned_over", [](Heads& h) { return h.scores() * -0.25; }, nullptr},
+    {"shifted", [](Heads& h) { return h.scores() * 0.25 + 1.0; }, nullptr},
+    {"divides", [](Heads& h) { return Term(3.0) / h.scores(); }, nullptr},
+};
+
+class Factors : public testing::TestWithParam<size_t> {};
+
+TEST_P(Factors, AreKnownWherePositive) {
+  const FactorCase& one = kFactors[GetParam()];
+  Heads heads;
+  const NodeId y = heads.mixed(heads.shares(one.scores(heads)));
+  const Everything all(std::move(heads.b), {y});
+  const auto attention = attention_of(all.region);
+  ASSERT_TRUE(attention);
+  Emitter e(all.region, 1);
+  attention->prepare(e);
+  e.open(attention->batch_variables(), 0);
+  const auto factor = attention->factor(e, attention->nodes().scores);
+  ASSERT_EQ(factor.has_value(), one.factor != nullptr);
+  EXPECT_EQ(factor.value_or(""), one.factor != nullptr ? one.factor : "");
+}
+
+INSTANTIATE_TEST_SUITE_P(Attention, Factors, testing::Range<size_t>(0, std::size(kFactors)),
+                         [](const auto& one) { return kFactors[one.param].name; });
+
+TEST(Attention, MasksHideScoresUnlessAProductDecides) {
+  Heads heads;
+  const Term given =
+      heads.f(heads.b.input("mask", DType::Bool, {named_dim("L", 5), named_dim("S", 7)}));
+  const Term scores = heads.scores();
+  const NodeId y = heads.mixed(heads.shares(where(given, -INFINITY, scores * 0.25)));
+  const Everything all(std::move(heads.b), {y});
+  const auto attention = attention_of(all.region);
+  ASSERT_TRUE(attention);
+  const auto hidden = attention->hidden(attention->nodes().scores);
+  ASSERT_TRUE(hidden);
+  EXPECT_TRUE(hidden->when);
+  EXPECT_FALSE(attention->hidden(hidden->below));
+
+  Heads others;
+  const Term own = others.scores();
+  const NodeId z = others.mixed(others.shares(where(own > 0.0, own, -INFINITY)));
+  const Everything rest(std::move(others.b), {z});
+  const auto decided = attention_of(rest.region);
+  ASSERT_TRUE(decided);
+  EXPECT_FALSE(decided->hidden(decided->nodes().scores));
+}
+
 struct MaskCase {
   const char* name;
   Term (*seen)(Heads&);  // whether a query sees a key

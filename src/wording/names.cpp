@@ -31,8 +31,9 @@ constexpr std::string_view kWords[] = {
     "major3", "major4", "di", "fi", "queries_tile", "keys_tile", "values_tile", "tile_bytes",
     "slot", "own_m", "own_n", "tops", "stage", "shares", "dots", "dot", "outcome", "outcomes",
     "at_outer", "at_inner", "at_k", "per_sum", "to", "within", "room", "warp_m", "first_m",
-    "first_f", "tiles_m", "reach", "limits", "steep", "pieces", "first_n", "tiles_n", "at_m", "at_n",
-    "past", "rest", "is_part", "shared", "next", "many", "stop", "TilePlace", "tile_place"};
+    "first_f", "tiles_m", "reach", "limits", "steep", "pieces", "first_n", "tiles_n", "at_m",
+    "at_n", "past", "rest", "is_part", "shared", "next", "many", "stop", "TilePlace", "tile_place",
+    "per_dot"};
 
 bool is_identifier(const std::string& name) {
   if (name.empty() || (name[0] >= '0' && name[0] <= '9')) return false;
