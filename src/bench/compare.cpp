@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 
 #include "base/check.h"
 #include "bench/random.h"
@@ -49,17 +50,50 @@ double mean(const std::vector<double>& values) {
   return sum / static_cast<double>(values.size());
 }
 
-/// Draws runs of neighbours: a device that is slow for a while is slow for several passes.
-void resample(const Ratios& from, Random& random, Ratios& to) {
-  const size_t run =
-      std::max<size_t>(1, static_cast<size_t>(std::cbrt(static_cast<double>(from.size()))));
-  to.clear();
-  while (to.size() < from.size()) {
-    const size_t start = random.below(from.size());
-    for (size_t i = 0; i < run && to.size() < from.size(); ++i)
-      to.push_back(from[(start + i) % from.size()]);
+/// Ratios from which thousands of samples are drawn: sorted once, the middle of a sample is found
+/// by counting.
+class Drawn {
+ public:
+  explicit Drawn(const Ratios& ratios)
+      : sorted_(ratios), ranks_(ratios.size()), times_(ratios.size()) {
+    std::vector<size_t> order(ratios.size());
+    std::iota(order.begin(), order.end(), size_t{0});
+    std::stable_sort(order.begin(), order.end(),
+                     [&](size_t a, size_t b) { return ratios[a] < ratios[b]; });
+    for (size_t rank = 0; rank < order.size(); ++rank) {
+      ranks_[order[rank]] = rank;
+      sorted_[rank] = ratios[order[rank]];
+    }
+    run_ = std::max<size_t>(1, static_cast<size_t>(std::cbrt(static_cast<double>(ratios.size()))));
   }
-}
+
+  /// The middle of a sample. Draws runs of neighbours: a device that is slow for a while is slow
+  /// for several passes.
+  double middle(Random& random) {
+    const size_t size = ranks_.size();
+    std::ranges::fill(times_, 0);
+    for (size_t made = 0; made < size;) {
+      size_t at = random.below(size);
+      for (size_t i = 0; i < run_ && made < size; ++i, ++made) {
+        ++times_[ranks_[at]];
+        at = at + 1 < size ? at + 1 : 0;
+      }
+    }
+    size_t rank = 0, before = 0, last = 0;  // `before` were drawn below `rank`, the last at `last`
+    for (; before + times_[rank] <= size / 2; ++rank) {
+      if (times_[rank] > 0) last = rank;
+      before += times_[rank];
+    }
+    if (size % 2 == 1) return sorted_[rank];
+    return (sorted_[rank] + sorted_[before < size / 2 ? rank : last]) / 2;
+  }
+
+ private:
+  Ratios sorted_;
+  std::vector<size_t> ranks_;  // by place
+  std::vector<size_t> times_;  // drawn, by rank
+  size_t run_ = 1;
+};
 
 double estimate(const Tree& tree) {
   std::vector<double> workers;
@@ -71,15 +105,13 @@ double estimate(const Tree& tree) {
   return mean(workers);
 }
 
-double resampled_estimate(const Tree& tree, Random& random, Ratios& scratch) {
+double resampled_estimate(std::vector<std::vector<Drawn>>& tree, Random& random) {
   std::vector<double> workers;
   for (size_t w = 0; w < tree.size(); ++w) {
-    const auto& cycles = tree[random.below(tree.size())];
+    auto& cycles = tree[random.below(tree.size())];
     std::vector<double> medians;
-    for (size_t c = 0; c < cycles.size(); ++c) {
-      resample(cycles[random.below(cycles.size())], random, scratch);
-      medians.push_back(middle(scratch));
-    }
+    for (size_t c = 0; c < cycles.size(); ++c)
+      medians.push_back(cycles[random.below(cycles.size())].middle(random));
     workers.push_back(mean(medians));
   }
   return mean(workers);
@@ -164,9 +196,10 @@ Comparison compare(std::span<const Cycle> cycles, const CompareOptions& options)
   for (auto& [worker, ratios] : by_worker) tree.push_back(std::move(ratios));
   const double center = estimate(tree);
   Random random(options.seed);
-  Ratios scratch;
+  std::vector<std::vector<Drawn>> bags;
+  for (const auto& ratios : tree) bags.emplace_back(ratios.begin(), ratios.end());
   std::vector<double> drawn(kResamples);
-  for (double& value : drawn) value = resampled_estimate(tree, random, scratch);
+  for (double& value : drawn) value = resampled_estimate(bags, random);
   std::sort(drawn.begin(), drawn.end());
   const double tail = (1 - options.confidence) / 2;
   const double factor = small_sample_factor(tree);

@@ -45,6 +45,21 @@ Interval number(std::string text) {
 constexpr size_t kMostTokens = 300;  // of an expression; bounds depth and time
 
 bool opens(const std::string& text) { return text == "(" || text == "[" || text == "{"; }
+bool closes(const std::string& text) { return text == ")" || text == "]" || text == "}"; }
+
+// Looked for anew for every bracket, partners would cost the square of a text's depth.
+void pair_brackets(std::vector<WalkToken>& tokens) {
+  std::vector<size_t> open;
+  for (size_t i = 0; i < tokens.size(); ++i) {
+    if (opens(tokens[i].text)) {
+      tokens[i].partner = tokens.size();
+      open.push_back(i);
+    } else if (closes(tokens[i].text) && !open.empty()) {
+      tokens[open.back()].partner = i;
+      open.pop_back();
+    }
+  }
+}
 
 }  // namespace
 
@@ -71,17 +86,12 @@ std::vector<WalkToken> walk_tokens(std::string_view source) {
     out.push_back({word, token.line, token.kind});
     i += used - 1;
   }
+  pair_brackets(out);
   return out;
 }
 
 size_t closing(const std::vector<WalkToken>& tokens, size_t open) {
-  size_t depth = 0;
-  for (size_t i = open; i < tokens.size(); ++i) {
-    const std::string& text = tokens[i].text;
-    if (opens(text)) ++depth;
-    if ((text == ")" || text == "]" || text == "}") && --depth == 0) return i;
-  }
-  return tokens.size();
+  return open < tokens.size() && opens(tokens[open].text) ? tokens[open].partner : tokens.size();
 }
 
 size_t behind_template(const std::vector<WalkToken>& tokens, size_t i) {

@@ -18,6 +18,7 @@ struct WalkToken {
   std::string text;  // operators of several characters are one
   int line = 0;
   kernel::SourceKind kind = kernel::SourceKind::Punctuator;
+  size_t partner = 0;  // of an opening bracket: closing()
 };
 /// Without directives.
 std::vector<WalkToken> walk_tokens(std::string_view source);
