@@ -122,8 +122,14 @@ Result<exec::CompileOutcome> AheadCompiler::compile_one(const exec::CompileReque
   lock.unlock();
   Result<exec::CompileOutcome> answer = inner_.compile(request);
   lock.lock();
-  note_answer(key, *slot, answer);
-  if (!answer) slots_.erase(key);  // the machine may be better when it is asked again
+  if (answer) {
+    note_answer(key, *slot, answer);
+  } else {
+    // Told to those who wait, then forgotten: the machine may be better when it is asked again.
+    slot->answer.emplace(answer);
+    slots_.erase(key);
+    changed_.notify_all();
+  }
   return answer;
 }
 

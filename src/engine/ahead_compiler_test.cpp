@@ -133,6 +133,14 @@ TEST(AheadCompiler, CompilesWholeWhatIsNotToBeCutOrDoesNotCompile) {
   EXPECT_EQ(other.compile(of_two_kernels(""))->compiled->image, plain.source);
 }
 
+TEST(AheadCompiler, AsksAgainAfterAnErrorOfTheMachine) {
+  Slow inner;
+  AheadCompiler ahead(inner, 0);
+  for (int i = 0; i < 3; ++i) EXPECT_FALSE(ahead.compile(request("broken machine")));
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(ahead.compile(request("a")));
+  EXPECT_EQ(inner.compiles, 4);
+}
+
 TEST(AheadCompiler, LeavesWhatIsStillWaitingWhenItEnds) {
   Slow inner;
   {
