@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
-"""Triton candidates without a GPU: what they are written with is recorded and judged, what they may not do is refused by name.
+"""Triton's and CuTe DSL's candidates without a GPU: what they are written with is recorded and judged, what they may not do is refused by name.
 
-Usage: triton_test.py KERNELWRIGHT [NAME…]. Exit 77: no Python with torch and Triton ($KW_TORCH_PYTHON).
+Usage: dsl_test.py KERNELWRIGHT triton|cute [NAME…]. Exit 77: no Python with torch and that ($KW_TORCH_PYTHON).
 """
+import importlib
 import json
 import os
 import subprocess
 import sys
 import tempfile
 
-import triton_cases as cases
-
+cases = importlib.import_module(sys.argv[2] + "_cases")
 DEVICE = os.environ.get("KW_TEST_DEVICE", "vgpu")
 
 
@@ -25,7 +25,7 @@ def verify(kernelwright, folder, reference, text):
 
 
 def main():
-    failed, (kernelwright, *only) = 0, sys.argv[1:]
+    failed, (kernelwright, _, *only) = 0, sys.argv[1:]
     rows = [(*row, 0) for row in cases.PASS] + [(*row, 1) for row in cases.REFUSED]
     with tempfile.TemporaryDirectory() as folder:
         for name, reference, text, said, code in rows:
