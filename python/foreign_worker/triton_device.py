@@ -15,7 +15,7 @@ from kw_foreign_worker.ptx import param_sizes, renamed
 
 SCALARS = {"i1": "<b", "u1": "<b", "i8": "<b", "u8": "<B", "i16": "<h", "u16": "<H", "i32": "<i", "u32": "<I", "i64": "<q",
            "u64": "<Q", "fp32": "<f", "f32": "<f", "fp64": "<d", "f64": "<d", "fp16": "<e"}
-PTX_VERSION = 86  # as new as all of Triton's code generators write
+PTX_VERSION, NEWER_PTX, NEWER_DEVICES = 86, 87, 103  # what Triton's code generators write, and what later devices need
 
 
 class Dims(ctypes.Structure):
@@ -179,7 +179,7 @@ def stop_at_ptx(nvidia):
         stages.pop("cubin", None)
 
     backend.__init__, backend.add_stages = made, added
-    nvidia.get_ptx_version_from_options = lambda options, arch: options.ptx_version or PTX_VERSION
+    nvidia.get_ptx_version_from_options = lambda options, arch: options.ptx_version or (NEWER_PTX if arch >= NEWER_DEVICES else PTX_VERSION)
     nvidia.get_ptxas_version = lambda *words: "none"
 
 

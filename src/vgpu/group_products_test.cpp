@@ -114,7 +114,7 @@ add.u64 %rd10, %rd9, %rd4;
 st.global.v4.f32 [%rd10], {%f0, %f1, %f2, %f3};
 st.global.v4.f32 [%rd10+16], {%f4, %f5, %f6, %f7};
 )";
-const char* const kWait = "wgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;\n";
+const char* const kAwait = "wgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;\n";
 
 std::string product_text(const ProductCase& c, const std::string& between = "") {
   const std::string type = c.bf16 ? "bf16" : "f16";
@@ -123,7 +123,7 @@ std::string product_text(const ProductCase& c, const std::string& between = "") 
       ".param .u64 x, .param .u64 c, .param .u64 y, .param .u64 a, .param .u64 b, .param .u32 keep",
       kHead + ("wgmma.mma_async.sync.aligned.m64n16k16.f32." + type + "." + type) +
           " {%f0, %f1, %f2, %f3, %f4, %f5, %f6, %f7}, %rd6, %rd7, %p2, 1, 1, " +
-          flag(c.left.turned) + ", " + flag(c.right.turned) + ";\n" + between + kWait + kTail,
+          flag(c.left.turned) + ", " + flag(c.right.turned) + ";\n" + between + kAwait + kTail,
       ".shared .align 1024 .b8 tile[16384];");
 }
 
