@@ -31,24 +31,38 @@ def reflected(x, low, high):
     away = torch.abs(x - low / 2)
     turns = torch.floor(away / span)
     rest = away - turns * span
-    return torch.where(turns % 2 == 0, rest + low / 2, span - rest + low / 2)
+    # Whole numbers are counted as such: no rounding can make an even one odd.
+    return torch.where(turns.long() % 2 == 0, rest + low / 2, span - rest + low / 2)
 
 
 def inside(x, extent, padding_mode, corners):
-    """Where a place outside of the input is looked for instead."""
+    """Where a place outside of the input is looked for instead; what lies far outside of zeros is as good as near."""
+    if padding_mode == "zeros":
+        return x.clamp(-2, extent + 1)
     if padding_mode == "reflection":
         x = reflected(x, 0, 2 * (extent - 1)) if corners else reflected(x, -1, 2 * extent - 1)
-    if padding_mode != "zeros":
-        x = x.clamp(0, extent - 1)
-    return x
+    return x.clamp(0, extent - 1)
+
+
+def whole_inside(i, extent, padding_mode, corners):
+    """The same for whole numbers."""
+    if padding_mode == "zeros":
+        return i
+    if padding_mode == "reflection":
+        period = 2 * (extent - 1) if corners else 2 * extent
+        if period == 0:
+            return torch.zeros_like(i)
+        i = i % period
+        i = torch.minimum(i, period - i if corners else period - 1 - i)
+    return i.clamp(0, extent - 1)
 
 
 def picked(values, places, extents):
     """values[n, c] at whole-number places, one tensor per dim; zeros outside."""
     index, within = None, None
     for place, extent in zip(places, extents):
-        ok = (place >= 0) & (place <= extent - 1)
-        at = place.clamp(0, extent - 1).long()
+        ok = (place >= 0) & (place < extent)
+        at = place.clamp(0, extent - 1)
         index = at if index is None else index * extent + at
         within = ok if within is None else within & ok
     n, c = values.shape[0], values.shape[1]
@@ -81,13 +95,17 @@ def grid_sample(input, grid, mode="bilinear", padding_mode="zeros", align_corner
     for i, extent in enumerate(extents):
         x = grid[..., rank - 1 - i].to(values.dtype)
         x = (x + 1) / 2 * (extent - 1) if corners else ((x + 1) * extent - 1) / 2
-        places.append(x if mode == "bicubic" else inside(x, extent, padding_mode, corners))
+        if mode != "bicubic":
+            x = inside(x, extent, padding_mode, corners)
+        elif padding_mode != "reflection":
+            x = x.clamp(-3, extent + 2)
+        places.append(x)
     if mode == "nearest":
-        return picked(values, [torch.round(x) for x in places], extents).to(input.dtype)
+        return picked(values, [torch.round(x).long() for x in places], extents).to(input.dtype)
     low = [torch.floor(x) for x in places]
     shares = []
-    for x, first in zip(places, low):
-        shares.append(cubic_weights(x - first) if mode == "bicubic" else (first + 1 - x, x - first))
+    for x, before in zip(places, low):
+        shares.append(cubic_weights(x - before) if mode == "bicubic" else (before + 1 - x, x - before))
     first = -1 if mode == "bicubic" else 0
     taps = [[]]
     for one in shares:
@@ -96,8 +114,8 @@ def grid_sample(input, grid, mode="bilinear", padding_mode="zeros", align_corner
     for tap in taps:
         at, share = [], None
         for i, step in enumerate(tap):
-            place = low[i] + (step + first)
-            at.append(inside(place, extents[i], padding_mode, corners) if mode == "bicubic" else place)
+            place = low[i].long() + (step + first)
+            at.append(whole_inside(place, extents[i], padding_mode, corners) if mode == "bicubic" else place)
             share = shares[i][step] if share is None else share * shares[i][step]
         part = picked(values, at, extents) * share.unsqueeze(1)
         total = part if total is None else total + part

@@ -121,6 +121,9 @@ bool is_instance(const Value& value, const Value& type, int depth) {
   }
   const std::string word = name.substr(name.rfind('.') + 1);
   if (word == "Size") return value.get<std::shared_ptr<Tuple>>() != nullptr;
+  if (word == "Iterable" || word == "Sequence" || word == "Sized")
+    return items_of(value) || value.get<std::string>() ||
+           (word != "Sequence" && value.get<std::shared_ptr<Dict>>());
   if (word == "Number") return as_number(value).has_value();
   if (word == "int") return as_dim(value).has_value();
   if (word == "dtype") return value.get<DTypeValue>() != nullptr;

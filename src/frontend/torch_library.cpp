@@ -152,7 +152,7 @@ Result<std::optional<Value>> Evaluator::call_setting(const std::string& name,
   return std::optional<Value>();
 }
 
-// functools, dataclasses, collections, typing, copy, operator.
+// functools, dataclasses, collections, typing, copy, itertools, operator.
 Result<std::optional<Value>> Evaluator::call_standard(const std::string& name,
                                                       Arguments arguments) {
   std::vector<Value>& given = arguments.positional;
@@ -189,6 +189,21 @@ Result<std::optional<Value>> Evaluator::call_standard(const std::string& name,
     for (size_t i = 1; i < items.size(); ++i)
       total = KW_TRY(invoke(given[0], {{total, items[i]}, {}}));
     return std::optional(std::move(total));
+  }
+  if (name == "itertools.repeat" && given.size() == 2) {
+    const auto* times = given[1].get<Dim>();
+    if (!times) return input_error("repeat() needs a number of times");
+    const auto count = static_cast<size_t>(std::clamp<int64_t>(times->value(), 0, kMaxItems));
+    return std::optional(make_list(std::vector<Value>(count, given[0])));
+  }
+  if (name == "itertools.chain" || name == "itertools.chain.from_iterable") {
+    std::vector<Value> all;
+    const bool nested = name != "itertools.chain" && given.size() == 1;
+    const std::vector<Value> lists = nested ? KW_TRY(iterate(given[0])) : given;
+    for (const Value& one : lists) {
+      for (Value& item : KW_TRY(iterate(one))) all.push_back(std::move(item));
+    }
+    return std::optional(make_list(std::move(all)));
   }
   if (name.starts_with("operator.") && given.size() == 2) {
     static const std::map<std::string, const char*> kOperators = {
