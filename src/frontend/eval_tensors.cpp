@@ -11,6 +11,7 @@
 #include "frontend/cell.h"
 #include "frontend/evaluator.h"
 #include "frontend/index.h"
+#include "frontend/known.h"
 #include "frontend/names.h"
 #include "frontend/numbers.h"
 #include "frontend/refusals.h"
@@ -113,7 +114,12 @@ Result<std::optional<Value>> Evaluator::constant_of(const Tensor& tensor) {
   while (graph_[id].op == graph::Op::Reshape || graph_[id].op == graph::Op::Expand)
     id = graph_[id].inputs[0];
   const Node& node = graph_[id];
-  if (node.op != graph::Op::Constant) return std::optional<Value>();
+  if (node.op != graph::Op::Constant) {
+    const auto known = tensor::is_float(node.dtype) && count_of(node.shape).value() == 1
+                           ? known_element(graph_, id, std::vector<int64_t>(node.shape.size(), 0))
+                           : std::nullopt;
+    return known ? std::optional(Value(*known)) : std::optional<Value>();
+  }
   if (tensor::is_float(node.dtype)) return std::optional(Value(node.attrs.number));
   if (node.dtype == tensor::DType::Bool) return std::optional(Value(node.attrs.integer != 0));
   return std::optional(Value(Dim(node.attrs.integer)));
