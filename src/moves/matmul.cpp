@@ -303,13 +303,15 @@ class Tiled {
     share_.add_plan(kernel);
     kernel.tunes.push_back({name("TILE_K"), {8, 16}, ""});
     // 8 x 16 sums of a thread need 24 loads from shared memory per step, twice 8 x 8 need 32; but
-    // half as many threads fetch, and single elements take them longer.
+    // half as many threads fetch, single elements take them longer, and a block that is alone on
+    // its multiprocessor hides less of its waiting.
     const bool packs = sides_[0].packed() && sides_[1].packed();
+    const bool alone = !split_ && cut.tiles <= situation_.target.default_sms;
     if (!switches_) {
       kernel.tunes.push_back({name("ACROSS"),
-                              wide || flat ? Values{8}
-                              : packs      ? Values{16, 8}
-                                           : Values{8, 16},
+                              wide || flat      ? Values{8}
+                              : packs && !alone ? Values{16, 8}
+                                                : Values{8, 16},
                               ""});
     }
     // The lower a tile is, the more elements a thread fetches, each in a register.

@@ -17,6 +17,10 @@ constexpr double kAloneAtHalf = 1.0;  // the larger, the more a block suffers fr
 
 int64_t divided_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
+int64_t tiles_of(const Extents& product, const Cut& cut) {
+  return product.batches * divided_up(product.m, cut.tile_m) * divided_up(product.n, cut.tile_n);
+}
+
 /// Of what a multiprocessor does when it is full, with this share of its blocks there.
 double pace_at(double share) { return (1 + kAloneAtHalf) * share / (share + kAloneAtHalf); }
 
@@ -30,8 +34,7 @@ double step_of(const Cut& cut, const Pace& pace) {
 }  // namespace
 
 double clocks_of(const Extents& product, const Cut& cut, const Pace& pace, int64_t sms) {
-  const int64_t tiles =
-      product.batches * divided_up(product.m, cut.tile_m) * divided_up(product.n, cut.tile_n);
+  const int64_t tiles = tiles_of(product, cut);
   const int64_t area = cut.tile_m * cut.tile_n;
   const int64_t room = divided_up(kResidentSums, area);  // blocks of one multiprocessor
   const double tile = static_cast<double>(product.k) * step_of(cut, pace);
@@ -58,7 +61,8 @@ std::vector<Cut> cuts_of(const Extents& product, bool split, const std::vector<i
   for (const int64_t height : heights) {
     for (const int64_t width : widths) {
       if (height * width < kWarpSums) continue;
-      cuts.push_back({height, width, split, 0});
+      cuts.push_back({height, width, split});
+      cuts.back().tiles = tiles_of(product, cuts.back());
       cuts.back().clocks = clocks_of(product, cuts.back(), pace, sms);
     }
   }
