@@ -95,7 +95,7 @@ __global__ void odd(int* y) {
 """
 for name, assembly, message in (("label", "bra NOWHERE;", r"unknown label 'NOWHERE' at odd\.cu:6 \(ptx line \d+\).*hint: inline assembly"),
                                 ("name", "mov.b32 " + "a" * 5000 + ", 1;", r"a…"),
-                                ("instruction", "wgmma.fence.sync.aligned;", r"unsupported instruction wgmma\.fence\.sync\.aligned at odd\.cu:6")):
+                                ("instruction", "cp.async.bulk.commit_group;", r"unsupported instruction cp\.async\.bulk\.commit_group at odd\.cu:6")):
     done = h.run(*run(h.write("odd.cu", ASM % assembly), "--dim", "N=32"))
     h.check(done.returncode == 3 and re.search(message, done.stdout, re.S) and len(done.stdout) < 3000, "a strange " + name, done)
 
