@@ -7,7 +7,7 @@ def affine_grid(theta, size, align_corners=None):
     extents = size[2:]
     rows, columns = len(extents), len(extents) + 1
     if theta.dim() != 3 or theta.shape[1] != rows or theta.shape[2] != columns:
-        raise ValueError(f"affine_grid to size {list(size)} takes theta of shape N x {rows} x {columns}, not {list(theta.shape)}")
+        raise ValueError(f"affine_grid to size {list(size)} takes theta of shape Nx{rows}x{columns}, not {list(theta.shape)}")
     axes = []
     for i, extent in enumerate(extents):
         line = 2 * torch.arange(extent, dtype=theta.dtype)
