@@ -102,6 +102,7 @@ Result<Json> python_job(const PythonRequest& request, const std::string& worker,
       .set("inputs", std::move(inputs))
       .set("outputs", std::move(outputs))
       .set("tuned", request.tuned)
+      .set("seconds", request.timeout_seconds)
       .set("cases", std::move(cases));
 }
 
