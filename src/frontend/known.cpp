@@ -8,7 +8,7 @@ using graph::NodeId;
 using graph::Op;
 using tensor::DType;
 
-constexpr int kLookedBack = 60;  // steps looked back
+constexpr int kMostLooks = 2000;  // looked at, on all ways back together
 
 std::optional<double> rounded(double value, DType dtype) {
   if (dtype == DType::Fp32) return static_cast<double>(static_cast<float>(value));
@@ -58,9 +58,9 @@ bool before(const graph::Builder& graph, const Node& node, std::vector<int64_t>&
 }
 
 std::optional<double> element(const graph::Builder& graph, NodeId id, std::vector<int64_t> at,
-                              int depth) {
+                              int& left) {
   const Node& node = graph[id];
-  if (depth > kLookedBack) return std::nullopt;
+  if (--left < 0) return std::nullopt;
   if (node.op == Op::Constant) {
     return tensor::is_float(node.dtype) ? node.attrs.number
                                         : static_cast<double>(node.attrs.integer);
@@ -71,18 +71,18 @@ std::optional<double> element(const graph::Builder& graph, NodeId id, std::vecto
     int64_t& along = at[static_cast<size_t>(node.attrs.dims[0])];
     for (const NodeId piece : node.inputs) {
       const int64_t extent = graph.extent(piece, node.attrs.dims[0]).value();
-      if (along < extent) return element(graph, piece, at, depth + 1);
+      if (along < extent) return element(graph, piece, at, left);
       along -= extent;
     }
     return std::nullopt;
   }
-  if (before(graph, node, at)) return element(graph, node.inputs[0], std::move(at), depth + 1);
-  const std::optional<double> first = element(graph, node.inputs[0], at, depth + 1);
+  if (before(graph, node, at)) return element(graph, node.inputs[0], std::move(at), left);
+  const std::optional<double> first = element(graph, node.inputs[0], at, left);
   if (!first) return std::nullopt;
   if (node.op == Op::Cast && tensor::is_float(node.dtype)) return rounded(*first, node.dtype);
-  if (node.op == Op::Where) return element(graph, node.inputs[*first != 0 ? 1 : 2], at, depth + 1);
+  if (node.op == Op::Where) return element(graph, node.inputs[*first != 0 ? 1 : 2], at, left);
   if (node.inputs.size() != 2) return std::nullopt;
-  const std::optional<double> second = element(graph, node.inputs[1], at, depth + 1);
+  const std::optional<double> second = element(graph, node.inputs[1], at, left);
   const std::optional<double> value = second ? combined(node.op, *first, *second) : std::nullopt;
   return value ? rounded(*value, node.dtype) : std::nullopt;
 }
@@ -91,7 +91,8 @@ std::optional<double> element(const graph::Builder& graph, NodeId id, std::vecto
 
 std::optional<double> known_element(const graph::Builder& graph, NodeId node,
                                     std::vector<int64_t> at) {
-  return element(graph, node, std::move(at), 0);
+  int left = kMostLooks;
+  return element(graph, node, std::move(at), left);
 }
 
 }  // namespace kw::frontend
