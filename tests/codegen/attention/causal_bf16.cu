@@ -189,8 +189,8 @@ __device__ __forceinline__ void causal_bf16_hide_later(
 }
 
 // Scores are those above a level (`from` is minus that), so that none of their powers is more than
-// 2^8 or so: where one would be, the level rises to the row's largest, and what was summed before is
-// worth less. That is rare once the level has been set.
+// 2^8 or so: where one would be, the level rises to the row's largest, and what was summed before
+// is worth less. That is rare once the level has been set.
 template <int kTall, int kEights, int kColumns>
 __device__ __forceinline__ void causal_bf16_lift(
     float (&dots)[kTall][kEights][4], float (&from)[kTall][4], float (&limits)[2 * kTall],
