@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
-#include <set>
 #include <string_view>
 
 #include "base/text.h"
@@ -238,59 +236,69 @@ std::vector<bool> needed(const std::vector<Piece>& pieces, const std::string& ke
   return kept;
 }
 
-Slice slice_of(const exec::CompileRequest& whole, const std::vector<Piece>& pieces,
-               const std::string& kernel) {
-  Slice slice;
-  slice.request = whole;
-  slice.request.source.clear();
-  slice.request.defines.clear();
-  slice.request.kernels.clear();
+KernelText text_of(const std::string& source, const std::vector<Piece>& pieces,
+                   const std::string& kernel) {
+  KernelText text;
   const std::vector<bool> kept = needed(pieces, kernel);
-  std::set<std::string> said;
   for (size_t i = 0; i < pieces.size(); ++i) {
     if (!kept[i]) continue;
     const Piece& piece = pieces[i];
     const std::string_view code =
-        std::string_view(whole.source).substr(piece.begin, piece.end - piece.begin);
-    slice.request.source += std::string(code) + "\n";
+        std::string_view(source).substr(piece.begin, piece.end - piece.begin);
+    text.source += std::string(code) + "\n";
     const auto lines = 1 + std::count(code.begin(), code.end(), '\n');
-    for (int line = 0; line < lines; ++line) slice.lines.push_back(piece.line + line);
-    said.insert(piece.words.begin(), piece.words.end());
+    for (int line = 0; line < lines; ++line) text.lines.push_back(piece.line + line);
+    text.words.insert(piece.words.begin(), piece.words.end());
   }
-  for (const std::string& expression : whole.kernels) {
-    if (kernel_name(expression) != kernel) continue;
-    slice.request.kernels.push_back(expression);
+  return text;
+}
+
+Slice slice_of(const exec::CompileRequest& whole, const std::string& kernel,
+               const KernelText& text) {
+  Slice slice;
+  slice.lines = text.lines;
+  exec::CompileRequest& request = slice.request;
+  request = whole;
+  request.source = text.source;
+  std::set<std::string> said;
+  std::erase_if(request.kernels,
+                [&](const std::string& expression) { return kernel_name(expression) != kernel; });
+  for (const std::string& expression : request.kernels) {
     for (const kernel::SourceToken& token : kernel::lex_source(expression).tokens)
       said.insert(token.text);
   }
-  for (const auto& define : whole.defines) {
-    if (said.count(define.first) > 0) slice.request.defines.push_back(define);
-  }
+  std::erase_if(request.defines, [&](const auto& define) {
+    return text.words.count(define.first) == 0 && said.count(define.first) == 0;
+  });
   return slice;
 }
 
 }  // namespace
 
-std::vector<Slice> slices_of(const exec::CompileRequest& request) {
+KernelTexts kernel_texts(const std::string& source) {
+  const auto pieces = Pieces(source).read();
+  if (!pieces) return {};
+  size_t bytes = 0;
+  KernelTexts texts;
+  for (const Piece& piece : *pieces) {
+    bytes += piece.end - piece.begin;
+    if (piece.kind == PieceKind::Kernel) texts[piece.name];
+  }
+  if (bytes < kWorthSlicing) return {};
+  for (auto& [kernel, text] : texts) text = text_of(source, *pieces, kernel);
+  return texts;
+}
+
+std::vector<Slice> slices_of(const exec::CompileRequest& request, const KernelTexts& texts) {
   std::vector<std::string> names;
   for (const std::string& expression : request.kernels) {
     const std::string name = kernel_name(expression);
+    if (texts.count(name) == 0) return {};
     if (std::ranges::find(names, name) == names.end()) names.push_back(name);
   }
   if (names.size() < 2) return {};
-  const auto pieces = Pieces(request.source).read();
-  if (!pieces) return {};
-  size_t bytes = 0;
-  std::set<std::string> kernels;
-  for (const Piece& piece : *pieces) {
-    bytes += piece.end - piece.begin;
-    if (piece.kind == PieceKind::Kernel) kernels.insert(piece.name);
-  }
-  const bool all_there =
-      std::ranges::all_of(names, [&](const std::string& name) { return kernels.count(name) > 0; });
-  if (bytes < kWorthSlicing || !all_there) return {};
   std::vector<Slice> slices;
-  for (const std::string& name : names) slices.push_back(slice_of(request, *pieces, name));
+  for (const std::string& name : names) slices.push_back(slice_of(request, name, texts.at(name)));
   return slices;
 }
 

@@ -3,7 +3,9 @@
 // of one module keep several cores busy. What comes out is joined to one image again.
 #pragma once
 
+#include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -11,14 +13,25 @@
 
 namespace kw::compile {
 
+/// A kernel with what it needs of its source.
+struct KernelText {
+  std::string source;
+  std::vector<int> lines;       // the whole source's, by those of this; the first line's is at 0
+  std::set<std::string> words;  // identifiers in it
+};
+using KernelTexts = std::map<std::string, KernelText>;  // by the kernel's name
+
+/// Empty when the source must be compiled whole: it is so small that nothing is gained, or holds
+/// something that kernels may share (variables) or that is not understood here.
+KernelTexts kernel_texts(const std::string& source);
+
 struct Slice {
   exec::CompileRequest request;  // one kernel of the source, in all instances asked for
-  std::vector<int> lines;        // the source's lines, by the slice's; the first line's is at 0
+  std::vector<int> lines;        // as in KernelText
 };
 
-/// Empty when the source must be compiled whole: it has one kernel, or is so small that nothing is
-/// gained, or holds something that kernels may share (variables) or that is not understood here.
-std::vector<Slice> slices_of(const exec::CompileRequest& request);
+/// `texts`: of the request's source. Empty when it must be compiled whole, or for one kernel only.
+std::vector<Slice> slices_of(const exec::CompileRequest& request, const KernelTexts& texts);
 
 /// The image of the whole from those of its slices: PTX as one text, cubins as a pack
 /// (exec/image_pack.h), lines those of the source. Nothing when two of them define a name

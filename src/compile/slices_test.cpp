@@ -26,6 +26,10 @@ exec::CompileRequest sliced_request(const std::string& source, std::vector<std::
   return request;
 }
 
+std::vector<Slice> slices_of(const exec::CompileRequest& request) {
+  return compile::slices_of(request, kernel_texts(request.source));
+}
+
 const std::string kFirst =
     "template <int kN>\n__global__ void __launch_bounds__(TILE * (32)) first(float* x) {\n" +
     long_body("x[threadIdx.x] = twice(x[threadIdx.x] * 1.25f);") + "}\n";

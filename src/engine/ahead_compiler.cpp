@@ -4,12 +4,11 @@
 
 #include <algorithm>
 
-#include "compile/slices.h"
-
 namespace kw::engine {
 namespace {
 
 constexpr size_t kRemembered = 1024;  // answers, each a few tens of kilobytes
+constexpr size_t kSources = 64;       // read last, some tens of kilobytes each
 
 std::string key_of(const exec::CompileRequest& request) {
   std::string key = fmt::format("{}\n{}\n{}\n{}\n", request.file_name, request.target,
@@ -39,8 +38,7 @@ AheadCompiler::~AheadCompiler() {
 
 void AheadCompiler::ahead(exec::CompileRequest request) {
   if (threads_.empty()) return;
-  std::vector<compile::Slice> slices;
-  if (kernels_ == Kernels::Apart && request.apart) slices = compile::slices_of(request);
+  std::vector<compile::Slice> slices = slices_of(request);
   if (slices.empty()) return announce(std::move(request));
   for (compile::Slice& slice : slices) announce(std::move(slice.request));
 }
@@ -83,17 +81,33 @@ void AheadCompiler::note_answer(const std::string& key, Slot& slot,
 }
 
 Result<exec::CompileOutcome> AheadCompiler::compile(const exec::CompileRequest& request) {
-  if (kernels_ == Kernels::Apart && request.apart) {
-    if (std::optional<exec::Compiled> made = KW_TRY(compile_apart(request)))
-      return exec::CompileOutcome{std::move(made), std::nullopt};
-  }
+  if (std::optional<exec::Compiled> made = KW_TRY(compile_apart(request)))
+    return exec::CompileOutcome{std::move(made), std::nullopt};
   return compile_one(request);
+}
+
+std::vector<compile::Slice> AheadCompiler::slices_of(const exec::CompileRequest& request) {
+  if (kernels_ == Kernels::Together || !request.apart || request.kernels.size() < 2) return {};
+  std::shared_ptr<const compile::KernelTexts> texts;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [source, read] : texts_) {
+      if (source == request.source) texts = read;
+    }
+  }
+  if (!texts) {
+    texts = std::make_shared<const compile::KernelTexts>(compile::kernel_texts(request.source));
+    const std::lock_guard lock(mutex_);
+    texts_.emplace_back(request.source, texts);
+    if (texts_.size() > kSources) texts_.pop_front();
+  }
+  return compile::slices_of(request, *texts);
 }
 
 // What is wrong with a kernel is said by the compiler of the whole, in its lines and words.
 Result<std::optional<exec::Compiled>> AheadCompiler::compile_apart(
     const exec::CompileRequest& request) {
-  const std::vector<compile::Slice> slices = compile::slices_of(request);
+  const std::vector<compile::Slice> slices = slices_of(request);
   if (slices.empty()) return std::optional<exec::Compiled>();
   if (!threads_.empty()) {
     for (const compile::Slice& slice : slices) announce(slice.request);

@@ -14,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include "compile/slices.h"
 #include "exec/compiler.h"
 
 namespace kw::engine {
@@ -42,6 +43,8 @@ class AheadCompiler : public exec::Compiler {
   };
   void work();
   void announce(exec::CompileRequest request);
+  /// Empty when it has to be compiled whole.
+  std::vector<compile::Slice> slices_of(const exec::CompileRequest& request);
   /// As the request is, whatever it allows.
   Result<exec::CompileOutcome> compile_one(const exec::CompileRequest& request);
   /// Nothing when it has to be compiled whole.
@@ -55,6 +58,8 @@ class AheadCompiler : public exec::Compiler {
   std::map<std::string, std::shared_ptr<Slot>> slots_;
   std::deque<std::pair<std::string, exec::CompileRequest>> waiting_;
   std::deque<std::string> answered_;  // oldest first
+  // The last sources read: each is asked for in several shapes, and as PTX and machine code.
+  std::deque<std::pair<std::string, std::shared_ptr<const compile::KernelTexts>>> texts_;
   std::vector<std::thread> threads_;
   bool ending_ = false;
 };
