@@ -76,6 +76,12 @@ std::string with_functions(const std::string& text, const std::string& file_name
          (helpers ? kHelperKernels : "") + shim("kw_extension.cuh");
 }
 
+std::string with_bound_call(const std::string& text, const std::string& file_name,
+                            const std::string& function, const std::string& arguments) {
+  return with_functions(text, file_name, true) + "\n#define KW_FUNCTION \"" + function +
+         "\"\n#define KW_ARGUMENTS \"" + arguments + "\"\n" + shim("kw_bound_call.cuh");
+}
+
 std::string helper_kernels() { return kHelperKernels; }
 
 std::vector<ShimHeader> torch_headers() {

@@ -13,6 +13,11 @@ std::string with_trampoline(const std::string& text, const std::string& file_nam
 /// with the kernels that play back fills and copies, of which a candidate needs one set.
 std::string with_functions(const std::string& text, const std::string& file_name, bool helpers);
 
+/// And for one that a harness calls: `function` of its bindings, with `arguments` as
+/// shim/kw_bound_call.cuh has them.
+std::string with_bound_call(const std::string& text, const std::string& file_name,
+                            const std::string& function, const std::string& arguments);
+
 /// Those kernels by themselves.
 std::string helper_kernels();
 

@@ -105,6 +105,14 @@ void kw_call(KwResult (*kw_launcher)(KwArgs...), void** kw_args) {
   kw_apply(kw_launcher, kw_args, std::index_sequence_for<KwArgs...>{});
 }
 extern "C" __attribute__((visibility("default"))) void kw_recorded_call(void** kw_args) noexcept {
+#ifdef KW_TORCH
+  try {
+    kw_call(&KW_LAUNCHER, kw_args);
+  } catch (...) {
+    if (!kw_refused) std::abort();
+  }
+#else
   kw_call(&KW_LAUNCHER, kw_args);
+#endif
 }
 #endif

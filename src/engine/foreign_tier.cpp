@@ -170,17 +170,38 @@ class Recorder {
     return std::move(out_);
   }
 
-  Result<CandidateText> run_cuda() {
-    const foreign::LauncherHead head = launcher();
+  /// What the task's own harness calls: the direction's name in the file's bindings.
+  std::string bound_function() const {
+    if (!request_.task->call || !captive::wants_torch(text_)) return "";
+    if (!request_.import.launcher.empty()) return request_.import.launcher;
+    const char* const name = request_.task->call->results.empty() ? "forward" : "backward";
+    return text_.find(fmt::format("\"{}\"", name)) != std::string::npos ? name : "";
+  }
+
+  Result<ForeignBuildRequest> matched(std::string& launcher) {
+    launcher = bound_function();
+    if (!launcher.empty()) {
+      HarnessCall call = match_harness(*request_.task, shapes_.front().graph);
+      abi_ = std::move(call.abi);
+      out_.notes.push_back(fmt::format("'{}' is called as the task's folder calls it", launcher));
+      return binding_build(text_, name_, launcher, call.arguments);
+    }
+    const foreign::LauncherHead head = this->launcher();
     if (!head.problems.empty())
       return input_error(fmt::format("{}: {}", name_, head.problems.front().message));
-    KW_TRY(plan());
+    launcher = head.name;
     abi_ =
         KW_TRY(match_launcher(head.parameters, *request_.task, shapes_.front().graph, numbers()));
     out_.notes.insert(out_.notes.end(), abi_.notes.begin(), abi_.notes.end());
+    return launcher_build(text_, name_, launcher);
+  }
+
+  Result<CandidateText> run_cuda() {
+    KW_TRY(plan());
+    std::string launcher;
+    ForeignBuildRequest build = KW_TRY(matched(launcher));
     const std::string target = request_.target.empty() ? request_.device.target : request_.target;
     target_ = KW_TRY(arch::find_target(target));
-    ForeignBuildRequest build = launcher_build(text_, name_, head.name);
     build.target = target;
     build.include_folders = request_.include_folders;
     build.timeout_seconds = request_.timeout_seconds;
@@ -188,7 +209,7 @@ class Recorder {
     if (build_->failed) return compile_failed(*build_->failed);
     KW_TRY(record());
     if (!out_.refused)
-      transplant(fmt::format("{}, launcher {}, {}", name_, head.name, build_->compiler),
+      transplant(fmt::format("{}, launcher {}, {}", name_, launcher, build_->compiler),
                  build_->ptx);
     return std::move(out_);
   }

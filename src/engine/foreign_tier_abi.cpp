@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <bit>
 #include <map>
 
 #include "base/text.h"
@@ -165,6 +166,74 @@ class Matcher {
   bool returns_ = false;  // results are returned, not written
 };
 
+/// The values of a call one by one, tuples as what is in them.
+void flatten(const std::vector<task::CallValue>& values, const task::Task& task,
+             HarnessCall& made) {
+  for (const task::CallValue& value : values) {
+    const bool of_tensors = value.kind == task::CallValue::Kind::Tuple &&
+                            std::ranges::find(value.items, task::CallValue::Kind::Tensor,
+                                              &task::CallValue::kind) != value.items.end();
+    if (of_tensors) {
+      made.arguments += '(';
+      flatten(value.items, task, made);
+      made.arguments += ')';
+      continue;
+    }
+    LauncherAbi::Slot& slot = made.abi.slots.emplace_back();
+    if (value.kind != task::CallValue::Kind::Tensor) {
+      made.arguments += 'w';
+      slot.value = value;
+      continue;
+    }
+    const auto& spare = task.call->spare;
+    const auto unused = std::ranges::find(spare, value.text, &task::TensorSpec::name);
+    made.arguments += unused == spare.end() ? 't' : 's';
+    if (unused != spare.end()) {
+      slot.spare = *unused;
+      continue;
+    }
+    const auto& tensors = made.abi.tensors;
+    slot.torch = true;
+    slot.tensor = static_cast<int>(
+        std::ranges::find(tensors, value.text, &captive::TensorLine::name) - tensors.begin());
+  }
+}
+
+/// As kw_bindings.cuh has them: the kind, then the value.
+Status append_words(const task::CallValue& value, const task::Dims& dims,
+                    std::vector<int64_t>& words) {
+  using Kind = task::CallValue::Kind;
+  constexpr int64_t kNone = 0, kBool = 1, kInt = 2, kReal = 3, kList = 5;
+  switch (value.kind) {
+    case Kind::Bool:
+      words.insert(words.end(), {kBool, value.number != 0 ? 1 : 0});
+      break;
+    case Kind::Int:
+      words.push_back(kInt);
+      words.push_back(KW_TRY(task::extent_at(value.text, dims)));
+      break;
+    case Kind::Float:
+      words.insert(words.end(), {kReal, std::bit_cast<int64_t>(value.number)});
+      break;
+    case Kind::Tuple:
+      words.insert(words.end(), {kList, static_cast<int64_t>(value.items.size())});
+      for (const task::CallValue& item : value.items) KW_TRY(append_words(item, dims, words));
+      break;
+    default:
+      words.push_back(kNone);
+  }
+  return Done{};
+}
+
+std::vector<uint8_t> bytes_of(const std::vector<int64_t>& words) {
+  std::vector<uint8_t> bytes;
+  for (const int64_t word : words) {
+    for (int i = 0; i < 8; ++i)
+      bytes.push_back(static_cast<uint8_t>(static_cast<uint64_t>(word) >> (8 * i)));
+  }
+  return bytes;
+}
+
 /// Behind its address: type, rank and sizes, as the shim's KwTensorArgument has them.
 Result<std::vector<uint8_t>> shape_bytes(tensor::DType type, const std::vector<int64_t>& shape) {
   static const std::map<tensor::DType, int64_t> kNumbers = {
@@ -178,12 +247,24 @@ Result<std::vector<uint8_t>> shape_bytes(tensor::DType type, const std::vector<i
   std::vector<int64_t> words = {number->second, static_cast<int64_t>(shape.size())};
   words.insert(words.end(), shape.begin(), shape.end());
   words.resize(10, 0);
-  std::vector<uint8_t> bytes;
-  for (const int64_t word : words) {
-    for (int i = 0; i < 8; ++i)
-      bytes.push_back(static_cast<uint8_t>(static_cast<uint64_t>(word) >> (8 * i)));
+  return bytes_of(words);
+}
+
+/// A value that is no tensor of the task: its words behind their number, or a tensor without its
+/// address.
+Result<std::vector<uint8_t>> value_bytes(const LauncherAbi::Slot& slot, const task::Task& task,
+                                         const task::Dims& dims) {
+  if (slot.spare) {
+    const std::vector<int64_t> shape = KW_TRY(task.shape_of(*slot.spare, dims));
+    std::vector<uint8_t> bytes(8, 0);
+    const std::vector<uint8_t> behind = KW_TRY(shape_bytes(slot.spare->dtype, shape));
+    bytes.insert(bytes.end(), behind.begin(), behind.end());
+    return bytes;
   }
-  return bytes;
+  std::vector<int64_t> words = {0};
+  KW_TRY(append_words(*slot.value, dims, words));
+  words[0] = static_cast<int64_t>(words.size()) - 1;
+  return bytes_of(words);
 }
 
 uint64_t bytes_for(const std::vector<int64_t>& shape, tensor::DType type) {
@@ -218,6 +299,22 @@ Result<LauncherAbi> match_launcher(const std::vector<foreign::CParameter>& param
   return Matcher(parameters, task, graph, numbers).run();
 }
 
+HarnessCall match_harness(const task::Task& task, const graph::Graph& graph) {
+  HarnessCall made;
+  std::vector<captive::TensorLine>& tensors = made.abi.tensors;
+  tensors = task_tensors(task, graph);
+  // What is returned first becomes the first output.
+  const std::vector<std::string>& results = task.call->results;
+  const auto place = [&](const captive::TensorLine& line) {
+    return line.role == kernel::Role::Input
+               ? -1
+               : std::ranges::find(results, line.name) - results.begin();
+  };
+  std::ranges::stable_sort(tensors, {}, place);
+  flatten(task.call->arguments, task, made);
+  return made;
+}
+
 Result<captive::Case> call_at(const LauncherAbi& abi, const task::Task& task,
                               const graph::Graph& graph, const task::Dims& dims) {
   captive::Case made;
@@ -242,6 +339,7 @@ Result<captive::Case> call_at(const LauncherAbi& abi, const task::Task& task,
       const std::vector<int64_t> shape = KW_TRY(task.shape_of(*spec, dims));
       argument.bytes = KW_TRY(shape_bytes(spec->dtype, shape));
     }
+    if (slot.value || slot.spare) argument.bytes = KW_TRY(value_bytes(slot, task, dims));
     if (!slot.dim.empty()) {
       const auto value = dims.find(slot.dim);
       if (value == dims.end()) return input_error("a shape without dim " + slot.dim);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,7 +23,9 @@ struct LauncherAbi {
     std::string dim;             // this dim's value, or
     std::vector<uint8_t> bytes;  // these
     foreign::CType type;
-    bool torch = false;  // a tensor with its type and shape
+    bool torch = false;                          // a tensor with its type and shape
+    std::optional<task::CallValue> value = {};   // no tensor, as words (shim/kw_bindings.cuh)
+    std::optional<task::TensorSpec> spare = {};  // a tensor whose values nobody needs
   };
   std::vector<Slot> slots;  // parallel to the launcher's parameters
   std::vector<std::string> notes;
@@ -32,6 +35,14 @@ struct LauncherAbi {
 Result<LauncherAbi> match_launcher(const std::vector<foreign::CParameter>& parameters,
                                    const task::Task& task, const graph::Graph& graph,
                                    const std::map<std::string, std::string>& numbers);
+
+/// The arguments of the task's own harness (task.call), and what they are, in the words of
+/// captive/shim/kw_bound_call.cuh.
+struct HarnessCall {
+  LauncherAbi abi;
+  std::string arguments;  // "t(tt)w"
+};
+HarnessCall match_harness(const task::Task& task, const graph::Graph& graph);
 
 /// The task's tensors as plan lines, without a launcher.
 std::vector<captive::TensorLine> task_tensors(const task::Task& task, const graph::Graph& graph);

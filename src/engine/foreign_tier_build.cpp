@@ -152,6 +152,16 @@ ForeignBuildRequest launcher_build(const std::string& text, const std::string& f
   return request;
 }
 
+ForeignBuildRequest binding_build(const std::string& text, const std::string& file_name,
+                                  const std::string& function, const std::string& arguments) {
+  ForeignBuildRequest request;
+  request.sources = {{"foreign.cu", captive::with_bound_call(text, compile::quotable(file_name),
+                                                             function, arguments)}};
+  request.file_name = file_name;
+  request.torch = true;
+  return request;
+}
+
 Result<std::string> build_helpers(const std::string& target) {
   const std::unique_ptr<exec::Compiler> compiler = KW_TRY(open_compiler(""));
   exec::CompileRequest request;

@@ -45,6 +45,10 @@ struct ForeignBuildRequest {
 ForeignBuildRequest launcher_build(const std::string& text, const std::string& file_name,
                                    const std::string& launcher);
 
+/// An extension whose `function` is called with `arguments` (captive/source.h).
+ForeignBuildRequest binding_build(const std::string& text, const std::string& file_name,
+                                  const std::string& function, const std::string& arguments);
+
 /// The kernels that play back fills, copies and uploads, for files without a CUDA source of their
 /// own.
 Result<std::string> build_helpers(const std::string& target);

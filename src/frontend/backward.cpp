@@ -159,6 +159,7 @@ Result<task::Task> backward_task(const task::Task& forward, const BackwardTaskOp
   for (const graph::NamedNode& input : backward.inputs) {
     if (forward.find_input(input.name) == nullptr) task.inputs.push_back(upstream(backward, input));
   }
+  task.call.reset();
   task.output_names.clear();
   for (const std::string& name : wanted.of) task.output_names.push_back(graph::gradient_name(name));
   describe(forward, wanted.of, task);

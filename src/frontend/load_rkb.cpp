@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "frontend/backward.h"
 #include "frontend/load_source.h"
+#include "frontend/rkb_call.h"
 #include "frontend/rkb_source.h"
 #include "graph/graph.h"
 #include "os/files.h"
@@ -399,7 +400,9 @@ void compare_ranks(const RkbPlace& backward, const std::vector<task::Task>& task
 
 Status derive_tasks(const Reading& reading, const std::string& called, RkbFolder* folder) {
   for (task::Task& task : folder->tasks) {
-    task = KW_TRY(backward_task(task));
+    const task::Task forward = std::move(task);
+    task = KW_TRY(backward_task(forward));
+    task.call = backward_call(forward, task);
     if (!called.empty()) task.notes.push_back("the folder's own harness calls " + called);
   }
   compare_ranks(reading.place, folder->tasks, &folder->problems);
@@ -417,7 +420,11 @@ Result<RkbFolder> read_direction(const RkbPlace& place, const LoadOptions& optio
   if (folder.tasks.empty())
     return input_error(
         fmt::format("{}: the reference refuses every configuration", place.file("func", "py")));
-  if (place.backward) KW_TRY(derive_tasks(reading, called, &folder));
+  if (place.backward) {
+    KW_TRY(derive_tasks(reading, called, &folder));
+  } else {
+    for (task::Task& task : folder.tasks) task.call = forward_call(task);
+  }
   return folder;
 }
 

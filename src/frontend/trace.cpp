@@ -49,9 +49,11 @@ class Tracer {
   Result<Trace> run();
   /// What a second call gives.
   Result<Trace> run_twice();
+  Status stage(const std::function<Status(Staged&)>& look);
 
  private:
   void note_paths();
+  Arguments given() const;
   Result<Value> call_once();
   Result<Trace> collect_all(const Value& value);
   Result<Value> make_callee();
@@ -302,8 +304,7 @@ void Tracer::note_paths() {
   }
 }
 
-Result<Value> Tracer::call_once() {
-  KW_TRY(bind_arguments());
+Arguments Tracer::given() const {
   Arguments arguments;
   for (const Bound& bound : bound_) {
     if (bound.argument->by_keyword)
@@ -311,7 +312,12 @@ Result<Value> Tracer::call_once() {
     else
       arguments.positional.push_back(bound.value);
   }
-  auto called = evaluator_.call(callee_, arguments);
+  return arguments;
+}
+
+Result<Value> Tracer::call_once() {
+  KW_TRY(bind_arguments());
+  auto called = evaluator_.call(callee_, given());
   if (!called) {
     const std::string at = task::dims_text(dims_);
     if (at.empty()) return std::move(called).error();
@@ -327,6 +333,18 @@ Result<Trace> Tracer::run() {
   note_paths();
   const Value value = KW_TRY(call_once());
   return collect_all(value);
+}
+
+Status Tracer::stage(const std::function<Status(Staged&)>& look) {
+  callee_ = KW_TRY(make_callee());
+  note_paths();
+  KW_TRY(bind_arguments());
+  Staged staged{evaluator_, callee_, given(), {}};
+  for (const auto& [node, path] : paths_) staged.names[node] = identifier(path);
+  for (const Bound& bound : bound_) {
+    if (bound.input >= 0) staged.names[bound.input] = bound.argument->name;
+  }
+  return look(staged);
 }
 
 Result<Trace> Tracer::run_twice() {
@@ -399,6 +417,11 @@ bool repeats_itself(const Entry& entry, const task::Dims& dims, const graph::Gra
   const Result<Trace> again = Tracer(entry, dims, false).run_twice();
   return again && graph::print(in_order_of_use(graph::without_marks(again->graph))) ==
                       graph::print(in_order_of_use(first));
+}
+
+Status stage_entry(const Entry& entry, const task::Dims& dims,
+                   const std::function<Status(Staged&)>& look) {
+  return Tracer(entry, dims, false).stage(look);
 }
 
 Result<Trace> trace_entry(const Entry& entry, const task::Dims& dims, bool every_int) {

@@ -2,6 +2,8 @@
 // bound, the outputs named. What a Task's Reference does for every shape.
 #pragma once
 
+#include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -11,6 +13,7 @@
 #include "base/result.h"
 #include "frontend/spec_text.h"
 #include "frontend/syntax.h"
+#include "frontend/value.h"
 #include "graph/graph.h"
 #include "task/task.h"
 
@@ -64,6 +67,19 @@ struct Trace {
 bool repeats_itself(const Entry& entry, const task::Dims& dims, const graph::Graph& first);
 
 Result<Trace> trace_entry(const Entry& entry, const task::Dims& dims, bool every_int = false);
+
+class Evaluator;
+
+/// An entry before it is called.
+struct Staged {
+  Evaluator& evaluator;
+  Value callee;
+  Arguments arguments;
+  std::map<graph::NodeId, std::string> names;  // of inputs and weights
+};
+/// For those who want to see how it calls something, not what it computes.
+Status stage_entry(const Entry& entry, const task::Dims& dims,
+                   const std::function<Status(Staged&)>& look);
 
 /// Traces the entry at any dims.
 class PythonReference : public task::Reference {

@@ -38,12 +38,16 @@ Result<int64_t> extent_of(const std::string& text, const kernel::Scope& scope) {
 
 }  // namespace
 
-Result<std::vector<int64_t>> Task::shape_of(const TensorSpec& spec, const Dims& at) const {
+Result<int64_t> extent_at(const std::string& expression, const Dims& at) {
   kernel::Scope scope;
   scope.values = at;
+  return extent_of(expression, scope);
+}
+
+Result<std::vector<int64_t>> Task::shape_of(const TensorSpec& spec, const Dims& at) const {
   std::vector<int64_t> shape;
   for (const std::string& text : spec.shape) {
-    auto extent = extent_of(text, scope);
+    auto extent = extent_at(text, at);
     if (!extent) return std::move(extent).error().context(fmt::format("shape of '{}'", spec.name));
     shape.push_back(*extent);
   }

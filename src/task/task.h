@@ -92,6 +92,22 @@ struct Precision {
   std::optional<double> atol, rtol;  // an additional outer bound stated by the task
 };
 
+/// A value that a candidate is called with.
+struct CallValue {
+  enum class Kind : uint8_t { None, Tensor, Int, Float, Bool, Tuple };
+  Kind kind = Kind::None;
+  std::string text = {};  // a tensor's name; an int as an expression over dims
+  double number = 0;      // Float and Bool
+  std::vector<CallValue> items = {};
+};
+
+/// How a reference's own harness calls a candidate, where it has one.
+struct Call {
+  std::vector<CallValue> arguments;
+  std::vector<std::string> results;  // outputs, as they are returned; empty: in the task's order
+  std::vector<TensorSpec> spare;     // given too, though no output needs their values
+};
+
 struct Task {
   std::string name, prompt;
   std::string source_path, source;  // the reference as read
@@ -105,6 +121,7 @@ struct Task {
   std::vector<std::string> notes;     // what was assumed: "shape of w from get_inputs()"
   std::vector<std::string> unneeded;  // weights the reference has and no output needs
   bool keeps_state = false;           // a second call of the reference computes something else
+  std::optional<Call> call;
   std::shared_ptr<const Reference>
       reference;  // shared: tasks are copied, a reference never changes
 
@@ -112,6 +129,9 @@ struct Task {
   /// Concrete extents of an input at these dims.
   Result<std::vector<int64_t>> shape_of(const TensorSpec& spec, const Dims& at) const;
 };
+
+/// The value of an expression over dims: "2 * D".
+Result<int64_t> extent_at(const std::string& expression, const Dims& at);
 
 /// "B=16384 D=1024".
 std::string dims_text(const Dims& dims);

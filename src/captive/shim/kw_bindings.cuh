@@ -197,6 +197,61 @@ struct Value<std::pair<A, B>> {
   static constexpr bool known = Value<A>::known && Value<B>::known;
   static void write(const std::pair<A, B>& all, Words& to) { Value<std::tuple<A, B>>::write({all.first, all.second}, to); }
 };
+}  // namespace kw_binding
+
+namespace pybind11 {
+/// Something of Python's that a candidate takes apart itself.
+struct object {
+  kw_binding::Reader from{nullptr};
+  bool is_none() const { return *from.at == kw_binding::kNone; }
+  template <typename T>
+  T cast() const {
+    kw_binding::Reader reader = from;
+    return kw_binding::Value<T>::read(reader);
+  }
+};
+using handle = object;
+/// Of any values.
+struct tuple : object {
+  size_t size() const { return static_cast<size_t>(from.at[1]); }
+  object operator[](size_t index) const {
+    if (index >= size()) c10::kw_fail("tuple index out of range");
+    kw_binding::Reader reader{from.at + 2};
+    for (; index > 0; --index) reader.skip();
+    return {reader};
+  }
+};
+using list = tuple;
+template <typename T>
+T cast(const object& one) {
+  return one.cast<T>();
+}
+template <typename T>
+size_t len(const T& all) {
+  return all.size();
+}
+}  // namespace pybind11
+
+namespace kw_binding {
+template <>
+struct Value<pybind11::object> {
+  static constexpr bool known = true;
+  static pybind11::object read(Reader& from) {
+    const pybind11::object made{from};
+    from.skip();
+    return made;
+  }
+};
+template <>
+struct Value<pybind11::tuple> {
+  static constexpr bool known = true;
+  static pybind11::tuple read(Reader& from) {
+    if (*from.at != kList) wrong("a tuple");
+    const pybind11::tuple made{{from}};
+    from.skip();
+    return made;
+  }
+};
 template <typename T>
 using Plain = std::remove_cv_t<std::remove_reference_t<T>>;
 

@@ -41,6 +41,72 @@ struct InferenceMode {
 };
 }  // namespace c10
 
+// What computes is no kernel of the file's own: said by its name, where a compiler would only say that it
+// is not there.
+inline bool kw_refused = false;  // what is thrown then is no end of the process
+[[noreturn]] inline void kw_computes(const char* what) {
+  const std::string why = std::string("it calls ") + what + ", which is no kernel of its own";
+  kw_record_refuse(why.c_str());
+  kw_refused = true;
+  c10::kw_fail(why);
+}
+namespace at {
+#define KW_COMPUTES(name)                      \
+  template <typename... Args>                  \
+  Tensor name(const Tensor&, const Args&...) { \
+    kw_computes("at::" #name);                 \
+  }
+KW_COMPUTES(add)
+KW_COMPUTES(addmm)
+KW_COMPUTES(amax)
+KW_COMPUTES(avg_pool2d)
+KW_COMPUTES(batch_norm)
+KW_COMPUTES(bmm)
+KW_COMPUTES(conv1d)
+KW_COMPUTES(conv2d)
+KW_COMPUTES(conv3d)
+KW_COMPUTES(conv_transpose2d)
+KW_COMPUTES(div)
+KW_COMPUTES(exp)
+KW_COMPUTES(gelu)
+KW_COMPUTES(group_norm)
+KW_COMPUTES(layer_norm)
+KW_COMPUTES(linear)
+KW_COMPUTES(log)
+KW_COMPUTES(log_softmax)
+KW_COMPUTES(matmul)
+KW_COMPUTES(max_pool2d)
+KW_COMPUTES(mean)
+KW_COMPUTES(mm)
+KW_COMPUTES(mul)
+KW_COMPUTES(relu)
+KW_COMPUTES(rsqrt)
+KW_COMPUTES(scaled_dot_product_attention)
+KW_COMPUTES(sigmoid)
+KW_COMPUTES(silu)
+KW_COMPUTES(softmax)
+KW_COMPUTES(sqrt)
+KW_COMPUTES(sub)
+KW_COMPUTES(sum)
+KW_COMPUTES(tanh)
+#undef KW_COMPUTES
+#define KW_COMPUTES(symbol)                                                         \
+  inline Tensor operator symbol(const Tensor&, const Tensor&) {                     \
+    kw_computes("PyTorch's operator " #symbol);                                     \
+  }                                                                                 \
+  inline Tensor operator symbol(const Tensor&, const Scalar&) {                     \
+    kw_computes("PyTorch's operator " #symbol);                                     \
+  }                                                                                 \
+  inline Tensor operator symbol(const Scalar&, const Tensor&) {                     \
+    kw_computes("PyTorch's operator " #symbol);                                     \
+  }
+KW_COMPUTES(+)
+KW_COMPUTES(-)
+KW_COMPUTES(*)
+KW_COMPUTES(/)
+#undef KW_COMPUTES
+}  // namespace at
+
 /// A tensor as the captive process passes it.
 struct KwTensorArgument {
   void* data;
