@@ -8,11 +8,11 @@ using graph::Node;
 
 namespace {
 
-std::string walk(int64_t count, const std::string& body) {
+std::string walk(int64_t count, const std::string& body, const char* name = "which") {
   return fmt::format(
-      "  for (Int which = (Int)blockIdx.x * {0} + threadIdx.x; which < {1};\n"
-      "       which += (Int)gridDim.x * {0}) {{\n{2}  }}\n",
-      kGpuBlockThreads, count, body);
+      "  for (Int {3} = (Int)blockIdx.x * {0} + threadIdx.x; {3} < {1};\n"
+      "       {3} += (Int)gridDim.x * {0}) {{\n{2}  }}\n",
+      kGpuBlockThreads, count, body, name);
 }
 
 // Element `p` in a scope of its own, so that names may be used twice.
@@ -38,8 +38,12 @@ std::string pad_loop(const Node& node, const Extents& from, const ElementText& x
     position = fmt::format("({}) * {}LL + i{}", position, from[d], d);
   return walk(count_of(to),
               indices + fmt::format("    {} y = {};\n", x.integer ? "Int" : "Value", fill) +
+                  (x.jumps() ? "    Jump j = {0, 0};\n" : "") +
                   fmt::format("    if ({})\n", inside) +
-                  element_scope(position, x, fmt::format("y = {};", x.name)) + ending);
+                  element_scope(position, x,
+                                fmt::format("y = {};{}", x.name.value,
+                                            x.jumps() ? " j = " + x.name.jump + ";" : "")) +
+                  ending);
 }
 
 std::string fold_loop(const Node& node, const FoldLayout& layout, const ElementText& x,
@@ -50,7 +54,7 @@ std::string fold_loop(const Node& node, const FoldLayout& layout, const ElementT
   const std::string body = fmt::format(
       "    const Int inner = which % {inner}LL, place = which / {inner}LL % {extent}LL;\n"
       "    const Int outer = which / {row}LL;\n"
-      "    Sum own;\n    own.start(fold);\n    FoldSpec here = fold;\n    here.count = 0;\n"
+      "    {sum} own;\n    own.start(fold);\n    FoldSpec here = fold;\n    here.count = 0;\n"
       "    for (Int k = 0; k < {inside}; ++k) {{\n"
       "    const Int ahead = place - k * {dilation}LL;\n"
       "    if (ahead < 0 || ahead % {stride} != 0 || ahead / {stride} >= {windows}) continue;\n"
@@ -59,27 +63,51 @@ std::string fold_loop(const Node& node, const FoldLayout& layout, const ElementT
       fmt::arg("inner", layout.inner), fmt::arg("extent", layout.extent),
       fmt::arg("row", layout.extent * layout.inner), fmt::arg("inside", layout.inside),
       fmt::arg("dilation", node.attrs.steps[1]), fmt::arg("stride", node.attrs.steps[0]),
-      fmt::arg("windows", layout.windows),
-      fmt::arg("element", element_scope(position, x, fmt::format("own.add({}, fold);", x.name))),
+      fmt::arg("windows", layout.windows), fmt::arg("sum", x.jumps() ? "JumpingSum" : "Sum"),
+      fmt::arg("element", element_scope(position, x, fmt::format("own.add({}, fold);", x.given()))),
       fmt::arg("ending", ending));
   return walk(layout.outer * layout.extent * layout.inner, body);
 }
 
 std::string product_loop(const ProductExtents& e, const ElementText& left, const ElementText& right,
                          const std::string& ending) {
+  const bool jumps = left.jumps() || right.jumps();
+  const auto taken = [](const ElementText& from, const char* name) {
+    std::string text = fmt::format("{} = {};", name, from.name.value);
+    if (from.jumps()) text += fmt::format(" j{} = {};", name, from.name.jump);
+    return text;
+  };
   const std::string body = fmt::format(
       "    const Int column = which % {n}LL, row = which / {n}LL, batch = row / {m}LL;\n"
-      "    Product own;\n    own.start();\n"
-      "    for (Int k = 0; k < {k}; ++k) {{\n    Value x, z;\n{left}{right}"
-      "    own.add(x, z, product);\n    }}\n{ending}",
+      "    {product} own;\n    own.start();\n"
+      "    for (Int k = 0; k < {k}; ++k) {{\n    Value x, z;\n{none}{left}{right}"
+      "    own.add({given}, product);\n    }}\n{ending}",
       fmt::arg("n", e.columns), fmt::arg("m", e.rows), fmt::arg("k", e.depth),
-      fmt::arg("left", element_scope(fmt::format("row * {}LL + k", e.depth), left,
-                                     fmt::format("x = {};", left.name))),
+      fmt::arg("product", jumps ? "JumpingProduct" : "Product"),
+      fmt::arg("none", jumps ? "    Jump jx = {0, 0}, jz = {0, 0};\n" : ""),
+      fmt::arg("given", jumps ? "x, jx, z, jz" : "x, z"),
+      fmt::arg("left",
+               element_scope(fmt::format("row * {}LL + k", e.depth), left, taken(left, "x"))),
       fmt::arg("right",
                element_scope(fmt::format("(batch * {}LL + k) * {}LL + column", e.depth, e.columns),
-                             right, fmt::format("z = {};", right.name))),
+                             right, taken(right, "z"))),
       fmt::arg("ending", ending));
   return walk(e.batches * e.rows * e.columns, body);
+}
+
+std::string best_loop(int64_t lines, int64_t length, bool largest, const ElementText& x,
+                      const std::string& ending) {
+  const std::string jump = x.jumps() ? fmt::format("furthest({}) + ", x.name.jump) : "";
+  const std::string use = fmt::format(
+      "values[k] = {0}.t; reaches[k] = {1}kPathFactor * {0}.a + {0}.h;", x.name.value, jump);
+  const std::string body = fmt::format(
+      "    double values[{n}], reaches[{n}];\n"
+      "    for (int k = 0; k < {n}; ++k)\n{element}"
+      "    const Best best = best_of(values, reaches, {n}, {largest});\n{ending}",
+      fmt::arg("n", length), fmt::arg("largest", largest),
+      fmt::arg("element", element_scope(fmt::format("line * {} + k", length), x, use)),
+      fmt::arg("ending", ending));
+  return walk(lines, body, "line");
 }
 
 }  // namespace kw::oracle

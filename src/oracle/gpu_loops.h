@@ -5,31 +5,42 @@
 #include <string>
 
 #include "graph/graph.h"
+#include "oracle/gpu_source.h"
 #include "oracle/moves.h"
 
 namespace kw::oracle {
 
-/// Lines that compute the element at position `p`, and the name it has then.
+/// Lines that compute the element at position `p`, and the names it has then.
 struct ElementText {
-  std::string lines, name;
+  std::string lines;
+  ElementName name;
   bool integer = false;
+  bool jumps() const { return !name.jump.empty(); }
+  /// As a reduction takes it: "x" or "x, j".
+  std::string given() const { return jumps() ? name.value + ", " + name.jump : name.value; }
 };
 
 inline constexpr int kGpuBlockThreads = 256;
 
-/// Every element of a padded tensor: `which`, its value `y`, then `ending`. `fill` as device code.
+/// Every element of a padded tensor: `which`, its value `y` and jump `j`, then `ending`. `fill` as
+/// device code.
 std::string pad_loop(const graph::Node& node, const Extents& from, const ElementText& x,
                      const std::string& fill, const std::string& ending);
 
-/// Every place windows are folded to: `which`, the Sum `own` and its spec `here`, then `ending`.
+/// Every place windows are folded to: `which`, the sum `own` and its spec `here`, then `ending`.
 std::string fold_loop(const graph::Node& node, const FoldLayout& layout, const ElementText& x,
                       const std::string& ending);
 
 struct ProductExtents {
   int64_t batches, rows, depth, columns;
 };
-/// Every element of a product: `which`, the Product `own`, then `ending`.
+/// Every element of a product: `which`, the product `own`, then `ending`.
 std::string product_loop(const ProductExtents& extents, const ElementText& left,
                          const ElementText& right, const std::string& ending);
+
+/// Every line of `length` elements: `line`, the index of its best and its jump as `best`, then
+/// `ending`.
+std::string best_loop(int64_t lines, int64_t length, bool largest, const ElementText& x,
+                      const std::string& ending);
 
 }  // namespace kw::oracle

@@ -51,6 +51,8 @@ Tensor take_output(const Graph& graph, const GpuPlan& plan, size_t k,
     value.a = tensor::Large<float>::adopt(data(from.a));
     value.h = tensor::Large<float>::adopt(data(from.h));
   }
+  value.lo = tensor::Large<float>::adopt(data(from.lo));
+  value.hi = tensor::Large<float>::adopt(data(from.hi));
   return value;
 }
 

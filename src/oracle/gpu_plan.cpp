@@ -23,12 +23,14 @@ using tensor::DType;
 
 namespace {
 
+#include "kGpuJumpsText.inc"
 #include "kGpuRulesText.inc"
 
 constexpr int kBlockThreads = kGpuBlockThreads;
 constexpr int64_t kMostBlocks = 4096;        // of pointwise kernels, which then walk
 constexpr int64_t kWantedThreads = 1 << 18;  // enough to fill a device
 constexpr int64_t kLeastPerThread = 16;      // elements of a reduction
+constexpr int64_t kMostRivals = 64;          // elements of a line whose best is asked for
 
 std::string constants_text() {
   return fmt::format("constexpr double kPathFactor = {}, kChainShare = {}, kChainMost = {};\n",
@@ -58,8 +60,8 @@ class GpuPlanner {
       plan_.facts.push_back(facts[static_cast<size_t>(output.node)]);
     }
     if (widens_) KW_TRY(add_pass(Mode::HalfOnly, gather_facts(graph_, Mode::HalfOnly, false)));
-    plan_.source = "namespace truth {\n\n" + constants_text() + kGpuRulesText + kernels_ +
-                   "\n}  // namespace truth\n";
+    plan_.source = "namespace truth {\n\n" + constants_text() + kGpuRulesText + kGpuJumpsText +
+                   kernels_ + "\n}  // namespace truth\n";
     plan_.program.module_name = "truth.cu";
     return std::move(plan_);
   }
@@ -159,6 +161,7 @@ class GpuPlanner {
     if (n.op == Op::Pad) return add_pad(s, node);
     if (n.op == Op::Fold) return add_fold(s, node);
     if (n.op == Op::MatMul) return add_product(s, node);
+    if (n.op == Op::ArgMax || n.op == Op::ArgMin) return add_best(s, node);
     const OpKind kind = graph::op_info(n.op).kind;
     const bool copies =
         n.op == Op::Constant || n.op == Op::Iota || kind == OpKind::Pointwise || is_view_op(n.op);
@@ -170,11 +173,27 @@ class GpuPlanner {
     return fmt::format("{}{}_{}", s.mode == Mode::Truth ? "" : "half_", what, node);
   }
 
-  // Element `at` of a node: its value and errors, and what the second pass finds of an output.
-  void write_result(const Sources& s, NodeId node, const std::string& y, const std::string& at,
-                    KernelText* kernel) const {
+  // Whoever reads the node then knows that it may jump.
+  void write_jump(NodeId node, const std::string& jump, const std::string& at, KernelText* kernel) {
+    NodeBuffers& to = sources_.values[static_cast<size_t>(node)];
+    const kernel::Buffer& beside = plan_.program.buffers[static_cast<size_t>(to.t)];
+    const std::string name = beside.name;
+    const kernel::Role role = beside.role;
+    const int64_t count = beside.shape[0];
+    to.lo = add_buffer(name + "_lo", role, DType::Fp32, count);
+    to.hi = add_buffer(name + "_hi", role, DType::Fp32, count);
+    kernel->line(fmt::format("{}[{}] = stored({}.lo);", kernel->param(to.lo, "float*"), at, jump));
+    kernel->line(fmt::format("{}[{}] = stored({}.hi);", kernel->param(to.hi, "float*"), at, jump));
+  }
+
+  // Element `at` of a node: its value, errors and jump, and what the second pass finds of an
+  // output.
+  void write_result(const Sources& s, NodeId node, const ElementName& result, const std::string& at,
+                    KernelText* kernel) {
+    if (!result.jump.empty()) write_jump(node, result.jump, at, kernel);
     const NodeFacts& facts = s.facts[static_cast<size_t>(node)];
     const NodeBuffers& to = sources_.values[static_cast<size_t>(node)];
+    const std::string& y = result.value;
     if (facts.tracks.integer) {
       kernel->line(fmt::format("{}[{}] = {};", kernel->param(to.t, "long long*"), at, y));
       return;
@@ -221,7 +240,7 @@ class GpuPlanner {
   Status add_point(const Sources& s, NodeId node) {
     const Program program = make_program(s, node, {}, true);
     KernelText kernel;
-    const std::string y = KW_TRY(write_element(program, sources_, &kernel));
+    const ElementName y = KW_TRY(write_element(program, sources_, &kernel));
     write_result(s, node, y, "p", &kernel);
     const int64_t blocks = (program.count + kBlockThreads - 1) / kBlockThreads;
     const std::string body = fmt::format(
@@ -263,7 +282,7 @@ class GpuPlanner {
             ? fmt::format("(Int){}LL", to_integer(n.attrs.number, n.dtype))
             : fmt::format("{{{}, 0.0, 0.0}}",
                           number_text(wide ? n.attrs.number : rounded(n.dtype, n.attrs.number)));
-    const std::string ending = written(s, node, "y", &kernel);
+    const std::string ending = written(s, node, {"y", x.jumps() ? "j" : ""}, &kernel);
     add_walk(kernel_name(s, node, "pad"), count_of(s.facts[static_cast<size_t>(node)].shape), "",
              pad_loop(n, s.facts[static_cast<size_t>(n.inputs[0])].shape, x, fill, ending),
              &kernel);
@@ -277,7 +296,7 @@ class GpuPlanner {
     const ElementText x = KW_TRY(element_of(s, n.inputs[0], layout.order, &kernel));
     if (x.integer) return input_error("no device code for reductions of integers");
     const Program program = make_program(s, n.inputs[0], layout.order, false);
-    const std::string ending = ending_text(s, node, "own.result(here)", &kernel);
+    const std::string ending = ending_text(s, node, {"own", "here", x.jumps()}, &kernel);
     add_walk(kernel_name(s, node, "overlap"), count_of(s.facts[static_cast<size_t>(node)].shape),
              fold_text(s, node, program, 1), fold_loop(n, layout, x, ending), &kernel);
     return Done{};
@@ -311,15 +330,15 @@ class GpuPlanner {
     const ElementText x = KW_TRY(element_of(s, n.inputs[0], {}, &kernel));
     const ElementText z = KW_TRY(element_of(s, n.inputs[1], {}, &kernel));
     if (x.integer) return input_error("no device code for products of integers");
-    const std::string ending = ending_text(s, node, "own.result(product)", &kernel);
+    const std::string ending =
+        ending_text(s, node, {"own", "product", x.jumps() || z.jumps()}, &kernel);
     add_walk(kernel_name(s, node, "product"), count_of(out), product_text(s, node),
              product_loop(extents, x, z, ending), &kernel);
     return Done{};
   }
 
   // The lines that store a result at `which`.
-  std::string written(const Sources& s, NodeId node, const std::string& y,
-                      KernelText* kernel) const {
+  std::string written(const Sources& s, NodeId node, const ElementName& y, KernelText* kernel) {
     const size_t before = kernel->lines().size();
     write_result(s, node, y, "which", kernel);
     return kernel->lines().substr(before);
@@ -365,24 +384,24 @@ class GpuPlanner {
     if (program.tracks.integer) return input_error("no device code for reductions of integers");
     if (layout.reduced == 0) return input_error("no device code for empty tensors");
     const Sharing sharing = share(layout);
-    const char* state = n.op == Op::Sum ? "Sum" : "Choice";
     const std::string fold = fold_text(s, node, program, layout.reduced);
     KernelText element;
-    const std::string x = KW_TRY(write_element(program, sources_, &element));
-    const std::string partial_type = std::string(state) + "*";
+    const ElementText x = KW_TRY(element_of(s, n.inputs[0], layout.order, &element));
+    const std::string state =
+        std::string(x.jumps() ? "Jumping" : "") + (n.op == Op::Sum ? "Sum" : "Choice");
+    const std::string partial_type = state + "*";
     int partial = -1;
     if (sharing.parts > 1) {
-      const int64_t words = n.op == Op::Sum ? 4 : 5;
+      const int64_t words = (n.op == Op::Sum ? 4 : 5) + (x.jumps() ? (n.op == Op::Sum ? 2 : 3) : 0);
       partial = add_buffer(kernel_name(s, node, "parts"), kernel::Role::Scratch, DType::Fp64,
                            sharing.results * sharing.parts * words);
     }
-    const std::string lines = element.lines();
     std::string ending;
     if (partial >= 0) {
       ending = fmt::format("    {}[(Int)blockIdx.y * {} + which] = states[threadIdx.x];\n",
                            element.param(partial, partial_type), sharing.results);
     } else {
-      ending = ending_text(s, node, "states[threadIdx.x].result(fold)", &element);
+      ending = ending_text(s, node, {"states[threadIdx.x]", "fold", x.jumps()}, &element);
     }
     const int64_t per_block = kBlockThreads / sharing.lanes;
     const std::string body = fmt::format(
@@ -402,46 +421,82 @@ class GpuPlanner {
         fmt::arg("lanes", sharing.lanes), fmt::arg("per_block", per_block),
         fmt::arg("n", layout.reduced), fmt::arg("parts", sharing.parts),
         fmt::arg("results", sharing.results), fmt::arg("inner", layout.inner),
-        fmt::arg("lines", lines), fmt::arg("x", x), fmt::arg("ending", ending),
+        fmt::arg("lines", x.lines), fmt::arg("x", x.given()), fmt::arg("ending", ending),
         fmt::arg("report", report_text(&element)));
     const int64_t blocks = (sharing.results + per_block - 1) / per_block;
     add_launch(kernel_name(s, node, "fold"), element, body,
                {static_cast<uint32_t>(blocks), static_cast<uint32_t>(sharing.parts), 1});
-    if (partial >= 0) add_merge(s, node, fold, state, partial, sharing);
+    if (partial >= 0) add_merge(s, node, fold, {state, "fold", x.jumps()}, partial, sharing);
     return Done{};
   }
 
-  std::string ending_text(const Sources& s, NodeId node, const std::string& result,
-                          KernelText* kernel) const {
+  // A sum, choice or product that is complete: its name (its type, where it is read from memory)
+  // and that of its spec.
+  struct Gathered {
+    std::string name, spec;
+    bool jumps = false;
+  };
+  std::string ending_text(const Sources& s, NodeId node, const Gathered& all, KernelText* kernel) {
     const size_t before = kernel->lines().size();
-    kernel->line(fmt::format("const Value y = {};", result));
+    kernel->line(fmt::format("const Value y = {}.result({});", all.name, all.spec));
+    if (all.jumps) kernel->line(fmt::format("const Jump j = {}.jump({});", all.name, all.spec));
     if (s.mode == Mode::Truth) kernel->line("look_for_infinity(y, found);");
-    write_result(s, node, "y", "which", kernel);
+    write_result(s, node, {"y", all.jumps ? "j" : ""}, "which", kernel);
     return kernel->lines().substr(before);
+  }
+
+  Status add_best(const Sources& s, NodeId node) {
+    const Node& n = graph_[node];
+    const Extents& shape = s.facts[static_cast<size_t>(n.inputs[0])].shape;
+    const std::vector<int> order = lines_along(n.attrs.dims[0], shape.size());
+    const int64_t length = shape[static_cast<size_t>(n.attrs.dims[0])];
+    if (length > kMostRivals) return input_error("no device code for the best of long lines");
+    KernelText kernel;
+    const ElementText x = KW_TRY(element_of(s, n.inputs[0], order, &kernel));
+    if (x.integer) return input_error("no device code for the best of integers");
+    const Tracks tracks = make_program(s, n.inputs[0], order, false).tracks;
+    const Extents& out = s.facts[static_cast<size_t>(node)].shape;
+    const size_t before = kernel.lines().size();
+    kernel.line("const Int p = line;");
+    kernel.line(fmt::format("const Int which = {};",
+                            address_text(coalesced(permuted(dense_view(out), order)))));
+    const bool jumps = x.jumps() || tracks.a || tracks.h;
+    write_result(s, node, {"best.index", jumps ? "best.jump" : ""}, "which", &kernel);
+    add_walk(kernel_name(s, node, "best"), count_of(out), "",
+             best_loop(count_of(out), length, n.op == Op::ArgMax, x, kernel.lines().substr(before)),
+             &kernel);
+    return Done{};
+  }
+
+  static std::vector<int> lines_along(int dim, size_t rank) {
+    std::vector<int> order;
+    for (int d = 0; d < static_cast<int>(rank); ++d) {
+      if (d != dim) order.push_back(d);
+    }
+    order.push_back(dim);
+    return order;
   }
 
   // A block walks along one line, a tile at a time; what came before is carried.
   Status add_scan(const Sources& s, NodeId node) {
     const Node& n = graph_[node];
     const Extents& shape = s.facts[static_cast<size_t>(node)].shape;
-    std::vector<int> order;
-    for (int d = 0; d < static_cast<int>(shape.size()); ++d) {
-      if (d != n.attrs.dims[0]) order.push_back(d);
-    }
-    order.push_back(n.attrs.dims[0]);
+    const std::vector<int> order = lines_along(n.attrs.dims[0], shape.size());
     const Program program = make_program(s, n.inputs[0], order, false);
     if (program.tracks.integer) return input_error("no device code for scans of integers");
     const int64_t length = shape[static_cast<size_t>(n.attrs.dims[0])];
     const int64_t lines = program.count / length;
     KernelText kernel;
-    const std::string x = KW_TRY(write_element(program, sources_, &kernel));
+    const ElementName x = KW_TRY(write_element(program, sources_, &kernel));
+    // Sums of other branches are not carried along a line.
+    if (!x.jump.empty()) kernel.line(fmt::format("if (jumps({})) found |= kJumps;", x.jump));
     const std::string element = kernel.lines();
     const View place = coalesced(permuted(dense_view(shape), order));
     const size_t before = element.size();
     kernel.line("const Value y = scan_result(all, total, (double)count, fold);");
     if (s.mode == Mode::Truth) kernel.line("look_for_infinity(y, found);");
     kernel.line(fmt::format("const Int which = {};", address_text(place)));
-    write_result(s, node, "y", "which", &kernel);
+    write_result(s, node, {"y", ""}, "which", &kernel);
     const std::string body = fmt::format(
         "  unsigned found = 0;\n{fold}"
         "  __shared__ Sum sums[{threads}];\n  __shared__ double passes[{threads}];\n"
@@ -468,7 +523,7 @@ class GpuPlanner {
         fmt::arg("fold", fold_text(s, node, program, 1)), fmt::arg("threads", kBlockThreads),
         fmt::arg("lines", lines), fmt::arg("n", length),
         fmt::arg("position", n.attrs.reverse ? fmt::format("{} - step", length - 1) : "step"),
-        fmt::arg("element", element), fmt::arg("x", x),
+        fmt::arg("element", element), fmt::arg("x", x.value),
         fmt::arg("exclusive", n.attrs.exclusive ? 1 : 0),
         fmt::arg("ending", kernel.lines().substr(before)),
         fmt::arg("report", report_text(&kernel)));
@@ -477,11 +532,11 @@ class GpuPlanner {
     return Done{};
   }
 
-  void add_merge(const Sources& s, NodeId node, const std::string& fold, const char* state,
+  void add_merge(const Sources& s, NodeId node, const std::string& fold, const Gathered& state,
                  int partial, const Sharing& sharing) {
     KernelText kernel;
-    const std::string parts = kernel.param(partial, fmt::format("const {}*", state));
-    const std::string ending = ending_text(s, node, "all.result(fold)", &kernel);
+    const std::string parts = kernel.param(partial, fmt::format("const {}*", state.name));
+    const std::string ending = ending_text(s, node, {"all", state.spec, state.jumps}, &kernel);
     const std::string body = fmt::format(
         "  unsigned found = 0;\n{}"
         "  const Int which = (Int)blockIdx.x * {} + threadIdx.x;\n"
@@ -489,8 +544,8 @@ class GpuPlanner {
         "    {} all = {}[which];\n"
         "    for (int part = 1; part < {}; ++part) all.merge({}[(Int)part * {} + which], fold);\n"
         "{}  }}\n{}",
-        fold, kBlockThreads, sharing.results, state, parts, sharing.parts, parts, sharing.results,
-        ending, report_text(&kernel));
+        fold, kBlockThreads, sharing.results, state.name, parts, sharing.parts, parts,
+        sharing.results, ending, report_text(&kernel));
     const int64_t blocks = (sharing.results + kBlockThreads - 1) / kBlockThreads;
     add_launch(kernel_name(s, node, "merge"), kernel, body, {static_cast<uint32_t>(blocks), 1, 1});
   }

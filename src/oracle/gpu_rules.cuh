@@ -316,14 +316,19 @@ KW_DEVICE double choice_error(double p, double q, double m, double ep, double eq
   return ep == infinity() || eq == infinity() ? infinity() : known;
 }
 
+KW_DEVICE double picked(double x, double z, double sign, bool nan_wins) {
+  const double p = nan_wins || x == x ? sign * x : -infinity();
+  const double q = nan_wins || z == z ? sign * z : -infinity();
+  const double nan = p == p ? q : p;
+  const double best = p > q || p != p || q != q ? (p > q ? p : nan) : q;
+  return x != x && z != z ? x : sign * best;
+}
+
 KW_DEVICE Value choose(const Value& x, const Value& z, double sign, bool nan_wins, const Spec& s,
                        unsigned& found) {
   const double p = nan_wins || x.t == x.t ? sign * x.t : -infinity();
   const double q = nan_wins || z.t == z.t ? sign * z.t : -infinity();
-  const bool both = x.t != x.t && z.t != z.t;
-  const double nan = p == p ? q : p;
-  const double picked = p > q || p != p || q != q ? (p > q ? p : nan) : q;
-  Value y = {both ? x.t : sign * picked, 0, 0};
+  Value y = {picked(x.t, z.t, sign, nan_wins), 0, 0};
   const double m = sign * y.t;
   if (s.truth && s.a) y.a = choice_error(p, q, m, x.a, z.a);
   // Both errors together may lift a value over the other where neither would.
@@ -440,19 +445,8 @@ struct IsTrue {
   static KW_DEVICE double at(double x) { return x != 0 ? 1 : 0; }
 };
 
-// Whether a step lies within reach.
-template <class F>
-KW_DEVICE void look_for_step(const Value& x, bool to_bool, unsigned& found) {
-  const double e = reach(x), m = fabs(x.t);
-  if (e == 0 || (!(m <= kLargest) && e < infinity())) return;
-  const double y = F::at(x.t), below = F::at(x.t - e), above = F::at(x.t + e);
-  const double low = to_bool && m <= e ? 0 : (below < above ? below : above);
-  if (e == infinity() || low < y || larger(below, above) > y) found |= kJumps;
-}
-
 template <class F>
 KW_DEVICE Value step(const Value& x, const Spec& s, unsigned& found) {
-  if (s.truth) look_for_step<F>(x, false, found);
   return finish({F::at(x.t), 0, 0}, s, found);
 }
 
@@ -462,19 +456,6 @@ KW_DEVICE Int to_integer(double x) {
   if (x <= -0x1p63) return (Int)1 << 63;
   if (x >= 0x1p63) return ~((Int)1 << 63);
   return (Int)x;
-}
-KW_DEVICE Int cast_to_integer(const Value& x, bool truth, unsigned& found) {
-  if (truth) look_for_step<Trunc>(x, false, found);
-  return to_integer(x.t);
-}
-KW_DEVICE Int cast_to_bool(const Value& x, bool truth, unsigned& found) {
-  if (truth) look_for_step<IsTrue>(x, true, found);
-  return x.t != 0;
-}
-
-KW_DEVICE void look_for_flip(const Value& x, const Value& z, bool same, unsigned& found) {
-  const double e = reach(x) + reach(z);
-  if (e == infinity() || (e > 0 && fabs(x.t - z.t) <= e && !same)) found |= kJumps;
 }
 
 // --- reductions --------------------------------------------------------------------------------

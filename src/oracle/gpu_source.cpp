@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "exec/bound.h"
+#include "oracle/gpu_carry.h"
 #include "oracle/scalar.h"
 
 namespace kw::oracle {
@@ -122,27 +123,10 @@ std::string wrap_text(DType type, const std::string& value) {
   }
 }
 
-const char* comparison_text(Op op) {
-  switch (op) {
-    case Op::Eq:
-      return "==";
-    case Op::Ne:
-      return "!=";
-    case Op::Lt:
-      return "<";
-    case Op::Le:
-      return "<=";
-    case Op::Gt:
-      return ">";
-    case Op::Ge:
-      return ">=";
-    default:
-      return nullptr;
-  }
-}
-
-// A call of gpu_rules.cuh with {0}, {1} for the operands, {s} for the spec. Nothing: no rule there.
-const char* float_rule(Op op) {
+// A call of gpu_rules.cuh with {0}, {1} for the operands, {s} for the spec. "": no rule there.
+std::string float_rule(Op op) {
+  if (const char* f = smooth_function(op)) return fmt::format("unary<{}>({{0}}, {{s}}, found)", f);
+  if (const char* f = step_function(op)) return fmt::format("step<{}>({{0}}, {{s}}, found)", f);
   static const std::map<Op, const char*> kRules = {
       {Op::Neg, "negate({0}, {s}, found)"},
       {Op::Abs, "absolute({0}, {s}, found)"},
@@ -160,41 +144,9 @@ const char* float_rule(Op op) {
       {Op::Hypot, "binary<Hypot>({0}, {1}, false, {s}, found)"},
       {Op::Copysign, "copy_sign({0}, {1}, {s}, found)"},
       {Op::Where, "select({0} != 0, {1}, {2}, {s}, found)"},
-      {Op::Sign, "step<Sign>({0}, {s}, found)"},
-      {Op::Floor, "step<Floor>({0}, {s}, found)"},
-      {Op::Ceil, "step<Ceil>({0}, {s}, found)"},
-      {Op::Trunc, "step<Trunc>({0}, {s}, found)"},
-      {Op::Round, "step<Round>({0}, {s}, found)"},
-      {Op::Sqrt, "unary<Sqrt>({0}, {s}, found)"},
-      {Op::Rsqrt, "unary<Rsqrt>({0}, {s}, found)"},
-      {Op::Reciprocal, "unary<Reciprocal>({0}, {s}, found)"},
-      {Op::Exp, "unary<Exp>({0}, {s}, found)"},
-      {Op::Exp2, "unary<Exp2>({0}, {s}, found)"},
-      {Op::Expm1, "unary<Expm1>({0}, {s}, found)"},
-      {Op::Log, "unary<Log>({0}, {s}, found)"},
-      {Op::Log2, "unary<Log2>({0}, {s}, found)"},
-      {Op::Log10, "unary<Log10>({0}, {s}, found)"},
-      {Op::Log1p, "unary<Log1p>({0}, {s}, found)"},
-      {Op::Sin, "unary<Sin>({0}, {s}, found)"},
-      {Op::Cos, "unary<Cos>({0}, {s}, found)"},
-      {Op::Tan, "unary<Tan>({0}, {s}, found)"},
-      {Op::Asin, "unary<Asin>({0}, {s}, found)"},
-      {Op::Acos, "unary<Acos>({0}, {s}, found)"},
-      {Op::Atan, "unary<Atan>({0}, {s}, found)"},
-      {Op::Sinh, "unary<Sinh>({0}, {s}, found)"},
-      {Op::Cosh, "unary<Cosh>({0}, {s}, found)"},
-      {Op::Tanh, "unary<Tanh>({0}, {s}, found)"},
-      {Op::Asinh, "unary<Asinh>({0}, {s}, found)"},
-      {Op::Acosh, "unary<Acosh>({0}, {s}, found)"},
-      {Op::Atanh, "unary<Atanh>({0}, {s}, found)"},
-      {Op::Erf, "unary<Erf>({0}, {s}, found)"},
-      {Op::Erfc, "unary<Erfc>({0}, {s}, found)"},
-      {Op::Lgamma, "unary<Lgamma>({0}, {s}, found)"},
-      {Op::Digamma, "unary<Digamma>({0}, {s}, found)"},
-      {Op::Sigmoid, "unary<Sigmoid>({0}, {s}, found)"},
   };
   const auto found = kRules.find(op);
-  return found == kRules.end() ? nullptr : found->second;
+  return found == kRules.end() ? "" : found->second;
 }
 
 std::string spec_text(const PointSpec& spec) {
@@ -214,7 +166,7 @@ class ElementWriter {
  public:
   ElementWriter(const GpuSources& sources, KernelText* kernel) : s_(sources), kernel_(kernel) {}
 
-  Result<std::string> run(const Program& program) {
+  Result<ElementName> run(const Program& program) {
     names_.resize(static_cast<size_t>(program.registers));
     for (const Instruction& constant : program.constants) KW_TRY(write(constant));
     for (const Instruction& code : program.body) KW_TRY(write(code));
@@ -230,8 +182,8 @@ class ElementWriter {
   void define(const Instruction& code, const std::string& value) {
     const std::string name = fmt::format("v{}", next_++);
     kernel_->line(
-        fmt::format("const {} {} = {};", code.tracks.integer ? "Int" : "Value", name, value));
-    names_[static_cast<size_t>(code.out)] = name;
+        fmt::format("{} {} = {};", code.tracks.integer ? "const Int" : "Value", name, value));
+    names_[static_cast<size_t>(code.out)] = {name, ""};
   }
 
   Status write(const Instruction& code) {
@@ -245,8 +197,24 @@ class ElementWriter {
       case Instruction::Kind::Value:
         return write_value(code);
       case Instruction::Kind::Point:
-        return code.tracks.integer ? write_integer_point(code) : write_float_point(code);
+        return write_point(code);
     }
+    return Done{};
+  }
+
+  // The result may take the register of an operand, whose names must be known until the end.
+  Status write_point(const Instruction& code) {
+    PointText text;
+    for (int k = 0; k < code.operands; ++k) {
+      text.in[k] = name(code, k);
+      text.jump[k] = names_[static_cast<size_t>(code.in[k])].jump;
+    }
+    KW_TRY(code.tracks.integer ? write_integer_point(code) : write_float_point(code, &text.spec));
+    ElementName& result = names_[static_cast<size_t>(code.out)];
+    text.result = result.value;
+    const JumpText jump = write_jump(code, text, "j" + result.value);
+    kernel_->add(jump.lines);
+    if (jump.defined) result.jump = "j" + result.value;
     return Done{};
   }
 
@@ -299,29 +267,34 @@ class ElementWriter {
   Status write_value(const Instruction& code) {
     const NodeBuffers& from = s_.values[static_cast<size_t>(code.value - s_.first_value)];
     const std::string at = address(code.view);
-    if (code.tracks.integer) {
-      define(code, fmt::format("{}[{}]", kernel_->param(from.t, "const long long*"), at));
-      return Done{};
-    }
     const auto error = [&](bool tracked, int buffer) {
       return tracked ? fmt::format("(double){}[{}]", kernel_->param(buffer, "const float*"), at)
                      : std::string("0.0");
     };
-    define(code, fmt::format("{{{}[{}], {}, {}}}", kernel_->param(from.t, "const double*"), at,
-                             error(code.tracks.a, from.a), error(code.tracks.h, from.h)));
+    if (code.tracks.integer) {
+      define(code, fmt::format("{}[{}]", kernel_->param(from.t, "const long long*"), at));
+    } else {
+      define(code, fmt::format("{{{}[{}], {}, {}}}", kernel_->param(from.t, "const double*"), at,
+                               error(code.tracks.a, from.a), error(code.tracks.h, from.h)));
+    }
+    if (from.lo < 0) return Done{};
+    ElementName& result = names_[static_cast<size_t>(code.out)];
+    result.jump = "j" + result.value;
+    kernel_->line(fmt::format("const Jump {} = {{{}, {}}};", result.jump, error(true, from.lo),
+                              error(true, from.hi)));
     return Done{};
   }
 
   std::string name(const Instruction& code, int operand) const {
-    return names_[static_cast<size_t>(code.in[operand])];
+    return names_[static_cast<size_t>(code.in[operand])].value;
   }
 
-  Status write_float_point(const Instruction& code) {
+  Status write_float_point(const Instruction& code, std::string* spec_name) {
     const PointSpec& spec = code.spec;
     const std::string op = graph::op_info(spec.op).name;
-    const char* rule = float_rule(spec.op);
-    if (rule == nullptr || spec.to == DType::E8m0) return no_code(op);
-    const std::string s = fmt::format("s{}", next_);
+    const std::string rule = float_rule(spec.op);
+    if (rule.empty() || spec.to == DType::E8m0) return no_code(op);
+    const std::string s = *spec_name = fmt::format("s{}", next_);
     kernel_->line(fmt::format("const Spec {} = {};", s, spec_text(spec)));
     std::string names[3];
     for (int k = 0; k < code.operands; ++k) names[k] = name(code, k);
@@ -346,28 +319,22 @@ class ElementWriter {
     return Done{};
   }
 
-  // An integer of floats: comparisons, casts, classes. Near a step the kernel says so.
-  std::string floats_text(const Instruction& code) {
+  // An integer of floats: comparisons, casts, classes.
+  std::string floats_text(const Instruction& code) const {
     const PointSpec& spec = code.spec;
     const std::string x = name(code, 0);
-    if (const char* comparison = comparison_text(spec.op)) {
-      const std::string z = name(code, 1);
-      kernel_->line(fmt::format("look_for_flip({}, {}, {}, found);", x, z, spec.same));
-      return fmt::format("(Int)({}.t {} {}.t)", x, comparison, z);
-    }
+    if (const char* comparison = comparison_text(spec.op))
+      return fmt::format("(Int)({}.t {} {}.t)", x, comparison, name(code, 1));
     switch (spec.op) {
       case Op::Cast:
-        if (spec.to == DType::Bool) return fmt::format("cast_to_bool({}, true, found)", x);
-        return wrap_text(spec.to, fmt::format("cast_to_integer({}, true, found)", x));
+        if (spec.to == DType::Bool) return fmt::format("(Int)({}.t != 0)", x);
+        return wrap_text(spec.to, fmt::format("to_integer({}.t)", x));
       case Op::Not:
-        kernel_->line(
-            fmt::format("if (reach({0}) > 0 && fabs({0}.t) <= reach({0})) found |= kJumps;", x));
         return fmt::format("(Int)({}.t == 0)", x);
       case Op::IsNan:
+        return fmt::format("(Int)({0}.t != {0}.t)", x);
       case Op::IsInf:
-        kernel_->line(fmt::format("if (reach({}) == infinity()) found |= kJumps;", x));
-        return spec.op == Op::IsNan ? fmt::format("(Int)({0}.t != {0}.t)", x)
-                                    : fmt::format("(Int)(fabs({}.t) == infinity())", x);
+        return fmt::format("(Int)(fabs({}.t) == infinity())", x);
       default:
         return "";
     }
@@ -410,14 +377,14 @@ class ElementWriter {
 
   const GpuSources& s_;
   KernelText* kernel_;
-  std::vector<std::string> names_;  // per register
+  std::vector<ElementName> names_;  // per register
   std::map<std::string, std::string> addresses_;
   int next_ = 0;
 };
 
 }  // namespace
 
-Result<std::string> write_element(const Program& program, const GpuSources& sources,
+Result<ElementName> write_element(const Program& program, const GpuSources& sources,
                                   KernelText* kernel) {
   return ElementWriter(sources, kernel).run(program);
 }

@@ -1,5 +1,6 @@
 // The device code of one node: a program of chunks written down for single elements. Text only;
-// gpu_plan.h says which kernels a graph needs, gpu_rules.cuh has the rules they call.
+// gpu_plan.h says which kernels a graph needs, gpu_rules.cuh and gpu_jumps.cuh have the rules they
+// call.
 #pragma once
 
 #include <map>
@@ -14,6 +15,7 @@ namespace kw::oracle {
 /// Where a kernel finds what it reads: buffers of the launch by number.
 struct NodeBuffers {
   int t = -1, a = -1, h = -1;  // t holds int64 where the node is an integer
+  int lo = -1, hi = -1;        // where it may jump
 };
 struct GpuSources {
   std::vector<int> inputs;                          // per graph input
@@ -28,6 +30,7 @@ class KernelText {
   /// The parameter that points to a buffer; `type` as in "const double*".
   std::string param(int buffer, const std::string& type);
   void line(const std::string& text) { lines_ += "    " + text + "\n"; }
+  void add(const std::string& lines) { lines_ += lines; }
 
   const std::vector<int>& buffers() const { return buffers_; }
   const std::string& lines() const { return lines_; }
@@ -40,10 +43,15 @@ class KernelText {
   std::string lines_;
 };
 
-/// Adds the lines that compute the program's element at position `p` and gives the name of the
-/// result: a Value, or an Int where the program's result is an integer. An Error names what no
-/// device code is written for.
-Result<std::string> write_element(const Program& program, const GpuSources& sources,
+/// What an element is called in its kernel: a Value, or an Int where the program's result is an
+/// integer, and beside it a Jump; "" where it never jumps.
+struct ElementName {
+  std::string value, jump;
+};
+
+/// Adds the lines that compute the program's element at position `p`. An Error names what no device
+/// code is written for.
+Result<ElementName> write_element(const Program& program, const GpuSources& sources,
                                   KernelText* kernel);
 
 /// A double as device code, bit for bit.

@@ -17,6 +17,7 @@ struct Case {
   /// One output from x[rows, columns] and a weight w[columns] of the same type.
   graph::NodeId (*build)(oracle::TestGraph& g, graph::NodeId x, graph::NodeId w);
   enum class Place { Device, Either, Cpu } place = Place::Device;  // Either: near a step or not
+  bool jumps = false;  // some element lies near a discontinuity
 };
 const std::vector<Case>& cases();
 
