@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstring>
 #include <filesystem>
+#include <string_view>
 #include <vector>
 
 #include "engine/devices.h"
@@ -119,13 +120,13 @@ int main(int argc, char** argv) {
   if (argc == 2 && std::strcmp(argv[1], "worker-gpu") == 0) return kw::engine::gpu_worker();
   if (argc == 2 && std::strcmp(argv[1], "worker-compile") == 0) return kw::engine::compile_worker();
   Wanted wanted;
-  for (const std::string word : std::vector<std::string>(argv + 1, argv + argc)) {
+  for (const std::string_view word : std::vector<std::string_view>(argv + 1, argv + argc)) {
     if (word == "--quick") {
       wanted.quick = true;
     } else if (word == "--no-cpu") {
       wanted.cpu = false;
     } else {
-      wanted.paths.push_back(word);
+      wanted.paths.emplace_back(word);
     }
   }
   if (wanted.paths.empty()) wanted.paths = robust_tasks();

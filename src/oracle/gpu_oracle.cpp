@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "graph/cost.h"
 #include "oracle/output.h"
 
 namespace kw::oracle {
@@ -76,6 +75,29 @@ std::vector<Truth> collect(const Graph& graph, const GpuPlan& plan, std::vector<
 
 }  // namespace
 
+double work_of_truth(const Graph& graph) {
+  constexpr double kProductsPerElement = 16;
+  const std::vector<NodeFacts> facts = gather_facts(graph, Mode::HalfOnly, false);
+  const auto elements = [&](graph::NodeId node) {
+    return static_cast<double>(count_of(facts[static_cast<size_t>(node)].shape));
+  };
+  double work = 0;
+  for (size_t id = 0; id < graph.nodes.size(); ++id) {
+    const graph::Node& node = graph.nodes[id];
+    if (!facts[id].needed || node.inputs.empty() || is_view_op(node.op)) continue;
+    const auto self = static_cast<graph::NodeId>(id);
+    double own = elements(self);
+    for (const graph::NodeId in : node.inputs) own = std::max(own, elements(in));
+    if (node.op == graph::Op::MatMul) {
+      const double depth =
+          static_cast<double>(facts[static_cast<size_t>(node.inputs[0])].shape.back());
+      own += elements(self) * depth / kProductsPerElement;
+    }
+    work += own;
+  }
+  return work;
+}
+
 GpuOracle::GpuOracle(exec::Compiler& compiler, OpenDevice open, GpuOracleOptions options)
     : compiler_(compiler), open_(std::move(open)), options_(options) {}
 
@@ -85,7 +107,7 @@ Result<std::vector<Truth>> GpuOracle::truth(const Graph& graph,
                                             const std::vector<HostTensor>& inputs,
                                             const TruthOptions& options) {
   if (most_elements(graph, inputs) < options_.least_elements &&
-      graph::cost_of(graph).tensor_flops < options_.least_flops) {
+      work_of_truth(graph) < options_.least_work) {
     ++small_;
     return interpreter_.truth(graph, inputs, options);
   }
@@ -198,7 +220,8 @@ Result<std::vector<Truth>> GpuOracle::on_device(const Graph& graph,
   uint32_t found = 0;
   const HostTensor& word = outcome.buffers[static_cast<size_t>(plan.found)];
   std::memcpy(&found, word.data.data(), sizeof(found));
-  if ((found & kFoundJumps) != 0) return environment_error("a discontinuity is near");
+  if ((found & kFoundJumps) != 0)
+    return environment_error("a discontinuity is near, and no device code for what follows");
   const int threads = thread_count(options);
   std::vector<Truth> truths = collect(graph, plan, std::move(outcome.buffers), threads);
   if ((found & kFoundOutOfRange) == 0) return truths;

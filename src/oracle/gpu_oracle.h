@@ -1,6 +1,6 @@
 // Large truths from fp64 kernels of our own, on a device apart from the one candidates run on.
-// Only ever an acceleration of the interpreter: what there is no device code for, what jumps, and
-// whatever goes wrong is left to it.
+// Only ever an acceleration of the interpreter: what there is no device code for and whatever goes
+// wrong is left to it.
 #pragma once
 
 #include <functional>
@@ -19,8 +19,12 @@ namespace kw::oracle {
 struct GpuOracleOptions {
   int64_t least_elements = int64_t{1} << 23;  // smaller truths are made on the CPU
   double timeout_seconds = 60;                // of a compile and of a run
-  double least_flops = 4e9;                   // of products, which make a truth large as well
+  double least_work = double{1 << 27};        // what lies between makes a truth large as well
 };
+
+/// What the interpreter has to do for a truth: elements of all that it computes, and of products 32
+/// operations for one of them.
+double work_of_truth(const graph::Graph& graph);
 
 class GpuOracle final : public exec::Oracle {
  public:

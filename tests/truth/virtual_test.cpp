@@ -146,6 +146,36 @@ TEST(GpuOracle, LeavesSmallTruthsAndLostDevicesToTheCpu) {
   EXPECT_NE(lost.made_by().find("no GPU at all"), std::string::npos) << lost.made_by();
 }
 
+// Few elements may take many operations.
+TEST(GpuOracle, CountsWhatLiesBetweenInputsAndOutputs) {
+  const auto work = [](auto build) {
+    const Made made = make({"", build}, DType::Fp32, Family::Normal, 8, 64);
+    return oracle::work_of_truth(made.graph);
+  };
+  EXPECT_EQ(work(+[](oracle::TestGraph&, graph::NodeId x, graph::NodeId) { return x; }), 0);
+  EXPECT_EQ(work(+[](oracle::TestGraph& g, graph::NodeId x, graph::NodeId) {
+              return g.reduce(graph::Op::Sum, g.unary(graph::Op::Exp, x), {1});
+            }),
+            2 * 8 * 64);
+  EXPECT_EQ(work(+[](oracle::TestGraph& g, graph::NodeId x, graph::NodeId) {
+              return g.got(g.builder.matmul(x, g.got(g.builder.permute(x, {1, 0}))));
+            }),
+            8 * 64 + 8 * 8 * 64 / 16);
+}
+
+TEST(GpuOracle, MakesTruthsOfManyOperationsOnTheDevice) {
+  if (compiler() == nullptr) GTEST_SKIP() << "no compiler for device code here";
+  const auto found =
+      std::ranges::find_if(cases(), [](const Case& c) { return std::string(c.name) == "product"; });
+  const Made made = make(*found, DType::Fp32, Family::Normal, 4, 8);
+  const double work = oracle::work_of_truth(made.graph);
+  for (const bool large : {false, true}) {
+    GpuOracle oracle(*compiler(), open_virtual, {1 << 20, 60, large ? work : work + 1});
+    ASSERT_TRUE(oracle.truth(made.graph, made.inputs, {}));
+    EXPECT_EQ(oracle.made_by() == "CPU", !large) << oracle.made_by();
+  }
+}
+
 }  // namespace
 }  // namespace kw::truth_tests
 
