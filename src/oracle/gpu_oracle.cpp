@@ -27,6 +27,18 @@ int64_t most_elements(const Graph& graph, const std::vector<HostTensor>& inputs)
   return most;
 }
 
+// Shapes and numbers are printed as expressions of dims: what they come to belongs to the key.
+std::string key_of(const Graph& graph, const TruthOptions& options) {
+  std::string key =
+      fmt::format("{} {}\n{}", options.flush, options.allow_tf32, graph::print(graph));
+  for (const graph::Node& node : graph.nodes) {
+    for (const graph::Shape& dims : {node.shape, node.attrs.starts})
+      for (const int64_t value : graph::values_of(dims)) key += fmt::format(" {}", value);
+    key += fmt::format(" {:a} {}\n", node.attrs.number, node.attrs.integer);
+  }
+  return key;
+}
+
 Error failed(const exec::CompileFailed& failure) {
   return environment_error("the kernels of the truth do not compile: " +
                            (failure.messages.empty() ? failure.log : failure.messages[0].text));
@@ -156,8 +168,7 @@ Result<exec::ImageId> GpuOracle::compile(GpuPlan* plan) {
 }
 
 Result<GpuOracle::Loaded*> GpuOracle::load(const Graph& graph, const TruthOptions& options) {
-  const std::string key =
-      fmt::format("{} {}\n{}", options.flush, options.allow_tf32, graph::print(graph));
+  const std::string key = key_of(graph, options);
   const auto known = loaded_.find(key);
   if (known != loaded_.end()) return &known->second;
   if (loaded_.size() >= kMostGraphs) loaded_.clear();

@@ -61,7 +61,7 @@ class GpuOracle final : public exec::Oracle {
   Interpreter interpreter_;
   std::unique_ptr<exec::Device> device_;
   std::string lost_;                      // why there is no device; "" while there may be one
-  std::map<std::string, Loaded> loaded_;  // by the graph's text
+  std::map<std::string, Loaded> loaded_;  // by the graph and its dims
   int on_device_ = 0, on_cpu_ = 0, small_ = 0;
   std::string reason_;  // why the last large truth was left to the CPU
 };
