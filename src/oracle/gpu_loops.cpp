@@ -21,6 +21,11 @@ std::string element_scope(const std::string& position, const ElementText& x,
   return fmt::format("    {{\n    const Int p = {};\n{}    {}\n    }}\n", position, x.lines, use);
 }
 
+// y and j become the element and its jump.
+std::string taken_text(const ElementText& x) {
+  return fmt::format("y = {};{}", x.name.value, x.jumps() ? " j = " + x.name.jump + ";" : "");
+}
+
 }  // namespace
 
 std::string pad_loop(const Node& node, const Extents& from, const ElementText& x,
@@ -36,14 +41,11 @@ std::string pad_loop(const Node& node, const Extents& from, const ElementText& x
   }
   for (size_t d = 0; d < to.size(); ++d)
     position = fmt::format("({}) * {}LL + i{}", position, from[d], d);
-  return walk(count_of(to),
-              indices + fmt::format("    {} y = {};\n", x.integer ? "Int" : "Value", fill) +
-                  (x.jumps() ? "    Jump j = {0, 0};\n" : "") +
-                  fmt::format("    if ({})\n", inside) +
-                  element_scope(position, x,
-                                fmt::format("y = {};{}", x.name.value,
-                                            x.jumps() ? " j = " + x.name.jump + ";" : "")) +
-                  ending);
+  return walk(count_of(to), indices +
+                                fmt::format("    {} y = {};\n", x.integer ? "Int" : "Value", fill) +
+                                (x.jumps() ? "    Jump j = {0, 0};\n" : "") +
+                                fmt::format("    if ({})\n", inside) +
+                                element_scope(position, x, taken_text(x)) + ending);
 }
 
 std::string fold_loop(const Node& node, const FoldLayout& layout, const ElementText& x,
@@ -93,6 +95,26 @@ std::string product_loop(const ProductExtents& e, const ElementText& left, const
                              right, taken(right, "z"))),
       fmt::arg("ending", ending));
   return walk(e.batches * e.rows * e.columns, body);
+}
+
+std::string pick_loop(int64_t count, const Picked& picked, const ElementText& index,
+                      const ElementText& from, const std::string& ending) {
+  const std::string jumps =
+      index.jumps() ? fmt::format(" if (jumps({})) found |= kJumps;", index.name.jump) : "";
+  const std::string body = fmt::format(
+      "    Int begin, index;\n"
+      "    {{\n    const Int p = which;\n    begin = {base};\n    index = {at};\n    }}\n{index}"
+      "    if (index < 0 || index >= {extent}) found |= kMistake, index = 0;\n"
+      "    {type} y;\n{jump}{from}{ending}",
+      fmt::arg("base", picked.base), fmt::arg("at", picked.index_at),
+      fmt::arg("index", element_scope("index", index,
+                                      fmt::format("index = {};{}", index.name.value, jumps))),
+      fmt::arg("extent", picked.extent), fmt::arg("type", from.integer ? "Int" : "Value"),
+      fmt::arg("jump", from.jumps() ? "    Jump j;\n" : ""),
+      fmt::arg("from", element_scope(fmt::format("begin + index * {}LL", picked.stride), from,
+                                     taken_text(from))),
+      fmt::arg("ending", ending));
+  return walk(count, body);
 }
 
 std::string best_loop(int64_t lines, int64_t length, bool largest, const ElementText& x,

@@ -38,6 +38,16 @@ struct ProductExtents {
 std::string product_loop(const ProductExtents& extents, const ElementText& left,
                          const ElementText& right, const std::string& ending);
 
+/// Which elements a result is picked from: the index's own position and where the picked line
+/// begins, both by the result's position `p`; `extent` elements of the line, `stride` apart.
+struct Picked {
+  std::string index_at, base;
+  int64_t extent = 0, stride = 1;
+};
+/// `count` results: `which`, the element `y` of `from` and its jump `j`, then `ending`.
+std::string pick_loop(int64_t count, const Picked& picked, const ElementText& index,
+                      const ElementText& from, const std::string& ending);
+
 /// Every line of `length` elements: `line`, the index of its best and its jump as `best`, then
 /// `ending`.
 std::string best_loop(int64_t lines, int64_t length, bool largest, const ElementText& x,

@@ -231,6 +231,8 @@ Result<std::vector<Truth>> GpuOracle::on_device(const Graph& graph,
   uint32_t found = 0;
   const HostTensor& word = outcome.buffers[static_cast<size_t>(plan.found)];
   std::memcpy(&found, word.data.data(), sizeof(found));
+  if ((found & kFoundMistake) != 0)
+    return environment_error("an index points nowhere, or an integer is divided by zero");
   if ((found & kFoundJumps) != 0)
     return environment_error("a discontinuity is near, and no device code for what follows");
   const int threads = thread_count(options);

@@ -162,6 +162,7 @@ class GpuPlanner {
     if (n.op == Op::Fold) return add_fold(s, node);
     if (n.op == Op::MatMul) return add_product(s, node);
     if (n.op == Op::ArgMax || n.op == Op::ArgMin) return add_best(s, node);
+    if (n.op == Op::Gather || n.op == Op::IndexSelect) return add_pick(s, node);
     const OpKind kind = graph::op_info(n.op).kind;
     const bool copies =
         n.op == Op::Constant || n.op == Op::Iota || kind == OpKind::Pointwise || is_view_op(n.op);
@@ -286,6 +287,27 @@ class GpuPlanner {
     add_walk(kernel_name(s, node, "pad"), count_of(s.facts[static_cast<size_t>(node)].shape), "",
              pad_loop(n, s.facts[static_cast<size_t>(n.inputs[0])].shape, x, fill, ending),
              &kernel);
+    return Done{};
+  }
+
+  Status add_pick(const Sources& s, NodeId node) {
+    const Node& n = graph_[node];
+    const auto dim = static_cast<size_t>(n.attrs.dims[0]);
+    const Extents& from = s.facts[static_cast<size_t>(n.inputs[0])].shape;
+    const Extents& out = s.facts[static_cast<size_t>(node)].shape;
+    KernelText kernel;
+    const ElementText x = KW_TRY(element_of(s, n.inputs[0], {}, &kernel));
+    const ElementText index = KW_TRY(element_of(s, n.inputs[1], {}, &kernel));
+    View base = dense_view(from), along{out, Extents(out.size(), 0), 0};
+    base.shape = out;
+    base.strides[dim] = 0;
+    along.strides[dim] = 1;
+    const bool selects = n.op == Op::IndexSelect;
+    const Picked picked{selects ? address_text(coalesced(along)) : "p",
+                        address_text(coalesced(base)), from[dim], dense_view(from).strides[dim]};
+    const std::string ending = written(s, node, {"y", x.jumps() ? "j" : ""}, &kernel);
+    add_walk(kernel_name(s, node, "pick"), count_of(out), "",
+             pick_loop(count_of(out), picked, index, x, ending), &kernel);
     return Done{};
   }
 

@@ -14,7 +14,7 @@
 namespace kw::oracle {
 
 /// Bits of the word the kernels leave behind.
-inline constexpr uint32_t kFoundOutOfRange = 1, kFoundJumps = 2;
+inline constexpr uint32_t kFoundOutOfRange = 1, kFoundJumps = 2, kFoundMistake = 4;
 
 struct GpuPlan {
   std::string source;

@@ -8,7 +8,7 @@ typedef long long Int;
 
 constexpr double kLargest = 0x1.fffffffffffffp+1023, kSmall = 0x1p-6;
 constexpr double kPathOverflow = 0x1.fffffep+127, kHalfOverflow = 65504;
-constexpr unsigned kOutOfRange = 1, kJumps = 2;
+constexpr unsigned kOutOfRange = 1, kJumps = 2, kMistake = 4;
 constexpr double kPi = 3.14159265358979323846;
 
 KW_DEVICE double infinity() { return __longlong_as_double(0x7ff0000000000000LL); }
@@ -456,6 +456,21 @@ KW_DEVICE Int to_integer(double x) {
   if (x <= -0x1p63) return (Int)1 << 63;
   if (x >= 0x1p63) return ~((Int)1 << 63);
   return (Int)x;
+}
+
+// Towards minus infinity, and what is left then. A division by zero is for the interpreter to
+// refuse.
+KW_DEVICE Int floor_divide(Int x, Int z, unsigned& found) {
+  if (z == 0) found |= kMistake;
+  if (z == 0 || z == -1) return (Int)(0ULL - (unsigned long long)x);
+  const Int rest = x % z;
+  return x / z - (rest != 0 && (rest < 0) != (z < 0) ? 1 : 0);
+}
+KW_DEVICE Int remain(Int x, Int z, unsigned& found) {
+  if (z == 0) found |= kMistake;
+  if (z == 0 || z == -1) return 0;
+  const Int rest = x % z;
+  return rest != 0 && (rest < 0) != (z < 0) ? rest + z : rest;
 }
 
 // --- reductions --------------------------------------------------------------------------------

@@ -360,6 +360,10 @@ class ElementWriter {
         return wrap_text(spec.to, fmt::format("(Int)((unsigned long long){} - {})", x, z));
       case Op::Mul:
         return wrap_text(spec.to, fmt::format("(Int)((unsigned long long){} * {})", x, z));
+      case Op::FloorDiv:
+        return wrap_text(spec.to, fmt::format("floor_divide({}, {}, found)", x, z));
+      case Op::Remainder:
+        return wrap_text(spec.to, fmt::format("remain({}, {}, found)", x, z));
       case Op::And:
         return fmt::format("{} & {}", x, z);
       case Op::Or:

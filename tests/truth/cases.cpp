@@ -218,6 +218,29 @@ NodeId best_of_many(TestGraph& g, NodeId x, NodeId w) {
   const NodeId best = g.reduce(Op::ArgMax, shaky(g, x, w), {1});
   return g.binary(Op::Mul, g.builder.cast(best, DType::Fp32), 0.25);
 }
+NodeId number(TestGraph& g, int64_t value) {
+  return g.builder.constant(DType::Int64, static_cast<double>(value));
+}
+// Elements by an index that is certain, or near a step; rows by number; whole divisions.
+NodeId picked(TestGraph& g, NodeId x, NodeId w) {
+  const graph::Shape shape = g.builder[x].shape;
+  const NodeId row = g.builder.iota(shape, 0, DType::Int64);
+  const NodeId column = g.builder.iota(shape, 1, DType::Int64);
+  const NodeId turned = g.binary(Op::Add, g.binary(Op::Mul, row, number(g, 7)), column);
+  const NodeId at = g.binary(Op::Remainder, turned, number(g, columns_of(g, x)));
+  return g.add(Op::Gather, {g.unary(Op::Tanh, relu_gradient(g, x, w)), at}, oracle::along(1));
+}
+NodeId picked_near_a_step(TestGraph& g, NodeId x, NodeId w) {
+  const NodeId y = g.binary(Op::Maximum, g.binary(Op::Minimum, shaky(g, x, w), 2.5), 0.25);
+  return g.add(Op::Gather, {x, g.builder.cast(y, DType::Int64)}, oracle::along(1));
+}
+NodeId selected(TestGraph& g, NodeId x, NodeId w) {
+  const int64_t rows = g.builder[x].shape[0].value();
+  const NodeId row = g.builder.iota({rows}, 0, DType::Int64);
+  const NodeId third = g.binary(Op::FloorDiv, g.binary(Op::Sub, row, number(g, 11)), number(g, 3));
+  const NodeId at = g.binary(Op::Remainder, third, number(g, rows));
+  return g.add(Op::IndexSelect, {g.binary(Op::Mul, x, w), at}, oracle::along(0));
+}
 NodeId padded_gradient(TestGraph& g, NodeId x, NodeId w) {
   return g.reduce(Op::Sum, windows(g, relu_gradient(g, x, w), 0), {2});
 }
@@ -332,6 +355,9 @@ const std::vector<Case>& cases() {
       {"smallest_of_columns", smallest_of_columns, Case::Place::Device, true},
       {"best_of_many", best_of_many, Case::Place::Cpu, true},
       {"padded_gradient", padded_gradient, Case::Place::Device, true},
+      {"picked", picked, Case::Place::Device, true},
+      {"picked_near_a_step", picked_near_a_step, Case::Place::Either, true},
+      {"selected", selected},
   };
   return kCases;
 }

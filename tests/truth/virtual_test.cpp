@@ -146,6 +146,25 @@ TEST(GpuOracle, LeavesSmallTruthsAndLostDevicesToTheCpu) {
   EXPECT_NE(lost.made_by().find("no GPU at all"), std::string::npos) << lost.made_by();
 }
 
+// What is wrong with the inputs is said in the interpreter's words.
+TEST(GpuOracle, LeavesMistakesToTheInterpreter) {
+  if (compiler() == nullptr) GTEST_SKIP() << "no compiler for device code here";
+  for (const bool divides : {false, true}) {
+    oracle::TestGraph g;
+    const auto x = g.input(oracle::integers(DType::Int64, {3}, {5, -7, 9}));
+    const auto z = g.input(oracle::integers(DType::Int64, {3}, {2, 0, 3}));
+    const auto y = divides ? g.binary(graph::Op::FloorDiv, x, z)
+                           : g.add(graph::Op::Gather, {x, z}, oracle::along(0));
+    const graph::Graph graph = g.finish({y});
+    GpuOracle oracle = everything_on_device();
+    const auto want = oracle::Interpreter().truth(graph, g.inputs(), {});
+    const auto got = oracle.truth(graph, g.inputs(), {});
+    ASSERT_FALSE(want || got);
+    EXPECT_EQ(want.error().message, got.error().message);
+    EXPECT_NE(oracle.made_by().find("points nowhere"), std::string::npos) << oracle.made_by();
+  }
+}
+
 // Few elements may take many operations.
 TEST(GpuOracle, CountsWhatLiesBetweenInputsAndOutputs) {
   const auto work = [](auto build) {
