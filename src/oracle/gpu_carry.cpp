@@ -108,7 +108,8 @@ class JumpWriter {
     for (const std::string& jump : t_.jump) {
       if (!jump.empty()) lines += fmt::format("    if (jumps({})) found |= kJumps;\n", jump);
     }
-    return {lines, false};
+    if (!own.empty()) lines += defined(own);
+    return {lines, !own.empty()};
   }
 
  private:
@@ -167,17 +168,16 @@ class JumpWriter {
   }
   std::string two(const char* kind, const std::string& own, const std::string& f) const {
     return fmt::format(
-        "carry({}, {}, {}, {}, {}, {}, {}, {}, {}, [](double v, double w) -> double {{ return {}; "
-        "}}, found)",
+        "carry({}, {}, {}, {}, {}, {}, {}, {}, {}, "
+        "[](double v, double w) -> double {{ return {}; }}, found)",
         kind, own, result(), value(0), jump(0), value(1), jump(1), code_.spec.same, scale(), f);
   }
 
   std::string comparison(const std::string& own) const {
     const bool equality = op() == Op::Eq || op() == Op::Ne;
     return fmt::format(
-        "carry_comparison({}, {}, {}, {} != 0, {}, {}, {}, {}, {}, [](double v, double w) -> "
-        "double "
-        "{{ return v {} w ? 1 : 0; }}, found)",
+        "carry_comparison({}, {}, {}, {} != 0, {}, {}, {}, {}, {}, "
+        "[](double v, double w) -> double {{ return v {} w ? 1 : 0; }}, found)",
         equality, integer(0) && integer(1), own, t_.result, value(0), jump(0), value(1), jump(1),
         code_.spec.same, comparison_text(op()));
   }
