@@ -262,17 +262,20 @@ class Unfold {
 
   /// Phases between the places they belong to, and the part that is wanted.
   NodeId shuffled(NodeId y) {
-    Shape apart = {images_, channels_}, joined = apart;
+    Shape apart = batch_, joined = {images_, channels_};
+    apart.push_back(per_);
+    const size_t first = apart.size();
     for (const Spatial& one : along_) apart.emplace_back(one.stride);
-    std::vector<size_t> order = {0, 1};
+    std::vector<size_t> order;
+    for (size_t d = 0; d < first; ++d) order.push_back(d);
     graph::Attrs slice;
     slice.starts.assign(2, Dim(0));
     for (size_t i = 0; i < dims(); ++i) {
       const Spatial& one = along_[i];
       apart.push_back(one.places());
       joined.push_back(one.places() * Dim(one.stride));
-      order.push_back(2 + dims() + i);
-      order.push_back(2 + i);
+      order.push_back(first + dims() + i);
+      order.push_back(first + i);
       slice.starts.push_back(one.start - Dim(one.skipped() * one.stride));
     }
     slice.steps.assign(slice.starts.size(), 1);

@@ -47,14 +47,14 @@ TileSizes tile_sizes(const Product& product) {
 class Tiled {
  public:
   /// With switches a thread's tile can be smaller (SIDE), and nothing fetched ahead (AHEAD).
-  Tiled(const Region& region, const Situation& situation, bool split)
+  Tiled(const Region& region, const Situation& situation, Tiling tiling)
       : region_(region),
         situation_(situation),
-        split_(split),
+        split_(tiling == Tiling::Split),
         switches_(situation.switches),
-        product_(*product_of(region)),
+        product_(*product_of(region, false, tiling)),
         sums_(sum_dtype(product_)),
-        share_(region, product_, split, sums_, name("TILE_K")),
+        share_(region, product_, split_, sums_, name("TILE_K")),
         e_(region, 1),
         sides_{{region, product_, true, sums_}, {region, product_, false, sums_}} {
     product_.prepare(e_);
@@ -134,7 +134,7 @@ class Tiled {
     w.line("const int warp_n = warp % (kN / kWide) * kWide;");
     w.line("const int row = warp_m + lane / kLanesN * 4, column = warp_n + lane % kLanesN * 4;");
     share_.write(w, [&] {
-      product_.batch().write(e_, w);
+      product_.write_batch(e_, w);
       w.raw(block_text_);
       for (const Staged& side : sides_) side.write_places(w, e_);
       w.line(fmt::format("{} total[{}][{}] = {{}};", sum_type(), tall(), across()));
@@ -259,7 +259,7 @@ class Tiled {
       product_.result().row.write(e_, w);
       product_.result().column.write(e_, w);
       const auto inside =
-          w.block(fmt::format("if (mi < {} && ni < {})", product_.m().text(), product_.n().text()));
+          w.block(fmt::format("if (mi < {} && ni < {})", product_.m().text(), product_.columns()));
       w.raw(result_);
     }
     w.line("__syncwarp();");
@@ -267,7 +267,10 @@ class Tiled {
 
   std::string summary() const {
     return fmt::format("// {}: a block computes a tile of the product{}.\n",
-                       region_.stores[0].to.name, split_ ? ", or a part of one along k" : "");
+                       region_.stores[0].to.name,
+                       split_                      ? ", or a part of one along k"
+                       : product_.phases().empty() ? ""
+                                                   : ", its rows of one phase");
   }
 
   void add_plan(Kernel& kernel, const Head& head) {
@@ -348,10 +351,26 @@ class Tiled {
   std::string result_, block_text_;
 };
 
+/// How many times as fast the product is with a phase per block; 0 where it has no phases.
+double gain_of_phases(const Region& region, const Situation& situation) {
+  const auto product = product_of(region), phased = product_of(region, false, Tiling::Phases);
+  if (!phased) return 0;
+  return tile_sizes(*product).fastest(*product, situation) /
+         tile_sizes(*phased).best(*phased, false, situation).clocks;
+}
+
 }  // namespace
 
 bool matmul_applies(const Region& region, const Situation&) {
   return product_of(region).has_value();
+}
+
+bool matmul_phases_apply(const Region& region, const Situation& situation) {
+  return gain_of_phases(region, situation) > kWorthATry;
+}
+
+bool matmul_phases_preferred(const Region& region, const Situation& situation) {
+  return !matmul_wmma_applies(region, situation) && gain_of_phases(region, situation) > kFewerSteps;
 }
 
 bool matmul_split_applies(const Region& region, const Situation& situation) {
@@ -366,13 +385,19 @@ bool matmul_split_preferred(const Region& region, const Situation& situation) {
 }
 
 Kernel matmul_emit(const Region& region, const Situation& situation) {
-  Kernel kernel = Tiled(region, situation, false).emit();
+  Kernel kernel = Tiled(region, situation, Tiling::Whole).emit();
+  settle(kernel, situation);
+  return kernel;
+}
+
+Kernel matmul_phases_emit(const Region& region, const Situation& situation) {
+  Kernel kernel = Tiled(region, situation, Tiling::Phases).emit();
   settle(kernel, situation);
   return kernel;
 }
 
 Kernel matmul_split_emit(const Region& region, const Situation& situation) {
-  Kernel kernel = Tiled(region, situation, true).emit();
+  Kernel kernel = Tiled(region, situation, Tiling::Split).emit();
   settle(kernel, situation);
   return kernel;
 }

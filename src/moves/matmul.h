@@ -5,18 +5,25 @@
 
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
+#include "moves/matmul_phases.h"
 #include "moves/words.h"
 
 namespace kw::moves {
+
+/// What a block takes: a tile, or a part of one along k where the last wave is not full, or a tile
+/// with rows of one phase.
+enum class Tiling { Whole, Split, Phases };
 
 /// A running number of a product, "ni", and the dims it stands for, as few as an access can see.
 struct Run {
   std::string name;
   Domain domain;
   Joined axes;
+  std::set<std::string> ranged = {};  // axes of which a phase leaves a range
 
   bool is_whole() const { return axes.axes.size() == 1; }
   Dim index() const { return linear(domain.shape, domain.index); }
@@ -25,7 +32,7 @@ struct Run {
   /// All names that the number goes by.
   std::vector<std::string> variables() const;
   /// The axes from the number, where it has several.
-  void write(Emitter& e, CudaWriter& w) const { write_parts(axes.axes, name, e, w); }
+  void write(Emitter& e, CudaWriter& w) const;
 };
 
 /// Where an operand or the result lies: [batch, row, column].
@@ -60,15 +67,26 @@ class Product {
  public:
   /// The region's product; see product_of. `strip`: operands behind casts to fp32.
   Product(const Region& region, graph::NodeId node, bool strip = false);
+  /// From now on batches are phases of rows as well; false where rows have none.
+  bool take_phases();
 
   const graph::Node& node() const { return region_.node(id_); }
   graph::NodeId id() const { return id_; }
   /// Of the tiles: where the left operand is the same for all of the first batches, their columns
   /// are numbered as one.
-  Dim batches() const { return graph::count_of(batch_.domain.shape); }
-  const Dim& m() const { return node().shape[node().shape.size() - 2]; }
+  Dim batches() const { return graph::count_of(batch_.domain.shape) * phases_.count(); }
+  /// Of a phase, where there are phases.
+  Dim m() const;
   Dim n() const { return graph::count_of(result_.column.domain.shape); }
   const Dim& k() const { return region_.node(node().inputs[0]).shape.back(); }
+  /// At the shape to be fast at; a phase's are average ones.
+  Extents extents() const;
+  const Phases& phases() const { return phases_; }
+  /// How many columns there are, as device code: the phase's.
+  std::string columns() const { return phases_.empty() ? n().text() : "columns"; }
+  /// Writes what the block's place in the batches says: where it has rows of one phase, which taps
+  /// and columns those have, and where k ends.
+  void write_batch(Emitter& e, CudaWriter& w) const;
   const Run& batch() const { return batch_; }
   const View& result() const { return result_; }
   const ProductOperand& operand(bool left) const { return left ? left_ : right_; }
@@ -88,9 +106,15 @@ class Product {
   View view_of(const std::string& prefix, const char* letters, const Shape& rows,
                const Shape& columns, bool has_images) const;
   void look_at_operand(ProductOperand& operand) const;
+  static void find_direction(ProductOperand& operand);
   void look_at_result();
   void join(Run& run, const std::vector<Dim>& used) const;
   size_t same_for_left() const;
+  bool take_runs_apart();
+  bool find_k_ranges();
+  void find_column_ranges();
+  void find_phases();
+  void fix_phases();
   std::vector<std::string> all_variables() const;
 
   const Region& region_;
@@ -100,14 +124,17 @@ class Product {
   View result_;
   ProductOperand left_, right_;
   Ranges ranges_;
+  Phases phases_;
   bool fits_ = true;  // every store is computed from the element at its own place
 };
 
 /// Whether the node is computed from windows of something.
 bool reads_windows(const Region& region, graph::NodeId node);
 
-/// Nothing where the region is not one product with pointwise work around it.
-std::optional<Product> product_of(const Region& region, bool strip = false);
+/// Nothing where the region is not one product with pointwise work around it, or has no phases
+/// where these are asked for.
+std::optional<Product> product_of(const Region& region, bool strip = false,
+                                  Tiling tiling = Tiling::Whole);
 
 /// Writes the stores of a region at the place of one element of `from`, which lies at `index` and
 /// is `value`. False where a store is not computed from that element alone.
@@ -117,6 +144,11 @@ using KeepResult = std::function<void(const Store& store, const Dim& address,
 bool write_results(const Region& region, graph::NodeId from, const Index& index,
                    const Ranges& ranges, Emitter& e, int scope, const std::string& value,
                    const KeepResult& keep = {});
+
+/// Within which bounds an element of `from` at `index` must lie to be stored; none where there are
+/// several stores.
+std::vector<emit::Bound> bounds_of_store(const Region& region, graph::NodeId from,
+                                         const Index& index, const Ranges& ranges);
 
 /// The dims that dim `d` of a node is made of, seen from below (what it is computed from) and from
 /// above (what the stores make of it); the dim itself where it is taken as it is.

@@ -50,6 +50,18 @@ std::vector<std::string> Run::variables() const {
   return names;
 }
 
+void Run::write(Emitter& e, CudaWriter& w) const {
+  std::vector<Axis> parts = axes.axes;
+  for (Axis& part : parts) {
+    if (ranged.count(part.name) == 0) continue;
+    part = {part.name + "_part", variable(part.name + "_many")};
+  }
+  write_parts(parts, name, e, w);
+  for (const std::string& axis : ranged) {
+    w.line(fmt::format("const Index {0} = {0}_from + {0}_part;", axis));
+  }
+}
+
 std::vector<std::string> ProductOperand::variables() const {
   std::vector<std::string> names = view.row.variables();
   append(names, view.column.variables());
@@ -171,6 +183,10 @@ void Product::look_at_operand(ProductOperand& operand) const {
   operand.view.used = e.used_indices();
   join(operand.view.row, operand.view.used);
   join(operand.view.column, operand.view.used);
+  find_direction(operand);
+}
+
+void Product::find_direction(ProductOperand& operand) {
   // The load is what is written last.
   const Dim address = operand.view.used.empty() ? Dim(0) : operand.view.used.back();
   operand.along_k = reach(operand.k(), address) > reach(operand.side(), address);
@@ -198,6 +214,7 @@ void Product::prepare(Emitter& e) const {
   for (const Run* run : {&batch_, &left_.view.row, &left_.view.column, &right_.view.row,
                          &right_.view.column, &result_.row, &result_.column}) {
     e.rename.insert(run->axes.rename.begin(), run->axes.rename.end());
+    for (const std::string& axis : run->ranged) e.set_level(axis + "_many", 0);
   }
 }
 
@@ -205,12 +222,13 @@ bool Product::write_stores(Emitter& e, int scope, const std::string& value) cons
   return write_results(region_, id_, result_.index, ranges_, e, scope, value);
 }
 
-std::optional<Product> product_of(const Region& region, bool strip) {
+std::optional<Product> product_of(const Region& region, bool strip, Tiling tiling) {
   const std::vector<NodeId> heavy = heavy_nodes(region);
   if (heavy.size() != 1 || !region.in_place.empty()) return std::nullopt;
   if (region.node(heavy[0]).op != Op::MatMul) return std::nullopt;
-  const Product product(region, heavy[0], strip);
+  Product product(region, heavy[0], strip);
   if (!product.fits()) return std::nullopt;
+  if (tiling == Tiling::Phases && !product.take_phases()) return std::nullopt;
   return product;
 }
 

@@ -16,19 +16,6 @@ namespace {
 
 constexpr int64_t kMostTaps = 31;  // bits of a word; the last one says that k ends
 
-/// Whether the node is nothing but elements of one buffer, moved, and zeros.
-bool is_moved(const Region& region, NodeId id) {
-  while (region.loads.count(id) == 0) {
-    const Node& node = region.node(id);
-    const bool widens = node.op == Op::Cast && is_half(region.node(node.inputs[0]).dtype) &&
-                        node.dtype == DType::Fp32;
-    const bool fills = node.op == Op::Pad && node.attrs.number != 0;
-    if (!widens && (fills || !graph::only_moves(node.op))) return false;
-    id = node.inputs[0];
-  }
-  return true;
-}
-
 /// The terms in which a name of `names` stands, and the others; nothing where a term has both.
 std::optional<std::pair<Dim, Dim>> taken_apart(const Dim& sum, const std::set<std::string>& names,
                                                const std::set<std::string>& others) {
@@ -56,6 +43,18 @@ std::set<std::string> names_of(const Run& run) {
 }
 
 }  // namespace
+
+bool is_moved(const Region& region, NodeId id) {
+  while (region.loads.count(id) == 0) {
+    const Node& node = region.node(id);
+    const bool widens = node.op == Op::Cast && is_half(region.node(node.inputs[0]).dtype) &&
+                        node.dtype == DType::Fp32;
+    const bool fills = node.op == Op::Pad && node.attrs.number != 0;
+    if (!widens && (fills || !graph::only_moves(node.op))) return false;
+    id = node.inputs[0];
+  }
+  return true;
+}
 
 std::string Lookup::own(const char* what) const {
   return fmt::format("{}_{}", operand_.tile, what);

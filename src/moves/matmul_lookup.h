@@ -11,6 +11,9 @@
 
 namespace kw::moves {
 
+/// Whether the node is nothing but elements of one buffer, moved, and zeros.
+bool is_moved(const Region& region, graph::NodeId id);
+
 /// The address of an element is a sum of what a column knows and what a row of k knows, and whether
 /// it is there depends on a tap and on the place it is seen from, one of which is the row's. So a
 /// row's part is looked up in a table that is made once per step. Taps are bits: one side of the

@@ -21,7 +21,7 @@ std::string Staged::constant(const char* what) const {
 }
 
 std::string Staged::extent() const {
-  return operand_.left ? product_.m().text() : product_.n().text();
+  return operand_.left ? product_.m().text() : product_.columns();
 }
 
 /// What a thread keeps of an axis of its places.

@@ -18,9 +18,14 @@ std::vector<int64_t> with_first(int64_t best, std::vector<int64_t> values) {
 }  // namespace
 
 Cut TileSizes::best(const Product& product, bool split, const Situation& situation) const {
-  const Extents extents{product.batches().value(), product.m().value(), product.n().value(),
-                        product.k().value()};
-  return cuts_of(extents, split, heights, widths, pace, situation.target.default_sms).front();
+  return cuts_of(product.extents(), split, heights, widths, pace, situation.target.default_sms)
+      .front();
+}
+
+double TileSizes::fastest(const Product& product, const Situation& situation) const {
+  const double whole = best(product, false, situation).clocks;
+  const double gain = gain_of_split(product, situation);
+  return gain > kLikelyFaster ? whole / gain : whole;
 }
 
 double TileSizes::gain_of_split(const Product& product, const Situation& situation) const {
@@ -61,7 +66,11 @@ void TileShare::write(CudaWriter& w, const std::function<void()>& body) const {
   const std::string k = product_.k().text();
   if (!split_) {
     w.line("const Index tile = blockIdx.x;");
-    w.line(fmt::format("const Index begin = 0, end = {};", k));
+    if (product_.phases().empty()) {
+      w.line(fmt::format("const Index begin = 0, end = {};", k));
+    } else {
+      w.line("const Index begin = 0;");
+    }
     write_tile(w);
     body();
     return;

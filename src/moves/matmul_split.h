@@ -22,6 +22,8 @@ struct TileSizes {
 
   /// The fastest by the model.
   Cut best(const Product& product, bool split, const Situation& situation) const;
+  /// Clocks of the fastest, whole or split.
+  double fastest(const Product& product, const Situation& situation) const;
   /// How many times as fast a split product is.
   double gain_of_split(const Product& product, const Situation& situation) const;
   /// TILE_M and TILE_N, those of the cut first. `where`: which go together.

@@ -25,11 +25,11 @@ const TileSizes kTiles{{128, 64}, {128, 64}, kTensorCores};
 
 class TensorCores {
  public:
-  TensorCores(const Region& region, const Situation& situation, bool split)
+  TensorCores(const Region& region, const Situation& situation, Tiling tiling)
       : region_(region),
-        product_(*product_of(region, true)),
-        cut_(kTiles.best(product_, split, situation)),
-        share_(region, product_, split, DType::Fp32, "32"),
+        product_(*product_of(region, true, tiling)),
+        cut_(kTiles.best(product_, tiling == Tiling::Split, situation)),
+        share_(region, product_, tiling == Tiling::Split, DType::Fp32, "32"),
         sides_{product_.operand(true), product_.operand(false)},
         dtype_(region.node(sides_[0].node).dtype),
         e_(region, 1) {
@@ -69,7 +69,7 @@ class TensorCores {
   }
   std::string limit(const char* index) const {
     return index[0] == 'm'   ? product_.m().text()
-           : index[0] == 'n' ? product_.n().text()
+           : index[0] == 'n' ? product_.columns()
                              : product_.k().text();
   }
   static const char* vec(const ProductOperand& side) {
@@ -150,7 +150,7 @@ class TensorCores {
     w.line("const int warp_m = warp / (kN / 32) * 64, warp_n = warp % (kN / 32) * 32;");
     w.line("namespace wmma = nvcuda::wmma;");
     share_.write(w, [&] {
-      product_.batch().write(e_, w);
+      product_.write_batch(e_, w);
       w.raw(block_text_);
       for (size_t i = 0; i < sides_.size(); ++i) write_own_place(w, i);
       w.line("wmma::fragment<wmma::accumulator, 16, 16, 16, float> sums[4][2];");
@@ -318,7 +318,7 @@ class TensorCores {
       share_.write_part(w);
       product_.result().row.write(e_, w);
       const auto inside =
-          w.block(fmt::format("if (mi < {} && ni < {})", product_.m().text(), product_.n().text()));
+          w.block(fmt::format("if (mi < {} && ni < {})", product_.m().text(), product_.columns()));
       w.raw(result_);
     }
     w.line("__syncwarp();");
@@ -367,6 +367,14 @@ class TensorCores {
   std::string result_, block_text_;
 };
 
+double wmma_gain_of_phases(const Region& region, const Situation& situation) {
+  if (!matmul_wmma_applies(region, situation)) return 0;
+  const auto phased = product_of(region, true, Tiling::Phases);
+  if (!phased) return 0;
+  return kTiles.fastest(*product_of(region, true), situation) /
+         kTiles.best(*phased, false, situation).clocks;
+}
+
 }  // namespace
 
 bool matmul_wmma_applies(const Region& region, const Situation& situation) {
@@ -376,6 +384,14 @@ bool matmul_wmma_applies(const Region& region, const Situation& situation) {
   const DType right = region.node(product->operand(false).node).dtype;
   const bool known = left == DType::Fp16 || (left == DType::Bf16 && situation.target.major >= 8);
   return left == right && known;
+}
+
+bool matmul_wmma_phases_apply(const Region& region, const Situation& situation) {
+  return wmma_gain_of_phases(region, situation) > kWorthATry;
+}
+
+bool matmul_wmma_phases_preferred(const Region& region, const Situation& situation) {
+  return wmma_gain_of_phases(region, situation) > kFewerSteps;
 }
 
 bool matmul_wmma_split_applies(const Region& region, const Situation& situation) {
@@ -389,13 +405,19 @@ bool matmul_wmma_split_preferred(const Region& region, const Situation& situatio
 }
 
 Kernel matmul_wmma_emit(const Region& region, const Situation& situation) {
-  Kernel kernel = TensorCores(region, situation, false).emit();
+  Kernel kernel = TensorCores(region, situation, Tiling::Whole).emit();
+  settle(kernel, situation);
+  return kernel;
+}
+
+Kernel matmul_wmma_phases_emit(const Region& region, const Situation& situation) {
+  Kernel kernel = TensorCores(region, situation, Tiling::Phases).emit();
   settle(kernel, situation);
   return kernel;
 }
 
 Kernel matmul_wmma_split_emit(const Region& region, const Situation& situation) {
-  Kernel kernel = TensorCores(region, situation, true).emit();
+  Kernel kernel = TensorCores(region, situation, Tiling::Split).emit();
   settle(kernel, situation);
   return kernel;
 }

@@ -62,6 +62,19 @@ std::optional<Place> place_of(const Element& of, NodeId id) {
 
 }  // namespace
 
+std::vector<emit::Bound> bounds_of_store(const Region& region, NodeId from, const Index& index,
+                                         const Ranges& ranges) {
+  std::vector<emit::Bound> bounds;
+  if (region.stores.size() != 1) return bounds;
+  const std::optional<Place> to = place_of({region, from, index, ranges}, region.stores[0].node);
+  if (!to) return bounds;
+  for (const auto& [place, extent] : to->limits) {
+    if (emit::never_negative(place) && emit::surely_below(place, extent, ranges)) continue;
+    bounds.push_back({place, Dim(0), extent});
+  }
+  return bounds;
+}
+
 bool write_results(const Region& region, NodeId from, const Index& index, const Ranges& ranges,
                    Emitter& e, int scope, const std::string& value, const KeepResult& keep) {
   bool in_place = true;

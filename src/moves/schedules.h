@@ -35,6 +35,9 @@ Kernel gather_rows_emit(const Region& region, const Situation& situation);
 // matmul.cpp: on CUDA cores
 bool matmul_applies(const Region& region, const Situation& situation);
 Kernel matmul_emit(const Region& region, const Situation& situation);
+bool matmul_phases_apply(const Region& region, const Situation& situation);
+bool matmul_phases_preferred(const Region& region, const Situation& situation);
+Kernel matmul_phases_emit(const Region& region, const Situation& situation);
 bool matmul_split_applies(const Region& region, const Situation& situation);
 bool matmul_split_preferred(const Region& region, const Situation& situation);
 Kernel matmul_split_emit(const Region& region, const Situation& situation);
@@ -45,6 +48,9 @@ Kernel tap_sums_emit(const Region& region, const Situation& situation);
 // matmul_wmma.cpp: on tensor cores
 bool matmul_wmma_applies(const Region& region, const Situation& situation);
 Kernel matmul_wmma_emit(const Region& region, const Situation& situation);
+bool matmul_wmma_phases_apply(const Region& region, const Situation& situation);
+bool matmul_wmma_phases_preferred(const Region& region, const Situation& situation);
+Kernel matmul_wmma_phases_emit(const Region& region, const Situation& situation);
 bool matmul_wmma_split_applies(const Region& region, const Situation& situation);
 bool matmul_wmma_split_preferred(const Region& region, const Situation& situation);
 Kernel matmul_wmma_split_emit(const Region& region, const Situation& situation);
