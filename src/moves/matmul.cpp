@@ -370,7 +370,8 @@ bool matmul_phases_apply(const Region& region, const Situation& situation) {
 }
 
 bool matmul_phases_preferred(const Region& region, const Situation& situation) {
-  return !matmul_wmma_applies(region, situation) && gain_of_phases(region, situation) > kFewerSteps;
+  return !matmul_wmma_applies(region, situation) &&
+         gain_of_phases(region, situation) > kLikelyFaster;
 }
 
 bool matmul_split_applies(const Region& region, const Situation& situation) {

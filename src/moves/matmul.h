@@ -125,7 +125,8 @@ class Product {
   ProductOperand left_, right_;
   Ranges ranges_;
   Phases phases_;
-  bool fits_ = true;  // every store is computed from the element at its own place
+  std::set<std::string> inside_;  // indices of the result that phases keep within their bounds
+  bool fits_ = true;              // every store is computed from the element at its own place
 };
 
 /// Whether the node is computed from windows of something.
@@ -138,12 +139,13 @@ std::optional<Product> product_of(const Region& region, bool strip = false,
 
 /// Writes the stores of a region at the place of one element of `from`, which lies at `index` and
 /// is `value`. False where a store is not computed from that element alone.
-/// `keep`: takes what would be stored at an address, under a condition or always ("").
+/// `keep`: takes what would be stored at an address, under a condition or always (""). `inside`:
+/// indices that lie within their bounds, whatever these are.
 using KeepResult = std::function<void(const Store& store, const Dim& address,
                                       const std::string& value, const std::string& condition)>;
 bool write_results(const Region& region, graph::NodeId from, const Index& index,
                    const Ranges& ranges, Emitter& e, int scope, const std::string& value,
-                   const KeepResult& keep = {});
+                   const KeepResult& keep = {}, const std::set<std::string>& inside = {});
 
 /// Within which bounds an element of `from` at `index` must lie to be stored; none where there are
 /// several stores.

@@ -219,7 +219,7 @@ void Product::prepare(Emitter& e) const {
 }
 
 bool Product::write_stores(Emitter& e, int scope, const std::string& value) const {
-  return write_results(region_, id_, result_.index, ranges_, e, scope, value);
+  return write_results(region_, id_, result_.index, ranges_, e, scope, value, {}, inside_);
 }
 
 std::optional<Product> product_of(const Region& region, bool strip, Tiling tiling) {

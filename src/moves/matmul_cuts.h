@@ -29,11 +29,10 @@ struct Cut {
   double clocks = 0;  // of a multiprocessor
 };
 
-/// How many times as fast a product must look by the model when its last wave is shared: to be
-/// among what is tried, to be tried first. Convolutions that looked 1.09 times as fast were slower.
+/// How many times as fast a product must look by the model when its last wave is shared, or its
+/// rows are taken in phases: to be among what is tried, to be tried first. Convolutions that
+/// looked 1.09 times as fast were slower.
 inline constexpr double kWorthATry = 0.9, kLikelyFaster = 1.13;
-/// The same for a product in phases, to be tried first: it has fewer steps, and no launch more.
-inline constexpr double kFewerSteps = 1.05;
 
 /// Shortest part of k that is worth a block.
 inline constexpr int64_t kShortestPart = 128;

@@ -33,7 +33,7 @@ int64_t value_at(const Dim& index, const PhaseNumbers& numbers) {
   return sum;
 }
 
-/// The same for an end, which knows its value at the shape to be fast at.
+/// How many numbers of the axis there are then, at the shape to be fast at.
 int64_t left_of(const PhaseRange& range, const PhaseNumbers& numbers) {
   const int64_t rest = value_at(range.rest, numbers), by = range.divisor();
   const int64_t low =
@@ -44,6 +44,7 @@ int64_t left_of(const PhaseRange& range, const PhaseNumbers& numbers) {
   return std::max<int64_t>(0, past - std::max<int64_t>(0, low) / by);
 }
 
+/// How many of a run's numbers.
 int64_t left_of_all(const std::vector<PhaseRange>& ranges, const PhaseNumbers& numbers,
                     int64_t whole) {
   for (const PhaseRange& range : ranges) {
@@ -232,7 +233,9 @@ void Product::find_column_ranges() {
   for (const emit::Bound& seen : bounds_of_store(region_, id_, result_.index, ranges_)) {
     const auto range =
         PhaseRange::of(renamed_bound(seen, by), result_.column.axes.axes, result_.row.axes.axes[0]);
-    if (range && !has_range(phases_.columns, range->axis.name)) phases_.columns.push_back(*range);
+    if (!range || has_range(phases_.columns, range->axis.name)) continue;
+    phases_.columns.push_back(*range);
+    inside_.insert(seen.index.text());
   }
 }
 

@@ -391,7 +391,7 @@ bool matmul_wmma_phases_apply(const Region& region, const Situation& situation) 
 }
 
 bool matmul_wmma_phases_preferred(const Region& region, const Situation& situation) {
-  return wmma_gain_of_phases(region, situation) > kFewerSteps;
+  return wmma_gain_of_phases(region, situation) > kLikelyFaster;
 }
 
 bool matmul_wmma_split_applies(const Region& region, const Situation& situation) {

@@ -76,7 +76,8 @@ std::vector<emit::Bound> bounds_of_store(const Region& region, NodeId from, cons
 }
 
 bool write_results(const Region& region, NodeId from, const Index& index, const Ranges& ranges,
-                   Emitter& e, int scope, const std::string& value, const KeepResult& keep) {
+                   Emitter& e, int scope, const std::string& value, const KeepResult& keep,
+                   const std::set<std::string>& inside) {
   bool in_place = true;
   e.on_node = [&](NodeId id, const Index& asked) -> std::optional<Value> {
     if (id != from) return std::nullopt;
@@ -88,6 +89,7 @@ bool write_results(const Region& region, NodeId from, const Index& index, const 
     if (!to) return false;
     std::vector<std::string> tests;
     for (const auto& [place, extent] : to->limits) {
+      if (inside.count(place.text()) > 0) continue;
       if (!emit::never_negative(place)) tests.push_back(e.text(place) + " >= 0");
       if (!emit::surely_below(place, extent, ranges)) {
         tests.push_back(fmt::format("{} < {}", e.text(place), e.text(extent)));

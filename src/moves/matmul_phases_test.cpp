@@ -1,0 +1,95 @@
+// What phases leave of k and of columns: bounds become ranges, device code and averages.
+#include "moves/matmul_phases.h"
+
+#include <gtest/gtest.h>
+
+#include "emit/region.h"
+#include "graph/builder.h"
+
+namespace kw::moves {
+namespace {
+
+const Axis kChannel{"m2", Dim(8)}, kPhase{"m0", Dim(2)}, kTap{"k0", Dim(2)};
+
+/// Of 3 taps with a stride of 2, turned: tap 2 - 2 * k0 + m0 is one of the kernel's.
+emit::Bound tap_bound() {
+  return {variable("m0") + Dim(2) - Dim(2) * variable("k0"), Dim(0), Dim(3)};
+}
+
+/// With a padding of 1: column 2 * n0 + m0 - 1 is one of the result's W.
+emit::Bound column_bound(int64_t width) {
+  return {Dim(2) * variable("n0") + variable("m0") - Dim(1), Dim(0), Dim::symbol("W", width)};
+}
+
+TEST(PhaseRange, IsFoundInBoundsOfOneAxis) {
+  const auto taps = PhaseRange::of(tap_bound(), {kTap}, kChannel);
+  ASSERT_TRUE(taps);
+  EXPECT_EQ(taps->step, -2);
+  EXPECT_EQ(taps->divisor(), 2);
+  EXPECT_EQ(taps->first().text(), "m0 + 1");
+  EXPECT_EQ(taps->past().text(), "m0 + 4");
+  const auto columns = PhaseRange::of(column_bound(7), {{"n0", Dim(4)}}, kChannel);
+  ASSERT_TRUE(columns);
+  EXPECT_EQ(columns->first().text(), "2 - m0");
+  EXPECT_EQ(columns->past().text(), "W + 2 - m0");
+}
+
+TEST(PhaseRange, IsNotFoundWhereOthersDecide) {
+  const Axis other{"k1", Dim(2)};
+  const emit::Bound both{variable("k0") + variable("k1"), Dim(0), Dim(3)};
+  EXPECT_FALSE(PhaseRange::of(both, {other, kTap}, kChannel));
+  const emit::Bound of_channel{variable("k0") + variable("m2"), Dim(0), Dim(3)};
+  EXPECT_FALSE(PhaseRange::of(of_channel, {kTap}, kChannel));
+  const emit::Bound of_phase{variable("m0"), Dim(0), Dim(1)};
+  EXPECT_FALSE(PhaseRange::of(of_phase, {kTap}, kChannel));
+}
+
+Phases one_dim(int64_t width) {
+  Phases phases;
+  phases.axes = {kPhase};
+  phases.k = {*PhaseRange::of(tap_bound(), {kTap}, kChannel)};
+  phases.columns = {*PhaseRange::of(column_bound(width), {{"n0", Dim(5)}}, kChannel)};
+  return phases;
+}
+
+// Phase 0 has two taps and its results at 1, 3, 5; phase 1 has one and its results at 0, 2, 4, 6.
+TEST(Phases, KnowTheirAverage) {
+  const Extents average = one_dim(7).average({2, 8, 5, 2 * 16});
+  EXPECT_EQ(average.batches, 2);
+  EXPECT_EQ(average.m, 8);
+  EXPECT_EQ(average.n, (3 + 4) / 2);
+  EXPECT_EQ(average.k, (3 * 32 + 4 * 16) / 7);
+}
+
+TEST(Phases, WithoutTapsHaveNoK) {
+  Phases phases;
+  phases.axes = {kPhase};
+  phases.alive = {{variable("m0"), Dim(0), Dim(1)}};
+  EXPECT_EQ(phases.average({2, 8, 10, 16}).k, 8);
+}
+
+TEST(Phases, AreFoundByTheBlock) {
+  graph::Builder b;
+  const graph::NodeId x = b.input("x", tensor::DType::Fp32, {Dim::symbol("W", 7)});
+  const graph::Graph graph = std::move(b).finish({{"y", x}});
+  Region region;
+  region.graph = &graph;
+  Emitter e(region);
+  e.open({"m0"}, 0);
+  CudaWriter w;
+  Phases phases = one_dim(7);
+  phases.alive = {{variable("m0"), Dim(0), Dim(1)}};
+  phases.write(e, w);
+  EXPECT_EQ(w.text(), R"(const Index k0_from = max(static_cast<Index>(0), m0 + 1) / 2;
+const Index k0_past = min(static_cast<Index>(2), max(static_cast<Index>(0), m0 + 4) / 2);
+const Index k0_many = k0_from < k0_past ? k0_past - k0_from : 1;
+const Index n0_from = max(static_cast<Index>(0), 2 - m0) / 2;
+const Index n0_past = min(static_cast<Index>(5), max(static_cast<Index>(0), W + 2 - m0) / 2);
+const Index n0_many = n0_from < n0_past ? n0_past - n0_from : 0;
+const bool alive = m0 >= 0 && m0 < 1 && k0_from < k0_past;
+)");
+  EXPECT_EQ(e.parameters(), std::set<std::string>{"W"});
+}
+
+}  // namespace
+}  // namespace kw::moves
