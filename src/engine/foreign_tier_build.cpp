@@ -9,10 +9,12 @@
 #include "captive/helpers.h"
 #include "captive/merge.h"
 #include "captive/source.h"
+#include "compile/cache.h"
 #include "compile/messages.h"
 #include "compile/resources.h"
 #include "compile/search.h"
 #include "engine/devices.h"
+#include "exec/image_pack.h"
 #include "os/files.h"
 #include "os/landlock.h"
 #include "os/process.h"
@@ -34,7 +36,7 @@ std::vector<std::string> command_for(const compile::FoundProgram& nvcc,
       "-cudart",
       "none",
       "-std=c++17",
-      "-O3",
+      "-O1",  // for host code, which runs a few times; device code is optimised as ever
       "-gencode",
       fmt::format("arch=compute_{0},code=[compute_{0},sm_{0}]", number),
       "-lineinfo",
@@ -102,10 +104,10 @@ os::Allowed allowed_for(const compile::FoundProgram& nvcc, const ForeignBuildReq
   return allowed;
 }
 
-exec::CompileFailed failure(const os::ProcessResult& result, const ForeignBuild& build,
+exec::CompileFailed failure(const os::ProcessResult& result, const std::string& compiler,
                             const ForeignBuildRequest& request) {
   exec::CompileFailed failed;
-  failed.compiler = build.compiler;
+  failed.compiler = compiler;
   failed.log = result.out + result.err;
   failed.timed_out = result.timed_out;
   failed.messages = compile::parse_log(failed.log, compile::quotable(request.file_name));
@@ -138,6 +140,75 @@ void read_kernels(const std::string& log, ForeignBuild& build) {
       kernel.max_threads = std::max(0, at->second.max_threads);
     build.kernels[entry] = std::move(kernel);
   }
+}
+
+/// nvcc, as far as it compiles one request's host code, too: library, PTX and what was said make
+/// the image.
+class HostNvcc : public exec::Compiler {
+ public:
+  HostNvcc(const ForeignBuildRequest& request, const compile::FoundProgram& nvcc)
+      : request_(request), nvcc_(nvcc) {}
+
+  std::string name() const override { return "nvcc " + nvcc_.version + " with host code"; }
+
+  Result<exec::CompileOutcome> compile(const exec::CompileRequest&) override {
+    const os::ScratchFolder scratch = KW_TRY(os::ScratchFolder::make("foreign"));
+    const std::string& folder = scratch.path();
+    KW_TRY(write_sources(request_, folder));
+    const os::Allowed allowed = allowed_for(nvcc_, request_, folder);
+    os::ProcessLimits limits;
+    limits.timeout_seconds = request_.timeout_seconds;
+#ifndef __SANITIZE_ADDRESS__
+    limits.memory_bytes = kMemoryBytes;
+#endif
+    limits.output_bytes = 4 << 20;
+    limits.allowed = &allowed;
+    const os::ProcessResult result =
+        KW_TRY(os::run_process(command_for(nvcc_, request_, folder), {}, limits,
+                               {"TMPDIR=" + folder, "LC_ALL=C", "CCACHE_DISABLE=1"}));
+    exec::CompileOutcome outcome;
+    const std::string shown = "nvcc " + nvcc_.version;
+    if (result.exit_code != 0 || result.signal != 0 || result.timed_out) {
+      outcome.failed = failure(result, shown, request_);
+      return outcome;
+    }
+    const Result<std::string> ptx = read_ptx(request_, folder);
+    if (!ptx) {
+      outcome.failed.emplace();
+      outcome.failed->compiler = shown;
+      outcome.failed->messages = {{{}, 0, 0, ptx.error().message}};
+      return outcome;
+    }
+    outcome.compiled.emplace();
+    outcome.compiled->compiler = shown;
+    outcome.compiled->image = exec::pack_images(
+        {KW_TRY(os::read_file(folder + "/foreign.so")), *ptx, result.out + result.err});
+    return outcome;
+  }
+
+ private:
+  const ForeignBuildRequest& request_;
+  const compile::FoundProgram& nvcc_;
+};
+
+/// All that a build depends on, as the cache sees it.
+exec::CompileRequest cache_key(const ForeignBuildRequest& request) {
+  exec::CompileRequest key;
+  const auto add = [&](const std::string& name, const std::string& text) {
+    key.source += fmt::format("{} {}\n{}\n", name, text.size(), text);
+  };
+  for (const ForeignSource& source : request.sources) add(source.name, source.text);
+  for (const ForeignSource& header : request.headers) add("beside/" + header.name, header.text);
+  if (request.torch) {
+    for (const captive::ShimHeader& header : captive::torch_headers())
+      add("shim/" + header.path, header.text);
+  }
+  const compile::FoundProgram anywhere;
+  for (const std::string& word : command_for(anywhere, request, "")) add("word", word);
+  key.file_name = request.file_name;
+  key.target = request.target;
+  key.include_folders = request.include_folders;
+  return key;
 }
 
 }  // namespace
@@ -183,33 +254,24 @@ Result<ForeignBuild> build_foreign(const ForeignBuildRequest& request) {
         "toolkit");
   ForeignBuild build{KW_TRY(os::ScratchFolder::make("foreign")), "", "", "", {}, std::nullopt};
   build.compiler = "nvcc " + tools.nvcc->version;
-  const std::string& folder = build.folder.path();
-  KW_TRY(write_sources(request, folder));
-  const os::Allowed allowed = allowed_for(*tools.nvcc, request, folder);
-  os::ProcessLimits limits;
-  limits.timeout_seconds = request.timeout_seconds;
-#ifndef __SANITIZE_ADDRESS__
-  limits.memory_bytes = kMemoryBytes;
-#endif
-  limits.output_bytes = 4 << 20;
-  limits.allowed = &allowed;
-  const os::ProcessResult result =
-      KW_TRY(os::run_process(command_for(*tools.nvcc, request, folder), {}, limits,
-                             {"TMPDIR=" + folder, "LC_ALL=C", "CCACHE_DISABLE=1"}));
-  if (result.exit_code != 0 || result.signal != 0 || result.timed_out) {
-    build.failed = failure(result, build, request);
+  compile::CacheOptions cache;
+  cache.folder = os::cache_directory() + "/compile";
+  cache.salt = compile::fingerprint(
+      {tools.nvcc->path, os::find_program("gcc"), os::find_program("g++"), "/usr/include"});
+  compile::CachingCompiler compiler(std::make_unique<HostNvcc>(request, *tools.nvcc),
+                                    std::move(cache));
+  exec::CompileOutcome outcome = KW_TRY(compiler.compile(cache_key(request)));
+  if (outcome.failed) {
+    build.failed = std::move(outcome.failed);
     return build;
   }
-  build.library = folder + "/foreign.so";
-  Result<std::string> ptx = read_ptx(request, folder);
-  if (!ptx) {
-    build.failed.emplace();
-    build.failed->compiler = build.compiler;
-    build.failed->messages = {{{}, 0, 0, ptx.error().message}};
-    return build;
-  }
-  build.ptx = std::move(ptx).value();
-  read_kernels(result.out + result.err, build);
+  const std::vector<std::string_view> parts = exec::images_in(outcome.compiled->image);
+  if (parts.size() != 3) return environment_error("a cached library with host code is not whole");
+  build.library = build.folder.path() + "/foreign.so";
+  KW_TRY(os::write_file(build.library, parts[0]));
+  build.ptx = parts[1];
+  build.from_cache = outcome.compiled->from_cache;
+  read_kernels(std::string(parts[2]), build);
   return build;
 }
 

@@ -22,6 +22,7 @@ struct ForeignBuild {
   std::string compiler;  // "nvcc 13.0.88"
   std::map<std::string, captive::KernelNumbers> kernels;
   std::optional<exec::CompileFailed> failed;  // then there is no library
+  bool from_cache = false;
 };
 
 /// One of the files, as the compiler is to see it.
@@ -53,7 +54,7 @@ ForeignBuildRequest binding_build(const std::string& text, const std::string& fi
 /// own.
 Result<std::string> build_helpers(const std::string& target);
 
-/// An environment Error when there is no nvcc.
+/// What was built once is read from the compile cache. An environment Error when there is no nvcc.
 Result<ForeignBuild> build_foreign(const ForeignBuildRequest& request);
 
 }  // namespace kw::engine
