@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "graph/cost.h"
+#include "verify/tile_work.h"
 
 namespace kw::verify {
 
@@ -17,6 +18,7 @@ using task::DimRange;
 using task::Dims;
 
 constexpr double kVirtualWork = 4e6, kVirtualLarge = 1.2e7, kVirtualMost = 2e9;
+constexpr double kVirtualNested = 1e9;  // a product within another: some seconds
 constexpr double kDeviceWork = 2e8, kDeviceLarge = 4e8;
 constexpr double kInstructionsPerElement = 16;
 
@@ -336,7 +338,9 @@ class Planner {
     }
     ShapeCase shape{dims, why, false, false, std::move(graph).value(), 0};
     shape.work = work_of(shape.graph);
-    if (most_work > 0 && shape.work > most_work) {
+    const bool nested =
+        limits_.nested_work > 0 && nested_tile_work(shape.graph) > limits_.nested_work;
+    if (nested || (most_work > 0 && shape.work > most_work)) {
       plan_.left_out.push_back(
           fmt::format("{}: {} would cost too much on this device", task::dims_text(dims), why));
       return Done{};
@@ -356,8 +360,10 @@ class Planner {
 
 }  // namespace
 
-ShapeLimits virtual_limits() { return {kVirtualWork, kVirtualLarge, kVirtualMost, true, true}; }
-ShapeLimits device_limits() { return {kDeviceWork, kDeviceLarge, 0, true, false}; }
+ShapeLimits virtual_limits() {
+  return {kVirtualWork, kVirtualLarge, kVirtualMost, kVirtualNested, true, true};
+}
+ShapeLimits device_limits() { return {kDeviceWork, kDeviceLarge, 0, 0, true, false}; }
 
 double work_of(const graph::Graph& graph) {
   const graph::Cost cost = graph::cost_of(graph);

@@ -29,11 +29,12 @@ struct ShapePlan {
 };
 
 struct ShapeLimits {
-  double work = 0;        // of one case; 0: no limit
-  double large_work = 0;  // of the one large derived case and of cut ones
-  double most_work = 0;   // of a shape that cannot be cut; beyond it the shape is left out
-  bool derive = true;     // false: only the task's own
-  bool cut = true;        // the task's own too; false: they are run whatever they cost
+  double work = 0;         // of one case; 0: no limit
+  double large_work = 0;   // of the one large derived case and of cut ones
+  double most_work = 0;    // of a shape that cannot be cut; beyond it the shape is left out
+  double nested_work = 0;  // of a derived one with a product within another (see tile_work.h)
+  bool derive = true;      // false: only the task's own
+  bool cut = true;         // the task's own too; false: they are run whatever they cost
 };
 /// What the virtual GPU does in milliseconds, and what a real GPU does with truths from the CPU.
 ShapeLimits virtual_limits();

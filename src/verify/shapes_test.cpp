@@ -85,6 +85,39 @@ TEST(Shapes, LargeOnesAreCutForTheVirtualGpuOnly) {
   EXPECT_NE(find(*whole, task.benchmark_shapes[0]), nullptr);
 }
 
+// A row of blocks makes all scores again: heads of thousands take the virtual GPU minutes.
+TEST(Shapes, WideProductsWithinOthersAreForRealGpus) {
+  struct Nested : FakeReference {
+    explicit Nested(bool softens) : softens_(softens) {}
+    Result<graph::Graph> trace(const task::Dims& dims) const override {
+      graph::Builder b;
+      graph::Shape shape;
+      for (const char* name : {"N", "L", "D"})
+        shape.push_back(graph::Dim::symbol(name, dims.at(name)));
+      const graph::NodeId x = b.input("x", tensor::DType::Fp32, shape);
+      const graph::NodeId turned = KW_TRY(b.permute(x, {0, 2, 1}));
+      graph::NodeId scores = KW_TRY(b.matmul(x, turned));
+      if (softens_) scores = KW_TRY(b.unary(graph::Op::Exp, scores));
+      const graph::NodeId y = KW_TRY(b.matmul(scores, x));
+      return std::move(b).finish({{"y", y}});
+    }
+    bool softens_;
+  };
+  task::Task task = fake_task();
+  task.inputs[0].shape = {"N", "L", "D"};
+  task.dims = {{"N", {}}, {"L", {}}, {"D", {}}};
+  task.correctness_shapes = task.benchmark_shapes = {{{"N", 6}, {"L", 20}, {"D", 16}}};
+  for (const bool softens : {false, true}) {
+    task.reference = std::make_shared<Nested>(softens);
+    const auto on_virtual = plan_shapes(task, virtual_limits());
+    const auto on_real = plan_shapes(task, device_limits());
+    ASSERT_TRUE(on_virtual && on_real);
+    EXPECT_EQ(extents_of(*on_virtual, "D").count(4099), softens ? 0U : 1U);
+    EXPECT_EQ(extents_of(*on_virtual, "D").count(1030), 1U);
+    EXPECT_EQ(extents_of(*on_real, "D").count(4099), 1U);
+  }
+}
+
 TEST(Shapes, WhatResultsLieAlongIsCutLast) {
   struct Turned : FakeReference {
     Result<graph::Graph> trace(const task::Dims& dims) const override {

@@ -2,8 +2,8 @@
 
 headers.py SRC COMPILER. The standard library's part of that is looked up in a table, in which every standard name a header
 uses must have a row; ours is compiled, with the standard library there already: parsing it anew for each of hundreds of
-headers would take minutes. One compilation serves several headers where each includes the one before it: what stands there
-first is what the next would have included anyway.
+headers would take minutes. One compilation serves several headers where what stands there first can be of no help to the
+next: it includes that anyway, or has not one word in common with what is declared there.
 """
 import concurrent.futures
 import functools
@@ -41,6 +41,8 @@ ALSO = {
 # From any of these.
 ANYWHERE = {"size": "cstddef", "to_string": "string", "size_t": "cstddef"}
 USES = {name: header for header, names in STANDARD.items() for name in names.split()}
+WORDS = set("auto bool char class const constexpr default delete double enum extern float if inline int long noexcept short static "
+            "struct template typename union unsigned using void std".split())
 COMMENTS = re.compile(r'//[^\n]*|/\*.*?\*/|R"\w*\(.*?\)\w*"|"(?:\\.|[^"\\\n])*"', re.S)
 
 src, compiler = pathlib.Path(sys.argv[1]), sys.argv[2]
@@ -91,24 +93,58 @@ def closure(header):
     return frozenset([header]).union(*(closure(name) for name in includes(header)[0] if name.endswith(".h")))
 
 
-def chains(headers):
-    """All headers, each once, in lists where every one includes the one before it."""
-    left, made = set(headers), []
-    for header in sorted(headers, key=lambda name: (-len(closure(name)), name)):
-        chain = []
-        while header in left:
-            left.remove(header)
-            chain.insert(0, header)
-            header = max(closure(header) & left, key=lambda name: (len(closure(name)), name), default=None)
-        made += [chain] if chain else []
-    return made
+def outline(text):
+    """What stands at namespace scope: no bodies of functions and classes, and no parameters but operators'."""
+    out, inside, head = [], [], ""
+    for word in re.findall(r"\w+|\s+|.", text, re.S):
+        if word in "})" and inside:
+            inside.pop()
+        if not any(inside):
+            out.append(";" if word == "}" else word)
+        if word == "(":
+            inside.append("operator" not in head)
+        elif word == "{":
+            inside.append(not re.search(r"\bnamespace\b|\bextern\s*$|\benum\s+(?!class|struct)", head))
+        head = "" if word in ";{}" else head + word
+    return "".join(out)
 
 
-def compile_alone(folder, chain):
-    return chain, subprocess.run(
+@functools.lru_cache(None)
+def declared(header):
+    """The names a header of ours gives to those that include it, and perhaps a few more."""
+    text = COMMENTS.sub(" ", (src / header).read_text())
+    names = set(re.findall(r"^\s*#\s*define\s+(\w+)", text, re.M))
+    for statement in re.split(r"[;{]", outline(re.sub(r"^\s*#(?:[^\n]*\\\n)*[^\n]*", " ", text, flags=re.M))):
+        if re.match(r"\s*(?:inline\s+)?namespace\b", statement):
+            continue
+        if re.search(r"\boperator\b", statement):
+            names |= set(re.findall(r"\w+", statement))
+        statement = re.sub(r"(\benum\b[^:]*):.*", r"\1", statement, flags=re.S)
+        names |= set(re.findall(r"\b(?:struct|class|enum|union|using|concept)\s+(?:class\s+|struct\s+)?(\w+)", statement))
+        names |= set(re.findall(r"(\w+)\s*(?:[(=,[]|$)", statement))
+    return {name for name in names - WORDS if not name[0].isdigit()}
+
+
+def groups(headers):
+    """All headers, each once, in lists where those before one give it nothing that it does not include."""
+    made = []
+    for header in sorted(headers, key=lambda name: (len(closure(name)), name)):
+        used = set(re.findall(r"\w+", COMMENTS.sub(" ", (src / header).read_text())))
+        for seen, group in made:
+            if all(used.isdisjoint(declared(other)) for other in seen - closure(header)):
+                group.append(header)
+                seen |= closure(header)
+                break
+        else:
+            made.append((set(closure(header)), [header]))
+    return [group for _, group in made]
+
+
+def compile_alone(folder, group):
+    return group, subprocess.run(
         [compiler, "-std=c++20", "-fsyntax-only", "-O0", "-Wall", "-Wextra", "-Winvalid-pch", "-include",
          str(folder / "standard.h"), "-I", str(src), "-x", "c++", "-"],
-        input="".join(f'#include "{header}"\n' for header in chain), text=True, capture_output=True)
+        input="".join(f'#include "{header}"\n' for header in group), text=True, capture_output=True)
 
 
 headers = sorted(str(path.relative_to(src)) for path in src.rglob("*.h"))
@@ -118,9 +154,9 @@ with tempfile.TemporaryDirectory() as name, concurrent.futures.ThreadPoolExecuto
     subprocess.run([compiler, "-std=c++20", "-O0", "-Wall", "-Wextra", "-x", "c++-header", str(folder / "standard.h"), "-o",
                     str(folder / "standard.h.gch")], check=True)
     problems = [(header, problem) for header in headers for problem in missing(header)]
-    for chain, run in pool.map(functools.partial(compile_alone, folder), chains(headers)):
+    for group, run in pool.map(functools.partial(compile_alone, folder), groups(headers)):
         if run.returncode != 0:
-            problems.append((", ".join(chain), run.stderr))
+            problems.append((", ".join(group), run.stderr))
 for header, problem in problems:
     print(f"{header} does not stand alone: {problem}")
 print(f"{len(headers)} headers, {len(problems)} times one does not stand alone")
