@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "compile/cache.h"
 #include "os/files.h"
 #include "os/interrupt.h"
 #include "os/process.h"
@@ -86,6 +87,39 @@ Result<std::string> disassemble(std::string_view cubin, const Disassembler& tool
     reasons.push_back(replace_all(std::move(why), file, "the cubin"));
   }
   return environment_error("the machine code could not be shown: " + join(reasons, "; "));
+}
+
+namespace {
+
+/// So that the compile cache can keep what the programs print: the cubin is the source.
+class Printer : public exec::Compiler {
+ public:
+  explicit Printer(const Disassembler& tools) : tools_(tools) {}
+  std::string name() const override { return "machine code as text"; }
+  Result<exec::CompileOutcome> compile(const exec::CompileRequest& request) override {
+    exec::CompileOutcome outcome;
+    outcome.compiled.emplace();
+    outcome.compiled->image = KW_TRY(disassemble(request.source, tools_, request.timeout_seconds));
+    return outcome;
+  }
+
+ private:
+  const Disassembler& tools_;
+};
+
+}  // namespace
+
+Result<std::string> disassemble_once(std::string_view cubin, const Disassembler& tools,
+                                     double timeout_seconds) {
+  CacheOptions options;
+  options.folder = os::cache_directory() + "/compile";
+  options.salt = fingerprint({tools.nvdisasm, tools.cuobjdump});
+  CachingCompiler printer(std::make_unique<Printer>(tools), std::move(options));
+  exec::CompileRequest request;
+  request.source = cubin;
+  request.timeout_seconds = timeout_seconds;
+  exec::CompileOutcome outcome = KW_TRY(printer.compile(request));
+  return std::move(outcome.compiled->image);
 }
 
 }  // namespace kw::compile

@@ -21,4 +21,8 @@ Disassembler find_disassembler(const SearchOptions& options = {});
 Result<std::string> disassemble(std::string_view cubin, const Disassembler& tools,
                                 double timeout_seconds = 60);
 
+/// The same, read from the compile cache where these programs have printed this cubin before.
+Result<std::string> disassemble_once(std::string_view cubin, const Disassembler& tools,
+                                     double timeout_seconds = 60);
+
 }  // namespace kw::compile

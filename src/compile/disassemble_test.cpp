@@ -48,6 +48,20 @@ TEST_F(Disassemble, GivesTheCubinToTheTool) {
   EXPECT_EQ(*text, ".section .text.k,\"ax\"\n");
 }
 
+TEST_F(Disassemble, PrintsACubinOnceForTheCache) {
+  ::setenv("KERNELWRIGHT_CACHE", (folder_->path() + "/cache").c_str(), 1);
+  const std::string count = folder_->path() + "/count";
+  const std::string tool = program("nvdisasm", "echo >> " + count + "\n" + kListing);
+  for (const char* cubin : {"one", "two", "one", "two"}) {
+    const auto text = disassemble_once(cubin, {tool, ""});
+    ASSERT_TRUE(text) << text.error().message;
+    EXPECT_EQ(*text, ".section .text.k,\"ax\"\n");
+  }
+  EXPECT_EQ(os::read_file(count).value(), "\n\n");
+  EXPECT_FALSE(disassemble_once("one", {program("cuobjdump", "exit 2\n"), ""})) << "another tool";
+  ::unsetenv("KERNELWRIGHT_CACHE");
+}
+
 struct Broken {
   const char* name;
   const char* body;

@@ -116,7 +116,7 @@ Result<std::optional<std::vector<profile::SassFunction>>> code_of(const Examined
   }
   const compile::Disassembler tools =
       request.disassembler ? *request.disassembler : compile::find_disassembler();
-  const auto text = compile::disassemble(build.cubin->image, tools, request.timeout_seconds);
+  const auto text = compile::disassemble_once(build.cubin->image, tools, request.timeout_seconds);
   KW_TRY(os::check_interrupted());
   if (!text) {
     *why = text.error().message;

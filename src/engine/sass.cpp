@@ -60,8 +60,8 @@ class CodeReader {
       return input_error(
           fmt::format("{} does not compile: {}", module.file_name, first_error(*outcome.failed)));
     compiler_name_ = outcome.compiled->compiler;
-    const std::string text =
-        KW_TRY(compile::disassemble(outcome.compiled->image, tools_, request_.timeout_seconds));
+    const std::string text = KW_TRY(
+        compile::disassemble_once(outcome.compiled->image, tools_, request_.timeout_seconds));
     auto functions = profile::parse_sass(text);
     if (!functions)
       return environment_error("the disassembler's output is not understood: " +

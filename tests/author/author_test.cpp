@@ -32,7 +32,7 @@ std::ostream& operator<<(std::ostream& out, const Plain& plain) { return out << 
 
 const Plain kPlain[] = {
     {"softmax",
-     {{"B", 64}, {"D", 1024}},
+     {{"B", 16}, {"D", 1024}},
      {"memory.vectorized_access", "compute.ilp_unroll_register_tile", "compute.warp_shuffle",
       "memory.ldg_cache_modifier_hint", "compute.launch_config"},
      2},

@@ -23,11 +23,11 @@ REFUSED = [  # what is a question of numbers, and what is said
     ("auto y = torch::empty(x.sizes(), torch::kFloat); copied(x, y); return x.clone();", "host memory")]
 
 
-def candidate(functions, cuda):
+def candidate(functions, cuda, called=None):
     return ("import torch\nfrom torch.utils.cpp_extension import load_inline\n\n"
             f"CUDA = {cuda!r}\nCPP = {''.join(f'torch::Tensor {name}(torch::Tensor x);' for name in functions)!r}\n"
             f"NAMES = {functions!r}\nextension = load_inline(name='idioms', cpp_sources=[CPP], cuda_sources=[CUDA], functions=NAMES, verbose=False)\n\n\n"
-            "def forward(x):\n    for name in NAMES:\n        x = getattr(extension, name)(x)\n    return x\n")
+            f"def forward(x):\n    for name in {called or functions!r}:\n        x = getattr(extension, name)(x)\n    return x\n")
 
 
 def text_of(idioms, headers=HEADERS):
@@ -66,8 +66,10 @@ def main():
                 good = answer.returncode == 1 and lines
                 failed += not good
                 print("ok" if good else f"FAILED (code {answer.returncode}, wanted '{said}'): {answer.stdout[:1500]}", body)
-        for body, said in REFUSED if not only else []:
-            answer = verify(kernelwright, folder, candidate(["f"], text_of([("f", "", body)], LITTLE)))
+        names = [f"f{i}" for i in range(len(REFUSED))]
+        text = text_of([(name, "", body) for name, (body, _) in zip(names, REFUSED)], LITTLE)  # compiled once for all
+        for name, (body, said) in zip(names, REFUSED) if not only else []:
+            answer = verify(kernelwright, folder, candidate(names, text, [name]))
             good = answer.returncode == 1 and said in answer.stdout
             failed += not good
             print("ok" if good else f"FAILED (code {answer.returncode}, wanted '{said}'): {answer.stdout[:900]}{answer.stderr[-300:]}", body)
