@@ -55,7 +55,8 @@ struct EvolveComparison {
   std::string text, markdown;
   std::string page;  // HTML, whole in itself
   /// Where the page was put: comparison.html in the folder of the last run.
-  std::string page_path;
+  std::string page_path;     // "" where it could not be written
+  std::string page_problem;  // why
 };
 Result<EvolveComparison> compare_evolutions(const std::string& out,
                                             const std::vector<std::string>& runs);

@@ -125,9 +125,12 @@ std::string EvolveProposer::shown(const evolve::Entry& entry, const char* title)
 std::string EvolveProposer::failures(const evolve::Archive& archive) const {
   std::vector<std::string> lines;
   for (auto at = archive.entries().rbegin(); at != archive.entries().rend(); ++at) {
-    if (at->alive() || at->candidate.model.empty() || lines.size() == kMostFailures) continue;
+    const bool repeated = !at->same_as.empty();
+    if ((at->alive() && !repeated) || at->candidate.model.empty() || lines.size() == kMostFailures)
+      continue;
     lines.push_back(fmt::format("{} ({}): {}", at->candidate.id, at->candidate.stage,
-                                std::string(split_lines(at->seen.refused).front())));
+                                repeated ? "compiles to exactly the code of " + at->same_as
+                                         : std::string(split_lines(at->seen.refused).front())));
   }
   const size_t begin = unusable_.size() > kMostFailures ? unusable_.size() - kMostFailures : 0;
   for (size_t i = begin; i < unusable_.size(); ++i)
@@ -213,6 +216,8 @@ evolve::Offer EvolveProposer::read(const evolve::Order& order, const Talk& talk,
   offer.candidate->model = talk.model.text();
   offer.candidate->stage = evolve::operator_name(order.op);
   offer.candidate->attempt = static_cast<int>(order.number + 1);
+  if (talk.sources.contains(offer.candidate->id))
+    unusable_.push_back("it is module " + offer.candidate->id + " as it was");
   return offer;
 }
 
@@ -248,9 +253,12 @@ Result<evolve::Offer> EvolveProposer::finish(const evolve::Order& order) {
         fmt::format("stage_evolve/{:04}/llm_response.md", order.number + 1), outcome->text + "\n"));
     offer = read(order, *talk, *outcome);
   } else {
-    failure_ = outcome.failure();
-    offer.problem = outcome.failure().error().message;
-    offer.trouble = trouble_of(outcome.failure().kind);
+    // Ctrl-C ended this above: it is the evolution whose time is over, and nobody failed.
+    const bool late = outcome.failure().kind == llm::FailureKind::Cancelled;
+    if (!late) failure_ = outcome.failure();
+    offer.problem =
+        late ? "the time was up before there was an answer" : outcome.failure().error().message;
+    offer.trouble = late ? evolve::Trouble::None : trouble_of(outcome.failure().kind);
   }
   const llm::Config& config = talk_->session->client().config();
   offer.usd =

@@ -64,6 +64,8 @@ class EvolveProposer : public evolve::Proposer {
   /// That ended an order last.
   const std::optional<llm::Failure>& failure() const { return failure_; }
   const std::vector<stages::Attempt>& attempts() const { return attempts_; }
+  /// Answers that held no module, why, in this session.
+  const std::vector<std::string>& unusable() const { return unusable_; }
 
  private:
   /// A model at work.

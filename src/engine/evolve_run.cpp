@@ -173,6 +173,11 @@ Status Synthesis::evolve() {
   ports.watch = [this](const evolve::State& state, const std::string& what) {
     watch_evolution(state, what);
   };
+  if (request_.seconds > 0) {
+    const auto over = [this, begin] { return seconds() - begin >= request_.seconds; };
+    if (work_) work_->session->ask_until(over);
+    if (work.readers) work.readers->ask_until(over);
+  }
   evolve::Limits limits;
   limits.seconds = request_.seconds;
   limits.goal_us = request_.goal > 0 ? judge_->rank_floor_us() / request_.goal : 0;
@@ -243,11 +248,20 @@ void Synthesis::conclude_evolution() {
     report_.error_blame = static_cast<int>(work_->provider->blame());
     return;
   }
+  const std::vector<std::string>& unusable = evolving_->proposer->unusable();
+  if (archive_.entries().empty() && !unusable.empty())
+    report_.failure_reason = fmt::format("{}, and none of {} answers could be used; the last: {}",
+                                         evolving_->stopped, unusable.size(), unusable.back());
   for (const search::Entry& entry : archive_.entries()) {
     if (entry.alive()) continue;
     report_.failure_reason = fmt::format("none of {} candidates passed; the last: {}",
                                          archive_.entries().size(), entry.refused);
   }
+  const auto doubted = std::ranges::count_if(evolving_->state.archive().entries(),
+                                             [](const evolve::Entry& one) { return one.doubted; });
+  if (doubted > 0)
+    report_.failure_reason += fmt::format(
+        "; {} were never judged, because readers refused them (--verifier-reject)", doubted);
 }
 
 Json Synthesis::evolution_json() const {

@@ -83,7 +83,10 @@ Result<std::unique_ptr<ModelSession>> ModelSession::open(const ModelOptions& opt
 
 llm::Outcome ModelSession::answer(const llm::ModelId& id, const llm::Request& request,
                                   const llm::Watch& watch) {
-  return client_->complete(id, request, watch);
+  if (!over_) return client_->complete(id, request, watch);
+  llm::Watch timed = watch;
+  timed.cancelled = [this, &watch] { return over_() || (watch.cancelled && watch.cancelled()); };
+  return client_->complete(id, request, timed);
 }
 
 std::vector<llm::LedgerEntry> ModelSession::fresh_rows() {

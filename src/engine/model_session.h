@@ -2,6 +2,7 @@
 // session because every call is an event of the run.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -19,6 +20,9 @@ class ModelSession {
 
   const stages::Plan& plan() const { return plan_; }
   llm::Client& client() { return *client_; }
+  /// From now on an exchange is hung up on as soon as this says that the time is over. Asked from
+  /// several threads; set before anybody is asked.
+  void ask_until(std::function<bool()> over) { over_ = std::move(over); }
   /// One exchange; blocks. Ctrl-C cancels it.
   llm::Outcome answer(const llm::ModelId& id, const llm::Request& request, const llm::Watch& watch);
   /// Rows of the ledger since the last call of this.
@@ -47,6 +51,7 @@ class ModelSession {
   size_t rows_seen_ = 0;
   bool replaying_ = false;
   double budget_ = kDefaultBudget;
+  std::function<bool()> over_;
 };
 
 /// "builtin", "llm" or "hybrid" for what was asked; `warning` is set when a key might have been

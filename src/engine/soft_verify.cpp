@@ -2,8 +2,10 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -62,38 +64,71 @@ class SoftVerifier : public evolve::Verifier {
     return vote;
   }
 
+  // Readers see a text and no values of its tunables, so a text is read once.
   void read_again(const record::Candidate& candidate) override {
+    waiting_.emplace_back(candidate.id, candidate.text);
+    if (opinions_.contains(candidate.text) || !begun_.insert(candidate.text).second) return;
     readings_.begin(candidate.id, {reference_, candidate.text});
   }
 
+  /// An opinion of a session before this one.
+  void recall(const std::string& text, soft::Opinion opinion) {
+    if (spoken(opinion)) opinions_[text] = std::move(opinion);
+  }
+
   Result<std::vector<evolve::Reading>> opinions() override {
-    std::vector<evolve::Reading> all;
-    for (const soft::Read& read : readings_.finish()) {
+    std::map<std::string, soft::Opinion> fresh;  // by id
+    for (soft::Read& read : readings_.finish()) {
       for (const auto& [request, outcome] : read.talks)
         KW_TRY(records_.journal->exchange(request.label, request, outcome));
       Json event = to_json(read.opinion);
-      const std::vector<soft::Suspicion> suspected = soft::suspicions(read.one.module);
-      event.set("id", read.id).set("suspicions", suspicions_json(suspected));
+      event.set("id", read.id)
+          .set("suspicions", suspicions_json(soft::suspicions(read.one.module)));
       KW_TRY(records_.run->event(kOpinionEvent, event));
-      evolve::Reading reading;
-      reading.id = read.id;
-      reading.score = coarse(read.opinion.score) * soft::suspicion_score(suspected);
-      if (read.opinion.unpriced == 0) reading.usd = read.opinion.usd;
-      if (read.opinion.rejected) {
-        reading.refused = "all readers are sure that it is wrong";
-        reading.detail = read.opinion.why();
-      }
-      all.push_back(std::move(reading));
+      opinions_[read.one.module] = read.opinion;
+      fresh.emplace(read.id, std::move(read.opinion));
     }
+    std::vector<evolve::Reading> all;
+    for (const auto& [id, text] : waiting_) {
+      const auto paid = fresh.find(id);
+      all.push_back(reading_of(id, text, opinions_[text]));
+      all.back().usd = 0;
+      if (paid == fresh.end()) continue;
+      all.back().usd.reset();
+      if (paid->second.unpriced == 0) all.back().usd = paid->second.usd;
+    }
+    waiting_.clear();
+    begun_.clear();
+    // Who said nothing may be asked again.
+    std::erase_if(opinions_, [](const auto& known) { return !spoken(known.second); });
     return all;
   }
 
  private:
+  static bool spoken(const soft::Opinion& opinion) {
+    return std::ranges::any_of(opinion.votes,
+                               [](const soft::Vote& one) { return one.call != soft::Call::None; });
+  }
+
+  static evolve::Reading reading_of(const std::string& id, const std::string& text,
+                                    const soft::Opinion& opinion) {
+    evolve::Reading reading;
+    reading.id = id;
+    reading.score = coarse(opinion.score) * soft::suspicion_score(soft::suspicions(text));
+    if (!opinion.rejected) return reading;
+    reading.refused = "all readers are sure that it is wrong";
+    reading.detail = opinion.why();
+    return reading;
+  }
+
   evolve::Verifier& first_;
   const std::string reference_, model_;
   std::unique_ptr<soft::Panel> panel_;
   soft::Readings readings_;  // behind the panel: its threads use that
   const SoftRecords records_;
+  std::vector<std::pair<std::string, std::string>> waiting_;  // id and text, as they were voted on
+  std::set<std::string> begun_;                               // texts that are being read
+  std::map<std::string, soft::Opinion> opinions_;             // by text
 };
 
 Result<std::map<soft::Field, std::string>> instructions_named(const std::string& folder) {
@@ -141,9 +176,15 @@ Result<std::unique_ptr<Readers>> Readers::open(const ReadersRequest& request,
   policy.reject = options.reject;
   auto panel =
       std::make_unique<soft::Panel>(std::move(specialists), ask, policy, price_of(*session));
-  readers->verifier_ =
+  auto verifier =
       std::make_unique<SoftVerifier>(first, request.reference, model.text(), std::move(panel),
                                      answer_of(*session), SoftRecords{journal, &run});
+  for (const record::Event& event : run.events()) {
+    if (event.kind != kOpinionEvent) continue;
+    const Result<record::Candidate> read = run.candidate(event.data["id"].as_string());
+    if (read) verifier->recall(read->text, opinion_of(event.data));
+  }
+  readers->verifier_ = std::move(verifier);
   return readers;
 }
 

@@ -33,6 +33,10 @@ class Readers {
                                                ModelSession* session, stages::Journal* journal);
 
   evolve::Verifier& verifier() { return *verifier_; }
+  /// As of ModelSession, where they have one of their own.
+  void ask_until(std::function<bool()> over) {
+    if (session_) session_->ask_until(std::move(over));
+  }
 
  private:
   std::unique_ptr<ModelSession> session_;

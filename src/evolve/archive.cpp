@@ -114,6 +114,7 @@ void Archive::read(const std::string& id, double score, const std::string& refus
   entry->score *= score;
   // The judge's word is the last, should it have come first.
   if (refused.empty() || entry->judged) return;
+  entry->doubted = true;
   entry->seen.refused = refused;
   entry->seen.detail = detail;
 }

@@ -36,10 +36,11 @@ struct Entry {
   Seen seen;    // `code` is dropped: the print says enough
   Niche niche;
   std::optional<Print> print;
-  double novelty = 1;   // distance to the nearest that was there before
-  std::string same_as;  // id of one with exactly this code
-  double score = 1;     // of the verifiers
-  bool judged = false;  // by the gate, and by the clock where there is one
+  double novelty = 1;    // distance to the nearest that was there before
+  std::string same_as;   // id of one with exactly this code
+  double score = 1;      // of the verifiers
+  bool judged = false;   // by the gate, and by the clock where there is one
+  bool doubted = false;  // refused by readers, and never judged
   std::set<int> islands;
   int repairs = 0;  // tried
 

@@ -6,10 +6,11 @@
 namespace kw::evolve {
 namespace {
 
-constexpr double kExplore = 0.7;      // weight of not having been asked
-constexpr double kHope = 0.05;        // a gain everybody is credited with once
-constexpr double kRight = 0.01;       // what a candidate that passes is worth without being faster
-constexpr double kLeastUsd = 1e-4;    // free answers cost this, so that gains per dollar exist
+constexpr double kExplore = 0.7;    // weight of not having been asked
+constexpr double kHope = 0.05;      // a gain everybody is credited with once
+constexpr double kRight = 0.01;     // what a candidate that passes is worth without being faster
+constexpr double kLeastUsd = 1e-4;  // free answers cost this, so that gains per dollar exist
+constexpr const char* kLeftOut = "no longer in the ensemble";
 constexpr int64_t kMostFailures = 3;  // in a row, each after the client's own retries
 
 }  // namespace
@@ -33,6 +34,12 @@ void Bandit::set_arms(const std::vector<std::string>& names) {
     arm.failures = arm.wait_until = arm.in_flight = 0;
     arms.push_back(std::move(arm));
   }
+  // What the others cost stays known, and they may come back.
+  for (ArmRecord& arm : arms_) {
+    if (std::ranges::find(names, arm.name) != names.end() || arm.pulls == 0) continue;
+    arm.gone = kLeftOut;
+    arms.push_back(std::move(arm));
+  }
   arms_ = std::move(arms);
 }
 
@@ -42,7 +49,8 @@ ArmRecord* Bandit::find(const std::string& name) {
 }
 
 bool Bandit::knows(const std::string& arm) const {
-  return std::ranges::find(arms_, arm, &ArmRecord::name) != arms_.end();
+  return std::ranges::any_of(
+      arms_, [&](const ArmRecord& one) { return one.name == arm && one.gone != kLeftOut; });
 }
 
 bool Bandit::all_gone() const {
@@ -52,13 +60,13 @@ bool Bandit::all_gone() const {
 // Of one answer. Where it is not known it is taken to be what the others cost.
 double Bandit::price(const ArmRecord& arm) const {
   double usd = arm.usd;
-  int64_t priced = arm.pulls - arm.unpriced;
+  int64_t priced = arm.pulls - arm.unpriced - arm.free;
   if (priced <= 0) {
     usd = 0;
     priced = 0;
     for (const ArmRecord& other : arms_) {
       usd += other.usd;
-      priced += std::max<int64_t>(0, other.pulls - other.unpriced);
+      priced += std::max<int64_t>(0, other.pulls - other.unpriced - other.free);
     }
   }
   return std::max(kLeastUsd, priced > 0 ? usd / static_cast<double>(priced) : 0);
@@ -109,18 +117,26 @@ void Bandit::answered(const std::string& arm, bool candidate, std::optional<doub
   ++record->pulls;
   record->answered += candidate;
   record->failures = 0;
-  if (usd)
-    record->usd += *usd;
-  else
-    ++record->unpriced;
+  pay(*record, usd);
 }
 
-void Bandit::failed(const std::string& arm, Trouble trouble, const std::string& why, int64_t now) {
+void Bandit::pay(ArmRecord& arm, std::optional<double> usd) {
+  if (usd)
+    arm.usd += *usd;
+  else
+    ++arm.unpriced;
+}
+
+void Bandit::failed(const std::string& arm, Trouble trouble, const std::string& why, int64_t now,
+                    std::optional<double> usd) {
   ArmRecord* record = find(arm);
   if (record == nullptr) return;
   record->in_flight = std::max<int64_t>(0, record->in_flight - 1);
-  ++record->pulls;
-  ++record->unpriced;
+  if (trouble != Trouble::Budget) {
+    ++record->pulls;
+    pay(*record, usd);
+    record->free += usd == 0.0;
+  }
   ++record->failures;
   record->wait_until = now + (int64_t{1} << std::min<int64_t>(record->failures, 10));
   if (trouble != Trouble::Passing || record->failures >= kMostFailures) record->gone = why;

@@ -22,6 +22,7 @@ struct ArmRecord {
   double gain = 0;         // sum; 0.1 is about a tenth faster
   double usd = 0;          // sum of what is known
   int64_t unpriced = 0;    // pulls whose cost is not known
+  int64_t free = 0;        // failures that cost nothing: they say nothing about an answer's price
   int64_t failures = 0;    // in a row
   int64_t wait_until = 0;  // order number
   std::string gone;        // why it is not asked any more; "" while it is
@@ -30,7 +31,7 @@ Json to_json(const ArmRecord& arm);
 
 class Bandit {
  public:
-  /// Arms that are there already keep what is known of them; others are left out.
+  /// Arms that are there already keep what is known of them; others are not asked any more.
   void set_arms(const std::vector<std::string>& names);
 
   /// Nothing when every arm is gone. `now` is the number of the order to be placed.
@@ -38,16 +39,21 @@ class Bandit {
   void begin(const std::string& arm);
   /// An answer that held a candidate, or none. `gain` comes later, by reward().
   void answered(const std::string& arm, bool candidate, std::optional<double> usd);
-  void failed(const std::string& arm, Trouble trouble, const std::string& why, int64_t now);
+  /// No answer; it may have cost something all the same. What a budget kept from being sent was
+  /// never asked.
+  void failed(const std::string& arm, Trouble trouble, const std::string& why, int64_t now,
+              std::optional<double> usd);
   /// A candidate of this arm passed; `gain` over the best of before, 0 or more.
   void reward(const std::string& arm, double gain);
 
+  /// Whether it is one of those that were set last.
   bool knows(const std::string& arm) const;
   bool all_gone() const;
   const std::vector<ArmRecord>& arms() const { return arms_; }
 
  private:
   ArmRecord* find(const std::string& name);
+  static void pay(ArmRecord& arm, std::optional<double> usd);
   double price(const ArmRecord& arm) const;
 
   std::vector<ArmRecord> arms_;

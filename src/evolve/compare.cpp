@@ -20,16 +20,18 @@ Json point_json(const Point& point) {
 }
 
 Json counts_json(const Archive& archive) {
-  int64_t refused = 0, judged = 0, refused_there = 0, repeated = 0;
+  int64_t refused = 0, judged = 0, refused_there = 0, doubted = 0, repeated = 0;
   for (const Entry& entry : archive.entries()) {
     refused += !entry.alive();
     judged += entry.judged;
     refused_there += entry.judged && !entry.alive();
+    doubted += entry.doubted;
     repeated += !entry.same_as.empty();
   }
   Json json = Json::object();
   json.set("candidates", static_cast<int64_t>(archive.entries().size())).set("refused", refused);
   json.set("judged", judged).set("refused_by_the_judge", refused_there);
+  json.set("refused_by_readers", doubted);
   return json.set("same_code", repeated);
 }
 

@@ -229,17 +229,25 @@ Status Evolution::hear() {
 Status Evolution::hardware() {
   if (!state_.chosen()) KW_TRY(hear());
   if (!state_.chosen()) KW_TRY(note(State::chosen_event(worth_hardware())));
-  std::vector<record::Candidate> candidates;
+  // Generated ones meet on the clock. What models wrote is judged one by one, and noted at once: a
+  // judgement of theirs takes long, and none should be lost.
+  std::vector<std::vector<record::Candidate>> groups;
+  std::vector<record::Candidate> generated;
   for (const std::string& id : *state_.chosen()) {
     const Entry* entry = state_.archive().find(id);
-    if (entry != nullptr && !entry->judged) candidates.push_back(entry->candidate);
+    if (entry == nullptr || entry->judged) continue;
+    if (entry->candidate.model.empty())
+      generated.push_back(entry->candidate);
+    else
+      groups.push_back({entry->candidate});
   }
-  if (!candidates.empty()) {
-    tell(fmt::format("judging {}", candidates.size()));
-    const std::vector<Seen> seen = KW_TRY(ports_.judge->judge(candidates));
-    KW_CHECK(seen.size() == candidates.size(), "one answer per candidate");
+  if (!generated.empty()) groups.push_back(std::move(generated));
+  for (const std::vector<record::Candidate>& group : groups) {
+    tell(fmt::format("judging {}", group.size()));
+    const std::vector<Seen> seen = KW_TRY(ports_.judge->judge(group));
+    KW_CHECK(seen.size() == group.size(), "one answer per candidate");
     for (size_t i = 0; i < seen.size(); ++i)
-      KW_TRY(note(State::judged_event(candidates[i].id, seen[i])));
+      KW_TRY(note(State::judged_event(group[i].id, seen[i])));
   }
   const int ended = state_.generation();
   KW_TRY(note(State::generation_event(ended)));
@@ -260,8 +268,10 @@ std::optional<std::string> Evolution::reason_to_stop() const {
   const bool silent = settings_.asks_models() && state_.models().all_gone();
   if (settings_.authors == Authors::Models && silent) {
     std::string why;
-    for (const ArmRecord& arm : state_.models().arms())
-      why += (why.empty() ? "" : "; ") + arm.name + ": " + arm.gone;
+    for (const ArmRecord& arm : state_.models().arms()) {
+      if (state_.models().knows(arm.name))
+        why += (why.empty() ? "" : "; ") + arm.name + ": " + arm.gone;
+    }
     return "every model failed: " + why;
   }
   if (state_.exhausted() && (settings_.authors == Authors::Builtin || silent))

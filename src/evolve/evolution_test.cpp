@@ -225,6 +225,36 @@ TEST_F(EvolutionTest, WhatReadersAreSureOfIsNotJudged) {
   EXPECT_GT(state.usd(), 0) << "reading has a price";
 }
 
+// Without a clock generated code counts at once; what readers refuse later was never the best.
+TEST_F(EvolutionTest, TheCurveForgetsWhatWasRefused) {
+  Settings how = settings();
+  how.verifier = "readers";
+  FakeJournal journal;
+  ASSERT_TRUE(go(journal, how));
+  ASSERT_FALSE(state.curve().empty());
+  EXPECT_EQ(state.first(), state.curve().front().id);
+  for (size_t i = 0; i < state.curve().size(); ++i) {
+    EXPECT_TRUE(state.archive().find(state.curve()[i].id)->alive());
+    if (i > 0) {
+      EXPECT_LT(state.curve()[i].us, state.curve()[i - 1].us);
+    }
+  }
+  const Json counts = summary(how, state, "")["counts"];
+  EXPECT_GT(counts["refused_by_readers"].as_int(), 0);
+  EXPECT_EQ(counts["refused_by_readers"].as_int(), counts["refused"].as_int());
+}
+
+// A judgement that was made is in the journal before the next one begins.
+TEST_F(EvolutionTest, WhatModelsWroteIsJudgedAndNotedOneByOne) {
+  models = [](const Order& order, const Archive&) { return written("fine", order); };
+  FakeJournal journal;
+  judge.before = [this] {
+    return judge.judged_count < 1 ? Status(Done{}) : Status(environment_error("the power went"));
+  };
+  EXPECT_FALSE(go(journal, with_models(Authors::Models)));
+  EXPECT_EQ(std::ranges::count_if(journal.state().archive().entries(), &Entry::judged), 1);
+}
+
 // However a session ends: nobody is read twice for good, nobody is forgotten.
 TEST_F(EvolutionTest, WhatWasBeingReadIsReadAgain) {
   Settings how = settings();

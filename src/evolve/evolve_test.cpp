@@ -198,26 +198,46 @@ TEST(Bandit, FailuresBackOffAndEnd) {
   Bandit bandit;
   bandit.set_arms({"a", "b"});
   bandit.begin("a");
-  bandit.failed("a", Trouble::Passing, "overloaded", 0);
+  bandit.failed("a", Trouble::Passing, "overloaded", 0, 0.0);
   EXPECT_EQ(bandit.choose(1), "b");
   bandit.begin("b");
-  bandit.failed("b", Trouble::Lasting, "no key", 1);
+  bandit.failed("b", Trouble::Lasting, "no key", 1, 0.0);
   EXPECT_EQ(bandit.choose(2), "a") << "it waits, but nobody else is there";
-  bandit.failed("a", Trouble::Passing, "overloaded", 2);
+  bandit.failed("a", Trouble::Passing, "overloaded", 2, 0.0);
   EXPECT_FALSE(bandit.all_gone());
-  bandit.failed("a", Trouble::Passing, "overloaded", 3);
+  bandit.failed("a", Trouble::Passing, "overloaded", 3, 0.0);
   EXPECT_TRUE(bandit.all_gone());
   EXPECT_FALSE(bandit.choose(4));
   bandit.set_arms({"a", "c"});
   EXPECT_FALSE(bandit.all_gone()) << "a new session tries again";
   EXPECT_EQ(bandit.arms()[0].pulls, 3);
+  ASSERT_EQ(bandit.arms().size(), 3u);
+  EXPECT_EQ(bandit.arms()[2].gone, "no longer in the ensemble") << "what it did is still told";
+  EXPECT_TRUE(bandit.knows("a") && bandit.knows("c") && !bandit.knows("b"));
 }
 
 TEST(Bandit, BudgetEndsAnArmAtOnce) {
   Bandit bandit;
   bandit.set_arms({"a"});
-  bandit.failed("a", Trouble::Budget, "spent", 0);
+  bandit.failed("a", Trouble::Budget, "spent", 0, 0.0);
   EXPECT_TRUE(bandit.all_gone());
+  EXPECT_EQ(bandit.arms()[0].pulls, 0) << "nothing was sent";
+}
+
+// An empty answer is billed, a cut one costs nobody knows what, a busy server nothing.
+TEST(Bandit, FailuresArePaidFor) {
+  Bandit bandit;
+  bandit.set_arms({"a", "b"});
+  bandit.failed("a", Trouble::Passing, "the reply is empty", 0, 0.25);
+  bandit.failed("a", Trouble::Passing, "cut off", 1, std::nullopt);
+  EXPECT_EQ(bandit.arms()[0].usd, 0.25);
+  EXPECT_EQ(bandit.arms()[0].unpriced, 1);
+  bandit.set_arms({"a", "b"});
+  bandit.failed("b", Trouble::Passing, "overloaded", 2, 0.0);
+  bandit.begin("a");
+  bandit.answered("a", true, 0.25);
+  bandit.reward("a", 0.9);
+  EXPECT_EQ(bandit.choose(9), "a") << "failing for nothing makes nobody cheap";
 }
 
 struct EnsembleCase {

@@ -176,6 +176,8 @@ void State::begin(const Json& event) {
   exhausted_ = false;
   std::deque<Order> kept;
   for (const Order& order : in_flight_) {
+    // It was asked for in the session before, and nobody knows what that cost.
+    unpriced_ += !order.arm.empty();
     if (!order.arm.empty() && !models_.knows(order.arm)) {
       retire();
       continue;
@@ -205,9 +207,9 @@ void State::offer(const Json& event, const FindCandidate& find) {
     if (trouble == Trouble::None)
       models_.answered(order.arm, !id.empty(), usd);
     else
-      models_.failed(order.arm, trouble, event["problem"].as_string(), order.number);
+      models_.failed(order.arm, trouble, event["problem"].as_string(), order.number, usd);
     usd_ += usd.value_or(0);
-    unpriced_ += !usd && trouble == Trouble::None;
+    unpriced_ += !usd;
   } else if (order.op != Operator::Guess) {
     operators_.answered(operator_name(order.op), !id.empty(), 1.0);
   }
@@ -248,7 +250,10 @@ void State::seen(const Json& event) {
 void State::read(const Json& event) {
   const std::string& id = event["id"].as_string();
   std::erase(unread_, id);
-  if (event["usd"].is_number()) usd_ += event["usd"].as_double();
+  if (event["usd"].is_number())
+    usd_ += event["usd"].as_double();
+  else
+    ++unpriced_;
   if (!archive_.contains(id)) return;
   archive_.read(id, event["score"].as_double(1), event["refused"].as_string(),
                 event["detail"].as_string());
@@ -278,7 +283,18 @@ void State::reward(const Entry& entry, double before) {
     operators_.reward(operator_name(entry.order.op), gain);
 }
 
+// What was refused after all was never the best.
+void State::forget_refused() {
+  const auto refused = [this](const std::string& id) {
+    const Entry* entry = archive_.find(id);
+    return entry != nullptr && !entry->alive();
+  };
+  std::erase_if(curve_, [&](const Point& point) { return refused(point.id); });
+  if (refused(first_)) first_ = curve_.empty() ? "" : curve_.front().id;
+}
+
 void State::note_best() {
+  forget_refused();
   const Entry* best = archive_.best();
   if (best == nullptr || best->seen.measured != measures_) return;
   if (first_.empty()) first_ = best->candidate.id;

@@ -101,6 +101,7 @@ class State {
   void judged(const Json& event);
   void reward(const Entry& entry, double before);
   void retire();
+  void forget_refused();
   void note_best();
 
   Archive archive_;

@@ -189,6 +189,55 @@ def interrupted():
     check(done.returncode == 0, "and it goes on", done)
 
 
-for scene in (interrupted, whole, arms_off, translate_only, all_fail, budget, another_ensemble):
+def slow():
+    """Whoever has not answered when the time is up is not waited for, and what that cost is not known."""
+    began = time.time()
+    done, requests = talks.talk_evolve(lambda conversation, state: {"fault": "hang"}, "--proposer", "llm", "--ensemble", ARMS, *WORDS,
+                                       "--time", "2s")
+    report = json.loads(done.stdout)
+    check(done.returncode == 1 and "the time is up" in report["failure_reason"], "an honest end", done)
+    check(time.time() - began < 20, f"in time: {time.time() - began}")
+    evolution = report["evolution"]
+    check(evolution["unpriced"] == len(requests) > 0 and not any(row["gone"] for row in evolution["arms"]), f"nobody failed: {evolution['arms']}")
+
+
+def unusable():
+    author = Author()
+    author.translate = lambda text: "I would rather not."
+    done, requests = talks.talk_evolve(author, "--proposer", "llm", "--ensemble", ARMS, *WORDS)
+    report = json.loads(done.stdout)
+    check(done.returncode == 1 and "none of 12 answers could be used" in report["failure_reason"], f"why: {report['failure_reason']}", done)
+    spent = sum(row["usd"] for row in report["evolution"]["arms"])
+    check(abs(spent - report["evolution"]["usd"]) < 1e-9, f"what the arms cost is what all of it cost: {spent}")
+    done, _ = talks.talk_evolve(lambda conversation, state: {"text": ""}, "--proposer", "llm", "--ensemble", ARMS, *WORDS)
+    evolution = json.loads(done.stdout)["evolution"]
+    spent = sum(row["usd"] for row in evolution["arms"])
+    check(spent > 0 and abs(spent - evolution["usd"]) < 1e-9, f"also when answers are empty: {evolution['arms']}")
+
+
+def repeated():
+    """Who writes the same again is told so."""
+    author = Author()
+    author.rewrite = author.cross = author.diff = lambda text: fenced(stages_common.RIGHT + f"// {len(author.seen)}\n")
+    author.translate = lambda text: fenced(stages_common.RIGHT)
+    talks.evolution(talks.talk_evolve(author, "--proposer", "llm", "--ensemble", ARMS, *WORDS)[0])
+    check("compiles to exactly the code of" in author.texts[-1], "what compiled to the same code is told: " + author.texts[-1][-1500:])
+
+
+def damaged():
+    """A line of the journal that cannot be read is said to be lost, and the run goes on."""
+    folder = talks.newest()
+    path = os.path.join(folder, "events.jsonl")
+    with open(path, "rb") as file:
+        lines = file.read().split(b"\n")
+    lines[len(lines) // 2] = lines[len(lines) // 2][:-9]
+    with open(path, "wb") as file:
+        file.write(b"\n".join(lines))
+    done, _ = talks.again(Author(), "--json")
+    report = json.loads(done.stdout)
+    check(done.returncode == 0 and any("damaged: events.jsonl: line" in text for text in report["report"]["warnings"]), "said and survived", done)
+
+
+for scene in (slow, unusable, repeated, damaged, interrupted, whole, arms_off, translate_only, all_fail, budget, another_ensemble):
     scene()
 talks.finish()
