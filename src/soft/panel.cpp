@@ -13,6 +13,7 @@
 namespace kw::soft {
 namespace {
 
+constexpr int kMostFailed = 3;
 constexpr size_t kMostReferenceBytes = 20'000, kMostModuleBytes = 120'000;
 
 int64_t line_count(const std::string& text) {
@@ -159,15 +160,22 @@ Opinion Panel::look(const Case& one, const stages::Answer& answer) {
           [&, i] { asked[i] = ask(specialists_[i], one, options_, answer, price_); });
     }
   }
+  if (silenced_before.empty()) note_failures(asked);
   std::vector<Vote> votes;
-  for (Asked& each : asked) {
-    if (each.failure && lasting(*each.failure)) {
-      const std::lock_guard lock(mutex_);
-      silenced_ = each.failure->error().message;
-    }
-    votes.push_back(std::move(each.vote));
-  }
+  for (Asked& each : asked) votes.push_back(std::move(each.vote));
   return aggregate(std::move(votes), policy_);
+}
+
+void Panel::note_failures(const std::vector<Asked>& asked) {
+  const std::lock_guard lock(mutex_);
+  bool all = !asked.empty();
+  for (const Asked& each : asked) {
+    all = all && each.failure;
+    if (each.failure && lasting(*each.failure)) silenced_ = each.failure->error().message;
+  }
+  failed_ = all ? failed_ + 1 : 0;
+  if (failed_ >= kMostFailed && silenced_.empty())
+    silenced_ = asked.front().failure->error().message;
 }
 
 }  // namespace kw::soft

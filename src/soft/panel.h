@@ -64,19 +64,22 @@ class Panel {
   Panel(std::vector<Specialist> specialists, AskOptions options, Policy policy, Price price);
 
   /// Everyone is asked at the same time, `answer` from several threads at once. After a failure
-  /// that will not pass (no money, no key, no such model) nobody is asked any more. Several modules
-  /// may be looked at at the same time.
+  /// that will not pass (no money, no key, no such model) nobody is asked any more, nor when all of
+  /// them failed at three modules in a row, whatever the client did about it. Several modules may
+  /// be looked at at the same time.
   Opinion look(const Case& one, const stages::Answer& answer);
   /// Why nobody is asked any more; "" while they are.
   std::string silenced() const;
 
  private:
+  void note_failures(const std::vector<Asked>& asked);
   const std::vector<Specialist> specialists_;
   const AskOptions options_;
   const Policy policy_;
   const Price price_;
   mutable std::mutex mutex_;
   std::string silenced_;
+  int failed_ = 0;  // modules in a row that nobody could be asked about
 };
 
 }  // namespace kw::soft

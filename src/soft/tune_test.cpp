@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <mutex>
 
 #include "base/text.h"
@@ -245,6 +246,24 @@ TEST(Panel, IsSilencedByWhatWillNotPass) {
   const int calls = reader.calls["reader"];
   panel.look(faulty, answer);
   EXPECT_EQ(reader.calls["reader"], calls) << "nobody is asked any more";
+}
+
+TEST(Panel, GivesUpOnAProviderThatFailsAgainAndAgain) {
+  std::vector<Specialist> specialists;
+  for (const Field field : kFields)
+    specialists.push_back({field, "Look.", {"lab", "reader", 100000}});
+  Panel panel(specialists, {}, {}, {});
+  std::atomic<int> calls = 0;
+  const stages::Answer busy = [&](const llm::ModelId&, const llm::Request&) {
+    ++calls;
+    llm::Failure failure;
+    failure.kind = llm::FailureKind::Overloaded;
+    failure.message = "busy";
+    return llm::Outcome(failure);
+  };
+  for (int i = 0; i < 5; ++i) panel.look({"ref", "int x;"}, busy);
+  EXPECT_EQ(calls, 9) << "three modules, three readers each";
+  EXPECT_NE(panel.silenced().find("busy"), std::string::npos);
 }
 
 TEST(Panel, ReflectsWithTheFirstAnswerInSight) {

@@ -14,10 +14,10 @@ SURE = answer("wrong", 0.99, 3, "there is nothing right about it")
 
 
 class Desk(stages_common.Talks):
-    def evolve(self, respond, *words, proposer="builtin"):
+    def evolve(self, respond, *words, proposer="builtin", generations=1):
         with ModelServer(respond=respond, key=KEY) as server:
             done = self.run("evolve", self.reference, *self.words, "--device", "vgpu", "--target", "sm_90", "--proposer", proposer, "--seed", "3",
-                            "--generations", "1", "--proposals", "3", "--hardware", "3", *words, env=self.serve(server))
+                            "--generations", str(generations), "--proposals", "3", "--hardware", "3", *words, env=self.serve(server))
             self.log = server.requests()
         return done, (self.newest() if self.runs() else None)
 
@@ -48,6 +48,27 @@ def check_votes(desk):
     desk.check(not desk.has_text(folder, KEY), "no key in the run")
 
 
+def check_once(desk):
+    """Readers see a text and no values of tunables: other values of the same text are not read, and not paid, again."""
+    reader = Reader()
+    done, folder = desk.evolve(reader, "--verifier-model", SONNET, generations=3)
+    rows = [event["data"] for event in desk.events(folder) if event["kind"] == "evolve"]
+    read = [row for row in rows if row["event"] == "read"]
+    texts = {desk.read(folder, f"candidates/{row['id']}/module.cu") for row in read}
+    desk.check(len(texts) < len(read) and len(reader.questions) == 3 * len(texts), f"{len(read)} candidates, {len(texts)} texts, {len(reader.questions)} questions", done)
+    paid = [row["usd"] for row in read]
+    desk.check(sum(usd > 0 for usd in paid) == len(texts) and 0 in paid, f"only these are paid: {paid}")
+
+
+def check_compared(desk):
+    """The arm without verifiers has no readers either."""
+    reader = Reader()
+    done, _ = desk.evolve(reader, "--verifier-model", SONNET, "--compare", "--json")
+    runs = json.loads(done.stdout)["runs"]
+    asked = [len(desk.opinions(run["folder"])) for run in runs]
+    desk.check(done.returncode == 0 and asked[0] == 0 and min(asked[1:]) > 0, f"opinions of the arms: {asked}", done)
+
+
 def check_rank_only(desk):
     done, folder = desk.evolve(Reader(always=SURE), "--verifier-model", SONNET)
     desk.check(done.returncode == 0, "sure votes alone stop nothing", done)
@@ -56,6 +77,8 @@ def check_rank_only(desk):
     desk.check(row["confusion"]["slandered"] == row["modules"] > 0, f"and how wrong they were is in the report: {row}")
     done, folder = desk.evolve(Reader(always=SURE), "--verifier-model", SONNET, "--verifier-reject")
     desk.check(done.returncode == 1 and all(one["rejected"] for one in desk.opinions(folder)), "where they may reject, unanimous ones do", done)
+    desk.check("never judged, because readers refused them" in desk.report(folder)["failure_reason"], "and are said to", done)
+    desk.check(desk.report(folder)["evolution"]["curve"] == [], "what was refused was never the best")
     split = lambda conversation, state: {"text": answer("right", 0.2) if "You look only at values" in conversation["system"] else SURE}  # noqa: E731
     done, _ = desk.evolve(split, "--verifier-model", SONNET, "--verifier-reject")
     desk.check(done.returncode == 0, "one doubt is enough to be judged", done)
@@ -162,6 +185,8 @@ def main():
     desk = Desk(sys.argv[1])
     check_bad_input(desk)
     check_votes(desk)
+    check_once(desk)
+    check_compared(desk)
     check_rank_only(desk)
     check_garbage(desk)
     check_prompts(desk)
