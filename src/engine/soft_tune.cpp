@@ -37,11 +37,24 @@ Json settings_json(const TuneVerifiersRequest& request) {
   json.set("second_model", request.second_model).set("prompts", request.prompts);
   json.set("generations", request.generations).set("population", request.population);
   json.set("sample", request.sample).set("seed", request.seed);
-  return json.set("reflect", request.reflect);
+  json.set("reflect", request.reflect).set("install", request.install);
+  const std::optional<double>& budget = request.models.budget_usd;
+  return json.set("budget_usd", budget ? Json(*budget) : Json());
 }
 
-/// The request as its folder says; only how long and for how much may be said anew.
-Status take_up(const std::string& folder, TuneVerifiersRequest& request) {
+/// Of what votes depend on beside the settings: files may change between two sessions.
+std::string begun_hash(const soft::Corpus& corpus,
+                       const std::map<soft::Field, std::string>& instructions) {
+  std::string all;
+  for (const soft::Entry& entry : corpus.entries)
+    all += entry.id + (entry.right ? " right\n" : " wrong\n") + entry.module;
+  for (const auto& [field, text] : instructions) all += text;
+  return hash_hex(all);
+}
+
+/// The request as its folder says; only how long and for how much may be said anew. Gives the hash
+/// of what it was begun with, "" where it is not known.
+Result<std::string> take_up(const std::string& folder, TuneVerifiersRequest& request) {
   const Result<std::string> text = os::read_file(folder + kSettingsFile, uint64_t{1} << 20);
   if (!text) return input_error(fmt::format("{} holds no tuning that could be resumed", folder));
   const Json json = KW_TRY(Json::parse(*text));
@@ -62,7 +75,10 @@ Status take_up(const std::string& folder, TuneVerifiersRequest& request) {
   request.sample = json["sample"].as_int(32);
   request.seed = static_cast<uint64_t>(json["seed"].as_int());
   request.reflect = json["reflect"].as_bool();
-  return Done{};
+  request.install = request.install && json["install"].as_bool(true);
+  if (!request.models.budget_usd && json["budget_usd"].is_number())
+    request.models.budget_usd = json["budget_usd"].as_double();
+  return json["begun_with"].as_string();
 }
 
 Result<std::string> new_folder(const TuneVerifiersRequest& request) {
@@ -97,7 +113,7 @@ class Tuning {
   Result<TuneVerifiersReport> run() {
     if (!request_.resume.empty()) {
       report_.folder = request_.resume;
-      KW_TRY(take_up(report_.folder, request_));
+      begun_with_ = KW_TRY(take_up(report_.folder, request_));
     }
     fields_ = KW_TRY(fields_named(request_.verifier));
     instructions_ = KW_TRY(starting_instructions());
@@ -137,6 +153,11 @@ class Tuning {
     corpus_ =
         KW_TRY(open_corpus(again && os::exists(kept) ? kept : request_.corpus, request_.runs));
     report_.notes = corpus_.notes;
+    const std::string now = begun_hash(corpus_, instructions_);
+    if (again && !begun_with_.empty() && begun_with_ != now)
+      return input_error(
+          "the corpus or the prompts are not what this tuning was begun with, and votes on others "
+          "cannot be mixed with its votes; put them back, or begin anew");
     if (again) {
       std::vector<llm::LedgerEntry> rows;
       for (const Json& row : read_rows(report_.folder + "/calls.jsonl"))
@@ -149,7 +170,7 @@ class Tuning {
     if (request_.corpus == "store")
       KW_TRY(os::write_file(report_.folder + "/corpus.jsonl", corpus_text(corpus_)));
     return os::write_file(report_.folder + kSettingsFile,
-                          settings_json(request_).dump(true) + "\n");
+                          settings_json(request_).set("begun_with", now).dump(true) + "\n");
   }
 
   std::string terms() const {
@@ -212,8 +233,9 @@ class Tuning {
     settings.in_flight = static_cast<int>(request_.in_flight);
     soft::Tuned tuned = KW_TRY(soft::tune(corpus_, settings, instructions_.at(field),
                                           read_rows(journal), ports(field, journal)));
-    // Nothing was learnt and nothing can be: say so as the failure it is.
-    if (tuned.votes == 0 && tuned.failure) {
+    // Nothing was learnt and nothing can be: say so as the failure it is. What was learnt for other
+    // fields is told all the same.
+    if (tuned.votes == 0 && tuned.failure && report_.tuned.empty()) {
       KW_TRY(keep_calls());
       return tuned.failure->error().context("no question could be asked");
     }
@@ -281,6 +303,7 @@ class Tuning {
   TuneVerifiersRequest request_;
   const TuneWatcher& watcher_;
   TuneVerifiersReport report_;
+  std::string begun_with_;
   std::vector<soft::Field> fields_;
   std::map<soft::Field, std::string> instructions_;
   soft::Corpus corpus_;

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cctype>
 #include <map>
 #include <set>
 
@@ -18,6 +19,7 @@
 namespace kw::soft {
 namespace {
 
+constexpr int64_t kMostCareful = 3;  // one of so many careful modules may be called wrong
 constexpr size_t kMostTunedBytes = 6000, kShownMistakes = 4, kMostShownBytes = 9000;
 
 std::string mistake_text(const Score::Mistake& mistake, Field field) {
@@ -40,6 +42,21 @@ std::string mistake_text(const Score::Mistake& mistake, Field field) {
                    stages::shortened(numbered(shown_module(entry.module)), kMostShownBytes)));
 }
 
+bool in_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+
+/// Whether the name stands there as a word of its own. Names that are plain words ("softmax") are
+/// what anybody may speak of.
+bool names_task(const std::string& text, const std::string& task) {
+  if (task.find_first_of("_0123456789") == std::string::npos) return false;
+  for (size_t at = text.find(task); at != std::string::npos; at = text.find(task, at + 1)) {
+    const size_t end = at + task.size();
+    const bool apart =
+        (at == 0 || !in_word(text[at - 1])) && (end == text.size() || !in_word(text[end]));
+    if (apart) return true;
+  }
+  return false;
+}
+
 /// The instructions of an answer. The Error says why there are none.
 Result<std::string> read_instructions(const std::string& answer, const Corpus& corpus) {
   const std::vector<stages::Block> blocks = stages::fenced_blocks(answer);
@@ -51,10 +68,16 @@ Result<std::string> read_instructions(const std::string& answer, const Corpus& c
   if (text.size() > kMostTunedBytes)
     return input_error(fmt::format("{} characters are more than {}", text.size(), kMostTunedBytes));
   for (const Entry& entry : corpus.entries) {
-    if (text.find(entry.task) != std::string::npos)
+    if (names_task(text, entry.task))
       return input_error(fmt::format("they speak of one task ({})", entry.task));
   }
   return text + "\n";
+}
+
+int64_t careful_count(const std::vector<const Entry*>& entries, Field field) {
+  return std::ranges::count_if(entries, [field](const Entry* one) {
+    return one->defensive() && label(*one, field).value_or(false);
+  });
 }
 
 struct Scored {
@@ -288,11 +311,30 @@ class Tuner {
           train->confusion.fitness(), before, guard, held);
       return Done{};
     }
+    const std::string severe = too_severe(*rewriting.guard, champion.guard->confusion);
+    if (!severe.empty()) {
+      rewriting.outcome = severe;
+      return Done{};
+    }
     rewriting.outcome =
         fmt::format("better: {:.3f} after {:.3f}", train->confusion.fitness(), before);
     champion_ = pool_.size() - 1;
     tuned_.best = pool_[champion_].prompt;
     return Done{};
+  }
+
+  /// Calling everything wrong catches every fault, and F1 likes that. Why this is such a prompt; ""
+  /// when it is none.
+  std::string too_severe(const Confusion& guard, const Confusion& before) const {
+    const int64_t careful = careful_count(split_.guard, settings_.field);
+    if (guard.careful > before.careful && kMostCareful * guard.careful > careful)
+      return fmt::format(
+          "too severe: it calls {} of {} careful modules of the guard wrong, {} before",
+          guard.careful, careful, before.careful);
+    if (guard.accuracy() < before.accuracy())
+      return fmt::format("too severe: its accuracy on the guard is {:.3f}, {:.3f} before",
+                         guard.accuracy(), before.accuracy());
+    return "";
   }
 
   const Corpus& corpus_;

@@ -14,7 +14,7 @@ sys.path.insert(0, os.path.dirname(spec.origin))
 stages_common = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(stages_common)
 
-from reader import Reader, module_of  # noqa: E402
+from reader import Reader, answer, module_of  # noqa: E402
 
 KEY, ModelServer, SONNET = stages_common.KEY, stages_common.ModelServer, stages_common.SONNET
 BETTER = "Look at every launch. When its grid is rounded down, elements at the end are left out. Also look for names it has never heard of."
@@ -74,6 +74,22 @@ def check_guard(desk):
     desk.check(rewriting["train"]["fitness"] < rewriting["train"]["f1"], "and counts double")
 
 
+class Severe(Reader):
+    """Calls everything right, or everything wrong where it is told to."""
+
+    @staticmethod
+    def vote(system, lines):
+        return answer("wrong", 0.95, next(iter(lines)), "it looks odd") if "Trust nobody" in system else answer("right", 0.6)
+
+
+def check_severe(desk):
+    """Calling everything wrong catches every fault, and is no better for it."""
+    done, document, _ = desk.tune(Severe(["Trust nobody."]), "--verifier", "memory", "--model", SONNET, "--generations", "1", "--population", "1", "--sample", "24")
+    row = document["verifiers"][0]
+    desk.check(done.returncode == 0 and not row["better"] and document["installed"] == [], f"it does not win: {row['rewritings']}", done)
+    desk.check("too severe" in row["rewritings"][0]["outcome"], f"and that is why: {row['rewritings']}")
+
+
 def check_second(desk):
     done, document, _ = desk.tune(Reader([BETTER]), "--verifier", "compile", "--model", SONNET, "--second-model", "openai:gpt-5.2",
                                   "--generations", "1", "--population", "1", "--sample", "12", "--no-install")
@@ -92,6 +108,9 @@ def check_resume(desk):
     desk.check(done.returncode == 2 and not document["finished"], "a budget that does not reach", done)
     desk.check("budget" in document["verifiers"][0]["stopped"], "is said to be the reason: %s" % document["verifiers"][0]["stopped"])
     spent = len(desk.log)
+    done, again, _ = desk.tune(Reader([BETTER]), "--resume", folder, out=False)
+    desk.check(done.returncode == 2 and again["usd"] < 0.25, f"which holds for the next session, too: {again['cost']}", done)
+    spent += len(desk.log)
     done, again, _ = desk.tune(Reader([BETTER]), "--resume", folder, "--budget", "50", out=False)
     desk.check(done.returncode == 0 and again["finished"], "goes on with a larger one", done)
     for row in whole["verifiers"][0]["scores"] + again["verifiers"][0]["scores"]:
@@ -100,6 +119,27 @@ def check_resume(desk):
     desk.check(again["calls"] >= spent + len(desk.log), "and knows what the first session spent")
     done, _, _ = desk.tune(Reader(), "--resume", folder, "--model", "openai:gpt-5.2", out=False)
     desk.check(done.returncode == 2 and "cannot be mixed" in done.stdout, "not with another model", done)
+
+
+def check_changed(desk):
+    """Votes on one corpus are not mixed with votes on another."""
+    lines = []
+    for task in range(8):
+        lines += [json.dumps({"task": f"task_{task}", "reference": "r"})]
+        for kind, verdict in (("design", "right"), ("bug", "wrong")):
+            name = f"{task}{kind}"
+            lines += [json.dumps({"base": name, "task": f"task_{task}", "text": f"//! {name}\nint x;\n"}),
+                      json.dumps({"entry": name, "base": name, "kind": kind, "verdict": verdict,
+                                  **({"stage": "numerics", "reason": "off"} if verdict == "wrong" else {})})]
+    text = '{"schema":"kernelwright verifier corpus 1"}\n' + "\n".join(lines) + "\n"
+    corpus = desk.write("own.jsonl", text)
+    done, _, folder = desk.tune(Reader(), "--corpus", corpus, "--verifier", "numerics", "--model", SONNET, "--generations", "0", "--sample", "4")
+    desk.check(done.returncode == 0, "a corpus of one's own", done)
+    done, _, _ = desk.tune(Reader(), "--resume", folder, out=False)
+    desk.check(done.returncode == 0 and not desk.log, "taken up, with nothing left to ask", done)
+    desk.write("own.jsonl", text.replace("int x", "int y"))
+    done, _, _ = desk.tune(Reader(), "--resume", folder, out=False)
+    desk.check(done.returncode == 2 and "not what this tuning was begun with" in done.stdout, "not after it changed", done)
 
 
 def check_stopped(desk, how):
@@ -151,6 +191,7 @@ def check_bad_input(desk):
              (["--corpus", one_class], "all right"), (["--corpus", desk.write("bad.jsonl", "{")], "bad.jsonl"),
              (["--corpus", desk.write("none.jsonl", '{"schema":"kernelwright verifier corpus 1"}\n')], "no module"),
              (["--resume", empty], "no tuning"), (["--out", desk.path("."), "--verifier", "memory"], "there already"),
+             (["--resume", empty, "--sample", "8"], "--sample cannot be said anew"),
              (["--population", "0"], "--population"), (["--sample", "x"], "--sample"), (["--verifier-prompts", empty], "holds none of"),
              (["--model", "nobody:x"], "nobody"), (["--second-model", SONNET], "must be another"), (["--model", ""], "wants a value")]
     for words, expected in cases:
@@ -166,8 +207,10 @@ def main():
     check_bad_input(desk)
     check_better(desk)
     check_guard(desk)
+    check_severe(desk)
     check_second(desk)
     check_resume(desk)
+    check_changed(desk)
     check_stopped(desk, signal.SIGKILL)
     check_stopped(desk, signal.SIGINT)
     check_misfits(desk)
