@@ -94,9 +94,14 @@ std::string evolution_words(const Result<engine::SynthesisReport>& report) {
   return "\n" + engine::evolution_text(report->document["evolution"], false);
 }
 
+constexpr const char* kEvolveAnew[] = {"--generations", "--ensemble", "--budget", "--time",
+                                       "--device",      "--record",   "--replay", "--threads",
+                                       "--timeout",     "--out"};
+
 int resume_evolution(const Args& args, Io& io) {
   engine::ContinueRequest request;
   const auto fill = [&]() -> Status {
+    KW_TRY(check_said_anew(args, kEvolveAnew));
     if (!args.positionals.empty())
       return input_error("evolve --resume RUN takes no TASK: the run has its own");
     request.folder = KW_TRY(engine::named_run(args.one("--out"), args.one("--resume")));
@@ -117,10 +122,12 @@ int resume_evolution(const Args& args, Io& io) {
 int show_comparison(const Result<engine::EvolveComparison>& comparison, int code, Json runs,
                     Io& io) {
   if (!comparison) return io.fail(comparison.error());
-  io.print(comparison->text + "\nas a page: " + comparison->page_path + "\n");
+  io.print(comparison->text + (comparison->page_path.empty()
+                                   ? "\nno page: " + comparison->page_problem + "\n"
+                                   : "\nas a page: " + comparison->page_path + "\n"));
   Json document = Json::object();
   document.set("comparison", comparison->document).set("markdown", comparison->markdown);
-  document.set("page", comparison->page_path);
+  document.set("page", comparison->page_path.empty() ? Json() : Json(comparison->page_path));
   if (!runs.is_null()) document.set("runs", std::move(runs));
   return io.finish(code, std::move(document));
 }
@@ -145,8 +152,11 @@ int compare_arms(engine::SynthesizeRequest request, Io& io) {
   std::vector<engine::NamedReport> reports;
   Json runs = Json::array();
   int code = kOk;
+  const engine::SoftVerifyOptions readers = request.evolve->readers;
   for (const ArmsRow& row : kArmsRows) {
     request.evolve->verifiers = row.verifiers;
+    // Readers are verifiers, too: without any nobody reads.
+    request.evolve->readers = row.verifiers ? readers : engine::SoftVerifyOptions{};
     request.evolve->shape_info = row.shape_info;
     request.evolve->profile_feedback = row.profile_feedback;
     const auto report = make_kernel(request, io);

@@ -13,8 +13,13 @@ namespace {
 
 constexpr int64_t kMostGenerations = 1000, kMostPopulation = 100, kMostSample = 100'000;
 
+constexpr const char* kTuneAnew[] = {"--generations", "--budget", "--second-model", "--model",
+                                     "--in-flight",   "--record", "--replay",       "--runs",
+                                     "--no-install",  "--out"};
+
 Result<engine::TuneVerifiersRequest> tune_request(const Args& args, Io& io) {
   engine::TuneVerifiersRequest request;
+  if (!args.all("--resume").empty()) KW_TRY(check_said_anew(args, kTuneAnew));
   request.models = KW_TRY(model_options(args, io));
   request.models.model_id = args.one("--model");
   if (request.models.model_id.empty() && !args.all("--model").empty())

@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "base/json.h"
 #include "base/text.h"
 #include "engine/load.h"
@@ -169,6 +171,21 @@ Result<bool> switch_option(const Args& args, const std::string& option) {
   if (word != "on" && word != "off")
     return input_error(fmt::format("{} wants on or off, not '{}'", option, word));
   return word == "on";
+}
+
+Status check_said_anew(const Args& args, std::span<const char* const> options) {
+  std::vector<std::string> said;
+  for (const auto& [name, values] : args.values) said.push_back(name);
+  said.insert(said.end(), args.flags.begin(), args.flags.end());
+  const std::vector<std::string> may(options.begin(), options.end());
+  for (const std::string& name : said) {
+    const bool ours = name == "--resume" || name == "--json";
+    if (!ours && std::ranges::find(may, name) == may.end())
+      return input_error(fmt::format(
+          "{} cannot be said anew: what was begun goes on as it began; beside --resume: {}", name,
+          join(may, ", ")));
+  }
+  return Done{};
 }
 
 }  // namespace kw::cli

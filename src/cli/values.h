@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -35,6 +36,9 @@ Result<bool> switch_option(const Args& args, const std::string& option);
 Result<engine::BindingRequest> binding_options(const Args& args);
 /// What a repro line must repeat of the command line.
 std::vector<std::string> task_options(const Args& args);
+/// With --resume what was begun goes on as it began: an Error for an option that is none of these
+/// and would be passed over.
+Status check_said_anew(const Args& args, std::span<const char* const> options);
 /// --input.
 Result<engine::InputSources> input_options(const Args& args);
 

@@ -1,6 +1,7 @@
 // A run goes on: what was judged is read back from its folder, nothing of it is judged again.
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <system_error>
 
@@ -14,6 +15,8 @@
 
 namespace kw::engine {
 namespace {
+
+constexpr size_t kMostDamageTold = 3;
 
 std::vector<std::string> strings(const Json& json) {
   std::vector<std::string> list;
@@ -68,7 +71,10 @@ Json request_to_json(const SynthesizeRequest& request) {
   json.set("quick", request.quick);
   json.set("cross_check", request.cross_check).set("baselines", texts(request.baselines));
   json.set("timeout_seconds", request.timeout_seconds).set("threads", request.threads);
-  if (request.proposer != "builtin") json.set("models", models_to_json(request.models));
+  // Readers are models, too, whoever proposes.
+  const bool readers =
+      !request.readers.model.empty() || (request.evolve && !request.evolve->readers.model.empty());
+  if (request.proposer != "builtin" || readers) json.set("models", models_to_json(request.models));
   if (request.evolve) json.set("evolve", to_json(*request.evolve));
   json.set("verifiers", request.verifiers).set("readers", to_json(request.readers));
   return json.set("kernelwright", request.version);
@@ -167,6 +173,16 @@ void Synthesis::restore_archive() {
   }
 }
 
+// It goes on without what is lost, and says so.
+void Synthesis::warn_of_damage() {
+  const std::vector<std::string> damage = run_->damage();
+  for (size_t i = 0; i < std::min(damage.size(), kMostDamageTold); ++i)
+    report_.warnings.push_back("the run's folder was damaged: " + damage[i]);
+  if (damage.size() > kMostDamageTold)
+    report_.warnings.push_back(fmt::format("and {} more like it: kernelwright inspect {}",
+                                           damage.size() - kMostDamageTold, run_->folder()));
+}
+
 // What was asked, tried and spent before, so that it is neither lost nor asked again.
 Status Synthesis::restore_models(const Json& spec) {
   past_models_ = run_->report()["models"];
@@ -207,6 +223,7 @@ Result<SynthesisReport> Synthesis::go_on(const ContinueRequest& how) {
   if (request_.evolve) KW_TRY(check_evolve(*request_.evolve));
   report_.run_id = run_->id();
   report_.folder = progress_.folder = run_->folder();
+  warn_of_damage();
   if (how.budget_usd) request_.models.budget_usd = how.budget_usd;
   request_.models.record = how.record;
   request_.models.replay = how.replay;

@@ -83,6 +83,7 @@ class Synthesis {
   // With language models (synthesis_models.cpp).
   Status open_models();
   Status restore_models(const Json& spec);
+  void warn_of_damage();
   llm::Outcome ask_model(const llm::ModelId& id, const llm::Request& request);
   Status ask_what_is_open(const std::string& known, std::vector<std::string> open,
                           std::vector<std::string>* inputs);

@@ -70,6 +70,12 @@ def same_by_seed(task, folder):
     rows = json.loads(compared.stdout)["comparison"]["runs"]
     check(rows[0]["best_us"] == rows[1]["best_us"] and rows[0]["best_us_after"] == rows[1]["best_us_after"], f"{rows}")
     check("|---|" in json.loads(compared.stdout)["markdown"], "as Markdown, too")
+    page = os.path.join(twin, "comparison.html")
+    os.remove(page)
+    os.mkdir(page)  # nobody can write there now
+    compared = jobs.run("evolve", "compare", folder, twin, "--json")
+    check(compared.returncode == 0 and json.loads(compared.stdout)["page"] is None, "also where no page can be written", compared)
+    os.rmdir(page)
 
 
 def killed(task, folder):

@@ -31,6 +31,8 @@ CASES = [
     ("an option", [TASK, "--generation", "3"], 2, "--generations"),
     ("no run", ["--resume", "nothing"], 2, "nothing"),
     ("a task with a run", [TASK, "--resume", "nothing"], 2, "takes no TASK"),
+    ("another seed", ["--resume", "nothing", "--seed", "9"], 2, "--seed cannot be said anew"),
+    ("another switch", ["--resume", "nothing", "--verifiers", "off"], 2, "--verifiers cannot be said anew"),
     ("one run to compare", ["compare", "nothing"], 2, "nothing"),
     ("nothing to compare", ["compare"], 2, "two runs or more"),
 ]
