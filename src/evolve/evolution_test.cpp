@@ -358,10 +358,17 @@ TEST_F(EvolutionTest, GoesOnWithAnotherEnsemble) {
   FakeJournal journal;
   journal.room = 30;
   EXPECT_FALSE(go(journal, with_models(Authors::Models)));
+  const auto in_the_air = static_cast<int64_t>(std::ranges::count_if(
+      state.in_flight(), [](const Order& order) { return !order.arm.empty(); }));
+  EXPECT_GT(in_the_air, 0);
+  journal.room = 1;
+  EXPECT_FALSE(go(journal, with_models(Authors::Models)));
+  EXPECT_EQ(state.unpriced(), in_the_air) << "what these cost nobody knows";
   journal.room = -1;
   ASSERT_TRUE(go(journal, with_models(Authors::Models, {"c:d", "e:f"})));
   for (const Order& order : begun) EXPECT_NE(order.arm, "a:b");
-  EXPECT_EQ(state.sessions(), 2);
+  EXPECT_EQ(state.sessions(), 3);
+  EXPECT_EQ(state.unpriced(), in_the_air) << "once each";
   ASSERT_EQ(state.changes().size(), 2u);
   EXPECT_EQ(state.changes()[0], "no longer asked: a:b");
   EXPECT_EQ(state.changes()[1], "asked now: e:f");

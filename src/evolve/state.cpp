@@ -176,8 +176,8 @@ void State::begin(const Json& event) {
   exhausted_ = false;
   std::deque<Order> kept;
   for (const Order& order : in_flight_) {
-    // It was asked for in the session before, and nobody knows what that cost.
-    unpriced_ += !order.arm.empty();
+    // It was asked for in a session before, and nobody knows what that cost.
+    if (!order.arm.empty()) unpriced_ += cut_off_.insert(order.number).second;
     if (!order.arm.empty() && !models_.knows(order.arm)) {
       retire();
       continue;

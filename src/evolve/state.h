@@ -6,6 +6,7 @@
 #include <deque>
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -110,6 +111,7 @@ class State {
   std::optional<std::string> unseen_;
   std::vector<std::string> unread_;
   std::optional<std::vector<std::string>> chosen_;
+  std::set<int64_t> cut_off_;  // orders that were in flight when a session ended
   int64_t next_order_ = 0, retired_ = 0, retired_now_ = 0, unpriced_ = 0;
   int generation_ = 0, islands_ = 1, sessions_ = 0;
   bool exhausted_ = false, measures_ = false;
