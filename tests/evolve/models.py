@@ -215,6 +215,18 @@ def unusable():
     check(spent > 0 and abs(spent - evolution["usd"]) < 1e-9, f"also when answers are empty: {evolution['arms']}")
 
 
+def fitted():
+    """A kernel that is fast at the very shape it was tuned for ships, and everybody is told what it is worth elsewhere."""
+    body = ("if (i >= n) return;\n  float v = x[i];\n  if (n != 20011) {\n    const volatile float* again = x;\n"
+            "    for (int k = 0; k < 400; ++k) v = again[i];\n  }\n  y[i] = v * 2.0f + 1.0f;")
+    done, _ = talks.talk_evolve(lambda conversation, state: {"text": fenced(stages_common.module(body))}, "--proposer", "llm", "--ensemble",
+                                ARMS, "--mode", "translate", "--generations", "1", "--proposals", "2", "--hardware", "1", "--json")
+    shapes = talks.evolution(done)["unseen_shapes"]
+    check(shapes and all(row["flagged"] and row["relative"] < 0.5 for row in shapes), f"flagged everywhere else: {shapes}")
+    warnings = json.loads(done.stdout)["report"]["warnings"]
+    check(sum("does not generalise" in text for text in warnings) == len(shapes), f"and warned of: {warnings}")
+
+
 def repeated():
     """Who writes the same again is told so."""
     author = Author()
@@ -238,6 +250,6 @@ def damaged():
     check(done.returncode == 0 and any("damaged: events.jsonl: line" in text for text in report["report"]["warnings"]), "said and survived", done)
 
 
-for scene in (slow, unusable, repeated, damaged, interrupted, whole, arms_off, translate_only, all_fail, budget, another_ensemble):
+for scene in (slow, unusable, fitted, repeated, damaged, interrupted, whole, arms_off, translate_only, all_fail, budget, another_ensemble):
     scene()
 talks.finish()
