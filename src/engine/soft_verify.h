@@ -3,6 +3,7 @@
 // Every opinion is an event of the run, and is held against the judge's verdicts afterwards.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 
