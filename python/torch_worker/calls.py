@@ -118,24 +118,30 @@ def state_names(model):
 
 
 def put_weights(model, weights):
-    """Replaces parameters and buffers. Names are the state dict's, by themselves or as identifiers."""
-    owners = {}
+    """Fills parameters and buffers. Names are the state dict's, by themselves or as identifiers."""
+    owners, shared = {}, {}
     for prefix, owner in model.named_modules():
         for registry in (owner._parameters, owner._buffers):
             for name, value in registry.items():
                 if value is not None:
                     full = f"{prefix}.{name}" if prefix else name
-                    owners[full] = owners[identifier(full)] = (owner, registry, name, value)
+                    owners[full] = owners[identifier(full)] = value
+                    shared.setdefault(id(value), []).append((registry, name))
     for full, value in weights:
         if full not in owners:
             known = sorted({name for name, _ in (*model.named_parameters(), *model.named_buffers())})
             raise Failure("BadArguments", f"the model has no weight {full!r}; it has {', '.join(known) or 'none'}")
-        owner, registry, name, old = owners[full]
+        old = owners[full]
         if tuple(old.shape) != tuple(value.shape):
             raise Failure("BadArguments",
                           f"weight {full!r} has shape {list(old.shape)}, but {list(value.shape)} was given")
-        is_parameter = registry is owner._parameters
-        registry[name] = torch.nn.Parameter(value, requires_grad=False) if is_parameter else value
+        if old.dtype == value.dtype and torch._debug_has_internal_overlap(old) != 1:
+            old.data.copy_(value)  # whatever else the model keeps of it, ties and views, sees the values
+            continue
+        if isinstance(old, torch.nn.Parameter):
+            value = torch.nn.Parameter(value, requires_grad=False)
+        for registry, name in shared[id(old)]:
+            registry[name] = value
 
 
 class Prepared:
@@ -160,15 +166,17 @@ class PreparedGradients(Prepared):
     def __call__(self):
         own, _ = gradients.split(self.request, self.arguments)
         state = [(name, identifier(name), value) for name, value in self.model.named_parameters()] if self.model else []
-        leaves = gradients.Leaves(self.request, own, state)
-        args, kwargs = bind(self.model.forward if self.model is not None else self.function, leaves.arguments)
-        with torch.enable_grad():
-            if self.model is None:
-                returned = self.function(*args, **kwargs)
-            else:
-                returned = torch.func.functional_call(self.model, leaves.weights, tuple(args), kwargs)
-            outputs = gradients.named_outputs(self.request, returned, leaves.arguments, flatten)
-            return leaves.gradients(self.request, outputs, self.upstream)
+
+        def call(leaves):
+            args, kwargs = bind(self.model.forward if self.model is not None else self.function, leaves.arguments)
+            with torch.enable_grad():
+                if self.model is None:
+                    returned = self.function(*args, **kwargs)
+                else:
+                    returned = torch.func.functional_call(self.model, leaves.weights, tuple(args), kwargs)
+                outputs = gradients.named_outputs(self.request, returned, leaves.arguments, flatten)
+                return leaves.gradients(self.request, outputs, self.upstream)
+        return gradients.with_leaves(self.request, own, state, call)
 
 
 def read_all(request, arena):

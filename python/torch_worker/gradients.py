@@ -25,6 +25,7 @@ class Leaves:
 
     def __init__(self, request, arguments, weights):
         self.of, self.leaves = request["gradients"]["of"], {}
+        self.copied = request.get("copied", False)
         self.arguments = [(name, self._take(name, name, value, name in request.get("written", [])))
                           for name, value in arguments]
         self.weights = {full: self._take(full, identifier, value, False) for full, identifier, value in weights}
@@ -33,11 +34,13 @@ class Leaves:
             raise Failure("BadArguments", f"the reference has no tensor {missing[0]!r} to differentiate by")
 
     def _take(self, name, alias, value, written):
+        written = written or self.copied
         wanted = next((one for one in self.of if one in (name, alias)), None)
         if wanted is None or not isinstance(value, torch.Tensor):
             return value.detach().clone() if written and isinstance(value, torch.Tensor) else value
         self.leaves[wanted] = leaf(value)
-        return self.leaves[wanted].clone() if written else self.leaves[wanted]
+        with torch.enable_grad():
+            return self.leaves[wanted].clone() if written else self.leaves[wanted]
 
     def gradients(self, request, outputs, upstream):
         """`outputs` in order; those no gradient comes from are left out."""
@@ -49,6 +52,17 @@ class Leaves:
         found = torch.autograd.grad(chosen, wanted, upstream, allow_unused=True)
         return {f"grad_{name}": torch.zeros_like(by) if g is None else g
                 for name, by, g in zip(self.of, wanted, found)}
+
+
+def with_leaves(request, arguments, weights, call):
+    """call(leaves); with copies of them where the reference computes in place, which autograd forbids for leaves."""
+    try:
+        return call(Leaves(request, arguments, weights))
+    except RuntimeError as error:
+        if request.get("copied") or "leaf Variable that requires grad" not in str(error):
+            raise
+        request["copied"] = True
+        return call(Leaves(request, arguments, weights))
 
 
 def named_outputs(request, returned, arguments, flatten):

@@ -55,14 +55,13 @@ class Work:
             weights = {**dict(self.call.model.named_parameters()), **weights}
         state = [(name, calls.identifier(name), value) for name, value in weights.items()]
 
-        def call():
-            leaves = gradients.Leaves(self.request, own, state)
+        def call(leaves):
             args, kwargs = calls.bind(signature, leaves.arguments)
             with torch.enable_grad():
                 returned = function(leaves.weights, args, kwargs)
                 outputs = gradients.named_outputs(self.request, returned, leaves.arguments, calls.flatten)
                 return leaves.gradients(self.request, outputs, upstream)
-        return call
+        return lambda: gradients.with_leaves(self.request, own, state, call)
 
     def functions(self, mode):
         """What tells the parameters, and what is called with (weights, args, kwargs)."""

@@ -76,7 +76,7 @@ class Checker {
   bool remembered(const std::string& path);
   void remember(const std::string& path) const;
   Result<oracle::CrossChecked> evaluate(const ShapeCase& shape,
-                                        const std::vector<tensor::HostTensor>& inputs);
+                                        const std::vector<tensor::HostTensor>& inputs, bool edge);
   Result<bool> compare(const ShapeCase& shape, const std::string& family, bool own);
   Result<bool> compare_all(const std::vector<ShapeCase>& shapes);
   bool is_cpu_rounding(const ShapeCase& shape, const std::string& family,
@@ -127,8 +127,9 @@ void Checker::remember(const std::string& path) const {
 }
 
 Result<oracle::CrossChecked> Checker::evaluate(const ShapeCase& shape,
-                                               const std::vector<tensor::HostTensor>& inputs) {
-  CallOptions options{"cpu", kSeconds};
+                                               const std::vector<tensor::HostTensor>& inputs,
+                                               bool edge) {
+  CallOptions options{"cpu", kSeconds, edge};
   on_cpu_ = true;
   oracle::CrossChecked checked = KW_TRY(torch_.evaluate(task_, shape.dims, inputs, options));
   // A reference may ask where its tensors lie; candidates run on a GPU.
@@ -168,7 +169,7 @@ Error Checker::parted(const ShapeCase& shape, const std::string& family,
 Result<bool> Checker::compare(const ShapeCase& shape, const std::string& family, bool own) {
   const std::vector<tensor::HostTensor> inputs =
       KW_TRY(verify::draw_inputs(task_, shape.graph, shape.dims, family, kSeed));
-  const oracle::CrossChecked checked = KW_TRY(evaluate(shape, inputs));
+  const oracle::CrossChecked checked = KW_TRY(evaluate(shape, inputs, family != "normal"));
   if (!checked.partings.empty() && checked.outcome.kind == TorchKind::Ok) {
     if (!is_cpu_rounding(shape, family, checked.partings))
       return parted(shape, family, checked.partings.front());

@@ -29,6 +29,7 @@ std::vector<std::vector<const tensor::HostTensor*>> torch_pool(
 struct CallOptions {
   std::string device = "cpu";
   double timeout_seconds = 120;
+  bool edge = false;  // inputs beyond the ordinary: autograd's formulas may give NaN there
 };
 
 /// Evaluates the reference both ways and judges PyTorch's outputs by our truth, as a candidate

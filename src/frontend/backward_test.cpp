@@ -89,6 +89,14 @@ const Detached kDetached[] = {
     {"of_a_view", "return x * x.view(-1).detach().view_as(x)", "return x * c"},
     {"no_grad", "with torch.no_grad():\n        y = x * 2\n    return x * (y / 2)",
      "return x * (c * 2 / 2)"},
+    {"gradients_again",
+     "with torch.no_grad():\n        y = x * 2\n        with torch.enable_grad():\n"
+     "            z = x * 3\n    return x * y + z",
+     "y = c * 2\n    z = x * 3\n    return x * y + z"},
+    {"switched_off", "with torch.set_grad_enabled(False):\n        y = x * 2\n    return x * y",
+     "return x * (c * 2)"},
+    {"decorated", "@torch.no_grad()\n    def f(v):\n        return v * 2\n    return x * f(x)",
+     "return x * (c * 2)"},
     {"written_later", "y = x * 1\n    z = y.detach()\n    y.add_(1)\n    return z * x - x",
      "return (c * 1 + 1) * x - x"},
 };

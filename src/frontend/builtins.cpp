@@ -14,6 +14,7 @@
 #include "frontend/names.h"
 #include "frontend/numbers.h"
 #include "frontend/refusals.h"
+#include "frontend/text_format.h"
 
 namespace kw::frontend {
 
@@ -153,7 +154,7 @@ Result<Value> Evaluator::builtin_length(const Value& value) {
     return Value(graph_[node].shape[0]);
   }
   if (const auto* object = value.get<std::shared_ptr<Object>>();
-      object && !module_items(**object)) {
+      object && (*object)->holding == Holding::Nothing) {
     const Value* method = (*object)->cls->find("__len__");
     if (method) return invoke(*method, {{value}, {}});
   }
@@ -436,7 +437,8 @@ Result<Value> find_in(const std::vector<Value>& items, const std::string& name,
   return Value(Dim(count));
 }
 
-Result<Value> dict_method(Dict& dict, const std::string& name, const std::vector<Value>& given) {
+Result<Value> dict_method(Dict& dict, const std::string& name, const Arguments& arguments) {
+  const std::vector<Value>& given = arguments.positional;
   std::vector<Value> result;
   for (const auto& [key, value] : dict.items) {
     if (name == "keys") result.push_back(key);
@@ -464,10 +466,11 @@ Result<Value> dict_method(Dict& dict, const std::string& name, const std::vector
     return input_error(fmt::format("the dict has no key '{}'", to_text(given[0])));
   }
   const auto* other = given.empty() ? nullptr : given[0].get<std::shared_ptr<Dict>>();
-  if (name != "update" || !other)
+  if (name != "update" || (!given.empty() && !other))
     return input_error(fmt::format("dict.{}() is not supported this way", name));
-  const Dict copy = **other;  // it may be the dict itself
+  const Dict copy = other ? **other : Dict{};  // it may be the dict itself
   for (const auto& [key, value] : copy.items) set_item(dict, key, value);
+  for (const auto& [key, value] : arguments.keywords) set_item(dict, Value(key), value);
   return Value();
 }
 
@@ -482,7 +485,6 @@ Result<Value> text_method(const std::string& text, const std::string& name,
   if (name == "lower") return each(std::tolower);
   if (name == "upper") return each(std::toupper);
   if (name == "strip") return Value(std::string(trim(text)));
-  if (name == "format") return Value(text);  // a message: its values do not matter
   if (name == "startswith" && word) return Value(text.starts_with(*word));
   if (name == "endswith" && word) return Value(text.ends_with(*word));
   if (name == "replace" && word && given.size() == 2 && given[1].get<std::string>() &&
@@ -507,10 +509,12 @@ Result<Value> text_method(const std::string& text, const std::string& name,
 
 Result<Value> Evaluator::call_container(const BoundMethod& method, Arguments arguments) {
   const std::vector<Value>& given = arguments.positional;
-  if (const auto* text = method.self.get<std::string>())
-    return text_method(*text, method.name, given);
+  const auto* text = method.self.get<std::string>();
+  if (text && method.name == "format")
+    return Value(KW_TRY(brace_format(*text, given, arguments.keywords)));
+  if (text) return text_method(*text, method.name, given);
   if (const auto* dict = method.self.get<std::shared_ptr<Dict>>())
-    return dict_method(**dict, method.name, given);
+    return dict_method(**dict, method.name, arguments);
   const std::vector<Value>* items = items_of(method.self);
   const auto* list = method.self.get<std::shared_ptr<List>>();
   if (items && !given.empty() && (method.name == "index" || method.name == "count"))

@@ -104,6 +104,22 @@ void set_item(Dict& dict, const Value& key, const Value& value) {
   dict.items.emplace_back(key, value);
 }
 
+Status delete_container_item(const Value& container, const Value& index) {
+  if (const auto* dict = container.get<std::shared_ptr<Dict>>()) {
+    const size_t before = (*dict)->items.size();
+    std::erase_if((*dict)->items, [&](const auto& one) { return same(one.first, index); });
+    if ((*dict)->items.size() < before) return Done{};
+    return input_error(fmt::format("the dict has no key '{}'", to_text(index)));
+  }
+  const auto* list = container.get<std::shared_ptr<List>>();
+  if (!list || index.get<std::shared_ptr<SliceValue>>())
+    return input_error(fmt::format("this part of a {} cannot be deleted", type_name(container)));
+  std::vector<Value>& items = (*list)->items;
+  const int64_t at = KW_TRY(position(index, static_cast<int64_t>(items.size()), "list"));
+  items.erase(items.begin() + at);
+  return Done{};
+}
+
 Status assign_container_item(const Value& container, const Value& index, const Value& value) {
   if (const auto* dict = container.get<std::shared_ptr<Dict>>()) {
     set_item(**dict, index, value);

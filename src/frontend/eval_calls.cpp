@@ -20,7 +20,7 @@ Evaluator::~Evaluator() {
   for (const auto& object : objects_) {
     if (const auto alive = object.lock()) {
       alive->attributes.clear();
-      alive->items.clear();
+      alive->order.clear();
     }
   }
   globals_->names.clear();
@@ -142,14 +142,18 @@ Result<Value> Evaluator::call_function(const Function& function, Arguments argum
   scopes_.push_back(frame.scope);
   KW_TRY(bind(function, arguments, *frame.scope));
   const Json& body = (*function.tree)["body"];
+  const bool outer = no_gradient_;
+  if (function.gradient) no_gradient_ = !*function.gradient;
   frames_.push_back(&frame);
   if (!body.is_array()) {
     auto value = eval(body);
     frames_.pop_back();
+    no_gradient_ = outer;
     return value;
   }
   auto flow = run_all(body);
   frames_.pop_back();
+  no_gradient_ = outer;
   if (!flow) return std::move(flow).error();
   return std::move(frame.returned);
 }
@@ -217,7 +221,11 @@ Result<std::vector<Value>> Evaluator::iterate(const Value& value) {
   if (const std::vector<Value>* items = items_of(value)) return *items;
   std::vector<Value> result;
   if (const auto* object = value.get<std::shared_ptr<Object>>()) {
-    if (const std::vector<Value>* items = module_items(**object)) return *items;
+    if (auto items = module_items(**object)) return std::move(*items);
+    if ((*object)->holding == Holding::Keys) {
+      for (const std::string& name : held_names(**object)) result.emplace_back(name);
+      return result;
+    }
   }
   if (const auto* dict = value.get<std::shared_ptr<Dict>>()) {
     for (const auto& [key, item] : (*dict)->items) result.push_back(key);

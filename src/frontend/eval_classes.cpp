@@ -37,6 +37,22 @@ Result<std::shared_ptr<Class>> Evaluator::base_class(const Value& base) {
   return cls;
 }
 
+namespace {
+
+std::string name_within(const std::string& cls, const std::string& name) {
+  if (!name.starts_with("__") || name.ends_with("__")) return name;
+  const size_t start = cls.find_first_not_of('_');
+  return start == std::string::npos ? name : "_" + cls.substr(start) + name;
+}
+
+}  // namespace
+
+std::string Evaluator::private_name(const std::string& name) const {
+  const Function* function = frames_.empty() ? nullptr : frames_.back()->function;
+  const std::shared_ptr<Class> owner = function ? function->owner.lock() : nullptr;
+  return owner ? name_within(owner->name, name) : name;
+}
+
 Result<Value> Evaluator::make_class(const Json& statement) {
   auto cls = std::make_shared<Class>();
   cls->name = statement["name"].as_string();
@@ -48,6 +64,9 @@ Result<Value> Evaluator::make_class(const Json& statement) {
     cls->fields.insert(cls->fields.end(), (*base)->fields.begin(), (*base)->fields.end());
     cls->bases.push_back(std::move(base).value());
   }
+  auto line = line_of_bases(cls->bases);
+  if (!line) return input_error(fmt::format("the bases of {} have no consistent order", cls->name));
+  cls->line = std::move(*line);
   Frame frame;
   frame.scope = std::make_shared<Scope>();
   frame.scope->is_class = true;
@@ -64,7 +83,7 @@ Result<Value> Evaluator::make_class(const Json& statement) {
       continue;
     }
     if (const auto* function = value.get<std::shared_ptr<Function>>()) (*function)->owner = cls;
-    cls->attributes[name] = value;
+    cls->attributes[name_within(cls->name, name)] = value;
   }
   return Value(std::move(cls));
 }
@@ -91,8 +110,7 @@ Status fill_fields(Object& object, const Arguments& arguments) {
       return input_error(fmt::format("{}() missing required argument '{}'", cls.name, field));
   }
   if (cls.kind != ClassKind::Tuple) return Done{};
-  object.has_items = true;
-  for (const std::string& field : cls.fields) object.items.push_back(object.attributes[field]);
+  object.holding = Holding::Fields;
   return Done{};
 }
 
@@ -109,6 +127,13 @@ Result<Value> Evaluator::instantiate(const std::shared_ptr<Class>& cls, Argument
     KW_TRY(call_function(**init->get<std::shared_ptr<Function>>(), std::move(arguments), self));
   } else if (cls->kind == ClassKind::Data || cls->kind == ClassKind::Tuple) {
     KW_TRY(fill_fields(*object, arguments));
+    for (const std::string& field : cls->fields) {
+      const auto* maker = object->attributes[field].get<std::shared_ptr<Object>>();
+      if (maker && (*maker)->cls->name == kFieldMaker)
+        object->set(field, KW_TRY(invoke((*maker)->attributes.at("default_factory"), {})));
+    }
+    const Value* after = cls->find("__post_init__");
+    if (after) KW_TRY(invoke(*after, {{self}, {}}));
   } else if (cls->kind == ClassKind::Module) {
     KW_TRY(module_method(object, "__init__", std::move(arguments)));
   } else if (!arguments.positional.empty() || !arguments.keywords.empty()) {
@@ -151,7 +176,12 @@ Result<Value> Evaluator::make_super(Arguments arguments) {
   stand_in->cls = std::make_shared<Class>();
   stand_in->cls->name = "super";
   stand_in->cls->kind = owner->kind;
-  stand_in->cls->bases = owner->bases;
+  // Those after the owner in the line of the object's own class, which may have other bases
+  // between.
+  const std::vector<std::shared_ptr<Class>>& line =
+      (*self.get<std::shared_ptr<Object>>())->cls->line;
+  const auto place = std::find(line.begin(), line.end(), owner);
+  stand_in->cls->line.assign(place == line.end() ? line.begin() : place + 1, line.end());
   stand_in->attributes["__self__"] = self;
   return Value(std::move(stand_in));
 }

@@ -10,6 +10,7 @@
 #include "frontend/names.h"
 #include "frontend/numbers.h"
 #include "frontend/refusals.h"
+#include "frontend/text_format.h"
 
 namespace kw::frontend {
 namespace {
@@ -70,7 +71,7 @@ Result<Value> Evaluator::eval_kind(const Json& node) {
   if (kind == "List" || kind == "Set") return make_list(KW_TRY(eval_items(node["elts"])));
   if (kind != "Attribute") return input_error(unsupported_syntax(kind));
   const Value object = KW_TRY(eval(node["value"]));
-  const std::string& name = node["attr"].as_string();
+  const std::string name = private_name(node["attr"].as_string());
   mark(name, node);
   std::optional<Value> found = KW_TRY(attribute(object, name));
   if (found) return std::move(*found);
@@ -180,7 +181,10 @@ Result<Value> Evaluator::compare_values(std::string_view op, const Value& a, con
     return call_row(row, {{a, b}, {}});
   if (tensors && (op == "In" || op == "NotIn") && b.get<Tensor>())
     return input_error(value_decides("'in' looks into a tensor"));
-  const bool result = KW_TRY(compare(graph_, op, a, b));
+  const auto* object = b.get<std::shared_ptr<Object>>();
+  const bool among = object && (op == "In" || op == "NotIn");
+  const Value other = among ? make_list(KW_TRY(iterate(b))) : b;
+  const bool result = KW_TRY(compare(graph_, op, a, other));
   return Value(result);
 }
 
@@ -208,7 +212,7 @@ Result<bool> Evaluator::truth_of(const Value& value) {
     return input_error(value_decides("a tensor decides what runs"));
   }
   if (const auto* object = value.get<std::shared_ptr<Object>>()) {
-    if (const std::vector<Value>* items = module_items(**object)) return !items->empty();
+    if ((*object)->holding != Holding::Nothing) return !held_names(**object).empty();
   }
   return truth(graph_, value);
 }
@@ -291,7 +295,9 @@ Result<Value> Evaluator::eval_lambda(const Json& node) { return make_function(no
 Result<Value> Evaluator::eval_text(const Json& node) {
   if (node["_"].as_string() == "FormattedValue") {
     const Value value = KW_TRY(eval(node["value"]));
-    return Value(to_text(value));
+    const Value spec =
+        node["format_spec"].is_null() ? Value("") : KW_TRY(eval(node["format_spec"]));
+    return Value(KW_TRY(formatted(value, to_text(spec))));
   }
   std::string text;
   for (const Json& piece : node["values"].items()) {
@@ -322,8 +328,12 @@ Result<Value> Evaluator::eval_subscript(const Json& node) {
   mark(shown(node), node);
   if (const auto* tensor = container.get<Tensor>()) return item_of(graph_, *tensor, index);
   if (const auto* object = container.get<std::shared_ptr<Object>>()) {
-    if (const std::vector<Value>* items = module_items(**object))
-      return container_item(graph_, make_list(*items), index);
+    if (auto items = module_items(**object)) {
+      Value item = KW_TRY(container_item(graph_, make_list(std::move(*items)), index));
+      const bool module = (*object)->cls->kind == ClassKind::Module;
+      if (!module || !index.get<std::shared_ptr<SliceValue>>()) return item;
+      return slice_module(**object, item);
+    }
     const auto* key = index.get<std::string>();
     const auto entry = key ? (*object)->attributes.find(*key) : (*object)->attributes.end();
     if (entry != (*object)->attributes.end()) return entry->second;  // nn.ModuleDict

@@ -65,14 +65,6 @@ Result<Value> Evaluator::copy_module(const std::shared_ptr<Object>& object,
     known[cell] = fresh;
     copied->attributes[name] = fresh;
   }
-  for (Value& item : copied->items) {
-    const auto* tensor = item.get<Tensor>();
-    const auto* child = item.get<std::shared_ptr<Object>>();
-    const void* key = tensor  ? static_cast<const void*>(tensor->cell.get())
-                      : child ? static_cast<const void*>(child->get())
-                              : nullptr;
-    if (const auto done = known.find(key); done != known.end()) item = done->second;
-  }
   return Value(std::move(copied));
 }
 

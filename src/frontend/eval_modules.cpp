@@ -50,6 +50,7 @@ bool is_module_method(const std::string& name) {
                                                     "keys",
                                                     "values",
                                                     "items",
+                                                    "update",
                                                     "compile",
                                                     "zero_grad",
                                                     "reset_parameters",
@@ -214,22 +215,14 @@ Status Evaluator::fill_module(Object& object, const ModuleRow& row, Arguments ar
   return Done{};
 }
 
-namespace {
-
-void add_item(Object& container, const std::string& name, const Value& value) {
-  container.set(name, value);
-  container.items.push_back(value);
-}
-
-}  // namespace
-
 Status Evaluator::fill_container(Object& object, const std::string& kind, Arguments arguments) {
-  const bool keyed = kind == "ModuleDict" || kind == "ParameterDict";
-  object.has_items = !keyed;
+  object.holding = kind.ends_with("Dict")      ? Holding::Keys
+                   : kind.starts_with("Param") ? Holding::Parameters
+                                               : Holding::Modules;
   std::vector<Value> items = arguments.positional;
   const auto* dict = items.empty() ? nullptr : items[0].get<std::shared_ptr<Dict>>();
   if (dict) {
-    for (const auto& [key, value] : (*dict)->items) add_item(object, to_text(key), value);
+    for (const auto& [key, value] : (*dict)->items) object.set(to_text(key), value);
     return Done{};
   }
   if (kind != "Sequential" && !items.empty()) {
@@ -240,9 +233,42 @@ Status Evaluator::fill_container(Object& object, const std::string& kind, Argume
     const bool module = items[i].get<std::shared_ptr<Object>>() || items[i].get<Tensor>();
     if (!module)
       return input_error(fmt::format("nn.{} holds modules, not {}", kind, type_name(items[i])));
-    add_item(object, fmt::format("{}", i), items[i]);
+    object.set(fmt::format("{}", i), items[i]);
   }
   return Done{};
+}
+
+Status Evaluator::assign_module_item(const std::shared_ptr<Object>& object, const Value& index,
+                                     const Value& value) {
+  const auto* key = index.get<std::string>();
+  if (object->holding == Holding::Keys && key) {
+    object->set(*key, value);
+    return Done{};
+  }
+  if (const Value* method = object->cls->find("__setitem__")) {
+    KW_TRY(invoke(*method, {{Value(object), index, value}, {}}));
+    return Done{};
+  }
+  if (object->holding != Holding::Modules && object->holding != Holding::Parameters)
+    return input_error(fmt::format("items of a {} cannot be assigned", object->cls->name));
+  std::vector<Value> names;
+  for (const std::string& name : held_names(*object)) names.emplace_back(name);
+  const Value name = KW_TRY(container_item(graph_, make_list(std::move(names)), index));
+  if (!name.get<std::string>())
+    return input_error("assigning to a slice of modules is not supported");
+  object->set(*name.get<std::string>(), value);
+  return Done{};
+}
+
+Result<Value> Evaluator::slice_module(const Object& container, const Value& items) {
+  const std::string kind = library_base(*container.cls);
+  if (container.cls->library.empty())
+    return input_error(
+        fmt::format("a slice of a {} is one as well: not supported\nslice a list "
+                    "of its modules, {}",
+                    container.cls->name, kWayOut));
+  return make_library_module(
+      kind, kind == "Sequential" ? Arguments{*items_of(items), {}} : Arguments{{items}, {}});
 }
 
 Result<Value> Evaluator::make_library_module(const std::string& name, Arguments arguments) {
@@ -262,8 +288,8 @@ Result<Value> Evaluator::run_library_module(const Object& module, const std::str
   if (name == "Sequential") {
     if (arguments.positional.size() != 1) return input_error("Sequential takes one input");
     Value value = arguments.positional[0];
-    const std::vector<Value> steps = module.items;
-    for (const Value& step : steps) value = KW_TRY(invoke(step, {{value}, {}}));
+    for (const Value& step : module_items(module).value_or(std::vector<Value>()))
+      value = KW_TRY(invoke(step, {{value}, {}}));
     return value;
   }
   if (!row) return input_error(fmt::format("nn.{} has no forward()", name));
@@ -308,8 +334,12 @@ Result<Value> Evaluator::call_object(const std::shared_ptr<Object>& object, Argu
     if (changed.is_none()) continue;
     arguments.positional = items_of(changed) ? *items_of(changed) : std::vector<Value>{changed};
   }
-  const Value* method = module ? kept->cls->find("forward") : kept->cls->find("__call__");
-  if (!method && module) method = kept->cls->find("__call__");
+  // A class of the file that says __call__ goes past nn.Module's, which would ask for forward.
+  const Value* method = kept->cls->find("__call__");
+  const auto own = kept->attributes.find("forward");
+  if (!method && module && own != kept->attributes.end())
+    return invoke(Value(own->second), std::move(arguments));
+  if (!method && module) method = kept->cls->find("forward");
   if (method) {
     const auto* function = method->get<std::shared_ptr<Function>>();
     if (!function) return input_error("forward is not a function");
@@ -326,10 +356,15 @@ Result<Value> Evaluator::call_object(const std::shared_ptr<Object>& object, Argu
 
 Result<Value> Evaluator::convert_module(const std::shared_ptr<Object>& object,
                                         tensor::DType dtype) {
+  std::map<const void*, Tensor> known_cells;  // tied weights stay tied
   for (const auto& [path, module] : modules_of(object)) {
     for (auto& [name, value] : module->attributes) {
       const auto* tensor = value.get<Tensor>();
       if (!tensor) continue;
+      if (const auto done = known_cells.find(tensor->cell.get()); done != known_cells.end()) {
+        value = done->second;
+        continue;
+      }
       const graph::NodeId node = KW_TRY(node_of(*tensor));
       if (!tensor::is_float(graph_[node].dtype) || graph_[node].dtype == dtype) continue;
       const auto known = std::find_if(parameters_.begin(), parameters_.end(),
@@ -342,9 +377,7 @@ Result<Value> Evaluator::convert_module(const std::shared_ptr<Object>& object,
         parameters_.back().trained = state->trained;
         parameters_.back().filled = state->filled;
       }
-      for (Value& item : module->items) {
-        if (item.get<Tensor>() && item.get<Tensor>()->cell == tensor->cell) item = converted;
-      }
+      known_cells[tensor->cell.get()] = converted;
       value = converted;
     }
   }
@@ -445,15 +478,22 @@ Result<Value> Evaluator::module_method(const std::shared_ptr<Object>& object,
 Result<Value> Evaluator::container_method(const std::shared_ptr<Object>& object,
                                           const std::string& name,
                                           const std::vector<Value>& given) {
-  if (object->has_items && (name == "append" || name == "extend") && given.size() == 1) {
+  const bool listed = object->holding == Holding::Modules || object->holding == Holding::Parameters;
+  if (listed && (name == "append" || name == "extend") && given.size() == 1) {
     std::vector<Value> added = {given[0]};
     if (name == "extend") added = KW_TRY(iterate(given[0]));
-    for (const Value& one : added) add_item(*object, fmt::format("{}", object->items.size()), one);
+    for (const Value& one : added) object->set(fmt::format("{}", held_names(*object).size()), one);
     return Value(object);
+  }
+  if (object->holding == Holding::Keys && name == "update" && given.size() == 1) {
+    const auto* dict = given[0].get<std::shared_ptr<Dict>>();
+    if (!dict) return input_error("update() of nn containers takes a dict");
+    for (const auto& [key, value] : (*dict)->items) object->set(to_text(key), value);
+    return Value();
   }
   if (name == "keys" || name == "values" || name == "items") {
     std::vector<Value> result;
-    for (const std::string& key : object->order) {
+    for (const std::string& key : held_names(*object)) {
       const Value& value = object->attributes.at(key);
       result.push_back(name == "keys"     ? Value(key)
                        : name == "values" ? value

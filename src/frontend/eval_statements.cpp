@@ -122,17 +122,17 @@ Result<Evaluator::Flow> Evaluator::run_if(const Json& statement) {
 }
 
 Result<Evaluator::Flow> Evaluator::run_with(const Json& statement) {
-  const int outer = no_gradient_;
+  const bool outer = no_gradient_;
   for (const Json& item : statement["items"].items()) {
     const Json& expression = item["context_expr"];
     const Value context = KW_TRY(eval(expression));
     const auto* library = context.get<Library>();
-    const bool no_gradient = library && library->name == kNoGradient;
-    if (!no_gradient && (!library || library->name != kContext))
+    const std::optional<bool> gradient = gradient_in(context);
+    if (!gradient && (!library || library->name != kContext))
       return refuse(expression, fmt::format("'with {}' is not supported\n"
                                             "torch.no_grad() and its like are; {}",
                                             shown(expression), kWayOut));
-    if (no_gradient) ++no_gradient_;
+    if (gradient) no_gradient_ = !*gradient;
     if (!item["optional_vars"].is_null()) KW_TRY(assign(item["optional_vars"], context));
   }
   auto flow = run_all(statement["body"]);
@@ -242,7 +242,7 @@ Status Evaluator::assign(const Json& target, const Value& value) {
   }
   if (kind == "Attribute") {
     const Value object = KW_TRY(eval(target["value"]));
-    auto done = set_attribute(object, target["attr"].as_string(), value);
+    auto done = set_attribute(object, private_name(target["attr"].as_string()), value);
     return done ? std::move(done) : Status(located(target, std::move(done).error()));
   }
   if (kind != "Subscript") return refuse(target, "this cannot be assigned to");
@@ -255,6 +255,8 @@ Status Evaluator::assign(const Json& target, const Value& value) {
       done = assign_item(graph_, *tensor, index, value);
     else
       note_fill(*tensor, std::nullopt);
+  } else if (const auto* object = container.get<std::shared_ptr<Object>>()) {
+    done = assign_module_item(*object, index, value);
   } else {
     done = assign_container_item(container, index, value);
   }
@@ -283,10 +285,45 @@ Result<Evaluator::Flow> Evaluator::run_annotated(const Json& statement) {
   return Flow::Next;
 }
 
+// x[mask] *= 2 changes what the mask names, though x[mask] itself would be of any size.
+Result<std::optional<Evaluator::Flow>> Evaluator::augment_masked(const Json& statement) {
+  const Json& target = statement["target"];
+  if (target["_"].as_string() != "Subscript") return std::optional<Flow>();
+  const Value container = KW_TRY(eval(target["value"]));
+  const auto* tensor = container.get<Tensor>();
+  if (!tensor) return std::optional<Flow>();
+  const Value index = KW_TRY(eval(target["slice"]));
+  const auto* mask = index.get<Tensor>();
+  if (!mask || graph_[KW_TRY(node_of(*mask))].dtype != tensor::DType::Bool)
+    return std::optional<Flow>();
+  const Value by = KW_TRY(eval(statement["value"]));
+  const bool single =
+      as_number(by) || (by.get<Tensor>() && graph_.rank(KW_TRY(node_of(*by.get<Tensor>()))) == 0);
+  if (!single)
+    return refuse(statement, fmt::format("the shape of {} depends on values\ntorch.where(mask, x + "
+                                         "y, x) keeps the shape, {}",
+                                         shown(target), kWayOut));
+  mark(shown(statement), statement);
+  const Value changed = KW_TRY(binary(statement["op"].as_string(), container, by));
+  Value where = index;
+  const graph::NodeId masked = KW_TRY(node_of(*mask));
+  const graph::NodeId whole = KW_TRY(node_of(*tensor));
+  if (graph_.rank(masked) < graph_.rank(whole)) {
+    graph::Shape shape = graph_[masked].shape;
+    shape.resize(static_cast<size_t>(graph_.rank(whole)), graph::Dim(1));
+    where = Value(new_tensor(KW_TRY(graph_.reshape(masked, std::move(shape)))));
+  }
+  const Value chosen = KW_TRY(call_row("torch.where", {{where, changed, container}, {}}));
+  const graph::NodeId node = KW_TRY(node_of(*chosen.get<Tensor>()));
+  KW_TRY(store(*tensor, node, false));
+  return std::optional(Flow::Next);
+}
+
 // For tensors and lists `a += b` changes what every other name of a sees.
 Result<Evaluator::Flow> Evaluator::run_augmented(const Json& statement) {
   const Json& target = statement["target"];
   const std::string& op = statement["op"].as_string();
+  if (const auto done = KW_TRY(augment_masked(statement))) return *done;
   const Value before = KW_TRY(eval(target));
   const Value by = KW_TRY(eval(statement["value"]));
   mark(shown(statement), statement);
@@ -344,7 +381,15 @@ Result<Evaluator::Flow> Evaluator::run_import(const Json& statement) {
 
 Result<Evaluator::Flow> Evaluator::run_delete(const Json& statement) {
   for (const Json& target : statement["targets"].items()) {
-    if (target["_"].as_string() != "Name") return refuse(target, "only names can be deleted");
+    if (target["_"].as_string() == "Subscript") {
+      const Value container = KW_TRY(eval(target["value"]));
+      const Value index = KW_TRY(eval(target["slice"]));
+      auto done = delete_container_item(container, index);
+      if (!done) return located(target, std::move(done).error());
+      continue;
+    }
+    if (target["_"].as_string() != "Name")
+      return refuse(target, "only names and items can be deleted");
     Scope& scope = frames_.empty() ? *globals_ : *frames_.back()->scope;
     if (!scope.names.erase(target["id"].as_string()))
       return refuse(target, fmt::format("name '{}' is not defined", target["id"].as_string()));

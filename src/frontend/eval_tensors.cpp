@@ -191,7 +191,7 @@ Result<Value> Evaluator::call_row(const std::string& name, Arguments arguments) 
       KW_TRY(Call::bind(graph_, name, row->signature, arguments.positional, arguments.keywords));
   Value result = KW_TRY(row->apply(call));
   KW_TRY(check_size(result));
-  if (no_gradient_ > 0 && !writes) result = KW_TRY(detached(result));
+  if (no_gradient_ && !writes) result = KW_TRY(detached(result));
   if (name == "F.batch_norm" || name == "torch.batch_norm")
     KW_TRY(update_statistics(call, name == "F.batch_norm" ? 1 : 3, arguments));
   const Value adopted = adopt(short_name(name), arguments, result);

@@ -81,6 +81,7 @@ class Evaluator {
   Result<Flow> run_assign(const Json& statement);
   Result<Flow> run_annotated(const Json& statement);
   Result<Flow> run_augmented(const Json& statement);
+  Result<std::optional<Flow>> augment_masked(const Json& statement);
   Result<Flow> run_function(const Json& statement);
   Result<Flow> run_class(const Json& statement);
   Result<Flow> run_import(const Json& statement);
@@ -188,6 +189,9 @@ class Evaluator {
   Result<Value> random_tensor(const std::string& name, Arguments arguments);
   Value adopt(const std::string& name, const Arguments& arguments, const Value& result);
   Status check_size(const Value& result);
+  Status assign_module_item(const std::shared_ptr<Object>& object, const Value& index,
+                            const Value& value);
+  Result<Value> slice_module(const Object& container, const Value& items);
   Result<Value> detached(const Value& result);  // what no gradient passes through
   Status store(const Tensor& target, graph::NodeId value, bool convert);
   Result<graph::NodeId> node_of(const Tensor& tensor);
@@ -208,6 +212,8 @@ class Evaluator {
   void mark(std::string origin, const Json& node);
   std::string shown(const Json& node) const;  // as it is written
   Error refuse(const Json& node, const std::string& message);
+  /// As an attribute is called inside a class: __name is each class's own.
+  std::string private_name(const std::string& name) const;
   Error located(const Json& node, Error error);
 
   std::shared_ptr<const Source> source_;  // shared: functions point into its tree
@@ -226,9 +232,9 @@ class Evaluator {
   const Json* at_ = nullptr;  // the expression or statement being evaluated
   tensor::DType default_dtype_ = tensor::DType::Fp32;
   bool allow_tf32_ = false;
-  bool located_ = false;  // the Error on its way out has its place already
-  bool fatal_ = false;    // … and is not to be kept for later
-  int no_gradient_ = 0;   // contexts like torch.no_grad() around what runs
+  bool located_ = false;      // the Error on its way out has its place already
+  bool fatal_ = false;        // … and is not to be kept for later
+  bool no_gradient_ = false;  // inside torch.no_grad() or its like
   int64_t steps_ = 0;
   int depth_ = 0;
 };

@@ -16,6 +16,7 @@ Status assign_item(graph::Builder& graph, const Tensor& tensor, const Value& ind
                    const Value& value);
 
 Result<Value> container_item(graph::Builder& graph, const Value& container, const Value& index);
+Status delete_container_item(const Value& container, const Value& index);
 Status assign_container_item(const Value& container, const Value& index, const Value& value);
 void set_item(Dict& dict, const Value& key, const Value& value);
 

@@ -127,7 +127,7 @@ std::vector<ModuleRow> states() {
        "mode='mean', sparse=False, _weight=None, include_last_offset=False, padding_idx=None, "
        "dtype=None",
        {{"weight", "num_embeddings,embedding_dim"}},
-       "F.embedding_bag",
+       "aten.nn.embedding_bag",
        "weight=weight, max_norm=max_norm, mode=mode, include_last_offset=include_last_offset, "
        "padding_idx=padding_idx"},
   };

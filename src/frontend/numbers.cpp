@@ -1,4 +1,5 @@
 #include "frontend/numbers.h"
+#include "frontend/text_format.h"
 
 #include <fmt/core.h>
 
@@ -191,7 +192,8 @@ Result<Value> arithmetic(Builder& graph, std::string_view op, const Value& a, co
   if (op == "Add" && is_sequence(a) && a.v.index() == b.v.index()) return join_sequences(a, b);
   if (op == "Mult" && is_sequence(a) && right) return repeat(a, *right);
   if (op == "Mult" && is_sequence(b) && left) return repeat(b, *left);
-  if (op == "Mod" && a.get<std::string>()) return a;  // a message: its values do not matter
+  if (op == "Mod" && a.get<std::string>())
+    return Value(KW_TRY(percent_format(*a.get<std::string>(), b)));
   return unsupported(op, a, b);
 }
 

@@ -36,8 +36,9 @@ struct Function {
   const Json* tree = nullptr;  // the FunctionDef or Lambda; the evaluator owns the file's tree
   std::shared_ptr<Scope> closure;
   std::map<std::string, Value> defaults;
-  std::weak_ptr<Class> owner;       // the class it was defined in: what super() starts from
-  const Source* library = nullptr;  // where the tree is, if that is not the file
+  std::weak_ptr<Class> owner;         // the class it was defined in: what super() starts from
+  const Source* library = nullptr;    // where the tree is, if that is not the file
+  std::optional<bool> gradient = {};  // whether what it computes has one, where a decorator says so
 };
 
 enum class ClassKind : uint8_t { Plain, Module, Tuple, Data };
@@ -46,6 +47,7 @@ struct Class {
   std::string name;
   ClassKind kind = ClassKind::Plain;
   std::vector<std::shared_ptr<Class>> bases;
+  std::vector<std::shared_ptr<Class>> line;  // where attributes are looked for after itself: C3
   std::map<std::string, Value> attributes;
   std::vector<std::string> fields;  // dataclass and NamedTuple, in order
   std::string library;              // "torch.nn.Linear": a module of the library; else empty
@@ -54,19 +56,33 @@ struct Class {
   bool derives_from(std::string_view class_name) const;
 };
 
+/// The order in which Python asks a class's bases; nothing where it would refuse such bases.
+std::optional<std::vector<std::shared_ptr<Class>>> line_of_bases(
+    const std::vector<std::shared_ptr<Class>>& bases);
+
+/// What iterating over an object gives.
+enum class Holding : uint8_t {
+  Nothing,
+  Fields,      // of a NamedTuple
+  Modules,     // nn.Sequential, nn.ModuleList: every module among the attributes
+  Parameters,  // nn.ParameterList
+  Keys,        // nn.ModuleDict, nn.ParameterDict
+};
+
 struct Object {
   std::shared_ptr<Class> cls;
   std::map<std::string, Value> attributes;
   std::vector<std::string> order;  // attributes as first set: modules are visited like that
-  std::vector<Value> items;        // of nn.Sequential and its like, and of a NamedTuple
-  bool has_items = false;
+  Holding holding = Holding::Nothing;
   bool training = true;
   std::vector<Value> before;  // forward: register_forward_pre_hook
 
   void set(const std::string& name, Value value);
 };
 
-/// Items of an object that is a sequence; null for others.
-const std::vector<Value>* module_items(const Object& object);
+/// Names of the attributes that an object holds as its items.
+std::vector<std::string> held_names(const Object& object);
+/// Items of an object that is a sequence; nothing for others.
+std::optional<std::vector<Value>> module_items(const Object& object);
 
 }  // namespace kw::frontend

@@ -167,6 +167,10 @@ constexpr OpRow kAttentionRows[] = {
      "query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, dropout_mask=None, *, "
      "scale=None, enable_gqa=False",
      fused_attention},
+    {"aten.nn.embedding_bag",
+     "input, offsets=None, per_sample_weights=None, *, weight, max_norm=None, mode='mean', "
+     "include_last_offset=False, padding_idx=None",
+     embedding_bag},
     {"F.embedding_bag",
      "input, weight, offsets=None, max_norm=None, norm_type=2, scale_grad_by_freq=False, "
      "mode='mean', sparse=False, per_sample_weights=None, include_last_offset=False, "

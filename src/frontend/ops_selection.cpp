@@ -152,8 +152,7 @@ Result<Value> quantile(Call& call) {
 }
 
 // How many of the boundaries lie below each value (or not above it): what a binary search finds.
-Result<Value> search(Call& call, NodeId boundaries, graph::Operand values) {
-  bool right = KW_TRY(call.boolean("right"));
+Result<Value> search(Call& call, NodeId boundaries, graph::Operand values, bool right) {
   bool int32 = KW_TRY(call.boolean("out_int32"));
   if (call.graph()[boundaries].shape.empty()) {
     return input_error(
@@ -188,13 +187,25 @@ Result<Value> search(Call& call, NodeId boundaries, graph::Operand values) {
 Result<Value> searchsorted(Call& call) {
   NodeId boundaries = KW_TRY(call.tensor("sorted_sequence"));
   graph::Operand values = KW_TRY(call.operand("input"));
-  return search(call, boundaries, values);
+  bool right = KW_TRY(call.boolean("right"));
+  if (call.given("side")) {
+    const std::string side = KW_TRY(call.text("side"));
+    if (side != "left" && side != "right")
+      return input_error(
+          fmt::format("searchsorted(): side can only be 'left' or 'right' but got {}", side));
+    if (side == "left" && right)
+      return input_error(
+          "searchsorted(): side and right can't be set to opposites, got side of left while right "
+          "was True");
+    right = side == "right";
+  }
+  return search(call, boundaries, values, right);
 }
 
 Result<Value> bucketize(Call& call) {
   graph::Operand values = KW_TRY(call.operand("input"));
   NodeId boundaries = KW_TRY(call.tensor("boundaries"));
-  return search(call, boundaries, values);
+  return search(call, boundaries, values, KW_TRY(call.boolean("right")));
 }
 
 Result<Value> isin(Call& call) {
@@ -227,7 +238,8 @@ constexpr OpRow kSelectionRows[] = {
     {"torch.median Tensor.median", "input, dim=None, keepdim=False", median},
     {"torch.quantile Tensor.quantile",
      "input, q, dim=None, keepdim=False, *, interpolation='linear'", quantile},
-    {"torch.searchsorted", "sorted_sequence, input, *, out_int32=False, right=False", searchsorted},
+    {"torch.searchsorted", "sorted_sequence, input, *, out_int32=False, right=False, side=None",
+     searchsorted},
     {"torch.bucketize", "input, boundaries, *, out_int32=False, right=False", bucketize},
     {"torch.isin", "elements, test_elements, *, assume_unique=False, invert=False", isin},
 };

@@ -20,6 +20,13 @@ std::string suggestion(const std::string& nearest) {
 
 }  // namespace
 
+std::optional<bool> gradient_in(const Value& context) {
+  const auto* library = context.get<Library>();
+  if (library && library->name == kNoGradient) return false;
+  if (library && library->name == kGradient) return true;
+  return std::nullopt;
+}
+
 std::string unsupported_syntax(const std::string& kind) {
   struct Row {
     const char* what;

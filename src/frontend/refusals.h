@@ -3,8 +3,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
+
+#include "frontend/value.h"
 
 namespace kw::frontend {
 
@@ -14,6 +17,14 @@ inline constexpr const char* kWayOut = "or install torch: then torch.export is u
 inline constexpr const char* kContext = "a context";
 /// … in which nothing has a gradient: torch.no_grad().
 inline constexpr const char* kNoGradient = "a context without gradients";
+/// … in which they have one again: torch.enable_grad().
+inline constexpr const char* kGradient = "a context with gradients";
+
+/// The class name of what dataclasses.field(default_factory=…) evaluates to.
+inline constexpr const char* kFieldMaker = "a field made anew";
+
+/// What a context or decorator says of gradients, if anything.
+std::optional<bool> gradient_in(const Value& context);
 
 /// For a kind of ast node that is not evaluated.
 std::string unsupported_syntax(const std::string& kind);

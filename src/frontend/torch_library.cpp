@@ -29,6 +29,35 @@ bool is_definition(const Value& value) {
          value.get<Library>();
 }
 
+/// torch.no_grad() and torch.inference_mode() turn gradients off, unless they say mode=False.
+Result<const char*> context_of(const std::string& name, const Arguments& arguments) {
+  if (name == kNoGradient || name == "torch.no_grad" || name == "torch.autograd.no_grad")
+    return kNoGradient;
+  if (name == kGradient || name == "torch.enable_grad" || name == "torch.autograd.enable_grad")
+    return kGradient;
+  const bool switched = name == "torch.set_grad_enabled" || name == "torch.inference_mode";
+  if (!switched) return kContext;
+  std::optional<Value> mode;
+  if (!arguments.positional.empty()) mode = arguments.positional[0];
+  for (const auto& [key, value] : arguments.keywords) {
+    if (key == "mode") mode = value;
+  }
+  if (mode && is_definition(*mode)) mode.reset();
+  if (mode && !mode->get<bool>())
+    return input_error(fmt::format("{}() needs True or False, not {}", name, type_name(*mode)));
+  const bool on = !mode || *mode->get<bool>();
+  return on == (name == "torch.set_grad_enabled") ? kGradient : kNoGradient;
+}
+
+/// A function decorated with one of them.
+Value with_gradient(const Value& given, std::optional<bool> gradient) {
+  const auto* function = given.get<std::shared_ptr<Function>>();
+  if (!function || !gradient) return given;
+  auto marked = std::make_shared<Function>(**function);
+  marked->gradient = gradient;
+  return Value(std::move(marked));
+}
+
 bool is_autocast(const std::string& name) {
   return name == "torch.autocast" || name.ends_with(".autocast");
 }
@@ -136,12 +165,16 @@ Result<std::optional<Value>> Evaluator::call_setting(const std::string& name,
     return input_error(fmt::format(
         "autocast changes dtypes behind the reference's back\nwrite the casts, {}", kWayOut));
   }
-  const bool is_context = name == kContext || name == kNoGradient;
+  const bool is_context = name == kContext || gradient_in(Value(Library{name}));
   if (is_context || is_harmless_context(name)) {
-    const bool decorates = arguments.positional.size() == 1 && is_definition(given);
-    const bool no_gradient = name == kNoGradient || name == "torch.no_grad" ||
-                             name == "torch.autograd.no_grad" || name == "torch.inference_mode";
-    return std::optional(decorates ? given : Value(Library{no_gradient ? kNoGradient : kContext}));
+    const bool decorates =
+        arguments.positional.size() == 1 && is_definition(given) && name != "functools.wraps";
+    const char* const context = KW_TRY(context_of(name, arguments));
+    // As a statement it holds from here on; at file level it is about the file's user.
+    if (name == "torch.set_grad_enabled" && !frames_.empty())
+      no_gradient_ = std::string_view(context) == kNoGradient;
+    if (!decorates) return std::optional(Value(Library{context}));
+    return std::optional(with_gradient(given, gradient_in(Value(Library{context}))));
   }
   if (name.starts_with("torch.cuda.") || name.starts_with("torch.backends.")) {
     if (name.ends_with("is_available") || name.ends_with("_supported"))
@@ -163,6 +196,16 @@ Result<std::optional<Value>> Evaluator::call_standard(const std::string& name,
     (*cls)->kind = ClassKind::Data;
     return std::optional(given[0]);
   }
+  if (name == "dataclasses.field") {
+    for (const auto& [key, value] : arguments.keywords) {
+      if (key == "default") return std::optional(value);
+      if (key != "default_factory") continue;
+      Value field = KW_TRY(make_plain_object(kFieldMaker));
+      (*field.get<std::shared_ptr<Object>>())->set("default_factory", value);
+      return std::optional(std::move(field));
+    }
+    return std::optional(Value());
+  }
   if (name == "collections.OrderedDict" || name == "collections.defaultdict") {
     Value dict = KW_TRY(builtin_sequence("dict", arguments));
     return std::optional(std::move(dict));
@@ -178,7 +221,9 @@ Result<std::optional<Value>> Evaluator::call_standard(const std::string& name,
     }
     if (const auto* tensor = given[0].get<Tensor>())
       return std::optional(Value(new_tensor(KW_TRY(node_of(*tensor)))));
-    return std::optional(given[0]);
+    const bool mutable_value =
+        given[0].get<std::shared_ptr<List>>() || given[0].get<std::shared_ptr<Dict>>();
+    return mutable_value ? std::optional<Value>() : std::optional(given[0]);
   }
   if (name == "typing.cast" && given.size() == 2) return std::optional(given[1]);
   if (name == "functools.reduce" && given.size() >= 2) {

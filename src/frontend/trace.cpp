@@ -168,8 +168,14 @@ Status Tracer::collect(const Value& value, const std::string& name, int depth) {
     notes_.push_back("a returned None is left out");
     return Done{};
   }
+  if (const auto* dict = value.get<std::shared_ptr<Dict>>(); dict && depth <= kMaxNesting) {
+    for (const auto& [key, one] : (*dict)->items) KW_TRY(collect(one, to_text(key), depth + 1));
+    return Done{};
+  }
   const std::vector<Value>* items = items_of(value);
-  if (const auto* object = value.get<std::shared_ptr<Object>>()) items = module_items(**object);
+  std::optional<std::vector<Value>> fields;
+  if (const auto* object = value.get<std::shared_ptr<Object>>()) fields = module_items(**object);
+  if (fields) items = &*fields;
   if (!items || depth > kMaxNesting)
     return input_error(
         fmt::format("{}: {} returns {}, not a tensor\n  hint: return tensors, alone or in a tuple, "

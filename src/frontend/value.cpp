@@ -1,5 +1,8 @@
 #include "frontend/value.h"
 
+#include <algorithm>
+#include <deque>
+
 #include "frontend/objects.h"
 
 namespace kw::frontend {
@@ -64,10 +67,42 @@ const Value* Scope::find(const std::string& name) const {
 const Value* Class::find(const std::string& attribute) const {
   const auto own = attributes.find(attribute);
   if (own != attributes.end()) return &own->second;
-  for (const auto& base : bases) {
-    if (const Value* found = base->find(attribute)) return found;
+  for (const auto& base : line) {
+    const auto inherited = base->attributes.find(attribute);
+    if (inherited != base->attributes.end()) return &inherited->second;
   }
   return nullptr;
+}
+
+std::optional<std::vector<std::shared_ptr<Class>>> line_of_bases(
+    const std::vector<std::shared_ptr<Class>>& bases) {
+  using Line = std::deque<std::shared_ptr<Class>>;
+  std::vector<Line> lines;
+  for (const auto& base : bases) {
+    lines.push_back({base});
+    lines.back().insert(lines.back().end(), base->line.begin(), base->line.end());
+  }
+  lines.emplace_back(bases.begin(), bases.end());
+  std::vector<std::shared_ptr<Class>> merged;
+  // The library's classes are made anew for every class statement: they are the same by name.
+  const auto same = [](const std::shared_ptr<Class>& a, const std::shared_ptr<Class>& b) {
+    return a == b || (!a->library.empty() && a->library == b->library);
+  };
+  for (;;) {
+    std::erase_if(lines, [](const Line& one) { return one.empty(); });
+    if (lines.empty()) return merged;
+    const auto next = std::find_if(lines.begin(), lines.end(), [&](const Line& candidate) {
+      return std::none_of(lines.begin(), lines.end(), [&](const Line& other) {
+        return std::any_of(other.begin() + 1, other.end(),
+                           [&](const auto& one) { return same(one, candidate.front()); });
+      });
+    });
+    if (next == lines.end()) return std::nullopt;
+    merged.push_back(next->front());
+    for (Line& one : lines) {
+      if (same(one.front(), merged.back())) one.pop_front();
+    }
+  }
 }
 
 bool Class::derives_from(std::string_view class_name) const {
@@ -78,8 +113,27 @@ bool Class::derives_from(std::string_view class_name) const {
   return false;
 }
 
-const std::vector<Value>* module_items(const Object& object) {
-  return object.has_items ? &object.items : nullptr;
+std::vector<std::string> held_names(const Object& object) {
+  if (object.holding == Holding::Fields) return object.cls->fields;
+  std::vector<std::string> names;
+  for (const std::string& name : object.order) {
+    const Value& value = object.attributes.at(name);
+    const auto* child = value.get<std::shared_ptr<Object>>();
+    const bool module = child && (*child)->cls->kind == ClassKind::Module;
+    const bool parameter = value.get<Tensor>() != nullptr;
+    const bool held = object.holding == Holding::Modules      ? module
+                      : object.holding == Holding::Parameters ? parameter
+                                                              : module || parameter;
+    if (held) names.push_back(name);
+  }
+  return names;
+}
+
+std::optional<std::vector<Value>> module_items(const Object& object) {
+  if (object.holding == Holding::Nothing || object.holding == Holding::Keys) return std::nullopt;
+  std::vector<Value> items;
+  for (const std::string& name : held_names(object)) items.push_back(object.attributes.at(name));
+  return items;
 }
 
 void Object::set(const std::string& name, Value value) {

@@ -90,7 +90,29 @@ class Forwards {
     return found->second;
   }
 
+  /// What `y`, a choice, takes from one side alone: that side's slope with the upstream gradient,
+  /// and nothing where the other is taken, however large the gradient.
+  std::optional<Slope> one_side(NodeId y, const Term& upstream) {
+    if (tape_.forward[y].op != Op::Where) return std::nullopt;
+    const std::vector<NodeId> inputs = tape_.forward[y].inputs;
+    const auto a = slopes_.find(inputs[1]), b = slopes_.find(inputs[2]);
+    if ((a == slopes_.end()) == (b == slopes_.end()) || is_product(y)) return std::nullopt;
+    const bool first = a != slopes_.end();
+    const Slope side = first ? a->second : b->second;
+    const Slope through = side.tensor ? scaled(Slope{upstream, 1}, *side.tensor)
+                                      : scaled(Slope{upstream, 1}, side.number);
+    const DType work = opmath(tape_.forward[y].dtype);
+    const Term taken = term_of(f_, through, work), none = term_of(f_, {{}, 0}, work);
+    const Term condition = f_(inputs[0]);
+    return Slope{first ? where(condition, taken, none) : where(condition, none, taken), 1};
+  }
+
  private:
+  bool is_product(NodeId at) const {
+    const std::string_view name = called(tape_.forward[at]);
+    return name == "xlogy" || name == "xlog1py";
+  }
+
   std::optional<Slope> step(NodeId at) {
     const std::vector<NodeId> inputs = tape_.forward[at].inputs;
     if (tape_.forward[at].op == Op::Where) return choice(at, inputs);
@@ -118,8 +140,7 @@ class Forwards {
     const auto a = slopes_.find(inputs[1]), b = slopes_.find(inputs[2]);
     if (a == slopes_.end() && b == slopes_.end()) return std::nullopt;
     const DType work = opmath(tape_.forward[at].dtype);
-    const std::string_view name = called(tape_.forward[at]);
-    const bool product = name == "xlogy" || name == "xlog1py";
+    const bool product = is_product(at);
     const auto side = [&](auto found) {
       if (product && found == slopes_.end()) return finite(b == slopes_.end() ? a : b, work);
       return term_of(f_, found == slopes_.end() ? Slope{{}, 0} : found->second, work);
@@ -181,6 +202,10 @@ Status derive_pointwise(Tape& tape, NodeId y, NodeId g, const std::map<NodeId, R
   for (const NodeId input : cone.inputs()) {
     const std::optional<Slope> slope = forwards.run(input, y);
     if (!slope) continue;
+    if (const auto chosen = forwards.one_side(y, upstream)) {
+      KW_TRY(give(input, *chosen));
+      continue;
+    }
     const bool plain = !slope->tensor;
     KW_TRY(give(input, plain ? scaled(Slope{upstream, 1}, slope->number)
                              : scaled(Slope{upstream, 1}, *slope->tensor)));

@@ -7,8 +7,10 @@
 #include <memory>
 
 #include "cases.h"
+#include "engine/cross_check.h"
 #include "engine/torch_reference.h"
 #include "frontend/aten.h"
+#include "frontend/backward.h"
 #include "frontend/load.h"
 #include "graph/graph.h"
 #include "oracle/interpreter.h"
@@ -120,6 +122,31 @@ TEST_P(TorchExports, TheSameGraph) {
   }
 }
 
+class TorchAgreesBackward : public testing::TestWithParam<std::string> {};
+
+TEST_P(TorchAgreesBackward, OnEveryGradient) {
+  if (process() == nullptr) GTEST_SKIP() << "no Python here can import torch";
+  const auto forward = load_task(case_path("", GetParam() + ".py"));
+  ASSERT_TRUE(forward) << forward.error().message;
+  const auto task = backward_task(*forward);
+  ASSERT_TRUE(task) << task.error().message;
+  oracle::Interpreter interpreter;
+  const auto report =
+      engine::cross_check_reference(*task, {engine::CrossCheckMode::Always, "test", ""},
+                                    engine::cross_check_torch(interpreter, *process()));
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_EQ(report->state, engine::CrossCheckState::Agrees) << report->text();
+}
+
+/// What autograd does in a way of its own, and what it is told of gradients.
+std::vector<std::string> backward_cases() {
+  std::vector<std::string> all = {"agree/tied_weights", "agree/module_containers"};
+  for (const std::string& name : cases_in("agree_backward"))
+    all.push_back("agree_backward/" + name);
+  return all;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, TorchAgreesBackward, testing::ValuesIn(backward_cases()), test_name);
 INSTANTIATE_TEST_SUITE_P(All, TorchAgrees, testing::ValuesIn(all_cases()), test_name);
 INSTANTIATE_TEST_SUITE_P(All, TorchExports, testing::ValuesIn(some_cases()), test_name);
 

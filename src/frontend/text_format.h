@@ -1,0 +1,23 @@
+// Python's three ways to put values into text. Names of attributes are made like that, so the text
+// has to be the one Python would make.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "frontend/value.h"
+
+namespace kw::frontend {
+
+/// format(value, spec): "[[fill]align][sign][0][width][,][.precision][type]".
+Result<std::string> formatted(const Value& value, std::string_view spec);
+/// "layer%d" % 3, with a tuple for several values.
+Result<std::string> percent_format(std::string_view text, const Value& values);
+/// "layer{}".format(3): places, names, and specs behind a colon.
+Result<std::string> brace_format(std::string_view text, const std::vector<Value>& positional,
+                                 const std::vector<std::pair<std::string, Value>>& keywords);
+
+}  // namespace kw::frontend
