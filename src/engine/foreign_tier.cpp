@@ -155,11 +155,12 @@ class Recorder {
     request.attributes = attributes_of(request_.device, target_);
     request.attributes[-3] = first_output();
     StandIn stand_in(std::move(request));
-    for (const uint64_t place : KW_TRY(two_places())) {
-      if (out_.refused) break;
-      const uint64_t seed = KW_TRY(secret_seed());
-      PythonCapture captured = KW_TRY(stand_in.capture(place, seed));
-      if (stand_in.failed()) return compile_failed(*stand_in.failed());
+    std::vector<PythonPlace> places;
+    for (const uint64_t base : KW_TRY(two_places()))
+      places.push_back({base, KW_TRY(secret_seed())});
+    std::vector<PythonCapture> captures = KW_TRY(stand_in.capture(places));
+    if (stand_in.failed()) return compile_failed(*stand_in.failed());
+    for (PythonCapture& captured : captures) {
       if (!captured.refused.empty()) refuse(captured.refused);
       runs_.push_back(std::move(captured.cases));
     }

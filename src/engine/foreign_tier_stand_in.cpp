@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <csignal>
 #include <filesystem>
+#include <future>
 #include <set>
 
 #include "base/text.h"
@@ -22,6 +23,7 @@ namespace kw::engine {
 namespace {
 
 constexpr size_t kMostExtensions = 16, kMostRounds = 4, kMostBeside = 256;
+constexpr const char* kOtherExtensions = "it asks for other extensions in every process";
 constexpr uint64_t kPythonMemory = uint64_t{16} << 30, kMostHeaderBytes = 1 << 20;
 
 /// Flags that say what is compiled. The others (targets, warnings, paths) are not the candidate's
@@ -140,7 +142,7 @@ void StandIn::note(const std::string& text) {
   if (std::ranges::find(notes_, text) == notes_.end()) notes_.push_back(text);
 }
 
-Result<StandIn::Answer> StandIn::ask(const std::string& python, uint64_t base, uint64_t seed) {
+Result<StandIn::Answer> StandIn::ask(const std::string& python, const PythonPlace& place) const {
   Json job = KW_TRY(python_job(
       request_.python, "stand_in",
       {"common", "device", "extension", "ptx", "triton_device", "cute_device", "stand_in"}));
@@ -163,8 +165,8 @@ Result<StandIn::Answer> StandIn::ask(const std::string& python, uint64_t base, u
       .set("triton", imports(request_.python.text, "triton"))
       .set("cute", Json())
       .set("memory_bytes", request_.attributes.at(-2))
-      .set("base", base)
-      .set("seed", seed >> 1);
+      .set("base", place.base)
+      .set("seed", place.seed >> 1);
   // Its interpreter, the system's libraries and sources beside it; nothing can be written.
   allowed.running = {"/usr", "/lib", "/lib64", "/bin"};
   for (const std::string& folder : python_folders(python)) allowed.running.push_back(folder);
@@ -264,34 +266,21 @@ Status StandIn::build(const Json& want) {
   return Done{};
 }
 
-Result<PythonCapture> StandIn::capture(uint64_t base, uint64_t seed) {
-  const auto python = oracle::find_torch_python();
-  if (python.path.empty())
-    return environment_error("recording a Python candidate needs a Python with torch");
-  if (!folder_) {
-    folder_.emplace(KW_TRY(os::ScratchFolder::make("foreign")));
-    KW_TRY(os::write_file(
-        folder_->path() + "/libkwrecord.so",
-        std::string_view(kRecorderLibrary,
-                         static_cast<size_t>(kRecorderLibrary_end - kRecorderLibrary))));
-  }
+/// Both processes at once: most of their time is the import of PyTorch.
+Result<std::vector<StandIn::Answer>> StandIn::ask_all(
+    const std::string& python, const std::vector<PythonPlace>& places) const {
+  std::vector<std::future<Result<Answer>>> running;
+  for (const PythonPlace& place : places)
+    running.push_back(std::async(std::launch::async, [&] { return ask(python, place); }));
+  std::vector<Result<Answer>> said;
+  for (std::future<Result<Answer>>& one : running) said.push_back(one.get());
+  std::vector<Answer> answers;
+  for (Result<Answer>& one : said) answers.push_back(KW_TRY(std::move(one)));
+  return answers;
+}
+
+PythonCapture StandIn::read(const Answer& answer) {
   PythonCapture captured;
-  Answer answer = KW_TRY(ask(python.path, base, seed));
-  // A process asks for all it knows of when it first calls one; the second process for nothing new.
-  for (size_t round = 0; answer.json.contains("wants") && !failed_; ++round) {
-    if (recorded_ || round == kMostRounds || builds_.size() > kMostExtensions) {
-      captured.refused = "it asks for other extensions in every process";
-      return captured;
-    }
-    for (const Json& want : answer.json["wants"].items()) {
-      if (!failed_ && builds_.size() <= kMostExtensions) KW_TRY(build(want));
-    }
-    if (!failed_) answer = KW_TRY(ask(python.path, base, seed));
-  }
-  recorded_ = true;
-  if (failed_) return captured;
-  if (const std::string& error = answer.json["error"].as_string(); !error.empty())
-    return environment_error("recording a Python candidate: " + report::printable(error));
   captured.refused = report::printable(answer.json["refused"].as_string());
   if (!answer.json.contains("recording"))
     captured.refused = ended_by(answer.process, request_.python.timeout_seconds);
@@ -305,13 +294,43 @@ Result<PythonCapture> StandIn::capture(uint64_t base, uint64_t seed) {
   captive::ParamReads reads;
   for (const auto& [entry, text] : images_) reads.merge(captive::param_reads(text));
   for (const auto& [key, build] : builds_) reads.merge(captive::param_reads(build.ptx));
-  Result<std::vector<captive::CaseRecord>> read =
+  Result<std::vector<captive::CaseRecord>> cases =
       captive::read_recording(answer.json["recording"].as_string(), reads);
-  if (!read && captured.refused.empty()) captured.refused = read.error().message;
-  if (read) captured.cases = std::move(read).value();
+  if (!cases && captured.refused.empty()) captured.refused = cases.error().message;
+  if (cases) captured.cases = std::move(cases).value();
   for (const captive::CaseRecord& one : captured.cases) {
     for (const captive::Call& call : one.calls)
       wants_helpers_ |= std::ranges::any_of(call.steps, captive::needs_helper);
+  }
+  return captured;
+}
+
+Result<std::vector<PythonCapture>> StandIn::capture(const std::vector<PythonPlace>& places) {
+  const auto python = oracle::find_torch_python();
+  if (python.path.empty())
+    return environment_error("recording a Python candidate needs a Python with torch");
+  folder_.emplace(KW_TRY(os::ScratchFolder::make("foreign")));
+  KW_TRY(os::write_file(
+      folder_->path() + "/libkwrecord.so",
+      std::string_view(kRecorderLibrary,
+                       static_cast<size_t>(kRecorderLibrary_end - kRecorderLibrary))));
+  std::vector<Answer> answers = KW_TRY(ask_all(python.path, places));
+  // A process asks for all it knows of when it first calls one, and all processes for the same.
+  for (size_t round = 0; answers[0].json.contains("wants"); ++round) {
+    if (round == kMostRounds || builds_.size() > kMostExtensions)
+      return std::vector<PythonCapture>{{{}, kOtherExtensions}};
+    for (const Json& want : answers[0].json["wants"].items()) {
+      if (builds_.size() <= kMostExtensions) KW_TRY(build(want));
+      if (failed_) return std::vector<PythonCapture>{};
+    }
+    answers = KW_TRY(ask_all(python.path, places));
+  }
+  std::vector<PythonCapture> captured;
+  for (const Answer& answer : answers) {
+    if (const std::string& error = answer.json["error"].as_string(); !error.empty())
+      return environment_error("recording a Python candidate: " + report::printable(error));
+    captured.push_back(answer.json.contains("wants") ? PythonCapture{{}, kOtherExtensions}
+                                                     : read(answer));
   }
   return captured;
 }

@@ -21,6 +21,11 @@ struct StandInRequest {
   std::map<int, int64_t> attributes;  // of the device it is to see, by CUDA's numbers
 };
 
+/// Where device memory lies in a process, and the noise that is read back there.
+struct PythonPlace {
+  uint64_t base = 0, seed = 0;
+};
+
 struct PythonCapture {
   std::vector<captive::CaseRecord> cases;
   std::string refused;
@@ -31,9 +36,9 @@ class StandIn {
  public:
   explicit StandIn(StandInRequest request) : request_(std::move(request)) {}
 
-  /// One process over all shapes, with device memory at `base`; extensions it asks for are built
+  /// One process over all shapes for each place, all at once; extensions they ask for are built
   /// first. Errors: no Python with torch (or Triton, CuTe, where imported), no nvcc.
-  Result<PythonCapture> capture(uint64_t base, uint64_t seed);
+  Result<std::vector<PythonCapture>> capture(const std::vector<PythonPlace>& places);
 
   /// Set when one of its extensions does not compile.
   const std::optional<exec::CompileFailed>& failed() const { return failed_; }
@@ -51,7 +56,10 @@ class StandIn {
     Json json = Json::object();
     os::ProcessResult process;
   };
-  Result<Answer> ask(const std::string& python, uint64_t base, uint64_t seed);
+  Result<Answer> ask(const std::string& python, const PythonPlace& place) const;
+  Result<std::vector<Answer>> ask_all(const std::string& python,
+                                      const std::vector<PythonPlace>& places) const;
+  PythonCapture read(const Answer& answer);
   Status build(const Json& want);
   ForeignBuildRequest build_request(const Json& want);
   void note(const std::string& text);
@@ -62,7 +70,6 @@ class StandIn {
   std::vector<std::string> order_;
   std::map<std::string, std::string> images_;  // PTX of Triton and CuTe kernels by entry
   bool wants_helpers_ = false;
-  bool recorded_ = false;
   std::optional<exec::CompileFailed> failed_;
   std::map<size_t, std::string> ended_;
   std::vector<std::string> notes_;

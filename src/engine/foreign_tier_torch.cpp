@@ -54,6 +54,7 @@ std::string worker_file(const std::string& name) {
 /// What the process answered; an empty object when it said nothing.
 struct Answer {
   Json json = Json::object();
+  bool ready = false;  // it came as far as the candidate's own code
   os::ProcessResult process;
 };
 
@@ -74,8 +75,13 @@ Result<Answer> ask_python(const PythonRequest& request, const std::string& pytho
       {python, "-I", "-B", "-c", python_boot()}, job.dump(), limits,
       {"TMPDIR=" + folder.path(), "HOME=" + folder.path(), "TRITON_CACHE_DIR=" + folder.path(),
        "TORCHINDUCTOR_CACHE_DIR=" + folder.path(), "CUDA_CACHE_DISABLE=1"}));
-  if (Result<Json> read = Json::parse(answer.process.out); read && read->is_object())
-    answer.json = std::move(read).value();
+  const std::vector<std::string_view> lines = split_lines(answer.process.out);
+  const auto line = [&](size_t at) {
+    Result<Json> read = Json::parse(at < lines.size() ? lines[at] : "");
+    return read && read->is_object() ? std::move(read).value() : Json::object();
+  };
+  answer.ready = line(0).contains("ready");
+  answer.json = line(answer.ready ? 1 : 0);
   return answer;
 }
 
@@ -118,8 +124,8 @@ Result<Tuned> tune_python(const PythonRequest& request) {
     return environment_error("recording a Python candidate needs a Python with torch");
   Tuned tuned;
   Answer answer = KW_TRY(ask_python(request, python.path, tuned.confined));
-  // Some drivers cannot be opened from behind such a wall.
-  if (!answer.json["error"].as_string().empty()) {
+  // Some drivers cannot be opened from behind such a wall, which shows before the candidate runs.
+  if (!answer.ready && !answer.process.timed_out) {
     tuned.confined = false;
     answer = KW_TRY(ask_python(request, python.path, tuned.confined));
   }
