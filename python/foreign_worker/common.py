@@ -110,8 +110,13 @@ class Candidate:
                         seen[id(old)] = given
                         self.put(own, name, given)
                     elif old is not None and name != "num_batches_tracked":
-                        raise Refused(f"its parameter '{full}' is none of the task's")
+                        self.keep(holder, own, name, full)
         return [rest[name] for name in self.job["inputs"] if name in rest]
+
+    def keep(self, holder, own, name, full):
+        """What the task does not have. A buffer is a constant, and stays where the model has put it."""
+        if own is holder._parameters:
+            raise Refused(f"its parameter '{full}' is none of the task's; a constant may be a buffer")
 
     def put(self, own, name, given):
         own[name].data = given

@@ -14,10 +14,14 @@ from torch.utils._pytree import tree_leaves, tree_map_only
 
 from kw_foreign_worker.common import EMPTY, VIEWS, ZEROS, Refused
 
+# PyTorch's own numbers of types.
+NUMBERS = {torch.uint8: 0, torch.int8: 1, torch.int16: 2, torch.int32: 3, torch.int64: 4, torch.float16: 5, torch.float32: 6,
+           torch.float64: 7, torch.bool: 11, torch.bfloat16: 15}
 # As they are before a candidate can put others in their place.
-empty, empty_like, full, zeros = torch.empty, torch.empty_like, torch.full, torch.zeros
+empty, empty_like, empty_strided, full, zeros = torch.empty, torch.empty_like, torch.empty_strided, torch.full, torch.zeros
 FULL = {"full": 1, "full_like": 1, "new_full": 2, "fill_": 1}
 ONES = {"ones", "ones_like", "new_ones"}
+LIKE = {"empty_like", "zeros_like", "ones_like", "full_like"}
 SILENT = {"record_stream", "is_pinned", "_has_compatible_shallow_copy_type", "is_same_size", "sym_size", "sym_stride", "sym_numel"}
 UPLOAD, DOWNLOAD, INSIDE = 1, 2, 3
 ON_GPU = 2  # DLPack's number for it
@@ -195,6 +199,8 @@ def dispatched(memory, func, words, named):
         return copied(memory, name, func, words, named, to_host)
     if name in ("_local_scalar_dense", "item"):
         return downloaded(memory, before[0]).item()
+    if memory.runtime.inside and not before and name not in EMPTY | ZEROS | ONES | FULL.keys():
+        return brought(memory, func, name, words, named)
     if memory.runtime.inside and name not in VIEWS | EMPTY | ZEROS | ONES | SILENT | FULL.keys() | {"zero_"} and not to_host:
         return computed(memory, name, ())
     if place is not None:
@@ -203,7 +209,7 @@ def dispatched(memory, func, words, named):
         named = dict(named, pin_memory=False)
     if name == "zero_" or name in FULL and not to_host and name == "fill_":
         return filled(memory, name, words[0], 0 if name == "zero_" else words[1])
-    result = func(*on_shapes(words), **on_shapes(named))
+    result = like(on_shapes(words[0]), **named) if name in LIKE and not to_host else func(*on_shapes(words), **on_shapes(named))
     if to_host or name in SILENT:
         return result
     if name in VIEWS:
@@ -216,6 +222,33 @@ def dispatched(memory, func, words, named):
         return filled(memory, name, made, value)
     computed(memory, name, made)
     return made
+
+
+def is_dense(one):
+    count = 1
+    for step, extent in sorted(zip(one.stride(), one.shape)):
+        if extent != 1 and step != count:
+            return False
+        count *= extent
+    return True
+
+
+def like(one, dtype=None, memory_format=None, **_):
+    """empty_like, whose own way to find strides imports half of PyTorch's compiler."""
+    dtype = dtype or one.dtype
+    if memory_format in (None, torch.preserve_format) and is_dense(one):
+        return empty_strided(one.size(), one.stride(), dtype=dtype, device="meta")
+    if memory_format == torch.contiguous_format:
+        return empty(one.size(), dtype=dtype, device="meta")
+    return empty_like(one, dtype=dtype, device="meta", memory_format=memory_format or torch.preserve_format)
+
+
+def brought(memory, func, name, words, named):
+    """What is made of no tensor is a constant: made here, and uploaded."""
+    if torch.Tag.nondeterministic_seeded in func.tags:
+        raise Refused(f"it calls aten::{name}, whose numbers are another device's")
+    made = func(*words, **dict(named, device="cpu"))
+    return tree_map_only(torch.Tensor, lambda one: copied(memory, "_to_copy", func, (one,), {}, False), made)
 
 
 def wrapped(memory, shape):
@@ -265,20 +298,20 @@ def copied(memory, name, func, words, named, to_host):
             return downloaded(memory, source).to(named.get("dtype") or source.dtype)
     dtype = named.get("dtype") or source.dtype
     if to is None:
-        shape = empty_like(source.kw_shape if is_device(source) else source, dtype=dtype, device="meta",
-                                 memory_format=named.get("memory_format") or torch.preserve_format)
-        to = memory.new(shape)
+        to = memory.new(like(on_shapes(source), dtype, named.get("memory_format")))
     source = source if is_device(source) else source.to(to.dtype).contiguous()
     if source.shape != to.shape:
         source = source.expand(to.shape)
     dense = source.is_contiguous() and to.is_contiguous()
-    if source.dtype != to.dtype or not dense and not is_device(source):
+    converts = source.dtype != to.dtype
+    if not is_device(source) and not dense or converts and not {source.dtype, to.dtype} <= NUMBERS.keys():
         computed(memory, name, to)
     elif not runtime.inside:
         memory.early.add(memory.base(to.kw_shape))
-    elif to.numel() and not dense:
+    elif to.numel() and (converts or not dense):
         numbers = [(ctypes.c_int64 * to.dim())(*one) for one in (to.shape, to.stride(), source.stride())]
-        runtime.move(to.kw_address(), source.kw_address(), to.element_size(), to.dim(), *numbers)
+        element = 256 + 16 * NUMBERS[source.dtype] + NUMBERS[to.dtype] if converts else to.element_size()
+        runtime.move(to.kw_address(), source.kw_address(), element, to.dim(), *numbers)
     elif to.numel():
         from_address = source.kw_address() if is_device(source) else source.data_ptr()
         runtime.cudaMemcpy(to.kw_address(), from_address, to.nbytes, INSIDE if is_device(source) else UPLOAD)

@@ -12,11 +12,9 @@ import types
 import torch
 
 from kw_foreign_worker.common import Refused
-from kw_foreign_worker.device import DeviceTensor
+from kw_foreign_worker.device import NUMBERS, DeviceTensor
 
 NONE, BOOL, INT, REAL, TENSOR, LIST, TEXT = range(7)
-NUMBERS = {torch.uint8: 0, torch.int8: 1, torch.int16: 2, torch.int32: 3, torch.int64: 4, torch.float16: 5, torch.float32: 6,
-           torch.float64: 7, torch.bool: 11, torch.bfloat16: 15}
 DTYPES = {number: dtype for dtype, number in NUMBERS.items()}
 
 

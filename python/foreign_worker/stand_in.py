@@ -14,9 +14,20 @@ from kw_foreign_worker import cute_device, device, extension, triton_device
 from kw_foreign_worker.common import DTYPES, Candidate, Refused
 
 
+dumps = json.dumps  # as it is before a candidate can put another in its place
+
+
 class Model(Candidate):
+    def prepare(self, numbers):
+        super().prepare(numbers)
+        self.buffers = {}
+
     def put(self, own, name, given):
         own[name] = given
+
+    def keep(self, holder, own, name, full):
+        super().keep(holder, own, name, full)
+        own[name] = self.buffers.setdefault(full, own[name]).cuda()  # brought to the device in every call
 
 
 def shape_of(spec):
@@ -90,11 +101,14 @@ def said(error):
 def main(job, answer_to):
     tritons = cutes = None
 
+    def say(answer):
+        answer_to.write(dumps(answer) + "\n")
+        answer_to.flush()
+
     def send(answer):
         images = {**(tritons.kernels.images if tritons else {}), **(cutes.images if cutes else {})}
         answer.update(images=images, notes=sorted(tritons.tuning.notes) if tritons else [])
-        json.dump(answer, answer_to)
-        answer_to.flush()
+        say(answer)
         os._exit(0)  # its exit handlers have nothing to say
 
     torch.set_grad_enabled(False)
@@ -118,6 +132,7 @@ def main(job, answer_to):
     at_end = ctypes.CFUNCTYPE(None)(give_up)
     runtime.library.kw_record_at_end(at_end)
     answer["confined"] = runtime.confine()
+    say({"ready": True})  # from here on the candidate may say what it likes
     runtime.say("kernelwright recording 1")
     number = -1
     try:

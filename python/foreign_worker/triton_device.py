@@ -269,14 +269,20 @@ class Tuning:
             pinned = [one for one in tuner.configs if turn < len(known) and str(one) == known[turn]]
             if len(tuner.configs) == 1 or pinned:
                 return with_one(tuner, (pinned or tuner.configs)[0], words, named)
-            for config in self.allowed(tuner, words, named):
+            for config in self.first_elsewhere(turn, self.allowed(tuner, words, named)):
                 with contextlib.suppress(OutOfResources, CompilationError):
                     result = with_one(tuner, config, words, named)
-                    self.notes.add(f"{tuner.base_fn.__name__} was not tuned: the first of {len(tuner.configs)} configurations that fits is taken ({config})")
+                    if not self.given:
+                        self.notes.add(f"{tuner.base_fn.__name__} was not tuned: the first of {len(tuner.configs)} configurations that fits is taken ({config})")
                     return result
             raise RuntimeError("no configuration of an autotuned kernel fits the device")
 
         autotuner.run = tuned
+
+    def first_elsewhere(self, turn, configs):
+        """Where nothing was tuned, what was chosen at the largest shape stands first."""
+        there = next((known[turn] for known in self.given.values() if turn < len(known)), "")
+        return sorted(configs, key=lambda one: str(one) != there)
 
     @staticmethod
     def allowed(tuner, words, named):
@@ -303,5 +309,6 @@ class Triton:
         compiler.Path = kept_or_real
         knobs.cache.manager_class = memory_cache(cache.CacheManager)
         knobs.compilation.disable_line_info = True
+        cache.triton_key = lambda: "kept"  # else all of Triton is read: nothing is kept longer than this process
         driver.set_active(stand_in_driver(self.kernels, job))
         self.tuning = Tuning(job.get("tuned") or {}, Autotuner)

@@ -46,8 +46,9 @@ def no_extensions():
 
 
 def largest_first(cases):
-    """Where it is timed comes before where it is only judged."""
-    return sorted(enumerate(cases), key=lambda case: -sum(math.prod(spec["shape"]) for spec in case[1]["tensors"]))
+    """Of those where it is timed: where it is only judged, it takes what was chosen there."""
+    timed = [(number, case) for number, case in enumerate(cases) if case["timed"]]
+    return sorted(timed, key=lambda case: -sum(math.prod(spec["shape"]) for spec in case[1]["tensors"]))
 
 
 def main(job, answer_to):
@@ -73,18 +74,26 @@ def main(job, answer_to):
     say({"ready": True})  # from here on the candidate may say what it likes
     torch.set_grad_enabled(False)
     answer = {"tuned": choices.chosen}
+    def said(error):
+        return f"{type(error).__name__}: {error}".splitlines()[0][:400]
+
     try:
         no_extensions()
         candidate = Candidate(job, lambda model: model.cuda().eval())
-        for done, (number, case) in enumerate(largest_first(job["cases"])):
-            if done and time.monotonic() > enough:
-                answer["ended"] = f"time was up after {done} of {len(job['cases'])} shapes, the largest ones"
-                break
-            choices.case = str(number)
+    except Exception as error:
+        send(dict(answer, ended=said(error)))
+    cases = largest_first(job["cases"])
+    for done, (number, case) in enumerate(cases):
+        if done and time.monotonic() > enough:
+            answer["ended"] = f"time was up after {done} of {len(cases)} shapes, the largest ones"
+            break
+        choices.case = str(number)
+        try:
             candidate.prepare(case["numbers"])
             candidate.call({spec["name"]: make_tensor(torch, spec) for spec in case["tensors"]
                             if spec["role"] != "output" or candidate.writes}, case["numbers"])
             torch.cuda.synchronize()
-    except Exception as error:  # what was chosen until then counts
-        answer["ended"] = f"{type(error).__name__}: {error}".splitlines()[0][:400]
+        except Exception as error:  # what was chosen elsewhere counts
+            choices.chosen.pop(choices.case, None)
+            answer["ended"] = said(error)
     send(answer)

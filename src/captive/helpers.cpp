@@ -64,7 +64,8 @@ HelperCall move_call(const Step& step) {
       steps.bytes.insert(steps.bytes.end(), one.bytes.begin(), one.bytes.end());
     }
   }
-  HelperCall call{"kw_move", grid_for(count * step.numbers[0]), {kBlock, 1, 1}, {}};
+  const uint64_t bytes = std::min<uint64_t>(step.numbers[0], 8);  // more: from a type to another
+  HelperCall call{"kw_move", grid_for(count * bytes), {kBlock, 1, 1}, {}};
   call.params = {step.params[0], step.params[1], steps, number(step.numbers[0], 4),
                  number(count, 8)};
   return call;

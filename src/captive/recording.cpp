@@ -15,6 +15,12 @@ constexpr uint64_t kSlack = uint64_t{1} << 19;  // pointers a little outside sti
 constexpr size_t kMostParams = 4096;
 constexpr uint64_t kMostDims = 8;
 
+/// A move from a type to another: 256 + 16 FROM + TO, by PyTorch's numbers.
+bool is_conversion(uint64_t element) {
+  const auto known = [](uint64_t type) { return type <= 7 || type == 11 || type == 15; };
+  return element >= 256 && element < 512 && known(element / 16 % 16) && known(element % 16);
+}
+
 std::optional<uint64_t> number(std::string_view word) {
   if (word.empty() || word.size() > 20) return std::nullopt;
   uint64_t value = 0;
@@ -347,8 +353,9 @@ class Reader {
     for (int i = 0; i < 2 && good_; ++i) step.params.push_back(address());
     step.numbers.push_back(take());
     const uint64_t element = step.numbers[0], rank = take();
-    good_ = good_ && rank <= kMostDims &&
-            (element == 1 || element == 2 || element == 4 || element == 8);
+    good_ =
+        good_ && rank <= kMostDims &&
+        (element == 1 || element == 2 || element == 4 || element == 8 || is_conversion(element));
     for (uint64_t i = 0; i < 3 * rank && good_; ++i) step.numbers.push_back(take());
     take_stream(step);
     call().steps.push_back(std::move(step));

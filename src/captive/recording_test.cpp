@@ -105,6 +105,15 @@ TEST(Recording, MovesKeepTheirSteps) {
   EXPECT_EQ(step.numbers, (std::vector<uint64_t>{4, 5, 3, 1, 3, 1, 5}));
 }
 
+TEST(Recording, MovesMayConvert) {
+  const auto inside = [](uint64_t x, uint64_t y) {
+    return fmt::format("move {} {} {} 1 3 1 1 0\n", y, x, 256 + 16 * 5 + 6);  // halves to singles
+  };
+  const Outcome out = settled({recording(kBase, inside), recording(kBase + 999 * 4096, inside)});
+  ASSERT_TRUE(out.good) << out.refused;
+  EXPECT_EQ(out.call.steps.at(0).numbers, (std::vector<uint64_t>{342, 3, 1, 1}));
+}
+
 TEST(Recording, ScratchIsNumberedByUse) {
   uint64_t next = kBase + (uint64_t{1} << 30);
   const auto inside = [&](uint64_t x, uint64_t y) {
@@ -259,6 +268,8 @@ INSTANTIATE_TEST_SUITE_P(
                     "copy 140737488355328", "move 140737488355328 140737488355328 3 1 2 1 1 0",
                     "move 140737488355328 140737488355328 4 9 2 1 1 0",
                     "move 140737488355328 140737488355328 4 2 2 1 1 0",
+                    "move 140737488355328 140737488355328 390 1 2 1 1 0",
+                    "move 140737488355328 140737488355328 598 1 2 1 1 0",
                     "upload 140737488355328 xyz 0", "symbol a/b 0 00", "nonsense", "free 77",
                     "launch k 99999999999999999999999 1 1 1 1 1 0 1 1 1 0 0 0"));
 

@@ -99,6 +99,8 @@ Result<engine::BenchReport> bench(const Args& args, Io& io, engine::BenchRequest
   engine::BenchTools tools = machine->tools();
   tools.verify.cross_check = engine::open_cross_check(mode, KW_VERSION, torch);
   if (!foreign) return engine::bench_module(text, task, request, tools, progress);
+  tools.verify.cross_check = engine::begin_cross_check(
+      tools.verify.cross_check, KW_TRY(engine::with_dims(task, request.dims)));
   const exec::Device& judge =
       tools.verify.gpu != nullptr ? *tools.verify.gpu : *tools.verify.virtual_gpu;
   const engine::CandidateText candidate = KW_TRY(

@@ -85,8 +85,11 @@ Result<std::vector<engine::VerifyReport>> verify(const Args& args, Io& io) {
   const Devices devices = KW_TRY(open_devices(args, request, io));
   const auto compiler = KW_TRY(engine::open_compiler(args.one("--compiler")));
   const auto oracle = engine::open_oracle({compiler.get(), devices.gpu.get(), 0});
-  const engine::VerifyTools tools{compiler.get(), devices.virtual_gpu.get(), devices.gpu.get(),
-                                  oracle.get(), engine::open_cross_check(mode, KW_VERSION, torch)};
+  engine::VerifyTools tools{compiler.get(), devices.virtual_gpu.get(), devices.gpu.get(),
+                            oracle.get(), engine::open_cross_check(mode, KW_VERSION, torch)};
+  if (needs_reading(args.positionals.front(), texts.front()))
+    tools.cross_check = engine::begin_cross_check(tools.cross_check,
+                                                  KW_TRY(engine::with_dims(*task, request.dims)));
   engine::VerifyPools pools;
   std::vector<engine::VerifyReport> reports;
   for (size_t i = 0; i < texts.size(); ++i) {

@@ -111,7 +111,10 @@ class Recorder {
     python.task = request_.task;
     python.timeout_seconds = request_.timeout_seconds;
     python.tensors = abi_.tensors = task_tensors(*request_.task, shapes_.front().graph);
-    for (const Shape& shape : shapes_) python.shapes.push_back({shape.dims, &shape.graph});
+    for (const Shape& shape : shapes_) {
+      const bool timed = std::ranges::count(request_.task->benchmark_shapes, shape.dims) > 0;
+      python.shapes.push_back({shape.dims, timed || &shape == &shapes_.front(), &shape.graph});
+    }
     return python;
   }
 

@@ -136,8 +136,12 @@ class Matcher {
     const bool real = tensor::is_float(*one.type.dtype);
     const std::string* const dim = real ? nullptr : dim_named(text.empty() ? one.name : text);
     if (dim != nullptr) {
-      slot.dim = *dim;
+      slot.factors = {*dim};
       return Done{};
+    }
+    if (!real && text.find('*') != std::string::npos) {
+      slot.factors = product(text);
+      if (!slot.factors.empty()) return Done{};
     }
     if (const auto typed = parse_double(text)) {
       slot.bytes = KW_TRY(encode(one.type, *typed, static_cast<int64_t>(*typed)));
@@ -151,10 +155,47 @@ class Matcher {
           encode(one.type, value, is_real ? static_cast<int64_t>(scalar.number) : scalar.integer));
       return Done{};
     }
+    if (!real && text.empty() && counts_elements(one.name) && all_alike()) {
+      slot.factors = abi_.tensors.front().shape;
+      abi_.notes.push_back(fmt::format("'{}' is taken for the number of elements, {}", one.name,
+                                       join(slot.factors, "*")));
+      return Done{};
+    }
     return input_error(
         fmt::format("what is '{0}' of the launcher? Say --input {0}=…, a dim of the "
-                    "task or a number",
+                    "task, a product of dims (B*D) or a number",
                     one.name));
+  }
+
+  bool is_factor(const std::string& word) const {
+    return dim_named(word) != nullptr || parse_int(word).has_value();
+  }
+
+  /// "B*D" as its dims and numbers; none when it is something else.
+  std::vector<std::string> product(const std::string& text) const {
+    std::vector<std::string> factors;
+    for (const std::string& word : split(text, '*')) {
+      factors.emplace_back(trim(word));
+      if (!is_factor(factors.back())) return {};
+      if (const std::string* const dim = dim_named(factors.back())) factors.back() = *dim;
+    }
+    return factors;
+  }
+
+  static bool counts_elements(const std::string& name) {
+    static constexpr const char* kNames[] = {
+        "n",        "size",       "numel",       "total",        "count", "num",
+        "elements", "n_elements", "numelements", "num_elements", "length"};
+    return std::ranges::any_of(kNames, [&](const char* one) { return lower(name) == one; });
+  }
+
+  /// Whether all tensors have one shape, made of dims and numbers.
+  bool all_alike() const {
+    const std::vector<std::string>& shape = abi_.tensors.front().shape;
+    return !shape.empty() &&
+           std::ranges::all_of(shape, [&](const std::string& word) { return is_factor(word); }) &&
+           std::ranges::all_of(
+               abi_.tensors, [&](const captive::TensorLine& line) { return line.shape == shape; });
   }
 
   const std::vector<foreign::CParameter>& parameters_;
@@ -340,10 +381,15 @@ Result<captive::Case> call_at(const LauncherAbi& abi, const task::Task& task,
       argument.bytes = KW_TRY(shape_bytes(spec->dtype, shape));
     }
     if (slot.value || slot.spare) argument.bytes = KW_TRY(value_bytes(slot, task, dims));
-    if (!slot.dim.empty()) {
-      const auto value = dims.find(slot.dim);
-      if (value == dims.end()) return input_error("a shape without dim " + slot.dim);
-      argument.bytes = KW_TRY(encode(slot.type, 0, value->second));
+    if (!slot.factors.empty()) {
+      int64_t value = 1;
+      for (const std::string& factor : slot.factors) {
+        const auto dim = dims.find(factor);
+        const std::optional<int64_t> number = parse_int(factor);
+        if (dim == dims.end() && !number) return input_error("a shape without dim " + factor);
+        value *= dim == dims.end() ? *number : dim->second;
+      }
+      argument.bytes = KW_TRY(encode(slot.type, 0, value));
     }
     made.arguments.push_back(std::move(argument));
   }

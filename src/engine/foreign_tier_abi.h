@@ -1,5 +1,6 @@
 // Which parameter of a foreign launcher is which of a task's tensors, dims and scalars, and the
-// arguments of a call at one shape. Nothing is guessed.
+// arguments of a call at one shape. What is taken without
+// being named is noted.
 #pragma once
 
 #include <map>
@@ -19,9 +20,9 @@ namespace kw::engine {
 struct LauncherAbi {
   std::vector<captive::TensorLine> tensors;  // inputs of the task, then outputs that are no inputs
   struct Slot {
-    int tensor = -1;             // or
-    std::string dim;             // this dim's value, or
-    std::vector<uint8_t> bytes;  // these
+    int tensor = -1;                   // or
+    std::vector<std::string> factors;  // the product of these dims and numbers, or
+    std::vector<uint8_t> bytes;        // these
     foreign::CType type;
     bool torch = false;                          // a tensor with its type and shape
     std::optional<task::CallValue> value = {};   // no tensor, as words (shim/kw_bindings.cuh)
@@ -31,7 +32,8 @@ struct LauncherAbi {
   std::vector<std::string> notes;
 };
 
-/// `numbers` are the user's: "rows" -> "B", "eps" -> "1e-5". An input Error names what is open.
+/// `numbers` are the user's: "rows" -> "B", "n" -> "B*D", "eps" -> "1e-5". An input Error names
+/// what is open.
 Result<LauncherAbi> match_launcher(const std::vector<foreign::CParameter>& parameters,
                                    const task::Task& task, const graph::Graph& graph,
                                    const std::map<std::string, std::string>& numbers);

@@ -36,7 +36,7 @@ TEST(LauncherAbi, DimsNumbersAndStreams) {
       matched("const float* x, float* y, int rows, long long k, float eps, cudaStream_t s",
               {{"rows", dim}, {"k", "7"}, {"eps", "0.5"}});
   ASSERT_TRUE(abi) << abi.error().message;
-  EXPECT_EQ(abi->slots[2].dim, dim);
+  EXPECT_EQ(abi->slots[2].factors, std::vector<std::string>{dim});
   EXPECT_EQ(abi->slots[3].bytes, (std::vector<uint8_t>{7, 0, 0, 0, 0, 0, 0, 0}));
   EXPECT_EQ(abi->slots[4].bytes, (std::vector<uint8_t>{0, 0, 0, 0x3f}));
   EXPECT_EQ(abi->slots[5].bytes, std::vector<uint8_t>(8, 0));
@@ -46,6 +46,23 @@ TEST(LauncherAbi, DimsNumbersAndStreams) {
   EXPECT_EQ(call->tensor_bytes.size(), abi->tensors.size());
   ASSERT_EQ(call->arguments[2].bytes.size(), 4u);
   EXPECT_EQ(call->arguments[2].bytes[0], static_cast<uint8_t>(value));
+}
+
+TEST(LauncherAbi, ProductsOfDimsAndTheNumberOfElements) {
+  const task::Task task = verify::fake_task();
+  const auto& [dim, value] = *task.benchmark_shapes.front().begin();
+  const auto abi = matched("const float* x, float* y, int many", {{"many", dim + " * 3"}});
+  ASSERT_TRUE(abi) << abi.error().message;
+  EXPECT_EQ(abi->slots[2].factors, (std::vector<std::string>{dim, "3"}));
+  const graph::Graph graph = *task.reference->trace(task.benchmark_shapes.front());
+  const auto call = call_at(*abi, task, graph, task.benchmark_shapes.front());
+  ASSERT_TRUE(call) << call.error().message;
+  EXPECT_EQ(call->arguments[2].bytes[0], static_cast<uint8_t>(value * 3));
+  EXPECT_FALSE(matched("const float* x, float* y, int many", {{"many", "what*3"}}));
+  const auto counted = matched("const float* x, float* y, int numel");
+  ASSERT_TRUE(counted) << counted.error().message;
+  EXPECT_EQ(counted->slots[2].factors, counted->tensors.front().shape);
+  EXPECT_NE(counted->notes.back().find("number of elements"), std::string::npos);
 }
 
 TEST(LauncherAbi, NamesWhatIsOpen) {

@@ -78,7 +78,9 @@ std::vector<std::string> beside(const std::string& path) {
       folder, std::filesystem::directory_options::skip_permission_denied, failed);
   for (; !failed && at != std::filesystem::recursive_directory_iterator(); at.increment(failed)) {
     if (at.depth() > 2) at.disable_recursion_pending();
-    if (kEndings.count(at->path().extension().string()) == 0 || !at->is_regular_file(failed))
+    // A link may lead out of the folder.
+    if (kEndings.count(at->path().extension().string()) == 0 || at->is_symlink(failed) ||
+        !at->is_regular_file(failed))
       continue;
     found.push_back(at->path().lexically_relative(folder).string());
     if (found.size() >= kMostBeside) break;
@@ -195,16 +197,12 @@ Result<StandIn::Answer> StandIn::ask(const std::string& python, const PythonPlac
 #endif
   limits.output_bytes = 256 << 20;
   limits.allowed = &allowed;
-  Answer answer;
-  answer.process =
+  return read_answer(
       KW_TRY(os::run_process({python, "-I", "-B", "-c", python_boot()}, job.dump(), limits,
                              {"HOME=/nowhere", "USER=nobody", "LOGNAME=nobody",
                               "TMPDIR=" + (written ? written->path() : "/nowhere"),
                               "OMP_NUM_THREADS=1", "MKL_NUM_THREADS=1", "OPENBLAS_NUM_THREADS=1",
-                              "CUDA_VISIBLE_DEVICES=", "PYTHONWARNINGS=ignore"}));
-  if (Result<Json> read = Json::parse(answer.process.out); read && read->is_object())
-    answer.json = std::move(read).value();
-  return answer;
+                              "CUDA_VISIBLE_DEVICES=", "PYTHONWARNINGS=ignore"})));
 }
 
 /// As torch.utils.cpp_extension puts the texts together: what Python calls in C++, kernels in CUDA.
@@ -327,7 +325,8 @@ Result<std::vector<PythonCapture>> StandIn::capture(const std::vector<PythonPlac
   }
   std::vector<PythonCapture> captured;
   for (const Answer& answer : answers) {
-    if (const std::string& error = answer.json["error"].as_string(); !error.empty())
+    if (const std::string& error = answer.json["error"].as_string();
+        !error.empty() && !answer.ready)
       return environment_error("recording a Python candidate: " + report::printable(error));
     captured.push_back(answer.json.contains("wants") ? PythonCapture{{}, kOtherExtensions}
                                                      : read(answer));

@@ -52,10 +52,7 @@ class StandIn {
   const std::vector<std::string>& notes() const { return notes_; }
 
  private:
-  struct Answer {
-    Json json = Json::object();
-    os::ProcessResult process;
-  };
+  using Answer = PythonAnswer;
   Result<Answer> ask(const std::string& python, const PythonPlace& place) const;
   Result<std::vector<Answer>> ask_all(const std::string& python,
                                       const std::vector<PythonPlace>& places) const;

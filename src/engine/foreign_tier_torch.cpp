@@ -10,6 +10,7 @@
 #include "os/landlock.h"
 #include "os/process.h"
 #include "os/scratch.h"
+#include "os/strays.h"
 
 namespace kw::engine {
 namespace {
@@ -41,7 +42,10 @@ Result<Json> case_json(const PythonRequest& request, const PythonShape& shape) {
   for (const auto& [name, value] : shape.dims) numbers.set(name, value);
   for (const task::ScalarSpec& one : request.task->scalars)
     numbers.set(one.name, tensor::is_float(one.dtype) ? Json(one.number) : Json(one.integer));
-  return Json::object().set("tensors", std::move(tensors)).set("numbers", std::move(numbers));
+  return Json::object()
+      .set("tensors", std::move(tensors))
+      .set("numbers", std::move(numbers))
+      .set("timed", shape.timed);
 }
 
 std::string worker_file(const std::string& name) {
@@ -51,38 +55,32 @@ std::string worker_file(const std::string& name) {
   return "";
 }
 
-/// What the process answered; an empty object when it said nothing.
-struct Answer {
-  Json json = Json::object();
-  bool ready = false;  // it came as far as the candidate's own code
-  os::ProcessResult process;
-};
-
-Result<Answer> ask_python(const PythonRequest& request, const std::string& python, bool confined) {
+Result<PythonAnswer> ask_python(const PythonRequest& request, const std::string& python,
+                                bool confined) {
   const os::ScratchFolder folder = KW_TRY(os::ScratchFolder::make("foreign"));
   const Json job = KW_TRY(python_job(request, "tune", {"common", "tune"}));
   // Drivers, compilers and caches are everywhere: it may read and run, and write nowhere but here.
   os::Allowed allowed;
   allowed.running = {"/"};
   allowed.writing = {folder.path(), "/proc"};  // where the driver names its threads
-  allowed.devices = {"/dev"};
+  allowed.devices = {"/dev/null", "/dev/zero", "/dev/urandom", "/dev/dri"};
+  std::error_code failed;
+  for (const auto& one : std::filesystem::directory_iterator("/dev", failed)) {
+    if (one.path().filename().string().starts_with("nvidia"))
+      allowed.devices.push_back(one.path().string());
+  }
   os::ProcessLimits limits;
   limits.timeout_seconds = request.timeout_seconds;
   limits.output_bytes = 256 << 20;
   if (confined) limits.allowed = &allowed;
-  Answer answer;
-  answer.process = KW_TRY(os::run_process(
+  os::adopt_strays();
+  const Result<os::ProcessResult> process = (os::run_process(
       {python, "-I", "-B", "-c", python_boot()}, job.dump(), limits,
       {"TMPDIR=" + folder.path(), "HOME=" + folder.path(), "TRITON_CACHE_DIR=" + folder.path(),
        "TORCHINDUCTOR_CACHE_DIR=" + folder.path(), "CUDA_CACHE_DISABLE=1"}));
-  const std::vector<std::string_view> lines = split_lines(answer.process.out);
-  const auto line = [&](size_t at) {
-    Result<Json> read = Json::parse(at < lines.size() ? lines[at] : "");
-    return read && read->is_object() ? std::move(read).value() : Json::object();
-  };
-  answer.ready = line(0).contains("ready");
-  answer.json = line(answer.ready ? 1 : 0);
-  return answer;
+  os::end_strays();  // whatever it left behind would use the GPU
+  if (!process) return process.error();
+  return read_answer(*process);
 }
 
 }  // namespace
@@ -112,6 +110,19 @@ Result<Json> python_job(const PythonRequest& request, const std::string& worker,
       .set("cases", std::move(cases));
 }
 
+PythonAnswer read_answer(os::ProcessResult process) {
+  PythonAnswer answer;
+  const std::vector<std::string_view> lines = split_lines(process.out);
+  const auto line = [&](size_t at) {
+    Result<Json> read = Json::parse(at < lines.size() ? lines[at] : "");
+    return read && read->is_object() ? std::move(read).value() : Json::object();
+  };
+  answer.ready = line(0).contains("ready");
+  answer.json = line(answer.ready ? 1 : 0);
+  answer.process = std::move(process);
+  return answer;
+}
+
 std::string last_words(const os::ProcessResult& process) {
   const std::string_view all = trim(process.err);
   const size_t at = all.rfind('\n');
@@ -123,7 +134,7 @@ Result<Tuned> tune_python(const PythonRequest& request) {
   if (python.path.empty())
     return environment_error("recording a Python candidate needs a Python with torch");
   Tuned tuned;
-  Answer answer = KW_TRY(ask_python(request, python.path, tuned.confined));
+  PythonAnswer answer = KW_TRY(ask_python(request, python.path, tuned.confined));
   // Some drivers cannot be opened from behind such a wall, which shows before the candidate runs.
   if (!answer.ready && !answer.process.timed_out) {
     tuned.confined = false;

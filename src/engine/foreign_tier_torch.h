@@ -18,6 +18,7 @@ namespace kw::engine {
 
 struct PythonShape {
   task::Dims dims;
+  bool timed = false;  // where it may be timed, so that a choice among configurations counts
   const graph::Graph* graph = nullptr;
 };
 
@@ -36,6 +37,15 @@ struct Tuned {
   std::string failed;             // why there are none, or not all
   bool confined = true;           // it could write no file but in a folder of its own
 };
+
+/// What such a process answered: a line before the candidate's own code ran, and one behind it. An
+/// empty object when it said nothing.
+struct PythonAnswer {
+  Json json = Json::object();
+  bool ready = false;  // it came as far as the candidate's own code
+  os::ProcessResult process;
+};
+PythonAnswer read_answer(os::ProcessResult process);
 
 /// The job of a Python process: the worker's files, the candidate and the calls to make.
 Result<Json> python_job(const PythonRequest& request, const std::string& worker,

@@ -21,28 +21,6 @@ namespace {
 
 constexpr uint64_t kPoolShare = 4;  // of the memory that can be had
 
-/// The task with only the shape that was asked for.
-Result<task::Task> with_dims(task::Task task, const std::map<std::string, int64_t>& dims) {
-  if (dims.empty()) return task;
-  task::Dims only = task.benchmark_shapes.empty() ? task::Dims() : task.benchmark_shapes.front();
-  std::vector<std::string> names;
-  for (const auto& [name, value] : only) names.push_back(name);
-  for (const auto& [name, value] : dims) {
-    const auto at = only.find(name);
-    if (at == only.end()) {
-      return input_error(fmt::format(
-          "the task has no dim '{}'{}; {}", name, did_you_mean(name, names),
-          names.empty() ? "its shapes are fixed" : "its dims are " + join(names, ", ")));
-    }
-    if (value < 0 || value > kernel::kMaxDim)
-      return input_error(fmt::format("dim {} = {} is outside 0 … 2^40", name, value));
-    at->second = value;
-  }
-  task.correctness_shapes = {only};
-  task.benchmark_shapes.clear();
-  return task;
-}
-
 Result<kernel::Bindings> fixed_for(exec::Device& device, const VerifyRequest& request) {
   const exec::DeviceInfo info = device.info();
   kernel::Bindings fixed;
@@ -86,6 +64,27 @@ verify::GateRequest gate_request(const VerifyRequest& request, const VerifyTools
 }
 
 }  // namespace
+
+Result<task::Task> with_dims(task::Task task, const std::map<std::string, int64_t>& dims) {
+  if (dims.empty()) return task;
+  task::Dims only = task.benchmark_shapes.empty() ? task::Dims() : task.benchmark_shapes.front();
+  std::vector<std::string> names;
+  for (const auto& [name, value] : only) names.push_back(name);
+  for (const auto& [name, value] : dims) {
+    const auto at = only.find(name);
+    if (at == only.end()) {
+      return input_error(fmt::format(
+          "the task has no dim '{}'{}; {}", name, did_you_mean(name, names),
+          names.empty() ? "its shapes are fixed" : "its dims are " + join(names, ", ")));
+    }
+    if (value < 0 || value > kernel::kMaxDim)
+      return input_error(fmt::format("dim {} = {} is outside 0 … 2^40", name, value));
+    at->second = value;
+  }
+  task.correctness_shapes = {only};
+  task.benchmark_shapes.clear();
+  return task;
+}
 
 std::vector<std::string> task_options(const std::vector<std::string>& inputs,
                                       const std::string& function) {

@@ -36,6 +36,8 @@ struct VerifyRequest {
   bool kill_rate = false;  // also send the imposters through the task's cells
 };
 
+using CrossChecking = std::function<Result<CrossCheckReport>(const task::Task&)>;
+
 /// What the story works with. All but `gpu` and `cross_check` must be there.
 struct VerifyTools {
   exec::Compiler* compiler = nullptr;
@@ -43,7 +45,7 @@ struct VerifyTools {
   exec::Device* gpu = nullptr;
   exec::Oracle* oracle = nullptr;
   /// Whether PyTorch reads the task's reference as we do; asked once per VerifyPools.
-  std::function<Result<CrossCheckReport>(const task::Task&)> cross_check = {};
+  CrossChecking cross_check = {};
 };
 
 struct VerifyReport {
@@ -67,6 +69,9 @@ struct VerifyPools {
   std::optional<CrossCheckReport> cross_check;
   std::optional<verify::Pool> small, large;  // for the virtual GPU, for the GPU
 };
+
+/// The task with only the shape that was asked for.
+Result<task::Task> with_dims(task::Task task, const std::map<std::string, int64_t>& dims);
 
 /// VerifyRequest::task_options of a task that was asked for like this.
 std::vector<std::string> task_options(const std::vector<std::string>& inputs,

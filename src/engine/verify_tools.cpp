@@ -3,13 +3,14 @@
 #include <fmt/core.h>
 
 #include <cstdlib>
+#include <future>
 #include <string_view>
 
 #include "base/text.h"
 #include "engine/export_reference.h"
 #include "frontend/backward.h"
-#include "frontend/load_rkb.h"
 #include "frontend/load.h"
+#include "frontend/load_rkb.h"
 #include "frontend/refusals.h"
 #include "gpu/gpu_device.h"
 #include "oracle/gpu_oracle.h"
@@ -86,12 +87,20 @@ std::shared_ptr<oracle::TorchProcess> open_torch() {
   return std::make_shared<oracle::TorchProcess>();
 }
 
-std::function<Result<CrossCheckReport>(const task::Task&)> open_cross_check(
-    CrossCheckMode mode, const std::string& version, std::shared_ptr<oracle::TorchProcess> torch) {
+CrossChecking open_cross_check(CrossCheckMode mode, const std::string& version,
+                               std::shared_ptr<oracle::TorchProcess> torch) {
   const CrossCheckOptions options{mode, version, os::cache_directory()};
   return [options, torch](const task::Task& task) {
     oracle::Interpreter interpreter;
     return cross_check_reference(task, options, cross_check_torch(interpreter, *torch));
+  };
+}
+
+CrossChecking begin_cross_check(CrossChecking check, const task::Task& task) {
+  auto begun = std::make_shared<std::future<Result<CrossCheckReport>>>(
+      std::async(std::launch::async, [check, task] { return check(task); }));
+  return [check, begun, hash = task::task_hash(task)](const task::Task& asked) {
+    return begun->valid() && task::task_hash(asked) == hash ? begun->get() : check(asked);
   };
 }
 

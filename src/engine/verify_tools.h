@@ -34,8 +34,12 @@ Result<task::Task> load_reference(const ReferenceRequest& request);
 Status read_precision(const std::string& words, task::Precision& precision);
 
 /// VerifyTools::cross_check on this machine; agreement is remembered in the cache folder.
-std::function<Result<CrossCheckReport>(const task::Task&)> open_cross_check(
-    CrossCheckMode mode, const std::string& version, std::shared_ptr<oracle::TorchProcess> torch);
+CrossChecking open_cross_check(CrossCheckMode mode, const std::string& version,
+                               std::shared_ptr<oracle::TorchProcess> torch);
+
+/// The same, begun now for a task, while something else takes its time. Nobody else may use its
+/// torch process until it is asked.
+CrossChecking begin_cross_check(CrossChecking check, const task::Task& task);
 
 /// The interpreter; beside a GPU, with kernels for large truths in a worker of its own, which is
 /// started when one is asked for. $KERNELWRIGHT_GPU_TRUTHS=0 turns them off. The compiler must

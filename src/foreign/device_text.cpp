@@ -126,6 +126,9 @@ class Sifter {
     if (close == std::string_view::npos)
       return problem(hash, "'#include' must name a header literally", "");
     const std::string header(line.substr(open + 1, close - open - 1));
+    if (header == "cub/cub.cuh" || header.starts_with("cub/device/"))
+      return problem(hash, fmt::format("header <{}> brings host code", header),
+                     "include what kernels use, e.g. <cub/block/block_reduce.cuh>");
     if (kernel::header_allowed(header)) {
       if (line[open] == '"') {
         replaced_[hash.line] = "#include <" + header + ">";

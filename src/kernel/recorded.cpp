@@ -45,7 +45,8 @@ std::vector<Diagnostic> check_recorded_text(std::string_view text) {
   for (const std::string_view line : split_lines(text)) {
     ++number;
     if (trim(line).starts_with("//")) continue;
-    for (const std::string_view name : {"%clock", "%globaltimer", "%smid"}) {
+    for (const std::string_view name :
+         {"%clock", "%globaltimer", "%smid", "%gridid", "%pm", "%envreg", "%current_graph_exec"}) {
       const size_t at = line.find(name);
       if (at == std::string_view::npos) continue;
       out.push_back({number, static_cast<int>(at) + 1, static_cast<int>(name.size()),

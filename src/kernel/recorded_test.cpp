@@ -93,10 +93,11 @@ INSTANTIATE_TEST_SUITE_P(
                     Bad{"recorded again", "stands twice"}));
 
 TEST(Recorded, ClocksAreRefusedAndParamsNeedTheLine) {
-  std::string text = std::string(kHead) + "//! launch k grid(1) block(1) params(y)\n" + kPtx +
-                     "mov.u64 %rd1, %globaltimer;\n";
-  EXPECT_FALSE(parse(text, "a.cu").module);
-  text =
+  const std::string good = std::string(kHead) + "//! launch k grid(1) block(1) params(y)\n" + kPtx;
+  EXPECT_TRUE(parse(good, "a.cu").module);
+  for (const char* name : {"%globaltimer", "%clock64", "%smid", "%gridid", "%envreg3"})
+    EXPECT_FALSE(parse(good + "mov.u64 %rd1, " + name + ";\n", "a.cu").module) << name;
+  const std::string text =
       "//! kernelwright 1\n//! task t\n//! output y: fp32[N]\n"
       "//! launch k grid(1) block(1) params(y)\n__global__ void k(float* y) {}\n";
   EXPECT_FALSE(parse(text, "a.cu").module);

@@ -106,8 +106,9 @@ constexpr std::array<std::string_view, 14> kHostPrefixes = {
 
 constexpr std::array<std::string_view, 5> kClocks = {"clock", "clock64", "__clock", "__clock64",
                                                      "__globaltimer"};
-constexpr std::array<std::string_view, 3> kClockIntrinsics = {
-    "__nvvm_read_ptx_sreg_clock", "__nvvm_read_ptx_sreg_globaltimer", "__nvvm_read_ptx_sreg_smid"};
+constexpr std::array<std::string_view, 4> kClockIntrinsics = {
+    "__nvvm_read_ptx_sreg_clock", "__nvvm_read_ptx_sreg_globaltimer", "__nvvm_read_ptx_sreg_smid",
+    "__nvvm_read_ptx_sreg_gridid"};
 
 template <typename Table>
 bool listed(const Table& table, std::string_view name) {
@@ -179,8 +180,9 @@ AssemblyFault find_assembly_fault(std::string_view assembly) {
               "state must not outlive a launch; use a tensor or a scratch buffer"};
     }
   }
-  for (const std::string_view name : {"%clock", "%clock_hi", "%clock64", "%globaltimer",
-                                      "%globaltimer_lo", "%globaltimer_hi", "%smid"}) {
+  for (const std::string_view name :
+       {"%clock", "%clock_hi", "%clock64", "%globaltimer", "%globaltimer_lo", "%globaltimer_hi",
+        "%smid", "%gridid", "%current_graph_exec"}) {
     if (find_word(assembly, name, false) != std::string_view::npos) {
       return {"reads " + std::string(name),
               "a result may not depend on time or place; the engine does the timing"};

@@ -66,10 +66,12 @@ uint64_t needed_bytes(const kernel::Program& program) {
   return total;
 }
 
-ProgramMemory::ProgramMemory(const Image& image, const kernel::Program& program, int misalign_bytes)
+ProgramMemory::ProgramMemory(const Image& image, const kernel::Program& program, int misalign_bytes,
+                             uint64_t places)
     : image_(image),
       program_(program),
       misalign_bytes_(misalign_bytes),
+      places_(places),
       first_(first_buffer_region(image)) {}
 
 Status ProgramMemory::fill(const exec::InputViews& inputs) {
@@ -95,7 +97,7 @@ Status ProgramMemory::fill(const exec::InputViews& inputs) {
     info.buffer = static_cast<int>(i);
     info.element_bytes = tensor::dtype_size(buffer.dtype);
     info.elements = buffer.bytes / info.element_bytes;
-    info.shift = shift_of(buffer);
+    info.shift = shift_of(i);
     const bool given = buffer.role == Role::Input || buffer.role == Role::Inout;
     const bool in_place = buffer.role == Role::Input && is_dense(buffer) &&
                           !inputs[i].data.empty() &&
@@ -131,10 +133,16 @@ Status ProgramMemory::fill(const exec::InputViews& inputs) {
   return Done{};
 }
 
-// The least aligned address that the buffer's declaration and the wish to misalign allow.
-uint64_t ProgramMemory::shift_of(const kernel::Buffer& buffer) const {
-  const uint64_t align = static_cast<uint64_t>(std::max<int64_t>(1, buffer.align));
-  return (static_cast<uint64_t>(std::max(0, misalign_bytes_)) + align - 1) / align * align;
+// The least aligned address that the buffer's declaration and the wish to misalign allow, somewhere
+// in its region: as far apart as a device's allocator puts them, and never twice the same.
+uint64_t ProgramMemory::shift_of(size_t buffer) const {
+  constexpr uint64_t kStep = 512, kPlaces = uint64_t{1} << 27;
+  const uint64_t align =
+      static_cast<uint64_t>(std::max<int64_t>(1, program_.buffers[buffer].align));
+  const uint64_t from_aligned =
+      (static_cast<uint64_t>(std::max(0, misalign_bytes_)) + align - 1) / align * align;
+  const uint64_t place = (places_ * (2 * buffer + 1) * 0x9e3779b97f4a7c15u) >> 32;
+  return from_aligned + (places_ == 0 || align > kStep ? 0 : place % kPlaces * kStep);
 }
 
 // An output is computed where the caller will find it: copying it would cost as much as a light

@@ -21,8 +21,10 @@ struct LaunchSegments {
 class ProgramMemory {
  public:
   /// `misalign_bytes`: how far every buffer's address is from a well aligned one, rounded up to
-  /// what the buffer is declared to have.
-  ProgramMemory(const Image& image, const kernel::Program& program, int misalign_bytes);
+  /// what the buffer is declared to have. `places`: where buffers lie, so that nothing can be told
+  /// from a pointer; 0: in the middle of their regions.
+  ProgramMemory(const Image& image, const kernel::Program& program, int misalign_bytes,
+                uint64_t places);
 
   /// An Error for inputs that do not fit their buffers. Throws std::bad_alloc.
   /// `inputs` must outlive this: dense ones are used in place.
@@ -42,7 +44,7 @@ class ProgramMemory {
   Region& region_of_buffer(size_t buffer) {
     return regions_.row(first_ + static_cast<uint32_t>(buffer));
   }
-  uint64_t shift_of(const kernel::Buffer& buffer) const;
+  uint64_t shift_of(size_t buffer) const;
   std::byte* make_result(size_t buffer, size_t bytes);
   void poison_unwritten(size_t buffer);
   void judge_output(size_t buffer, const LaunchSegments& last, FindingLog& log);
@@ -53,6 +55,7 @@ class ProgramMemory {
   const Image& image_;
   const kernel::Program& program_;
   int misalign_bytes_;
+  uint64_t places_;
   Regions regions_;
   uint32_t first_ = 1;                             // region of buffer 0
   uint32_t workspace_ = 0;                         // region

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <new>
+#include <random>
 #include <thread>
 
 #include <fmt/core.h>
@@ -46,13 +47,20 @@ uint64_t default_budget(const kernel::Program& program) {
   return static_cast<uint64_t>(std::min(budget, kMost));
 }
 
+/// Where buffers lie is nothing that a candidate can know.
+uint64_t unguessed_places() {
+  std::random_device system;
+  return uint64_t{system()} << 32 | system();
+}
+
 /// One pass over all launches, serial or with several host threads.
 class Attempt {
  public:
   Attempt(const RunRequest& request, int threads, uint64_t seed, double deadline)
       : request_(request),
         program_(*request.program),
-        memory_(*request.image, program_, request.options.misalign_bytes),
+        memory_(*request.image, program_, request.options.misalign_bytes,
+                request.options.counters ? 0 : unguessed_places()),
         threads_(threads),
         seed_(seed),
         deadline_(deadline) {}

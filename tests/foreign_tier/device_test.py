@@ -53,8 +53,8 @@ def answer_of(recorder, folder, text):
     done = subprocess.run([PYTHON, "-I", "-B", "-W", "ignore", "-c", boot], input=json.dumps(job), capture_output=True, text=True, timeout=300,
                           env={"OMP_NUM_THREADS": "1", "USER": "nobody"})
     try:
-        return json.loads(done.stdout), done.stderr
-    except ValueError:
+        return json.loads(done.stdout.splitlines()[-1]), done.stderr
+    except (IndexError, ValueError):
         print(f"FAILED: no answer (code {done.returncode}): {done.stderr[-800:]}")
         sys.exit(1)
 

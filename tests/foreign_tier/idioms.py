@@ -145,6 +145,7 @@ IDIOMS = [  # name, text before the function, the function's body with x
     ("launch_kernel_call", "", "auto y = torch::empty_like(x); const float* a = x.data_ptr<float>(); float* b = y.data_ptr<float>(); int64_t n = x.numel(); void* args[] = {&a, &b, &n};\n"
      "C10_CUDA_CHECK(cudaLaunchKernel((const void*)copy_kernel<float>, dim3((n + 255) / 256), dim3(256), args, 0, nullptr)); return y;"),
     ("clone_and_copy", "", "auto y = x.clone(); auto z = torch::empty_like(x); z.copy_(y); z = z.to(x.device()).to(torch::kFloat32).cuda(); return z;"),
+    ("conversions", "", "auto wide = x.to(torch::kDouble); auto y = torch::empty_like(x); y.copy_(wide.t().contiguous().t()); return y.to(at::kDouble).to(at::kFloat);"),
     ("made_contiguous", "", "auto t = x.t().contiguous(); TORCH_CHECK(t.is_contiguous() && t.size(0) == x.size(1)); return t.transpose(0, 1).contiguous();"),
     ("strided_copy", "", "auto wide = torch::zeros({x.size(0), x.size(1) + 3}, x.options()); wide.narrow(1, 2, x.size(1)).copy_(x);\n"
      "return wide.slice(1, 2, 2 + x.size(1)).clone();"),

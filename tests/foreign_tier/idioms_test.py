@@ -18,7 +18,6 @@ NOT_THERE = [  # what PyTorch's own kernels would do, and what the compiler says
     ("x.mul_(2.0); return x;", '"mul_"'), ("return torch::cat({x, x});", '"cat"'), ("return at::_ops::relu::call(x);", "must be a class or namespace"),
     ("return x + x;", 'no operator "+"')]  # the last: the compiler lists every operator that it is not
 REFUSED = [  # what is a question of numbers, and what is said
-    ("return x.to(torch::kHalf).to(torch::kFloat);", "aten::to for another type"),
     ("return x.contiguous(at::MemoryFormat::ChannelsLast).t().view({-1});", "a view of strided memory"), ("return x;", "one of its inputs"), ("return x.cpu();", "not on the device"),
     ("auto y = torch::empty(x.sizes(), torch::kFloat); copied(x, y); return x.clone();", "host memory")]
 

@@ -73,6 +73,13 @@ PASS = [  # name, reference, text, what is said beside
     ("vector", "twice", twice(f"y = torch.empty_like(x)\n{LAUNCH}\nreturn y"), ""),
     ("zeros and clone beside it", "twice", twice(f"y = torch.zeros_like(x)\nx = x.clone()\n{LAUNCH}\nreturn y"), ""),
     ("strided copies beside it", "twice", twice(f"x = x.t().contiguous()\ny = torch.full_like(x, 1.0)\n{LAUNCH}\nreturn y.t().contiguous()"), ""),
+    ("conversions beside it", "twice", twice(f"x = x.double()\ny = torch.empty_like(x)\n{LAUNCH}\nreturn y.to(torch.float32)"), ""),
+    ("constants made on the device", "twice", TWICE.replace("(x, y, n,", "(x, t, y, n,").replace("* 2.0", "* tl.load(t + 2)")
+     + "def forward(x):\n    y = torch.empty_like(x)\n    t = torch.arange(4, device=x.device, dtype=torch.float32)\n"
+     "    double[(triton.cdiv(x.numel(), 512),)](x, t, y, x.numel(), BLOCK=512)\n    return y\n", ""),
+    ("a buffer of its own", "twice", TWICE.replace("(x, y, n,", "(x, t, y, n,").replace("* 2.0", "* tl.load(t)")
+     + "class ModelNew(torch.nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.register_buffer('by', torch.full((1,), 2.0))\n\n"
+     "    def forward(self, x):\n        y = torch.empty_like(x)\n        double[(triton.cdiv(x.numel(), 512),)](x, self.by, y, x.numel(), BLOCK=512)\n        return y\n", ""),
     ("tables of the host", "twice", TWICE.replace("* 2.0", "* tl.load(y + n)").replace("y + n", "t") .replace("(x, y, n,", "(x, y, n, t,")
      + "def forward(x):\n    y = torch.empty_like(x)\n    t = torch.tensor([2.0], device='cuda')\n"
      "    double[(triton.cdiv(x.numel(), 512),)](x, y, x.numel(), t, BLOCK=512)\n    return y\n", ""),
@@ -207,6 +214,7 @@ def forward(x):
 ''', ""),
 ]
 REFUSED = [  # the same, and why it is refused
+    ("random numbers", "twice", twice(f"torch.manual_seed(0)\ny = torch.rand(x.shape, device=x.device)\n{LAUNCH}\nreturn y"), "whose numbers are another device's"),
     ("computes beside its kernel", "twice", twice(f"y = torch.empty_like(x)\n{LAUNCH}\nreturn torch.add(y, 0.0)"), "it calls aten::add"),
     ("launched before the model is called", "twice", twice(f"y = torch.empty_like(x)\n{LAUNCH}\nreturn y")
      + "\n\nforward(torch.empty(64, device='cuda'))\n", "before the model is called"),

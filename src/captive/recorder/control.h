@@ -22,7 +22,8 @@ void kw_record_refuse(const char* why);
 /// A fill of device memory with elements of 1, 2 or 4 bytes.
 void kw_record_fill(void* to, unsigned value, unsigned element, unsigned long bytes);
 /// A copy inside the device of `rank` dims, each with its extent and how far apart its elements are
-/// on both sides, in elements of so many bytes.
+/// on both sides, in elements of so many bytes; or from a
+/// type to another: 256 + 16 FROM + TO, by PyTorch's numbers.
 void kw_record_move(void* to, const void* from, unsigned element, int rank, const int64_t* sizes,
                     const int64_t* to_steps, const int64_t* from_steps);
 /// A framework takes that much memory back, to give it out again at other addresses.
