@@ -123,7 +123,8 @@ class Extension(types.ModuleType):
             return
         for entry, row in built["kernels"].items():
             memory.runtime.kernel(entry.encode(), (ctypes.c_long * len(row))(*row), len(row))
-        library = ctypes.CDLL(built["library"])
+        # What it is linked with comes first: a PyTorch for GPUs has the real runtime loaded for all to see.
+        library = ctypes.CDLL(built["library"], mode=os.RTLD_NOW | os.RTLD_DEEPBIND)
         library.kw_extension_functions.restype = ctypes.c_char_p
         library.kw_extension_call.argtypes = [ctypes.c_char_p, ctypes.POINTER(ctypes.c_int64), ctypes.POINTER(ctypes.c_void_p)]
         self.__dict__["kw_library"] = library

@@ -18,7 +18,6 @@
 #include "engine/foreign_tier_stand_in.h"
 #include "engine/foreign_tier_torch.h"
 #include "engine/inputs.h"
-#include "kRecorderLibrary.inc"
 #include "kernel/recorded.h"
 #include "os/files.h"
 #include "report/style.h"
@@ -340,9 +339,7 @@ class Recorder {
 
   Status record() {
     captive::Job made = KW_TRY(job());
-    KW_TRY(os::write_file(
-        made.runtime, std::string_view(kRecorderLibrary, static_cast<size_t>(kRecorderLibrary_end -
-                                                                             kRecorderLibrary))));
+    KW_TRY(os::write_file(made.runtime, recorder_library()));
     for (const uint64_t where : KW_TRY(two_places())) {
       if (out_.refused) return Done{};
       runs_.push_back(KW_TRY(capture(made, where)));

@@ -15,6 +15,7 @@
 #include "compile/search.h"
 #include "engine/devices.h"
 #include "exec/image_pack.h"
+#include "kRecorderLibrary.inc"
 #include "os/files.h"
 #include "os/landlock.h"
 #include "os/process.h"
@@ -23,6 +24,7 @@ namespace kw::engine {
 namespace {
 
 constexpr uint64_t kMemoryBytes = uint64_t{8} << 30;
+constexpr const char* kRecorderName = "libkwrecord.so";
 
 std::vector<std::string> command_for(const compile::FoundProgram& nvcc,
                                      const ForeignBuildRequest& request,
@@ -55,6 +57,7 @@ std::vector<std::string> command_for(const compile::FoundProgram& nvcc,
   command.insert(command.end(), request.flags.begin(), request.flags.end());
   command.insert(command.end(), {"-o", folder + "/foreign.so"});
   for (const ForeignSource& source : request.sources) command.push_back(folder + "/" + source.name);
+  command.push_back(folder + "/" + kRecorderName);
   return command;
 }
 
@@ -67,6 +70,7 @@ Status write_beneath(const std::filesystem::path& folder, const std::string& nam
 
 Status write_sources(const ForeignBuildRequest& request, const std::string& folder) {
   const std::filesystem::path in = folder;
+  KW_TRY(os::write_file(folder + "/" + kRecorderName, recorder_library()));
   for (const ForeignSource& source : request.sources)
     KW_TRY(write_beneath(in, source.name, source.text));
   for (const ForeignSource& header : request.headers)
@@ -231,6 +235,10 @@ ForeignBuildRequest binding_build(const std::string& text, const std::string& fi
   request.file_name = file_name;
   request.torch = true;
   return request;
+}
+
+std::string_view recorder_library() {
+  return {kRecorderLibrary, static_cast<size_t>(kRecorderLibrary_end - kRecorderLibrary)};
 }
 
 Result<std::string> build_helpers(const std::string& target) {

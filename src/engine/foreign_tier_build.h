@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -49,6 +50,10 @@ ForeignBuildRequest launcher_build(const std::string& text, const std::string& f
 /// An extension whose `function` is called with `arguments` (captive/source.h).
 ForeignBuildRequest binding_build(const std::string& text, const std::string& file_name,
                                   const std::string& function, const std::string& arguments);
+
+/// What stands in for CUDA's runtime while host code is recorded. Libraries are linked with it: in
+/// a process whose PyTorch brings the real one, theirs is found first.
+std::string_view recorder_library();
 
 /// The kernels that play back fills, copies and uploads, for files without a CUDA source of their
 /// own.

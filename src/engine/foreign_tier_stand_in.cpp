@@ -13,7 +13,6 @@
 #include "captive/merge.h"
 #include "captive/source.h"
 #include "compile/messages.h"
-#include "kRecorderLibrary.inc"
 #include "oracle/torch_python.h"
 #include "os/files.h"
 #include "os/landlock.h"
@@ -311,10 +310,7 @@ Result<std::vector<PythonCapture>> StandIn::capture(const std::vector<PythonPlac
   if (python.path.empty())
     return environment_error("recording a Python candidate needs a Python with torch");
   folder_.emplace(KW_TRY(os::ScratchFolder::make("foreign")));
-  KW_TRY(os::write_file(
-      folder_->path() + "/libkwrecord.so",
-      std::string_view(kRecorderLibrary,
-                       static_cast<size_t>(kRecorderLibrary_end - kRecorderLibrary))));
+  KW_TRY(os::write_file(folder_->path() + "/libkwrecord.so", recorder_library()));
   std::vector<Answer> answers = KW_TRY(ask_all(python.path, places));
   // A process asks for all it knows of when it first calls one, and all processes for the same.
   for (size_t round = 0; answers[0].json.contains("wants"); ++round) {
