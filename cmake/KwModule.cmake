@@ -127,7 +127,7 @@ function(kw_recorder_library)
   add_library(kwrecord SHARED ${sources} ${CMAKE_CURRENT_SOURCE_DIR}/captive/confine.cpp)
   target_include_directories(kwrecord PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
   target_link_libraries(kwrecord PRIVATE kw_flags)
-  target_link_options(kwrecord PRIVATE -Wl,--version-script=${map} -Wl,--gc-sections -s)
+  target_link_options(kwrecord PRIVATE -Wl,--version-script=${map} -Wl,--gc-sections -Wl,-Bsymbolic -s)
   set_target_properties(kwrecord PROPERTIES LINK_DEPENDS ${map})
 endfunction()
 

@@ -50,7 +50,7 @@ class BenchSession {
                          std::vector<std::vector<bench::Cycle>>& cycles);
   void note_mode(const BaselineResult& result, const exec::TimedResult& candidate, int worker,
                  TimedEntry& entry, std::vector<bench::Cycle>& cycles);
-  void judge_torch(const BaselineResult& result, TimedEntry& entry) const;
+  void judge_torch(const BaselineResult& result, TimedEntry& entry);
   Status estimate_without_gpu(const kernel::Module& module);
   bench::MeasureOptions measure_options(uint64_t seed) const;
   std::optional<std::string> judge_call(size_t program, const exec::CopiedCall& call) const;

@@ -272,6 +272,51 @@ TEST_F(BenchTest, TorchModesAreTimedBesideTheCandidate) {
   EXPECT_EQ(report.best_rival(), &report.rivals[1]);
 }
 
+// An error that goes with the largest element is PyTorch's own business; one beyond that is not.
+TEST_F(BenchTest, ABaselineMayBeRightByTheLargestElement) {
+  request.torch_modes = {"eager", "compile", "max-autotune-no-cudagraphs"};
+  auto loaded = frontend::load_python("def reference(x):\n    return 2 * x + 1\n", "twice.py",
+                                      {"", {"x:fp32[B,D]"}, {{"B", 64}, {"D", 64}}});
+  if (!loaded) GTEST_SKIP() << "no Python here: " << loaded.error().message;
+  task = std::move(loaded).value();
+  tools.baselines = [&](const BaselineRequest& ask) -> Result<BaselinesTimed> {
+    BaselineRound timed;
+    exec::TimeOutcome own =
+        KW_TRY(gpu.time({{1, ask.candidates[0].program, ask.candidates[0].pool}}, ask.protocol));
+    timed.candidates = own.results;
+    for (size_t mode = 0; mode < ask.modes.size(); ++mode) {
+      tensor::HostTensor y = *ask.call.arguments.at(0).tensor;
+      double largest = 0, smallest = 1e30;
+      int64_t at = 0;
+      for (int64_t i = 0; i < 64 * 64; ++i) {
+        const double value = 2 * tensor::get_element(y, i) + 1;
+        tensor::set_element(y, i, value);
+        largest = std::max(largest, std::fabs(value));
+        if (std::fabs(value) < smallest) at = i;
+        smallest = std::min(smallest, std::fabs(value));
+      }
+      const double off[] = {0, 12, 200};
+      tensor::set_element(y, at, tensor::get_element(y, at) + off[mode] * 0x1p-24 * largest);
+      BaselineResult result;
+      result.mode = ask.modes[mode];
+      result.timed = own.results[0];
+      result.outputs = {{"out0", std::move(y)}};
+      timed.baselines.push_back(std::move(result));
+    }
+    return BaselinesTimed{{}, std::vector<BaselineRound>(ask.seeds.size(), timed), {}};
+  };
+  const BenchReport report = bench();
+  ASSERT_EQ(report.rivals.size(), 3u);
+  EXPECT_EQ(report.rivals[0].wrong.value_or("?"), "");
+  EXPECT_EQ(report.rivals[1].wrong.value_or("?"), "");
+  EXPECT_NE(report.rivals[2].wrong.value_or(""), "");
+  EXPECT_EQ(std::ranges::count_if(report.notes,
+                                  [](const std::string& note) {
+                                    return note.find("by the largest element") != std::string::npos;
+                                  }),
+            1);
+}
+
 struct BaselineFault {
   const char* name;
   oracle::TorchOutcome outcome;
