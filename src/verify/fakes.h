@@ -99,6 +99,7 @@ class FakeOracle : public exec::Oracle {
 class FakeCompiler : public exec::Compiler {
  public:
   bool fail = false;
+  std::string ptx;                // of images that are PTX
   std::atomic<int> compiles = 0;  // the gate makes both images at once
 
   std::string name() const override { return "fake 1.0"; }
@@ -117,6 +118,7 @@ class FakeCompiler : public exec::Compiler {
     outcome.compiled = exec::Compiled{};
     outcome.compiled->compiler = "fake 1.0";
     outcome.compiled->kind = request.image;
+    if (request.image == exec::ImageKind::Ptx) outcome.compiled->image = ptx;
     for (const std::string& kernel : request.kernels)
       outcome.compiled->kernels.push_back(
           {kernel, kernel, "void " + kernel + "(float const*, float*, int)", {}});

@@ -2,7 +2,11 @@
 
 #include <fmt/core.h>
 
+#include <cctype>
 #include <chrono>
+#include <string_view>
+
+#include "base/text.h"
 
 namespace kw::verify {
 
@@ -49,6 +53,24 @@ Result<exec::CompileOutcome> Programs::compile(const kernel::Selection& selectio
   return second;
 }
 
+namespace {
+
+/// "red.global.add.f32", "atom.add.v2.f32", with whatever stands between; not in shared memory.
+bool adds_floats_in_memory(const std::string& ptx) {
+  for (const std::string_view line : split_lines(ptx)) {
+    for (const std::string_view name : {"atom.", "red."}) {
+      const size_t at = line.find(name);
+      if (at == std::string_view::npos || (at > 0 && std::isspace(line[at - 1]) == 0)) continue;
+      const std::string_view op = line.substr(at, line.find_first_of(" \t", at) - at);
+      const auto has = [&](std::string_view part) { return op.find(part) != op.npos; };
+      if (has(".add") && has(".f32") && !has(".shared")) return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
 Result<const Programs::Image*> Programs::image_for(const kernel::Selection& selection) {
   const std::string key = variant_key(selection);
   const auto known = images_.find(key);
@@ -70,6 +92,8 @@ Result<const Programs::Image*> Programs::image_for(const kernel::Selection& sele
       image.id = *id;
     else
       image.not_loaded = id.error().message;
+    if (kind_ == exec::ImageKind::Ptx)
+      adds_in_memory_ = adds_in_memory_ || adds_floats_in_memory(outcome.compiled->image);
     outcome.compiled->image.clear();
     image.compiled = std::move(*outcome.compiled);
   }

@@ -52,6 +52,8 @@ class Programs {
   const std::string& compiler_name() const { return compiler_name_; }
   /// What was compiled so far, without the images themselves.
   std::vector<const exec::Compiled*> compiled() const;
+  /// Whether PTX of it adds fp32 numbers atomically in global memory.
+  bool adds_in_memory() const { return adds_in_memory_; }
   /// Launch groups of the module that some shape has reached.
   const std::vector<bool>& groups_reached() const { return groups_reached_; }
 
@@ -74,6 +76,7 @@ class Programs {
   std::map<std::string, Image> images_;
   std::vector<bool> groups_reached_;
   std::string compiler_name_;
+  bool adds_in_memory_ = false;
   int compiles_ = 0;
   double compile_seconds_ = 0;
 };
