@@ -163,6 +163,18 @@ std::set<std::string> window_sizes(const graph::Graph& graph) {
   return sizes;
 }
 
+/// What integers of the inputs stay below, as far as that is written as a number: an extent of that
+/// size may be what they point into.
+std::set<int64_t> written_bounds(const Entry& entry) {
+  std::set<int64_t> bounds;
+  for (const Argument& argument : entry.arguments) {
+    const auto* tensor = std::get_if<TensorArgument>(&argument.value);
+    if (tensor && tensor->text.legal.high && tensor->text.legal.high_dim.empty())
+      bounds.insert(*tensor->text.legal.high + 1);
+  }
+  return bounds;
+}
+
 /// Extents written as numbers get names where the reference runs with other values too, so that
 /// other shapes can be derived. Equal numbers are taken for the same dim.
 void name_extents(TaskDraft& draft) {
@@ -193,11 +205,12 @@ void name_extents(TaskDraft& draft) {
   const Result<Trace> trace = trace_entry(named, dims);
   if (!trace) return;
   const std::set<std::string> fixed = window_sizes(trace->graph);
+  const std::set<int64_t> bounds = written_bounds(named);
   task::Dims kept;
   for (const auto& [value, name] : names) {
     task::Dims other = dims;
     other[name] = 2 * value;
-    if (fixed.count(name) == 0 && trace_entry(named, other)) {
+    if (fixed.count(name) == 0 && bounds.count(value) == 0 && trace_entry(named, other)) {
       kept[name] = value;
       continue;
     }

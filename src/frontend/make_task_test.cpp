@@ -27,5 +27,16 @@ TEST(NamedExtents, AreNoneTheReferenceHasItself) {
   EXPECT_NE(task->inputs.at(0).shape.at(1), "d0");
 }
 
+TEST(NamedExtents, AreNoneThatIntegersMayPointInto) {
+  const auto task = load_python(
+      "import torch\nimport torch.nn.functional as F\n"
+      "def reference(x, t):\n    return F.cross_entropy(x, t)\n"
+      "def get_inputs():\n    return [torch.randn(6, 5), torch.randint(0, 5, (6,))]\n",
+      "classes.py");
+  ASSERT_TRUE(task) << task.error().message;
+  EXPECT_EQ(task::dims_text(task->benchmark_shapes.at(0)), "d0=6");
+  EXPECT_EQ(task->inputs.at(0).shape, (std::vector<std::string>{"d0", "5"}));
+}
+
 }  // namespace
 }  // namespace kw::frontend
