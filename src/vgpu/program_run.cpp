@@ -47,7 +47,8 @@ uint64_t default_budget(const kernel::Program& program) {
   return static_cast<uint64_t>(std::min(budget, kMost));
 }
 
-/// Where buffers lie is nothing that a candidate can know.
+/// Where buffers lie is nothing that a candidate can know. Runs that are counted, or of a schedule
+/// that somebody chose, can be repeated.
 uint64_t unguessed_places() {
   std::random_device system;
   return uint64_t{system()} << 32 | system();
@@ -60,7 +61,7 @@ class Attempt {
       : request_(request),
         program_(*request.program),
         memory_(*request.image, program_, request.options.misalign_bytes,
-                request.options.counters ? 0 : unguessed_places()),
+                request.options.counters || seed != 0 ? 0 : unguessed_places()),
         threads_(threads),
         seed_(seed),
         deadline_(deadline) {}

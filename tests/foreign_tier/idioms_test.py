@@ -13,11 +13,11 @@ from idioms import HEADERS, IDIOMS
 REFERENCE = 'def reference(x: "fp32[B, D]"):\n    y = x * 1.0\n    return y\n'
 LITTLE = "#include <torch/extension.h>\n" + HEADERS[HEADERS.index("template"):]
 NOT_THERE = [  # what PyTorch's own kernels would do, and what the compiler says
-    ("return torch::matmul(x, x);", '"matmul"'), ("return at::softmax(x, 1);", '"softmax"'), ("return x.mm(x);", '"mm"'),
+    ("return x.mm(x);", '"mm"'),
     ("return x.sum(1);", '"sum"'), ("return torch::nn::functional::relu(x);", "must be a class or namespace"),
-    ("x.mul_(2.0); return x;", '"mul_"'), ("return torch::cat({x, x});", '"cat"'), ("return at::_ops::relu::call(x);", "must be a class or namespace"),
-    ("return x + x;", 'no operator "+"')]  # the last: the compiler lists every operator that it is not
-REFUSED = [  # what is a question of numbers, and what is said
+    ("x.mul_(2.0); return x;", '"mul_"'), ("return torch::cat({x, x});", '"cat"'), ("return at::_ops::relu::call(x);", "must be a class or namespace")]
+REFUSED = [  # what PyTorch would compute, what is a question of numbers, and what is said
+    ("return torch::matmul(x, x);", "at::matmul"), ("return at::softmax(x, 1);", "at::softmax"), ("return x + x;", "operator +"),
     ("return x.contiguous(at::MemoryFormat::ChannelsLast).t().view({-1});", "a view of strided memory"), ("return x;", "one of its inputs"), ("return x.cpu();", "not on the device"),
     ("auto y = torch::empty(x.sizes(), torch::kFloat); copied(x, y); return x.clone();", "host memory")]
 
