@@ -176,9 +176,9 @@ class Recorder {
   /// What the task's own harness calls: the direction's name in the file's bindings.
   std::string bound_function() const {
     if (!request_.task->call || !captive::wants_torch(text_)) return "";
-    if (!request_.import.launcher.empty()) return request_.import.launcher;
-    const char* const name = request_.task->call->results.empty() ? "forward" : "backward";
-    return text_.find(fmt::format("\"{}\"", name)) != std::string::npos ? name : "";
+    std::string name = request_.import.launcher;
+    if (name.empty()) name = request_.task->call->results.empty() ? "forward" : "backward";
+    return text_.find("\"" + name + "\"") != std::string::npos ? name : "";
   }
 
   Result<ForeignBuildRequest> matched(std::string& launcher) {

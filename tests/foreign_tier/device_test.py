@@ -22,16 +22,18 @@ GOOD = [  # an expression of x, 64 floats, and of m, the same as 8 x 8; and what
     ("torch.arange(4).to(x.device).is_cuda", True), ("x.cpu().is_cuda", False), ("isinstance(x[0].item(), float)", True),
     ("torch.cuda.current_stream().cuda_stream", 0), ("torch.cuda.get_device_properties(0).multi_processor_count", 132),
     ("torch.cuda.get_device_capability()", (9, 0)), ("x.requires_grad", False), ("torch.nn.Parameter(x).data_ptr() == x.data_ptr()", True),
-    ("torch.manual_seed(0) is not None", True)]
+    ("torch.manual_seed(0) is not None", True), ("(x.half().dtype, x.half().is_cuda)", "(torch.float16, True)"),
+    ("torch.arange(4, device='cuda').is_cuda", True)]
 WRITTEN = [  # what stands in the recording
     ("torch.zeros(3, device='cuda')", "fill A 12 1 12 0 4 0"), ("torch.full((3,), 1.0, device='cuda')", "fill A 12 1 12 1065353216 4 0"),
     ("torch.ones(3, device='cuda', dtype=torch.half)", "fill A 6 1 6 15360 2 0"), ("torch.empty(3, device='cuda').fill_(-1)", "fill A 12 1 12 3212836864 4 0"),
     ("x.clone()", "copy A X 256 1 256 256 0"), ("m.t().contiguous()", "move A X 4 2 8 8 1 8 1 8 0"),
-    ("torch.tensor([1, 2], dtype=torch.int16).cuda()", "upload A 01000200 0"), ("x.cpu()", "download X 256")]
+    ("torch.tensor([1, 2], dtype=torch.int16).cuda()", "upload A 01000200 0"), ("x.cpu()", "download X 256"),
+    ("torch.arange(2, device='cuda', dtype=torch.int16)", "upload A 00000100 0")]
 REFUSED = [  # and by which name
     ("x + 1", "add"), ("torch.relu(x)", "relu"), ("x.mul_(2)", "mul_"), ("m @ m", "mm"), ("torch.matmul(m, m)", "mm"), ("x.sum()", "sum"),
-    ("torch.nn.functional.conv1d(x.view(1, 8, 8), x.view(8, 8, 1))", "convolution"), ("torch.softmax(m, 1)", "_softmax"), ("x.half()", "_to_copy"),
-    ("torch.cat([x, x])", "cat"), ("x > 0", "gt"), ("torch.arange(4, device='cuda')", "arange"), ("torch.randn(4, device='cuda')", "randn"),
+    ("torch.nn.functional.conv1d(x.view(1, 8, 8), x.view(8, 8, 1))", "convolution"), ("torch.softmax(m, 1)", "_softmax"),
+    ("torch.cat([x, x])", "cat"), ("x > 0", "gt"), ("torch.randn(4, device='cuda')", "randn"),
     ("torch.nn.Linear(8, 8)(m)", None), ("torch.compile(lambda y: y)(x)", "torch.compile")]
 
 
