@@ -108,7 +108,7 @@ extern "C" __attribute__((visibility("default"))) void kw_recorded_call(void** k
 #ifdef KW_TORCH
   try {
     kw_call(&KW_LAUNCHER, kw_args);
-  } catch (...) {
+  } catch (...) {  // what kw_computes threw, or whatever the file made of that on the way
     if (!kw_refused) std::abort();
   }
 #else

@@ -109,6 +109,14 @@ class BenchTest : public ::testing::Test {
   }
   void TearDown() override { ::unsetenv("KERNELWRIGHT_CACHE"); }
 
+  /// The task as PyTorch reads it, too; why not, when there is no Python.
+  std::string read_twice() {
+    auto loaded = frontend::load_python("def reference(x):\n    return 2 * x + 1\n", "twice.py",
+                                        {"", {"x:fp32[B,D]"}, {{"B", 64}, {"D", 64}}});
+    if (!loaded) return loaded.error().message;
+    task = std::move(loaded).value();
+    return "";
+  }
   BenchReport bench() {
     auto report = bench_module(verify::kTwice, task, request, tools);
     EXPECT_TRUE(report.has_value()) << report.error().message;
@@ -239,10 +247,7 @@ TEST_F(BenchTest, WithoutAGpuThereIsAnEstimate) {
 
 TEST_F(BenchTest, TorchModesAreTimedBesideTheCandidate) {
   request.torch_modes = {"eager", "compile", "py:missing.thing"};
-  auto loaded = frontend::load_python("def reference(x):\n    return 2 * x + 1\n", "twice.py",
-                                      {"", {"x:fp32[B,D]"}, {{"B", 64}, {"D", 64}}});
-  if (!loaded) GTEST_SKIP() << "no Python here: " << loaded.error().message;
-  task = std::move(loaded).value();
+  if (const std::string why = read_twice(); !why.empty()) GTEST_SKIP() << "no Python here: " << why;
   int asked = 0;
   tools.baselines = [&](const BaselineRequest& ask) -> Result<BaselinesTimed> {
     ++asked;
@@ -275,10 +280,7 @@ TEST_F(BenchTest, TorchModesAreTimedBesideTheCandidate) {
 // An error that goes with the largest element is PyTorch's own business; one beyond that is not.
 TEST_F(BenchTest, ABaselineMayBeRightByTheLargestElement) {
   request.torch_modes = {"eager", "compile", "max-autotune-no-cudagraphs"};
-  auto loaded = frontend::load_python("def reference(x):\n    return 2 * x + 1\n", "twice.py",
-                                      {"", {"x:fp32[B,D]"}, {{"B", 64}, {"D", 64}}});
-  if (!loaded) GTEST_SKIP() << "no Python here: " << loaded.error().message;
-  task = std::move(loaded).value();
+  if (const std::string why = read_twice(); !why.empty()) GTEST_SKIP() << "no Python here: " << why;
   tools.baselines = [&](const BaselineRequest& ask) -> Result<BaselinesTimed> {
     BaselineRound timed;
     exec::TimeOutcome own =
@@ -330,10 +332,7 @@ class BaselineFaults : public BenchTest, public ::testing::WithParamInterface<Ba
 // "compile" meets the fault, and takes the process with it where the case says so.
 TEST_P(BaselineFaults, CostTheModeThatMeetsThemAndNothingElse) {
   request.torch_modes = {"eager", "compile", "max-autotune-no-cudagraphs"};
-  auto loaded = frontend::load_python("def reference(x):\n    return 2 * x + 1\n", "twice.py",
-                                      {"", {"x:fp32[B,D]"}, {{"B", 64}, {"D", 64}}});
-  if (!loaded) GTEST_SKIP() << "no Python here: " << loaded.error().message;
-  task = std::move(loaded).value();
+  if (const std::string why = read_twice(); !why.empty()) GTEST_SKIP() << "no Python here: " << why;
   int asked = 0, fresh = 0;
   tools.renew_torch = [&] { ++fresh; };
   tools.baselines = [&](const BaselineRequest& ask) -> Result<BaselinesTimed> {
