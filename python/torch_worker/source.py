@@ -1,6 +1,8 @@
 """A reference's file as a module, and the callable in it that is meant. Nothing is kept between requests."""
 import ast
 import importlib
+import importlib.abc
+import importlib.util
 import inspect
 import itertools
 import linecache
@@ -27,6 +29,29 @@ def _with_globals(tree, values):
     return ast.fix_missing_locations(tree)
 
 
+class Neighbours(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Modules beside the reference, from the texts that came with it: this process cannot read the user's files."""
+
+    def __init__(self, folder, texts):
+        self.folder, self.texts = folder, texts
+
+    def find_spec(self, name, path=None, target=None):
+        place = name.replace(".", "/")
+        package = any(file.startswith(place + "/") for file in self.texts)
+        if not package and place + ".py" not in self.texts:
+            return None
+        return importlib.util.spec_from_loader(name, self, is_package=package)
+
+    def exec_module(self, module):
+        module.__kw_neighbour__ = True
+        place = module.__name__.replace(".", "/")
+        file = place + "/__init__.py" if hasattr(module, "__path__") else place + ".py"
+        module.__file__ = shown = os.path.join(self.folder, file)
+        text = self.texts.get(file, "")
+        linecache.cache[shown] = (len(text), None, text.splitlines(True), shown)
+        exec(compile(text, shown, "exec"), module.__dict__)
+
+
 def _forget_neighbours():
     """Modules imported from an earlier reference's folder: another folder may have its own of the same name."""
     for name, module in list(sys.modules.items()):
@@ -42,12 +67,12 @@ def load(described):
     if text is None and not path:
         return module
     try:
-        return _load(module, path, text, described.get("globals", {}))
+        return _load(module, path, text, described)
     except BaseException as error:
         raise Loading() from error
 
 
-def _load(module, path, text, values):
+def _load(module, path, text, described):
     if text is None:
         with open(path, encoding="utf-8") as file:
             text = file.read()
@@ -57,21 +82,15 @@ def _load(module, path, text, values):
         tree = ast.parse(text, shown)
     except (ValueError, RecursionError) as broken:  # a NUL byte, nesting without end
         raise Failure("BadSource", f"the reference is not Python: {broken}") from broken
-    code = compile(_with_globals(tree, values), shown, "exec")
+    code = compile(_with_globals(tree, described.get("globals", {})), shown, "exec")
     module.__file__ = shown
     sys.modules[module.__name__] = module
-    before, folder = set(sys.modules), os.path.dirname(shown) if path else None
-    if folder:
-        sys.path.append(folder)
+    neighbours = Neighbours(os.path.dirname(shown), described.get("neighbours", {}))
+    sys.meta_path.append(neighbours)
     try:
         exec(code, module.__dict__)
     finally:
-        if folder:
-            sys.path.remove(folder)
-            for name in set(sys.modules) - before:
-                place = getattr(sys.modules[name], "__file__", None) or ""
-                if os.path.dirname(place).startswith(folder) and "site-packages" not in place:
-                    sys.modules[name].__kw_neighbour__ = True
+        sys.meta_path.remove(neighbours)
     return module
 
 

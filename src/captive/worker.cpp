@@ -166,7 +166,8 @@ int captive_worker_main() {
 Result<Captured> run_captive(const Job& job, double timeout_seconds) {
   std::string program = os::env("KERNELWRIGHT_WORKER");
   if (program.empty()) program = os::self_path();
-  std::unique_ptr<os::Child> child = KW_TRY(os::Child::start({program, "worker-captive"}));
+  std::unique_ptr<os::Child> child =
+      KW_TRY(os::Child::start({program, "worker-captive"}, {{}, os::Environment::Needed}));
   Captured captured;
   child->send(to_json(job).dump());
   const double deadline = os::monotonic_seconds() + timeout_seconds;

@@ -44,6 +44,9 @@ struct Command {
 std::span<const Command> commands();
 const Command* find_command(const std::string& name);
 
+/// Runs a command; the user is told of files that it executes.
+int perform(const Command& command, const Args& args, Io& io);
+
 /// Sorts the words behind the command's name. The input Error suggests what may have been meant.
 Result<Args> parse_args(const Command& command, const std::vector<std::string>& words);
 

@@ -58,7 +58,7 @@ Json run_words(std::vector<std::string> words, Channel& channel) {
   }
   const Result<Args> args = parse_args(*command, words);
   if (args) {
-    command->run(*args, io);
+    perform(*command, *args, io);
   } else {
     io.fail(args.error());
   }

@@ -12,7 +12,9 @@
 #include "cli/command.h"
 #include "cli/watch.h"
 #include "engine/workers.h"
+#include "oracle/torch_walls.h"
 #include "os/interrupt.h"
+#include "os/process.h"
 
 namespace kw::cli {
 
@@ -297,7 +299,10 @@ constexpr OptionRow kDoctorOptions[] = {{"--has", Takes::One}, {"--looked", Take
 constexpr OptionRow kMcpOptions[] = {{"--root", Takes::Many},
                                      {"--http", Takes::One},
                                      {"--token-file", Takes::One},
-                                     {"--read-only", Takes::Nothing}};
+                                     {"--read-only", Takes::Nothing},
+                                     {"--allow-python", Takes::Nothing},
+                                     {"--allow-host-code", Takes::Nothing},
+                                     {"--allow-commands", Takes::Nothing}};
 
 int compile_worker(const Args&, Io&) { return engine::compile_worker(); }
 int gpu_worker(const Args&, Io&) { return engine::gpu_worker(); }
@@ -376,11 +381,12 @@ int dispatch(const Command& command, const std::vector<std::string>& words) {
   if (!args) return io.fail(args.error());
   if (command.hidden) return command.run(*args, io);  // workers leave Ctrl-C to their parent
   const InterruptWatch watch;
-  const int code = command.run(*args, io);
+  const int code = perform(command, *args, io);
   return os::interrupted() ? kInterrupted : code;
 }
 
 int start(int argc, char** argv) {
+  os::hide_keys();
   std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
   if (words.empty()) {
     const std::string text = help_text("main");
@@ -413,6 +419,11 @@ const Command* find_command(const std::string& name) {
     if (name == command.name) return &command;
   }
   return nullptr;
+}
+
+int perform(const Command& command, const Args& args, Io& io) {
+  const oracle::ExecutionListener listener([&io](const std::string& what) { io.note(what); });
+  return command.run(args, io);
 }
 
 int main(int argc, char** argv) {

@@ -22,7 +22,12 @@ Result<mcp::Settings> server_settings(const Args& args) {
   settings.version = version();
   settings.roots = KW_TRY(mcp::Roots::open(folders));
   settings.tools = mcp::offered_tools(knows_command, args.has("--read-only"));
-  settings.runner = mcp::run_command;
+  settings.allowed = {args.has("--allow-python"), args.has("--allow-host-code"),
+                      args.has("--allow-commands")};
+  settings.runner = [allowed = settings.allowed](const std::vector<std::string>& words,
+                                                 const mcp::Told& told) {
+    return mcp::run_command(words, allowed, told);
+  };
   return settings;
 }
 

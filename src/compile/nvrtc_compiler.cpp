@@ -117,7 +117,7 @@ Result<std::unique_ptr<NvrtcCompiler::Worker>> NvrtcCompiler::start_worker(
   for (const std::string& library : {nvrtc_.library, nvrtc_.builtins}) {
     setup.readable.push_back(std::filesystem::path(library).parent_path().string());
   }
-  worker->child = KW_TRY(os::Child::start(options_.worker_argv, {"TMPDIR=" + scratch}));
+  worker->child = KW_TRY(os::Child::start(options_.worker_argv, {{"TMPDIR=" + scratch}}));
   std::string frame;
   WorkerHello hello;
   if (worker->child->send(encode(setup)) != os::ChannelState::Open ||

@@ -16,7 +16,9 @@ namespace {
 
 std::shared_ptr<oracle::TorchProcess> exporter() {
   static const std::shared_ptr<oracle::TorchProcess> made =
-      oracle::find_torch_python().path.empty() ? nullptr : open_torch();
+      oracle::find_torch_python().path.empty()
+          ? nullptr
+          : std::make_shared<oracle::TorchProcess>(oracle::TorchOptions{.many_references = true});
   return made;
 }
 

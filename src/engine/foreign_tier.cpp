@@ -20,6 +20,7 @@
 #include "engine/inputs.h"
 #include "kernel/recorded.h"
 #include "os/files.h"
+#include "os/permissions.h"
 #include "report/style.h"
 #include "verify/shapes.h"
 
@@ -439,6 +440,9 @@ Result<CandidateText> read_candidate(const ForeignRequest& request) {
   }
   const std::string why =
       imported ? imported->result.problems.front().message : imported.error().message;
+  if (const std::string forbidden = os::why_forbidden(os::Runs::HostCode); !forbidden.empty())
+    return input_error(fmt::format("{}: {}\n  Recording its launches means running it, but {}",
+                                   request.path, why, forbidden));
   CandidateText recorded = KW_TRY(Recorder(request, out.text).run());
   recorded.notes.insert(recorded.notes.begin(),
                         fmt::format("recorded, not imported ({}); trust: foreign", why));

@@ -199,6 +199,7 @@ Result<StandIn::Answer> StandIn::ask(const std::string& python, const PythonPlac
 #endif
   limits.output_bytes = 256 << 20;
   limits.allowed = &allowed;
+  limits.environment = os::Environment::Needed;
   return read_answer(
       KW_TRY(os::run_process({python, "-I", "-B", "-c", python_boot()}, job.dump(), limits,
                              {"HOME=/nowhere", "USER=nobody", "LOGNAME=nobody",
@@ -308,7 +309,7 @@ PythonCapture StandIn::read(const Answer& answer) {
 Result<std::vector<PythonCapture>> StandIn::capture(const std::vector<PythonPlace>& places) {
   const auto python = oracle::find_torch_python();
   if (python.path.empty())
-    return environment_error("recording a Python candidate needs a Python with torch");
+    return environment_error("recording a Python candidate: " + oracle::no_torch(python).message);
   folder_.emplace(KW_TRY(os::ScratchFolder::make("foreign")));
   KW_TRY(os::write_file(folder_->path() + "/libkwrecord.so", recorder_library()));
   std::vector<Answer> answers = KW_TRY(ask_all(python.path, places));

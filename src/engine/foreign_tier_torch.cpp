@@ -73,6 +73,7 @@ Result<PythonAnswer> ask_python(const PythonRequest& request, const std::string&
   limits.timeout_seconds = request.timeout_seconds;
   limits.output_bytes = 256 << 20;
   if (confined) limits.allowed = &allowed;
+  limits.environment = os::Environment::Needed;
   os::adopt_strays();
   const Result<os::ProcessResult> process = (os::run_process(
       {python, "-I", "-B", "-c", python_boot()}, job.dump(), limits,
@@ -132,7 +133,7 @@ std::string last_words(const os::ProcessResult& process) {
 Result<Tuned> tune_python(const PythonRequest& request) {
   const auto python = oracle::find_torch_python();
   if (python.path.empty())
-    return environment_error("recording a Python candidate needs a Python with torch");
+    return environment_error("recording a Python candidate: " + oracle::no_torch(python).message);
   Tuned tuned;
   PythonAnswer answer = KW_TRY(ask_python(request, python.path, tuned.confined));
   // Some drivers cannot be opened from behind such a wall, which shows before the candidate runs.

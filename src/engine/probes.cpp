@@ -6,11 +6,12 @@
 
 #include <cctype>
 
-#include "base/json.h"
 #include "base/text.h"
 #include "cuda/driver.h"
 #include "gpu/gpu_device.h"
+#include "os/call_filter.h"
 #include "os/files.h"
+#include "os/landlock.h"
 #include "os/process.h"
 
 namespace kw::engine {
@@ -146,17 +147,20 @@ void probe_python(Examination&, Tool& tool) {
   if (const auto answer = ask({path, "--version"})) found(tool, find_version(*answer), path);
 }
 
-void probe_package(Examination& examination, Tool& tool, const char* name) {
-  const auto& packages = examination.packages();
-  const auto it = packages.find(name);
-  if (it != packages.end()) found(tool, it->second, os::find_program("python3"));
+void probe_torch(Examination& examination, Tool& tool) {
+  const oracle::FoundPython& python = examination.torch_python();
+  if (!python.path.empty()) return found(tool, python.version, python.path);
+  tool.note = python.forbidden.empty() ? join(python.looked_at, "; ") : python.forbidden;
 }
 
-void probe_torch(Examination& examination, Tool& tool) {
-  probe_package(examination, tool, "torch");
-}
+// The metadata answers in milliseconds; importing the package takes seconds.
 void probe_triton(Examination& examination, Tool& tool) {
-  probe_package(examination, tool, "triton");
+  const std::string& with_torch = examination.torch_python().path;
+  const std::string python = with_torch.empty() ? os::find_program("python3") : with_torch;
+  if (python.empty()) return;
+  const auto answer =
+      ask({python, "-I", "-c", "import importlib.metadata as m; print(m.version('triton'))"});
+  if (answer) found(tool, find_version(*answer), python);
 }
 
 std::string defined_number(const std::string& text, const std::string& name) {
@@ -183,6 +187,21 @@ void probe_cutlass(Examination&, Tool& tool) {
   }
   tool.note = tried.empty() ? "neither $CUTLASS_PATH nor $CUTLASS_INCLUDE_DIR is set"
                             : "no cutlass/cutlass.h in " + join(tried, ", ");
+}
+
+/// The kernel's means to confine what executes other people's code.
+void probe_walls(Examination&, Tool& tool) {
+  const os::Walls& walls = os::available_walls();
+  const std::vector<std::string> missing = os::missing_walls();
+  std::vector<std::string> there;
+  if (walls.files) there.emplace_back("files");
+  if (walls.network) there.emplace_back("TCP");
+  if (walls.signals) there.emplace_back("signals");
+  if (os::has_call_filter()) there.emplace_back("system calls");
+  if (!there.empty()) found(tool, "", join(there, ", "));
+  if (!missing.empty()) tool.state = there.empty() ? ToolState::Missing : ToolState::Limited;
+  tool.note = join(missing, "; ");
+  if (!walls.reason.empty()) tool.note = walls.reason + "; " + tool.note;
 }
 
 constexpr ToolRow kToolRows[] = {
@@ -227,6 +246,9 @@ constexpr ToolRow kToolRows[] = {
      "pip install torch"},
     {"triton", "Triton", probe_triton, "Triton kernels as candidates",
      "pip install triton (it comes with torch)"},
+    {"walls", "sandbox", probe_walls,
+     "Python of references, host code of candidates and compilers are confined only in part",
+     "Linux 6.12 or newer with Landlock and seccomp (boot option lsm=landlock,…)"},
     {"cutlass", "CUTLASS", probe_cutlass, "modules that include CUTLASS or CuTe",
      "git clone https://github.com/NVIDIA/cutlass and set $CUTLASS_PATH to it"},
 };
@@ -294,25 +316,9 @@ const Result<exec::DeviceInfo>& Examination::gpu() {
   return *gpu_;
 }
 
-const std::map<std::string, std::string>& Examination::packages() {
-  if (packages_) return *packages_;
-  packages_.emplace();
-  // The metadata answers in milliseconds; importing torch takes seconds.
-  constexpr char kScript[] =
-      "import json, importlib.metadata as m\n"
-      "found = {}\n"
-      "for name in ('torch', 'triton'):\n"
-      "    try: found[name] = m.version(name)\n"
-      "    except Exception: pass\n"
-      "print(json.dumps(found))\n";
-  const std::string python = os::find_program("python3");
-  if (python.empty()) return *packages_;
-  const auto answer = ask({python, "-c", kScript});
-  if (!answer) return *packages_;
-  if (const auto json = Json::parse(*answer)) {
-    for (const auto& [name, version] : json->members()) (*packages_)[name] = version.as_string();
-  }
-  return *packages_;
+const oracle::FoundPython& Examination::torch_python() {
+  if (!torch_python_) torch_python_ = oracle::find_torch_python();
+  return *torch_python_;
 }
 
 }  // namespace kw::engine

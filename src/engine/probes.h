@@ -2,7 +2,6 @@
 // engine.
 #pragma once
 
-#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -10,6 +9,7 @@
 
 #include "compile/search.h"
 #include "engine/doctor.h"
+#include "oracle/torch_python.h"
 
 namespace kw::engine {
 
@@ -24,14 +24,14 @@ class Examination {
   const Result<DriverFacts>& driver();
   /// The first GPU's description, or why there is none.
   const Result<exec::DeviceInfo>& gpu();
-  /// Versions of Python packages by distribution name; absent ones are left out.
-  const std::map<std::string, std::string>& packages();
+  /// The Python that references are executed with.
+  const oracle::FoundPython& torch_python();
 
  private:
   std::optional<compile::Toolbox> compilers_;
   std::optional<Result<DriverFacts>> driver_;
   std::optional<Result<exec::DeviceInfo>> gpu_;
-  std::optional<std::map<std::string, std::string>> packages_;
+  std::optional<oracle::FoundPython> torch_python_;
 };
 
 struct ToolRow {

@@ -15,7 +15,9 @@ namespace {
 
 oracle::TorchProcess* process() {
   static const auto made =
-      oracle::find_torch_python().path.empty() ? nullptr : std::make_unique<oracle::TorchProcess>();
+      oracle::find_torch_python().path.empty()
+          ? nullptr
+          : std::make_unique<oracle::TorchProcess>(oracle::TorchOptions{.many_references = true});
   return made.get();
 }
 

@@ -27,7 +27,12 @@ constexpr const char* kOtherWayOut =
 bool may_be_exported(const Error& refused) {
   const bool unsupported = refused.message.find("not supported") != std::string::npos ||
                            refused.message.find(frontend::kWayOut + 3) != std::string::npos;
-  return refused.blame == Blame::Input && unsupported && !oracle::find_torch_python().path.empty();
+  return refused.blame == Blame::Input && unsupported;
+}
+
+/// The refusal where "install torch" is not the way out.
+std::string without_way_out(const std::string& message) {
+  return replace_all(message, frontend::kWayOut + 3, kOtherWayOut);
 }
 
 }  // namespace
@@ -60,13 +65,17 @@ Result<task::Task> load_reference(const ReferenceRequest& request) {
                                     const frontend::LoadRequest& what,
                                     Error refused) -> Result<task::Task> {
     if (!may_be_exported(refused)) return refused;
+    const oracle::FoundPython python = oracle::find_torch_python();
+    if (!python.forbidden.empty())
+      return input_error(fmt::format("{}\n  PyTorch may read it by running it, but {}",
+                                     without_way_out(refused.message), python.forbidden));
+    if (python.path.empty()) return refused;
     const auto torch = request.torch != nullptr ? request.torch : open_torch();
     Result<task::Task> exported = load_exported(text, path, what, torch, refused.message);
     if (exported) return exported;
     // Torch is here and was no help, so "install torch" is no longer the way out.
-    const std::string message = replace_all(refused.message, frontend::kWayOut + 3, kOtherWayOut);
-    return input_error(fmt::format("{}\n  and torch.export does not read it either: {}", message,
-                                   exported.error().message));
+    return input_error(fmt::format("{}\n  and torch.export does not read it either: {}",
+                                   without_way_out(refused.message), exported.error().message));
   };
   const std::optional<std::string> forward = frontend::forward_function(request.function);
   if (!forward) return frontend::load_task(request.path, options);

@@ -78,7 +78,7 @@ void Job::execute(cli::Listener& listener) {
     cli::Io io(command_.name, listener);
     const Result<cli::Args> args = cli::parse_args(command_, words_);
     if (args) {
-      command_.run(*args, io);
+      cli::perform(command_, *args, io);
     } else {
       io.fail(args.error());
     }

@@ -7,6 +7,7 @@
 #include "llm/degrade.h"
 #include "llm/http_provider.h"
 #include "llm/rate_limit.h"
+#include "os/permissions.h"
 
 namespace kw::llm {
 
@@ -71,6 +72,8 @@ Result<std::unique_ptr<LlmProvider>> Client::bottom(const std::string& name) {
                                      : Capabilities{row->tools, row->caching, true, row->stream};
     return std::unique_ptr<LlmProvider>(std::make_unique<Replaying>(name, can, *cassette_));
   }
+  if (const std::string why = os::why_forbidden(os::Runs::Commands); command && !why.empty())
+    return input_error("command: " + why);
   if (command) return std::unique_ptr<LlmProvider>(std::make_unique<CommandProvider>());
   Secret key = KW_TRY(find_key(*row));
   return std::unique_ptr<LlmProvider>(

@@ -141,7 +141,7 @@ Outcome CommandProvider::complete(const Request& request, const Watch& watch) {
   limits.output_bytes = kMostOutput;
   limits.end_when_cut = true;
   limits.stop = watch.cancelled;
-  limits.with_keys = true;
+  limits.environment = os::Environment::Everything;
   const double start = real_clock().now();
   auto result = os::run_process(*words, conversation_text(request), limits);
   const double seconds = real_clock().now() - start;

@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "base/result.h"
 #include "mcp/jobs.h"
+#include "os/permissions.h"
 
 namespace kw::mcp {
 
@@ -15,7 +16,9 @@ namespace kw::mcp {
 /// {"note": text} and at the end {"document": {…}}.
 inline constexpr const char* kJobCommand = "worker-job";
 
-/// Runs `words` (the command first) in a process of our own program.
-Result<Json> run_command(const std::vector<std::string>& words, const Told& told);
+/// Runs `words` (the command first) in a process of our own program, which runs no code of the
+/// client's beyond what is allowed.
+Result<Json> run_command(const std::vector<std::string>& words, const os::Permissions& allowed,
+                         const Told& told);
 
 }  // namespace kw::mcp

@@ -91,20 +91,22 @@ std::variant<const Revision*, Fault> named_revision(const Json& meta) {
       Json::object().set("supported", revision_names()).set("requested", name)};
 }
 
-Json annotations_of(const Tool& tool) {
+/// Code of the client's own may do whatever its walls let it, so no promise is made for it.
+Json annotations_of(const Tool& tool, const os::Permissions& allowed) {
+  const bool runs_code = takes_code(tool) && (allowed.python || allowed.host_code);
   return Json::object()
-      .set("readOnlyHint", !tool.writes && tool.own != Own::Cancel)
-      .set("destructiveHint", false)
-      .set("idempotentHint", tool.lane == Lane::Quick)
-      .set("openWorldHint", false);
+      .set("readOnlyHint", !tool.writes && !runs_code && tool.own != Own::Cancel)
+      .set("destructiveHint", runs_code)
+      .set("idempotentHint", tool.lane == Lane::Quick && !runs_code)
+      .set("openWorldHint", runs_code || asks_models(tool));
 }
 
-Json tool_row(const Tool& tool, const Revision& revision) {
+Json tool_row(const Tool& tool, const os::Permissions& allowed, const Revision& revision) {
   Json row = Json::object().set("name", tool.name);
   if (revision.structured) row.set("title", tool.title);
-  row.set("description", tool.about).set("inputSchema", input_schema(tool));
+  row.set("description", description_of(tool, allowed)).set("inputSchema", input_schema(tool));
   if (revision.structured) row.set("outputSchema", output_schema(tool));
-  if (revision.annotations) row.set("annotations", annotations_of(tool));
+  if (revision.annotations) row.set("annotations", annotations_of(tool, allowed));
   return row;
 }
 
@@ -177,7 +179,8 @@ std::optional<Reply> Server::discover(const Request& request) {
 
 std::optional<Reply> Server::list_tools(const Request& request) {
   Json::Array rows;
-  for (const Tool* tool : settings_.tools) rows.push_back(tool_row(*tool, request.revision));
+  for (const Tool* tool : settings_.tools)
+    rows.push_back(tool_row(*tool, settings_.allowed, request.revision));
   return page("tools", rows, request.params["cursor"]);
 }
 

@@ -14,6 +14,7 @@
 #include "mcp/rpc.h"
 #include "mcp/session.h"
 #include "mcp/tool.h"
+#include "os/permissions.h"
 
 namespace kw::mcp {
 
@@ -21,6 +22,7 @@ struct Settings {
   std::string version;  // of this program
   Roots roots;
   std::vector<const Tool*> tools;
+  os::Permissions allowed = {};  // what of its clients' code it runs; the runner holds to it
   Runner runner;
 };
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/json.h"
+#include "os/permissions.h"
 
 namespace kw::mcp {
 
@@ -85,6 +86,13 @@ const std::vector<Tool>& all_tools();
 using Knows = std::function<bool(const std::string& command, const std::string& option)>;
 /// Those whose command knows every option they use; with `read_only`, those that write nothing.
 std::vector<const Tool*> offered_tools(const Knows& knows, bool read_only);
+
+/// Whether a call may come to code of the client's own: a reference, a candidate or a run is named.
+bool takes_code(const Tool& tool);
+/// Whether a call may ask a language model.
+bool asks_models(const Tool& tool);
+/// What the tool does, for language models, with what becomes of code that it is given.
+std::string description_of(const Tool& tool, const os::Permissions& allowed);
 
 /// JSON Schemas: of a tool's arguments (strict) and of its structured result.
 Json input_schema(const Tool& tool);

@@ -39,8 +39,8 @@ inline constexpr Argument kSeed[] = {
      "draw inputs from this seed: repeatable, and so never certified", false, "", 0, kMostSeed}};
 inline constexpr Argument kCrossCheck[] = {
     {"cross_check", Kind::Choice, "--cross-check",
-     "let PyTorch evaluate the reference too; this runs the reference's Python", false,
-     "auto,always,never"}};
+     "let PyTorch evaluate the reference too; this runs the reference's Python (--allow-python)",
+     false, "auto,always,never"}};
 inline constexpr Argument kQuick[] = {
     {"quick", Kind::Flag, "--quick",
      "one process and few samples: for screening, never certified"}};

@@ -81,7 +81,9 @@ constexpr Member kVerifyMembers[] = {
     {"repro", "string,array,object,null", "how to see it again"}};
 constexpr const char* kBenchWords[] = {"bench"};
 constexpr Argument kBenchArguments[] = {
-    {"versus", K::Choices, "--versus", "PyTorch baselines to compare with", false, kBaselines}};
+    {"versus", K::Choices, "--versus",
+     "PyTorch baselines to compare with; they run the reference's Python (--allow-python)", false,
+     kBaselines}};
 constexpr Member kBenchMembers[] = {
     {"verdict", "string,object,null", "how the judge decided; nothing is timed that did not pass"},
     {"candidate", "object,null", "times with a 95 % interval, distance to the floor"},
@@ -133,7 +135,7 @@ std::vector<Tool> kernel_tools() {
       {"describe_task",
        "Describe a task",
        "What a PyTorch reference means to the engine: tensors, dims, dtypes, shapes, operations, "
-       "cost. Call it first; it is quick and runs nothing.",
+       "cost. Call it first; it is quick.",
        kDescribeWords,
        {kReferenceWord, kTask},
        kDescribeMembers,
@@ -158,7 +160,7 @@ std::vector<Tool> kernel_tools() {
       {"check_kernel",
        "Compile a kernel",
        "Parses a kernel module and compiles every launch group: errors with lines, registers, "
-       "spills, occupancy. Runs nothing.",
+       "spills, occupancy. No kernel runs.",
        kCheckWords,
        {kModule, kShape, kTunes, kBound, kCheckArguments, kBuild},
        kCheckMembers,

@@ -19,7 +19,9 @@ constexpr Argument kSynthesizeArguments[] = {
      false, "tf32,flush,deterministic"},
     {"proposer", K::Choice, "--proposer", "builtin needs no model; llm and hybrid spend money",
      false, "builtin,llm,hybrid", 0, 0, "builtin"},
-    {"model_id", K::Text, "--model-id", "PROVIDER:MODEL, for llm and hybrid"},
+    {"model_id", K::Text, "--model-id",
+     "PROVIDER:MODEL, for llm and hybrid; command:PROGRAM only where the server has "
+     "--allow-commands"},
     {"budget", K::Number, "--budget", "US dollars that models may cost at most", false, "", 0,
      1000},
     {"time", K::Text, "--time", "of searching: 60s, 500ms, 2m"},
@@ -28,7 +30,8 @@ constexpr Argument kSynthesizeArguments[] = {
      1},
     {"perf_target", K::Number, "--perf-target", "times the speed of the best baseline", false, "",
      0, 1000},
-    {"versus", K::Choices, "--versus", "PyTorch baselines; default: the first three", false,
+    {"versus", K::Choices, "--versus",
+     "PyTorch baselines; they run the reference's Python (--allow-python)", false,
      "none,eager,compile,max-autotune-no-cudagraphs,reduce-overhead,max-autotune"}};
 constexpr Member kRunReport[] = {
     {"passed", "boolean", "whether a kernel was shipped"},
@@ -53,13 +56,15 @@ constexpr Argument kEvolveArguments[] = {
      "translate,optimize,auto"},
     {"islands", K::Whole, "--islands", "populations that meet only now and then", false, "", 1, 64},
     {"ensemble", K::Text, "--ensemble",
-     "MODEL[:TEMPERATURE][:EFFORT], commas between, for llm and hybrid"},
+     "MODEL[:TEMPERATURE][:EFFORT], commas between, for llm and hybrid; command:PROGRAM only "
+     "where the server has --allow-commands"},
     {"budget", K::Number, "--budget", "US dollars that models may cost at most", false, "", 0,
      1000},
     {"time", K::Text, "--time", "at most: 60s, 500ms, 2m"},
     {"seed", K::Whole, "--seed", "the same order of things; inputs are fresh all the same", false,
      "", 0, kMostSeed},
-    {"versus", K::Choices, "--versus", "PyTorch baselines; default: the first three", false,
+    {"versus", K::Choices, "--versus",
+     "PyTorch baselines; they run the reference's Python (--allow-python)", false,
      "none,eager,compile,max-autotune-no-cudagraphs,reduce-overhead,max-autotune"}};
 constexpr const char* kResumeWords[] = {"resume"};
 constexpr Argument kResumeArguments[] = {
@@ -126,8 +131,9 @@ std::vector<Tool> run_tools() {
   return {
       {"synthesize",
        "Write a kernel",
-       "Writes a kernel module for a PyTorch reference with no model: designs from its graph, "
-       "tunables searched, every candidate judged, the winner certified. Minutes; use background.",
+       "Writes a kernel module for a PyTorch reference: designs from its graph, tunables searched, "
+       "every candidate judged, the winner certified; no model is asked unless proposer says so. "
+       "Minutes; use background.",
        kSynthesizeWords,
        {kReference, kTask, kSynthesizeArguments, kQuick, kSeed, kCrossCheck, kOut, kDevice, kBuild,
         kLasting, kFull},

@@ -1,3 +1,7 @@
+#include <algorithm>
+#include <initializer_list>
+#include <string_view>
+
 #include "base/text.h"
 #include "mcp/tool.h"
 
@@ -101,7 +105,44 @@ bool uses_known(const Tool& tool, const Knows& knows) {
   return true;
 }
 
+/// Whether one of the tool's arguments is of such a kind, or becomes such an option.
+bool has_argument(const Tool& tool, std::initializer_list<Kind> kinds,
+                  std::initializer_list<std::string_view> options) {
+  for (const auto& group : tool.arguments) {
+    for (const Argument& argument : group) {
+      if (std::ranges::count(kinds, argument.kind) > 0 ||
+          std::ranges::count(options, std::string_view(argument.option)) > 0)
+        return true;
+    }
+  }
+  return false;
+}
+
 }  // namespace
+
+bool takes_code(const Tool& tool) {
+  return has_argument(tool, {Kind::Reference, Kind::Module, Kind::Run},
+                      {"--reference", "--baseline", "--run-dir"});
+}
+
+bool asks_models(const Tool& tool) {
+  return tool.writes && has_argument(tool, {Kind::Run}, {"--model-id", "--ensemble"});
+}
+
+std::string description_of(const Tool& tool, const os::Permissions& allowed) {
+  std::string text = tool.about;
+  if (!takes_code(tool)) return text;
+  const bool reads_reference = has_argument(tool, {Kind::Reference}, {"--reference"});
+  if (reads_reference)
+    text += allowed.python
+                ? " Where PyTorch is needed to read, check or time the reference, it runs the "
+                  "reference's Python in a confined process."
+                : " The reference's Python is read and never run.";
+  const bool judges = has_argument(tool, {}, {"--cross-check"});
+  if (judges && allowed.host_code)
+    text += " Host code of a CUDA file that cannot be imported is run in a confined process.";
+  return text;
+}
 
 std::vector<const Tool*> offered_tools(const Knows& knows, bool read_only) {
   std::vector<const Tool*> offered;

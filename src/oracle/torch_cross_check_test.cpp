@@ -96,7 +96,9 @@ struct Fixture {
 
 TorchProcess* process() {
   static const auto made =
-      find_torch_python().path.empty() ? nullptr : std::make_unique<TorchProcess>();
+      find_torch_python().path.empty()
+          ? nullptr
+          : std::make_unique<TorchProcess>(TorchOptions{.many_references = true});
   return made.get();
 }
 

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "kTorchWorkerFiles.inc"
 #include "oracle/torch_python.h"
+#include "oracle/torch_walls.h"
 #include "oracle/torch_wire.h"
 #include "os/interrupt.h"
 #include "os/memory.h"
@@ -65,6 +66,7 @@ TorchProcess::~TorchProcess() = default;
 void TorchProcess::stop() {
   child_.reset();
   greeting_sent_.reset();
+  reference_.reset();
 }
 
 TorchOutcome TorchProcess::launch() {
@@ -75,9 +77,9 @@ TorchOutcome TorchProcess::launch() {
     if (found.path.empty()) return no_torch(found);
     command = {found.path, "-I", "-B", "-u", "-c", worker.boot};
   }
-  auto child = os::Child::start(command);
-  if (!child) return {TorchKind::Failed, child.error().message, ""};
-  child_ = std::move(child).value();
+  child_.reset();
+  if (Status started = start_confined(std::move(command)); !started)
+    return {TorchKind::Failed, started.error().message, ""};
   ++started_;
   if (child_->send(worker.files.dump()) != os::ChannelState::Open) {
     return lost(os::ChannelState::Closed, 0).outcome;
@@ -86,6 +88,16 @@ TorchOutcome TorchProcess::launch() {
   if (!sent) return {TorchKind::Failed, sent.error().message, ""};
   greeting_sent_ = std::make_unique<Sent>(std::move(sent).value());
   return {};
+}
+
+Status TorchProcess::start_confined(std::vector<std::string> command) {
+  os::ScratchFolder::sweep("torch");
+  scratch_.emplace(KW_TRY(os::ScratchFolder::make("torch")));
+  TorchWalls walls = KW_TRY(torch_walls(command.front(), scratch_->path()));
+  command.front() = walls.python;
+  child_ = KW_TRY(os::Child::start(
+      command, {std::move(walls.environment), os::Environment::Needed, &walls.allowed}));
+  return Done{};
 }
 
 void TorchProcess::begin() {
@@ -114,7 +126,11 @@ TorchAnswer TorchProcess::run(const TorchCall& call, double timeout_seconds) {
 TorchAnswer TorchProcess::ask(const std::string& verb, const TorchCall& call, const Json& extra,
                               double timeout_seconds,
                               const std::vector<const tensor::HostTensor*>& more) {
+  const std::string reference = call.source.path + "\n" + call.source.text;
+  if (reference_ && *reference_ != reference && !options_.many_references) stop();
   if (TorchAnswer greeting = hello(); !greeting.ok()) return greeting;
+  reference_ = reference;
+  announce_execution(call.source.path);
   std::vector<const tensor::HostTensor*> tensors;
   Json request = extra;
   request.set("verb", verb);

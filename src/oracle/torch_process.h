@@ -1,22 +1,27 @@
 // The one process that has torch: started when first needed, replaced when it dies, hangs or talks
-// nonsense. The protocol is docs/torch-worker.md; the other side is python/torch_worker.
+// nonsense, and for every other reference: what one does to torch must not reach the next. It lives
+// behind the walls of torch_walls.h. The protocol is docs/torch-worker.md; the other side is
+// python/torch_worker.
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "oracle/torch_call.h"
 #include "oracle/torch_outcome.h"
 #include "os/process.h"
+#include "os/scratch.h"
 
 namespace kw::oracle {
 
 struct TorchOptions {
-  std::vector<std::string> command;  // to start instead of a Python with our worker; for tests
+  std::vector<std::string> command = {};  // to start instead of a Python with our worker; for tests
   uint64_t memory_bytes = 0;   // a reference on the CPU may take; 0: three quarters of what is free
   double start_seconds = 180;  // for importing torch
+  bool many_references = false;  // one process for all of them: for tests with texts of our own
 };
 
 class TorchProcess {
@@ -45,6 +50,7 @@ class TorchProcess {
  private:
   struct Sent;
   TorchOutcome launch();
+  Status start_confined(std::vector<std::string> command);
   Result<Sent> send(Json request, const std::vector<const tensor::HostTensor*>& tensors);
   TorchAnswer receive(const Sent& sent, double timeout_seconds);
   TorchAnswer exchange(Json request, const std::vector<const tensor::HostTensor*>& tensors,
@@ -53,7 +59,9 @@ class TorchProcess {
   std::string printed();
 
   const TorchOptions options_;
+  std::optional<os::ScratchFolder> scratch_;  // the only folder it can write
   std::unique_ptr<os::Child> child_;
+  std::optional<std::string> reference_;  // path and text of the one it has executed
   std::unique_ptr<Sent> greeting_sent_;  // to a child that has not answered yet
   Json greeting_;
   std::string marker_;

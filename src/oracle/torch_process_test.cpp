@@ -45,6 +45,7 @@ TorchProcess* shared_process() {
     if (find_torch_python().path.empty()) return nullptr;
     TorchOptions options;
     options.memory_bytes = uint64_t{4} << 30;
+    options.many_references = true;
     return std::make_unique<TorchProcess>(options);
   }();
   return process.get();

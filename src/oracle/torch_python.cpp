@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "os/files.h"
+#include "os/permissions.h"
 #include "os/process.h"
 
 namespace kw::oracle {
@@ -63,6 +64,8 @@ std::vector<std::string> candidates() {
 
 FoundPython find_torch_python() {
   FoundPython found;
+  found.forbidden = os::why_forbidden(os::Runs::Python);
+  if (!found.forbidden.empty()) return found;
   const bool chosen = !os::env("KW_TORCH_PYTHON").empty();
   for (const std::string& python : candidates()) {
     const bool worth_a_line = chosen || os::exists(python);
@@ -77,6 +80,7 @@ FoundPython find_torch_python() {
 }
 
 TorchOutcome no_torch(const FoundPython& found) {
+  if (!found.forbidden.empty()) return {TorchKind::NoTorch, found.forbidden, ""};
   const std::string tried =
       found.looked_at.empty() ? "no Python found" : join(found.looked_at, "; ");
   return {TorchKind::NoTorch,

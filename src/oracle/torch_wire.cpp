@@ -9,6 +9,8 @@
 #include <utility>
 
 #include "base/text.h"
+#include "oracle/torch_neighbours.h"
+#include "os/files.h"
 #include "os/memory.h"
 #include "tensor/dtype.h"
 
@@ -16,6 +18,7 @@ namespace kw::oracle {
 namespace {
 
 constexpr uint64_t kAlign = 64;
+constexpr uint64_t kMostSourceBytes = 16 << 20;
 // More tensors than this are no answer of ours; their sizes are checked against the shared memory.
 constexpr size_t kMaxOutputs = 4096;
 
@@ -85,10 +88,20 @@ TorchOutcome read_outputs(const Json& list, int fd, std::vector<TorchTensor>* ou
   return {};
 }
 
-Json source_json(const TorchSource& source) {
+/// The process cannot read the user's files: it gets the text.
+TorchSource with_text(TorchSource source) {
+  if (!source.text.empty() || source.path.empty()) return source;
+  if (Result<std::string> text = os::read_file(source.path, kMostSourceBytes))
+    source.text = std::move(text).value();
+  return source;
+}
+
+Json source_json(const TorchSource& given) {
+  const TorchSource source = with_text(given);
   Json json = Json::object();
   json.set("path", source.path);
   if (!source.text.empty()) json.set("text", source.text);
+  json.set("neighbours", imported_neighbours(source));
   json.set("entry", source.entry);
   Json globals = Json::object();
   for (const auto& [name, value] : source.globals) globals.set(name, value);

@@ -126,7 +126,9 @@ std::vector<SlidingRow> sliding_rows() {
 
 TorchProcess* torch_process() {
   static const auto made =
-      find_torch_python().path.empty() ? nullptr : std::make_unique<TorchProcess>();
+      find_torch_python().path.empty()
+          ? nullptr
+          : std::make_unique<TorchProcess>(TorchOptions{.many_references = true});
   return made.get();
 }
 

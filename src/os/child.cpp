@@ -14,6 +14,7 @@
 
 #include "base/check.h"
 #include "os/interrupt.h"
+#include "os/landlock.h"
 #include "os/process.h"
 #include "os/spawn.h"
 
@@ -151,8 +152,7 @@ struct Child::Impl {
 };
 
 Result<std::unique_ptr<Child>> Child::start(const std::vector<std::string>& argv,
-                                            const std::vector<std::string>& extra_env,
-                                            bool with_keys) {
+                                            const ChildOptions& options) {
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
     return environment_error(fmt::format("creating a socket pair: {}", strerror(errno)));
@@ -161,8 +161,15 @@ Result<std::unique_ptr<Child>> Child::start(const std::vector<std::string>& argv
   UniqueFd theirs = above_standard(UniqueFd(ends[1]));
   auto [err_reader, err_writer] = KW_TRY(make_pipe());
   if (!ours || !theirs) return environment_error("creating a socket pair: no descriptor is free");
-  SpawnRequest request{argv, extra_env, -1, err_writer.get(), err_writer.get(), theirs.get()};
-  request.with_keys = with_keys;
+  SpawnRequest request{argv,        options.extra_env, -1, err_writer.get(), err_writer.get(),
+                       theirs.get()};
+  request.environment = options.environment;
+  // Without Landlock the other walls still stand; what is missing, missing_walls() says.
+  UniqueFd ruleset;
+  if (options.allowed != nullptr && available_walls().files)
+    ruleset = KW_TRY(make_ruleset(*options.allowed));
+  request.ruleset = ruleset.get();
+  request.confined = options.allowed != nullptr;
   std::unique_ptr<Child> child(new Child);
   child->impl_ = std::make_unique<Impl>();
   child->impl_->reaped = true;  // until there is something to reap

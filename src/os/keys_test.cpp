@@ -8,23 +8,54 @@ namespace kw::os {
 namespace {
 
 TEST(KeyVariables, ReachNoChildThatIsNotTheUsersOwn) {
-  ::setenv("KW_KEYS_TEST_API_KEY", "secret-one", 1);
-  ::setenv("KW_KEYS_TEST_TOKEN", "secret-two", 1);
-  ::setenv("KW_KEYS_TEST_PLAIN", "no-secret", 1);
+  ::setenv("KW_ENV_TEST_API_KEY", "secret-one", 1);
+  ::setenv("KW_ENV_TEST_TOKEN", "secret-two", 1);
+  ::setenv("KW_ENV_TEST_PLAIN", "harmless", 1);
   EXPECT_TRUE(is_key_variable("ANTHROPIC_API_KEY"));
-  EXPECT_FALSE(is_key_variable("KW_KEYS_TEST_TOKEN"));
-  add_key_variables({"KW_KEYS_TEST_TOKEN"});
-  EXPECT_TRUE(is_key_variable("KW_KEYS_TEST_TOKEN"));
+  for (const char* name : {"ANTHROPIC_API_KEY", "HF_TOKEN", "AWS_SECRET_ACCESS_KEY", "PGPASSWORD",
+                           "github_token", "SSH_AUTH_SOCK", "AZURE_CLIENT_SECRET", "NPM_TOKEN"})
+    EXPECT_TRUE(is_key_variable(name)) << name;
+  for (const char* name : {"PATH", "PWD", "HOME", "TOKENIZERS_PARALLELISM", "KEYBOARD", "MONKEY"})
+    EXPECT_FALSE(is_key_variable(name)) << name;
+  EXPECT_FALSE(is_key_variable("KW_ENV_TEST_WORD"));
+  ::setenv("KW_ENV_TEST_WORD", "secret-three", 1);
+  add_key_variables({"KW_ENV_TEST_WORD"});
+  EXPECT_TRUE(is_key_variable("KW_ENV_TEST_WORD"));
   const auto seen = run_process({"env"});
   ASSERT_TRUE(seen) << seen.error().message;
   EXPECT_EQ(seen->out.find("secret-"), std::string::npos);
-  EXPECT_NE(seen->out.find("no-secret"), std::string::npos);
+  EXPECT_NE(seen->out.find("harmless"), std::string::npos);
   ProcessLimits limits;
-  limits.with_keys = true;
+  limits.environment = Environment::Everything;
   const auto own = run_process({"env"}, {}, limits);
   ASSERT_TRUE(own) << own.error().message;
   EXPECT_NE(own->out.find("secret-one"), std::string::npos);
   EXPECT_NE(own->out.find("secret-two"), std::string::npos);
+}
+
+TEST(KeyVariables, OnlyWhatIsNeededReachesAConfinedProgram) {
+  ::setenv("CUDA_VISIBLE_DEVICES", "0", 1);
+  ::setenv("LC_ALL", "C", 1);
+  ::setenv("DATABASE_URL", "postgres://me:secret@host", 1);
+  ::setenv("TORCH_API_KEY", "secret", 1);
+  ProcessLimits limits;
+  limits.environment = Environment::Needed;
+  const auto seen = run_process({"env"}, {}, limits, {"HOME=/elsewhere"});
+  ASSERT_TRUE(seen) << seen.error().message;
+  for (const char* line : {"PATH=", "CUDA_VISIBLE_DEVICES=0\n", "LC_ALL=C\n", "HOME=/elsewhere\n"})
+    EXPECT_NE(seen->out.find(line), std::string::npos) << line;
+  EXPECT_EQ(seen->out.find("secret"), std::string::npos) << seen->out;
+  ::unsetenv("DATABASE_URL");
+}
+
+/// What a child of the same user sees of a parent that holds a key.
+TEST(KeyVariables, CannotBeReadOffTheirOwner) {
+  if (::geteuid() == 0) GTEST_SKIP() << "root may read every process";
+  ::setenv("KW_ENV_TEST_API_KEY", "secret-one", 1);
+  hide_keys();
+  const auto seen = run_process({"sh", "-c", "tr '\\0' '\\n' < /proc/$PPID/environ"});
+  ASSERT_TRUE(seen) << seen.error().message;
+  EXPECT_EQ(seen->out.find("secret-one"), std::string::npos);
 }
 
 }  // namespace

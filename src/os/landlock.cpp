@@ -13,6 +13,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "os/call_filter.h"
+
 namespace kw::os {
 namespace {
 
@@ -20,6 +22,24 @@ namespace {
 // be older.
 constexpr uint64_t kRefer = 1U << 13, kTruncate = 1U << 14, kIoctlDevice = 1U << 15;
 constexpr uint64_t kFirstVersionRights = (1U << 13) - 1;
+
+constexpr long kNetworkVersion = 4, kScopeVersion = 6;
+constexpr uint64_t kTcp = 3;     // to bind, to connect
+constexpr uint64_t kScopes = 3;  // abstract sockets, signals
+
+/// As the kernel's newest interface has it; older ones take the front part.
+struct RulesetAttributes {
+  uint64_t files, network, scopes;
+};
+
+size_t attributes_size(long version) {
+  if (version >= kScopeVersion) return sizeof(RulesetAttributes);
+  return (version >= kNetworkVersion ? 2 : 1) * sizeof(uint64_t);
+}
+
+long landlock_version() {
+  return ::syscall(SYS_landlock_create_ruleset, nullptr, 0, LANDLOCK_CREATE_RULESET_VERSION);
+}
 
 uint64_t known_rights(long version) {
   uint64_t rights = kFirstVersionRights;
@@ -62,15 +82,35 @@ void lower_limit(__rlimit_resource_t resource, uint64_t value) {
 
 }  // namespace
 
+const Walls& available_walls() {
+  static const Walls kWalls = [] {
+    Walls walls;
+    const long version = landlock_version();
+    if (version < 1) walls.reason = refused("this kernel has no Landlock").message;
+    walls.files = version >= 1;
+    walls.network = version >= kNetworkVersion;
+    walls.signals = version >= kScopeVersion;
+    return walls;
+  }();
+  return kWalls;
+}
+
+std::vector<std::string> missing_walls() {
+  const Walls& walls = available_walls();
+  std::vector<std::string> missing;
+  if (!walls.files) missing.emplace_back("it can read and write all your files");
+  if (!walls.network && !has_call_filter()) missing.emplace_back("it can use the network");
+  if (!walls.signals) missing.emplace_back("it can send signals to your processes");
+  return missing;
+}
+
 Result<UniqueFd> make_ruleset(const Allowed& allowed) {
-  const long version =
-      ::syscall(SYS_landlock_create_ruleset, nullptr, 0, LANDLOCK_CREATE_RULESET_VERSION);
+  const long version = landlock_version();
   if (version < 1) return refused("this kernel has no Landlock");
   const uint64_t known = known_rights(version);
-  landlock_ruleset_attr attributes{};
-  attributes.handled_access_fs = known;
+  const RulesetAttributes attributes{known, kTcp, kScopes};
   UniqueFd ruleset = above_standard(UniqueFd(static_cast<int>(
-      ::syscall(SYS_landlock_create_ruleset, &attributes, sizeof(attributes), 0))));
+      ::syscall(SYS_landlock_create_ruleset, &attributes, attributes_size(version), 0))));
   if (!ruleset) return refused("creating a Landlock ruleset");
   const std::pair<const std::vector<std::string>*, uint64_t> grants[] = {
       {&allowed.reading, kReading},

@@ -1,6 +1,6 @@
-// Confining the current process, for workers that handle text nobody has vetted: read-only access
-// beneath given folders (Landlock) and resource limits. There is no way back. Not a sandbox for
-// running foreign code.
+// Confining a process (Landlock): it reads, writes and runs only what it is given, opens no TCP
+// connection, and reaches no process outside by a signal or an abstract socket, as far as the
+// kernel can enforce each. There is no way back. Also resource limits.
 #pragma once
 
 #include <cstdint>
@@ -19,6 +19,17 @@ struct Allowed {
   std::vector<std::string> writing;       // reading, creating, writing, moving, removing
   std::vector<std::string> devices = {};  // the same, and what drivers are asked by ioctl
 };
+
+/// Which of these walls the running kernel can put up.
+struct Walls {
+  bool files = false;    // Landlock itself
+  bool network = false;  // TCP: from its fourth version on (Linux 6.7)
+  bool signals = false;  // processes outside: from the sixth (Linux 6.12)
+  std::string reason;    // why there are no walls at all
+};
+const Walls& available_walls();
+/// What a confined process can still do because a wall is missing, one clause each; empty: nothing.
+std::vector<std::string> missing_walls();
 
 struct Confinement {
   bool active = false;

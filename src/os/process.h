@@ -17,6 +17,13 @@ namespace kw::os {
 
 struct Allowed;
 
+/// Which of our variables a child gets.
+enum class Environment : uint8_t {
+  WithoutKeys,  // all but those that hold keys, tokens and passwords
+  Needed,       // what programs need: paths, language, settings of CUDA, PyTorch and compilers
+  Everything,   // for the user's own program, or ours at the user's own work
+};
+
 struct ProcessLimits {
   double timeout_seconds = 60;
   uint64_t memory_bytes = 0;         // address space; 0 = unlimited
@@ -25,12 +32,16 @@ struct ProcessLimits {
       nullptr;  // files it may touch (os/landlock.h), where the kernel can enforce it
   std::function<bool()> stop = {};  // asked often; true ends it as Ctrl-C does
   bool end_when_cut = false;  // too much on standard output ends it; else the rest is passed over
-  bool with_keys = false;     // it is the user's own and gets the variables that hold keys
+  Environment environment = Environment::WithoutKeys;
 };
 
-/// Variables that hold keys and reach no child: those named "…_API_KEY", and these.
+/// Variables that hold keys: those with a word such as KEY, TOKEN, SECRET or PASSWORD in their
+/// names, and these.
 void add_key_variables(const std::vector<std::string>& names);
 bool is_key_variable(std::string_view name);
+/// From now on, while our environment holds keys, no other process of the user can read it or our
+/// memory. For our own program; a library leaves its process as it is.
+void hide_keys();
 
 struct ProcessResult {
   int exit_code = 0;  // meaningful when signal is 0 and not timed_out
@@ -48,15 +59,20 @@ Result<ProcessResult> run_process(const std::vector<std::string>& argv, std::str
 /// Why a conversation with a child ended.
 enum class ChannelState : uint8_t { Open, TimedOut, Closed };
 
+struct ChildOptions {
+  std::vector<std::string> extra_env = {};  // NAME=value, replacing what is there
+  Environment environment = Environment::WithoutKeys;
+  const Allowed* allowed = nullptr;  // it runs text we did not write: it may touch these files
+                                     // (os/landlock.h), behind the filter of os/call_filter.h
+};
+
 /// A kept child that speaks length-prefixed frames (u32 little endian + payload) on a socket pair
 /// at its fd 3. Its stdout and stderr are collected (last 64 KiB). Killed with its process group by
 /// the destructor.
 class Child {
  public:
-  /// `with_keys`: it is our own program at the user's own work and gets the variables with keys.
   static Result<std::unique_ptr<Child>> start(const std::vector<std::string>& argv,
-                                              const std::vector<std::string>& extra_env = {},
-                                              bool with_keys = false);
+                                              const ChildOptions& options = {});
   ~Child();
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;

@@ -1,8 +1,12 @@
 #include "os/process.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -45,17 +49,42 @@ void read_confined() {
   }
   child_send(verdict);
 }
+/// Tries what a confined program must not do, and sends the names of what it could.
+void try_escapes() {
+  std::string could;
+  const auto note = [&](const char* name, bool done) {
+    if (done) could += std::string(name) + " ";
+  };
+  const pid_t parent = ::getppid();
+  const std::string home = "/proc/" + std::to_string(parent);
+  const pid_t group = ::getpgrp();
+  rlimit limit{};
+  note("socket", ::socket(AF_INET, SOCK_STREAM, 0) >= 0 || ::socket(AF_UNIX, SOCK_STREAM, 0) >= 0);
+  note("chmod", ::chmod(self_path().c_str(), 0755) == 0);
+  note("chown", ::chown(self_path().c_str(), ::getuid(), ::getgid()) == 0);
+  note("limits", ::prlimit(parent, RLIMIT_NOFILE, nullptr, &limit) == 0);
+  note("environment", ::open((home + "/environ").c_str(), O_RDONLY) >= 0);
+  note("memory", ::open((home + "/mem").c_str(), O_RDONLY) >= 0);
+  note("signal", ::kill(parent, 0) == 0);
+  note("namespace", ::unshare(CLONE_NEWUSER) == 0);
+  note("write", ::open("/tmp/kw_escaped", O_WRONLY | O_CREAT, 0600) >= 0);
+  ::setsid();
+  note("group", ::getpgrp() != group);
+  note("thread", (std::thread([] {}).join(), true));
+  child_send(could);
+}
 const bool kPlaysAPart = [] {
   const std::string part = env("KW_TEST_PART");
   if (part.empty()) return false;
   if (part == "echo") echo_frames();
   if (part == "sum") sum_shared_memory();
   if (part == "confined") read_confined();
+  if (part == "escapes") try_escapes();
   ::_exit(0);
 }();
 
 std::unique_ptr<Child> start_part(const std::string& part) {
-  auto child = Child::start({self_path()}, {"KW_TEST_PART=" + part});
+  auto child = Child::start({self_path()}, {{"KW_TEST_PART=" + part}});
   EXPECT_TRUE(child) << child.error().message;
   return std::move(child).value();
 }
@@ -321,6 +350,29 @@ TEST(Landlock, ConfinesAProgramFromItsStart) {
   EXPECT_NE(shell("cat /etc/passwd", {}, limits).exit_code, 0);
   EXPECT_NE(shell("echo x > /tmp/kw_confined", {}, limits).exit_code, 0);
   EXPECT_EQ(shell("echo fine", {}, limits).out, "fine\n");
+}
+
+/// All walls of a child that runs text we did not write.
+TEST(Confined, ReachesNothingOutside) {
+  const Allowed allowed{
+      {"/proc", "/etc/ld.so.cache"}, {"/usr", "/bin", "/lib", "/lib64", self_path()}, {}};
+  std::vector<std::string> env{"KW_TEST_PART=escapes"};
+  auto child = Child::start({self_path()}, {env, Environment::Needed, &allowed});
+  ASSERT_TRUE(child) << child.error().message;
+  std::string could;
+  ASSERT_EQ((*child)->receive(&could, 20), ChannelState::Open) << (*child)->stderr_tail();
+  if (!missing_walls().empty()) GTEST_SKIP() << missing_walls().front() << ": " << could;
+  EXPECT_EQ(could, "thread ");
+}
+
+/// The same attempts succeed outside of the walls, so the test above can fail.
+TEST(Confined, AreWallsAndNotAccidents) {
+  auto child = start_part("escapes");
+  std::string could;
+  ASSERT_EQ(child->receive(&could, 20), ChannelState::Open);
+  for (const char* name : {"socket", "chmod", "limits", "environment", "signal", "write", "thread"})
+    EXPECT_NE(could.find(name), std::string::npos) << name << " of " << could;
+  ::unlink("/tmp/kw_escaped");
 }
 
 TEST(Landlock, FilesMayMoveBetweenFoldersThatMayBeWritten) {

@@ -81,8 +81,10 @@ Result<ProcessResult> run_process(const std::vector<std::string>& argv, std::str
   if (limits.allowed != nullptr) {
     if (auto made = make_ruleset(*limits.allowed)) ruleset = std::move(made).value();
   }
-  SpawnRequest request{argv, extra_env,           in.get(),      out_writer.get(), err_writer.get(),
-                       -1,   limits.memory_bytes, ruleset.get(), limits.with_keys};
+  SpawnRequest request{argv, extra_env, in.get(), out_writer.get(), err_writer.get(), -1};
+  request.memory_bytes = limits.memory_bytes;
+  request.ruleset = ruleset.get();
+  request.environment = limits.environment;
   const pid_t pid = KW_TRY(spawn(request));
   out_writer.reset();
   err_writer.reset();

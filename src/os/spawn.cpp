@@ -13,6 +13,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <atomic>
+#include <cctype>
 #include <cerrno>
 #include <condition_variable>
 #include <cstdlib>
@@ -25,6 +28,8 @@
 #include <set>
 #include <thread>
 
+#include "base/text.h"
+#include "os/call_filter.h"
 #include "os/files.h"
 #include "os/interrupt.h"
 #include "os/landlock.h"
@@ -47,6 +52,8 @@ struct Prepared {
   int fds[4] = {-1, -1, -1, -1};
   uint64_t memory_bytes = 0;
   int ruleset = -1;
+  bool confined = false;
+  const std::vector<sock_filter>* calls = nullptr;
   int report = -1;
   pid_t parent = 0;
 };
@@ -99,6 +106,8 @@ void limit(int resource, uint64_t value) {
   limit(RLIMIT_CORE, 0);
   if (prepared.memory_bytes != 0) limit(RLIMIT_AS, prepared.memory_bytes);
   if (prepared.ruleset >= 0 && !enter_ruleset(prepared.ruleset)) fail(prepared.report);
+  if (prepared.confined) drop_privileges();
+  if (prepared.calls != nullptr && !enter_call_filter(*prepared.calls)) fail(prepared.report);
   ::execve(prepared.program.c_str(), prepared.argv.data(), prepared.envp.data());
   fail(prepared.report);
 }
@@ -167,12 +176,55 @@ std::mutex& key_mutex() {
   return mutex;
 }
 
+std::atomic<bool> keys_are_hidden{false};  // hide_keys() was asked for
+
 std::set<std::string, std::less<>>& key_names() {
   static std::set<std::string, std::less<>> names;
   return names;
 }
 
-std::vector<std::string> merged_environment(const std::vector<std::string>& extra, bool with_keys) {
+// What programs need of the user's environment. Names that end in '_' begin a family.
+constexpr std::string_view kNeeded[] = {"PATH",
+                                        "LANG",
+                                        "LANGUAGE",
+                                        "LC_",
+                                        "TZ",
+                                        "TERM",
+                                        "LD_LIBRARY_PATH",
+                                        "CC",
+                                        "CXX",
+                                        "OMP_",
+                                        "KMP_",
+                                        "MKL_",
+                                        "OPENBLAS_",
+                                        "GOMP_",
+                                        "CUDA_",
+                                        "CUBLAS_",
+                                        "CUDNN_",
+                                        "NCCL_",
+                                        "NVIDIA_",
+                                        "TORCH_",
+                                        "TORCHINDUCTOR_",
+                                        "ATEN_",
+                                        "TRITON_",
+                                        "PYTORCH_",
+                                        "KW_",
+                                        "KERNELWRIGHT_",
+                                        "VIRTUAL_ENV"};
+
+bool is_needed(std::string_view name) {
+  return std::ranges::any_of(kNeeded, [&](std::string_view one) {
+    return one.ends_with('_') ? name.starts_with(one) : name == one;
+  });
+}
+
+bool reaches(std::string_view name, Environment environment) {
+  if (environment == Environment::Everything) return true;
+  return !is_key_variable(name) && (environment != Environment::Needed || is_needed(name));
+}
+
+std::vector<std::string> merged_environment(const std::vector<std::string>& extra,
+                                            Environment environment) {
   std::vector<std::string> merged;
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
     const std::string_view text = *entry;
@@ -181,7 +233,7 @@ std::vector<std::string> merged_environment(const std::vector<std::string>& extr
     for (const std::string& other : extra) {
       replaced |= std::string_view(other).substr(0, other.find('=')) == name;
     }
-    if (!replaced && (with_keys || !is_key_variable(name))) merged.emplace_back(text);
+    if (!replaced && reaches(name, environment)) merged.emplace_back(text);
   }
   merged.insert(merged.end(), extra.begin(), extra.end());
   return merged;
@@ -216,14 +268,38 @@ int exec_error(int fd) {
 }  // namespace
 
 void add_key_variables(const std::vector<std::string>& names) {
-  const std::lock_guard lock(key_mutex());
-  key_names().insert(names.begin(), names.end());
+  {
+    const std::lock_guard lock(key_mutex());
+    key_names().insert(names.begin(), names.end());
+  }
+  if (keys_are_hidden) hide_keys();
 }
 
 bool is_key_variable(std::string_view name) {
-  if (name.ends_with("_API_KEY")) return true;
+  constexpr std::string_view kWords[] = {"KEY",         "KEYS", "TOKENS", "SECRETS", "CREDENTIAL",
+                                         "CREDENTIALS", "AUTH", "COOKIE", "PAT"};
+  constexpr std::string_view kEndings[] = {"APIKEY",   "TOKEN",  "SECRET",
+                                           "PASSWORD", "PASSWD", "PASSPHRASE"};
+  for (const std::string& word : split(name, '_')) {
+    std::string upper = word;
+    for (char& c : upper) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+    if (std::ranges::count(kWords, std::string_view(upper)) > 0) return true;
+    if (std::ranges::any_of(kEndings, [&](auto ending) { return upper.ends_with(ending); }))
+      return true;
+  }
   const std::lock_guard lock(key_mutex());
   return key_names().count(name) > 0;
+}
+
+void hide_keys() {
+  keys_are_hidden = true;
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    const std::string_view text = *entry;
+    if (is_key_variable(text.substr(0, text.find('=')))) {
+      ::prctl(PR_SET_DUMPABLE, 0);
+      return;
+    }
+  }
 }
 
 void UniqueFd::reset() {
@@ -258,7 +334,7 @@ Result<pid_t> spawn(const SpawnRequest& request) {
   for (const std::string& arg : request.argv)
     prepared.argv.push_back(const_cast<char*>(arg.c_str()));
   prepared.argv.push_back(nullptr);
-  prepared.env_storage = merged_environment(request.extra_env, request.with_keys);
+  prepared.env_storage = merged_environment(request.extra_env, request.environment);
   for (std::string& entry : prepared.env_storage) prepared.envp.push_back(entry.data());
   prepared.envp.push_back(nullptr);
   const UniqueFd null = above_standard(UniqueFd(::open("/dev/null", O_RDWR | O_CLOEXEC)));
@@ -267,6 +343,8 @@ Result<pid_t> spawn(const SpawnRequest& request) {
   prepared.fds[3] = request.channel;
   prepared.memory_bytes = request.memory_bytes;
   prepared.ruleset = request.ruleset;
+  prepared.confined = request.confined;
+  if (request.confined && has_call_filter()) prepared.calls = &call_filter();
   prepared.parent = ::getpid();
   auto [reader, writer] = KW_TRY(make_pipe());
   prepared.report = writer.get();

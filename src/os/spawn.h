@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "os/process.h"
 
 namespace kw::os {
 
@@ -39,7 +40,8 @@ struct SpawnRequest {
   int channel = -1;                    // becomes 3 when given
   uint64_t memory_bytes = 0;           // RLIMIT_AS; 0 = as we are
   int ruleset = -1;                    // Landlock ruleset to enter before the program starts
-  bool with_keys = false;              // variables that hold keys are passed on, too
+  bool confined = false;               // no privileges, and the filter of os/call_filter.h
+  Environment environment = Environment::WithoutKeys;
 };
 
 /// Starts the program; an Error says why it could not be started (not found, not executable …).

@@ -7,7 +7,7 @@ from harness import Harness
 
 h = Harness(sys.argv[1])
 TOOLS = ("nvrtc nvcc clang cuda-headers driver gpu nvidia-smi ncu ncu-counters cuobjdump nvdisasm compute-sanitizer "
-         "python3 torch triton cutlass").split()
+         "python3 torch triton walls cutlass").split()
 
 done = h.run("doctor", "--json")
 document = json.loads(done.stdout)
@@ -56,11 +56,15 @@ for variables in ({"CUTLASS_PATH": h.path("cutlass")}, {"CUTLASS_INCLUDE_DIR": h
 done = h.run("doctor", "--has", "cutlass", "--json", env={"CUTLASS_PATH": h.path("nowhere"), "CUTLASS_INCLUDE_DIR": ""})
 h.check(done.returncode == 1 and "no cutlass/cutlass.h" in json.loads(done.stdout)["note"], "CUTLASS path without it", done)
 
-# Python packages are known by their metadata, without importing them.
-os.makedirs(h.path("site/torch-9.9.0.dist-info"))
-h.write("site/torch-9.9.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: torch\nVersion: 9.9.0\n")
-done = h.run("doctor", "--has", "torch", env={"PYTHONPATH": h.path("site")})
-h.check(done.returncode == 0 and "9.9.0" in done.stdout, "torch by metadata", done)
+# PyTorch is what references are executed with: the Python that is named, and never one that PYTHONPATH makes up.
+os.chmod(h.write("python", "#!/bin/sh\necho 9.9.0\n"), 0o755)
+done = h.run("doctor", "--has", "torch", env={"KW_TORCH_PYTHON": h.path("python")})
+h.check(done.returncode == 0 and "9.9.0" in done.stdout, "torch of $KW_TORCH_PYTHON", done)
+os.makedirs(h.path("site/torch"))
+h.write("site/torch/__init__.py", "")
+done = h.run("doctor", "--has", "torch", env={"KW_TORCH_PYTHON": sys.executable, "PYTHONPATH": h.path("site")})
+h.check("site" not in done.stdout, "torch of $PYTHONPATH", done)
+h.check(h.run("doctor", "--has", "walls").returncode in (0, 1), "the sandbox is a row")
 
 # A program that is there but does not work is not "found".
 os.mkdir(h.path("bin"))

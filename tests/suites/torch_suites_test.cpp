@@ -15,7 +15,7 @@ namespace {
 
 TEST(TorchSuites, AgreeWithPyTorch) {
   if (oracle::find_torch_python().path.empty()) GTEST_SKIP() << "no Python with torch was found";
-  oracle::TorchProcess torch;
+  oracle::TorchProcess torch({.many_references = true});
   oracle::Interpreter oracle;
   const engine::CrossCheckTorch tools = engine::cross_check_torch(oracle, torch);
   const size_t step = os::env("KW_TORCH_ALL").empty() ? 5 : 1;

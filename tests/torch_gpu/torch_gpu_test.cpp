@@ -42,7 +42,7 @@ class TorchGpu : public testing::Test {
     if (!reason.empty()) GTEST_SKIP() << reason;
   }
   static oracle::TorchProcess& torch() {
-    static oracle::TorchProcess process;
+    static oracle::TorchProcess process({.many_references = true});
     return process;
   }
   static oracle::TorchCall call_of(const std::string& text, const std::string& entry = "") {

@@ -1,0 +1,157 @@
+#include "oracle/torch_walls.h"
+
+#include <fmt/core.h>
+
+#include <filesystem>
+#include <map>
+#include <mutex>
+#include <utility>
+
+#include "base/json.h"
+#include "base/text.h"
+#include "os/files.h"
+#include "os/process.h"
+
+namespace kw::oracle {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Where the interpreter and its packages lie. Editable installs lie anywhere.
+constexpr const char* kAskPlaces =
+    "import importlib.util, json, os, sys\n"
+    "spec = importlib.util.find_spec('torch')\n"
+    "places = [p for p in sys.path if p] + [sys.prefix, sys.base_prefix, sys.exec_prefix]\n"
+    "places += [os.path.dirname(sys.executable), "
+    "os.path.dirname(os.path.realpath(sys.executable))]\n"
+    "if spec and spec.origin: places.append(os.path.dirname(spec.origin))\n"
+    "print(json.dumps({'python': sys.executable, 'places': places}))\n";
+constexpr double kAskSeconds = 30;
+
+struct Places {
+  std::string python;
+  std::vector<std::string> folders;
+};
+
+/// "/" and the home folder as a whole are never a place of packages.
+bool is_narrow(const fs::path& place) {
+  std::error_code failed;
+  const fs::path home = fs::weakly_canonical(os::env("HOME"), failed);
+  const fs::path real = fs::weakly_canonical(place, failed);
+  return place.is_absolute() && real.has_relative_path() && real != home &&
+         real != home.parent_path();
+}
+
+Result<Places> ask_places(const std::string& python) {
+  os::ProcessLimits limits;
+  limits.timeout_seconds = kAskSeconds;
+  const os::ProcessResult answer =
+      KW_TRY(os::run_process({python, "-I", "-c", kAskPlaces}, {}, limits));
+  const Result<Json> json = Json::parse(answer.out);
+  if (answer.exit_code != 0 || !json)
+    return environment_error(fmt::format("{} does not say where its packages are", python));
+  Places places{(*json)["python"].as_string(), {}};
+  for (const Json& one : (*json)["places"].items()) {
+    if (is_narrow(one.as_string())) places.folders.push_back(one.as_string());
+  }
+  return places;
+}
+
+/// Asked once per interpreter: starting one takes as long as all the rest.
+Result<Places> places_of(const std::string& python) {
+  static std::mutex mutex;
+  static std::map<std::string, Places> known;
+  const std::lock_guard<std::mutex> lock(mutex);
+  const auto found = known.find(python);
+  if (found != known.end()) return found->second;
+  Places places = KW_TRY(ask_places(python));
+  return known.emplace(python, std::move(places)).first->second;
+}
+
+/// Folders that the user's own settings name.
+void add_settings(std::vector<std::string>* folders) {
+  for (const char* name : {"LD_LIBRARY_PATH", "CUDA_HOME", "CUDA_PATH"}) {
+    for (const std::string& folder : split(os::env(name), ':')) {
+      if (is_narrow(folder)) folders->push_back(folder);
+    }
+  }
+}
+
+os::Allowed allowed_for(const Places& places, const std::string& scratch) {
+  os::Allowed allowed;
+  allowed.running = {"/usr", "/bin", "/sbin", "/lib", "/lib64", "/lib32", "/opt"};
+  allowed.running.insert(allowed.running.end(), places.folders.begin(), places.folders.end());
+  add_settings(&allowed.running);
+  allowed.reading = {"/proc",
+                     "/sys",
+                     "/etc/ld.so.cache",
+                     "/etc/ld.so.conf",
+                     "/etc/ld.so.conf.d",
+                     "/etc/localtime",
+                     "/etc/passwd",
+                     "/etc/group",
+                     "/etc/nsswitch.conf",
+                     "/etc/alternatives",
+                     "/dev/urandom",
+                     "/dev/random"};
+  allowed.writing = {scratch};
+  allowed.devices = {"/dev/null", "/dev/zero", "/dev/dri"};
+  std::error_code failed;
+  for (const auto& one : fs::directory_iterator("/dev", failed)) {
+    if (one.path().filename().string().starts_with("nvidia"))
+      allowed.devices.push_back(one.path().string());
+  }
+  return allowed;
+}
+
+/// A program that has us as a library may run several commands at once.
+struct Listeners {
+  std::mutex mutex;
+  std::set<ExecutionListener*> all;
+};
+Listeners& listeners() {
+  static Listeners only;
+  return only;
+}
+
+std::string execution_text(const std::string& path) {
+  const std::vector<std::string> missing = os::missing_walls();
+  if (missing.empty()) return fmt::format("PyTorch executes {} in a confined process", path);
+  return fmt::format(
+      "PyTorch executes {}, and this machine cannot confine it fully: {} ('kernelwright doctor' "
+      "says why)",
+      path, join(missing, "; "));
+}
+
+}  // namespace
+
+Result<TorchWalls> torch_walls(const std::string& python, const std::string& scratch) {
+  const Places places = KW_TRY(places_of(python));
+  return TorchWalls{
+      places.python,
+      allowed_for(places, scratch),
+      {"HOME=" + scratch, "TMPDIR=" + scratch, "XDG_CACHE_HOME=" + scratch,
+       "TORCHINDUCTOR_CACHE_DIR=" + scratch + "/inductor",
+       "TRITON_CACHE_DIR=" + scratch + "/triton", "USER=kernelwright", "LOGNAME=kernelwright"}};
+}
+
+ExecutionListener::ExecutionListener(std::function<void(const std::string&)> tell)
+    : tell_(std::move(tell)) {
+  const std::lock_guard<std::mutex> lock(listeners().mutex);
+  listeners().all.insert(this);
+}
+
+ExecutionListener::~ExecutionListener() {
+  const std::lock_guard<std::mutex> lock(listeners().mutex);
+  listeners().all.erase(this);
+}
+
+void announce_execution(const std::string& path) {
+  if (path.empty()) return;
+  const std::lock_guard<std::mutex> lock(listeners().mutex);
+  for (ExecutionListener* one : listeners().all) {
+    if (one->told_.insert(path).second) one->tell_(execution_text(path));
+  }
+}
+
+}  // namespace kw::oracle

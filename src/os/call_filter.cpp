@@ -1,0 +1,169 @@
+#include "os/call_filter.h"
+
+#include <linux/audit.h>
+#include <linux/capability.h>
+#include <linux/sched.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstddef>
+
+namespace kw::os {
+namespace {
+
+#if defined(__x86_64__)
+constexpr unsigned kArchitecture = AUDIT_ARCH_X86_64;
+#elif defined(__aarch64__)
+constexpr unsigned kArchitecture = AUDIT_ARCH_AARCH64;
+#else
+constexpr unsigned kArchitecture = 0;
+#endif
+
+// Calls that the headers at build time may not name yet; their numbers are the same everywhere.
+constexpr int kIoUringSetup = 425, kClone3 = 435, kPidfdGetfd = 438, kFchmodat2 = 452,
+              kSetxattrat = 463, kRemovexattrat = 466;
+
+constexpr int kRefused[] = {
+    // networks and other programs' sockets; the channel to the parent is open already
+    SYS_socket,
+    // other processes
+    SYS_ptrace,
+    SYS_process_vm_readv,
+    SYS_process_vm_writev,
+    SYS_perf_event_open,
+    kPidfdGetfd,
+    // namespaces, mounts, the kernel itself
+    SYS_unshare,
+    SYS_setns,
+    SYS_mount,
+    SYS_umount2,
+    SYS_pivot_root,
+    SYS_chroot,
+    SYS_bpf,
+    SYS_keyctl,
+    SYS_add_key,
+    SYS_request_key,
+    SYS_userfaultfd,
+    SYS_kexec_load,
+    SYS_init_module,
+    SYS_finit_module,
+    SYS_delete_module,
+    SYS_open_by_handle_at,
+    SYS_swapon,
+    SYS_swapoff,
+    SYS_reboot,
+    SYS_acct,
+    SYS_settimeofday,
+    SYS_clock_settime,
+    SYS_sethostname,
+    kIoUringSetup,
+    // what Landlock does not watch: owners, modes and attributes of any file of the user
+    SYS_fchmod,
+    SYS_fchmodat,
+    kFchmodat2,
+    SYS_fchown,
+    SYS_fchownat,
+    SYS_setxattr,
+    SYS_lsetxattr,
+    SYS_fsetxattr,
+    SYS_removexattr,
+    SYS_lremovexattr,
+    SYS_fremovexattr,
+    kSetxattrat,
+    kRemovexattrat,
+#ifdef SYS_chmod  // architectures with the older calls, too
+    SYS_chmod,
+    SYS_chown,
+    SYS_lchown,
+#endif
+};
+constexpr int kSeemingly[] = {SYS_setsid, SYS_setpgid};
+
+constexpr unsigned kNamespaces = CLONE_NEWNS | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER |
+                                 CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWCGROUP;
+
+constexpr sock_filter step(unsigned code, unsigned value) {
+  return {static_cast<unsigned short>(code), 0, 0, value};
+}
+constexpr sock_filter jump(unsigned code, unsigned value, unsigned char yes, unsigned char no) {
+  return {static_cast<unsigned short>(code), yes, no, value};
+}
+constexpr sock_filter load(size_t offset) {
+  return step(BPF_LD | BPF_W | BPF_ABS, static_cast<unsigned>(offset));
+}
+constexpr sock_filter give(unsigned action, int error = 0) {
+  return step(BPF_RET | BPF_K, action | static_cast<unsigned>(error));
+}
+
+std::vector<sock_filter> make_filter() {
+  if (kArchitecture == 0) return {};
+  constexpr unsigned kEqual = BPF_JMP | BPF_JEQ | BPF_K, kAnyBit = BPF_JMP | BPF_JSET | BPF_K;
+  constexpr size_t kNumber = offsetof(seccomp_data, nr);
+  constexpr size_t kFirst = offsetof(seccomp_data, args);  // little endian: its low half
+  std::vector<sock_filter> filter = {
+    load(offsetof(seccomp_data, arch)),
+    jump(kEqual, kArchitecture, 1, 0),
+    give(SECCOMP_RET_KILL_PROCESS),
+    load(kNumber),
+#if defined(__x86_64__)
+    jump(BPF_JMP | BPF_JGE | BPF_K, 0x40000000U, 0, 1),  // the other numbering of the same calls
+    give(SECCOMP_RET_KILL_PROCESS),
+#endif
+    // The C library falls back to the older call, whose flags can be seen.
+    jump(kEqual, kClone3, 0, 1),
+    give(SECCOMP_RET_ERRNO, ENOSYS),
+    jump(kEqual, SYS_clone, 0, 4),
+    load(kFirst),
+    jump(kAnyBit, kNamespaces, 0, 1),
+    give(SECCOMP_RET_ERRNO, EPERM),
+    give(SECCOMP_RET_ALLOW),
+    // Its own limits only.
+    jump(kEqual, SYS_prlimit64, 0, 4),
+    load(kFirst),
+    jump(kEqual, 0, 1, 0),
+    give(SECCOMP_RET_ERRNO, EPERM),
+    give(SECCOMP_RET_ALLOW),
+  };
+  const auto answer = [&](int call, int error) {
+    filter.push_back(jump(kEqual, static_cast<unsigned>(call), 0, 1));
+    filter.push_back(give(SECCOMP_RET_ERRNO, error));
+  };
+  for (const int call : kRefused) answer(call, EPERM);
+  for (const int call : kSeemingly) answer(call, 0);
+  filter.push_back(give(SECCOMP_RET_ALLOW));
+  return filter;
+}
+
+}  // namespace
+
+const std::vector<sock_filter>& call_filter() {
+  static const std::vector<sock_filter> kFilter = make_filter();
+  return kFilter;
+}
+
+void drop_privileges() {
+  // The bounding set first: what is not in it, no program that is started gets back.
+  for (unsigned long one = 0; one < 64; ++one) ::prctl(PR_CAPBSET_DROP, one, 0, 0, 0);
+  ::prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
+  __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
+  __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = {};
+  ::syscall(SYS_capset, &header, none);
+}
+
+bool enter_call_filter(const std::vector<sock_filter>& filter) {
+  const sock_fprog program{static_cast<unsigned short>(filter.size()),
+                           const_cast<sock_filter*>(filter.data())};
+  return ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+         ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
+bool has_call_filter() {
+  // With no program to read, a kernel that has filters answers "bad address".
+  return !call_filter().empty() && ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, nullptr) != 0 &&
+         errno == EFAULT;
+}
+
+}  // namespace kw::os

@@ -1,0 +1,140 @@
+"""References that PyTorch must execute do it behind walls: no files, no network, no other processes, no keys; nothing is left behind."""
+import json
+import os
+import subprocess
+import sys
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+for folder in ("cli", "mcp"):
+    sys.path.insert(0, os.path.join(HERE, "..", folder))
+from client import gone, marked  # noqa: E402
+from harness import Harness, skip  # noqa: E402
+
+h = Harness(sys.argv[1])
+h.environment["TMPDIR"] = h.path("temporary")
+os.makedirs(h.path("temporary"))
+torch = json.loads(h.run("doctor", "--json").stdout)["tools"]
+walls = torch["walls"]["state"] == "found"
+LATE = "KW_WALLS_%d" % os.getpid()
+
+# Executed because our own reader does not know erfcx; what it could do goes out in the error's text.
+HOSTILE = '''
+import os, resource, signal, socket, subprocess, sys, torch
+SECRET, PLAIN, MARK = %r, %r, %r
+DONE = []
+def attempt(name, action):
+    try:
+        result = action()
+        DONE.append(name)
+        return result
+    except BaseException:
+        return None
+parent = os.getppid()
+attempt("keys", lambda: "sesame" in open("/proc/%%d/environ" %% parent).read() or 1 / 0)
+attempt("own_keys", lambda: [v for v in os.environ.values() if "sesame" in v][0])
+attempt("memory", lambda: open("/proc/%%d/mem" %% parent, "rb"))
+attempt("reads", lambda: open(SECRET).read())
+attempt("lists", lambda: os.listdir(os.path.dirname(SECRET)))
+attempt("writes", lambda: open(PLAIN, "w"))
+attempt("removes", lambda: os.remove(SECRET))
+attempt("chmod", lambda: os.chmod(SECRET, 0o4777))
+attempt("chown", lambda: os.chown(SECRET, os.getuid(), os.getgid()))
+attempt("xattr", lambda: os.setxattr(SECRET, "user.x", b"1"))
+attempt("tcp", lambda: socket.socket(socket.AF_INET, socket.SOCK_STREAM))
+attempt("udp", lambda: socket.socket(socket.AF_INET, socket.SOCK_DGRAM))
+attempt("unix", lambda: socket.socket(socket.AF_UNIX, socket.SOCK_STREAM))
+attempt("signals", lambda: os.kill(parent, 0))
+attempt("limits", lambda: resource.prlimit(parent, resource.RLIMIT_NOFILE))
+attempt("namespace", lambda: os.unshare(0x10000000) if hasattr(os, "unshare") else 1 / 0)
+attempt("shell", lambda: subprocess.run(["cat", SECRET], check=True, capture_output=True))
+attempt("temporary", lambda: open(os.path.join(os.environ["TMPDIR"], "mine"), "w").write("x"))
+if os.fork() == 0:          # a daemon that would outlive us
+    attempt("session", os.setsid)
+    if os.fork() == 0:
+        for fd in range(3):
+            os.close(fd)
+        os.execvp("sleep", ["sleep", "600.%%s" %% MARK])
+    os._exit(0)
+
+def reference(x: "fp32[B, D]"):
+    torch.special.erfcx(x)
+    raise ValueError("could: " + " ".join(DONE))
+'''
+
+
+def sleepers():
+    found = []
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open("/proc/%s/cmdline" % pid, "rb") as file:
+                if b"600." + str(os.getpid()).encode() in file.read():
+                    found.append(int(pid))
+        except OSError:
+            pass
+    return found
+
+
+os.makedirs(h.path("private"))
+secret = h.write("private/secret", "do not read")
+plain = h.path("written")
+hostile = h.write("hostile.py", HOSTILE % (secret, plain, os.getpid()))
+KEYS = {"OPENAI_API_KEY": "sesame-1", "HF_TOKEN": "sesame-2", "AWS_SECRET_ACCESS_KEY": "sesame-3", "DATABASE_URL": "postgres://me:sesame@x"}
+done = h.run("describe", hostile, env=KEYS)
+if "install torch" in done.stderr:
+    h.finish() if h.failures else skip("no Python with torch")
+could = done.stderr.split("could: ")[-1].split("\n")[0].split() if "could: " in done.stderr else []
+h.check("could: " in done.stderr, "the reference was executed", done)
+h.check(done.stderr.count("PyTorch executes") == 1, "the user is told once per file", done)
+if walls:
+    h.check(set(could) <= {"temporary", "session"}, "behind all walls it could do: %s" % could, done)
+    h.check("in a confined process" in done.stderr, "and told that it is confined", done)
+else:
+    h.check("cannot confine it fully" in done.stderr, "missing walls are named", done)
+h.check("temporary" in could, "it has a folder of its own", done)
+h.check(open(secret).read() == "do not read" and not os.path.exists(plain), "files are as they were")
+for _ in range(50):
+    if not sleepers():
+        break
+    time.sleep(0.1)
+h.check(not sleepers(), "no process is left behind: %s" % sleepers())
+left = [name for name in os.listdir(h.path("temporary")) if name.startswith("kernelwright-torch-")]
+h.check(not left, "no folder is left behind: %s" % left)
+
+# --- one process per reference: what one does to torch does not reach the next ---
+os.makedirs(h.path("folder"))
+h.write("folder/a.py", 'import torch\ntorch.sin = torch.cos\n\ndef reference(x: "fp32[N]"):\n    return torch.special.i1e(x) + torch.sin(x)\n')
+h.write("folder/b.py", 'import torch\n\ndef reference(x: "fp32[N]"):\n    y = x.clone()\n    for _ in iter(int, 0) if False else [1]:\n        y = torch.special.i1e(y) * 0 + torch.sin(x)\n    return y\n')
+screened = h.run("screen", h.path("folder"), "--json")
+text = screened.stdout
+h.check('"cos"' not in text.split('"name": "b"')[-1].split('"name"')[0], "a neighbour is read as it is written", screened)
+
+# --- what a reference imports from its folder still comes along, and only from there ---
+os.makedirs(h.path("near/layers"))
+h.write("near/layers/__init__.py", "from .inner import scale\n")
+h.write("near/layers/inner.py", "def scale(x):\n    return x * 3\n")
+h.write("near/helper.py", "import layers\nFACTOR = 2\n")
+h.write("private/outside.py", "VALUE = 7\n")
+os.symlink(h.path("private/outside.py"), h.path("near/linked.py"))
+h.write("near/ref.py", '''import helper
+import torch
+from layers import scale
+
+def reference(x: "fp32[N]"):
+    return torch.special.erfcx(scale(x)) * helper.FACTOR + int("no")
+''')
+done = h.run("describe", h.path("near/ref.py"))
+h.check("invalid literal for int" in done.stderr or "int()" in done.stderr, "its modules were found", done)
+h.write("near/leaves.py", 'import linked\nimport torch\n\ndef reference(x: "fp32[N]"):\n    return torch.special.erfcx(x) * linked.VALUE\n')
+done = h.run("describe", h.path("near/leaves.py"))
+h.check("linked" in done.stderr and done.returncode == 2, "a link that leaves the folder is not followed", done)
+
+# --- ours killed: the worker goes with it ---
+slow = h.write("slow.py", 'import time, torch\n\ndef reference(x: "fp32[N]"):\n    time.sleep(600)\n    return torch.special.erfcx(x)\n')
+process = subprocess.Popen([h.binary, "describe", slow], env=dict(h.environment, **{LATE: "1"}), cwd=h.folder,
+                           stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+process.stderr.readline()
+process.kill()
+process.wait()
+h.check(gone(LATE), "killed, it leaves no worker: %s" % marked(LATE))
+h.finish()
