@@ -140,10 +140,6 @@ class Recorder {
     Tuned tuned = KW_TRY(tune_python(python));
     if (!tuned.failed.empty())
       out_.notes.push_back("tuning on the GPU: " + report::printable(tuned.failed));
-    else if (!tuned.confined)
-      out_.notes.push_back(
-          "the driver cannot be opened by a confined process here, so its host code was tuned "
-          "without that wall");
     python.tuned = std::move(tuned.choices);
     return Done{};
   }

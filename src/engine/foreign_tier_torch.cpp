@@ -7,10 +7,9 @@
 #include "base/text.h"
 #include "kForeignWorkerFiles.inc"
 #include "oracle/torch_python.h"
-#include "os/landlock.h"
+#include "oracle/torch_walls.h"
 #include "os/process.h"
 #include "os/scratch.h"
-#include "os/strays.h"
 
 namespace kw::engine {
 namespace {
@@ -55,33 +54,21 @@ std::string worker_file(const std::string& name) {
   return "";
 }
 
-Result<PythonAnswer> ask_python(const PythonRequest& request, const std::string& python,
-                                bool confined) {
+/// Behind the walls of the torch process: what it tunes is the candidate's own Python.
+Result<PythonAnswer> ask_python(const PythonRequest& request, const std::string& python) {
   const os::ScratchFolder folder = KW_TRY(os::ScratchFolder::make("foreign"));
   const Json job = KW_TRY(python_job(request, "tune", {"common", "tune"}));
-  // Drivers, compilers and caches are everywhere: it may read and run, and write nowhere but here.
-  os::Allowed allowed;
-  allowed.running = {"/"};
-  allowed.writing = {folder.path(), "/proc"};  // where the driver names its threads
-  allowed.devices = {"/dev/null", "/dev/zero", "/dev/urandom", "/dev/dri"};
-  std::error_code failed;
-  for (const auto& one : std::filesystem::directory_iterator("/dev", failed)) {
-    if (one.path().filename().string().starts_with("nvidia"))
-      allowed.devices.push_back(one.path().string());
-  }
+  oracle::TorchWalls walls = KW_TRY(oracle::torch_walls(python, folder.path()));
+  walls.environment.emplace_back("CUDA_CACHE_DISABLE=1");
   os::ProcessLimits limits;
   limits.timeout_seconds = request.timeout_seconds;
   limits.output_bytes = 256 << 20;
-  if (confined) limits.allowed = &allowed;
+  limits.allowed = &walls.allowed;
+  limits.confined = true;
   limits.environment = os::Environment::Needed;
-  os::adopt_strays();
-  const Result<os::ProcessResult> process = (os::run_process(
-      {python, "-I", "-B", "-c", python_boot()}, job.dump(), limits,
-      {"TMPDIR=" + folder.path(), "HOME=" + folder.path(), "TRITON_CACHE_DIR=" + folder.path(),
-       "TORCHINDUCTOR_CACHE_DIR=" + folder.path(), "CUDA_CACHE_DISABLE=1"}));
-  os::end_strays();  // whatever it left behind would use the GPU
-  if (!process) return process.error();
-  return read_answer(*process);
+  oracle::announce_execution(request.path);
+  return read_answer(KW_TRY(os::run_process({walls.python, "-I", "-B", "-c", python_boot()},
+                                            job.dump(), limits, walls.environment)));
 }
 
 }  // namespace
@@ -135,12 +122,7 @@ Result<Tuned> tune_python(const PythonRequest& request) {
   if (python.path.empty())
     return environment_error("recording a Python candidate: " + oracle::no_torch(python).message);
   Tuned tuned;
-  PythonAnswer answer = KW_TRY(ask_python(request, python.path, tuned.confined));
-  // Some drivers cannot be opened from behind such a wall, which shows before the candidate runs.
-  if (!answer.ready && !answer.process.timed_out) {
-    tuned.confined = false;
-    answer = KW_TRY(ask_python(request, python.path, tuned.confined));
-  }
+  const PythonAnswer answer = KW_TRY(ask_python(request, python.path));
   tuned.choices = answer.json["tuned"];
   tuned.failed = answer.json["error"].as_string();
   if (tuned.failed.empty()) tuned.failed = answer.json["ended"].as_string();

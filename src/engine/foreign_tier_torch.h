@@ -35,7 +35,6 @@ struct PythonRequest {
 struct Tuned {
   Json choices = Json::object();  // by case: a configuration's words for each tuned launch
   std::string failed;             // why there are none, or not all
-  bool confined = true;           // it could write no file but in a folder of its own
 };
 
 /// What such a process answered: a line before the candidate's own code ran, and one behind it. An

@@ -30,6 +30,7 @@ struct ProcessLimits {
   uint64_t output_bytes = 64 << 20;  // more is cut off and said
   const Allowed* allowed =
       nullptr;  // files it may touch (os/landlock.h), where the kernel can enforce it
+  bool confined = false;  // it runs text we did not write: as ChildOptions::allowed has it
   std::function<bool()> stop = {};  // asked often; true ends it as Ctrl-C does
   bool end_when_cut = false;  // too much on standard output ends it; else the rest is passed over
   Environment environment = Environment::WithoutKeys;

@@ -18,7 +18,6 @@
 #include "os/landlock.h"
 #include "os/shared_memory.h"
 #include "os/spawn.h"
-#include "os/strays.h"
 
 namespace kw::os {
 namespace {
@@ -328,18 +327,6 @@ TEST(Interrupt, AFileAtItsSizeLimitIsAnError) {
   ASSERT_EQ(::waitpid(child, &status, 0), child);
   EXPECT_TRUE(WIFEXITED(status)) << "ended by signal " << WTERMSIG(status);
   EXPECT_EQ(WEXITSTATUS(status), 0);
-}
-
-TEST(Strays, EndWithWhoeverStartedThem) {
-  adopt_strays();
-  auto child = start_part("echo");  // one of ours, which goes on
-  const auto left =
-      shell("setsid sh -c 'echo $$; exec sleep 600' > /dev/stderr & sleep 0.3; echo done");
-  EXPECT_EQ(left.out, "done\n");
-  EXPECT_EQ(end_strays(), 1) << left.err;
-  EXPECT_EQ(end_strays(), 0);
-  EXPECT_TRUE(child->alive());
-  EXPECT_EQ(::kill(std::atoi(left.err.c_str()), 0), -1);
 }
 
 TEST(Landlock, ConfinesAProgramFromItsStart) {

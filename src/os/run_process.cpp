@@ -84,6 +84,7 @@ Result<ProcessResult> run_process(const std::vector<std::string>& argv, std::str
   SpawnRequest request{argv, extra_env, in.get(), out_writer.get(), err_writer.get(), -1};
   request.memory_bytes = limits.memory_bytes;
   request.ruleset = ruleset.get();
+  request.confined = limits.confined;
   request.environment = limits.environment;
   const pid_t pid = KW_TRY(spawn(request));
   out_writer.reset();

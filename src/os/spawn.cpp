@@ -21,7 +21,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <deque>
-#include <filesystem>
 #include <functional>
 #include <future>
 #include <mutex>
@@ -34,7 +33,6 @@
 #include "os/interrupt.h"
 #include "os/landlock.h"
 #include "os/process.h"
-#include "os/strays.h"
 
 extern char** environ;
 
@@ -56,16 +54,6 @@ struct Prepared {
   const std::vector<sock_filter>* calls = nullptr;
   int report = -1;
   pid_t parent = 0;
-};
-
-/// The children that were started here. Held while one is made, so that none is missing.
-struct Children {
-  std::mutex mutex;
-  std::set<pid_t> pids;
-  static Children& all() {
-    static auto* only = new Children;
-    return *only;
-  }
 };
 
 [[noreturn]] void fail(int report) {
@@ -122,13 +110,9 @@ class Spawner {
 
   pid_t fork_and_exec(const Prepared& prepared) {
     std::packaged_task<pid_t()> task([&prepared] {
-      Children& children = Children::all();
-      const std::lock_guard<std::mutex> lock(children.mutex);
       const pid_t pid = ::fork();
       if (pid == 0) become_program(prepared);
-      if (pid < 0) return -errno;
-      children.pids.insert(pid);
-      return pid;
+      return pid < 0 ? -errno : pid;
     });
     std::future<pid_t> result = task.get_future();
     {
@@ -237,22 +221,6 @@ std::vector<std::string> merged_environment(const std::vector<std::string>& extr
   }
   merged.insert(merged.end(), extra.begin(), extra.end());
   return merged;
-}
-
-/// Who has us for a parent.
-std::vector<pid_t> child_processes() {
-  std::vector<pid_t> out;
-  std::error_code failed;
-  for (const auto& entry : std::filesystem::directory_iterator("/proc", failed)) {
-    const std::string name = entry.path().filename().string();
-    if (name.find_first_not_of("0123456789") != std::string::npos) continue;
-    const Result<std::string> stat = read_file("/proc/" + name + "/stat", 4096);
-    const size_t behind = stat ? stat->rfind(") ") : std::string::npos;
-    if (behind == std::string::npos) continue;
-    // "… (name) S 123 …": the state, and the parent behind it.
-    if (std::atoi(stat->c_str() + behind + 4) == ::getpid()) out.push_back(std::atoi(name.c_str()));
-  }
-  return out;
 }
 
 /// The errno the child reported before exec, or 0 when exec happened.
@@ -365,25 +333,6 @@ bool has_ended(pid_t pid) {
   return rc != 0 || info.si_pid == pid;
 }
 
-void adopt_strays() { ::prctl(PR_SET_CHILD_SUBREAPER, 1); }
-
-int end_strays() {
-  constexpr int kMostRounds = 100;  // each ends all there are; one that forks meanwhile leaves more
-  Children& children = Children::all();
-  const std::lock_guard<std::mutex> lock(children.mutex);
-  int ended = 0;
-  for (int round = 0; round < kMostRounds; ++round) {
-    std::vector<pid_t> strays;
-    for (const pid_t pid : child_processes()) {
-      if (children.pids.count(pid) == 0) strays.push_back(pid);
-    }
-    if (strays.empty()) break;
-    for (const pid_t pid : strays) ::kill(pid, SIGKILL);
-    for (const pid_t pid : strays) ended += ::waitpid(pid, nullptr, 0) == pid ? 1 : 0;
-  }
-  return ended;
-}
-
 ExitStatus kill_and_reap(pid_t pid) {
   // While the leader is unreaped its number cannot name a foreign group.
   ::kill(-pid, SIGKILL);
@@ -393,11 +342,6 @@ ExitStatus kill_and_reap(pid_t pid) {
   do {
     got = ::waitpid(pid, &status, 0);
   } while (got < 0 && errno == EINTR);
-  {
-    Children& children = Children::all();
-    const std::lock_guard<std::mutex> lock(children.mutex);
-    children.pids.erase(pid);
-  }
   if (got != pid) return {};
   if (WIFSIGNALED(status)) return {0, WTERMSIG(status)};
   return {WEXITSTATUS(status), 0};
