@@ -183,22 +183,6 @@ TEST(ScanPtx, SurvivesNonsense) {
   }
 }
 
-TEST(NormalisePtx, ForgetsFoldersAndProcesses) {
-  std::vector<std::string> names = {"_ZN42_GLOBAL__N__00000000_4_m_cu_e6b0a624_204301kEPf",
-                                    "plain"};
-  const std::string ptx = normalise_ptx(
-      ".entry _ZN42_GLOBAL__N__00000000_4_m_cu_e6b0a624_204301kEPf\n\t.file\t1 "
-      "\"/some/where/m.cu\"\n"
-      "\t.file 2 \"/usr/include/cccl/cub/x.h\", 17, 3\n\t.file 3 \"/opt/y.h\"\n",
-      "m.cu", {"/usr/include", "/usr/include/cccl"}, &names);
-  EXPECT_EQ(ptx,
-            ".entry _ZN12_GLOBAL__N_11kEPf\n\t.file\t1 \"m.cu\"\n\t.file 2 \"cub/x.h\", 17, "
-            "3\n\t.file 3 \"/opt/y.h\"\n");
-  EXPECT_EQ(names[0], "_ZN12_GLOBAL__N_11kEPf");
-  EXPECT_EQ(demangle(names[0]), "(anonymous namespace)::k(float*)");
-  EXPECT_EQ(names[1], "plain");
-}
-
 TEST(Wire, CarriesEverything) {
   exec::CompileRequest request;
   request.source = std::string("a\0\xff", 3);

@@ -15,6 +15,7 @@
 #include "base/text.h"
 #include "compile/cubin.h"
 #include "compile/messages.h"
+#include "compile/normalise.h"
 #include "compile/resources.h"
 #include "kernel/inject.h"
 #include "os/files.h"
@@ -266,8 +267,8 @@ exec::Compiled NvrtcCore::success(const exec::CompileRequest& request, Run run) 
   compiled.messages = parse_log(run.log, request.file_name);
   const bool cubin = request.image == exec::ImageKind::Cubin;
   if (!cubin)
-    run.image = normalise_ptx(std::move(run.image), request.file_name, options_.header_folders,
-                              &run.entries);
+    run.image =
+        normalise_ptx(run.image, request.file_name, options_.header_folders, &run.entries);
   compiled.image = std::move(run.image);
   const auto resources = cubin ? parse_ptxas_report(run.log) : scan_ptx(compiled.image);
   const auto bounds = cubin ? launch_bounds_of(compiled.image) : std::map<std::string, int>{};

@@ -8,6 +8,7 @@
 #include "compile/cubin.h"
 #include "compile/nvrtc_compiler.h"
 #include "os/files.h"
+#include "ptx/parse.h"
 
 namespace kw::compile {
 namespace {
@@ -205,6 +206,67 @@ TEST_F(Nvrtc, ImageDoesNotDependOnFolderOrProcess) {
   }
   ASSERT_EQ(::chdir(before), 0);
   EXPECT_EQ(images[0], images[1]);
+}
+
+constexpr const char* kGroupsSource = R"(
+#include <cooperative_groups.h>
+#include <cooperative_groups/reduce.h>
+namespace cg = cooperative_groups;
+namespace {
+__device__ float factor = 2;
+__global__ void block(const float* x, float* y) {
+  const auto tile = cg::tiled_partition<32>(cg::this_thread_block());
+  const float sum = cg::reduce(tile, x[threadIdx.x] * factor, cg::plus<float>());
+  if (tile.thread_rank() == 0) y[tile.meta_group_rank()] = sum;
+}
+}
+static __global__ void grid(float* y) {
+  cg::this_grid().sync();
+  const auto active = cg::coalesced_threads();
+  if (active.thread_rank() == 0) y[0] = active.size() * factor;
+}
+)";
+constexpr const char* kCubSource = R"(
+#include <cub/block/block_reduce.cuh>
+#include <cub/block/block_scan.cuh>
+#include <cub/warp/warp_reduce.cuh>
+namespace {
+struct Larger { __device__ float operator()(float a, float b) const { return a > b ? a : b; } };
+template <int N> __global__ void all(const float* x, float* y) {
+  __shared__ typename cub::BlockReduce<float, N>::TempStorage reduce;
+  __shared__ typename cub::BlockScan<int, N>::TempStorage scan;
+  __shared__ typename cub::WarpReduce<float>::TempStorage warp[N / 32];
+  const float largest = cub::BlockReduce<float, N>(reduce).Reduce(x[threadIdx.x], Larger());
+  int before = threadIdx.x;
+  cub::BlockScan<int, N>(scan).ExclusiveSum(before, before);
+  y[threadIdx.x] = largest + before + cub::WarpReduce<float>(warp[threadIdx.x / 32]).Sum(x[0]);
+}
+}
+)";
+
+// Their headers declare hundreds of things with internal linkage.
+TEST_F(Nvrtc, GroupsAndCubStayPrograms) {
+  need_headers();
+  const struct {
+    const char* source;
+    std::vector<std::string> kernels;
+  } cases[] = {{kGroupsSource, {"block", "grid"}}, {kCubSource, {"all<128>"}}};
+  for (const auto& c : cases) {
+    std::string images[2];
+    for (std::string& image : images) {
+      auto nvrtc = compiler({.workers = 1});
+      const CompileOutcome outcome = must_run(nvrtc, request(c.source, c.kernels));
+      ASSERT_TRUE(outcome.compiled) << text_of(outcome);
+      image = outcome.compiled->image;
+      const auto module = ptx::parse(image);
+      ASSERT_TRUE(module) << module.error().message;
+      for (const exec::CompiledKernel& kernel : outcome.compiled->kernels)
+        EXPECT_GE(module->find_function(kernel.entry), 0) << kernel.entry;
+      for (const char* mark : {"_INTERNAL_", "_GLOBAL__N__"})
+        EXPECT_EQ(image.find(mark), std::string::npos) << image.substr(image.find(mark), 200);
+    }
+    EXPECT_EQ(images[0], images[1]) << "a process number is left";
+  }
 }
 
 TEST_F(Nvrtc, HeadersCompileAndPrecompile) {

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "compile/entries.h"
 #include "compile/messages.h"
+#include "compile/normalise.h"
 #include "compile/resources.h"
 #include "kernel/inject.h"
 #include "os/files.h"
@@ -189,8 +190,7 @@ Result<exec::CompileOutcome> ProgramCompiler::compile(const exec::CompileRequest
     return environment_error(
         fmt::format("{} did not say which symbols it gave the kernels", dialect_.shown_as));
   }
-  compiled.image =
-      normalise_ptx(std::move(ptx), request.file_name, dialect_.header_folders, &entries);
+  compiled.image = normalise_ptx(ptx, request.file_name, dialect_.header_folders, &entries);
   const auto resources = scan_ptx(compiled.image);
   for (size_t i = 0; i < entries.size(); ++i) {
     exec::CompiledKernel kernel{request.kernels[i], entries[i], demangle(entries[i]), {}};

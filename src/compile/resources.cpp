@@ -195,37 +195,6 @@ std::set<size_t> reachable(const std::vector<PtxFunction>& functions, size_t sta
   return seen;
 }
 
-/// A path as it should stand in a .file line.
-std::string plain_path(std::string_view path, std::string_view file_name,
-                       const std::vector<std::string>& folders) {
-  if (path.ends_with("/" + std::string(file_name))) return std::string(file_name);
-  // The longest folder wins: include/cccl before include.
-  size_t longest = 0;
-  for (const std::string& folder : folders) {
-    if (path.starts_with(folder + "/")) longest = std::max(longest, folder.size() + 1);
-  }
-  return std::string(path.substr(longest));
-}
-
-std::string plain_file_lines(std::string_view ptx, std::string_view file_name,
-                             const std::vector<std::string>& folders) {
-  std::string result;
-  result.reserve(ptx.size() + 1);
-  for (std::string_view line : split_lines(ptx)) {
-    const size_t open = trim(line).starts_with(".file") ? line.find('"') : std::string_view::npos;
-    const size_t close = open == std::string_view::npos ? open : line.find('"', open + 1);
-    if (close == std::string_view::npos) {
-      result.append(line);
-    } else {
-      result.append(line.substr(0, open + 1));
-      result.append(plain_path(line.substr(open + 1, close - open - 1), file_name, folders));
-      result.append(line.substr(close));
-    }
-    result += '\n';
-  }
-  return result;
-}
-
 }  // namespace
 
 std::map<std::string, KernelResources> parse_ptxas_report(std::string_view log) {
@@ -278,30 +247,6 @@ std::map<std::string, KernelResources> scan_ptx(std::string_view ptx) {
     resources.max_threads = static_cast<int>(required >= 0 ? required : maximum);
   }
   return report;
-}
-
-std::string normalise_ptx(std::string ptx, std::string_view file_name,
-                          const std::vector<std::string>& header_folders,
-                          std::vector<std::string>* names) {
-  ptx = plain_file_lines(ptx, file_name, header_folders);
-  std::set<std::string> internal;  // "42_GLOBAL__N__00000000_4_m_cu_e6b0a624_20430"
-  for (std::string_view mark : {"_GLOBAL__N__", "_INTERNAL_"}) {
-    for (size_t at = ptx.find(mark); at != std::string::npos; at = ptx.find(mark, at + 1)) {
-      size_t begin = at;
-      while (begin > 0 && std::isdigit(static_cast<unsigned char>(ptx[begin - 1])) != 0) --begin;
-      const auto length = parse_int(std::string_view(ptx).substr(begin, at - begin));
-      if (!length || *length <= 0 || at + static_cast<size_t>(*length) > ptx.size()) continue;
-      internal.insert(ptx.substr(begin, at - begin + static_cast<size_t>(*length)));
-    }
-  }
-  int number = 0;
-  for (const std::string& name : internal) {
-    const std::string plain = "_GLOBAL__N_" + std::to_string(++number);
-    const std::string fixed = std::to_string(plain.size()) + plain;
-    ptx = replace_all(std::move(ptx), name, fixed);
-    for (std::string& other : *names) other = replace_all(std::move(other), name, fixed);
-  }
-  return ptx;
 }
 
 }  // namespace kw::compile
