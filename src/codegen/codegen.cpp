@@ -93,7 +93,9 @@ Result<Traces> trace(const task::Task& task, const Options& options) {
       covered = covered || KW_TRY(holds(task, program->guards, shape));
     }
     if (covered) continue;
-    graph::Graph graph = KW_TRY(task.reference->trace(shape));
+    Result<graph::Graph> traced = task.graph_at(shape);
+    if (!traced) return std::move(traced).error().context("at " + task::dims_text(shape));
+    graph::Graph graph = std::move(traced).value();
     const std::vector<std::string> tied = KW_TRY(tied_dims(task, graph, shape));
     graph.guards.insert(graph.guards.end(), tied.begin(), tied.end());
     if (traces.programs.empty()) traces.names = names_of(task, graph);

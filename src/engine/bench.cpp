@@ -343,7 +343,7 @@ Status BenchSession::estimate_without_gpu(const kernel::Module& module) {
                verify::program_inputs(built.ready->program, matching, set->inputs), options));
   record::CounterValues total;
   for (const record::LaunchCounters& launch : outcome.counters) total += launch.total;
-  const graph::Graph whole = KW_TRY(task_.reference->trace(report_.dims));
+  const graph::Graph whole = KW_TRY(task_.graph_at(report_.dims));
   const double scale = best->work > 0 ? verify::work_of(whole) / best->work : 1;
   report_.work = work_at(task_, whole);
   report_.estimate = estimate(total, outcome.counters.size(), report_.work, scale);

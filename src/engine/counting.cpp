@@ -35,7 +35,7 @@ double growth_of(const record::CounterValues& counted, double small_bytes, doubl
 
 Result<CountingShape> counting_shape(const task::Task& task, const task::Dims& timed) {
   CountingShape at;
-  at.graph = KW_TRY(task.reference->trace(timed));
+  at.graph = KW_TRY(task.graph_at(timed));
   at.plan = KW_TRY(verify::plan_shapes(task, verify::virtual_limits()));
   task::Task only = task;
   only.correctness_shapes = only.benchmark_shapes = {timed};

@@ -56,7 +56,7 @@ Result<Description> describe_task(const ReferenceRequest& request) {
   made.hash = task::task_hash(made.task);
   made.dims = made.task.benchmark_shapes.empty() ? made.task.correctness_shapes.front()
                                                  : made.task.benchmark_shapes.front();
-  const graph::Graph graph = graph::simplify(KW_TRY(made.task.reference->trace(made.dims)));
+  const graph::Graph graph = graph::simplify(KW_TRY(made.task.graph_at(made.dims)));
   for (const graph::NamedNode& named : graph.inputs) made.inputs.push_back(tensor_of(graph, named));
   for (const graph::NamedNode& named : graph.outputs)
     made.outputs.push_back(tensor_of(graph, named));

@@ -82,7 +82,7 @@ Result<ExaminedBuild> build_examined(const EvidenceRequest& request, const Bench
   ExaminedBuild build;
   build.module = KW_TRY(parse_module(request.module_text, request.module_name));
   build.dims = examined_dims(request);
-  build.graph = KW_TRY(request.task->reference->trace(build.dims));
+  build.graph = KW_TRY(request.task->graph_at(build.dims));
   const exec::Device& device =
       tools.verify.gpu != nullptr ? *tools.verify.gpu : *tools.verify.virtual_gpu;
   const exec::DeviceInfo info = device.info();

@@ -23,7 +23,7 @@ constexpr double kMostTimes = 2.5, kMostShapeBytes = 8e9;
 
 /// What the reference moves there; nothing where it does not run.
 std::optional<double> bytes_at(const task::Task& task, const task::Dims& dims) {
-  const Result<graph::Graph> graph = task.reference->trace(dims);
+  const Result<graph::Graph> graph = task.graph_at(dims);
   if (!graph) return std::nullopt;
   const graph::Cost cost = graph::cost_of(*graph);
   return cost.read_bytes + cost.write_bytes;
@@ -127,7 +127,7 @@ std::vector<task::Dims> unseen_shapes(const task::Task& task, const task::Dims& 
   std::vector<task::Dims> list;
   const auto add = [&](const task::Dims& dims) {
     const bool known = dims == tuned || std::ranges::find(list, dims) != list.end();
-    if (list.size() < most && !known && task.reference->trace(dims)) list.push_back(dims);
+    if (list.size() < most && !known && task.graph_at(dims)) list.push_back(dims);
   };
   for (const task::Dims& dims : task.benchmark_shapes) {
     if (list.size() < kMostOfTheTask) add(dims);

@@ -314,11 +314,11 @@ Status Loader::settle_weights(task::Task& task, const graph::Graph& graph) const
   return Done{};
 }
 
-/// The smallest of a few shapes at which the reference still exports.
-task::Dims small_shape(const ExportedReference& reference, const task::Dims& dims) {
+/// The smallest of a few shapes at which the reference still exports with the task's tensors.
+task::Dims small_shape(const task::Task& task, const task::Dims& dims) {
   for (const int64_t largest : {64, 256}) {
     const task::Dims small = frontend::shrunk(dims, largest, true);
-    if (reference.trace(small)) return small;
+    if (task.graph_at(small)) return small;
   }
   return dims;
 }
@@ -338,13 +338,12 @@ Result<task::Task> Loader::build() {
   });
   settle_inputs(task);
   KW_TRY(settle_weights(task, graph));
-  task.output_names.clear();
-  for (const graph::NamedNode& output : graph.outputs) task.output_names.push_back(output.name);
+  task.set_outputs(graph);
   task.dims.clear();
   for (const auto& [name, value] : dims_) task.dims[name] = {};
   task.benchmark_shapes = {dims_};
-  task.correctness_shapes = {small_shape(*read, dims_)};
   task.reference = read;
+  task.correctness_shapes = {small_shape(task, dims_)};
   return task;
 }
 

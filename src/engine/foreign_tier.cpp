@@ -242,7 +242,7 @@ class Recorder {
   Status add_shape(const task::Dims& dims, bool demanded) {
     if (std::ranges::any_of(shapes_, [&](const Shape& one) { return one.dims == dims; }))
       return Done{};
-    Result<graph::Graph> graph = request_.task->reference->trace(dims);
+    Result<graph::Graph> graph = request_.task->graph_at(dims);
     if (!graph) return demanded ? Status(std::move(graph).error()) : Status(Done{});
     shapes_.push_back({dims, demanded, std::move(graph).value()});
     return Done{};

@@ -84,7 +84,7 @@ Status take_task(const task::Task& task, foreign::ImportRequest& request) {
   for (const auto& [name, value] : dims) request.dims.insert(name);
   for (const task::TensorSpec& one : task.inputs)
     request.inputs.push_back({one.name, one.dtype, one.shape});
-  const graph::Graph graph = KW_TRY(task.reference->trace(dims));
+  const graph::Graph graph = KW_TRY(task.graph_at(dims));
   for (const graph::NamedNode& one : graph.outputs) {
     const graph::Node& node = graph[one.node];
     foreign::KnownTensor known{one.name, node.dtype, {}};

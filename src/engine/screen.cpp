@@ -57,7 +57,7 @@ std::vector<std::string> ops_of(const task::Task& task) {
   std::vector<std::string> names;
   const task::Dims& at = task.benchmark_shapes.empty() ? task.correctness_shapes.front()
                                                        : task.benchmark_shapes.front();
-  const Result<graph::Graph> graph = task.reference->trace(at);
+  const Result<graph::Graph> graph = task.graph_at(at);
   if (!graph) return names;
   for (const graph::Node& node : graph->nodes) {
     const bool named =

@@ -163,7 +163,7 @@ Status Synthesis::apply_elements() {
   const double root =
       std::pow(static_cast<double>(request_.elements), 1.0 / static_cast<double>(names.size()));
   for (const std::string& name : names) dims[name] = std::max<int64_t>(1, std::llround(root));
-  auto traced = task_->reference->trace(dims);
+  auto traced = task_->graph_at(dims);
   if (!traced) return std::move(traced).error().context("--elements: " + task::dims_text(dims));
   task_->benchmark_shapes = {dims};
   return Done{};

@@ -160,13 +160,12 @@ Result<task::Task> backward_task(const task::Task& forward, const BackwardTaskOp
     if (forward.find_input(input.name) == nullptr) task.inputs.push_back(upstream(backward, input));
   }
   task.call.reset();
-  task.output_names.clear();
-  for (const std::string& name : wanted.of) task.output_names.push_back(graph::gradient_name(name));
+  task.set_outputs(backward);
   describe(forward, wanted.of, task);
   auto reference = std::make_shared<BackwardReference>(forward.reference, wanted);
   task.reference = reference;
   for (const task::Dims& dims : shapes) {
-    const graph::Graph graph = KW_TRY(reference->trace(dims));
+    const graph::Graph graph = KW_TRY(task.graph_at(dims));
     KW_TRY(check_shapes(task, graph, dims));
   }
   return task;

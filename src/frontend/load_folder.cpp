@@ -117,7 +117,7 @@ Status check_shape(const task::Task& task, const task::Dims& shape, const std::s
       return input_error(fmt::format("{}: the task has no dim '{}' (in shape {})", where, name,
                                      task::dims_text(shape)));
   }
-  auto traced = task.reference->trace(shape);
+  auto traced = task.graph_at(shape);
   if (!traced)
     return std::move(traced).error().context(
         fmt::format("{}: at shape {}", where, task::dims_text(shape)));

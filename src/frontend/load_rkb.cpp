@@ -235,7 +235,7 @@ bool Variants::same_graph(const task::Task& one, const task::Task& other,
   const bool alike = std::ranges::equal(one.inputs, other.inputs, {}, &task::TensorSpec::name,
                                         &task::TensorSpec::name);
   if (!alike || one.dims.size() != other.dims.size()) return false;
-  const auto first = one.reference->trace(at), second = other.reference->trace(at);
+  const auto first = one.graph_at(at), second = other.graph_at(at);
   return first && second && graph::print(*first) == graph::print(*second);
 }
 
@@ -262,7 +262,7 @@ void Variants::add_shape(Variant& variant, const RkbConfig& config, bool timed) 
   const task::Dims dims = dims_of(names_.ints(config), variant.task);
   std::vector<task::Dims>& list = timed ? variant.timed : variant.tested;
   if (std::ranges::find(list, dims) != list.end()) return;
-  const auto traced = variant.task.reference->trace(dims);
+  const auto traced = variant.task.graph_at(dims);
   if (traced) {
     list.push_back(dims);
     return;
@@ -368,7 +368,8 @@ Result<RkbFolder> Variants::run() {
          true});
   RkbFolder folder;
   for (Variant& variant : variants_) {
-    if (variant.timed.empty() && variant.tested.empty()) continue;  // refused at its own shape
+    const bool none = variant.timed.empty() && variant.tested.empty();
+    if (none && options_.dims.empty()) continue;  // refused at its own shape
     finish(variant);
     folder.tasks.push_back(std::move(variant.task));
   }

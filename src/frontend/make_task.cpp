@@ -235,10 +235,11 @@ Status check_inputs(const task::Task& task, const task::Dims& dims) {
   return Done{};
 }
 
-/// What evaluating the reference costs; nothing where it does not run.
-std::optional<double> flops_at(const Entry& entry, const task::Dims& dims) {
+/// What evaluating the reference costs; nothing where it does not run, or has other tensors than
+/// the task.
+std::optional<double> flops_at(const task::Task& task, const Entry& entry, const task::Dims& dims) {
   const auto trace = trace_entry(entry, dims);
-  if (!trace) return std::nullopt;
+  if (!trace || !task.difference(trace->graph).empty()) return std::nullopt;
   return graph::cost_of(trace->graph).flops;
 }
 
@@ -250,12 +251,12 @@ int64_t half_of(int64_t extent) {
 
 /// Volumes times channels are much work even if every extent is small: all dims are halved
 /// together, which keeps what they have to do with each other, else one after the other.
-task::Dims lightened(const Entry& entry, task::Dims dims) {
-  std::optional<double> flops = flops_at(entry, dims);
+task::Dims lightened(const task::Task& task, const Entry& entry, task::Dims dims) {
+  std::optional<double> flops = flops_at(task, entry, dims);
   bool smaller = true;
   const auto take = [&](const task::Dims& other) {
     if (other == dims) return false;
-    const auto cost = flops_at(entry, other);
+    const auto cost = flops_at(task, entry, other);
     if (!cost || *cost >= *flops) return false;
     dims = other;
     flops = cost;
@@ -275,15 +276,15 @@ task::Dims lightened(const Entry& entry, task::Dims dims) {
   return dims;
 }
 
-/// The smallest of a few shapes at which the reference still runs.
-task::Dims small_shape(const Entry& entry, const task::Dims& dims) {
+/// The smallest of a few shapes at which the reference still runs and has the task's tensors.
+task::Dims small_shape(const task::Task& task, const Entry& entry, const task::Dims& dims) {
   for (const int64_t largest : {64, 128, 256, 512}) {
     for (const bool distinct : {true, false}) {
       const task::Dims small = shrunk(dims, largest, distinct);
-      if (trace_entry(entry, small)) return lightened(entry, small);
+      if (flops_at(task, entry, small)) return lightened(task, entry, small);
     }
   }
-  return lightened(entry, dims);
+  return lightened(task, entry, dims);
 }
 
 }  // namespace
@@ -333,8 +334,7 @@ Result<task::Task> make_task(TaskDraft draft) {
   task.scalars = draft.defaults;
   add_inputs(task, draft.entry, trace);
   KW_TRY(check_inputs(task, dims));
-  for (const graph::NamedNode& output : trace.graph.outputs)
-    task.output_names.push_back(output.name);
+  task.set_outputs(trace.graph);
   for (const auto& [name, value] : dims) task.dims[name] = {};
   task.precision.allow_tf32 = trace.allow_tf32;
   task.precision.atol = draft.atol;
@@ -346,7 +346,7 @@ Result<task::Task> make_task(TaskDraft draft) {
     task.notes.emplace_back(
         "the reference keeps something between calls: what its first call computes is the task");
   task.benchmark_shapes = {dims};
-  task.correctness_shapes = {small_shape(draft.entry, dims)};
+  task.correctness_shapes = {small_shape(task, draft.entry, dims)};
   if (dims.empty())
     task.notes.emplace_back("the reference works at this one shape only: none other is derived");
   task.reference = std::make_shared<PythonReference>(std::move(draft.entry));

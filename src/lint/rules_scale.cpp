@@ -109,7 +109,7 @@ void report_trivial(const std::vector<std::set<Trivial>>& by_shape, const Case& 
 Status below_tolerance(Context& context, const task::Dims& dims, const graph::Graph& whole,
                        Findings* out) {
   Case at{only_long(context.task, whole, dims), {}, true, {}};
-  Result<graph::Graph> graph = context.task.reference->trace(at.dims);
+  Result<graph::Graph> graph = context.task.graph_at(at.dims);
   if (!graph || verify::work_of(*graph) > kLongWork) return Done{};
   at.graph = std::move(graph).value();
   const std::vector<tensor::HostTensor> inputs =
@@ -179,7 +179,7 @@ void sampled_answers(const graph::Graph& whole, const Case& at, Findings* out) {
 Status benchmark_scale(Context& context, const Case& at, Findings* out) {
   std::vector<std::set<Trivial>> trivial;
   for (const task::Dims& dims : context.task.benchmark_shapes) {
-    const Result<graph::Graph> whole = context.task.reference->trace(dims);
+    const Result<graph::Graph> whole = context.task.graph_at(dims);
     if (!whole) continue;  // plan_shapes has said so
     trivial.push_back(trivial_ops(*whole));
     KW_TRY(below_tolerance(context, dims, *whole, out));

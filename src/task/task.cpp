@@ -2,7 +2,10 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "base/hash.h"
+#include "base/text.h"
 #include "kernel/cursor.h"
 #include "kernel/expr.h"
 #include "kernel/parse_expr.h"
@@ -16,6 +19,82 @@ const TensorSpec* Task::find_input(const std::string& name_) const {
     if (spec.name == name_) return &spec;
   }
   return nullptr;
+}
+
+namespace {
+
+TensorForm form_of(const graph::Graph& graph, const graph::NamedNode& named) {
+  return {graph[named.node].dtype, graph[named.node].shape.size()};
+}
+
+std::string form_text(const TensorForm& form) {
+  return fmt::format("{} with {} dimension{}", tensor::dtype_name(form.dtype), form.rank,
+                     form.rank == 1 ? "" : "s");
+}
+
+/// "no 'shortcut_weight'", "also 'bias'", "'x' is fp16 with 2 dimensions, not …"; "" when all fit.
+std::string other_inputs(const Task& task, const graph::Graph& graph) {
+  std::vector<std::string> parts;
+  const auto find = [&](const std::string& name) {
+    return std::ranges::find(graph.inputs, name, &graph::NamedNode::name);
+  };
+  for (const TensorSpec& spec : task.inputs) {
+    const auto at = find(spec.name);
+    const TensorForm wanted{spec.dtype, spec.shape.size()};
+    if (at == graph.inputs.end())
+      parts.push_back(fmt::format("no '{}'", spec.name));
+    else if (form_of(graph, *at) != wanted)
+      parts.push_back(fmt::format("'{}' is {}, not {}", spec.name, form_text(form_of(graph, *at)),
+                                  form_text(wanted)));
+  }
+  for (const graph::NamedNode& input : graph.inputs) {
+    if (task.find_input(input.name) == nullptr)
+      parts.push_back(fmt::format("also '{}'", input.name));
+  }
+  const bool in_order =
+      std::ranges::equal(graph.inputs, task.inputs, {}, &graph::NamedNode::name, &TensorSpec::name);
+  if (parts.empty() && !in_order) parts.emplace_back("another order");
+  return join(parts, ", ");
+}
+
+std::string other_outputs(const Task& task, const graph::Graph& graph) {
+  if (task.output_forms.empty()) return "";
+  if (task.output_forms.size() != graph.outputs.size())
+    return fmt::format("{} instead of {}", graph.outputs.size(), task.output_forms.size());
+  for (size_t i = 0; i < graph.outputs.size(); ++i) {
+    const TensorForm form = form_of(graph, graph.outputs[i]);
+    if (form != task.output_forms[i])
+      return fmt::format("'{}' is {}, not {}", graph.outputs[i].name, form_text(form),
+                         form_text(task.output_forms[i]));
+  }
+  return "";
+}
+
+}  // namespace
+
+void Task::set_outputs(const graph::Graph& graph) {
+  output_names.clear();
+  output_forms.clear();
+  for (const graph::NamedNode& output : graph.outputs) {
+    output_names.push_back(output.name);
+    output_forms.push_back(form_of(graph, output));
+  }
+}
+
+std::string Task::difference(const graph::Graph& graph) const {
+  if (std::string in = other_inputs(*this, graph); !in.empty()) return "inputs (" + in + ")";
+  const std::string out = other_outputs(*this, graph);
+  return out.empty() ? "" : "outputs (" + out + ")";
+}
+
+Result<graph::Graph> Task::graph_at(const Dims& dims_) const {
+  graph::Graph graph = KW_TRY(reference->trace(dims_));
+  const std::string other = difference(graph);
+  if (other.empty()) return graph;
+  return input_error(fmt::format(
+      "the reference does not have the task's {} at this shape\n  hint: a task has one set of "
+      "tensors at every shape: leave this one out, or make a task of its own of it",
+      other));
 }
 
 namespace {

@@ -108,6 +108,14 @@ struct Call {
   std::vector<TensorSpec> spare;     // given too, though no output needs their values
 };
 
+/// What is the same of a tensor at every shape.
+struct TensorForm {
+  tensor::DType dtype = tensor::DType::Fp32;
+  size_t rank = 0;
+
+  friend bool operator==(const TensorForm&, const TensorForm&) = default;
+};
+
 struct Task {
   std::string name, prompt;
   std::string source_path, source;  // the reference as read
@@ -115,6 +123,7 @@ struct Task {
   std::vector<TensorSpec> inputs;
   std::vector<ScalarSpec> scalars;
   std::vector<std::string> output_names;  // as the trace returns them
+  std::vector<TensorForm> output_forms;   // of those; empty: not known
   std::map<std::string, DimRange> dims;
   std::vector<Dims> correctness_shapes, benchmark_shapes;  // at least one of each
   Precision precision;
@@ -126,6 +135,13 @@ struct Task {
       reference;  // shared: tasks are copied, a reference never changes
 
   const TensorSpec* find_input(const std::string& name) const;
+  /// Names and forms of the outputs, as this trace has them.
+  void set_outputs(const graph::Graph& graph);
+  /// How the inputs and outputs of a trace differ from the task's: "inputs (no 'bias')"; "" if not.
+  std::string difference(const graph::Graph& graph) const;
+  /// What the reference computes at these dims. An input Error where it refuses them, and where
+  /// its inputs or outputs are others than the task's: a task has one set of tensors.
+  Result<graph::Graph> graph_at(const Dims& dims) const;
   /// Concrete extents of an input at these dims.
   Result<std::vector<int64_t>> shape_of(const TensorSpec& spec, const Dims& at) const;
 };

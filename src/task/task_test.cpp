@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "graph/builder.h"
+
 namespace kw::task {
 namespace {
 
@@ -22,6 +24,55 @@ Task example() {
   task.benchmark_shapes = {{{"B", 4}, {"D", 3}}};
   task.correctness_shapes = task.benchmark_shapes;
   return task;
+}
+
+/// Reads w only where B and D differ; at B = 1 also v; at D = 1 its x is fp32.
+class MovingReference : public Reference {
+ public:
+  Result<graph::Graph> trace(const Dims& at) const override {
+    graph::Builder b;
+    const graph::Dim rows = graph::Dim::symbol("B", at.at("B"));
+    const graph::Dim columns = graph::Dim::symbol("D", at.at("D"));
+    const graph::NodeId x =
+        b.input("x", at.at("D") == 1 ? tensor::DType::Fp32 : tensor::DType::Fp16, {rows, columns});
+    graph::NodeId y = x;
+    if (at.at("B") != at.at("D")) y = b.input("w", tensor::DType::Fp16, {rows, columns});
+    if (at.at("B") == 1) y = b.input("v", tensor::DType::Fp16, {columns});
+    return std::move(b).finish({{"y", y}});
+  }
+};
+
+TEST(Task, HasOneSetOfTensorsAtEveryShape) {
+  Task task;
+  task.reference = std::make_shared<MovingReference>();
+  for (const char* name : {"x", "w"}) {
+    TensorSpec spec;
+    spec.name = name;
+    spec.dtype = tensor::DType::Fp16;
+    spec.shape = {"B", "D"};
+    task.inputs.push_back(spec);
+  }
+  task.set_outputs(*task.reference->trace({{"B", 4}, {"D", 3}}));
+  EXPECT_EQ(task.output_names, std::vector<std::string>{"y"});
+  EXPECT_TRUE(task.graph_at({{"B", 4}, {"D", 3}}));
+  const auto said = [&](int64_t b, int64_t d) {
+    const auto graph = task.graph_at({{"B", b}, {"D", d}});
+    if (graph) return std::string("fine");
+    EXPECT_EQ(graph.error().blame, Blame::Input);
+    return graph.error().message.substr(0, graph.error().message.find('\n'));
+  };
+  EXPECT_EQ(said(4, 4), "the reference does not have the task's inputs (no 'w') at this shape");
+  EXPECT_EQ(said(4, 1),
+            "the reference does not have the task's inputs ('x' is fp32 with 2 dimensions, not "
+            "fp16 with 2 dimensions) at this shape");
+  EXPECT_EQ(said(1, 3), "the reference does not have the task's inputs (also 'v') at this shape");
+  task.inputs.pop_back();
+  EXPECT_EQ(said(4, 3), "the reference does not have the task's inputs (also 'w') at this shape");
+  EXPECT_EQ(said(5, 5), "fine");
+  task.output_forms = {{tensor::DType::Fp16, 1}};
+  EXPECT_EQ(said(5, 5),
+            "the reference does not have the task's outputs ('y' is fp16 with 2 dimensions, not "
+            "fp16 with 1 dimension) at this shape");
 }
 
 TEST(Task, ShapesFollowDims) {

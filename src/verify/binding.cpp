@@ -144,6 +144,25 @@ class DimSolver {
   const Equation* current_ = nullptr;
 };
 
+/// The matching may be of another shape, where the reference has other tensors.
+Status add_extents(const kernel::TensorDecl& decl, const graph::Graph& graph,
+                   const std::vector<graph::NamedNode>& nodes, int index, DimSolver* solver) {
+  if (index < 0) return Done{};
+  const auto at = static_cast<size_t>(index);
+  if (at >= nodes.size())
+    return input_error(
+        fmt::format("line {}: the reference has no tensor for '{}' at this shape, though it has "
+                    "one at another: a task has one set of tensors at every shape",
+                    decl.line, decl.name));
+  const std::vector<int64_t> shape = graph::values_of(graph[nodes[at].node].shape);
+  if (shape.size() != decl.shape.size())
+    return input_error(fmt::format("line {}: '{}' has {} dimensions, the task's '{}' has {} here",
+                                   decl.line, decl.name, decl.shape.size(), nodes[at].name,
+                                   shape.size()));
+  solver->add(decl, shape);
+  return Done{};
+}
+
 Status set_scalar(const kernel::ScalarDecl& decl, const task::ScalarSpec& spec,
                   kernel::Bindings* bindings) {
   const bool floating = tensor::is_float(spec.dtype);
@@ -205,12 +224,9 @@ Result<kernel::Bindings> bind_shape(const kernel::Module& module, const Matching
   bindings.absent = matching.absent;
   DimSolver solver(module, matching.absent, dims);
   for (size_t i = 0; i < module.tensors.size(); ++i) {
-    const TensorMatch& match = matching.tensors[i];
-    const auto shape_of = [&](const std::vector<graph::NamedNode>& nodes, int index) {
-      return graph::values_of(graph[nodes[static_cast<size_t>(index)].node].shape);
-    };
-    if (match.input >= 0) solver.add(module.tensors[i], shape_of(graph.inputs, match.input));
-    if (match.output >= 0) solver.add(module.tensors[i], shape_of(graph.outputs, match.output));
+    KW_TRY(add_extents(module.tensors[i], graph, graph.inputs, matching.tensors[i].input, &solver));
+    KW_TRY(
+        add_extents(module.tensors[i], graph, graph.outputs, matching.tensors[i].output, &solver));
   }
   bindings.dims = KW_TRY(solver.solve());
   KW_TRY(bind_scalars(module, task, dims, &bindings));

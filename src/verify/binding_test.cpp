@@ -162,6 +162,26 @@ TEST(BindScalars, ByNameThenDimThenDefaultThenPosition) {
   EXPECT_NE(wrong.error().message.find("scalar 'eps' is int32"), std::string::npos);
 }
 
+TEST(BindShape, TensorsOfAnotherShapeAreNoCrash) {
+  const kernel::Module module = parse(kBase);
+  const auto matching = match_tensors(module, task_of(), graph_of(3, 10));
+  ASSERT_TRUE(matching) << matching.error().message;
+  const auto bind = [&](graph::Graph graph) {
+    const auto bound = bind_shape(module, *matching, task_of(), graph, {{"B", 3}, {"D", 10}}, {});
+    return bound ? std::string("bound") : bound.error().message;
+  };
+  graph::Graph fewer = graph_of(3, 10);
+  fewer.inputs.resize(1);
+  EXPECT_NE(bind(fewer).find("no tensor for 'w' at this shape"), std::string::npos) << bind(fewer);
+  graph::Graph none = graph_of(3, 10);
+  none.outputs.clear();
+  EXPECT_NE(bind(none).find("no tensor for 'y' at this shape"), std::string::npos) << bind(none);
+  graph::Graph rank = graph_of(3, 10);
+  rank.outputs[0].node = rank.inputs[1].node;
+  EXPECT_NE(bind(rank).find("'y' has 2 dimensions, the task's 'y' has 1 here"), std::string::npos)
+      << bind(rank);
+}
+
 TEST(MatchTensors, NotesWhatWasTakenByPosition) {
   const kernel::Module module = parse(
       "//! input a: fp32[M, N]\n//! input w: fp16[N]\n//! output y: fp32[M, 2 * N]\n"

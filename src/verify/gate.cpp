@@ -114,13 +114,13 @@ Result<Stop> Gate::static_stage() {
         record::Rejected{Stage::Static, std::move(reason), std::nullopt, request_.repro.line()});
   };
   const Pool& pool = *judge_bench().at->pool;
-  const graph::Graph any = KW_TRY(task().reference->trace(pool.shapes().demanded.front()));
+  const graph::Graph any = KW_TRY(task().graph_at(pool.shapes().demanded.front()));
   Result<Matching> matching = match_tensors(module_, task(), any);
   if (!matching) return reject(matching.error().message);
   matching_ = std::move(matching).value();
   for (const std::string& note : matching_.notes) say(note);
   for (const task::Dims& dims : pool.shapes().demanded) {
-    const graph::Graph graph = KW_TRY(task().reference->trace(dims));
+    const graph::Graph graph = KW_TRY(task().graph_at(dims));
     const auto selection = judge_bench().programs.select(matching_, task(), graph, dims);
     if (!selection)
       return reject(fmt::format("the task asks for {}: {}", task::dims_text(dims),
@@ -143,7 +143,7 @@ Result<Stop> Gate::compile_stage() {
     });
   }
   for (const task::Dims& dims : bench.at->pool->shapes().demanded) {
-    const graph::Graph graph = KW_TRY(task().reference->trace(dims));
+    const graph::Graph graph = KW_TRY(task().graph_at(dims));
     Built built = KW_TRY(bench.programs.build(matching_, task(), graph, dims));
     if (built.failed) {
       const std::string reason = first_error(*built.failed);

@@ -433,7 +433,7 @@ Result<Stop> Gate::run_relation(Bench& bench, const Relation& relation, size_t c
   ShapeCase other = shape;
   if (relation.kind == RelationKind::Split) {
     other.dims[relation.dim] = changed->extent;
-    Result<graph::Graph> graph = task().reference->trace(other.dims);
+    Result<graph::Graph> graph = task().graph_at(other.dims);
     if (!graph) return Stop();
     other.graph = std::move(graph).value();
     const bool served = KW_TRY(serves(bench, other));

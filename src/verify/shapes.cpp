@@ -118,7 +118,7 @@ class Planner {
     shape.why = why;
     shape.demanded = true;
     shape.benchmark = benchmark;
-    Result<graph::Graph> own = task_.reference->trace(dims);
+    Result<graph::Graph> own = task_.graph_at(dims);
     if (!own) return std::move(own).error().context("at " + task::dims_text(dims));
     shape.graph = std::move(own).value();
     shape.work = work_of(shape.graph);
@@ -147,7 +147,7 @@ class Planner {
 
   // The shape at other dims, if the reference takes them and it keeps its form.
   Result<bool> take(const Dims& dims, ShapeCase* shape) const {
-    Result<graph::Graph> graph = task_.reference->trace(dims);
+    Result<graph::Graph> graph = task_.graph_at(dims);
     if (!graph && graph.error().blame != Blame::Input) return std::move(graph).error();
     if (!graph || !same_form(*graph, shape->graph)) return false;
     shape->dims = dims;
@@ -330,7 +330,8 @@ class Planner {
       return Done{};
     }
     // "squeeze()" drops whatever extent happens to be 1: no kernel is meant to follow.
-    if (!plan_.cases.empty() && !same_form(*graph, plan_.cases.front().graph)) {
+    const bool other = !plan_.cases.empty() && !same_form(*graph, plan_.cases.front().graph);
+    if (other || !task_.difference(*graph).empty()) {
       plan_.left_out.push_back(
           fmt::format("{}: the inputs are others or the outputs have another rank or dtype there",
                       task::dims_text(dims)));

@@ -122,6 +122,45 @@ h.expect("output folder is a file", run(GOOD, *DIMS, "--output", h.write("file",
 done = h.expect("cache read-only", run(GOOD, *DIMS), 0, r"no findings", env={"KERNELWRIGHT_CACHE": "/proc/kernelwright"})
 h.check("/proc/kernelwright" in done.stderr, "an unusable cache is mentioned", done)
 
+# A reference with other weights at one of its shapes: said by every command that reads the task.
+os.mkdir(h.path("block"))
+h.write("block/reference.py", """import torch
+import torch.nn as nn
+
+
+class Model(nn.Module):
+    def __init__(self, channels_in, channels_out):
+        super().__init__()
+        self.main = nn.Linear(channels_in, channels_out)
+        self.side = nn.Linear(channels_in, channels_out) if channels_in != channels_out else None
+
+    def forward(self, x):
+        return self.main(x) + (x if self.side is None else self.side(x))
+
+
+channels_in, channels_out = 8, 16
+
+
+def get_inputs():
+    return [torch.randn(4, channels_in)]
+
+
+def get_init_inputs():
+    return [channels_in, channels_out]
+""")
+h.write("block/task.toml", """[shapes]
+benchmark = [{ channels_in = 8, channels_out = 16 }]
+correctness = [{ channels_in = 4, channels_out = 8 }, { channels_in = 16, channels_out = 16 }]
+""")
+OTHER = r"channels_in=16 channels_out=16: the reference does not have the task's inputs .no 'side_weight', no 'side_bias'. at this shape"
+for words in (["describe", "block"], ["verify", GOOD, "--reference", "block"], ["bench", GOOD, "--reference", "block"],
+              ["synthesize", "--reference", "block"], ["evolve", "block"], ["optimize", GOOD, "--reference", "block"],
+              ["profile", GOOD, "--reference", "block"]):
+    more = [] if words[0] == "describe" else VGPU
+    h.expect("other inputs at one shape: " + words[0], [*words, *more], 2, OTHER)
+done = h.run("lint", "block")
+h.check(done.returncode == 1 and re.search(r"unreadable.*" + OTHER, done.stdout) is not None, "other inputs at one shape: lint", done)
+
 # The words themselves.
 h.expect("one option twice", run(GOOD, *DIMS, "--device", "gpu"), 2, r"--device is given twice, as 'vgpu' and as 'gpu'; see 'kernelwright help run'")
 h.expect("option without a value", ["run", GOOD, "--dim"], 2, r"--dim wants a value")

@@ -98,6 +98,68 @@ TEST(Docs, TheFolderLoads) {
   EXPECT_TRUE(load_task(folder.path() + "/task.toml"));
 }
 
+/// A block whose shortcut has weights only where the channels differ.
+constexpr const char* kBlock = R"(import torch
+import torch.nn as nn
+
+batch = 512
+channels_in = 128
+channels_out = 64
+
+
+class Model(nn.Module):
+    def __init__(self, channels_in, channels_out):
+        super().__init__()
+        self.main = nn.Linear(channels_in, channels_out)
+        self.side = nn.Linear(channels_in, channels_out) if channels_in != channels_out else None
+
+    def forward(self, x):
+        return torch.relu(self.main(x) + (x if self.side is None else self.side(x)))
+
+
+def get_inputs():
+    return [torch.randn(batch, channels_in)]
+
+
+def get_init_inputs():
+    return [channels_in, channels_out]
+)";
+
+TEST(OneSetOfTensors, AFolderMayNotMixThem) {
+  Folder folder;
+  folder.add("reference.py", kBlock);
+  folder.add("task.toml",
+             "[shapes]\nbenchmark = [{ batch = 8, channels_in = 4, channels_out = 8 }]\n"
+             "correctness = [{ batch = 2, channels_in = 6, channels_out = 3 },\n"
+             "  { batch = 2, channels_in = 8, channels_out = 8 }]\n");
+  const auto task = load_task(folder.path());
+  ASSERT_FALSE(task);
+  EXPECT_EQ(task.error().blame, Blame::Input);
+  EXPECT_EQ(
+      replace_all(task.error().message, folder.path() + "/", ""),
+      "task.toml: at shape batch=2 channels_in=8 channels_out=8: the reference does not have "
+      "the task's inputs (no 'side_weight', no 'side_bias') at this shape\n  hint: a task has "
+      "one set of tensors at every shape: leave this one out, or make a task of its own of "
+      "it");
+}
+
+TEST(OneSetOfTensors, ShapesOfOursKeepThem) {
+  for (const int64_t in : {64, 65, 128, 4096}) {
+    for (const int64_t out : {64, 33, 128, 8192}) {
+      LoadOptions options;
+      options.dims = {{"channels_in", in}, {"channels_out", out}};
+      const auto task = load_python(kBlock, "block.py", options);
+      ASSERT_TRUE(task) << task.error().message;
+      for (const auto* list : {&task->benchmark_shapes, &task->correctness_shapes}) {
+        for (const task::Dims& dims : *list) {
+          const auto graph = task->graph_at(dims);
+          EXPECT_TRUE(graph) << graph.error().message;
+        }
+      }
+    }
+  }
+}
+
 constexpr const char* kReference = "def reference(x, y):\n    return x + y\n";
 constexpr const char* kInputs = "[inputs]\nx = \"fp32[N]\"\ny = \"fp32[N]\"\n";
 

@@ -51,6 +51,26 @@ TEST(Rkb, ConfigurationsBecomeShapesOfOneTask) {
   }
 }
 
+TEST(Rkb, EveryShapeOfATaskHasItsInputs) {
+  LoadOptions equal, other;
+  equal.dims = {{"features", 48}, {"out_features", 48}};
+  other.dims = {{"features", 40}, {"out_features", 24}};
+  for (const LoadOptions& options : {LoadOptions{}, equal, other}) {
+    const auto read = read_rkb(folder("block"), options);
+    ASSERT_TRUE(read) << read.error().message;
+    ASSERT_FALSE(read->tasks.empty());
+    for (const task::Task& task : read->tasks) {
+      for (const auto* list : {&task.benchmark_shapes, &task.correctness_shapes}) {
+        ASSERT_FALSE(list->empty());
+        for (const task::Dims& dims : *list) {
+          const auto graph = task.graph_at(dims);
+          EXPECT_TRUE(graph) << task.name << ": " << graph.error().message;
+        }
+      }
+    }
+  }
+}
+
 TEST(Rkb, ComputationsThatDifferBecomeTasksOfTheirOwn) {
   const RkbFolder block = read_fixture("block");
   std::vector<std::string> names;
