@@ -56,7 +56,7 @@ endfunction()
 # Suites named Torch… are one test together: importing torch takes seconds, and they share the process that did. In builds
 # that are made once the fast ones are one test, too: a process for each of thousands of cases takes longer than the cases.
 function(kw_discover target label)
-  set(common NO_PRETTY_VALUES DISCOVERY_TIMEOUT 120)
+  set(common NO_PRETTY_VALUES DISCOVERY_TIMEOUT ${KW_HANG_SECONDS})
   set(fast "-Nvrtc*:*/Nvrtc*:Clang*:*/Clang*:Nvcc*:*/Nvcc*:Gpu*:*/Gpu*:Torch*:*/Torch*")
   if(KW_UNITY)
     add_test(NAME ${target} COMMAND ${target} --gtest_filter=${fast})

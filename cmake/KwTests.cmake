@@ -1,3 +1,7 @@
+# The one time limit of a test, in seconds: it ends what hangs and decides nothing else. A machine that does four other things at
+# once is slow, and no test is wrong because of that.
+set(KW_HANG_SECONDS 3600)
+
 # kw_light_test(target): a test program whose own code is not worth optimising. In builds that are made once (KW_UNITY) it
 # is not, and GoogleTest and the standard library are parsed once for all of them. Where single files change, the compiler's
 # cache does more, and it cannot see into precompiled headers.
