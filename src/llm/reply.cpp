@@ -19,7 +19,7 @@ constexpr KindRow kKinds[] = {
     {FailureKind::Auth, "authentication", Blame::Input, false},
     {FailureKind::Quota, "no credit", Blame::Environment, false},
     {FailureKind::NotFound, "not found", Blame::Input, false},
-    {FailureKind::BadRequest, "request rejected", Blame::Bug, false},
+    {FailureKind::BadRequest, "request rejected", Blame::Environment, false},
     {FailureKind::TooLarge, "too large", Blame::Input, false},
     {FailureKind::RateLimited, "rate limited", Blame::Environment, true},
     {FailureKind::Overloaded, "overloaded", Blame::Environment, true},
@@ -50,7 +50,10 @@ Message assistant_message(const Reply& reply) {
   return message;
 }
 
-Blame Failure::blame() const { return row(kind).blame; }
+Blame Failure::blame() const {
+  // What nobody has seen was rejected by our own rules.
+  return kind == FailureKind::BadRequest && !sent ? Blame::Bug : row(kind).blame;
+}
 
 bool Failure::passing() const { return row(kind).passing; }
 

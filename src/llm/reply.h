@@ -49,7 +49,7 @@ enum class FailureKind : uint8_t {
   Auth,         // no key, a wrong one, or one that may not do this
   Quota,        // the account has no credit left
   NotFound,     // no such model or no such address
-  BadRequest,   // the provider rejects what was sent
+  BadRequest,   // the provider rejects what was sent; not sent: we do
   TooLarge,     // more than the model or the provider takes
   RateLimited,  // too many requests or tokens per minute
   Overloaded,   // the provider has no capacity now

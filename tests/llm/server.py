@@ -18,8 +18,8 @@ and whose `state` is a dict of its own that lives as long as the server.
 A step is a reply:  {"text": …, "calls": [{"name", "arguments": {…} or any text}], "stop": "end|tool_use|length|refusal|…",
                      "thinking": …, "usage": {"input", "output", "cache_read", "cache_write", "reasoning"}}
 or an error:        {"status": 429, "message": …, "kind": …, "headers": {"retry-after": "2"}}
-or a fault:         {"fault": NAME, …}: close, cut, drip, hang, html, invalid_json, empty, blocked, big, error_event,
-                    no_stream, redirect (see faults below); a fault that begins a reply takes the reply's keys too
+or a fault:         {"fault": NAME, …}: close, cut, drip, hang, html, raw ("status", "body"), invalid_json, empty, blocked, big,
+                    error_event, no_stream, redirect (see faults below); a fault that begins a reply takes the reply's keys too
 with, optionally:   "delay": seconds before it, "expect": {"system": […], "last": […], "any": […], "absent": […],
                     "tools": […], "model": …}: texts that must be (absent: must not be) there, or the request is rejected
                     with status 422 and remembered in the log as unexpected.
@@ -161,6 +161,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         elif name == "html":
             page = b"<!DOCTYPE html><html><head><title>Sign in to the network</title></head><body>Please sign in</body></html>"
             self.answer(step.get("status", 200), page, headers, "text/html")
+        elif name == "raw":
+            self.answer(step.get("status", 200), step.get("body", "").encode(), headers)
         elif name == "invalid_json":
             self.answer(200, b'{"content": [{"type": "text", "te', headers)
         elif name == "empty":
