@@ -308,7 +308,6 @@ class ModuleText {
       }
       for (const Kernel& kernel : sequence.kernels) {
         for (const Scratch& scratch : kernel.scratch) add(scratch.dtype);
-        out.insert(kernel.headers.begin(), kernel.headers.end());
       }
     }
     return out;

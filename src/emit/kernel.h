@@ -50,7 +50,6 @@ struct Kernel {
   std::vector<Variant> variants;    // fastest first; the last one's `when` is "": it always holds
   std::string source;               // of the __global__ functions
   std::set<std::string> functions;  // device functions it calls: helpers.h, approx.h
-  std::set<std::string> headers;    // beyond those of the dtypes: "mma.h"
 };
 
 /// The beginning of a __global__ function, and what to pass to it.

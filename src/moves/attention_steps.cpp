@@ -13,11 +13,9 @@ constexpr const char* kSteps =
 template <int kHead, int kTall, int kSteps>
 __device__ __forceinline__ void @_load(
     unsigned (&left)[kTall][kSteps][4], const HALF* queries, int k) {
-  const int lane = threadIdx.x % 32;
 #pragma unroll
   for (int t = 0; t < kTall; ++t) {
-    const HALF* row = queries + (t * 16 + lane % 16) * (kHead + 8);
-    load_matrices(left[t][k % kSteps], row + k * 16 + lane / 16 * 8);
+    load_left<kHead + 8>(left[t][k % kSteps], queries, t * 16, k * 16);
   }
 }
 
@@ -27,7 +25,6 @@ template <int kHead, int kTall, int kSteps, int kEights>
 __device__ __forceinline__ void @_scores(
     float (&dots)[kTall][kEights][4], const float (&from)[kTall][4],
     unsigned (&left)[kTall][kSteps][4], const HALF* queries, const HALF* keys) {
-  const int lane = threadIdx.x % 32;
 #pragma unroll
   for (int i = 0; i < kTall * kEights * 4; ++i) {
     dots[i / 4 / kEights][i / 4 % kEights][i % 4] = from[i / 4 / kEights][i % 4];
@@ -38,8 +35,7 @@ __device__ __forceinline__ void @_scores(
 #pragma unroll
     for (int n = 0; n < kEights; n += 2) {
       unsigned right[4];
-      const HALF* row = keys + (n * 8 + lane / 16 * 8 + lane % 8) * (kHead + 8);
-      load_matrices(right, row + k * 16 + lane / 8 % 2 * 8);
+      load_right<kHead + 8>(right, keys, n * 8, k * 16);
 #pragma unroll
       for (int t = 0; t < kTall; ++t) {
         PRODUCT(dots[t][n], left[t][k % kSteps], right[0], right[1]);
@@ -104,7 +100,6 @@ template <int kTall, int kEights, int kColumns>
 __device__ __forceinline__ void @_mix(
     float (&totals)[kTall][kColumns][4], float (&sums)[kTall][4],
     const float (&dots)[kTall][kEights][4], const HALF* values, float steep) {
-  const int lane = threadIdx.x % 32;
 #pragma unroll
   for (int k = 0; k < kEights; k += 2) {
     unsigned share[kTall][4];
@@ -121,8 +116,7 @@ __device__ __forceinline__ void @_mix(
 #pragma unroll
     for (int n = 0; n < kColumns; n += 2) {
       unsigned right[4];
-      const HALF* row = values + (k * 8 + lane % 16) * (kColumns * 8 + 8);
-      load_turned(right, row + n * 8 + lane / 16 * 8);
+      load_right_turned<kColumns * 8 + 8>(right, values, k * 8, n * 8);
 #pragma unroll
       for (int t = 0; t < kTall; ++t) {
         PRODUCT(totals[t][n], share[t], right[0], right[1]);
@@ -250,10 +244,6 @@ __device__ __forceinline__ void @_hide_later(
 
 )";
 
-std::string product_of_halves(tensor::DType half) {
-  return half == tensor::DType::Fp16 ? "add_product_fp16" : "add_product_bf16";
-}
-
 std::string pair_of_halves(tensor::DType half) {
   return half == tensor::DType::Fp16 ? "pair_fp16" : "pair_bf16";
 }
@@ -264,7 +254,7 @@ std::string attention_steps(const std::string& name, tensor::DType half, bool ca
                             bool empty_is_zero) {
   std::string text = kSteps;
   text = replace_all(text, "LATER", causal ? kHideLater : "");
-  text = replace_all(text, "PRODUCT", product_of_halves(half));
+  text = replace_all(text, "PRODUCT", add_product(half));
   text = replace_all(text, "PAIR", pair_of_halves(half));
   text = replace_all(text, "HALF", memory_type(half));
   text = replace_all(text, "ONES", half == tensor::DType::Fp16 ? "0x3c003c00u" : "0x3f803f80u");
@@ -278,8 +268,7 @@ std::string plain_attention_steps(const std::string& name) {
 }
 
 std::vector<std::string> attention_helpers(tensor::DType half) {
-  return {"pack_place", "load_matrices", "power_of_two", product_of_halves(half),
-          pair_of_halves(half)};
+  return {"pack_place", "load_operands", "power_of_two", add_product(half), pair_of_halves(half)};
 }
 
 }  // namespace kw::moves

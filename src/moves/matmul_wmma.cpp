@@ -1,9 +1,9 @@
-// Matrix products of half types on tensor cores, through wmma: a block computes a tile, every warp
-// 64 x 32 of it, sums in fp32. Operands lie in shared memory as they lie in memory, rows or
-// columns, with padding against bank conflicts; the next tiles travel to registers meanwhile, and
-// from there to a second buffer, so that one barrier per step is enough.
-// Results pass through shared memory once more, so that what follows sees single elements. Tiles
-// that would not fill a wave are shared along k by several blocks.
+// Matrix products of half types on tensor cores, by mma.sync: a block computes a tile, every warp
+// 64 x 32 of it, sums in fp32 in registers. Operands lie in shared memory as they lie in memory,
+// rows or columns, with padding against bank conflicts; the next tiles travel to registers
+// meanwhile, and from there to a second buffer, so that one barrier per step is enough. Results
+// pass through shared memory once more, so that what follows sees single elements. Tiles that would
+// not fill a wave are shared along k by several blocks.
 #include <fmt/core.h>
 
 #include "base/text.h"
@@ -43,9 +43,7 @@ class TensorCores {
     const Head head = head_of(e_, region_.name, "typename Index, int kLeftVec, int kRightVec",
                               bounds(), share_.parameters());
     kernel.functions = e_.functions();
-    kernel.functions.insert("Pack");
-    kernel.functions.insert("WordOf");
-    kernel.headers.insert("mma.h");
+    kernel.functions.insert({"Pack", "WordOf", "load_operands", "keep_sums", add_product(dtype_)});
     kernel.source = fmt::format("// {}: a block computes a tile of the product on tensor cores.\n",
                                 region_.stores[0].to.name) +
                     head.text + " {\n" + body + "}\n";
@@ -140,22 +138,19 @@ class TensorCores {
                        name("TILE_N"), name("BUFFERS")));
     w.line("constexpr int kWarps = kM / 64 * (kN / 32), kThreads = 32 * kWarps;");
     for (const ProductOperand& side : sides_)
-      w.line(fmt::format("__shared__ __align__(32) {} {}[kBuffers][{}][{} + 8];", half, side.tile,
+      w.line(fmt::format("__shared__ __align__(16) {} {}[kBuffers][{}][{} + 8];", half, side.tile,
                          extent(side.outer()), extent(side.inner())));
     for (const auto& lookup : lookups_) {
       if (lookup) lookup->write_shared(w);
     }
-    w.line("__shared__ __align__(32) float results[kWarps][16][16];");
+    w.line("__shared__ __align__(16) float results[kWarps][16 * 16];");
     w.line("const int warp = threadIdx.x / 32;");
     w.line("const int warp_m = warp / (kN / 32) * 64, warp_n = warp % (kN / 32) * 32;");
-    w.line("namespace wmma = nvcuda::wmma;");
     share_.write(w, [&] {
       product_.write_batch(e_, w);
       w.raw(block_text_);
       for (size_t i = 0; i < sides_.size(); ++i) write_own_place(w, i);
-      w.line("wmma::fragment<wmma::accumulator, 16, 16, 16, float> sums[4][2];");
-      w.line("#pragma unroll");
-      w.line("for (int i = 0; i < 8; ++i) wmma::fill_fragment(sums[i / 2][i % 2], 0.0f);");
+      w.line("float sums[4][2][2][4] = {};");
       write_fetch(w);
       write_steps(w);
       write_results(w);
@@ -272,38 +267,35 @@ class TensorCores {
     }
   }
 
+  // Few fragments at a time: registers are short.
   void write_products(CudaWriter& w) const {
+    const auto load = [&](const ProductOperand& side, const char* to) {
+      const char* at = side.left ? "warp_m + 16 * i" : "warp_n + 16 * i";
+      return fmt::format("load_{}{}<{} + 8>({}, {}[turn % kBuffers][0], {}, {});",
+                         side.left ? "left" : "right", side.along_k ? "" : "_turned",
+                         extent(side.inner()), to, side.tile, side.along_k ? at : "k",
+                         side.along_k ? "k" : at);
+    };
     w.line("#pragma unroll");
     const auto steps = w.block("for (int k = 0; k < kK; k += 16)");
-    for (const ProductOperand& side : sides_) {
-      // Rows of the left operand run along k, rows of the right one along n.
-      const bool rows = side.along_k == side.left;
-      w.line(fmt::format("wmma::fragment<wmma::{}, 16, 16, 16, {}, wmma::{}> {}[{}];",
-                         side.left ? "matrix_a" : "matrix_b", memory_type(dtype_),
-                         rows ? "row_major" : "col_major", side.left ? "a" : "b",
-                         side.left ? 4 : 2));
-    }
-    for (const ProductOperand& side : sides_) {
-      const char* at = side.left ? "warp_m + 16 * i" : "warp_n + 16 * i";
-      w.line("#pragma unroll");
-      w.line(
-          fmt::format("for (int i = 0; i < {0}; ++i) wmma::load_matrix_sync({1}[i], "
-                      "&{2}[turn % kBuffers][{3}][{4}], {5} + 8);",
-                      side.left ? 4 : 2, side.left ? "a" : "b", side.tile, side.along_k ? at : "k",
-                      side.along_k ? "k" : at, extent(side.inner())));
-    }
+    w.line("unsigned b[2][4];");
+    w.line("#pragma unroll");
+    w.line("for (int i = 0; i < 2; ++i) " + load(sides_[1], "b[i]"));
+    w.line("#pragma unroll");
+    const auto rows = w.block("for (int i = 0; i < 4; ++i)");
+    w.line("unsigned a[4];");
+    w.line(load(sides_[0], "a"));
     w.line("#pragma unroll");
     w.line(
-        "for (int i = 0; i < 8; ++i) wmma::mma_sync(sums[i / 2][i % 2], a[i / 2], b[i % 2], "
-        "sums[i / 2][i % 2]);");
+        fmt::format("for (int j = 0; j < 4; ++j) {}(sums[i][j / 2][j % 2], a, b[j / 2][j % 2 * "
+                    "2], b[j / 2][j % 2 * 2 + 1]);",
+                    add_product(dtype_)));
   }
 
   void write_results(CudaWriter& w) {
     w.line("#pragma unroll");
     const auto fragments = w.block("for (int i = 0; i < 8; ++i)");
-    w.line(
-        "wmma::store_matrix_sync(&results[warp][0][0], sums[i / 2][i % 2], 16, "
-        "wmma::mem_row_major);");
+    w.line("keep_sums(results[warp], sums[i / 2][i % 2]);");
     w.line("__syncwarp();");
     // A lane's column is the same in all rows, and taken apart once.
     w.line("const int at_n = warp_n + i % 2 * 16 + threadIdx.x % 16;");
@@ -314,7 +306,7 @@ class TensorCores {
       const auto rows = w.block("for (int row = threadIdx.x % 32 / 16; row < 16; row += 2)");
       w.line("const int at_m = warp_m + i / 2 * 16 + row;");
       w.line("const Index mi = first_m + at_m;");
-      w.line("const float total = results[warp][row][threadIdx.x % 16];");
+      w.line("const float total = results[warp][sum_place(row, threadIdx.x % 16)];");
       share_.write_part(w);
       product_.result().row.write(e_, w);
       const auto inside =
@@ -336,6 +328,7 @@ class TensorCores {
     kernel.tunes.push_back({name("BUFFERS"), columns ? Values{1} : Values{2, 1}, ""});
     kernel.methods.push_back({"compute.tensor_core", "", ""});
     kernel.methods.push_back({"memory.tiling_smem", "", ""});
+    kernel.methods.push_back({"memory.ldmatrix_stmatrix", "", ""});
     kernel.methods.push_back({"memory.bank_conflict", "", ""});
     kernel.methods.push_back({"compute.overlap_compute_memory", "", ""});
     const auto variant = [&](const std::string& when, const char* index, bool packs) {

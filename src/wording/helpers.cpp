@@ -309,17 +309,70 @@ constexpr const char* kAwaitCopies =
 
 constexpr const char* kLoadMatrices =
     R"(// Four 8 x 8 matrices of halves from shared memory: lane 8 i + r names row r of matrix i.
-__device__ __forceinline__ void load_matrices(unsigned (&to)[4], const void* row) {
+__device__ __forceinline__ void load_matrices(unsigned (&to)[4], unsigned row) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
                : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
-               : "r"(static_cast<unsigned>(__cvta_generic_to_shared(row)))
+               : "r"(row)
                : "memory");
 }
-__device__ __forceinline__ void load_turned(unsigned (&to)[4], const void* row) {
+__device__ __forceinline__ void load_turned(unsigned (&to)[4], unsigned row) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
                : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
-               : "r"(static_cast<unsigned>(__cvta_generic_to_shared(row)))
+               : "r"(row)
                : "memory");
+}
+)";
+
+constexpr const char* kLoadOperands =
+    R"(// Where a half lies in shared memory. Sums of 32 bits: addresses take few registers.
+template <int kPitch, typename Half>
+__device__ __forceinline__ unsigned place_in(const Half* tile, int line, int at) {
+  return static_cast<unsigned>(__cvta_generic_to_shared(tile)) + 2 * (line * kPitch + at);
+}
+
+// 16 x 16 halves of a tile as an operand of products: those from this line and place on. Lines are
+// kPitch halves apart and lie along k, those of turned operands across it. A right operand serves
+// two products: of its first eight columns, with b[0] and b[1], and of the others, with b[2] and
+// b[3].
+template <int kPitch, typename Half>
+__device__ __forceinline__ void load_left(unsigned (&a)[4], const Half* tile, int line, int at) {
+  const int lane = threadIdx.x % 32;
+  load_matrices(a, place_in<kPitch>(tile, line + lane % 16, at + lane / 16 * 8));
+}
+template <int kPitch, typename Half>
+__device__ __forceinline__ void load_left_turned(unsigned (&a)[4], const Half* tile, int line,
+                                                 int at) {
+  const int lane = threadIdx.x % 32, own = lane / 16 * 8 + lane % 8;
+  load_turned(a, place_in<kPitch>(tile, line + own, at + lane / 8 % 2 * 8));
+}
+template <int kPitch, typename Half>
+__device__ __forceinline__ void load_right(unsigned (&b)[4], const Half* tile, int line, int at) {
+  const int lane = threadIdx.x % 32, own = lane / 16 * 8 + lane % 8;
+  load_matrices(b, place_in<kPitch>(tile, line + own, at + lane / 8 % 2 * 8));
+}
+template <int kPitch, typename Half>
+__device__ __forceinline__ void load_right_turned(unsigned (&b)[4], const Half* tile, int line,
+                                                  int at) {
+  const int lane = threadIdx.x % 32;
+  load_turned(b, place_in<kPitch>(tile, line + lane % 16, at + lane / 16 * 8));
+}
+)";
+
+constexpr const char* kKeepSums =
+    R"(// Where a sum lies among 16 x 16 in shared memory. Rows two apart begin with another half of their
+// columns, so that eight columns of four rows lie in all banks.
+__device__ __forceinline__ int sum_place(int row, int column) {
+  return row * 16 + (column ^ row % 4 / 2 * 8);
+}
+// The sums of two products side by side go there. A lane holds two neighbours in each of two rows.
+__device__ __forceinline__ void keep_sums(float* tile, const float (&sums)[2][4]) {
+  const int row = threadIdx.x % 32 / 4, column = threadIdx.x % 4 * 2;
+#pragma unroll
+  for (int i = 0; i < 4; ++i) {
+    float* two = tile + sum_place(row + i / 2 * 8, column + i % 2 * 8);
+    *reinterpret_cast<float2*>(two) =
+        make_float2(sums[i % 2][i / 2 * 2], sums[i % 2][i / 2 * 2 + 1]);
+  }
 }
 )";
 
@@ -327,10 +380,19 @@ constexpr const char* kAddProductFp16 =
     R"(// 16 x 16 times 16 x 8 on tensor cores, added to 16 x 8 sums that the warp holds.
 __device__ __forceinline__ void add_product_fp16(float (&sums)[4], const unsigned (&a)[4],
                                                  unsigned b0, unsigned b1) {
+#if __CUDA_ARCH__ >= 800
   asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
       "{%8, %9}, {%0, %1, %2, %3};"
       : "+f"(sums[0]), "+f"(sums[1]), "+f"(sums[2]), "+f"(sums[3])
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+#else
+  asm("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5}, {%8}, "
+      "{%0, %1, %2, %3};\n\t"
+      "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%6, %7}, {%9}, "
+      "{%0, %1, %2, %3};"
+      : "+f"(sums[0]), "+f"(sums[1]), "+f"(sums[2]), "+f"(sums[3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+#endif
 }
 )";
 
@@ -467,6 +529,8 @@ constexpr HelperRow kHelpers[] = {
     {"pack_place", "", kPackPlace},
     {"await_copies", "", kAwaitCopies},
     {"load_matrices", "", kLoadMatrices},
+    {"load_operands", "load_matrices", kLoadOperands},
+    {"keep_sums", "", kKeepSums},
     {"add_product_fp16", "", kAddProductFp16},
     {"add_product_bf16", "", kAddProductBf16},
     {"pair_fp16", "", kPairFp16},
@@ -484,6 +548,10 @@ bool is_helper(const std::string& name) {
     if (name == row.name) return true;
   }
   return false;
+}
+
+std::string add_product(tensor::DType half) {
+  return half == tensor::DType::Fp16 ? "add_product_fp16" : "add_product_bf16";
 }
 
 std::string helper_functions(const std::set<std::string>& names) {

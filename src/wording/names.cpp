@@ -23,7 +23,7 @@ constexpr std::string_view kWords[] = {
     "run", "runs", "upto", "total", "totals", "place", "places", "before", "below", "now", "start",
     "begin", "end", "turn", "warp", "joined", "sofar", "each", "best", "bests", "limit", "found",
     "pool", "items", "sorted", "blocks", "picked", "own", "chunk", "chunks", "tiles", "left",
-    "right", "at", "batch", "results", "sums", "more", "mi", "ni", "ki", "element", "wmma", "layer",
+    "right", "at", "batch", "results", "sums", "more", "mi", "ni", "ki", "element", "layer",
     "own_columns", "of_group", "outside", "fast", "tile", "mirror", "ticket", "tickets", "flags",
     "handed", "back", "steps", "flag", "whole", "b0", "b1", "b2", "b3", "b4", "b5", "b6", "b7",
     "m0", "m1", "m2", "m3", "m4", "m5", "m6", "m7", "n0", "n1", "n2", "n3", "n4", "n5", "n6", "n7",
@@ -33,7 +33,8 @@ constexpr std::string_view kWords[] = {
     "at_outer", "at_inner", "at_k", "per_sum", "to", "within", "room", "warp_m", "first_m",
     "first_f", "tiles_m", "reach", "limits", "steep", "pieces", "first_n", "tiles_n", "at_m",
     "at_n", "past", "rest", "is_part", "shared", "next", "many", "stop", "TilePlace", "tile_place",
-    "per_dot"};
+    "per_dot", "load_left", "load_left_turned", "load_right", "load_right_turned", "keep_sums",
+    "sum_place", "place_in"};
 
 bool is_identifier(const std::string& name) {
   if (name.empty() || (name[0] >= '0' && name[0] <= '9')) return false;

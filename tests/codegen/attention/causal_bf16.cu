@@ -96,17 +96,50 @@ __device__ __forceinline__ void await_copies() {
 }
 
 // Four 8 x 8 matrices of halves from shared memory: lane 8 i + r names row r of matrix i.
-__device__ __forceinline__ void load_matrices(unsigned (&to)[4], const void* row) {
+__device__ __forceinline__ void load_matrices(unsigned (&to)[4], unsigned row) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
                : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
-               : "r"(static_cast<unsigned>(__cvta_generic_to_shared(row)))
+               : "r"(row)
                : "memory");
 }
-__device__ __forceinline__ void load_turned(unsigned (&to)[4], const void* row) {
+__device__ __forceinline__ void load_turned(unsigned (&to)[4], unsigned row) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
                : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
-               : "r"(static_cast<unsigned>(__cvta_generic_to_shared(row)))
+               : "r"(row)
                : "memory");
+}
+
+// Where a half lies in shared memory. Sums of 32 bits: addresses take few registers.
+template <int kPitch, typename Half>
+__device__ __forceinline__ unsigned place_in(const Half* tile, int line, int at) {
+  return static_cast<unsigned>(__cvta_generic_to_shared(tile)) + 2 * (line * kPitch + at);
+}
+
+// 16 x 16 halves of a tile as an operand of products: those from this line and place on. Lines are
+// kPitch halves apart and lie along k, those of turned operands across it. A right operand serves
+// two products: of its first eight columns, with b[0] and b[1], and of the others, with b[2] and
+// b[3].
+template <int kPitch, typename Half>
+__device__ __forceinline__ void load_left(unsigned (&a)[4], const Half* tile, int line, int at) {
+  const int lane = threadIdx.x % 32;
+  load_matrices(a, place_in<kPitch>(tile, line + lane % 16, at + lane / 16 * 8));
+}
+template <int kPitch, typename Half>
+__device__ __forceinline__ void load_left_turned(unsigned (&a)[4], const Half* tile, int line,
+                                                 int at) {
+  const int lane = threadIdx.x % 32, own = lane / 16 * 8 + lane % 8;
+  load_turned(a, place_in<kPitch>(tile, line + own, at + lane / 8 % 2 * 8));
+}
+template <int kPitch, typename Half>
+__device__ __forceinline__ void load_right(unsigned (&b)[4], const Half* tile, int line, int at) {
+  const int lane = threadIdx.x % 32, own = lane / 16 * 8 + lane % 8;
+  load_matrices(b, place_in<kPitch>(tile, line + own, at + lane / 8 % 2 * 8));
+}
+template <int kPitch, typename Half>
+__device__ __forceinline__ void load_right_turned(unsigned (&b)[4], const Half* tile, int line,
+                                                  int at) {
+  const int lane = threadIdx.x % 32;
+  load_turned(b, place_in<kPitch>(tile, line + lane % 16, at + lane / 16 * 8));
 }
 
 // 16 x 16 times 16 x 8 on tensor cores, added to 16 x 8 sums that the warp holds.
@@ -128,11 +161,9 @@ __device__ __forceinline__ unsigned pair_bf16(float low, float high) {
 template <int kHead, int kTall, int kSteps>
 __device__ __forceinline__ void causal_bf16_load(
     unsigned (&left)[kTall][kSteps][4], const __nv_bfloat16* queries, int k) {
-  const int lane = threadIdx.x % 32;
 #pragma unroll
   for (int t = 0; t < kTall; ++t) {
-    const __nv_bfloat16* row = queries + (t * 16 + lane % 16) * (kHead + 8);
-    load_matrices(left[t][k % kSteps], row + k * 16 + lane / 16 * 8);
+    load_left<kHead + 8>(left[t][k % kSteps], queries, t * 16, k * 16);
   }
 }
 
@@ -142,7 +173,6 @@ template <int kHead, int kTall, int kSteps, int kEights>
 __device__ __forceinline__ void causal_bf16_scores(
     float (&dots)[kTall][kEights][4], const float (&from)[kTall][4],
     unsigned (&left)[kTall][kSteps][4], const __nv_bfloat16* queries, const __nv_bfloat16* keys) {
-  const int lane = threadIdx.x % 32;
 #pragma unroll
   for (int i = 0; i < kTall * kEights * 4; ++i) {
     dots[i / 4 / kEights][i / 4 % kEights][i % 4] = from[i / 4 / kEights][i % 4];
@@ -153,8 +183,7 @@ __device__ __forceinline__ void causal_bf16_scores(
 #pragma unroll
     for (int n = 0; n < kEights; n += 2) {
       unsigned right[4];
-      const __nv_bfloat16* row = keys + (n * 8 + lane / 16 * 8 + lane % 8) * (kHead + 8);
-      load_matrices(right, row + k * 16 + lane / 8 % 2 * 8);
+      load_right<kHead + 8>(right, keys, n * 8, k * 16);
 #pragma unroll
       for (int t = 0; t < kTall; ++t) {
         add_product_bf16(dots[t][n], left[t][k % kSteps], right[0], right[1]);
@@ -232,7 +261,6 @@ template <int kTall, int kEights, int kColumns>
 __device__ __forceinline__ void causal_bf16_mix(
     float (&totals)[kTall][kColumns][4], float (&sums)[kTall][4],
     const float (&dots)[kTall][kEights][4], const __nv_bfloat16* values, float steep) {
-  const int lane = threadIdx.x % 32;
 #pragma unroll
   for (int k = 0; k < kEights; k += 2) {
     unsigned share[kTall][4];
@@ -249,8 +277,7 @@ __device__ __forceinline__ void causal_bf16_mix(
 #pragma unroll
     for (int n = 0; n < kColumns; n += 2) {
       unsigned right[4];
-      const __nv_bfloat16* row = values + (k * 8 + lane % 16) * (kColumns * 8 + 8);
-      load_turned(right, row + n * 8 + lane / 16 * 8);
+      load_right_turned<kColumns * 8 + 8>(right, values, k * 8, n * 8);
 #pragma unroll
       for (int t = 0; t < kTall; ++t) {
         add_product_bf16(totals[t][n], share[t], right[0], right[1]);
