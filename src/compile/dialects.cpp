@@ -72,6 +72,14 @@ Result<std::unique_ptr<ProgramCompiler>> make_clang_compiler(const FoundProgram&
   dialect.header_folders = {headers};
   dialect.allowed.running = {toolkit_of(clang.path)};
   if (dialect.ptxas) dialect.allowed.running.push_back(toolkit_of(dialect.ptxas->path));
+  // As NVRTC's -default-device: what has no annotation is the device's. Else clang would take it
+  // for the host's, refuse calls of it, and pass over everything else in it.
+  dialect.before =
+      "#pragma clang force_cuda_host_device begin\n"
+      "#pragma clang attribute push(__attribute__((device)), apply_to = variable(is_global))\n";
+  dialect.after =
+      "#pragma clang attribute pop\n"
+      "#pragma clang force_cuda_host_device end\n";
   dialect.command = [path = clang.path, headers](const exec::CompileRequest& request,
                                                  const std::string& input,
                                                  const std::string& output) {

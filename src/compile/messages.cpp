@@ -219,6 +219,9 @@ std::string with_hint(std::string text) {
     text +=
         " (clang compiles with kernelwright's own headers, which lack this one; NVRTC or nvcc may "
         "have it)";
+  } else if (text.find("cannot use 'throw'") != std::string::npos ||
+             text.find("cannot use 'try'") != std::string::npos) {  // clang's words
+    text += " (a module is device code, which has no exceptions)";
   } else if (text.find("annotation on lambda requires") != std::string::npos) {
     text += " (lambdas of a kernel module are device code as they are: leave the annotation out)";
   } else if (text.find("undefined") != std::string::npos ||

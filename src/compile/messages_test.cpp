@@ -33,6 +33,10 @@ TEST(ParseLog, KnowsEveryDialect) {
        "nvcc flag\n",
        "E2:0 __host__ or __device__ annotation on lambda requires --extended-lambda nvcc flag "
        "(lambdas of a kernel module are device code as they are: leave the annotation out)\n"},
+      {"m.cu:4:5: error: cannot use 'throw' in __host__ __device__ function\n",
+       "E4:5 cannot use 'throw' in __host__ __device__ function (a module is device code, which "
+       "has "
+       "no exceptions)\n"},
       {"m.cu(5): warning #177-D: variable \"u\" was declared but never referenced\n  int u;\n      "
        "^\n\n"
        "Remark: The warnings can be suppressed with \"-diag-suppress <warning-number>\"\n",

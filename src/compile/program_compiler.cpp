@@ -51,7 +51,8 @@ std::string ProgramCompiler::name() const {
 }
 
 std::string ProgramCompiler::command_text(const exec::CompileRequest& request) const {
-  std::string text = join(dialect_.command(request, "input.cu", "output.ptx"), "\n");
+  std::string text = join(dialect_.command(request, "input.cu", "output.ptx"), "\n") +
+                     dialect_.before + dialect_.after;
   if (request.image == exec::ImageKind::Cubin && dialect_.ptxas)
     text += "\n" + join(ptxas_command(*dialect_.ptxas, request, "input.ptx", "output.cubin"), "\n");
   return text;
@@ -164,11 +165,10 @@ Result<exec::CompileOutcome> ProgramCompiler::compile(const exec::CompileRequest
   const os::ScratchFolder scratch = KW_TRY(os::ScratchFolder::make("compile"));
   const std::string input = scratch.path() + "/input.cu", output = scratch.path() + "/output.ptx";
   const std::string text =
-      fmt::format("#line 1 \"{}\"\n", request.file_name) +
+      dialect_.before + fmt::format("#line 1 \"{}\"\n", request.file_name) +
       kernel::inject_defines(request.source, request.defines, false, request.file_name);
-  if (auto written = os::write_file(input, with_entries(text, request.kernels)); !written) {
-    return std::move(written).error();
-  }
+  const std::string whole = with_entries(text, request.kernels) + dialect_.after;
+  if (auto written = os::write_file(input, whole); !written) return std::move(written).error();
   const Step step =
       KW_TRY(run(dialect_.command(request, input, output), request, scratch.path(), deadline));
   if (auto error = target_error(request, step.log())) return *error;

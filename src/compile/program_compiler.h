@@ -21,7 +21,8 @@ struct Dialect {
   std::string path;
   std::optional<FoundProgram> ptxas;
   std::vector<std::string> header_folders;  // its own: left out of file names in PTX
-  os::Allowed allowed;  // beside the scratch folder and the request's include folders
+  os::Allowed allowed;        // beside the scratch folder and the request's include folders
+  std::string before, after;  // lines around every source
   /// The command that turns `input` into PTX at `output`.
   std::function<std::vector<std::string>(const exec::CompileRequest&, const std::string& input,
                                          const std::string& output)>

@@ -194,6 +194,42 @@ TEST_F(Clang, MakesNoCubinsWithoutPtxas) {
   ASSERT_FALSE(outcome);
   EXPECT_EQ(outcome.error().blame, Blame::Environment);
 }
+// As NVRTC has it: what has no annotation is device code, and is judged as that.
+TEST_F(Clang, TakesWhatHasNoAnnotationForTheDevice) {
+  const auto outcome_of = [&](const std::string& rest) {
+    return compiler_->compile(
+        request("struct Pair {\n"
+                "  float a, b;\n"
+                "  Pair(float x) : a(x), b(x + 1) {}\n"
+                "};\n"
+                "const float table[2] = {1.0f, 2.0f};\n"
+                "constexpr int kTwo = 2;\n"
+                "extern __shared__ float dynamic[];\n"
+                "template <typename F>\n"
+                "float twice(F f, float x) { return kTwo * f(x); }\n"
+                "float helper(float x) { return Pair(x).b; }\n" +
+                    rest +
+                    "\n__global__ void k(float* y, int n) {\n"
+                    "  __shared__ float own[4];\n"
+                    "  own[n] = twice(helper, y[0]) + table[n];\n"
+                    "  y[1] = own[0] + dynamic[n];\n"
+                    "}\n",
+                {"k"}, ImageKind::Ptx));
+  };
+  const auto good = outcome_of("");
+  ASSERT_TRUE(good) << good.error().message;
+  EXPECT_TRUE(good->compiled) << good->failed->messages.front().text;
+  for (const auto& [rest, words] :
+       {std::pair{"void f() { throw 1; }", "exceptions"},
+        std::pair{"Pair pair(3.0f * dynamic[0]);", "dynamic initialization"}}) {
+    const auto bad = outcome_of(rest);
+    ASSERT_TRUE(bad) << bad.error().message;
+    ASSERT_TRUE(bad->failed) << rest;
+    EXPECT_NE(bad->failed->messages.front().text.find(words), std::string::npos)
+        << bad->failed->messages.front().text;
+    EXPECT_EQ(bad->failed->messages.front().line, 11);
+  }
+}
 // Only the leader has a value for the shuffle. That the others pass something undefined must not
 // lead the optimiser to believe that there is only the leader.
 TEST_F(Clang, LanesMayPassUndefinedValues) {
