@@ -92,7 +92,10 @@ Result<std::unique_ptr<ProgramCompiler>> make_clang_compiler(const FoundProgram&
         fmt::format("--cuda-feature=+ptx{}", ptx_version_for(request.target)), "-O3",
         // Loops with shuffles or barriers in them are peeled all the same, and then the lanes of a
         // warp wait for each other at different instructions.
-        "-mllvm", "-unroll-allow-peeling=false", "-gline-tables-only", "-Wno-unknown-cuda-version",
+        "-mllvm", "-unroll-allow-peeling=false",
+        // A store to null stays where it is, to be found, rather than making all that leads to it
+        // impossible.
+        "-fno-delete-null-pointer-checks", "-gline-tables-only", "-Wno-unknown-cuda-version",
         "-Wno-deprecated-volatile", "-fno-caret-diagnostics", "-fno-color-diagnostics", "-isystem",
         headers, "-include", "kernelwright_device.h", "-S", input, "-o", output};
     add_includes(request, &command);

@@ -248,6 +248,21 @@ TEST_F(Clang, LanesMayPassUndefinedValues) {
   EXPECT_NE(ptx.find("%tid.x"), std::string::npos) << "every lane adds:\n" << ptx;
   EXPECT_NE(ptx.find("@%p"), std::string::npos) << "every lane adds:\n" << ptx;
 }
+// The virtual GPU is to find it: not even what stands before it may be dropped.
+TEST_F(Clang, KeepsWhatGoesWrong) {
+  const auto outcome =
+      compiler_->compile(request("__global__ void k(int* y) {\n"
+                                 "  int* nothing = nullptr;\n"
+                                 "  *nothing = 1;\n"
+                                 "  y[threadIdx.x] = 2;\n"
+                                 "}\n",
+                                 {"k"}, ImageKind::Ptx));
+  ASSERT_TRUE(outcome) << outcome.error().message;
+  ASSERT_TRUE(outcome->compiled);
+  const std::string& ptx = outcome->compiled->image;
+  EXPECT_NE(ptx.find("st.global"), std::string::npos) << ptx;
+  EXPECT_NE(ptx.find("st.u32"), std::string::npos) << ptx;
+}
 TEST_F(Clang, UnknownTargetIsTheMachinesFault) {
   CompileRequest asked = request("__global__ void k() {}", {"k"}, ImageKind::Ptx);
   asked.target = "sm_999";
