@@ -29,6 +29,7 @@ asan:
 	@tools/setup packages
 	@tools/quiet "configuring" cmake --preset asan
 	@tools/quiet "building" cmake --build build-asan
+	@for venv in torch-venv nvrtc-venv; do [ ! -d build/$$venv ] || ln -sfn ../build/$$venv build-asan/$$venv; done
 	@tools/run-tests build-asan
 
 bench: all

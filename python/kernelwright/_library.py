@@ -70,6 +70,8 @@ def library_path() -> Path:
     """$KERNELWRIGHT_LIBRARY, else the wheel's own."""
     named = os.environ.get("KERNELWRIGHT_LIBRARY")
     path = Path(named) if named else native_folder() / NAME
+    if not path.is_absolute():
+        raise MachineError(f"KERNELWRIGHT_LIBRARY is {named!r}; it must be an absolute path")
     if not path.is_file():
         hint = "" if named else "; in a source tree, build it and set KERNELWRIGHT_LIBRARY to its path"
         raise MachineError(f"there is no {path}{hint}")

@@ -47,11 +47,11 @@ class Prepared:
 
 def cache_folder() -> Path:
     """As the engine has it: $KERNELWRIGHT_CACHE, $XDG_CACHE_HOME/kernelwright, ~/.cache/kernelwright."""
-    named = os.environ.get("KERNELWRIGHT_CACHE")
-    if named:
+    named = os.environ.get("KERNELWRIGHT_CACHE", "")
+    if named.startswith("/"):
         return Path(named)
-    base = os.environ.get("XDG_CACHE_HOME")
-    return (Path(base) if base else Path.home() / ".cache") / "kernelwright"
+    base = os.environ.get("XDG_CACHE_HOME", "")
+    return (Path(base) if base.startswith("/") else Path.home() / ".cache") / "kernelwright"
 
 
 def keep(name: str, text: str, suffix: str = ".py") -> Path:

@@ -14,6 +14,7 @@
 #include "captive/recorder/control.h"
 #include "os/files.h"
 #include "os/landlock.h"
+#include "os/own_program.h"
 #include "os/process.h"
 #include "os/spawn.h"
 
@@ -164,8 +165,7 @@ int captive_worker_main() {
 }
 
 Result<Captured> run_captive(const Job& job, double timeout_seconds) {
-  std::string program = os::env("KERNELWRIGHT_WORKER");
-  if (program.empty()) program = os::self_path();
+  const std::string program = KW_TRY(os::worker_program());
   std::unique_ptr<os::Child> child =
       KW_TRY(os::Child::start({program, "worker-captive"}, {{}, os::Environment::Needed}));
   Captured captured;

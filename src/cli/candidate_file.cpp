@@ -21,6 +21,8 @@ Result<std::vector<std::string>> include_folders(const Args& args) {
       return input_error(fmt::format("--include: there is no folder {}", folder));
   }
   if (const std::string cutlass = os::env("KW_CUTLASS"); !cutlass.empty()) {
+    if (!cutlass.starts_with("/"))
+      return input_error(fmt::format("$KW_CUTLASS is '{}'; it must be an absolute path", cutlass));
     for (const char* part : {"", "/include", "/tools/util/include"}) {
       if (os::is_directory(cutlass + part)) folders.push_back(cutlass + part);
     }

@@ -13,6 +13,7 @@
 #include "cli/watch.h"
 #include "engine/workers.h"
 #include "oracle/torch_walls.h"
+#include "os/files.h"
 #include "os/interrupt.h"
 #include "os/process.h"
 
@@ -304,6 +305,20 @@ constexpr OptionRow kMcpOptions[] = {{"--root", Takes::Many},
                                      {"--allow-host-code", Takes::Nothing},
                                      {"--allow-commands", Takes::Nothing}};
 
+/// Those that name folders; os::env_path() takes no others.
+constexpr const char* kFolderVariables[] = {
+    "HOME",        "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "KERNELWRIGHT_CACHE",
+    "VIRTUAL_ENV", "CONDA_PREFIX",   "CUDA_HOME",       "CUDA_PATH",
+};
+
+void tell_relative_variables(Io& io) {
+  for (const char* name : kFolderVariables) {
+    const std::string value = os::env(name);
+    if (!value.empty() && !value.starts_with("/"))
+      io.note(fmt::format("${} is '{}': only an absolute path is followed", name, value));
+  }
+}
+
 int compile_worker(const Args&, Io&) { return engine::compile_worker(); }
 int gpu_worker(const Args&, Io&) { return engine::gpu_worker(); }
 int captive_worker(const Args&, Io&) { return engine::captive_worker(); }
@@ -380,6 +395,7 @@ int dispatch(const Command& command, const std::vector<std::string>& words) {
   const Result<Args> args = parse_args(command, words);
   if (!args) return io.fail(args.error());
   if (command.hidden) return command.run(*args, io);  // workers leave Ctrl-C to their parent
+  tell_relative_variables(io);
   const InterruptWatch watch;
   const int code = perform(command, *args, io);
   return os::interrupted() ? kInterrupted : code;
@@ -387,6 +403,7 @@ int dispatch(const Command& command, const std::vector<std::string>& words) {
 
 int start(int argc, char** argv) {
   os::hide_keys();
+  os::drop_relative_paths();
   std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
   if (words.empty()) {
     const std::string text = help_text("main");

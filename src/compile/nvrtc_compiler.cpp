@@ -23,6 +23,7 @@
 #include "kernel/inject.h"
 #include "os/files.h"
 #include "os/interrupt.h"
+#include "os/own_program.h"
 #include "os/scratch.h"
 
 namespace kw::compile {
@@ -70,10 +71,6 @@ NvrtcCompiler::NvrtcCompiler(FoundNvrtc nvrtc, FoundHeaders headers, NvrtcOption
   if (options_.workers <= 0) {
     options_.workers = static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1U, 16U));
   }
-  if (options_.worker_argv.empty()) {
-    const std::string named = os::env("KERNELWRIGHT_WORKER");
-    options_.worker_argv = {named.empty() ? os::self_path() : named, kWorkerCommand};
-  }
   os::ScratchFolder::sweep("compile");
 }
 
@@ -117,7 +114,9 @@ Result<std::unique_ptr<NvrtcCompiler::Worker>> NvrtcCompiler::start_worker(
   for (const std::string& library : {nvrtc_.library, nvrtc_.builtins}) {
     setup.readable.push_back(std::filesystem::path(library).parent_path().string());
   }
-  worker->child = KW_TRY(os::Child::start(options_.worker_argv, {{"TMPDIR=" + scratch}}));
+  std::vector<std::string> argv = options_.worker_argv;
+  if (argv.empty()) argv = {KW_TRY(os::worker_program()), kWorkerCommand};
+  worker->child = KW_TRY(os::Child::start(argv, {{"TMPDIR=" + scratch}}));
   std::string frame;
   WorkerHello hello;
   if (worker->child->send(encode(setup)) != os::ChannelState::Open ||
@@ -126,7 +125,7 @@ Result<std::unique_ptr<NvrtcCompiler::Worker>> NvrtcCompiler::start_worker(
     if (os::interrupted()) return environment_error("interrupted");
     worker->child->kill();
     return environment_error(fmt::format(
-        "the compile worker ({}) did not start: {}\n{}", join(options_.worker_argv, " "),
+        "the compile worker ({}) did not start: {}\n{}", join(argv, " "),
         worker->child->how_it_ended(), worker->child->stderr_tail()));
   }
   if (!hello.error.empty()) return environment_error(hello.error);

@@ -10,6 +10,7 @@
 #include "base/hash.h"
 #include "base/text.h"
 #include "os/files.h"
+#include "os/own_program.h"
 #include "os/process.h"
 
 namespace kw::compile {
@@ -71,12 +72,18 @@ std::vector<std::string> wheel_folders(const std::string& packages, const char* 
 class Finder {
  public:
   explicit Finder(const SearchOptions& options) : options_(options) {
+    for (const char* name : {"CUDA_HOME", "CUDA_PATH", "CONDA_PREFIX", "VIRTUAL_ENV"}) {
+      const std::string value = os::env(name);
+      if (!value.empty() && os::env_path(name).empty())
+        looked(fmt::format("${}", name), value, "not an absolute path, so it is not followed");
+    }
     for (const char* name : {"CUDA_HOME", "CUDA_PATH"}) {
-      if (const std::string value = os::env(name); !value.empty()) add_toolkit(value);
+      if (const std::string value = os::env_path(name); !value.empty()) add_toolkit(value);
     }
     for (const std::string& folder : system_glob("/usr/local/cuda*")) add_toolkit(folder);
     for (const std::string& folder : system_glob("/opt/cuda*")) add_toolkit(folder);
-    if (const std::string prefix = os::env("CONDA_PREFIX"); !prefix.empty()) add_toolkit(prefix);
+    if (const std::string prefix = os::env_path("CONDA_PREFIX"); !prefix.empty())
+      add_toolkit(prefix);
     site_packages_ = all_site_packages();
   }
 
@@ -129,15 +136,12 @@ std::vector<std::string> Finder::all_site_packages() const {
     patterns.push_back(folder + "/lib/python3*/site-packages");
   };
   for (const char* name : {"VIRTUAL_ENV", "CONDA_PREFIX"}) {
-    if (const std::string value = os::env(name); !value.empty()) venv(value);
+    if (const std::string value = os::env_path(name); !value.empty()) venv(value);
   }
   venv(os::cache_directory() + "/venv");
-  venv(".venv");
-  std::string folder = folder_of(os::self_path());
-  for (int level = 0; level < 4 && folder.size() > 1; ++level, folder = folder_of(folder)) {
-    venv(options_.root + folder + "/.venv");
-  }
-  if (const std::string home = os::env("HOME"); !home.empty()) venv(home + "/.local");
+  if (const std::string build = os::build_folder(); !build.empty())
+    venv(options_.root + build + "/nvrtc-venv");
+  if (const std::string home = os::env_path("HOME"); !home.empty()) venv(home + "/.local");
   for (const char* pattern :
        {"/usr/lib/python3*/site-packages", "/usr/lib/python3*/dist-packages",
         "/usr/local/lib/python3*/site-packages", "/usr/local/lib/python3*/dist-packages",
@@ -155,10 +159,7 @@ std::vector<std::string> Finder::all_site_packages() const {
 }
 
 std::vector<std::string> Finder::loader_folders() const {
-  std::vector<std::string> folders;
-  for (const std::string& folder : split(os::env("LD_LIBRARY_PATH"), ':')) {
-    if (!folder.empty()) folders.push_back(folder);
-  }
+  std::vector<std::string> folders = os::env_paths("LD_LIBRARY_PATH");
   for (const char* folder :
        {"/usr/lib/x86_64-linux-gnu", "/usr/lib64", "/usr/local/lib", "/usr/local/lib64"}) {
     folders.push_back(options_.root + folder);
@@ -167,11 +168,12 @@ std::vector<std::string> Finder::loader_folders() const {
 }
 
 std::vector<std::string> Finder::python_folders() const {
-  if (!options_.ask_python || os::find_program("python3").empty()) return {};
+  const std::string python = os::find_program("python3");
+  if (!options_.ask_python || python.empty()) return {};
   os::ProcessLimits limits;
   limits.timeout_seconds = 10;
-  const auto answer =
-      os::run_process({"python3", "-c", "import sys; print('\\n'.join(sys.path))"}, {}, limits);
+  const auto answer = os::run_process(
+      {python, "-I", "-c", "import sys; print('\\n'.join(sys.path))"}, {}, limits);
   std::vector<std::string> folders;
   if (!answer || answer->exit_code != 0) return folders;
   for (std::string_view line : split_lines(answer->out)) {
@@ -246,7 +248,9 @@ bool Finder::try_nvrtc_loader() {
 
 void Finder::find_nvrtc() {
   if (const std::string named = os::env("KERNELWRIGHT_NVRTC"); !named.empty()) {
-    if (os::is_directory(named)) {
+    if (!named.starts_with("/")) {
+      looked("NVRTC", named + " ($KERNELWRIGHT_NVRTC)", "it must be an absolute path");
+    } else if (os::is_directory(named)) {
       try_nvrtc_folder(named);
     } else if (os::exists(named)) {
       try_nvrtc_file(named);
@@ -371,7 +375,8 @@ void Finder::find_programs() {
 std::string Finder::cuda_program(const std::string& name) const {
   std::vector<std::string> folders;
   for (const char* variable : {"CUDA_HOME", "CUDA_PATH"}) {
-    if (const std::string home = os::env(variable); !home.empty()) folders.push_back(home + "/bin");
+    if (const std::string home = os::env_path(variable); !home.empty())
+      folders.push_back(home + "/bin");
   }
   const auto first_of = [&]() -> std::string {
     for (const std::string& folder : folders) {

@@ -43,7 +43,7 @@ struct Toolbox {
 };
 
 /// Everything that can be found. $KERNELWRIGHT_NVRTC (file or folder), $CUDA_HOME and $CUDA_PATH go
-/// first.
+/// first. Only absolute paths are followed, and nothing is looked for in the working directory.
 Toolbox find_tools(const SearchOptions& options = {});
 
 /// A program of CUDA's by name ("nvdisasm", "ncu", "compute-sanitizer"), and "" when there is none:

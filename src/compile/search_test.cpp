@@ -1,5 +1,6 @@
 #include "compile/search.h"
 
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -155,6 +156,40 @@ TEST_F(Search, EnvironmentGoesFirst) {
   EXPECT_FALSE(wrong.nvrtc) << "a wrong override is not papered over";
   EXPECT_EQ(wrong.wrong_nvrtc, "$KERNELWRIGHT_NVRTC names no NVRTC that works: " + root_ +
                                    "/nowhere ($KERNELWRIGHT_NVRTC): no such file");
+}
+
+// The working directory may be anybody's: what is seen from there is not loaded.
+TEST_F(Search, LooksForNothingInTheWorkingDirectory) {
+  char before[4096];
+  ASSERT_NE(::getcwd(before, sizeof(before)), nullptr);
+  const std::string wheel = "/lib/python3.11/site-packages/nvidia/cu13/lib";
+  for (const char* folder : {"/here/.venv", "/here/nvrtc-venv", "/here/build/nvrtc-venv", "/.venv"})
+    nvrtc(folder + wheel, "13.0.88");
+  nvrtc("/here/lib64", "13.0.88");
+  program("/here/bin/nvdisasm");
+  ASSERT_EQ(::chdir((root_ + "/here").c_str()), 0);
+  EXPECT_FALSE(find().nvrtc) << join(find().looked_at, "\n");
+  for (const char* name : {"CUDA_HOME", "CUDA_PATH", "CONDA_PREFIX", "VIRTUAL_ENV"}) {
+    for (const char* value : {".", "./", "../here", ".venv"}) {
+      ::setenv(name, value, 1);
+      const Toolbox box = find();
+      EXPECT_FALSE(box.nvrtc) << name << "=" << value;
+      EXPECT_EQ(box.looked_at.front(),
+                fmt::format("${}: {}: not an absolute path, so it is not followed", name, value));
+      EXPECT_EQ(cuda_program("nvdisasm"), "") << name << "=" << value;
+    }
+    ::unsetenv(name);
+  }
+  for (const char* value : {"", ":", "lib64", "lib64:/nowhere", "./lib64:"}) {
+    ::setenv("LD_LIBRARY_PATH", value, 1);
+    EXPECT_FALSE(find().nvrtc) << value;
+  }
+  ::unsetenv("LD_LIBRARY_PATH");
+  ::setenv("KERNELWRIGHT_NVRTC", "lib64", 1);
+  EXPECT_EQ(find().wrong_nvrtc,
+            "$KERNELWRIGHT_NVRTC names no NVRTC that works: lib64 ($KERNELWRIGHT_NVRTC): it must "
+            "be an absolute path");
+  ASSERT_EQ(::chdir(before), 0);
 }
 
 // Neither nvcc nor clang takes the place of an NVRTC that was named but does not work.

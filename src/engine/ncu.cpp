@@ -11,6 +11,7 @@
 #include "gpu/profiled_call.h"
 #include "os/files.h"
 #include "os/interrupt.h"
+#include "os/own_program.h"
 #include "os/process.h"
 #include "os/scratch.h"
 #include "profile/ncu.h"
@@ -124,7 +125,8 @@ class NcuSession {
       KW_TRY(os::remove_file(old));
     KW_TRY(find_metrics());
     for (int refusals = 0; refusals <= kMostRefusals; ++refusals) {
-      const Started started = KW_TRY(start_ncu(command(), request_.timeout_seconds));
+      const std::vector<std::string> argv = KW_TRY(command());
+      const Started started = KW_TRY(start_ncu(argv, request_.timeout_seconds));
       const std::string refused = refused_metric(started.log);
       if (refused.empty() || metrics_.empty()) return answer(started);
       const size_t before = metrics_.size();
@@ -153,7 +155,7 @@ class NcuSession {
     return Done{};
   }
 
-  std::vector<std::string> command() const {
+  Result<std::vector<std::string>> command() const {
     std::vector<std::string> argv = {
         request_.ncu, "--clock-control",    "none", "--profile-from-start",
         "off",        "--target-processes", "all"};
@@ -170,8 +172,7 @@ class NcuSession {
     } else {
       argv.insert(argv.end(), {"-f", "-o", report_stem()});
     }
-    const std::string worker = os::env("KERNELWRIGHT_WORKER");
-    argv.push_back(worker.empty() ? os::self_path() : worker);
+    argv.push_back(KW_TRY(os::worker_program()));
     argv.insert(argv.end(), words_.begin(), words_.end());
     return argv;
   }

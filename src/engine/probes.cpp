@@ -172,7 +172,8 @@ std::string defined_number(const std::string& text, const std::string& name) {
 }
 
 void probe_cutlass(Examination&, Tool& tool) {
-  const std::string path = os::env("CUTLASS_PATH"), include = os::env("CUTLASS_INCLUDE_DIR");
+  const std::string path = os::env_path("CUTLASS_PATH");
+  const std::string include = os::env_path("CUTLASS_INCLUDE_DIR");
   std::vector<std::string> tried;
   for (const std::string& folder : {include, path.empty() ? "" : path + "/include", path}) {
     if (folder.empty()) continue;

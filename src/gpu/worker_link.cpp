@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "os/files.h"
+#include "os/own_program.h"
 
 namespace kw::gpu {
 namespace {
@@ -25,8 +26,7 @@ std::string last_words(os::Child& child) {
 }  // namespace
 
 Result<std::unique_ptr<WorkerLink>> WorkerLink::start(int ordinal) {
-  std::string program = os::env("KERNELWRIGHT_WORKER");
-  if (program.empty()) program = os::self_path();
+  const std::string program = KW_TRY(os::worker_program());
   std::unique_ptr<WorkerLink> link(new WorkerLink());
   link->child_ = KW_TRY(os::Child::start({program, "worker-gpu"}));
   Request hello;

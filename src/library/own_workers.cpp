@@ -21,8 +21,8 @@ std::string folder_of_library() {
   Dl_info info{};
   if (::dladdr(reinterpret_cast<const void*>(&kw_abi_version), &info) == 0) return "";
   const std::string path = info.dli_fname == nullptr ? "" : info.dli_fname;
-  const size_t slash = path.rfind('/');
-  return slash == std::string::npos ? "." : path.substr(0, slash);
+  // Named as seen from the working directory, which may be another by now.
+  return path.starts_with("/") ? path.substr(0, path.rfind('/')) : "";
 }
 
 Status check_program(const std::string& program) {
@@ -42,8 +42,15 @@ Status check_program(const std::string& program) {
 }
 
 Status look_for_workers() {
-  std::string program = os::env("KERNELWRIGHT_WORKER");
-  if (program.empty()) program = folder_of_library() + "/kernelwright";
+  const std::string folder = folder_of_library();
+  std::string program = folder + "/kernelwright";
+  if (!os::env("KERNELWRIGHT_WORKER").empty()) {
+    program = KW_TRY(os::worker_program());
+  } else if (folder.empty()) {
+    return input_error(
+        "the library was loaded by a relative path, so the program beside it is not used: load it "
+        "by its absolute path, or set KERNELWRIGHT_WORKER to that of the program");
+  }
   KW_TRY(check_program(program));
   os::set_own_program(program);
   return Done{};

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "base/text.h"
 #include "llm/clock.h"
@@ -130,12 +131,15 @@ std::string conversation_text(const Request& request) {
 }
 
 Outcome CommandProvider::complete(const Request& request, const Watch& watch) {
-  const auto words = split_command(request.model);
+  auto words = split_command(request.model);
   if (!words) {
     Failure failure = failed(FailureKind::NotFound, words.error().message, 0);
     failure.sent = false;
     return failure;
   }
+  // Who names a program with a folder means that file, as a shell would.
+  if (words->front().find('/') != std::string::npos)
+    words->front() = std::filesystem::absolute(words->front()).string();
   os::ProcessLimits limits;
   limits.timeout_seconds = request.timeout_seconds;
   limits.output_bytes = kMostOutput;

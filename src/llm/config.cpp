@@ -67,6 +67,9 @@ std::optional<Price> Config::price(const std::string& name, const std::string& m
 Result<Config> load_config() {
   const std::string file = user_file();
   const bool named = !os::env("KERNELWRIGHT_PROVIDERS").empty();
+  if (named && !file.starts_with("/"))
+    return input_error(
+        fmt::format("$KERNELWRIGHT_PROVIDERS is '{}'; it must be an absolute path", file));
   if (!named && !os::exists(file)) return parse_config("", file);
   return parse_config(KW_TRY(os::read_file(file, 1 << 20)), file);
 }

@@ -202,6 +202,16 @@ TEST_F(FakeTorchPython, ThatDoesNotExistIsNamed) {
   EXPECT_NE(answer.outcome.message.find("/nowhere/python: no such program"), std::string::npos);
 }
 
+TEST_F(FakeTorchPython, ThatIsSeenFromTheWorkingDirectoryIsNotRun) {
+  ::setenv("KW_TORCH_PYTHON", "build/torch-venv/bin/python", 1);
+  const TorchAnswer answer = TorchProcess().hello();
+  EXPECT_EQ(answer.outcome.kind, TorchKind::NoTorch);
+  EXPECT_NE(answer.outcome.message.find(
+                "build/torch-venv/bin/python: not an absolute path, so it is not run"),
+            std::string::npos)
+      << answer.outcome.message;
+}
+
 TEST_F(FakeTorchPython, ThatIsNoPythonIsNamed) {
   ::setenv("KW_TORCH_PYTHON", "/bin/false", 1);
   const TorchAnswer answer = TorchProcess().run({}, 5);

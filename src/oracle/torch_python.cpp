@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "os/files.h"
+#include "os/own_program.h"
 #include "os/permissions.h"
 #include "os/process.h"
 
@@ -18,13 +19,10 @@ constexpr const char* kProbe =
     "except importlib.metadata.PackageNotFoundError: pass\n";
 constexpr double kProbeSeconds = 30;
 
-std::string parent(const std::string& path) {
-  const size_t slash = path.rfind('/');
-  return slash == std::string::npos ? "." : path.substr(0, slash);
-}
-
 /// "" when this Python has torch, else why not.
 std::string lacks(const std::string& python, std::string* version) {
+  const bool relative = !python.starts_with("/") && python.find('/') != std::string::npos;
+  if (relative) return "not an absolute path, so it is not run";
   if (os::find_program(python).empty()) return "no such program";
   os::ProcessLimits limits;
   limits.timeout_seconds = kProbeSeconds;
@@ -50,13 +48,9 @@ std::vector<std::string> candidates() {
   if (const std::string python = os::find_program("python3"); !python.empty()) {
     all.push_back(python);
   }
-  // The binary stands in the build folder, its tests one or two below.
-  std::string folder = parent(os::self_path());
-  for (int i = 0; i < 3; ++i, folder = parent(folder)) {
-    all.push_back(folder + "/torch-venv/bin/python");
-    all.push_back(folder + "/build/torch-venv/bin/python");
+  if (const std::string build = os::build_folder(); !build.empty()) {
+    all.push_back(build + "/torch-venv/bin/python");
   }
-  all.push_back("build/torch-venv/bin/python");
   return all;
 }
 
@@ -68,7 +62,7 @@ FoundPython find_torch_python() {
   if (!found.forbidden.empty()) return found;
   const bool chosen = !os::env("KW_TORCH_PYTHON").empty();
   for (const std::string& python : candidates()) {
-    const bool worth_a_line = chosen || os::exists(python);
+    const bool worth_a_line = chosen || os::exists(python) || !python.starts_with("/");
     const std::string why_not = lacks(python, &found.version);
     if (why_not.empty()) {
       found.path = python;

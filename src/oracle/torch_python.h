@@ -17,9 +17,9 @@ struct FoundPython {
 };
 
 /// $KW_TORCH_PYTHON alone when it is set; else $VIRTUAL_ENV, python3 on PATH, and the torch-venv
-/// that tools/setup makes, near the running binary or below the working directory.
-/// Every process that executes a user's Python is started from what this finds, so what is
-/// forbidden is forbidden here.
+/// that tools/setup makes in the build folder, for binaries that run from there. Relative paths are
+/// not followed: the working directory may be anybody's. Every process that executes a user's
+/// Python is started from what this finds, so what is forbidden is forbidden here.
 FoundPython find_torch_python();
 
 /// The outcome when there is none.

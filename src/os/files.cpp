@@ -96,10 +96,14 @@ Error file_error(const std::string& doing, const std::string& path, int code) {
 
 Result<std::string> read_file(const std::string& path, uint64_t limit) {
   // O_NONBLOCK: opening a pipe that nobody writes to must not hang; it is refused below.
-  Fd fd(open_retrying(path, O_RDONLY | O_NOCTTY | O_NONBLOCK));
+  const Fd fd(open_retrying(path, O_RDONLY | O_NOCTTY | O_NONBLOCK));
   if (fd.get() < 0) return file_error("reading", path, errno);
+  return read_open_file(fd.get(), path, limit);
+}
+
+Result<std::string> read_open_file(int fd, const std::string& path, uint64_t limit) {
   struct stat st {};
-  if (::fstat(fd.get(), &st) != 0) return file_error("reading", path, errno);
+  if (::fstat(fd, &st) != 0) return file_error("reading", path, errno);
   if (S_ISDIR(st.st_mode)) return input_error(fmt::format("reading {}: it is a directory", path));
   if (!S_ISREG(st.st_mode))
     return input_error(fmt::format("reading {}: it is not a regular file", path));
@@ -112,7 +116,7 @@ Result<std::string> read_file(const std::string& path, uint64_t limit) {
   bytes.reserve(static_cast<size_t>(st.st_size));
   std::string chunk(std::clamp<size_t>(static_cast<size_t>(st.st_size) + 1, 4096, 1 << 20), '\0');
   for (;;) {
-    const ssize_t n = ::read(fd.get(), chunk.data(), chunk.size());
+    const ssize_t n = ::read(fd, chunk.data(), chunk.size());
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) return file_error("reading", path, errno);
     if (n == 0) return bytes;
@@ -206,22 +210,58 @@ std::string env(const char* name) {
   return value == nullptr ? "" : value;
 }
 
+std::string env_path(const char* name) {
+  std::string value = env(name);
+  return value.starts_with("/") ? value : "";
+}
+
+std::vector<std::string> env_paths(const char* name) {
+  std::vector<std::string> paths = split(env(name), ':');
+  std::erase_if(paths, [](const std::string& path) { return !path.starts_with("/"); });
+  return paths;
+}
+
 std::string find_program(const std::string& name) {
   const auto runnable = [](const std::string& path) {
     return ::access(path.c_str(), X_OK) == 0 && !is_directory(path);
   };
-  if (name.empty()) return "";
-  if (name.find('/') != std::string::npos) return runnable(name) ? name : "";
-  std::string path = env("PATH");
-  if (path.empty()) path = "/usr/local/bin:/usr/bin:/bin";
-  for (const std::string& folder : split(path, ':')) {
-    const std::string candidate = (folder.empty() ? "." : folder) + "/" + name;
-    if (runnable(candidate)) return candidate;
+  if (name.find('/') != std::string::npos)
+    return name.starts_with("/") && runnable(name) ? name : "";
+  std::vector<std::string> folders = env_paths("PATH");
+  if (env("PATH").empty()) folders = {"/usr/local/bin", "/usr/bin", "/bin"};
+  for (const std::string& folder : folders) {
+    const std::string candidate = folder + "/" + name;
+    if (!name.empty() && runnable(candidate)) return candidate;
   }
   return "";
 }
 
+void drop_relative_paths() {
+  for (const char* name : {"PATH", "LD_LIBRARY_PATH"}) {
+    const std::string value = env(name), kept = join(env_paths(name), ":");
+    if (value == kept) continue;
+    // An empty list of libraries would mean the working directory; an empty PATH, some default.
+    if (kept.empty() && name == std::string_view("LD_LIBRARY_PATH"))
+      ::unsetenv(name);
+    else
+      ::setenv(name, kept.empty() ? "/nowhere" : kept.c_str(), 1);
+  }
+}
+
 void set_own_program(std::string path) { own_program() = std::move(path); }
+
+std::string build_folder() {
+  const std::string folder = resolved(KW_BUILD_FOLDER);
+  return resolved(self_path()).starts_with(folder + "/") ? folder : "";
+}
+
+Result<std::string> worker_program() {
+  const std::string named = env("KERNELWRIGHT_WORKER");
+  if (named.empty()) return self_path();
+  if (named.starts_with("/")) return named;
+  return input_error(
+      fmt::format("$KERNELWRIGHT_WORKER is '{}'; it must be an absolute path", named));
+}
 
 std::string self_path() {
   if (!own_program().empty()) return own_program();
@@ -231,23 +271,23 @@ std::string self_path() {
 }
 
 std::string data_directory() {
-  if (std::string xdg = env("XDG_DATA_HOME"); !xdg.empty()) return xdg + "/kernelwright";
-  std::string home = env("HOME");
+  if (std::string xdg = env_path("XDG_DATA_HOME"); !xdg.empty()) return xdg + "/kernelwright";
+  std::string home = env_path("HOME");
   if (home.empty()) home = "/tmp";
   return home + "/.local/share/kernelwright";
 }
 
 std::string config_directory() {
-  if (std::string xdg = env("XDG_CONFIG_HOME"); !xdg.empty()) return xdg + "/kernelwright";
-  std::string home = env("HOME");
+  if (std::string xdg = env_path("XDG_CONFIG_HOME"); !xdg.empty()) return xdg + "/kernelwright";
+  std::string home = env_path("HOME");
   if (home.empty()) home = "/tmp";
   return home + "/.config/kernelwright";
 }
 
 std::string cache_directory() {
-  if (std::string own = env("KERNELWRIGHT_CACHE"); !own.empty()) return own;
-  if (std::string xdg = env("XDG_CACHE_HOME"); !xdg.empty()) return xdg + "/kernelwright";
-  std::string home = env("HOME");
+  if (std::string own = env_path("KERNELWRIGHT_CACHE"); !own.empty()) return own;
+  if (std::string xdg = env_path("XDG_CACHE_HOME"); !xdg.empty()) return xdg + "/kernelwright";
+  std::string home = env_path("HOME");
   if (home.empty()) home = "/tmp";
   return home + "/.cache/kernelwright";
 }

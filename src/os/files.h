@@ -34,12 +34,21 @@ std::vector<std::string> list_directory(const std::string& path);
 std::vector<std::string> glob(const std::string& pattern);
 /// Environment variable, or "".
 std::string env(const char* name);
-/// Program found on PATH, or "".
+/// The same when it is an absolute path, else "": what is seen from the working directory may be
+/// somebody else's, so nothing is ever run, loaded or read from there because of a variable.
+std::string env_path(const char* name);
+/// The absolute ones of a list like $PATH; an empty entry means the working directory, too.
+std::vector<std::string> env_paths(const char* name);
+/// Program found on PATH, of which only absolute entries count, or "". A name with a '/' must be
+/// absolute.
 std::string find_program(const std::string& name);
+/// Takes the entries that are not absolute out of $PATH and $LD_LIBRARY_PATH, for the programs we
+/// start and what they start. Before any thread asks for a variable.
+void drop_relative_paths();
 /// Path of the running binary.
 std::string self_path();
 /// XDG cache folder for us: $KERNELWRIGHT_CACHE, else $XDG_CACHE_HOME/kernelwright, else
-/// ~/.cache/kernelwright.
+/// ~/.cache/kernelwright. Here and below, a variable whose value is not absolute does not count.
 std::string cache_directory();
 /// XDG data folder for us: $XDG_DATA_HOME/kernelwright, else ~/.local/share/kernelwright.
 std::string data_directory();

@@ -5,9 +5,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <filesystem>
 #include <thread>
 
 #include "os/library.h"
+#include "os/own_program.h"
 #include "os/shared_memory.h"
 
 namespace kw::os {
@@ -152,6 +154,89 @@ TEST(FindProgram, KnowsPathAndPaths) {
   EXPECT_EQ(find_program(""), "");
 }
 
+/// Sets a variable for as long as it lives.
+class Variable {
+ public:
+  Variable(const char* name, const std::string& value) : name_(name), old_(env(name)) {
+    ::setenv(name, value.c_str(), 1);
+  }
+  ~Variable() {
+    if (old_.empty())
+      ::unsetenv(name_);
+    else
+      ::setenv(name_, old_.c_str(), 1);
+  }
+  Variable(const Variable&) = delete;
+  Variable& operator=(const Variable&) = delete;
+
+ private:
+  const char* name_;
+  std::string old_;
+};
+
+// The working directory may be anybody's, and every way to name it is one of these.
+TEST_F(Files, NothingIsFoundInTheWorkingDirectory) {
+  char before[4096];
+  ASSERT_NE(::getcwd(before, sizeof(before)), nullptr);
+  ASSERT_TRUE(make_directories(at("bin")));
+  for (const char* name : {"kw-trap", "bin/kw-trap", "trap.so"}) {
+    ASSERT_TRUE(write_file(at(name), "#!/bin/sh\n"));
+    ASSERT_EQ(::chmod(at(name).c_str(), 0755), 0);
+  }
+  ASSERT_EQ(::chdir(at("").c_str()), 0);
+  for (const char* path : {":/usr/bin", "/usr/bin:", "/usr/bin::/bin", ".", "./", "bin", "./bin",
+                           "../", "~/bin", "bin:/usr/bin"}) {
+    const Variable variable("PATH", path);
+    EXPECT_EQ(find_program("kw-trap"), "") << path;
+  }
+  {
+    const Variable variable("PATH", at("bin"));
+    EXPECT_EQ(find_program("kw-trap"), at("bin/kw-trap")) << "an absolute entry counts";
+  }
+  for (const char* name : {"./kw-trap", "bin/kw-trap", "./bin/../kw-trap"})
+    EXPECT_EQ(find_program(name), "") << name;
+  for (const char* name : {"./trap.so", "bin/../trap.so"}) {
+    const auto library = Library::open(name);
+    ASSERT_FALSE(library);
+    EXPECT_NE(library.error().message.find("absolute path"), std::string::npos);
+  }
+  ASSERT_EQ(::chdir(before), 0);
+  std::filesystem::remove_all(at("bin"));
+}
+
+TEST(Variables, OnlyAbsolutePathsCount) {
+  const Variable one("KW_TEST_PATH", "build/x");
+  EXPECT_EQ(env_path("KW_TEST_PATH"), "");
+  const Variable two("KW_TEST_PATH", "/build/x");
+  EXPECT_EQ(env_path("KW_TEST_PATH"), "/build/x");
+  const Variable list("KW_TEST_PATH", ":.:/a:b::/c:");
+  EXPECT_EQ(env_paths("KW_TEST_PATH"), (std::vector<std::string>{"/a", "/c"}));
+  const Variable worker("KERNELWRIGHT_WORKER", "./kernelwright");
+  const auto program = worker_program();
+  ASSERT_FALSE(program);
+  EXPECT_EQ(program.error().message,
+            "$KERNELWRIGHT_WORKER is './kernelwright'; it must be an absolute path");
+}
+
+TEST(Variables, ProgramsWeStartGetListsWithoutTheWorkingDirectory) {
+  const Variable path("PATH", ":.:/usr/bin:bin::/bin:");
+  const Variable libraries("LD_LIBRARY_PATH", ":");
+  drop_relative_paths();
+  EXPECT_EQ(env("PATH"), "/usr/bin:/bin");
+  EXPECT_EQ(::getenv("LD_LIBRARY_PATH"), nullptr);
+  const Variable none("PATH", ".");
+  drop_relative_paths();
+  EXPECT_EQ(find_program("sh"), "") << "no entry is not the same as no list";
+}
+
+TEST(BuildFolder, IsKnownToProgramsInIt) {
+  EXPECT_TRUE(self_path().starts_with(build_folder() + "/"));
+  set_own_program("/usr/bin/kernelwright");
+  EXPECT_EQ(build_folder(), "");
+  set_own_program("");
+  EXPECT_NE(build_folder(), "");
+}
+
 TEST(CacheDirectory, FollowsTheEnvironment) {
   const std::string old = env("KERNELWRIGHT_CACHE");
   ::setenv("KERNELWRIGHT_CACHE", "/x/y", 1);
@@ -159,6 +244,9 @@ TEST(CacheDirectory, FollowsTheEnvironment) {
   ::unsetenv("KERNELWRIGHT_CACHE");
   ::setenv("XDG_CACHE_HOME", "/z", 1);
   EXPECT_EQ(cache_directory(), "/z/kernelwright");
+  ::setenv("KERNELWRIGHT_CACHE", "x/y", 1);
+  EXPECT_EQ(cache_directory(), "/z/kernelwright") << "a relative path is not followed";
+  ::unsetenv("KERNELWRIGHT_CACHE");
   ::unsetenv("XDG_CACHE_HOME");
   EXPECT_NE(cache_directory().find("/.cache/kernelwright"), std::string::npos);
   if (!old.empty()) ::setenv("KERNELWRIGHT_CACHE", old.c_str(), 1);

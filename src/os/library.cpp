@@ -8,6 +8,10 @@
 namespace kw::os {
 
 Result<Library> Library::open(const std::string& path) {
+  // The loader would take it as seen from the working directory.
+  if (path.find('/') != std::string::npos && !path.starts_with("/"))
+    return input_error(
+        fmt::format("loading {}: a library is named by an absolute path, or without a folder", path));
   Library library;
   library.path_ = path;
   library.handle_ = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);

@@ -10,7 +10,8 @@ namespace kw::os {
 
 class Library {
  public:
-  /// `path` may be a bare soname (loader path). Environment Error with dlerror()'s text.
+  /// `path` may be a bare soname (loader path), else it must be absolute. Environment Error with
+  /// dlerror()'s text.
   static Result<Library> open(const std::string& path);
   Library(Library&& other) noexcept;
   Library& operator=(Library&& other) noexcept;
