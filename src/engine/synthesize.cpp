@@ -18,6 +18,7 @@
 #include "engine/verify_tools.h"
 #include "os/entropy.h"
 #include "os/files.h"
+#include "os/inside.h"
 #include "os/interrupt.h"
 #include "propose/builtin.h"
 
@@ -33,7 +34,7 @@ Result<std::string> reference_text(const std::string& path) {
   if (path.empty())
     return input_error("synthesize wants --reference REF: a Python file or a task folder");
   if (!os::is_directory(path)) return os::read_file(path, kMostReferenceBytes);
-  Result<std::string> text = os::read_file(path + "/reference.py", kMostReferenceBytes);
+  Result<std::string> text = os::read_inside(path, "reference.py", kMostReferenceBytes);
   return text ? std::move(text).value() : std::string();
 }
 

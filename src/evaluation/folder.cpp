@@ -2,7 +2,10 @@
 
 #include <fmt/core.h>
 
+#include <filesystem>
+
 #include "os/files.h"
+#include "os/inside.h"
 
 namespace kw::evaluation {
 
@@ -30,24 +33,37 @@ std::string difference(const Json& before, const Manifest& now) {
   return "";
 }
 
+/// Somebody else may have made the folder: what we write into must be in it.
+Status check_parts(const std::string& folder) {
+  for (const char* name : {"kernels", "suite", "artifacts"}) {
+    std::error_code failed;
+    const std::string path = folder + "/" + name;
+    if (!std::filesystem::exists(std::filesystem::symlink_status(path, failed))) continue;
+    KW_TRY(os::inside(folder, name));
+    KW_TRY(os::check_contained(path));
+  }
+  return Done{};
+}
+
 }  // namespace
 
 Status Folder::open(bool resume, Manifest* manifest) {
   const std::string path = path_ + "/eval.json";
+  KW_TRY(check_parts(path_));
   if (!os::exists(path)) {
     if (os::exists(path_ + "/results.csv")) {
       return input_error(
           fmt::format("'{}' has a results.csv of something else; name another folder", path_));
     }
     KW_TRY(os::make_directories(path_ + "/kernels"));
-    return os::write_file(path, to_json(*manifest).dump(true) + "\n");
+    return os::write_inside(path_, "eval.json", to_json(*manifest).dump(true) + "\n");
   }
   if (!resume) {
     return input_error(fmt::format(
         "'{}' holds an evaluation already; --resume goes on with it, or name another folder",
         path_));
   }
-  const std::string text = KW_TRY(os::read_file(path));
+  const std::string text = KW_TRY(os::read_inside(path_, "eval.json", kMostResultBytes));
   const Result<Json> before = Json::parse(text);
   if (!before || (*before)["format"].as_string() != kFormat)
     return input_error(fmt::format("'{}' is no evaluation's: it cannot be gone on with", path));
@@ -60,7 +76,8 @@ Status Folder::open(bool resume, Manifest* manifest) {
 }
 
 std::optional<Row> Folder::row(const std::string& task) const {
-  const Result<std::string> text = os::read_file(path_ + "/kernels/" + task + ".json");
+  const Result<std::string> text =
+      os::read_inside(path_, "kernels/" + task + ".json", kMostResultBytes);
   if (!text) return std::nullopt;
   const Result<Json> json = Json::parse(*text);
   if (!json) return std::nullopt;
@@ -72,15 +89,15 @@ std::optional<Row> Folder::row(const std::string& task) const {
 Status Folder::write_row(const Row& row, const Json& report) const {
   Json json = evaluation::to_json(row);
   json.set("report", report);
-  return os::write_file(path_ + "/kernels/" + row.kernel + ".json", json.dump(true) + "\n");
+  return os::write_inside(path_, "kernels/" + row.kernel + ".json", json.dump(true) + "\n");
 }
 
 Status Folder::write_documents(const Evaluation& evaluation) const {
-  KW_TRY(os::write_file(path_ + "/results.csv", to_csv(evaluation.rows)));
-  KW_TRY(os::write_file(path_ + "/summary.md", summary_markdown(evaluation), os::Sync::No));
-  KW_TRY(os::write_file(path_ + "/junit.xml", junit_xml(evaluation), os::Sync::No));
-  return os::write_file(path_ + "/summary.json", evaluation::to_json(evaluation).dump(true) + "\n",
-                        os::Sync::No);
+  KW_TRY(os::write_inside(path_, "results.csv", to_csv(evaluation.rows)));
+  KW_TRY(os::write_inside(path_, "summary.md", summary_markdown(evaluation), os::Sync::No));
+  KW_TRY(os::write_inside(path_, "junit.xml", junit_xml(evaluation), os::Sync::No));
+  return os::write_inside(path_, "summary.json",
+                          evaluation::to_json(evaluation).dump(true) + "\n", os::Sync::No);
 }
 
 }  // namespace kw::evaluation

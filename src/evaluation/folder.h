@@ -2,6 +2,7 @@
 // what was asked. Written file by file with rename, so that it is whole at any time.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
@@ -12,6 +13,8 @@
 #include "evaluation/evaluation.h"
 
 namespace kw::evaluation {
+
+inline constexpr uint64_t kMostResultBytes = uint64_t{256} << 20;
 
 /// What was asked; results under other settings do not mix.
 struct Manifest {

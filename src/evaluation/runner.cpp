@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "evaluation/folder.h"
 #include "os/files.h"
+#include "os/inside.h"
 #include "os/lock.h"
 
 namespace kw::evaluation {
@@ -182,8 +183,10 @@ Result<Evaluation> run_suite(const RunnerRequest& request, const RunnerPorts& po
 }
 
 Result<std::vector<Row>> read_results(const std::string& path) {
-  const std::string file = os::is_directory(path) ? path + "/results.csv" : path;
-  const std::string text = KW_TRY(os::read_file(file));
+  const bool folder = os::is_directory(path);
+  const std::string file = folder ? path + "/results.csv" : path;
+  const std::string text = KW_TRY(folder ? os::read_inside(path, "results.csv", kMostResultBytes)
+                                         : os::read_file(path, kMostResultBytes));
   Result<std::vector<Row>> rows = rows_from_csv(text);
   if (!rows) return std::move(rows).error().context("reading " + file);
   return rows;

@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "kSuiteFiles.inc"
 #include "os/files.h"
+#include "os/inside.h"
 
 namespace kw::evaluation {
 
@@ -18,6 +19,8 @@ namespace {
 
 constexpr int kMostDepth = 8;
 constexpr size_t kMostTasks = 10000;
+/// Larger than what any file of a task may be.
+constexpr uint64_t kMostHashedBytes = 4 << 20;
 
 /// Ours, or one of cuda-engine's fixtures.
 bool is_task_folder(const std::string& path) {
@@ -88,15 +91,14 @@ std::string hash_of(const Texts& files) {
 
 /// What cannot be read counts as empty: reading it again is the front end's turn to complain.
 std::string hash_of(const std::string& path) {
-  std::vector<std::string> paths = {path};
-  if (os::is_directory(path)) {
-    paths.clear();
-    for (const std::string& name : os::list_directory(path)) paths.push_back(path + "/" + name);
-  }
   Texts files;
-  for (const std::string& file : paths) {
-    Result<std::string> text = os::read_file(file);
-    if (text) files[base_name(file)] = std::move(text).value();
+  if (os::is_directory(path)) {
+    for (const std::string& name : os::list_directory(path)) {
+      Result<std::string> text = os::read_inside(path, name, kMostHashedBytes);
+      if (text) files[name] = std::move(text).value();
+    }
+  } else if (Result<std::string> text = os::read_file(path, kMostHashedBytes)) {
+    files[base_name(path)] = std::move(text).value();
   }
   return hash_of(files);
 }
@@ -104,6 +106,7 @@ std::string hash_of(const std::string& path) {
 class Finder {
  public:
   Result<std::vector<SuiteTask>> run(const std::string& root) {
+    root_ = root;
     if (is_task_folder(root) || !os::is_directory(root)) {
       KW_TRY(add(base_name(root), root));
     } else if (is_robust_folder(root)) {
@@ -122,6 +125,7 @@ class Finder {
       if (name.starts_with(".") || name == "__pycache__") continue;
       const std::string path = folder + "/" + name;
       const std::string inner = relative.empty() ? name : relative + "/" + name;
+      if (os::is_directory(path) || is_task_file(name)) KW_TRY(os::inside(root_, inner));
       if (os::is_directory(path) && !is_task_folder(path)) {
         KW_TRY(is_robust_folder(path) ? add_directions(inner, path) : look(path, inner, depth + 1));
       } else if (os::is_directory(path) || is_task_file(name)) {
@@ -158,6 +162,7 @@ class Finder {
     }
   }
 
+  std::string root_;
   std::vector<SuiteTask> tasks_;
 };
 

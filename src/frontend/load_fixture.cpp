@@ -12,6 +12,7 @@
 #include "frontend/load_source.h"
 #include "frontend/shapes_yaml.h"
 #include "os/files.h"
+#include "os/inside.h"
 
 namespace kw::frontend {
 namespace {
@@ -98,9 +99,9 @@ Result<task::Task> load_fixture(const std::string& path, const LoadOptions& opti
   while (folder.size() > 1 && folder.ends_with("/")) folder.pop_back();
   const std::string name = folder.substr(folder.rfind('/') + 1);
   const std::string yaml = folder + "/shapes.yaml", reference = folder + "/reference.py";
-  const std::string prompt = KW_TRY(os::read_file(folder + "/prompt.txt", kMostFixtureBytes));
-  const std::string source = KW_TRY(os::read_file(reference, kMaxSourceBytes));
-  const std::string listed = KW_TRY(os::read_file(yaml, kMostFixtureBytes));
+  const std::string prompt = KW_TRY(os::read_inside(folder, "prompt.txt", kMostFixtureBytes));
+  const std::string source = KW_TRY(os::read_inside(folder, "reference.py", kMaxSourceBytes));
+  const std::string listed = KW_TRY(os::read_inside(folder, "shapes.yaml", kMostFixtureBytes));
   const Shapes shapes = KW_TRY(parse_shapes_yaml(listed, yaml));
   const std::vector<std::string> names = extent_names(shapes);
   auto dtype = dtype_in(name);

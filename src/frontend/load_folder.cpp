@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <optional>
 #include <set>
 
 #include "base/text.h"
@@ -11,6 +12,7 @@
 #include "frontend/make_task.h"
 #include "frontend/task_toml.h"
 #include "os/files.h"
+#include "os/inside.h"
 
 namespace kw::frontend {
 namespace {
@@ -133,11 +135,16 @@ Result<task::Task> load_folder(const std::string& path, const LoadOptions& optio
                     "shapes.yaml and "
                     "notes.md",
                     folder));
-  const std::string text = KW_TRY(os::read_file(toml_path, kMaxTextBytes));
+  const std::string text = KW_TRY(os::read_inside(folder, "task.toml", kMaxTextBytes));
   const TaskToml toml = KW_TRY(parse_task_toml(text, toml_path));
   KW_TRY(check_bounds(toml, toml_path));
-  const std::string reference = folder + "/" + toml.reference;
-  const std::string source = KW_TRY(os::read_file(reference, kMaxSourceBytes));
+  Result<std::string> source = os::read_inside(folder, toml.reference, kMaxSourceBytes);
+  if (!source) return std::move(source).error().context(toml_path + ", reference");
+  Result<std::optional<std::string>> prompt =
+      os::read_inside_if_there(folder, toml.prompt, kMaxTextBytes);
+  if (!prompt) return std::move(prompt).error().context(toml_path + ", prompt");
+  const bool whole = toml.reference.starts_with("/");
+  const std::string reference = whole ? toml.reference : folder + "/" + toml.reference;
   LoadRequest request = request_of(toml, options);
   request.other_reader = options.other_reader;
   request.fixed_numbers = !toml.benchmark.empty() || !toml.correctness.empty();
@@ -145,11 +152,10 @@ Result<task::Task> load_folder(const std::string& path, const LoadOptions& optio
     std::erase_if(request.inputs, [&](const GivenInput& one) { return one.name == given.name; });
     request.inputs.push_back(std::move(given));
   }
-  task::Task task = KW_TRY(load_source(source, reference, request));
+  task::Task task = KW_TRY(load_source(*source, reference, request));
   task.format = "folder";
   task.name = toml.name.empty() ? folder.substr(folder.rfind('/') + 1) : toml.name;
-  const std::string prompt = folder + "/" + toml.prompt;
-  if (os::exists(prompt)) task.prompt = KW_TRY(os::read_file(prompt, kMaxTextBytes));
+  task.prompt = std::move(prompt)->value_or("");
   apply_inputs(task, toml);
   KW_TRY(apply_shapes(task, toml, options, toml_path));
   const task::Precision from_file = task.precision;

@@ -14,6 +14,7 @@
 #include "frontend/rkb_source.h"
 #include "graph/graph.h"
 #include "os/files.h"
+#include "os/inside.h"
 
 namespace kw::frontend {
 namespace {
@@ -125,7 +126,7 @@ Result<RkbConfigs> read_configs(const RkbPlace& place, std::vector<FolderProblem
     const RkbConfig defaults{Json::object(), Json::object(), "the defaults"};
     return RkbConfigs{{defaults}, {defaults}};
   }
-  const std::string text = KW_TRY(os::read_file(path, kMostConfigBytes));
+  const std::string text = KW_TRY(os::read_inside(place.folder, name, kMostConfigBytes));
   return parse_rkb_configs(text, name, problems);
 }
 

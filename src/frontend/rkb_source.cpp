@@ -8,7 +8,7 @@
 
 #include "base/text.h"
 #include "frontend/names.h"
-#include "os/files.h"
+#include "os/inside.h"
 
 namespace kw::frontend {
 namespace {
@@ -175,7 +175,10 @@ bool has_ints(const Json& value) {
 
 Result<RkbFile> read_rkb_file(const std::string& path, std::vector<FolderProblem>* problems) {
   RkbFile file;
-  const std::string text = KW_TRY(os::read_file(path, kMaxSourceBytes));
+  const size_t slash = path.rfind('/');
+  const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash);
+  const std::string text =
+      KW_TRY(os::read_inside(folder, path.substr(slash + 1), kMaxSourceBytes));
   file.source = KW_TRY(parse_python(text, path));
   const Json& body = file.source->tree["body"];
   const Json* model = child_named(body, "ClassDef", "Model");

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "llm/request.h"
 #include "os/files.h"
+#include "os/inside.h"
 #include "soft/shown.h"
 #include "stages/prompts.h"
 
@@ -125,7 +126,7 @@ Result<std::map<Field, std::string>> load_instructions(const std::string& folder
       continue;
     }
     found = true;
-    all[field] = KW_TRY(os::read_file(path, kMostInstructionBytes));
+    all[field] = KW_TRY(os::read_inside(folder, instruction_file(field), kMostInstructionBytes));
     if (trim(all[field]).empty()) return input_error(path + " is empty");
   }
   if (!found)
