@@ -1,6 +1,7 @@
 # make         build
 # make demo    build, then show the main job on the virtual GPU
 # make test    build everything and run all tests this machine can run
+# make test-all  the same, then again on a minimal Debian with its own packages alone (tools/bare-check; root, an hour)
 # make asan    the same tests under AddressSanitizer and UBSan
 # make bench   the benchmarks (figures, not tests)
 # make wheel   the Python package with library and workers, as a wheel in BUILD/dist
@@ -8,7 +9,7 @@
 BUILD ?= build
 KW := $(BUILD)/kernelwright
 
-.PHONY: all demo test asan bench wheel lint clean
+.PHONY: all demo test test-all asan bench wheel lint clean
 all: $(BUILD)/build.ninja
 	@tools/quiet "building" cmake --build $(BUILD) --target kernelwright
 
@@ -24,6 +25,10 @@ test: $(BUILD)/build.ninja
 	@{ tools/setup torch $(BUILD); tools/setup mcp $(BUILD); } & fetching=$$!; tools/quiet "building" cmake --build $(BUILD) || exit; wait $$fetching
 	@tools/setup test-compilers $(KW)
 	@tools/run-tests $(BUILD)
+
+test-all: test
+	@tools/bare-check
+	@tools/bare-check --wheels
 
 asan:
 	@tools/setup packages
