@@ -3,11 +3,11 @@
 #include <fmt/core.h>
 #include <sys/stat.h>
 
-#include <algorithm>
 #include <filesystem>
 
 #include "base/text.h"
 #include "os/files.h"
+#include "os/inside.h"
 
 namespace kw::mcp {
 namespace {
@@ -15,11 +15,6 @@ namespace {
 constexpr size_t kLongestPath = 4096;
 
 namespace fs = std::filesystem;
-
-bool begins_with(const fs::path& path, const fs::path& folder) {
-  const auto [at, unused] = std::mismatch(folder.begin(), folder.end(), path.begin(), path.end());
-  return at == folder.end();
-}
 
 }  // namespace
 
@@ -45,7 +40,7 @@ Result<std::string> Roots::absolute(const std::string& path) const {
 
 Result<std::string> Roots::inside(const std::string& resolved, const std::string& asked) const {
   for (const std::string& folder : folders_) {
-    if (begins_with(resolved, folder)) return resolved;
+    if (os::lies_in(resolved, folder)) return resolved;
   }
   return input_error(
       fmt::format("{}: outside of the allowed folders ({})", asked, join(folders_, ", ")));

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/text.h"
-#include "os/files.h"
+#include "os/inside.h"
 
 namespace kw::oracle {
 namespace {
@@ -74,14 +74,10 @@ std::vector<std::string> named_modules(const std::string& text, const fs::path& 
 
 class Collector {
  public:
-  explicit Collector(const std::string& reference) {
-    std::error_code failed;
-    folder_ = fs::canonical(fs::absolute(reference).parent_path(), failed);
-    usable_ = !failed;
-  }
+  explicit Collector(const std::string& reference)
+      : folder_(fs::absolute(reference).parent_path().string()) {}
 
   Json collect(const std::string& text) {
-    if (!usable_) return texts_;
     follow(text, "");
     while (!open_.empty()) {
       const std::string file = open_.front();
@@ -104,19 +100,13 @@ class Collector {
 
   void take(const std::string& file) {
     if (texts_.contains(file) || texts_.members().size() >= kMostFiles) return;
-    std::error_code failed;
-    const fs::path real = fs::canonical(folder_ / file, failed);
-    if (failed || !fs::is_regular_file(real, failed)) return;
-    const auto leaves = real.lexically_relative(folder_);
-    if (leaves.empty() || *leaves.begin() == "..") return;
-    const Result<std::string> text = os::read_file(real.string(), kMostFileBytes);
+    const Result<std::string> text = os::read_inside(folder_, file, kMostFileBytes);
     if (!text) return;
     texts_.set(file, *text);
     open_.push_back(file);
   }
 
-  fs::path folder_;
-  bool usable_ = false;
+  const std::string folder_;
   Json texts_ = Json::object();
   std::deque<std::string> open_;  // files whose own imports were not looked at yet
 };
