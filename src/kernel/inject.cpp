@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "kernel/cursor.h"
 #include "kernel/source_lexer.h"
 
 namespace kw::kernel {
@@ -14,6 +15,44 @@ namespace {
 constexpr const char* kConstants =
     "#ifndef INFINITY\n#define INFINITY __builtin_bit_cast(float, 0x7f800000)\n#endif\n"
     "#ifndef NAN\n#define NAN __builtin_bit_cast(float, 0x7fffffff)\n#endif\n";
+
+using Defines = std::vector<std::pair<std::string, int64_t>>;
+
+std::string value_text(int64_t value) {
+  return value < 0 ? fmt::format("({})", value) : fmt::format("{}", value);
+}
+
+/// One line with its tunables as numbers.
+std::string with_numbers(std::string_view line, const Defines& defines) {
+  std::string out;
+  for (size_t at = 0; at < line.size();) {
+    const size_t begin = at;
+    while (at < line.size() && is_identifier_part(line[at])) ++at;
+    if (at == begin) {
+      out += line[at++];
+      continue;
+    }
+    const std::string_view word = line.substr(begin, at - begin);
+    const auto known = std::ranges::find(defines, word, &Defines::value_type::first);
+    out += known == defines.end() ? std::string(word) : value_text(known->second);
+  }
+  return out;
+}
+
+/// nvcc's preprocessor leaves macros in pragmas as they are, so that "#pragma unroll VEC" names
+/// nothing there.
+std::string with_plain_pragmas(std::string_view text, const Defines& defines) {
+  constexpr std::string_view kUnroll = "#pragma unroll";
+  std::string out;
+  for (size_t at = 0; at < text.size();) {
+    const size_t begin = std::min(text.find(kUnroll, at), text.size());
+    const size_t end = std::min(text.find('\n', begin), text.size());
+    out += text.substr(at, begin - at);
+    out += with_numbers(text.substr(begin, end - begin), defines);
+    at = end;
+  }
+  return out;
+}
 
 }  // namespace
 
@@ -47,17 +86,15 @@ std::string inject_defines(std::string_view text,
   if (!out.empty() && out.back() != '\n') out += '\n';
   if (hdrstop && point.has_include) out += "#pragma nv_hdrstop\n";
   out += kConstants;
-  for (const auto& [name, value] : defines) {
-    out += value < 0 ? fmt::format("#define {} ({})\n", name, value)
-                     : fmt::format("#define {} {}\n", name, value);
-  }
+  for (const auto& [name, value] : defines)
+    out += fmt::format("#define {} {}\n", name, value_text(value));
   std::string quoted;
   for (const char c : file_name) {
     if (c == '"' || c == '\\') quoted += '\\';
     quoted += c;
   }
   out += fmt::format("#line {} \"{}\"\n", point.line, quoted);
-  out += text.substr(point.offset);
+  out += with_plain_pragmas(text.substr(point.offset), defines);
   return out;
 }
 

@@ -22,7 +22,7 @@ InjectionPoint find_injection(std::string_view text);
 
 /// The text with `#define NAME VALUE` for each pair at the injection point (INFINITY and NAN too), `#pragma nv_hdrstop`
 /// before them when asked for and when there is an include, and a `#line` that keeps the lines
-/// behind it right. `file_name` is what `#line` says.
+/// behind it right. In `#pragma unroll` the numbers themselves stand. `file_name` is what `#line` says.
 std::string inject_defines(std::string_view text,
                            const std::vector<std::pair<std::string, int64_t>>& defines,
                            bool hdrstop, std::string_view file_name);

@@ -183,5 +183,15 @@ TEST(InjectDefines, KeepsTheLineTable) {
             "#include <a>\n" + constants + "#line 1 \"x.cu\"\n");
 }
 
+TEST(InjectDefines, PragmasGetNumbers) {
+  const std::string text = inject_defines(
+      "#pragma unroll (VEC ? LOW : VECS)\n  #pragma unroll VEC\n#pragma unroll\nint a = VEC;\n"
+      "#pragma unroll VEC",
+      {{"VEC", 4}, {"LOW", -1}}, false, "x.cu");
+  EXPECT_EQ(text.substr(text.find("#line")),
+            "#line 1 \"x.cu\"\n#pragma unroll (4 ? (-1) : VECS)\n  #pragma unroll 4\n"
+            "#pragma unroll\nint a = VEC;\n#pragma unroll 4");
+}
+
 }  // namespace
 }  // namespace kw::kernel
