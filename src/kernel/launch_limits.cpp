@@ -93,6 +93,12 @@ Status check_resources(const LaunchDecl& launch, const KernelInfo& info, const a
                        const LaunchShape& shape) {
   const int64_t fixed = std::max<int64_t>(info.static_shared, 0);
   const int64_t limit = target.shared_per_block_optin;
+  if (fixed > target.shared_per_block) {
+    return input_error(
+        fmt::format("line {}: '{}' declares {} bytes of static shared memory; {} allows {}; more "
+                    "must be dynamic: extern __shared__ and shared(BYTES)",
+                    launch.line, launch.kernel, fixed, target.name, target.shared_per_block));
+  }
   if (shape.shared_bytes > limit - fixed) {
     return input_error(
         fmt::format("line {}: the block needs {} bytes of static and {} bytes of dynamic shared "

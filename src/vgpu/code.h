@@ -158,6 +158,7 @@ struct Code {
 
   std::vector<WindowVariable> shared;  // static variables in address order
   uint32_t shared_static_bytes = 0;    // without guards, what the hardware would count
+  int64_t constant_bytes = 0;          // of all .const variables of the module
   uint32_t shared_static_end = 0;  // with guards: the dynamic part starts here (already aligned)
   bool uses_dynamic_shared = false;
   std::vector<WindowVariable> local;

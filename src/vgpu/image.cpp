@@ -101,6 +101,14 @@ void patch(const ptx::Module& module, const ptx::Variable& variable, std::byte* 
   }
 }
 
+int64_t constant_bytes(const ptx::Module& module) {
+  int64_t total = 0;
+  for (const ptx::Variable& variable : module.variables) {
+    if (variable.space == ptx::Space::Const) total += variable.bytes;
+  }
+  return total;
+}
+
 std::set<int> used_variables(const Image& image) {
   std::set<int> used;
   for (const auto& [name, code] : image.kernels)
@@ -121,6 +129,7 @@ Result<Image> load_image(std::string_view text) {
   std::set<std::string> known;
   bool any_entry = false;
   uint64_t instructions = 0, file_bytes = 0;
+  const int64_t constants = constant_bytes(image.module);
   for (size_t f = 0; f < image.module.functions.size(); ++f) {
     const ptx::Function& function = image.module.functions[f];
     if (!function.is_entry || function.is_declaration) continue;
@@ -128,6 +137,7 @@ Result<Image> load_image(std::string_view text) {
     Decoded decoded = decode(image.module, static_cast<int>(f));
     instructions += decoded.visited;
     file_bytes += decoded.code.file_bytes;
+    decoded.code.constant_bytes = constants;
     if (instructions > kMostInstructions || file_bytes > kMostFileBytes)
       return input_error("the kernels of this PTX, with all they call, are too large together");
     for (const DecodeProblem& problem : decoded.problems) {

@@ -9,6 +9,7 @@ namespace {
 
 constexpr uint64_t kMaxBlocks = 0xffffffff;      // what stamps can tell apart
 constexpr uint64_t kMaxLocalBytes = 512 * 1024;  // of one thread, on every architecture
+constexpr int64_t kMaxConstantBytes = 64 * 1024;  // as ptxas has it
 
 std::string dims(const kernel::Dim3& d) { return fmt::format("({}, {}, {})", d.x, d.y, d.z); }
 std::string dims(const int (&d)[3]) {
@@ -86,13 +87,17 @@ std::vector<std::string> launch_problems(const arch::Target& target, const kerne
   check_bounds(launch, *code, out);
   check_params(program, launch, *code, out);
   const int64_t shared = launch.shared_bytes + code->shared_static_bytes;
-  const int64_t limit =
-      launch.shared_bytes > 0 ? target.shared_per_block_optin : target.shared_per_block;
   if (launch.shared_bytes < 0)
     out.push_back(fmt::format("{} bytes of dynamic shared memory", launch.shared_bytes));
-  else if (shared > limit)
-    out.push_back(
-        fmt::format("{} bytes of shared memory, {} allows {}", shared, target.name, limit));
+  else if (code->shared_static_bytes > target.shared_per_block)
+    out.push_back(fmt::format("{} bytes of static shared memory, {} allows {}",
+                              code->shared_static_bytes, target.name, target.shared_per_block));
+  else if (shared > target.shared_per_block_optin)
+    out.push_back(fmt::format("{} bytes of shared memory, {} allows {}", shared, target.name,
+                              target.shared_per_block_optin));
+  if (code->constant_bytes > kMaxConstantBytes)
+    out.push_back(fmt::format("{} bytes of __constant__ variables, a module can have {}",
+                              code->constant_bytes, kMaxConstantBytes));
   uint64_t local = 0;
   for (const WindowVariable& variable : code->local) local += variable.bytes;
   if (local > kMaxLocalBytes)

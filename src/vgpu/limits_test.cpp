@@ -158,6 +158,8 @@ TEST(Limits, RefusesLaunchesThatNeedTooMuch) {
     bool cooperative;
     RunStatus status;
   };
+  const std::string statics = ".shared .b8 a[50176];\nmov.u32 %r1, a;\n";
+  const std::string constants = ".const .b8 a[40000];\n.const .b8 b[40000];\n";
   std::string globals, uses;
   for (int i = 0; i < 300; ++i) {
     globals += ".global .b8 g" + std::to_string(i) + "[1073741824];\n";
@@ -166,6 +168,8 @@ TEST(Limits, RefusesLaunchesThatNeedTooMuch) {
   const Row rows[] = {
       {"local", entry("", ".local .b8 a[600000];\n"), {1}, {32}, 0, false, RunStatus::Refused},
       {"shared", entry("", ""), {1}, {32}, int64_t{1} << 40, false, RunStatus::Refused},
+      {"static shared", entry("", statics), {1}, {32}, 1024, false, RunStatus::Refused},
+      {"constants", entry("", "", constants), {1}, {32}, 0, false, RunStatus::Refused},
       {"cooperative", entry("", local), {100}, {1024}, 0, true, RunStatus::OutOfMemory},
       {"variables", entry("", uses, globals), {1}, {32}, 0, false, RunStatus::OutOfMemory},
   };
