@@ -102,6 +102,17 @@ std::string source_text(const exec::CompileRequest& request) {
   return "#pragma nv_hdrstop\n" + text;  // its lines are counted by the #line that opens it
 }
 
+/// What a log without an error means: NVRTC keeps back what ptxas says of too much shared memory.
+std::string unexplained(const std::string& log) {
+  constexpr int64_t kMostStaticShared = 48 << 10;
+  for (const auto& [entry, resources] : parse_ptxas_report(log)) {
+    if (resources.static_shared <= kMostStaticShared) continue;
+    return fmt::format("'{}' declares {} bytes of static shared memory; a block can have {}",
+                       demangle(entry), resources.static_shared, kMostStaticShared);
+  }
+  return fmt::format("refused without a reason; the log: {}", trim(log));
+}
+
 }  // namespace
 
 struct NvrtcCore::Run {
@@ -236,8 +247,7 @@ exec::CompileFailed NvrtcCore::failure(const exec::CompileRequest& request, cons
                         "the compiler ran out of memory on this source"}};
   }
   if (failed.messages.empty()) {
-    const std::string text =
-        run.log.empty() ? api_->error_string(run.code) : std::string(trim(run.log));
+    const std::string text = run.log.empty() ? api_->error_string(run.code) : unexplained(run.log);
     failed.messages.push_back({exec::CompileMessage::Severity::Error, 0, 0, text});
   }
   // ptxas speaks of lines of the PTX; the same source compiled to PTX tells which module lines they

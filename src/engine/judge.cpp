@@ -289,9 +289,9 @@ Status Judge::note_resources(const record::Candidate& candidate, Certificate& ce
   for (const exec::CompiledKernel& kernel : certificate.cubin->kernels)
     certificate.resources.push_back(kernel.resources);
   const auto known = KW_TRY(with_registers(first(), candidate));
-  const Cost whole = cost_of(cost_request(first(), candidate, known));
-  if (!whole.launches.empty())
-    certificate.occupancy = std::ranges::max_element(whole.launches, {}, &CostPart::us)->occupancy;
+  if (known && !known->cost.launches.empty())
+    certificate.occupancy =
+        std::ranges::max_element(known->cost.launches, {}, &CostPart::us)->occupancy;
   return Done{};
 }
 

@@ -129,7 +129,12 @@ class Judge : public search::Evaluator {
 
  private:
   struct Site;
-  struct Counted;
+  /// What counting at one shape gave.
+  struct Counted {
+    std::optional<record::Verdict> refused;
+    Cost cost;
+    bool at_least = false;  // counting was given up
+  };
   /// Shapes that something is compiled for: the timed ones; also those counted at; also the gate's.
   enum class Wanted : uint8_t { Timed, Counted, All };
   Judge(const JudgeRequest& request, Lanes& lanes, store::Run& run, Progress progress);
@@ -156,9 +161,10 @@ class Judge : public search::Evaluator {
   Result<Counted> count_at(Site& site, const kernel::Module& module,
                            const record::Candidate& candidate);
   Result<search::Look> refuse(const record::Candidate& candidate, const record::Verdict& verdict);
-  /// Registers of the kernels at the timed shape; empty when nothing here makes cubins.
-  Result<std::vector<CostLaunch>> with_registers(const Site& site,
-                                                 const record::Candidate& candidate);
+  /// Counted again with the registers of the kernels at the timed shape, or refused because they do
+  /// not assemble; nothing when nothing here makes cubins.
+  Result<std::optional<Counted>> with_registers(const Site& site,
+                                                const record::Candidate& candidate);
   Result<search::Look> finish_screening(const record::Candidate& candidate, bool at_least = false);
   /// The time a candidate is ranked by.
   double rank_us(const bench::Measurement& measured) const;

@@ -44,7 +44,5 @@ record::Verdict rejected(record::Stage stage, std::string reason);
 record::Verdict not_completed(const exec::RunOutcome& outcome);
 /// What timing a candidate alone says against it.
 std::optional<record::Verdict> timing_verdict(const bench::MeasureOutcome& alone);
-/// Of what the compiler said, the line to show first.
-std::string first_error(const exec::CompileFailed& failed);
 
 }  // namespace kw::engine

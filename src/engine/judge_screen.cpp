@@ -52,15 +52,6 @@ bool over_budget(const exec::RunOutcome& outcome) {
 
 }  // namespace
 
-std::string first_error(const exec::CompileFailed& failed) {
-  if (failed.timed_out) return "the compiler did not finish in time";
-  for (const exec::CompileMessage& message : failed.messages) {
-    if (message.severity == exec::CompileMessage::Severity::Error)
-      return fmt::format("line {}: {}", message.line, message.text);
-  }
-  return failed.crashed ? "the compiler crashed on it" : "it does not compile";
-}
-
 record::Verdict rejected(record::Stage stage, std::string reason) {
   return record::Rejected{stage, std::move(reason), std::nullopt, ""};
 }
@@ -71,13 +62,6 @@ record::Verdict not_completed(const exec::RunOutcome& outcome) {
   return rejected(record::Stage::VirtualGpu,
                   fmt::format("{}: {}", exec::run_status_name(outcome.status), outcome.message));
 }
-
-/// What counting at one shape gave.
-struct Judge::Counted {
-  std::optional<record::Verdict> refused;
-  Cost cost;
-  bool at_least = false;  // counting was given up
-};
 
 Status Judge::Site::choose(const task::Task& asked, const task::Dims& timed,
                            const record::Calibration& calibration) {
@@ -234,31 +218,38 @@ CostRequest Judge::cost_request(const Site& site, const record::Candidate& candi
   return ask;
 }
 
-Result<std::vector<CostLaunch>> Judge::with_registers(const Site& site,
-                                                      const record::Candidate& candidate) {
+Result<std::optional<Judge::Counted>> Judge::with_registers(const Site& site,
+                                                            const record::Candidate& candidate) {
+  using Unknown = std::optional<Counted>;
   const auto counted = site.launches.find(candidate.id);
-  if (counted == site.launches.end()) return std::vector<CostLaunch>{};
+  if (counted == site.launches.end()) return Unknown();
   const kernel::Module module = KW_TRY(parse_module(candidate.text, "module.cu"));
   const kernel::Bindings fixed = fixed_for(*lanes_.first().tools.verify.virtual_gpu, candidate);
   auto request = site.compile_request(module, fixed, request_.verify.timeout_seconds);
-  if (!request) return std::vector<CostLaunch>{};
+  if (!request) return Unknown();
   request->apart = true;
   BestImage image(*ahead_, exec::ImageKind::Cubin);
   const auto compiled = image.compile(*request);
-  if (!compiled || !compiled->compiled) return std::vector<CostLaunch>{};
+  if (!compiled) return Unknown();
+  if (const auto& failed = compiled->failed) {
+    if (failed->timed_out || failed->crashed) return Unknown();
+    KW_TRY(run_.compiled(candidate.id, compile_log(*failed)));
+    return std::optional(Counted{rejected(record::Stage::Compile, first_error(*failed)), {}});
+  }
   int most = -1;
   int64_t shared = 0;
   for (const exec::CompiledKernel& kernel : compiled->compiled->kernels) {
     most = std::max(most, kernel.resources.registers);
     shared = std::max(shared, kernel.resources.static_shared);
   }
-  if (most < 0) return std::vector<CostLaunch>{};
+  if (most < 0) return Unknown();
   std::vector<CostLaunch> launches = counted->second;
   for (CostLaunch& launch : launches) {
     launch.registers = most;
     launch.shared_bytes += shared;
   }
-  return launches;
+  return std::optional(
+      Counted{std::nullopt, cost_of(cost_request(site, candidate, std::move(launches)))});
 }
 
 Result<std::vector<search::Look>> Judge::screen(const search::Candidates& candidates) {
@@ -285,12 +276,14 @@ Result<std::vector<search::Look>> Judge::screen(const search::Candidates& candid
   for (const size_t i : close)
     compile_ahead(*ahead_, candidates[i], exec::ImageKind::Cubin, Wanted::Timed);
   for (const size_t i : close) {
+    std::optional<record::Verdict> refused;
     for (const auto& site : sites_) {
-      const std::vector<CostLaunch> known = KW_TRY(with_registers(*site, candidates[i]));
-      if (known.empty()) return looks;
-      site->costs[candidates[i].id] = cost_of(cost_request(*site, candidates[i], known));
+      const std::optional<Counted> known = KW_TRY(with_registers(*site, candidates[i]));
+      if (!known) return looks;
+      if (refused = known->refused; refused) break;
+      site->costs[candidates[i].id] = known->cost;
     }
-    looks[i] = KW_TRY(finish_screening(candidates[i]));
+    looks[i] = KW_TRY(refused ? refuse(candidates[i], *refused) : finish_screening(candidates[i]));
   }
   return looks;
 }

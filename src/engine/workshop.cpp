@@ -9,6 +9,7 @@
 #include "engine/devices.h"
 #include "engine/doctor.h"
 #include "engine/evidence.h"
+#include "engine/evidence_build.h"
 #include "engine/judge.h"
 #include "engine/lanes.h"
 #include "engine/verify_tools.h"
@@ -270,6 +271,15 @@ Result<optimize::Raced> EngineWorkshop::judged(const record::Candidate& candidat
   out.details = Json::object();
   out.details.set("verdict", record::to_json(report.gate.verdict)).set("gate", to_json(report));
   if (!out.passed) return out;
+  // What has passed is examined as machine code, which may not exist: ptxas refuses more than the
+  // virtual GPU does.
+  const auto build = build_examined(evidence_request(candidate.text), tools_, false);
+  if (!build && build.error().blame == Blame::Input) {
+    out.passed = false;
+    out.verdict = "rejected";
+    out.problem = build.error().message;
+    return out;
+  }
   // One by one, so that registers are known of all and estimates can be compared.
   const search::Look look = KW_TRY(judge_->screen({candidate})).front();
   if (look.us > 0) out.us = look.us;

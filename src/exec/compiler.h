@@ -72,6 +72,9 @@ struct CompileFailed {
   bool crashed = false;     // the compiler itself died or ran out of memory on this source
 };
 
+/// Of what the compiler said, the line to show first.
+std::string first_error(const CompileFailed& failed);
+
 struct CompileOutcome {
   std::optional<Compiled> compiled;
   std::optional<CompileFailed> failed;  // exactly one of the two

@@ -1,3 +1,5 @@
+#include <fmt/core.h>
+
 #include "exec/compiler.h"
 #include "exec/device.h"
 #include "exec/oracle.h"
@@ -14,6 +16,15 @@ CompileRequest compile_request(const kernel::Module& module, const kernel::Selec
   request.kernels = selection.kernels;
   request.timeout_seconds = timeout_seconds;
   return request;
+}
+
+std::string first_error(const CompileFailed& failed) {
+  if (failed.timed_out) return "the compiler did not finish in time";
+  for (const CompileMessage& message : failed.messages) {
+    if (message.severity != CompileMessage::Severity::Error) continue;
+    return message.line > 0 ? fmt::format("line {}: {}", message.line, message.text) : message.text;
+  }
+  return failed.crashed ? "the compiler crashed on it" : "it does not compile";
 }
 
 Compiler::~Compiler() = default;

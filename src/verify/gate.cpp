@@ -8,21 +8,7 @@
 
 namespace kw::verify {
 
-namespace {
-
 using record::Stage;
-
-std::string first_error(const exec::CompileFailed& failed) {
-  if (failed.timed_out) return "the compiler did not finish in time";
-  if (failed.crashed) return "the compiler crashed on it";
-  for (const exec::CompileMessage& message : failed.messages) {
-    if (message.severity != exec::CompileMessage::Severity::Error) continue;
-    return message.line > 0 ? fmt::format("line {}: {}", message.line, message.text) : message.text;
-  }
-  return "it does not compile";
-}
-
-}  // namespace
 
 std::string Repro::line() const {
   std::string text = "kernelwright verify " + shell_quote(module_path) + " --reference " +
