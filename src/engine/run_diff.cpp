@@ -3,12 +3,15 @@
 #include "base/diff.h"
 #include "engine/inspect.h"
 #include "os/files.h"
+#include "os/inside.h"
 #include "store/find.h"
 #include "store/run.h"
 
 namespace kw::engine {
 
 namespace {
+
+constexpr uint64_t kMostKernelBytes = uint64_t{16} << 20;
 
 using Leaves = std::map<std::string, std::string>;
 
@@ -57,7 +60,7 @@ Leaves outcome_of(const Json& report) {
 }
 
 std::string kernel_of(const std::string& folder) {
-  Result<std::string> text = os::read_file(folder + "/final/kernel.cu");
+  Result<std::string> text = os::read_inside(folder, "final/kernel.cu", kMostKernelBytes);
   return text ? std::move(text).value() : "";
 }
 

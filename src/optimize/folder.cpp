@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "os/disk.h"
 #include "os/files.h"
+#include "os/inside.h"
 
 namespace kw::optimize {
 namespace {
@@ -38,7 +39,7 @@ std::string checksum(const Json& json) {
 /// States of the journal, newest first, at most two. A torn last line is left out.
 std::vector<Json> newest(const std::string& folder) {
   std::vector<Json> states;
-  const Result<std::string> text = os::read_file(folder + "/" + kJournalName, uint64_t{1} << 30);
+  const Result<std::string> text = os::read_inside(folder, kJournalName, uint64_t{1} << 30);
   if (!text) return states;
   const std::vector<std::string_view> lines = split_lines(*text);
   for (auto line = lines.rbegin(); line != lines.rend() && states.size() < 2; ++line) {
@@ -82,7 +83,8 @@ Result<State> read_state(const std::string& folder) {
         "{} is no run of optimize: it has no state.json (setup did not finish, or it is another "
         "folder); 'kernelwright optimize setup' makes a new one",
         folder));
-  const std::string text = KW_TRY(os::read_file(path, kMostFileBytes));
+  KW_TRY(os::check_contained(folder));
+  const std::string text = KW_TRY(os::read_inside(folder, kStateName, kMostFileBytes));
   const Result<Json> json = Json::parse(text);
   if (!json)
     return input_error(
@@ -142,7 +144,7 @@ Result<State> Folder::restore(const std::string& path) {
         fmt::format("{}/journal.jsonl holds no state to bring back; set up a new run", folder));
   const os::FileLock lock = KW_TRY(hold(folder));
   State state = KW_TRY(state_from_json(known.front()));
-  KW_TRY(os::write_file(folder + "/" + kStateName, known.front().dump(true) + "\n"));
+  KW_TRY(os::write_inside(folder, kStateName, known.front().dump(true) + "\n"));
   state.run_dir = folder;
   return state;
 }
@@ -154,7 +156,7 @@ std::string Folder::in_iteration(int iteration, std::string_view name) {
 bool Folder::has(std::string_view name) const { return os::exists(at(name)); }
 
 Result<std::string> Folder::read(std::string_view name, uint64_t limit) const {
-  return os::read_file(at(name), limit);
+  return os::read_inside(path_, std::string(name), limit);
 }
 
 Result<Json> Folder::read_json(std::string_view name) const {
@@ -166,7 +168,7 @@ Result<Json> Folder::read_json(std::string_view name) const {
 
 Status Folder::write(std::string_view name, std::string_view text) const {
   KW_TRY(os::make_directories(std::filesystem::path(at(name)).parent_path()));
-  return os::write_file(at(name), text, os::Sync::No);
+  return os::write_inside(path_, std::string(name), text, os::Sync::No);
 }
 
 Status Folder::write_json(std::string_view name, const Json& json) const {

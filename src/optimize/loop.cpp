@@ -141,7 +141,7 @@ class Loop {
     for (const std::string& pattern :
          {folder_.at("baseline/*.cu"), folder_.at("iterv*/branches/b*/kernel.cu")}) {
       for (const std::string& path : os::glob(pattern)) {
-        const Result<std::string> text = os::read_file(path, kMostKernelBytes);
+        const Result<std::string> text = folder_.read(path, kMostKernelBytes);
         if (text && !in_list(texts, *text)) texts.push_back(*text);
       }
     }

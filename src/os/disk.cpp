@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include "os/file_error.h"
+#include "os/permissions.h"
 #include "os/spawn.h"
 
 namespace kw::os {
@@ -40,9 +41,10 @@ class RealDisk : public Disk {
   }
 
   Status append(const std::string& path, std::string_view bytes) override {
-    const UniqueFd fd = open_file(path, O_WRONLY | O_CREAT | O_APPEND);
+    const UniqueFd fd = open_file(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK);
     struct stat st {};
     if (!fd || ::fstat(fd.get(), &st) != 0) return file_error("writing", path, errno);
+    KW_TRY(check_opened(fd.get(), path));
     const int code = write_all(fd.get(), bytes);
     if (code == 0) return Done{};
     // On a full disk the first half of a line must not stay in front of the next one.
@@ -51,9 +53,9 @@ class RealDisk : public Disk {
   }
 
   Status truncate(const std::string& path, uint64_t size) override {
-    if (::truncate(path.c_str(), static_cast<off_t>(size)) != 0) {
+    const UniqueFd fd = open_file(path, O_WRONLY | O_NOFOLLOW | O_NONBLOCK);
+    if (!fd || ::ftruncate(fd.get(), static_cast<off_t>(size)) != 0)
       return file_error("mending", path, errno);
-    }
     return Done{};
   }
 

@@ -17,9 +17,9 @@ class Disk {
   /// on the disk when this returns.
   virtual Status write(const std::string& path, std::string_view bytes, Sync sync) = 0;
   /// Adds at the end (creating the file). A process that dies leaves a prefix of `bytes` at worst;
-  /// an Error leaves the file as it was where that can be had.
+  /// an Error leaves the file as it was where that can be had. A link is not followed.
   virtual Status append(const std::string& path, std::string_view bytes) = 0;
-  /// Cuts the file to its first `size` bytes.
+  /// Cuts the file to its first `size` bytes. A link is not followed.
   virtual Status truncate(const std::string& path, uint64_t size) = 0;
   virtual Status make_directories(const std::string& path) = 0;
   /// A file, or a folder and all that is in it; nothing there is fine. Links are removed, not

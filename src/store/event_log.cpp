@@ -32,11 +32,6 @@ EventLog parse_events(std::string_view text) {
   return log;
 }
 
-EventLog read_events(const std::string& path) {
-  const Result<std::string> text = os::read_file(path);
-  return text ? parse_events(*text) : EventLog{};
-}
-
 std::string event_line(const record::Event& event) { return to_json(event).dump() + "\n"; }
 
 }  // namespace kw::store

@@ -20,8 +20,6 @@ struct EventLog {
 };
 
 EventLog parse_events(std::string_view text);
-/// Of a file; empty when there is none.
-EventLog read_events(const std::string& path);
 std::string event_line(const record::Event& event);
 
 }  // namespace kw::store

@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 #include "os/files.h"
+#include "os/inside.h"
 #include "store/run_impl.h"
 
 namespace kw::store {
@@ -44,7 +45,8 @@ std::vector<std::string> run_folders(const std::string& root) {
   std::vector<std::tuple<std::string, int64_t, int64_t, std::string>> keys;
   for (const std::string& name : os::list_directory(root)) {
     const std::string folder = root + "/" + name;
-    if (name[0] != '.' && os::exists(Layout{folder}.manifest())) keys.push_back(age_key(folder));
+    if (name[0] != '.' && os::inside(root, name) && os::exists(Layout{folder}.manifest()))
+      keys.push_back(age_key(folder));
   }
   std::sort(keys.rbegin(), keys.rend());
   std::vector<std::string> folders;

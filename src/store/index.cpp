@@ -12,6 +12,7 @@
 
 #include "os/disk.h"
 #include "os/files.h"
+#include "os/inside.h"
 #include "os/lock.h"
 #include "store/database.h"
 #include "store/run_impl.h"
@@ -124,7 +125,8 @@ void remove_index(const std::string& root) {
 std::vector<std::string> folder_names(const std::string& root) {
   std::vector<std::string> names;
   for (const std::string& name : os::list_directory(root)) {
-    if (name[0] != '.' && is_run_folder(root + "/" + name)) names.push_back(name);
+    if (name[0] != '.' && os::inside(root, name) && is_run_folder(root + "/" + name))
+      names.push_back(name);
   }
   return names;
 }

@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "os/entropy.h"
 #include "os/files.h"
+#include "os/inside.h"
 #include "store/event_log.h"
 #include "store/index.h"
 #include "store/run_id.h"
@@ -55,7 +56,7 @@ Status write_inputs(const Layout& at, const RunInputs& inputs, os::Disk& disk, M
 
 Status check_inputs(const Layout& at, const Manifest& manifest) {
   for (const auto& [name, hash] : manifest.input_hashes) {
-    const std::string text = KW_TRY(os::read_file(at.input(name)));
+    const std::string text = KW_TRY(read_kept(at, at.input(name)));
     if (hash_hex(text) == hash) continue;
     return input_error(
         fmt::format("inputs/{} was changed after the run began; what was judged "
@@ -131,6 +132,7 @@ Result<Run> Run::open(const std::string& folder, Access access, os::Disk& disk) 
   const Layout at{folder};
   auto impl = std::make_unique<Impl>(at, disk);
   impl->manifest = KW_TRY(read_manifest(at));
+  KW_TRY(os::check_contained(folder));
   if (access == Access::Write) {
     Result<os::FileLock> lock = os::FileLock::take(at.lock());
     if (!lock) return std::move(lock).error().context(folder);

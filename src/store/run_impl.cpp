@@ -5,13 +5,13 @@
 #include <algorithm>
 
 #include "os/files.h"
-#include "store/event_log.h"
+#include "os/inside.h"
 
 namespace kw::store {
 
 namespace {
 
-constexpr uint64_t kLongestJson = uint64_t{256} << 20;
+constexpr uint64_t kLongestFile = uint64_t{1} << 30;
 constexpr size_t kReserveBytes = 256 << 10;  // several times a usual report
 
 Status remove_leftovers(const std::string& folder, os::Disk& disk, int64_t* removed) {
@@ -42,7 +42,7 @@ Result<Manifest> read_manifest(const Layout& at) {
     return input_error(fmt::format(
         "{} is not a run folder: it has no run.json (or its creation was cut short)", at.folder));
   }
-  const std::string text = KW_TRY(os::read_file(at.manifest(), kLongestJson));
+  const std::string text = KW_TRY(read_kept(at, at.manifest()));
   const Result<Json> json = Json::parse(text);
   if (!json || (*json)["format"].as_string() != kFolderFormat) {
     return input_error(fmt::format("{} is damaged: run.json is not what was written", at.folder));
@@ -75,8 +75,17 @@ bool is_run_folder(const std::string& folder) {
   return read_manifest(at) || (os::exists(at.lock()) && os::exists(at.input("reference.py")));
 }
 
-Json read_json(const std::string& path) {
-  const Result<std::string> text = os::read_file(path, kLongestJson);
+Result<std::string> read_kept(const Layout& at, const std::string& path) {
+  return os::read_inside(at.folder, path.substr(at.folder.size() + 1), kLongestFile);
+}
+
+EventLog read_events(const Layout& at) {
+  const Result<std::string> text = read_kept(at, at.events());
+  return text ? parse_events(*text) : EventLog{};
+}
+
+Json read_json(const Layout& at, const std::string& path) {
+  const Result<std::string> text = read_kept(at, path);
   if (!text) return {};
   Result<Json> json = Json::parse(*text);
   return json ? std::move(json).value() : Json();
@@ -92,13 +101,13 @@ double Run::Impl::seconds() const {
 void Run::Impl::scan() {
   for (const std::string& id : os::list_directory(at.candidates())) {
     if (!is_candidate_id(id)) continue;
-    const Json lineage = read_json(at.of_candidate(id, "lineage.json"));
+    const Json lineage = read_json(at, at.of_candidate(id, "lineage.json"));
     if (lineage["id"].as_string() != id) continue;  // cut while being added, or damaged
     numbers[id] = lineage["number"].as_int();
     next_number = std::max(next_number, numbers[id] + 1);
     if (os::exists(at.of_candidate(id, "verdict.json"))) judged.insert(id);
   }
-  for (const record::Event& event : read_events(at.events()).events) {
+  for (const record::Event& event : read_events(at).events) {
     seconds_before = std::max(seconds_before, event.seconds);
     sessions += event.kind == "opened" ? 1 : 0;
     closed += event.kind == "closed" ? 1 : 0;
@@ -106,7 +115,7 @@ void Run::Impl::scan() {
 }
 
 Status Run::Impl::mend(Json* found) {
-  const EventLog log = read_events(at.events());
+  const EventLog log = read_events(at);
   if (log.torn_bytes > 0) {
     KW_TRY(disk.truncate(at.events(), log.sound_bytes));
     found->set("torn_event_bytes", log.torn_bytes);
@@ -139,7 +148,7 @@ Status Run::Impl::write_of_candidate(const std::string& id, const char* name,
 
 Status Run::Impl::merge_of_candidate(const std::string& id, const char* name, const Json& members,
                                      os::Sync sync) {
-  Json all = read_json(at.of_candidate(id, name));
+  Json all = read_json(at, at.of_candidate(id, name));
   if (!all.is_object()) all = Json::object();
   for (const auto& [key, value] : members.members()) all.set(key, value);
   return write_of_candidate(id, name, json_text(all), sync);

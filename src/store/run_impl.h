@@ -9,6 +9,7 @@
 #include <string>
 
 #include "os/lock.h"
+#include "store/event_log.h"
 #include "store/layout.h"
 #include "store/run.h"
 
@@ -28,8 +29,13 @@ Result<Manifest> read_manifest(const Layout& at);
 bool is_abandoned_creation(const std::string& folder);
 /// Whether a folder is a run, or what is left of one. Nothing else is ever listed or removed.
 bool is_run_folder(const std::string& folder);
-/// A JSON file; null when it is missing or unreadable.
-Json read_json(const std::string& path);
+/// A file of the run, named by its whole path; one that a link outside of the folder stands for is
+/// refused.
+Result<std::string> read_kept(const Layout& at, const std::string& path);
+/// A JSON file of the run; null when it is missing or unreadable.
+Json read_json(const Layout& at, const std::string& path);
+/// The events of the run; none when they are missing.
+EventLog read_events(const Layout& at);
 std::string json_text(const Json& json);
 /// run_status() of a run that nobody holds.
 std::string status_of(const Json& report);

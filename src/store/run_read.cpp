@@ -13,20 +13,20 @@ namespace kw::store {
 namespace {
 
 Result<Json> input_json(const Layout& at, const char* name) {
-  const std::string text = KW_TRY(os::read_file(at.input(name)));
+  const std::string text = KW_TRY(read_kept(at, at.input(name)));
   Result<Json> json = Json::parse(text);
   if (!json) return std::move(json).error().context(at.input(name));
   return json;
 }
 
-void damage_of_json(const std::string& path, const std::string& name,
+void damage_of_json(const Layout& at, const std::string& path, const std::string& name,
                     std::vector<std::string>* out) {
-  if (os::exists(path) && read_json(path).is_null()) out->push_back(name + " is not JSON");
+  if (os::exists(path) && read_json(at, path).is_null()) out->push_back(name + " is not JSON");
 }
 
 void damage_of_inputs(const Layout& at, const Manifest& manifest, std::vector<std::string>* out) {
   for (const auto& [name, hash] : manifest.input_hashes) {
-    const Result<std::string> text = os::read_file(at.input(name));
+    const Result<std::string> text = read_kept(at, at.input(name));
     if (!text) {
       out->push_back(fmt::format("inputs/{} is missing", name));
     } else if (hash_hex(*text) != hash) {
@@ -36,11 +36,11 @@ void damage_of_inputs(const Layout& at, const Manifest& manifest, std::vector<st
 }
 
 void damage_of_final(const Layout& at, std::vector<std::string>* out) {
-  const Json report = read_json(at.report());
+  const Json report = read_json(at, at.report());
   for (const char* name : kFinalNames) {
     const Json& hash = report["storage"]["final"][name];
     if (hash.is_null()) continue;
-    const Result<std::string> text = os::read_file(at.final_file(name));
+    const Result<std::string> text = read_kept(at, at.final_file(name));
     if (!text) {
       out->push_back(fmt::format("final/{} is missing", name));
     } else if (hash_hex(*text) != hash.as_string()) {
@@ -51,9 +51,9 @@ void damage_of_final(const Layout& at, std::vector<std::string>* out) {
 
 Result<record::Candidate> read_candidate(const Layout& at, const std::string& id) {
   if (!is_candidate_id(id)) return input_error(fmt::format("'{}' is not a candidate's id", id));
-  std::string text = KW_TRY(os::read_file(at.of_candidate(id, "module.cu")));
+  std::string text = KW_TRY(read_kept(at, at.of_candidate(id, "module.cu")));
   record::Candidate candidate = KW_TRY(
-      record::candidate_from_json(read_json(at.of_candidate(id, "lineage.json")), std::move(text)));
+      record::candidate_from_json(read_json(at, at.of_candidate(id, "lineage.json")), std::move(text)));
   if (candidate.id != id)
     return input_error(fmt::format("its lineage is that of {}", candidate.id));
   return candidate;
@@ -73,7 +73,7 @@ void damage_of_candidate(const Layout& at, const std::string& id, std::vector<st
   const Result<record::Candidate> candidate = read_candidate(at, id);
   if (!candidate) out->push_back(fmt::format("{}: {}", shown, candidate.error().message));
   for (const char* name : {"verdict.json", "timing.json", "profile.json"}) {
-    damage_of_json(at.of_candidate(id, name), shown + "/" + name, out);
+    damage_of_json(at, at.of_candidate(id, name), shown + "/" + name, out);
   }
 }
 
@@ -87,8 +87,8 @@ double Run::seconds() const { return impl_->seconds(); }
 Result<RunInputs> Run::inputs() const {
   RunInputs inputs;
   inputs.name = impl_->manifest.name;
-  inputs.prompt = KW_TRY(os::read_file(impl_->at.input("prompt.txt")));
-  inputs.reference = KW_TRY(os::read_file(impl_->at.input("reference.py")));
+  inputs.prompt = KW_TRY(read_kept(impl_->at, impl_->at.input("prompt.txt")));
+  inputs.reference = KW_TRY(read_kept(impl_->at, impl_->at.input("reference.py")));
   inputs.spec = KW_TRY(input_json(impl_->at, "spec.json"));
   inputs.config = KW_TRY(input_json(impl_->at, "config.json"));
   inputs.env = KW_TRY(input_json(impl_->at, "env.json"));
@@ -120,27 +120,27 @@ bool Run::contains(const std::string& id) const {
 }
 
 Json Run::judgement(const std::string& id) const {
-  return contains(id) ? read_json(impl_->at.of_candidate(id, "verdict.json")) : Json();
+  return contains(id) ? read_json(impl_->at, impl_->at.of_candidate(id, "verdict.json")) : Json();
 }
 
 Json Run::timing(const std::string& id) const {
-  return contains(id) ? read_json(impl_->at.of_candidate(id, "timing.json")) : Json();
+  return contains(id) ? read_json(impl_->at, impl_->at.of_candidate(id, "timing.json")) : Json();
 }
 
 Json Run::profile(const std::string& id) const {
-  return contains(id) ? read_json(impl_->at.of_candidate(id, "profile.json")) : Json();
+  return contains(id) ? read_json(impl_->at, impl_->at.of_candidate(id, "profile.json")) : Json();
 }
 
-Json Run::checkpoint() const { return read_json(impl_->at.checkpoint()); }
-Json Run::report() const { return read_json(impl_->at.report()); }
+Json Run::checkpoint() const { return read_json(impl_->at, impl_->at.checkpoint()); }
+Json Run::report() const { return read_json(impl_->at, impl_->at.report()); }
 
 std::string Run::compile_log(const std::string& id) const {
   if (!contains(id)) return "";
-  Result<std::string> log = os::read_file(impl_->at.of_candidate(id, "compile.log"));
+  Result<std::string> log = read_kept(impl_->at, impl_->at.of_candidate(id, "compile.log"));
   return log ? std::move(log).value() : "";
 }
 
-std::vector<record::Event> Run::events() const { return read_events(impl_->at.events()).events; }
+std::vector<record::Event> Run::events() const { return read_events(impl_->at).events; }
 
 std::vector<std::string> Run::damage() const {
   std::vector<std::string> found;
@@ -148,11 +148,11 @@ std::vector<std::string> Run::damage() const {
   for (const std::string& id : os::list_directory(impl_->at.candidates())) {
     if (is_candidate_id(id)) damage_of_candidate(impl_->at, id, &found);
   }
-  for (const int line : read_events(impl_->at.events()).unreadable) {
+  for (const int line : read_events(impl_->at).unreadable) {
     found.push_back(fmt::format("events.jsonl: line {} is not an event", line));
   }
-  damage_of_json(impl_->at.checkpoint(), "checkpoint.json", &found);
-  damage_of_json(impl_->at.report(), "report.json", &found);
+  damage_of_json(impl_->at, impl_->at.checkpoint(), "checkpoint.json", &found);
+  damage_of_json(impl_->at, impl_->at.report(), "report.json", &found);
   damage_of_final(impl_->at, &found);
   return found;
 }
@@ -165,7 +165,7 @@ int Run::crashes() const {
 
 std::string run_status(const std::string& folder) {
   const Layout at{folder};
-  return os::lock_holder(at.lock()) ? "running" : status_of(read_json(at.report()));
+  return os::lock_holder(at.lock()) ? "running" : status_of(read_json(at, at.report()));
 }
 
 std::string status_of(const Json& report) {

@@ -93,11 +93,12 @@ RunSummary summarize(const std::string& folder) {
   row.status = status_of(report);
   row.reason = report["failure_reason"].as_string();
   row.speedup = number(report["performance"]["speedup_vs_reference"]);
-  const Json config = read_json(Layout{folder}.input("config.json"));
+  const Layout at{folder};
+  const Json config = read_json(at, at.input("config.json"));
   row.proposer = config["proposer"].as_string();
   row.target = config["target"].as_string();
   if (row.target.empty() || row.target == "auto") {
-    row.target = read_json(Layout{folder}.input("env.json"))["device"]["target"].as_string();
+    row.target = read_json(at, at.input("env.json"))["device"]["target"].as_string();
   }
   for (const record::Candidate& candidate : run->candidates()) {
     const auto place = static_cast<int64_t>(summary.candidates.size()) + 1;
