@@ -12,6 +12,7 @@
 #include "engine/synthesize.h"
 #include "evolve/ensemble.h"
 #include "os/files.h"
+#include "os/permissions.h"
 
 namespace kw::cli {
 namespace {
@@ -25,7 +26,7 @@ Result<std::vector<std::string>> ensemble_option(const Args& args) {
   const std::string text = args.one("--ensemble");
   if (args.all("--ensemble").empty()) return names;
   std::vector<evolve::Arm> arms;
-  if (os::exists(text) && !os::is_directory(text)) {
+  if (!os::is_served() && os::exists(text) && !os::is_directory(text)) {
     const std::string lines = KW_TRY(os::read_file(text, kMostEnsembleBytes));
     arms = KW_TRY(evolve::parse_ensemble_lines(lines));
   } else {
@@ -96,7 +97,7 @@ std::string evolution_words(const Result<engine::SynthesisReport>& report) {
 
 constexpr const char* kEvolveAnew[] = {"--generations", "--ensemble", "--budget", "--time",
                                        "--device",      "--record",   "--replay", "--threads",
-                                       "--timeout",     "--out"};
+                                       "--timeout",     "--out",      "--allow-commands"};
 
 int resume_evolution(const Args& args, Io& io) {
   engine::ContinueRequest request;

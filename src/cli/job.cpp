@@ -84,6 +84,7 @@ Status continue_options(const Args& args, engine::ContinueRequest& request) {
   request.device = args.one("--device");
   request.record = args.one("--record");
   request.replay = args.one("--replay");
+  request.programs = args.has("--allow-commands");
   request.timeout_seconds = KW_TRY(timeout_option(args));
   request.threads = static_cast<int>(KW_TRY(integer_option(args, "--threads", 0, 1, 1024)));
   request.version = version();

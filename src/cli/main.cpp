@@ -184,6 +184,7 @@ constexpr OptionRow kSynthesizeOptions[] = {
     {"--no-store-reference", Takes::Nothing},
 };
 constexpr OptionRow kEvolveOptions[] = {
+    {"--allow-commands", Takes::Nothing},
     {"--function", Takes::One},
     {"--backward", Takes::Nothing},
     {"--input", Takes::Many},
@@ -236,12 +237,13 @@ constexpr OptionRow kTuneVerifiersOptions[] = {
     {"--no-install", Takes::Nothing}, {"--out", Takes::One},
     {"--resume", Takes::One},         {"--budget", Takes::One},
     {"--record", Takes::One},         {"--replay", Takes::One},
+    {"--allow-commands", Takes::Nothing},
 };
 constexpr OptionRow kResumeOptions[] = {
     {"--reference", Takes::One}, {"--time", Takes::One},   {"--candidates", Takes::One},
     {"--device", Takes::One},    {"--out", Takes::One},    {"--threads", Takes::One},
     {"--timeout", Takes::One},   {"--budget", Takes::One}, {"--record", Takes::One},
-    {"--replay", Takes::One},
+    {"--replay", Takes::One},    {"--allow-commands", Takes::Nothing},
 };
 constexpr OptionRow kTuneOptions[] = {
     {"--reference", Takes::One}, {"--time", Takes::One}, {"--candidates", Takes::One},
@@ -403,7 +405,8 @@ int dispatch(const Command& command, const std::vector<std::string>& words) {
 
 int start(int argc, char** argv) {
   os::hide_keys();
-  os::drop_relative_paths();
+  // The loader took the variable as it was when we started.
+  if (os::drop_relative_paths()) ::execv("/proc/self/exe", argv);
   std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
   if (words.empty()) {
     const std::string text = help_text("main");

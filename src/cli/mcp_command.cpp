@@ -24,9 +24,9 @@ Result<mcp::Settings> server_settings(const Args& args) {
   settings.tools = mcp::offered_tools(knows_command, args.has("--read-only"));
   settings.allowed = {args.has("--allow-python"), args.has("--allow-host-code"),
                       args.has("--allow-commands")};
-  settings.runner = [allowed = settings.allowed](const std::vector<std::string>& words,
-                                                 const mcp::Told& told) {
-    return mcp::run_command(words, allowed, told);
+  settings.runner = [allowed = settings.allowed, roots = settings.roots.folders()](
+                        const std::vector<std::string>& words, const mcp::Told& told) {
+    return mcp::run_command(words, allowed, roots, told);
   };
   return settings;
 }

@@ -11,6 +11,7 @@
 #include "engine/import.h"
 #include "engine/verify_tools.h"
 #include "os/files.h"
+#include "os/permissions.h"
 
 namespace kw::cli {
 namespace {
@@ -152,6 +153,7 @@ Result<engine::WorkshopRequest> workshop_request(const optimize::Settings& setti
                                                  const Args& args) {
   const Json& kept = settings.machine;
   engine::WorkshopRequest request;
+  KW_TRY(os::check_named(settings.reference));
   request.reference = settings.reference;
   request.function = kept["function"].as_string();
   request.inputs = optimize::strings_of(kept["inputs"]);

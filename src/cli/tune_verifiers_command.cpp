@@ -15,7 +15,7 @@ constexpr int64_t kMostGenerations = 1000, kMostPopulation = 100, kMostSample = 
 
 constexpr const char* kTuneAnew[] = {"--generations", "--budget", "--second-model", "--model",
                                      "--in-flight",   "--record", "--replay",       "--runs",
-                                     "--no-install",  "--out"};
+                                     "--no-install",  "--out",    "--allow-commands"};
 
 Result<engine::TuneVerifiersRequest> tune_request(const Args& args, Io& io) {
   engine::TuneVerifiersRequest request;
@@ -41,6 +41,7 @@ Result<engine::TuneVerifiersRequest> tune_request(const Args& args, Io& io) {
   request.install = !args.has("--no-install");
   request.out = args.one("--out");
   request.resume = args.one("--resume");
+  request.models.programs = request.resume.empty() || args.has("--allow-commands");
   if (!request.out.empty() && !request.resume.empty())
     return input_error("--out and --resume: give one of the two");
   // A folder that is taken up knows how long it was to be.

@@ -11,6 +11,7 @@
 #include "engine/model_work.h"
 #include "engine/synthesis.h"
 #include "os/files.h"
+#include "os/permissions.h"
 #include "store/find.h"
 
 namespace kw::engine {
@@ -114,6 +115,7 @@ SynthesizeRequest request_from_json(const Json& json) {
 Status Synthesis::check_unchanged(const store::RunInputs& inputs, const ContinueRequest& how) {
   if (!how.reference.empty()) request_.reference = how.reference;
   const std::string path = request_.reference;
+  KW_TRY(os::check_named(path));
   if (!os::exists(path)) {
     if (!request_.models.store_reference)
       return input_error(path + " is gone, and the run keeps no copy of it (--no-store-reference)");
@@ -207,6 +209,8 @@ Result<SynthesisReport> Synthesis::go_on(const ContinueRequest& how) {
   order_seed_ = static_cast<uint64_t>(inputs.config["order_seed"].as_int());
   request_.prompt = inputs.prompt;
   request_.version = how.version;
+  // A server has said whether it runs programs for its clients: os/permissions.h.
+  request_.models.programs = how.programs || os::is_served();
   if (how.seconds) request_.seconds = *how.seconds;
   if (how.candidates) request_.candidates = *how.candidates;
   if (!how.device.empty()) request_.device = how.device;

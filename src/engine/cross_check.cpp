@@ -221,8 +221,8 @@ Result<CrossCheckReport> Checker::run() {
   const auto start = std::chrono::steady_clock::now();
   const oracle::FoundPython python = torch_.find();
   if (python.path.empty()) {
-    return not_checked(options_.mode == CrossCheckMode::Always ? oracle::no_torch(python).message
-                                                               : std::string("no PyTorch here"));
+    const bool known = options_.mode == CrossCheckMode::Always || !python.forbidden.empty();
+    return not_checked(known ? oracle::no_torch(python).message : std::string("no PyTorch here"));
   }
   const std::vector<ShapeCase> shapes = KW_TRY(small_shapes(task_));
   const std::string path = path_for(python, shapes);

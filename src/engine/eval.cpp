@@ -190,6 +190,7 @@ class Workers {
     how.threads = request.threads;
     how.version = request.version;
     how.machine = request.machine;
+    how.programs = request.models.model_id.starts_with("command:");  // named for this evaluation
     return tools_.go_on(how, watcher);
   }
 

@@ -92,6 +92,9 @@ double elements_of(const task::Dims& dims) {
 
 task::Task task_of(const task::Dims& tuned, bool square) {
   task::Task task;
+  task.inputs.resize(1);
+  task.inputs[0].name = "x";
+  task.inputs[0].shape = {"B", "D"};
   task.reference = std::make_shared<EvenRows>(square);
   for (const auto& [name, value] : tuned) task.dims[name] = {};
   task.benchmark_shapes = {tuned};
@@ -128,8 +131,7 @@ TEST(UnseenShapes, ChangeTogetherWhereTheyMust) {
 }
 
 TEST(UnseenShapes, AreOthersThatTheReferenceTakes) {
-  task::Task task;
-  task.reference = std::make_shared<EvenRows>();
+  task::Task task = task_of({{"B", 64}, {"D", 4096}}, false);
   task.dims["B"] = {};
   task.dims["D"] = {8, 4096, 8};
   const task::Dims tuned = {{"B", 64}, {"D", 4096}};

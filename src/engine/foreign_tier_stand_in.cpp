@@ -14,6 +14,7 @@
 #include "captive/source.h"
 #include "compile/messages.h"
 #include "oracle/torch_python.h"
+#include "oracle/torch_walls.h"
 #include "os/files.h"
 #include "os/landlock.h"
 #include "report/style.h"
@@ -310,6 +311,7 @@ Result<std::vector<PythonCapture>> StandIn::capture(const std::vector<PythonPlac
   const auto python = oracle::find_torch_python();
   if (python.path.empty())
     return environment_error("recording a Python candidate: " + oracle::no_torch(python).message);
+  oracle::announce_execution(request_.python.path);
   folder_.emplace(KW_TRY(os::ScratchFolder::make("foreign")));
   KW_TRY(os::write_file(folder_->path() + "/libkwrecord.so", recorder_library()));
   std::vector<Answer> answers = KW_TRY(ask_all(python.path, places));

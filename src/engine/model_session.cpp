@@ -74,6 +74,7 @@ Result<std::unique_ptr<ModelSession>> ModelSession::open(const ModelOptions& opt
   client.record_path = options.record;
   client.replay_path = options.replay;
   client.seed = seed;
+  client.programs = options.programs;
   session->replaying_ = !options.replay.empty();
   session->http_ = llm::make_curl_http();
   session->client_ = KW_TRY(

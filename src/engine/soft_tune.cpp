@@ -13,6 +13,8 @@
 #include "engine/soft_models.h"
 #include "os/disk.h"
 #include "os/files.h"
+#include "os/inside.h"
+#include "os/permissions.h"
 #include "store/run_id.h"
 
 namespace kw::engine {
@@ -55,6 +57,7 @@ std::string begun_hash(const soft::Corpus& corpus,
 /// The request as its folder says; only how long and for how much may be said anew. Gives the hash
 /// of what it was begun with, "" where it is not known.
 Result<std::string> take_up(const std::string& folder, TuneVerifiersRequest& request) {
+  KW_TRY(os::check_contained(folder));
   const Result<std::string> text = os::read_file(folder + kSettingsFile, uint64_t{1} << 20);
   if (!text) return input_error(fmt::format("{} holds no tuning that could be resumed", folder));
   const Json json = KW_TRY(Json::parse(*text));
@@ -65,6 +68,8 @@ Result<std::string> take_up(const std::string& folder, TuneVerifiersRequest& req
     return input_error(
         fmt::format("this tuning was begun with {}; votes of {} cannot be mixed with its votes",
                     model.empty() ? "the default model" : model, request.models.model_id));
+  request.models.programs = request.models.programs || os::is_served() ||
+                            request.models.model_id.starts_with("command:");
   request.models.model_id = model;
   request.verifier = json["verifier"].as_string();
   request.corpus = json["corpus"].as_string();

@@ -29,6 +29,7 @@ struct ModelOptions {
   std::string record, replay;   // cassettes
   bool transcripts = true;      // prompts and replies are kept in the run's folder
   bool store_reference = true;  // and the reference's source
+  bool programs = true;         // command:PROGRAM may be run; a folder's word alone is not enough
   /// Puts a question to the user; nothing when nobody answers. Empty: nobody is asked.
   std::function<std::optional<std::string>(const std::string& question)> ask = {};
 };
@@ -136,6 +137,7 @@ struct ContinueRequest {
   bool only_measure = false;         // `tune`: no new candidates
   std::optional<double> budget_usd;  // for models, over all sessions of the run
   std::string record, replay;        // cassettes
+  bool programs = false;             // those that the folder names as models may be run
   double timeout_seconds = 60;
   int threads = 0;
   std::string version;

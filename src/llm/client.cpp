@@ -74,6 +74,10 @@ Result<std::unique_ptr<LlmProvider>> Client::bottom(const std::string& name) {
   }
   if (const std::string why = os::why_forbidden(os::Runs::Commands); command && !why.empty())
     return input_error("command: " + why);
+  if (command && !options_.programs)
+    return input_error(
+        "command: the folder that is resumed names this program, and folders come from anywhere; "
+        "--allow-commands runs it");
   if (command) return std::unique_ptr<LlmProvider>(std::make_unique<CommandProvider>());
   Secret key = KW_TRY(find_key(*row));
   return std::unique_ptr<LlmProvider>(
@@ -107,8 +111,8 @@ Outcome Client::complete(const ModelId& id, Request request, const Watch& watch)
   auto found = provider(id.provider);
   if (!found) {
     Failure failure;
-    const bool known = id.provider == "command" || config_.provider(id.provider) != nullptr;
-    failure.kind = known ? FailureKind::Auth : FailureKind::NotFound;
+    const bool no_key = config_.provider(id.provider) != nullptr;
+    failure.kind = no_key ? FailureKind::Auth : FailureKind::NotFound;
     failure.message = found.error().message;
     return failure;
   }

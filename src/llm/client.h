@@ -28,6 +28,7 @@ struct ClientOptions {
   std::string record_path;  // "" = not recorded
   std::string replay_path;  // "" = live; else nothing is sent and no key is needed
   std::vector<Fault> faults;
+  bool programs = true;  // command:PROGRAM may be run
   uint64_t seed = 0;
 };
 

@@ -25,6 +25,8 @@ Result<Roots> Roots::open(const std::vector<std::string>& folders) {
     const fs::path resolved = fs::canonical(folder, problem);
     if (problem || !os::is_directory(resolved.string()))
       return input_error(fmt::format("{}: not a folder that can be read", folder));
+    if (resolved.string().find('\n') != std::string::npos)
+      return input_error("a folder that is allowed must not have a newline in its name");
     roots.folders_.push_back(resolved.string());
   }
   if (roots.folders_.empty()) return input_error("at least one folder must be allowed");

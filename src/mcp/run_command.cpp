@@ -40,12 +40,13 @@ Json texts(const std::vector<std::string>& words) {
 }  // namespace
 
 Result<Json> run_command(const std::vector<std::string>& words, const os::Permissions& allowed,
-                         const Told& told) {
+                         const std::vector<std::string>& roots, const Told& told) {
   // Outlives the child: what that leaves when it is killed goes, too.
   const std::shared_ptr<Scratch> scratch = KW_TRY(Scratch::make());
   const auto child = KW_TRY(os::Child::start(
       {os::self_path(), kJobCommand},
-      {{"TMPDIR=" + scratch->folder(), os::forbidding(allowed)}, os::Environment::Everything}));
+      {{"TMPDIR=" + scratch->folder(), os::forbidding(allowed), os::keeping_in(roots)},
+       os::Environment::Everything}));
   if (child->send(frame_of("words", texts(words))) != os::ChannelState::Open) return died(*child);
   std::optional<Moment> told_to_stop;
   std::string text;

@@ -17,8 +17,8 @@ namespace kw::mcp {
 inline constexpr const char* kJobCommand = "worker-job";
 
 /// Runs `words` (the command first) in a process of our own program, which runs no code of the
-/// client's beyond what is allowed.
+/// client's beyond what is allowed, and touches no files outside of the roots but its own.
 Result<Json> run_command(const std::vector<std::string>& words, const os::Permissions& allowed,
-                         const Told& told);
+                         const std::vector<std::string>& roots, const Told& told);
 
 }  // namespace kw::mcp

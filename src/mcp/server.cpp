@@ -93,7 +93,8 @@ std::variant<const Revision*, Fault> named_revision(const Json& meta) {
 
 /// Code of the client's own may do whatever its walls let it, so no promise is made for it.
 Json annotations_of(const Tool& tool, const os::Permissions& allowed) {
-  const bool runs_code = takes_code(tool) && (allowed.python || allowed.host_code);
+  const bool runs_code = (takes_code(tool) && (allowed.python || allowed.host_code)) ||
+                         (asks_models(tool) && allowed.commands);
   return Json::object()
       .set("readOnlyHint", !tool.writes && !runs_code && tool.own != Own::Cancel)
       .set("destructiveHint", runs_code)

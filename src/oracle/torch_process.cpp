@@ -95,6 +95,7 @@ Status TorchProcess::start_confined(std::vector<std::string> command) {
   scratch_.emplace(KW_TRY(os::ScratchFolder::make("torch")));
   TorchWalls walls = KW_TRY(torch_walls(command.front(), scratch_->path()));
   command.front() = walls.python;
+  if (!program_.empty()) walls.allowed.reading.push_back(program_);
   child_ = KW_TRY(os::Child::start(
       command, {std::move(walls.environment), os::Environment::Needed, &walls.allowed}));
   return Done{};
@@ -127,7 +128,10 @@ TorchAnswer TorchProcess::ask(const std::string& verb, const TorchCall& call, co
                               double timeout_seconds,
                               const std::vector<const tensor::HostTensor*>& more) {
   const std::string reference = call.source.path + "\n" + call.source.text;
-  if (reference_ && *reference_ != reference && !options_.many_references) stop();
+  const std::string program = exported_program(call.source.text);
+  const bool other = reference_ && *reference_ != reference && !options_.many_references;
+  if (other || program != program_) stop();
+  program_ = program;
   if (TorchAnswer greeting = hello(); !greeting.ok()) return greeting;
   reference_ = reference;
   announce_execution(call.source.path);

@@ -62,6 +62,7 @@ class TorchProcess {
   std::optional<os::ScratchFolder> scratch_;  // the only folder it can write
   std::unique_ptr<os::Child> child_;
   std::optional<std::string> reference_;  // path and text of the one it has executed
+  std::string program_;                  // a file that one loads: exported_program()
   std::unique_ptr<Sent> greeting_sent_;  // to a child that has not answered yet
   Json greeting_;
   std::string marker_;

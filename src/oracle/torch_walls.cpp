@@ -135,6 +135,18 @@ Result<TorchWalls> torch_walls(const std::string& python, const std::string& scr
        "TRITON_CACHE_DIR=" + scratch + "/triton", "USER=kernelwright", "LOGNAME=kernelwright"}};
 }
 
+std::string exported_program(const std::string& text) {
+  constexpr size_t kDigits = 16;
+  const std::string folder = os::cache_directory() + "/references/";
+  const size_t at = text.find("torch.export.load('" + folder);
+  if (at == std::string::npos) return "";
+  const size_t name = text.find(folder, at) + folder.size();
+  if (text.substr(name + kDigits, 6) != ".pt2')") return "";
+  const std::string digits = text.substr(name, kDigits);
+  if (digits.find_first_not_of("0123456789abcdef") != std::string::npos) return "";
+  return folder + digits + ".pt2";
+}
+
 ExecutionListener::ExecutionListener(std::function<void(const std::string&)> tell)
     : tell_(std::move(tell)) {
   const std::lock_guard<std::mutex> lock(listeners().mutex);

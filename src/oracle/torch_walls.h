@@ -21,6 +21,10 @@ struct TorchWalls {
 /// `scratch`: the folder it may write.
 Result<TorchWalls> torch_walls(const std::string& python, const std::string& scratch);
 
+/// The program that our Python package exported for a reference with this text and that it loads,
+/// a file of the cache named by its hash; "" when it loads none.
+std::string exported_program(const std::string& text);
+
 /// While it lives, `tell` gets a sentence for the user before a file is executed, once per file.
 class ExecutionListener {
  public:

@@ -2,9 +2,11 @@
 
 #include <linux/audit.h>
 #include <linux/capability.h>
+#include <linux/fs.h>
 #include <linux/sched.h>
 #include <linux/seccomp.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -24,11 +26,20 @@ constexpr unsigned kArchitecture = 0;
 
 // Calls that the headers at build time may not name yet; their numbers are the same everywhere.
 constexpr int kIoUringSetup = 425, kClone3 = 435, kPidfdGetfd = 438, kFchmodat2 = 452,
-              kSetxattrat = 463, kRemovexattrat = 466;
+              kSetxattrat = 463, kRemovexattrat = 466, kFileSetattr = 469;
 
 constexpr int kRefused[] = {
     // networks and other programs' sockets; the channel to the parent is open already
     SYS_socket,
+    SYS_connect,
+    SYS_bind,
+    SYS_listen,
+    SYS_accept,
+    SYS_accept4,
+    // what outlives the process and the next one finds
+    SYS_shmget,
+    SYS_msgget,
+    SYS_semget,
     // other processes
     SYS_ptrace,
     SYS_process_vm_readv,
@@ -74,10 +85,15 @@ constexpr int kRefused[] = {
     SYS_fremovexattr,
     kSetxattrat,
     kRemovexattrat,
+    kFileSetattr,
+    SYS_utimensat,
 #ifdef SYS_chmod  // architectures with the older calls, too
     SYS_chmod,
     SYS_chown,
     SYS_lchown,
+    SYS_utime,
+    SYS_utimes,
+    SYS_futimesat,
 #endif
 };
 constexpr int kSeemingly[] = {SYS_setsid, SYS_setpgid};
@@ -103,6 +119,8 @@ std::vector<sock_filter> make_filter() {
   constexpr unsigned kEqual = BPF_JMP | BPF_JEQ | BPF_K, kAnyBit = BPF_JMP | BPF_JSET | BPF_K;
   constexpr size_t kNumber = offsetof(seccomp_data, nr);
   constexpr size_t kFirst = offsetof(seccomp_data, args);  // little endian: its low half
+  constexpr size_t kSecond = kFirst + sizeof(seccomp_data::args[0]);
+  constexpr unsigned kSocketKind = 0xf;  // without the flags of the descriptor
   std::vector<sock_filter> filter = {
     load(offsetof(seccomp_data, arch)),
     jump(kEqual, kArchitecture, 1, 0),
@@ -118,6 +136,20 @@ std::vector<sock_filter> make_filter() {
     jump(kEqual, SYS_clone, 0, 4),
     load(kFirst),
     jump(kAnyBit, kNamespaces, 0, 1),
+    give(SECCOMP_RET_ERRNO, EPERM),
+    give(SECCOMP_RET_ALLOW),
+    // Pairs of streams only: a datagram could be sent to any socket of the user.
+    jump(kEqual, SYS_socketpair, 0, 5),
+    load(kSecond),
+    step(BPF_ALU | BPF_AND | BPF_K, kSocketKind),
+    jump(kEqual, SOCK_STREAM, 1, 0),
+    give(SECCOMP_RET_ERRNO, EPERM),
+    give(SECCOMP_RET_ALLOW),
+    // Flags of a file are changed through any descriptor.
+    jump(kEqual, SYS_ioctl, 0, 5),
+    load(kSecond),
+    jump(kEqual, FS_IOC_SETFLAGS, 1, 0),
+    jump(kEqual, FS_IOC_FSSETXATTR, 0, 1),
     give(SECCOMP_RET_ERRNO, EPERM),
     give(SECCOMP_RET_ALLOW),
     // Its own limits only.

@@ -1,6 +1,6 @@
 // A filter of system calls for programs that run text we did not write, beside the walls of
-// os/landlock.h: no sockets, no namespaces, no other process's memory or limits, no owners, modes
-// or attributes of files. Such calls fail with "not permitted"; the program goes on. Leaving its
+// os/landlock.h: no sockets but pairs of streams, no namespaces, no other process's memory or
+// limits, no owners, modes, times or attributes of files, no shared memory that outlives it. Such calls fail with "not permitted"; the program goes on. Leaving its
 // process group seems to succeed and does nothing, so that the group can be ended as a whole.
 #pragma once
 

@@ -18,6 +18,7 @@
 #include "base/text.h"
 #include "os/file_error.h"
 #include "os/own_program.h"
+#include "os/permissions.h"
 
 namespace kw::os {
 namespace {
@@ -63,6 +64,7 @@ std::string resolved(const std::string& path) {
 Status write_in_place(const std::string& path, std::string_view bytes) {
   Fd fd(open_retrying(path, O_WRONLY | O_NOCTTY));
   if (fd.get() < 0) return file_error("writing", path, errno);
+  KW_TRY(check_opened(fd.get(), path));
   if (int code = write_all(fd.get(), bytes); code != 0) return file_error("writing", path, code);
   if (fd.close() != 0) return file_error("writing", path, errno);
   return Done{};
@@ -107,6 +109,7 @@ Result<std::string> read_open_file(int fd, const std::string& path, uint64_t lim
   if (S_ISDIR(st.st_mode)) return input_error(fmt::format("reading {}: it is a directory", path));
   if (!S_ISREG(st.st_mode))
     return input_error(fmt::format("reading {}: it is not a regular file", path));
+  KW_TRY(check_opened(fd, path));
   const auto too_big = [&](uint64_t size) {
     return input_error(fmt::format("reading {}: it holds {}, more than the {} allowed", path,
                                    human_bytes(size), human_bytes(limit)));
@@ -136,6 +139,10 @@ Status write_file(const std::string& path, std::string_view bytes, Sync sync) {
   const std::string temporary = temporary_name(target);
   Fd fd(open_retrying(temporary, O_WRONLY | O_CREAT | O_EXCL, 0666));
   if (fd.get() < 0) return file_error("writing", path, errno);
+  if (Status ours = check_opened(fd.get(), path); !ours) {
+    ::unlink(temporary.c_str());
+    return ours;
+  }
   int code = write_all(fd.get(), bytes);
   if (code == 0 && sync == Sync::Yes && ::fsync(fd.get()) != 0 && errno != EINVAL) code = errno;
   if (fd.close() != 0 && code == 0) code = errno;
@@ -236,7 +243,8 @@ std::string find_program(const std::string& name) {
   return "";
 }
 
-void drop_relative_paths() {
+bool drop_relative_paths() {
+  const std::string libraries = env("LD_LIBRARY_PATH");
   for (const char* name : {"PATH", "LD_LIBRARY_PATH"}) {
     const std::string value = env(name), kept = join(env_paths(name), ":");
     if (value == kept) continue;
@@ -246,6 +254,7 @@ void drop_relative_paths() {
     else
       ::setenv(name, kept.empty() ? "/nowhere" : kept.c_str(), 1);
   }
+  return env("LD_LIBRARY_PATH") != libraries;
 }
 
 void set_own_program(std::string path) { own_program() = std::move(path); }

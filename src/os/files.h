@@ -43,8 +43,9 @@ std::vector<std::string> env_paths(const char* name);
 /// absolute.
 std::string find_program(const std::string& name);
 /// Takes the entries that are not absolute out of $PATH and $LD_LIBRARY_PATH, for the programs we
-/// start and what they start. Before any thread asks for a variable.
-void drop_relative_paths();
+/// start and what they start; true when libraries would have been looked for there. Before any
+/// thread asks for a variable.
+bool drop_relative_paths();
 /// Path of the running binary.
 std::string self_path();
 /// XDG cache folder for us: $KERNELWRIGHT_CACHE, else $XDG_CACHE_HOME/kernelwright, else

@@ -82,14 +82,6 @@ Result<std::string> base_of(const std::string& folder) {
   return base;
 }
 
-/// Which file a descriptor is open on; "" where /proc does not say.
-std::string path_of(int fd) {
-  char buffer[PATH_MAX];
-  const ssize_t n =
-      ::readlink(fmt::format("/proc/self/fd/{}", fd).c_str(), buffer, sizeof(buffer));
-  return n > 0 ? std::string(buffer, static_cast<size_t>(n)) : "";
-}
-
 /// The target of a link to nothing, by its words.
 std::string where_it_points(const std::string& link) {
   std::error_code failed;
@@ -136,6 +128,13 @@ Status check_entry(const std::string& base, const std::string& path, mode_t mode
 
 }  // namespace
 
+std::string opened_path(int fd) {
+  char buffer[PATH_MAX];
+  const ssize_t n =
+      ::readlink(fmt::format("/proc/self/fd/{}", fd).c_str(), buffer, sizeof(buffer));
+  return n > 0 ? std::string(buffer, static_cast<size_t>(n)) : "";
+}
+
 std::string without_controls(std::string text) {
   for (char& c : text) {
     if (static_cast<unsigned char>(c) < ' ' || c == 0x7f) c = '?';
@@ -171,7 +170,7 @@ Result<std::string> read_inside(const std::string& folder, const std::string& pa
   } while (fd < 0 && errno == EINTR);
   const UniqueFd file(fd);
   if (!file) return file_error("reading", whole, errno);
-  const std::string opened = path_of(file.get());
+  const std::string opened = opened_path(file.get());
   if (!opened.empty() && !lies_in(opened, base)) return leads_out(folder, path);
   return read_open_file(file.get(), whole, limit);
 }

@@ -5,6 +5,9 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
+
+#include "base/result.h"
 
 namespace kw::os {
 
@@ -22,5 +25,17 @@ struct Permissions {
 };
 /// The environment entry NAME=value that holds a child to these permissions, and to our own.
 std::string forbidding(const Permissions& allowed);
+
+/// The environment entry that keeps a child's files in these folders, which are resolved. They
+/// apply to every file that os reads or writes, beside what is the program's own: so they hold for
+/// what a client's file names in turn, and for a folder that is swapped after it was checked.
+std::string keeping_in(const std::vector<std::string>& roots);
+/// Whether such folders are set: this process works for a client.
+bool is_served();
+/// Input Error when it works for a client and a path that a client's file names lies outside.
+Status check_named(const std::string& path);
+/// Input Error when it works for a client and this file, just opened, is neither in its folders nor
+/// the program's own.
+Status check_opened(int fd, const std::string& path);
 
 }  // namespace kw::os

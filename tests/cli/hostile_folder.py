@@ -100,6 +100,12 @@ for words in (COMMANDS[0], COMMANDS[1], COMMANDS[3], COMMANDS[6], COMMANDS[10]):
 h.check("$CUDA_HOME: cuda: not an absolute path" in run(["doctor", "--looked"], RELATIVE).stdout, "doctor says what it does not follow")
 h.check("only an absolute path is followed" in run(["doctor"], RELATIVE).stderr, "a relative variable is told of")
 
+# The loader takes an empty entry for the working directory. What a program is linked with it loads before the program can say anything.
+os.unlink(place("libgcc_s.so.1"))
+for libraries in (":/nowhere", "/nowhere:", ".", "/nowhere::/usr/lib"):
+    for words in (["doctor"], ["verify", MODULE, "--reference", REFERENCE, *VGPU, "--family", "offset"]):
+        run(words, {**PLAIN, "LD_LIBRARY_PATH": libraries})
+
 # A copy of the program in such a folder is not in its build folder any more.
 os.makedirs(place("sub", "x"), exist_ok=True)
 copy = shutil.copy(h.binary, place("sub", "kernelwright-copy"))
@@ -119,6 +125,6 @@ for variable, value, words, pattern in NAMED:
     done = run(words, {**PLAIN, variable: value})
     h.check(done.returncode in (2, 3) and pattern in done.stdout + done.stderr, "%s=%s is refused" % (variable, value), done)
 if compiler == "nvrtc":
-    done = run(["run", MODULE, *DIMS, *VGPU], {**PLAIN, "KERNELWRIGHT_WORKER": "./kernelwright"})
+    done = run(["run", MODULE, *DIMS, *VGPU], {**PLAIN, "KERNELWRIGHT_WORKER": "./kernelwright", "KERNELWRIGHT_CACHE": h.path("cold")})
     h.check("must be an absolute path" in done.stderr, "KERNELWRIGHT_WORKER", done)
 h.finish()
