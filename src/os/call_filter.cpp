@@ -29,11 +29,8 @@ constexpr int kIoUringSetup = 425, kClone3 = 435, kPidfdGetfd = 438, kFchmodat2 
               kSetxattrat = 463, kRemovexattrat = 466, kFileSetattr = 469;
 
 constexpr int kRefused[] = {
-    // networks and other programs' sockets; the channel to the parent is open already
-    SYS_socket,
+    // other programs' sockets; the channel to the parent is open already
     SYS_connect,
-    SYS_bind,
-    SYS_listen,
     SYS_accept,
     SYS_accept4,
     // what outlives the process and the next one finds
@@ -138,11 +135,16 @@ std::vector<sock_filter> make_filter() {
     jump(kAnyBit, kNamespaces, 0, 1),
     give(SECCOMP_RET_ERRNO, EPERM),
     give(SECCOMP_RET_ALLOW),
-    // Pairs of streams only: a datagram could be sent to any socket of the user.
-    jump(kEqual, SYS_socketpair, 0, 5),
+    // Local sockets that must be connected, which is refused: no networks, and no datagrams, which
+    // could be sent to any socket of the user. CUDA's driver listens on one of its own.
+    jump(kEqual, SYS_socket, 1, 0),
+    jump(kEqual, SYS_socketpair, 0, 8),
+    load(kFirst),
+    jump(kEqual, AF_UNIX, 0, 4),
     load(kSecond),
     step(BPF_ALU | BPF_AND | BPF_K, kSocketKind),
-    jump(kEqual, SOCK_STREAM, 1, 0),
+    jump(kEqual, SOCK_STREAM, 2, 0),
+    jump(kEqual, SOCK_SEQPACKET, 1, 0),
     give(SECCOMP_RET_ERRNO, EPERM),
     give(SECCOMP_RET_ALLOW),
     // Flags of a file are changed through any descriptor.

@@ -1,5 +1,5 @@
 // A filter of system calls for programs that run text we did not write, beside the walls of
-// os/landlock.h: no sockets but pairs of streams, no namespaces, no other process's memory or
+// os/landlock.h: no networks and no way to reach a socket of another program, no namespaces, no other process's memory or
 // limits, no owners, modes, times or attributes of files, no shared memory that outlives it. Such calls fail with "not permitted"; the program goes on. Leaving its
 // process group seems to succeed and does nothing, so that the group can be ended as a whole.
 #pragma once

@@ -126,6 +126,16 @@ Result<UniqueFd> make_ruleset(const Allowed& allowed) {
   return ruleset;
 }
 
+void allow_own_threads(int ruleset) {
+  const int folder = ::open("/proc/self/task", O_PATH | O_CLOEXEC);
+  if (folder < 0) return;
+  landlock_path_beneath_attr rule{};
+  rule.allowed_access = known_rights(landlock_version()) & (LANDLOCK_ACCESS_FS_WRITE_FILE | kTruncate);
+  rule.parent_fd = folder;
+  ::syscall(SYS_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH, &rule, 0);
+  ::close(folder);
+}
+
 bool enter_ruleset(int ruleset) {
   return ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
          ::syscall(SYS_landlock_restrict_self, ruleset, 0) == 0;

@@ -44,6 +44,9 @@ Confinement confine(const Allowed& allowed);
 /// async-signal-safe.
 Result<UniqueFd> make_ruleset(const Allowed& allowed);
 bool enter_ruleset(int ruleset);
+/// In between: the calling process may name its threads, without which CUDA's driver does not
+/// start. Async-signal-safe.
+void allow_own_threads(int ruleset);
 
 struct ResourceLimits {
   uint64_t memory_bytes = 0;         // address space; 0 = leave

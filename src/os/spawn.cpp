@@ -93,6 +93,7 @@ void limit(int resource, uint64_t value) {
 #endif
   limit(RLIMIT_CORE, 0);
   if (prepared.memory_bytes != 0) limit(RLIMIT_AS, prepared.memory_bytes);
+  if (prepared.confined && prepared.ruleset >= 0) allow_own_threads(prepared.ruleset);
   if (prepared.ruleset >= 0 && !enter_ruleset(prepared.ruleset)) fail(prepared.report);
   if (prepared.confined) drop_privileges();
   if (prepared.calls != nullptr && !enter_call_filter(*prepared.calls)) fail(prepared.report);

@@ -1,6 +1,7 @@
 """References that PyTorch must execute do it behind walls: no files, no network, no other processes, no keys; nothing is left behind."""
 import json
 import os
+import socket
 import subprocess
 import sys
 import time
@@ -21,7 +22,7 @@ LATE = "KW_WALLS_%d" % os.getpid()
 # Executed because our own reader does not know erfcx; what it could do goes out in the error's text.
 HOSTILE = '''
 import os, resource, signal, socket, subprocess, sys, torch
-SECRET, PLAIN, MARK = %r, %r, %r
+SECRET, PLAIN, MARK, SOCKET = %r, %r, %r, %r
 DONE = []
 def attempt(name, action):
     try:
@@ -30,6 +31,15 @@ def attempt(name, action):
         return result
     except BaseException:
         return None
+def accepts():
+    own = socket.socket(socket.AF_UNIX)
+    own.bind("\\0kernelwright%%d" %% os.getpid())
+    own.listen(1)
+    own.settimeout(0)
+    try:
+        own.accept()
+    except BlockingIOError:
+        return True
 parent = os.getppid()
 attempt("keys", lambda: "sesame" in open("/proc/%%d/environ" %% parent).read() or 1 / 0)
 attempt("own_keys", lambda: [v for v in os.environ.values() if "sesame" in v][0])
@@ -43,11 +53,13 @@ attempt("chown", lambda: os.chown(SECRET, os.getuid(), os.getgid()))
 attempt("xattr", lambda: os.setxattr(SECRET, "user.x", b"1"))
 attempt("tcp", lambda: socket.socket(socket.AF_INET, socket.SOCK_STREAM))
 attempt("udp", lambda: socket.socket(socket.AF_INET, socket.SOCK_DGRAM))
-attempt("unix", lambda: socket.socket(socket.AF_UNIX, socket.SOCK_STREAM))
-pair = socket.socketpair()
+attempt("unix", lambda: socket.socket(socket.AF_UNIX, socket.SOCK_STREAM).connect(SOCKET))
+attempt("unix datagram", lambda: socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM).sendto(b"x", SOCKET))
+attempt("unix stream", lambda: socket.socket(socket.AF_UNIX, socket.SOCK_STREAM).sendto(b"x", SOCKET))
+attempt("unix packets", lambda: socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET).sendto(b"x", SOCKET))
+attempt("netlink", lambda: socket.socket(socket.AF_NETLINK, socket.SOCK_RAW))
 attempt("datagrams", lambda: socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM))
-attempt("bind", lambda: pair[0].bind("\\0kernelwright"))
-attempt("connect", lambda: pair[0].connect(SECRET))
+attempt("accepts", accepts)
 attempt("times", lambda: os.utime(__import__("torch").__file__))
 attempt("flags", lambda: __import__("fcntl").ioctl(os.open("/usr", os.O_RDONLY), 0x40086602, b"\\0" * 8))
 libc = __import__("ctypes").CDLL(None)
@@ -86,7 +98,10 @@ def sleepers():
 os.makedirs(h.path("private"))
 secret = h.write("private/secret", "do not read")
 plain = h.path("written")
-hostile = h.write("hostile.py", HOSTILE % (secret, plain, os.getpid()))
+listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+listening.bind(h.path("socket"))
+listening.listen(8)
+hostile = h.write("hostile.py", HOSTILE % (secret, plain, os.getpid(), listening.getsockname()))
 KEYS = {"OPENAI_API_KEY": "sesame-1", "HF_TOKEN": "sesame-2", "AWS_SECRET_ACCESS_KEY": "sesame-3", "DATABASE_URL": "postgres://me:sesame@x"}
 done = h.run("describe", hostile, env=KEYS)
 if "install torch" in done.stderr:
