@@ -81,11 +81,12 @@ __device__ __forceinline__ float squares_about(float squares, float count, float
 )";
 
 inline constexpr const char* kJoinElement =
-    R"(// One more element, which is this share of all so far.
+    R"(// One more element, which is this share of all so far. Squares only grow, however x is rounded
+// where a product that gives it is fused into the differences.
 __device__ __forceinline__ void join_element(float& mean, float& squares, float x, float part) {
   const float apart = x - mean;
   mean += apart * part;
-  squares += apart * (x - mean);
+  squares += apart * (apart * (1.0f - part));
 }
 )";
 
