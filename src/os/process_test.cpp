@@ -7,6 +7,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -48,6 +49,14 @@ void read_confined() {
   }
   child_send(verdict);
 }
+
+/// A local address at which nothing listens.
+constexpr socklen_t kAddressBytes = sizeof(sa_family_t) + 12;
+const sockaddr* unheard() {
+  static const sockaddr_un kAddress{AF_UNIX, "\0kw-no-such"};
+  return reinterpret_cast<const sockaddr*>(&kAddress);
+}
+
 /// Tries what a confined program must not do, and sends the names of what it could.
 void try_escapes() {
   std::string could;
@@ -58,7 +67,13 @@ void try_escapes() {
   const std::string home = "/proc/" + std::to_string(parent);
   const pid_t group = ::getpgrp();
   rlimit limit{};
-  note("socket", ::socket(AF_INET, SOCK_STREAM, 0) >= 0 || ::socket(AF_UNIX, SOCK_STREAM, 0) >= 0);
+  int pair[2];
+  note("socket", ::socket(AF_INET, SOCK_STREAM, 0) >= 0);
+  note("datagram", ::socket(AF_UNIX, SOCK_DGRAM, 0) >= 0);
+  note("pair", ::socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, pair) == 0);
+  // Nothing listens there: who may connect is told so.
+  note("connect", ::connect(::socket(AF_UNIX, SOCK_STREAM, 0), unheard(), kAddressBytes) == 0 ||
+                      errno == ECONNREFUSED);
   note("chmod", ::chmod(self_path().c_str(), 0755) == 0);
   note("chown", ::chown(self_path().c_str(), ::getuid(), ::getgid()) == 0);
   note("limits", ::prlimit(parent, RLIMIT_NOFILE, nullptr, &limit) == 0);
@@ -357,7 +372,8 @@ TEST(Confined, AreWallsAndNotAccidents) {
   auto child = start_part("escapes");
   std::string could;
   ASSERT_EQ(child->receive(&could, 20), ChannelState::Open);
-  for (const char* name : {"socket", "chmod", "limits", "environment", "signal", "write", "thread"})
+  for (const char* name : {"socket", "datagram", "pair", "connect", "chmod", "limits", "environment",
+                           "signal", "write", "thread"})
     EXPECT_NE(could.find(name), std::string::npos) << name << " of " << could;
   ::unlink("/tmp/kw_escaped");
 }
