@@ -181,7 +181,10 @@ class Workers {
   /// The task's own run, where an evaluation that is resumed has left one unfinished. An Error
   /// where there is none, or none that can go on.
   Result<SynthesisReport> go_on(const SynthesizeRequest& request, const SynthesisWatcher& watcher) {
-    const std::string folder = resumes_ && tools_.go_on ? unfinished_run(request.out) : "";
+    // A run may name another program than the user does, so those with programs begin anew.
+    const bool programs = request.models.model_id.starts_with("command:");
+    const bool may = resumes_ && tools_.go_on && !programs;
+    const std::string folder = may ? unfinished_run(request.out) : "";
     if (folder.empty()) return input_error("there is no run to go on with");
     ContinueRequest how;
     how.folder = folder;
@@ -190,7 +193,6 @@ class Workers {
     how.threads = request.threads;
     how.version = request.version;
     how.machine = request.machine;
-    how.programs = request.models.model_id.starts_with("command:");  // named for this evaluation
     return tools_.go_on(how, watcher);
   }
 

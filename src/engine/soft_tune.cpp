@@ -68,8 +68,7 @@ Result<std::string> take_up(const std::string& folder, TuneVerifiersRequest& req
     return input_error(
         fmt::format("this tuning was begun with {}; votes of {} cannot be mixed with its votes",
                     model.empty() ? "the default model" : model, request.models.model_id));
-  request.models.programs = request.models.programs || os::is_served() ||
-                            request.models.model_id.starts_with("command:");
+  request.models.programs = request.models.programs || os::is_served();
   request.models.model_id = model;
   request.verifier = json["verifier"].as_string();
   request.corpus = json["corpus"].as_string();

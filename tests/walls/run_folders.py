@@ -1,4 +1,4 @@
-"""Run folders of somebody else's: nothing is read or written through them outside, and no program they name is run."""
+"""Run folders from elsewhere: nothing is read or written through them outside, and no program they name is run."""
 import json
 import os
 import shutil
