@@ -1,6 +1,7 @@
 #include "cli/watch.h"
 
 #include <poll.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -32,20 +33,24 @@ void InterruptWatch::last_words(const std::string& text) {
   words = text.empty() ? "" : "kernelwright: " + text + "\n";
 }
 
-InterruptWatch::InterruptWatch() {
+InterruptWatch::InterruptWatch() : end_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   os::install_interrupt_handler();
   thread_ = std::thread([this] { wait(); });
 }
 
 InterruptWatch::~InterruptWatch() {
   done_ = true;
+  const uint64_t one = 1;
+  if (end_ >= 0) [[maybe_unused]]
+    const ssize_t n = ::write(end_, &one, sizeof(one));
   thread_.join();
+  if (end_ >= 0) ::close(end_);
 }
 
 void InterruptWatch::wait() {
   while (!done_ && !os::interrupted()) {
-    pollfd fd{os::interrupt_fd(), POLLIN, 0};
-    ::poll(&fd, fd.fd < 0 ? 0 : 1, kPollMs);
+    pollfd fds[] = {{os::interrupt_fd(), POLLIN, 0}, {end_, POLLIN, 0}};  // poll() passes over -1
+    ::poll(fds, 2, kPollMs);
   }
   for (int waited = 0; !done_ && waited < kGraceMs; waited += 10) {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));

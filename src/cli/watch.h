@@ -24,6 +24,7 @@ class InterruptWatch {
   void wait();
 
   std::atomic<bool> done_{false};
+  const int end_;  // readable when the work has ended, so that nobody waits for the next look
   std::thread thread_;
 };
 
