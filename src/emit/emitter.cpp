@@ -108,9 +108,12 @@ int Emitter::level_of(const Dim& index) const {
 }
 
 std::string Emitter::fresh(const std::string& wish) {
-  std::string name = wish;
-  for (int i = 2; !names_.insert(name).second; ++i) name = fmt::format("{}_{}", wish, i);
-  return name;
+  if (names_.insert(wish).second) return wish;
+  int& number = numbers_.try_emplace(wish, 2).first->second;  // all below it are taken
+  while (true) {
+    std::string name = fmt::format("{}_{}", wish, number++);
+    if (names_.insert(name).second) return name;
+  }
 }
 
 std::string Emitter::fresh_variable(const std::string& wish, int level) {

@@ -163,6 +163,7 @@ class Emitter {
   std::vector<Scope> scopes_;
   std::map<std::string, int> variable_level_;
   std::set<std::string> names_;
+  std::map<std::string, int> numbers_;  // the first that may be free behind a name
   std::map<graph::NodeId, int> uses_;
   std::vector<Condition> conditions_;
   std::vector<Dim> used_;

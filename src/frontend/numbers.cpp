@@ -21,9 +21,20 @@ std::optional<Dim> as_dim(const Value& value) {
   return std::nullopt;
 }
 
+namespace {
+
+/// as_dim's value, with no polynomial copied: dicts compare many keys.
+std::optional<int64_t> as_integer(const Value& value) {
+  if (const auto* integer = value.get<Dim>()) return integer->value();
+  if (const auto* flag = value.get<bool>()) return *flag ? 1 : 0;
+  return std::nullopt;
+}
+
+}  // namespace
+
 std::optional<double> as_number(const Value& value) {
   if (const auto* number = value.get<double>()) return *number;
-  if (const auto dim = as_dim(value)) return static_cast<double>(dim->value());
+  if (const auto integer = as_integer(value)) return static_cast<double>(*integer);
   return std::nullopt;
 }
 
@@ -213,11 +224,10 @@ Result<Value> negate(std::string_view op, const Value& a) {
 }
 
 bool same(const Value& a, const Value& b, int depth) {
+  const auto m = as_integer(a), n = as_integer(b);
+  if (m && n) return *m == *n;
   const auto x = as_number(a), y = as_number(b);
-  if (x && y) {
-    const auto left = as_dim(a), right = as_dim(b);
-    return left && right ? left->value() == right->value() : *x == *y;
-  }
+  if (x && y) return *x == *y;
   if (a.v.index() != b.v.index()) return false;
   if (const auto* text = a.get<std::string>()) return *text == *b.get<std::string>();
   if (const auto* type = a.get<DTypeValue>()) return type->dtype == b.get<DTypeValue>()->dtype;

@@ -171,11 +171,18 @@ Result<Imposed> tf32_inside(const ImposterCell& cell) {
   });
 }
 
-double to_half(double value) {
-  HostTensor one{DType::Fp16, {1}, std::vector<std::byte>(2)};
-  tensor::store_floats(one, 0, std::span(&value, 1));
-  return tensor::get_element(one, 0);
-}
+/// Rounds to a half. Its memory is taken once: the innermost loops below call it.
+class ToHalf {
+ public:
+  double operator()(double value) {
+    tensor::store_floats(one_, 0, std::span(&value, 1));
+    tensor::load_values(one_, 0, std::span(&value, 1));
+    return value;
+  }
+
+ private:
+  HostTensor one_{DType::Fp16, {1}, std::vector<std::byte>(2)};
+};
 
 std::vector<double> numbers_of(const HostTensor& tensor) {
   std::vector<double> values(static_cast<size_t>(tensor::value_count(tensor)));
@@ -192,6 +199,7 @@ Result<HostTensor> tensor_of(const Node& node, const std::vector<double>& values
 /// A sum whose running total is a half, one element after the other.
 Result<HostTensor> half_sum(const Graph& graph, const Node& node, const HostTensor& x) {
   const std::vector<double> from = numbers_of(x);
+  ToHalf to_half;
   const graph::Shape& shape = graph[node.inputs[0]].shape;
   std::vector<double> totals(
       static_cast<size_t>(std::max<int64_t>(graph::count_of(node.shape).value(), 0)));
@@ -216,6 +224,7 @@ Result<HostTensor> half_sum(const Graph& graph, const Node& node, const HostTens
 
 Result<HostTensor> half_product(const Node& node, const HostTensor& left, const HostTensor& right) {
   const std::vector<double> a = numbers_of(left), b = numbers_of(right);
+  ToHalf to_half;
   const size_t rank = node.shape.size();
   const int64_t rows = node.shape[rank - 2].value(), columns = node.shape[rank - 1].value();
   const int64_t inner = left.shape[rank - 1];

@@ -1,5 +1,6 @@
 // How undefined bits go through register instructions (isa::TaintRule), lane by lane. Only warps
-// that have met undefined data come here, so clarity wins over speed.
+// that have met undefined data come here; most of what they compute is defined all the same, which
+// is seen for whole registers at a time.
 #include <cstring>
 
 #include "vgpu/machine.h"
@@ -14,24 +15,52 @@ struct Wide {
   bool any() const { return (part[0] | part[1]) != 0; }
 };
 
+uint32_t word(const std::byte* at) {
+  uint32_t value = 0;
+  std::memcpy(&value, at, 4);
+  return value;
+}
+
 Wide get(const std::byte* file, uint32_t slot, int width, int lane) {
   Wide value;
   if (width == 0) {
-    uint32_t mask = 0;
-    std::memcpy(&mask, file + slot, 4);
-    value.part[0] = (mask >> lane & 1) != 0 ? ~uint64_t{0} : 0;
+    value.part[0] = (word(file + slot) >> lane & 1) != 0 ? ~uint64_t{0} : 0;
+  } else if (width == 4) {  // read as it was written, which processors do much faster
+    value.part[0] = word(file + slot + lane * 4);
   } else {
     std::memcpy(&value, file + slot + lane * width, static_cast<size_t>(width));
   }
   return value;
 }
 
+/// Whether no lane has a bit set in this register.
+bool is_clear(const std::byte* file, uint32_t slot, int width) {
+  if (width == 0) return word(file + slot) == 0;
+  uint64_t any = 0;
+  for (int at = 0; at < width * kLanes; at += 8) {
+    uint64_t part = 0;
+    std::memcpy(&part, file + slot + at, 8);
+    any |= part;
+  }
+  return any == 0;
+}
+
+void clear(std::byte* file, uint32_t slot, int width, uint32_t lanes) {
+  if (width == 0) {
+    const uint32_t mask = word(file + slot) & ~lanes;
+    std::memcpy(file + slot, &mask, 4);
+  } else if (lanes == ~uint32_t{0}) {
+    std::memset(file + slot, 0, static_cast<size_t>(width) * kLanes);
+  } else {
+    for (uint32_t rest = lanes; rest != 0; rest &= rest - 1)
+      std::memset(file + slot + __builtin_ctz(rest) * width, 0, static_cast<size_t>(width));
+  }
+}
+
 void put(std::byte* file, uint32_t slot, int width, int lane, const Wide& value) {
   if (width == 0) {
-    uint32_t mask = 0;
-    std::memcpy(&mask, file + slot, 4);
-    const uint32_t bit = 1u << lane;
-    mask = value.part[0] != 0 ? mask | bit : mask & ~bit;
+    const uint32_t before = word(file + slot), bit = 1u << lane;
+    const uint32_t mask = value.part[0] != 0 ? before | bit : before & ~bit;
     std::memcpy(file + slot, &mask, 4);
   } else {
     std::memcpy(file + slot + lane * width, &value, static_cast<size_t>(width));
@@ -56,10 +85,24 @@ struct AluCall {
     for (int d = 0; d < alu.dsts; ++d) put(w.shadow, in.args.dst[d], alu.dst[d].width, lane, bits);
     if (alu.writes_carry) put(w.shadow, in.args.carry, 0, lane, bits);
   }
-  bool any_source(int lane) const {
-    bool any = alu.reads_carry && get(w.shadow, in.args.carry, 0, lane).any();
-    for (int s = 0; s < alu.srcs; ++s) any = any || shadow(s, lane).any();
-    return any;
+  void clear_all(uint32_t lanes) const {
+    for (int d = 0; d < alu.dsts; ++d) clear(w.shadow, in.args.dst[d], alu.dst[d].width, lanes);
+    if (alu.writes_carry) clear(w.shadow, in.args.carry, 0, lanes);
+  }
+  /// Lanes of `mask` in which the source has undefined bits.
+  uint32_t undefined_lanes(int source, uint32_t mask) const {
+    if (is_clear(w.shadow, in.args.src[source], alu.src[source].width)) return 0;
+    uint32_t result = 0;
+    for (uint32_t rest = mask; rest != 0; rest &= rest - 1) {
+      const int lane = __builtin_ctz(rest);
+      if (shadow(source, lane).any()) result |= 1u << lane;
+    }
+    return result;
+  }
+  uint32_t undefined_lanes(uint32_t mask) const {
+    uint32_t result = alu.reads_carry ? word(w.shadow + in.args.carry) & mask : 0;
+    for (int s = 0; s < alu.srcs; ++s) result |= undefined_lanes(s, mask & ~result);
+    return result;
   }
 };
 
@@ -111,15 +154,6 @@ void through_function(const AluCall& c, uint32_t lanes, int real_source) {
   }
 }
 
-uint32_t lanes_where(uint32_t mask, const AluCall& c, int source) {
-  uint32_t result = 0;
-  for (uint32_t rest = mask; rest != 0; rest &= rest - 1) {
-    const int lane = __builtin_ctz(rest);
-    if (c.shadow(source, lane).any()) result |= 1u << lane;
-  }
-  return result;
-}
-
 // Predicates select one bit each; run on whole masks.
 bool selects(const isa::Alu& alu) { return alu.taint == isa::TaintRule::Select && alu.srcs == 3; }
 
@@ -130,28 +164,27 @@ void taint_alu(Machine& m, Warp& w, uint32_t pc, uint32_t mask, uint32_t group) 
   const isa::Alu& alu = m.alus[in.target];
   const AluCall c{w, in, alu};
   uint32_t unsure = 0;
-  if (in.guard != 0) {
-    std::memcpy(&unsure, w.shadow + in.guard, 4);
-    unsure &= group;
-  }
+  if (in.guard != 0) unsure = word(w.shadow + in.guard) & group;
   uint32_t per_lane = mask;
   const int real = alu.taint == isa::TaintRule::Shift || selects(alu) ? alu.srcs - 1 : -1;
   if (alu.taint == isa::TaintRule::Copy) {
     through_function(c, mask, -1);
     per_lane = 0;
   } else if (real >= 0) {
-    per_lane = lanes_where(mask, c, real);  // an undefined amount or selector spoils the lane
+    per_lane = c.undefined_lanes(real, mask);  // an undefined amount or selector spoils the lane
     through_function(c, mask & ~per_lane, real);
   }
-  for (uint32_t rest = per_lane; rest != 0; rest &= rest - 1) {
+  const uint32_t spoiled = c.undefined_lanes(per_lane);
+  const bool bits = alu.taint == isa::TaintRule::BitAnd || alu.taint == isa::TaintRule::BitOr ||
+                    alu.taint == isa::TaintRule::BitXor;
+  for (uint32_t rest = spoiled; rest != 0; rest &= rest - 1) {
     const int lane = __builtin_ctz(rest);
-    const bool bits = alu.taint == isa::TaintRule::BitAnd || alu.taint == isa::TaintRule::BitOr ||
-                      alu.taint == isa::TaintRule::BitXor;
     if (bits && alu.dsts == 1)
       bitwise(c, lane, alu.taint);
     else
-      c.set_all(lane, c.any_source(lane) ? kUndefined : Wide());
+      c.set_all(lane, kUndefined);
   }
+  c.clear_all(per_lane & ~spoiled);
   // Whether the instruction happened is undefined itself.
   for (uint32_t rest = unsure; rest != 0; rest &= rest - 1)
     c.set_all(__builtin_ctz(rest), kUndefined);
@@ -159,9 +192,7 @@ void taint_alu(Machine& m, Warp& w, uint32_t pc, uint32_t mask, uint32_t group) 
 
 void check_guard(Machine& m, Warp& w, uint32_t pc, uint32_t group) {
   const Inst& in = m.code[pc];
-  uint32_t unsure = 0;
-  std::memcpy(&unsure, w.shadow + in.guard, 4);
-  unsure &= group;
+  const uint32_t unsure = word(w.shadow + in.guard) & group;
   if (unsure == 0) return;
   switch (in.op) {
     case Op::Alu:
