@@ -1,7 +1,8 @@
 """Prints the syntax tree of the Python file on stdin (or at argv[1]) as one JSON object; never runs it.
 
-{"tree": node} or {"error": {"message", "line", "column"}}. A node is {"_": kind, "at": [line, column, end line,
-end column], field: node | [nodes] | text}; absent fields are None in Python's ast. Columns count bytes from 1.
+{"tree": node} or {"error": {"message", "line", "column"}}, and "python": the interpreter's path. A node is {"_": kind,
+"at": [line, column, end line, end column], field: node | [nodes] | text}; absent fields are None in Python's ast. Columns
+count bytes from 1.
 """
 import ast
 import json
@@ -86,7 +87,7 @@ def main():
     source = open(sys.argv[1], "rb") if len(sys.argv) > 1 else sys.stdin.buffer
     with source:
         text = source.read()
-    json.dump(run(text), sys.stdout, allow_nan=False)
+    json.dump({**run(text), "python": sys.executable or ""}, sys.stdout, allow_nan=False)
 
 
 main()

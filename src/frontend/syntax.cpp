@@ -3,6 +3,9 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <deque>
+#include <map>
+#include <mutex>
 
 #include "base/text.h"
 #include "kAstDumpText.inc"
@@ -17,6 +20,7 @@ constexpr double kParseSeconds = 20;
 constexpr uint64_t kParseMemory = uint64_t{1} << 30;
 constexpr uint64_t kTreeBytes = uint64_t{256} << 20;
 constexpr size_t kShownText = 60;
+constexpr size_t kKeptText = 256 << 10;  // of the files whose trees are kept
 
 Error located(const Source& source, int line, int column, int length, const std::string& message) {
   const size_t end = message.find('\n');
@@ -42,6 +46,82 @@ int place(const Json& node, size_t which) {
   return which < at.size() ? static_cast<int>(at[which].as_int()) : 0;
 }
 
+/// The interpreters behind the programs named python3, as they said themselves: a program such as
+/// pyenv's looks for its interpreter anew each time, which takes longer than parsing does.
+class Interpreters {
+ public:
+  std::string behind(const std::string& program) {
+    const std::lock_guard lock(mutex_);
+    const auto found = paths_.find(program);
+    return found == paths_.end() ? program : found->second;
+  }
+  void learn(const std::string& program, const std::string& path) {
+    const std::lock_guard lock(mutex_);
+    paths_.emplace(program, os::find_program(path).empty() ? program : path);
+  }
+  void distrust(const std::string& program) {
+    const std::lock_guard lock(mutex_);
+    paths_[program] = program;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<std::string, std::string> paths_;
+};
+
+Interpreters& interpreters() {
+  static Interpreters all;
+  return all;
+}
+
+/// Trees of the files parsed last: one file is often read several times.
+class Trees {
+ public:
+  /// Null: none is kept.
+  std::shared_ptr<const Json> of(const std::string& program, const std::string& text) {
+    const std::lock_guard lock(mutex_);
+    const auto found = std::ranges::find_if(kept_, [&](const Kept& one) {
+      return one.text == text && one.program == program;
+    });
+    return found == kept_.end() ? nullptr : found->tree;
+  }
+  void keep(const std::string& program, const std::string& text,
+            std::shared_ptr<const Json> tree) {
+    const std::lock_guard lock(mutex_);
+    kept_.push_back({program, text, std::move(tree)});
+    bytes_ += text.size();
+    for (; bytes_ > kKeptText; kept_.pop_front()) bytes_ -= kept_.front().text.size();
+  }
+
+ private:
+  struct Kept {
+    std::string program, text;
+    std::shared_ptr<const Json> tree;
+  };
+  std::mutex mutex_;
+  std::deque<Kept> kept_;
+  size_t bytes_ = 0;
+};
+
+bool failed(const os::ProcessResult& result) {
+  return result.timed_out || result.signal || result.exit_code;
+}
+
+Result<os::ProcessResult> run_parser(const std::string& program, const std::string& text) {
+  os::ProcessLimits limits;
+  limits.timeout_seconds = kParseSeconds;
+  limits.memory_bytes = kParseMemory;
+  limits.output_bytes = kTreeBytes;
+  const auto run = [&](const std::string& python) {
+    return os::run_process({python, "-I", "-S", "-B", "-c", kAstDumpText}, text, limits);
+  };
+  const std::string python = interpreters().behind(program);
+  auto result = run(python);
+  if (python == program || (result && (result->timed_out || !failed(*result)))) return result;
+  interpreters().distrust(program);  // it needs what the program does for it
+  return run(program);
+}
+
 }  // namespace
 
 Result<std::shared_ptr<const Source>> parse_python(std::string text, const std::string& path) {
@@ -59,22 +139,24 @@ Result<std::shared_ptr<const Source>> parse_python(std::string text, const std::
     return environment_error(
         "python3 is not on PATH: references are parsed by Python's own parser (never run); install "
         "Python 3.9 or later");
-  os::ProcessLimits limits;
-  limits.timeout_seconds = kParseSeconds;
-  limits.memory_bytes = kParseMemory;
-  limits.output_bytes = kTreeBytes;
-  const os::ProcessResult result =
-      KW_TRY(os::run_process({python, "-I", "-S", "-B", "-c", kAstDumpText}, source->text, limits));
-  if (result.timed_out || result.signal || result.exit_code) return parser_failed(*source, result);
+  static Trees trees;
+  if (const auto kept = trees.of(python, source->text)) {
+    source->tree = *kept;
+    return std::shared_ptr<const Source>(std::move(source));
+  }
+  const os::ProcessResult result = KW_TRY(run_parser(python, source->text));
+  if (failed(result)) return parser_failed(*source, result);
   auto parsed = Json::parse(result.out);
   if (!parsed)
     return std::move(parsed).error().context("reading the syntax tree of " + source->name);
+  interpreters().learn(python, (*parsed)["python"].as_string());
   const Json& error = (*parsed)["error"];
   if (!error.is_null())
     return located(*source, static_cast<int>(error["line"].as_int(1)),
                    static_cast<int>(error["column"].as_int(1)), 1,
                    kSyntaxMark + error["message"].as_string());
   source->tree = (*parsed)["tree"];
+  trees.keep(python, source->text, std::make_shared<const Json>(source->tree));
   return std::shared_ptr<const Source>(std::move(source));
 }
 

@@ -2,9 +2,15 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
+#include <unistd.h>
 
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+
+#include "base/text.h"
 #include "os/files.h"
+#include "os/process.h"
 
 namespace kw::frontend {
 namespace {
@@ -73,6 +79,62 @@ TEST(Syntax, WithoutPythonSaysWhatToInstall) {
   ASSERT_FALSE(source);
   EXPECT_EQ(source.error().blame, Blame::Environment);
   EXPECT_NE(source.error().message.find("install Python 3.9 or later"), std::string::npos);
+}
+
+/// A program python3 in a folder of its own, which counts how often it is asked.
+class SyntaxThroughAProgram : public testing::Test {
+ protected:
+  void SetUp() override {
+    const auto real = os::run_process({"python3", "-I", "-c", "import sys; print(sys.executable)"});
+    ASSERT_TRUE(real);
+    interpreter_ = trim(real->out);
+    ASSERT_NE(::mkdtemp(folder_.data()), nullptr);
+    std::filesystem::create_symlink(interpreter_, folder_ + "/behind");
+    ASSERT_TRUE(os::write_file(folder_ + "/python3", "#!/bin/sh\necho asked >> '" + folder_ +
+                                                         "/asked'\n[ -e '" + folder_ +
+                                                         "/behind' ] && exec '" + folder_ +
+                                                         "/behind' \"$@\"\nexec '" +
+                                                         interpreter_ + "' \"$@\"\n"));
+    std::filesystem::permissions(folder_ + "/python3", std::filesystem::perms::owner_all);
+    ::setenv("PATH", (folder_ + ":" + path_).c_str(), 1);
+  }
+  void TearDown() override {
+    ::setenv("PATH", path_.c_str(), 1);
+    std::error_code ignored;
+    std::filesystem::remove_all(folder_, ignored);
+  }
+  int64_t asked() const {
+    const auto text = os::read_file(folder_ + "/asked");
+    return text ? std::ranges::count(*text, '\n') : 0;
+  }
+  std::string folder_ = "/tmp/kw-syntax-XXXXXX", interpreter_;
+  const std::string path_ = os::env("PATH");
+};
+
+TEST_F(SyntaxThroughAProgram, ItIsAskedOnce) {
+  for (const char* text : {"a = 1\n", "b = 2\n", "a = 1\n", "c = (\n", "d = 4\n"})
+    EXPECT_EQ(parse_python(text, "a.py").has_value(), std::string(text) != "c = (\n");
+  EXPECT_EQ(asked(), 1);
+}
+
+TEST_F(SyntaxThroughAProgram, ItIsAskedAgainWhenItsInterpreterFails) {
+  EXPECT_TRUE(parse_python("a = 1\n", "a.py"));
+  std::filesystem::remove(folder_ + "/behind");
+  EXPECT_TRUE(parse_python("b = 2\n", "a.py"));
+  EXPECT_TRUE(parse_python("c = 3\n", "a.py"));
+  EXPECT_EQ(asked(), 3);
+}
+
+TEST(Syntax, KeptTreesAreThoseOfTheText) {
+  for (int round = 0; round < 2; ++round) {
+    for (const char* name : {"first", "second"}) {
+      const auto source = parse_python(std::string(name) + " = 1\n", std::string(name) + ".py");
+      ASSERT_TRUE(source);
+      EXPECT_EQ((*source)->name, std::string(name) + ".py");
+      const Json& target = (*source)->tree["body"].items()[0]["targets"].items()[0];
+      EXPECT_EQ(target["id"].as_string(), name);
+    }
+  }
 }
 
 TEST(Places, CaretAndHint) {
