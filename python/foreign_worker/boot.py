@@ -2,6 +2,8 @@
 
 Nothing is written to disk, and the files always belong to the kernelwright that started us.
 """
+import gc
+import importlib.util
 import json
 import os
 import sys
@@ -10,6 +12,12 @@ import types
 PACKAGE = "kw_foreign_worker"
 
 job = json.load(sys.stdin)
+for name, package, whose in (("triton", "triton", "Triton's"), ("cute", "cutlass", "CuTe DSL's")):
+    if job.get(name) and importlib.util.find_spec(package) is None:  # said before PyTorch is imported, which takes long
+        missing = f"No module named '{package}'"
+        print(json.dumps({"error": f"its kernels are {whose}, and this Python has none that is known here ({missing})"}))
+        sys.exit(0)
+gc.disable()  # while much is made and nothing thrown away
 package = types.ModuleType(PACKAGE)
 package.__path__ = []
 sys.modules[PACKAGE] = package
@@ -18,6 +26,7 @@ for name, text in job.pop("files").items():  # in an order in which each stands 
     sys.modules[module.__name__] = module
     setattr(package, name, module)
     exec(compile(text, f"<kernelwright {name}.py>", "exec"), module.__dict__)
+gc.enable()
 answer_to = os.fdopen(os.dup(1), "w")
 os.dup2(2, 1)  # what the candidate prints is no answer
 getattr(package, job["worker"]).main(job, answer_to)

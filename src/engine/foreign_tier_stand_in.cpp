@@ -16,6 +16,7 @@
 #include "oracle/torch_python.h"
 #include "oracle/torch_walls.h"
 #include "os/files.h"
+#include "os/interrupt.h"
 #include "os/landlock.h"
 #include "report/style.h"
 
@@ -24,7 +25,15 @@ namespace {
 
 constexpr size_t kMostExtensions = 16, kMostRounds = 4, kMostBeside = 256;
 constexpr const char* kOtherExtensions = "it asks for other extensions in every process";
-constexpr uint64_t kPythonMemory = uint64_t{16} << 30, kMostHeaderBytes = 1 << 20;
+constexpr uint64_t kMostHeaderBytes = 1 << 20;
+constexpr double kImportSeconds = 60;
+const std::vector<std::string> kFiles = {"common",        "device",      "extension", "ptx",
+                                         "triton_device", "cute_device", "stand_in"};
+#ifndef __SANITIZE_ADDRESS__
+constexpr uint64_t kPythonMemory = uint64_t{16} << 30;
+#else
+constexpr uint64_t kPythonMemory = 0;  // no limit
+#endif
 
 /// Flags that say what is compiled. The others (targets, warnings, paths) are not the candidate's
 /// to choose.
@@ -100,6 +109,18 @@ std::vector<std::string> python_folders(const std::string& python) {
   return folders;
 }
 
+/// Whether all that ask for extensions ask for the same.
+bool want_the_same(const std::vector<PythonAnswer>& answers) {
+  std::set<std::set<std::string>> asked;
+  for (const PythonAnswer& answer : answers) {
+    if (!answer.json.contains("wants")) continue;
+    std::set<std::string> keys;
+    for (const Json& want : answer.json["wants"].items()) keys.insert(want["key"].as_string());
+    asked.insert(std::move(keys));
+  }
+  return asked.size() < 2;
+}
+
 std::string ended_by(const os::ProcessResult& process, double timeout_seconds) {
   if (process.timed_out || process.signal == SIGXCPU)
     return fmt::format("its host code did not finish within {:.0f} s", timeout_seconds);
@@ -147,10 +168,50 @@ void StandIn::note(const std::string& text) {
   if (std::ranges::find(notes_, text) == notes_.end()) notes_.push_back(text);
 }
 
-Result<StandIn::Answer> StandIn::ask(const std::string& python, const PythonPlace& place) const {
-  Json job = KW_TRY(python_job(
-      request_.python, "stand_in",
-      {"common", "device", "extension", "ptx", "triton_device", "cute_device", "stand_in"}));
+/// Extensions are asked for in one run and called in the next; both are copies of one process.
+bool StandIn::keeps_process() const {
+  const std::string& text = request_.python.text;
+  return imports(text, "cpp_extension") && !imports(text, "triton") && !imports(text, "cutlass");
+}
+
+/// In a copy of the kept process, which is started where there is none.
+Result<StandIn::Answer> StandIn::ask_kept(const std::vector<std::string>& command, const Json& job,
+                                          const os::ChildOptions& options, Kept& kept) const {
+  os::ChannelState state = os::ChannelState::Open;
+  os::ProcessResult process;
+  std::string frame;
+  const double seconds = request_.python.timeout_seconds;
+  if (kept == nullptr) {
+    kept = KW_TRY(os::Child::start(command, options));
+    state = kept->send(worker_files(kFiles).dump());
+    // The time to import PyTorch is not the candidate's.
+    if (state == os::ChannelState::Open)
+      state = kept->receive(&frame, std::max(seconds, kImportSeconds));
+    if (state != os::ChannelState::Open) process.err = kept->stderr_tail();
+  }
+  if (state == os::ChannelState::Open) state = kept->send(job.dump());
+  if (state == os::ChannelState::Open) state = kept->receive(&frame, seconds);
+  KW_TRY(os::check_interrupted());
+  if (state == os::ChannelState::Open) {
+    const size_t line = std::min(frame.find('\n'), frame.size());
+    const Result<Json> ended = Json::parse(std::string_view(frame).substr(0, line));
+    if (ended) {
+      process.exit_code = static_cast<int>((*ended)["exit"].as_int());
+      process.signal = static_cast<int>((*ended)["signal"].as_int());
+      process.err = (*ended)["said"].as_string();
+    }
+    process.out = frame.substr(std::min(line + 1, frame.size()));
+  } else {
+    process.timed_out = state == os::ChannelState::TimedOut;
+    process.exit_code = 1;
+    kept.reset();
+  }
+  return read_answer(std::move(process));
+}
+
+Result<StandIn::Answer> StandIn::ask(const std::string& python, const PythonPlace& place,
+                                     Kept& kept) const {
+  Json job = KW_TRY(python_job(request_.python, "stand_in"));
   Json attributes = Json::object(), extensions = Json::object();
   for (const auto& [which, value] : request_.attributes)
     attributes.set(std::to_string(which), value);
@@ -161,7 +222,6 @@ Result<StandIn::Answer> StandIn::ask(const std::string& python, const PythonPlac
     extensions.set(key, Json::object()
                             .set("library", build.library)
                             .set("kernels", captive::to_json(numbers)["kernels"]));
-    allowed.reading.push_back(build.library);
   }
   const std::string runtime = folder_->path() + "/libkwrecord.so";
   job.set("runtime", runtime)
@@ -170,6 +230,7 @@ Result<StandIn::Answer> StandIn::ask(const std::string& python, const PythonPlac
       .set("triton", imports(request_.python.text, "triton"))
       .set("cute", Json())
       .set("memory_bytes", request_.attributes.at(-2))
+      .set("memory_limit", kPythonMemory)
       .set("base", place.base)
       .set("seed", place.seed >> 1);
   // Its interpreter, the system's libraries and sources beside it; nothing can be written.
@@ -178,7 +239,7 @@ Result<StandIn::Answer> StandIn::ask(const std::string& python, const PythonPlac
   for (const char* file : {"/etc/ld.so.cache", "/etc/localtime", "/dev/urandom", "/dev/null",
                            "/proc/cpuinfo", "/proc/meminfo", "/sys/devices/system/cpu"})
     allowed.reading.emplace_back(file);
-  allowed.reading.push_back(runtime);
+  allowed.reading.push_back(folder_->path());  // what is built, too
   const std::filesystem::path folder =
       std::filesystem::absolute(request_.python.path).parent_path();
   for (const std::string& file : beside(request_.python.path))
@@ -193,20 +254,24 @@ Result<StandIn::Answer> StandIn::ask(const std::string& python, const PythonPlac
                         .set("folder", written->path())
                         .set("target", request_.target + (own ? "a" : "")));
   }
+  const std::vector<std::string> environment = {
+      "HOME=/nowhere",          "USER=nobody",
+      "LOGNAME=nobody",         "TMPDIR=" + (written ? written->path() : "/nowhere"),
+      "OMP_NUM_THREADS=1",      "MKL_NUM_THREADS=1",
+      "OPENBLAS_NUM_THREADS=1", "CUDA_VISIBLE_DEVICES=",
+      "PYTHONWARNINGS=ignore"};
+  if (keeps_process())
+    return ask_kept({python, "-I", "-B", "-c", python_keep()}, job,
+                    {environment, os::Environment::Needed, &allowed}, kept);
   os::ProcessLimits limits;
   limits.timeout_seconds = request_.python.timeout_seconds;
-#ifndef __SANITIZE_ADDRESS__
   limits.memory_bytes = kPythonMemory;
-#endif
   limits.output_bytes = 256 << 20;
   limits.allowed = &allowed;
   limits.environment = os::Environment::Needed;
-  return read_answer(
-      KW_TRY(os::run_process({python, "-I", "-B", "-c", python_boot()}, job.dump(), limits,
-                             {"HOME=/nowhere", "USER=nobody", "LOGNAME=nobody",
-                              "TMPDIR=" + (written ? written->path() : "/nowhere"),
-                              "OMP_NUM_THREADS=1", "MKL_NUM_THREADS=1", "OPENBLAS_NUM_THREADS=1",
-                              "CUDA_VISIBLE_DEVICES=", "PYTHONWARNINGS=ignore"})));
+  job.set("files", worker_files(kFiles));
+  return read_answer(KW_TRY(os::run_process({python, "-I", "-B", "-c", python_boot()}, job.dump(),
+                                            limits, environment)));
 }
 
 /// As torch.utils.cpp_extension puts the texts together: what Python calls in C++, kernels in CUDA.
@@ -263,17 +328,26 @@ Status StandIn::build(const Json& want) {
   if (builds_.count(key) != 0) return Done{};
   ForeignBuild made = KW_TRY(build_foreign(build_request(want)));
   failed_ = made.failed;
+  if (!failed_) {  // to where a process that runs already may read it
+    const std::string path = fmt::format("{}/{}.so", folder_->path(), builds_.size());
+    std::error_code lost;
+    std::filesystem::rename(made.library, path, lost);
+    if (lost) return environment_error("moving a library: " + lost.message());
+    made.library = path;
+  }
   builds_.emplace(key, std::move(made));
   order_.push_back(key);
   return Done{};
 }
 
 /// Both processes at once: most of their time is the import of PyTorch.
-Result<std::vector<StandIn::Answer>> StandIn::ask_all(
-    const std::string& python, const std::vector<PythonPlace>& places) const {
+Result<std::vector<StandIn::Answer>> StandIn::ask_all(const std::string& python,
+                                                      const std::vector<PythonPlace>& places) {
+  kept_.resize(places.size());
   std::vector<std::future<Result<Answer>>> running;
-  for (const PythonPlace& place : places)
-    running.push_back(std::async(std::launch::async, [&] { return ask(python, place); }));
+  for (size_t i = 0; i < places.size(); ++i)
+    running.push_back(
+        std::async(std::launch::async, [&, i] { return ask(python, places[i], kept_[i]); }));
   std::vector<Result<Answer>> said;
   for (std::future<Result<Answer>>& one : running) said.push_back(one.get());
   std::vector<Answer> answers;
@@ -317,7 +391,7 @@ Result<std::vector<PythonCapture>> StandIn::capture(const std::vector<PythonPlac
   std::vector<Answer> answers = KW_TRY(ask_all(python.path, places));
   // A process asks for all it knows of when it first calls one, and all processes for the same.
   for (size_t round = 0; answers[0].json.contains("wants"); ++round) {
-    if (round == kMostRounds || builds_.size() > kMostExtensions)
+    if (round == kMostRounds || builds_.size() > kMostExtensions || !want_the_same(answers))
       return std::vector<PythonCapture>{{{}, kOtherExtensions}};
     for (const Json& want : answers[0].json["wants"].items()) {
       if (builds_.size() <= kMostExtensions) KW_TRY(build(want));

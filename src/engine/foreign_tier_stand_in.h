@@ -5,6 +5,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -53,9 +54,13 @@ class StandIn {
 
  private:
   using Answer = PythonAnswer;
-  Result<Answer> ask(const std::string& python, const PythonPlace& place) const;
+  using Kept = std::unique_ptr<os::Child>;
+  bool keeps_process() const;
+  Result<Answer> ask(const std::string& python, const PythonPlace& place, Kept& kept) const;
+  Result<Answer> ask_kept(const std::vector<std::string>& command, const Json& job,
+                          const os::ChildOptions& options, Kept& kept) const;
   Result<std::vector<Answer>> ask_all(const std::string& python,
-                                      const std::vector<PythonPlace>& places) const;
+                                      const std::vector<PythonPlace>& places);
   PythonCapture read(const Answer& answer);
   Status build(const Json& want);
   ForeignBuildRequest build_request(const Json& want);
@@ -63,6 +68,7 @@ class StandIn {
 
   StandInRequest request_;
   std::optional<os::ScratchFolder> folder_;
+  std::vector<Kept> kept_;  // one for each place
   std::map<std::string, ForeignBuild> builds_;  // by key
   std::vector<std::string> order_;
   std::map<std::string, std::string> images_;  // PTX of Triton and CuTe kernels by entry

@@ -57,7 +57,8 @@ std::string worker_file(const std::string& name) {
 /// Behind the walls of the torch process: what it tunes is the candidate's own Python.
 Result<PythonAnswer> ask_python(const PythonRequest& request, const std::string& python) {
   const os::ScratchFolder folder = KW_TRY(os::ScratchFolder::make("foreign"));
-  const Json job = KW_TRY(python_job(request, "tune", {"common", "tune"}));
+  Json job = KW_TRY(python_job(request, "tune"));
+  job.set("files", worker_files({"common", "tune"}));
   oracle::TorchWalls walls = KW_TRY(oracle::torch_walls(python, folder.path()));
   walls.environment.emplace_back("CUDA_CACHE_DISABLE=1");
   os::ProcessLimits limits;
@@ -74,18 +75,21 @@ Result<PythonAnswer> ask_python(const PythonRequest& request, const std::string&
 }  // namespace
 
 std::string python_boot() { return worker_file("boot"); }
+std::string python_keep() { return worker_file("keep"); }
 
-Result<Json> python_job(const PythonRequest& request, const std::string& worker,
-                        const std::vector<std::string>& files) {
-  Json inputs = Json::array(), outputs = Json::array(), cases = Json::array(),
-       texts = Json::object();
+Json worker_files(const std::vector<std::string>& names) {
+  Json texts = Json::object();
+  for (const std::string& name : names) texts.set(name, worker_file(name));
+  return texts;
+}
+
+Result<Json> python_job(const PythonRequest& request, const std::string& worker) {
+  Json inputs = Json::array(), outputs = Json::array(), cases = Json::array();
   for (const captive::TensorLine& line : request.tensors)
     (line.role == kernel::Role::Output ? outputs : inputs).push(line.name);
   for (const PythonShape& shape : request.shapes) cases.push(KW_TRY(case_json(request, shape)));
-  for (const std::string& file : files) texts.set(file, worker_file(file));
   return Json::object()
       .set("worker", worker)
-      .set("files", std::move(texts))
       .set("path", std::filesystem::absolute(request.path).string())
       .set("text", request.text)
       .set("reference_text", request.reference_text)

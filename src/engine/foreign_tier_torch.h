@@ -46,11 +46,14 @@ struct PythonAnswer {
 };
 PythonAnswer read_answer(os::ProcessResult process);
 
-/// The job of a Python process: the worker's files, the candidate and the calls to make.
-Result<Json> python_job(const PythonRequest& request, const std::string& worker,
-                        const std::vector<std::string>& files);
-/// The program that takes it from standard input.
+/// The job of a Python process: the candidate and the calls to make.
+Result<Json> python_job(const PythonRequest& request, const std::string& worker);
+/// The worker's own files, by name.
+Json worker_files(const std::vector<std::string>& names);
+/// The program that takes a job, with the files in it, from standard input; and the one that takes
+/// files and then jobs from its channel.
 std::string python_boot();
+std::string python_keep();
 /// What a process that said nothing wrote last.
 std::string last_words(const os::ProcessResult& process);
 
