@@ -2,8 +2,9 @@
 # A module may depend only on modules declared above it; the lines collected in KW_LAYERS feed the include fence.
 # SIMD lists sources that are compiled once per x86-64 level (see kw_simd below); APART those that use the names of their
 # siblings on purpose, and so are never compiled together with them; HEAVY_TESTS: its tests compute a lot themselves.
+# HOT: its speed is felt, so -O2 and not -O1. GLUE: it waits for others, so -Og, which takes a third of the build time off.
 function(kw_module name)
-  cmake_parse_arguments(arg "HEAVY_TESTS" "" "DEPENDS;PRIVATE_LIBS;SIMD;APART;DEFINES" ${ARGN})
+  cmake_parse_arguments(arg "HOT;GLUE;HEAVY_TESTS" "" "DEPENDS;PRIVATE_LIBS;SIMD;APART;DEFINES" ${ARGN})
   foreach(dep IN LISTS arg_DEPENDS)
     if(NOT TARGET kw_${dep})
       message(FATAL_ERROR "${name} depends on ${dep}, which is not declared above it")
@@ -28,6 +29,13 @@ function(kw_module name)
   target_include_directories(kw_${name} PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})
   target_compile_definitions(kw_${name} PRIVATE ${arg_DEFINES})
   target_link_libraries(kw_${name} PUBLIC ${dep_targets} PRIVATE kw_flags ${arg_PRIVATE_LIBS})
+  set(level 1)
+  if(arg_HOT)
+    set(level 2)
+  elseif(arg_GLUE)
+    set(level g)
+  endif()
+  kw_optimise(kw_${name} ${level})
   kw_simd(kw_${name} ${name} "${dep_targets}" ${arg_SIMD})
   if(tests)
     add_executable(kw_${name}_test ${tests})
@@ -38,11 +46,36 @@ function(kw_module name)
       kw_light_test(kw_${name}_test)
     endif()
     kw_discover(kw_${name}_test ${name})
-    set_target_properties(kw_${name}_test PROPERTIES UNITY_BUILD ${KW_UNITY} UNITY_BUILD_BATCH_SIZE ${KW_UNITY_BATCH})
+    set_target_properties(kw_${name}_test PROPERTIES UNITY_BUILD ${KW_UNITY} UNITY_BUILD_BATCH_SIZE ${KW_TEST_BATCH})
   endif()
   set_target_properties(kw_${name} PROPERTIES UNITY_BUILD ${KW_UNITY} UNITY_BUILD_BATCH_SIZE ${KW_UNITY_BATCH})
   string(REPLACE ";" " " deps "${arg_DEPENDS}")
   set_property(GLOBAL APPEND_STRING PROPERTY KW_LAYERS "${name}: ${deps}\n")
+endfunction()
+
+# The level of optimisation of a module. In builds that are made once, the standard library and fmt are parsed once for each level,
+# not once for each module; where single files change, the compiler's cache does more.
+function(kw_optimise target level)
+  set(options -O${level})
+  if(level STREQUAL g)
+    list(APPEND options -Wno-maybe-uninitialized)  # false alarms
+  endif()
+  target_compile_options(${target} PRIVATE ${options})
+  if(NOT KW_UNITY)
+    return()
+  endif()
+  set(headers kw_headers_O${level})
+  if(NOT TARGET ${headers})
+    file(WRITE ${PROJECT_BINARY_DIR}/${headers}.cpp "\n")
+    add_library(${headers} OBJECT ${PROJECT_BINARY_DIR}/${headers}.cpp)
+    kw_position_independent(${headers})
+    target_link_libraries(${headers} PRIVATE kw_flags)
+    target_compile_options(${headers} PRIVATE ${options})
+    target_precompile_headers(${headers} PRIVATE <fmt/core.h> <algorithm> <array> <atomic> <chrono> <cmath> <condition_variable> <cstring>
+      <deque> <filesystem> <fstream> <functional> <map> <memory> <mutex> <optional> <random> <set> <span> <sstream> <string>
+      <string_view> <thread> <tuple> <unordered_map> <variant> <vector>)
+  endif()
+  target_precompile_headers(${target} REUSE_FROM ${headers})
 endfunction()
 
 # Programs and shared libraries are linked from the same objects. Nothing is visible outside unless it says so, which
@@ -52,29 +85,26 @@ function(kw_position_independent target)
     VISIBILITY_INLINES_HIDDEN ON)
 endfunction()
 
-# Registers a GoogleTest program with ctest. Suites named Nvrtc…, Clang…, Nvcc…, Gpu… get that label; the rest is `fast`.
-# Suites named Torch… are one test together: importing torch takes seconds, and they share the process that did. In builds
-# that are made once the fast ones are one test, too: a process for each of thousands of cases takes longer than the cases.
+# Registers a module's GoogleTest program. Suites named Nvrtc…, Clang…, Nvcc…, Gpu…, Torch… need what they are named after, and
+# get it as a label (Torch… share one process: importing torch takes seconds); the rest is `fast`.
 function(kw_discover target label)
-  set(common NO_PRETTY_VALUES DISCOVERY_TIMEOUT ${KW_HANG_SECONDS})
-  set(fast "-Nvrtc*:*/Nvrtc*:Clang*:*/Clang*:Nvcc*:*/Nvcc*:Gpu*:*/Gpu*:Torch*:*/Torch*")
-  if(KW_UNITY)
-    add_test(NAME ${target} COMMAND ${target} --gtest_filter=${fast})
-    set_tests_properties(${target} PROPERTIES LABELS "${label};fast" COST 20)
-  else()
-    gtest_discover_tests(${target} ${common} TEST_FILTER "${fast}" PROPERTIES LABELS "${label};fast")
-  endif()
-  foreach(kind Nvrtc Clang Nvcc Gpu)
-    string(TOLOWER ${kind} kind_label)
-    gtest_discover_tests(${target} ${common} TEST_FILTER "${kind}*:*/${kind}*"
-      PROPERTIES LABELS "${label};${kind_label}")
-  endforeach()
+  set(kinds Nvrtc Clang Nvcc Gpu Torch)
+  set(text "")
   get_target_property(sources ${target} SOURCES)
-  if("${sources}" MATCHES "torch[a-z_]*_test\\.cpp")
-    add_test(NAME ${target}.torch COMMAND ${target} --gtest_filter=Torch*:*/Torch*)
-    set_tests_properties(${target}.torch PROPERTIES LABELS "${label};torch" COST 60
-      SKIP_REGULAR_EXPRESSION "\\[  SKIPPED \\]")
-  endif()
+  foreach(source IN LISTS sources)
+    file(STRINGS ${source} cases REGEX "^(TYPED_)?TEST(_F|_P)?\\(")
+    string(APPEND text "${cases}")
+  endforeach()
+  foreach(kind IN LISTS kinds)
+    set(one "${kind}*:*/${kind}*")
+    if(text MATCHES "\\(${kind}")
+      string(TOLOWER ${kind} kind_label)
+      kw_gtest(${target}.${kind_label} ${target} FILTER "${one}" COST 30 LABELS ${label} ${kind_label})
+    endif()
+  endforeach()
+  list(TRANSFORM kinds REPLACE "(.+)" "\\1*:*/\\1*" OUTPUT_VARIABLE excluded)
+  list(JOIN excluded ":" excluded)
+  kw_gtest(${target} ${target} FILTER "-${excluded}" COST 20 LABELS ${label} fast)
 endfunction()
 
 # Hot sources are compiled three times, for x86-64-v2, -v3 and -v4, each inside namespace KW_SIMD_LEVEL (v2, v3, v4);

@@ -31,10 +31,69 @@ function(kw_tests_of folder)
   foreach(target IN LISTS targets)
     get_target_property(type ${target} TYPE)
     if(type MATCHES "EXECUTABLE|LIBRARY")
-      set_target_properties(${target} PROPERTIES UNITY_BUILD ${KW_UNITY} UNITY_BUILD_BATCH_SIZE ${KW_UNITY_BATCH})
+      set_target_properties(${target} PROPERTIES UNITY_BUILD ${KW_UNITY} UNITY_BUILD_BATCH_SIZE ${KW_TEST_BATCH})
       if(NOT arg_HEAVY)
         kw_light_test(${target})
       endif()
     endif()
+  endforeach()
+endfunction()
+
+# kw_gtest(NAME PROGRAM [SHARDS N] [FILTER F] [COST SECONDS] [LABELS ...] [ENVIRONMENT ...] [SERIAL]): a GoogleTest program, or
+# what F takes of it, as N tests of ctest. A process for each case costs more than most cases do; a failure still names its case.
+# It counts as skipped where all of its cases are.
+function(kw_gtest name program)
+  cmake_parse_arguments(PARSE_ARGV 2 arg "SERIAL" "SHARDS;FILTER;COST" "LABELS;ENVIRONMENT")
+  if(NOT arg_SHARDS)
+    set(arg_SHARDS 1)
+  endif()
+  if(NOT arg_FILTER)
+    set(arg_FILTER "*")
+  endif()
+  if(NOT arg_COST)
+    set(arg_COST 1)
+  endif()
+  math(EXPR last "${arg_SHARDS} - 1")
+  foreach(shard RANGE ${last})
+    set(test ${name})
+    if(arg_SHARDS GREATER 1)
+      set(test ${name}.${shard})
+      list(APPEND arg_ENVIRONMENT GTEST_TOTAL_SHARDS=${arg_SHARDS} GTEST_SHARD_INDEX=${shard})  # the last one counts
+    endif()
+    add_test(NAME ${test} COMMAND ${program} --gtest_filter=${arg_FILTER})
+    set_tests_properties(${test} PROPERTIES LABELS "${arg_LABELS}" ENVIRONMENT "${arg_ENVIRONMENT}" COST ${arg_COST}
+      TIMEOUT ${KW_HANG_SECONDS} SKIP_REGULAR_EXPRESSION "\\[  PASSED  \\] 0 tests\\.\n(\\[  SKIPPED \\][^\n]*\n)+$")
+    if(arg_SERIAL)
+      set_tests_properties(${test} PROPERTIES RUN_SERIAL TRUE)
+    endif()
+  endforeach()
+endfunction()
+
+# kw_optimised_first(TARGET): the linker keeps the first copy of a template or inline function that it meets, and a program's own
+# objects come before all libraries. Those of light tests are not optimised, and the engine would run on their std::map and
+# std::string, at half its speed. So its libraries go first.
+function(kw_optimised_first target)
+  if(KW_UNITY)
+    set(files)
+    foreach(module base tensor graph task kernel emit rows lines moves codegen frontend)
+      list(APPEND files $<TARGET_FILE:kw_${module}>)
+    endforeach()
+    target_link_options(${target} PRIVATE LINKER:--whole-archive ${files} LINKER:--no-whole-archive)
+  endif()
+endfunction()
+
+# kw_long(tests...): sweeps that `make test` leaves to `make test-all`, which runs what has the label `long` as well.
+function(kw_long)
+  foreach(test IN LISTS ARGN)
+    set_property(TEST ${test} APPEND PROPERTY LABELS long)
+  endforeach()
+endfunction()
+
+# kw_long_programs(targets...): programs that only tests of the label `long` start; `make test-all` builds them.
+add_custom_target(long_tests)
+function(kw_long_programs)
+  foreach(target IN LISTS ARGN)
+    set_target_properties(${target} PROPERTIES EXCLUDE_FROM_ALL TRUE)
+    add_dependencies(long_tests ${target})
   endforeach()
 endfunction()

@@ -8,11 +8,8 @@
 #include <set>
 
 #include "base/text.h"
+#include "base/toml.h"
 #include "catalog/check.h"
-
-#define TOML_HEADER_ONLY 1
-#define TOML_EXCEPTIONS 0
-#include <toml++/toml.h>
 
 namespace kw::catalog {
 namespace {

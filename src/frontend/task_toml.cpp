@@ -3,11 +3,8 @@
 #include <fmt/core.h>
 
 #include "base/text.h"
+#include "base/toml.h"
 #include "frontend/names.h"
-
-#define TOML_HEADER_ONLY 1
-#define TOML_EXCEPTIONS 0
-#include <toml++/toml.h>
 
 namespace kw::frontend {
 namespace {

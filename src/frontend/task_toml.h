@@ -1,4 +1,4 @@
-// task.toml as data. The TOML library appears in task_toml.cpp only.
+// task.toml as data. The TOML library appears in task_toml.cpp alone.
 #pragma once
 
 #include <map>

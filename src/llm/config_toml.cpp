@@ -9,13 +9,10 @@
 
 #include "base/check.h"
 #include "base/text.h"
+#include "base/toml.h"
 #include "kPricesText.inc"
 #include "kProvidersText.inc"
 #include "llm/wire.h"
-
-#define TOML_HEADER_ONLY 1
-#define TOML_EXCEPTIONS 0
-#include <toml++/toml.h>
 
 namespace kw::llm {
 namespace {
