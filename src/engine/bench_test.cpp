@@ -23,7 +23,7 @@ class ClockedDevice : public verify::FakeDevice {
 
   double ratio = 1.1;
   double us = 100;
-  Kernel timed_kernel = [](double x, int64_t, int64_t) { return 2 * x + 1; };
+  Kernel timed_kernel;
   RunStatus status = RunStatus::Completed;
   int timings = 0;
   bool same_bits = true;
@@ -59,18 +59,21 @@ class ClockedDevice : public verify::FakeDevice {
                           double microseconds) {
     exec::TimedResult result;
     result.samples.method = "events";
+    std::vector<std::vector<uint64_t>> hashes;  // by entry of the pool, which always give the same
     for (int i = 0; i < protocol.max_samples; ++i) {
       result.samples.microseconds.push_back(microseconds * (1 + 0.001 * random_.real()));
       const auto entry = static_cast<size_t>(i) % program.pool.size();
-      const std::vector<tensor::HostTensor> outputs = outputs_of(program, entry);
-      record::CallAudit audit{i, static_cast<int>(entry), {}};
-      for (size_t b = 0; b < outputs.size(); ++b) {
-        if (program.program->buffers[b].role == kernel::Role::Output)
-          audit.hashes.push_back(exec::audit_hash(outputs[b].data, protocol.hash_seed));
+      if (entry == hashes.size()) {
+        const std::vector<tensor::HostTensor> outputs = outputs_of(program, entry);
+        hashes.emplace_back();
+        for (size_t b = 0; b < outputs.size(); ++b) {
+          if (program.program->buffers[b].role == kernel::Role::Output)
+            hashes[entry].push_back(exec::audit_hash(outputs[b].data, protocol.hash_seed));
+        }
+        if (protocol.copies_out > 0 && i == 0)
+          result.copied.push_back({i, static_cast<int>(entry), outputs});
       }
-      result.audits.push_back(audit);
-      if (protocol.copies_out > 0 && i == 0)
-        result.copied.push_back({i, static_cast<int>(entry), outputs});
+      result.audits.push_back({i, static_cast<int>(entry), hashes[entry]});
     }
     return result;
   }

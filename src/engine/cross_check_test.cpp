@@ -6,6 +6,7 @@
 #include "engine/verify_tools.h"
 #include "frontend/load.h"
 #include "oracle/interpreter.h"
+#include "oracle/test_torch.h"
 #include "os/files.h"
 
 namespace kw::engine {
@@ -213,7 +214,7 @@ TEST(TorchCrossChecks, AgreeOnceAndRemember) {
 }
 
 TEST(TorchCrossChecks, HalfStatisticsOfTheCpuAreANote) {
-  if (oracle::find_torch_python().path.empty()) GTEST_SKIP() << "no Python here can import torch";
+  if (!oracle::shared_torch()) GTEST_SKIP() << "no Python here can import torch";
   const auto task = frontend::load_python(
       "import torch.nn.functional as F\n"
       "def reference(x: 'fp16[N, C, L]'):\n"
@@ -221,10 +222,9 @@ TEST(TorchCrossChecks, HalfStatisticsOfTheCpuAreANote) {
       "norm.py");
   ASSERT_TRUE(task) << task.error().message;
   oracle::Interpreter interpreter;
-  oracle::TorchProcess process;
   const CrossCheckOptions options{CrossCheckMode::Always, "1", ""};
-  const auto report =
-      cross_check_reference(*task, options, cross_check_torch(interpreter, process));
+  const auto report = cross_check_reference(
+      *task, options, cross_check_torch(interpreter, *oracle::shared_torch()));
   ASSERT_TRUE(report) << report.error().message;
   EXPECT_EQ(report->state, CrossCheckState::Agrees);
 }

@@ -38,8 +38,7 @@ class ClockedGpu : public verify::FakeDevice {
  public:
   ClockedGpu() : FakeDevice(false) {
     instead = [this](const kernel::Program& program, const exec::RunOptions&) {
-      const bool is_wrong = wrong.count(program.launches[0].block.x) > 0;
-      kernel = [is_wrong](double x, int64_t, int64_t) { return 2 * x + (is_wrong ? 2 : 1); };
+      plus = wrong.count(program.launches[0].block.x) > 0 ? 2 : 1;
       return std::optional<exec::RunOutcome>();
     };
   }
@@ -103,20 +102,25 @@ class ClockedGpu : public verify::FakeDevice {
     exec::TimedResult result;
     result.samples.method = "events";
     result.samples.host_us = host_us > 0 ? host_us / us : 0;
+    std::vector<std::vector<uint64_t>> hashes;  // by entry of the pool, which always give the same
     for (int i = 0; i < protocol.max_samples; ++i) {
       result.samples.microseconds.push_back(us * (1 + 1e-5 * random_.real()));
       const auto entry = static_cast<size_t>(i) % program.pool.size();
-      auto outcome = FakeDevice::run(1, *program.program, program.pool[entry], {});
-      record::CallAudit audit{i, static_cast<int>(entry), {}};
-      const uint64_t salt = wrong_when_timed.count(threads) > 0 ? 1 : 0;
-      for (size_t b = 0; b < outcome->buffers.size(); ++b) {
-        if (program.program->buffers[b].role == kernel::Role::Output)
-          audit.hashes.push_back(exec::audit_hash(outcome->buffers[b].data, protocol.hash_seed) +
-                                 salt);
-      }
-      result.audits.push_back(audit);
+      if (entry == hashes.size()) hashes.push_back(hashes_of(program, entry, protocol.hash_seed));
+      result.audits.push_back({i, static_cast<int>(entry), hashes[entry]});
     }
     return result;
+  }
+  std::vector<uint64_t> hashes_of(const exec::TimedProgram& program, size_t entry, uint64_t seed) {
+    auto outcome = FakeDevice::run(1, *program.program, program.pool[entry], {});
+    const uint32_t threads = program.program->launches[0].block.x;
+    const uint64_t salt = wrong_when_timed.count(threads) > 0 ? 1 : 0;
+    std::vector<uint64_t> hashes;
+    for (size_t b = 0; b < outcome->buffers.size(); ++b) {
+      if (program.program->buffers[b].role == kernel::Role::Output)
+        hashes.push_back(exec::audit_hash(outcome->buffers[b].data, seed) + salt);
+    }
+    return hashes;
   }
   Random random_{3};
 };

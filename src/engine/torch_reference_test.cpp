@@ -3,23 +3,15 @@
 
 #include <gtest/gtest.h>
 
-#include <memory>
-
 #include "frontend/load.h"
 #include "oracle/interpreter.h"
-#include "oracle/torch_python.h"
+#include "oracle/test_torch.h"
 #include "verify/families.h"
 
 namespace kw::engine {
 namespace {
 
-oracle::TorchProcess* process() {
-  static const auto made =
-      oracle::find_torch_python().path.empty()
-          ? nullptr
-          : std::make_unique<oracle::TorchProcess>(oracle::TorchOptions{.many_references = true});
-  return made.get();
-}
+oracle::TorchProcess* process() { return oracle::shared_torch().get(); }
 
 struct TaskCase {
   const char* name;

@@ -9,6 +9,7 @@
 #include "base/check.h"
 #include "base/text.h"
 #include "frontend/ops_tables.h"
+#include "os/files.h"
 
 namespace kw::frontend {
 namespace {
@@ -320,6 +321,7 @@ std::vector<Value> odd_values(graph::Builder& g) {
 }
 
 // Any argument anywhere is refused or served, never a crash, and what is served is a sound graph.
+// KW_OPS_ALL=1: four times as many.
 TEST(Ops, NoArgumentIsABug) {
   uint64_t state = 1;
   const auto draw = [&](uint64_t n) {
@@ -331,9 +333,10 @@ TEST(Ops, NoArgumentIsABug) {
     if (std::string_view(name).starts_with("aten."))
       names.push_back(std::string("torch.ops.") + name);
   }
+  const int attempts = os::env("KW_OPS_ALL").empty() ? 50 : 200;
   int served = 0;
   for (const std::string& name : names) {
-    for (int attempt = 0; attempt < 200; ++attempt) {
+    for (int attempt = 0; attempt < attempts; ++attempt) {
       graph::Builder g;
       const std::vector<Value> odd = odd_values(g);
       std::vector<Value> arguments;
@@ -356,7 +359,7 @@ TEST(Ops, NoArgumentIsABug) {
       }
     }
   }
-  EXPECT_GT(served, 10000);
+  EXPECT_GT(served, 50 * attempts);
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "oracle/torch_python.h"
+#include "oracle/test_torch.h"
 
 namespace kw::oracle {
 namespace {
@@ -94,13 +94,7 @@ struct Fixture {
   }
 };
 
-TorchProcess* process() {
-  static const auto made =
-      find_torch_python().path.empty()
-          ? nullptr
-          : std::make_unique<TorchProcess>(TorchOptions{.many_references = true});
-  return made.get();
-}
+TorchProcess* process() { return shared_torch().get(); }
 
 class TorchCrossCheck : public testing::Test {
  protected:

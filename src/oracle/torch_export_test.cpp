@@ -3,20 +3,14 @@
 
 #include <gtest/gtest.h>
 
-#include "oracle/torch_python.h"
+#include "oracle/test_torch.h"
 
 namespace kw::oracle {
 namespace {
 
 using tensor::DType;
 
-TorchProcess* export_process() {
-  static const auto made =
-      find_torch_python().path.empty()
-          ? nullptr
-          : std::make_unique<TorchProcess>(TorchOptions{.many_references = true});
-  return made.get();
-}
+TorchProcess* export_process() { return shared_torch().get(); }
 
 class TorchExport : public testing::Test {
  protected:

@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "oracle/torch_python.h"
+#include "oracle/test_torch.h"
 
 namespace kw::oracle {
 namespace {
@@ -39,17 +39,7 @@ std::vector<std::string> names_of(const std::vector<TorchTensor>& outputs) {
   return names;
 }
 
-/// One process serves all suites here: importing torch takes seconds.
-TorchProcess* shared_process() {
-  static const auto process = []() -> std::unique_ptr<TorchProcess> {
-    if (find_torch_python().path.empty()) return nullptr;
-    TorchOptions options;
-    options.memory_bytes = uint64_t{4} << 30;
-    options.many_references = true;
-    return std::make_unique<TorchProcess>(options);
-  }();
-  return process.get();
-}
+TorchProcess* shared_process() { return shared_torch().get(); }
 
 class TorchTest : public testing::Test {
  protected:

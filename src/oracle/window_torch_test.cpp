@@ -9,8 +9,7 @@
 #include "graph/compose_conv.h"
 #include "graph/compose_pool.h"
 #include "oracle/test_graph.h"
-#include "oracle/torch_process.h"
-#include "oracle/torch_python.h"
+#include "oracle/test_torch.h"
 #include "tensor/inputs.h"
 
 namespace kw::oracle {
@@ -124,13 +123,7 @@ std::vector<SlidingRow> sliding_rows() {
   };
 }
 
-TorchProcess* torch_process() {
-  static const auto made =
-      find_torch_python().path.empty()
-          ? nullptr
-          : std::make_unique<TorchProcess>(TorchOptions{.many_references = true});
-  return made.get();
-}
+TorchProcess* torch_process() { return shared_torch().get(); }
 
 class Sliding : public testing::TestWithParam<SlidingRow> {
  protected:

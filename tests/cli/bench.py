@@ -8,8 +8,9 @@ import sys
 import time
 
 from harness import Harness, ROOT
+from processes import PATIENCE, at_work, gone, marked
 
-h = Harness(sys.argv[1])
+h = Harness(sys.argv[1], own_cache=True)
 compiler = h.compiler()
 FAKE = sys.argv[2]
 NO_GPU = {"KERNELWRIGHT_LIBCUDA": "/nowhere/libcuda.so.1"}
@@ -73,57 +74,41 @@ def start(*words, mark):
                             stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
-def marked(mark):
-    found = []
-    for pid in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            with open("/proc/%s/environ" % pid, "rb") as file:
-                if mark.encode() in file.read():
-                    found.append(int(pid))
-        except OSError:
-            pass
-    return found
-
-
-def holder():
+def holder(process):
     """The process id in the lock file, once somebody has signed it."""
-    for _ in range(200):
+    while process.poll() is None:
         for name in os.listdir(h.path("locks")) if os.path.isdir(h.path("locks")) else []:
             with open(os.path.join(h.path("locks"), name)) as file:
                 text = file.read().strip()
             if text:
                 return int(text)
-        time.sleep(0.05)
+        time.sleep(0.02)
     return 0
 
 
 def pretended():
-    mark = "KW_BENCH_TEST_%d" % os.getpid()
-    first = start("calibrate", "--json", mark=mark)
-    owner = holder()
+    """One is at work and is stopped, the second waits for it, the third comes when the GPU is free."""
+    mark = "KW_BENCH_TEST_%d_" % os.getpid()
+    first = start("calibrate", mark=mark + "first")
+    owner = holder(first)
     h.check(owner == first.pid, "the lock names its holder: %s" % owner)
-    second = start("calibrate", mark=mark)
-    out, err = first.communicate(timeout=200)
-    h.check(first.returncode == 0, "calibrate: %s %s" % (first.returncode, err))
-    report = json.loads(out)
-    h.check(report["read_gbps"] > 0 and report["peaks"] and os.path.exists(report["path"]), "a calibration is kept")
-    out, err = second.communicate(timeout=200)
-    h.check(second.returncode == 0 and re.search(r"waiting for GPU-.* used by process %d" % first.pid, err) is not None,
-            "the second waits and says for whom: %s" % err)
-    third = start("calibrate", mark=mark)
-    time.sleep(1.2)
-    h.check(third.poll() is None, "still calibrating")
-    third.send_signal(signal.SIGINT)
-    out, err = third.communicate(timeout=60)
-    h.check(third.returncode == 130, "Ctrl-C: exit 130, not %s: %s %s" % (third.returncode, out, err))
-    for _ in range(50):
-        if not marked(mark):
-            break
-        time.sleep(0.1)
-    h.check(not marked(mark), "no worker is left on the GPU: %s" % marked(mark))
-    done = h.run("calibrate", env=PRETENDED)
+    second = start("calibrate", mark=mark + "second")
+    waiting = second.stderr.readline()
+    h.check(re.search(r"waiting for GPU-.* used by process %d" % first.pid, waiting) is not None,
+            "the second waits and says for whom: %s" % waiting)
+    h.check(at_work(mark + "first") and first.poll() is None, "the first is calibrating")
+    first.send_signal(signal.SIGINT)
+    out, err = first.communicate(timeout=PATIENCE)
+    h.check(first.returncode == 130, "Ctrl-C: exit 130, not %s: %s %s" % (first.returncode, out, err))
+    h.check(gone(mark + "first"), "no worker is left on the GPU: %s" % marked(mark + "first"))
+    out, err = second.communicate(timeout=PATIENCE)
+    h.check(second.returncode == 0, "the second has its turn: %s %s" % (second.returncode, err))
+    h.check(re.search(r"memory +read .* GB/s.*launch .*timer", out, re.S) is not None, "as text: %s" % out)
+    h.check(gone(mark), "nor by the second: %s" % marked(mark))
+    done = h.run("calibrate", "--json", env=PRETENDED)
     h.check(done.returncode == 0 and "waiting" not in done.stderr, "the GPU is free again", done)
-    h.check(re.search(r"memory +read .* GB/s.*launch .*timer", done.stdout, re.S) is not None, "as text", done)
+    report = json.loads(done.stdout)
+    h.check(report["read_gbps"] > 0 and report["peaks"] and os.path.exists(report["path"]), "a calibration is kept")
 
 
 bad_input()

@@ -6,7 +6,7 @@ import sys
 
 from harness import Harness, ROOT, skip
 
-h = Harness(sys.argv[1])
+h = Harness(sys.argv[1], own_cache=True)
 if h.run("doctor", "--has", "gpu").returncode != 0:
     skip("no GPU")
 if h.run("doctor", "--has", "nvrtc").returncode != 0 and h.run("doctor", "--has", "nvcc").returncode != 0:

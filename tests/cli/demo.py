@@ -5,7 +5,7 @@ import sys
 
 from harness import Harness, ROOT
 
-h = Harness(sys.argv[1])
+h = Harness(sys.argv[1], own_cache=True)
 compiler = h.compiler()
 h.environment["KERNELWRIGHT_RUNS"] = h.path("runs")
 with open(os.path.join(ROOT, "examples", "rms_norm_bug.cu")) as file:

@@ -5,7 +5,7 @@ import sys
 
 from harness import Harness
 
-h = Harness(sys.argv[1])
+h = Harness(sys.argv[1], own_cache=True)
 TOOLS = ("nvrtc nvcc clang cuda-headers driver gpu nvidia-smi ncu ncu-counters cuobjdump nvdisasm compute-sanitizer "
          "python3 torch triton walls cutlass").split()
 

@@ -47,8 +47,8 @@ def rows(folder):
         return list(csv.DictReader(file))
 
 
-def evaluate(folder, *words, suite="suite"):
-    return h.run("eval", "--suite", suite, "--out", folder, *COMMON, *words)
+def evaluate(folder, *words, suite="suite", env=None):
+    return h.run("eval", "--suite", suite, "--out", folder, *COMMON, *words, env=env)
 
 
 # One broken task is a failed row, and the others are done.
@@ -82,7 +82,7 @@ h.expect("resume with another budget", ["eval", "--suite", "suite", "--out", "fi
 done = evaluate("same", "--against", "first", "--limit", "1")
 h.check(done.returncode == 0 and len(rows("same")) == 1, "nothing got worse", done)
 h.write("suite/level1/2_Relu.py", "import torch\ndef reference(x: 'fp32[N]'):\n    return torch.no_such_function(x)\n")
-done = evaluate("worse", "--against", "first", "--only", "*2_Relu", "--json")
+done = evaluate("worse", "--against", "first", "--only", "*2_Relu", "--json", env={"KW_TORCH_PYTHON": "/nowhere/python"})
 answer = json.loads(done.stdout)
 h.check(done.returncode == 1 and answer["regressions"] == 1, "pass_to_fail is a regression", done)
 h.check(rows("worse")[0]["regression"] == "pass_to_fail", "the row says so")

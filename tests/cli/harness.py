@@ -16,14 +16,32 @@ def skip(reason):
     sys.exit(77)
 
 
+def shared_cache(binary):
+    """One cache for all tests of this very binary, beside it: what one of them has compiled the others need not. None where
+    nobody may write; another binary gets another folder."""
+    state = os.stat(binary)
+    root = os.path.join(os.path.dirname(os.path.realpath(binary)), "test-cache")
+    name = "%x-%x" % (state.st_size, state.st_mtime_ns)
+    try:
+        for old in os.listdir(root) if os.path.isdir(root) else []:
+            if old != name:
+                shutil.rmtree(os.path.join(root, old), ignore_errors=True)
+        os.makedirs(os.path.join(root, name), exist_ok=True)
+    except OSError:
+        return None
+    return os.path.join(root, name)
+
+
 class Harness:
-    def __init__(self, binary):
+    def __init__(self, binary, own_cache=False):
         self.binary = os.path.abspath(binary)
         self.folder = tempfile.mkdtemp(prefix="kw_cli_")
-        self.environment = dict(os.environ, KERNELWRIGHT_CACHE=os.path.join(self.folder, "cache"))
+        cache = None if own_cache else shared_cache(self.binary)
+        self.environment = dict(os.environ, KERNELWRIGHT_CACHE=cache or os.path.join(self.folder, "cache"))
         self.environment.pop("NO_COLOR", None)
         self.failures = []
         self.count = 0
+        self.found_compiler = None
 
     def path(self, name):
         return os.path.join(self.folder, name)
@@ -58,9 +76,9 @@ class Harness:
     def compiler(self):
         """The best compiler here, as --compiler names it; skips the test when there is none."""
         for name in ("nvrtc", "clang", "nvcc"):
-            if self.run("doctor", "--has", name).returncode == 0:
-                return name
-        skip("no compiler for device code (NVRTC, clang 19 or nvcc)")
+            if self.found_compiler is None and self.run("doctor", "--has", name).returncode == 0:
+                self.found_compiler = name
+        return self.found_compiler or skip("no compiler for device code (NVRTC, clang 19 or nvcc)")
 
     def finish(self):
         shutil.rmtree(self.folder, ignore_errors=True)

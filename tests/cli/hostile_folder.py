@@ -6,7 +6,7 @@ import sys
 
 from harness import Harness, ROOT
 
-h = Harness(sys.argv[1])
+h = Harness(sys.argv[1], own_cache=True)
 compiler = h.compiler()
 MODULE, REFERENCE = (os.path.join(ROOT, "examples", name) for name in ("rms_norm.cu", "rms_norm.py"))
 HOSTILE, SPRUNG = h.path("checkout"), h.path("sprung")
@@ -76,7 +76,7 @@ COMMANDS = [
     ["doctor"], ["doctor", "--looked"], ["doctor", "--has", "nvrtc"], ["check", MODULE, "--compiler", compiler], ["describe", REFERENCE],
     ["describe", "reference.py"], ["verify", MODULE, "--reference", REFERENCE, *VGPU, "--family", "offset"],
     ["verify", "kernel.cu", "--reference", "reference.py", *VGPU, "--family", "offset"], ["run", MODULE, *DIMS, *VGPU],
-    ["lint", "reference.py", "--seeds", "1"], ["sass", MODULE, *DIMS], ["profile", "kernel.cu", *DIMS, *VGPU], ["runs"],
+    ["lint", "reference.py", "--seeds", "2"], ["sass", MODULE, *DIMS], ["profile", "kernel.cu", *DIMS, *VGPU], ["runs"],
     ["synthesize", "--reference", "reference.py", "--time", "1s", "--candidates", "1", "--quick", *VGPU], ["screen", "empty"],
 ]
 

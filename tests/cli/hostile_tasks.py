@@ -69,7 +69,7 @@ SAYS = ("does not lie inside", "not a regular file", "it is a directory", "more 
 
 
 def refused(what, words, code=2):
-    done = h.run(*words, timeout=60)
+    done = h.run(*words)
     text = done.stdout + done.stderr
     h.check(not any(leak in text for leak in LEAK), "%s: the secret is told" % what, done)
     h.check(done.returncode == code and any(words in text for words in SAYS), "%s is refused" % what, done)
@@ -94,7 +94,7 @@ for name, files, spoilt in FORMATS:
             path = folder(files)
             spoil(os.path.join(path, file), kind, secret)
             if kind == "nowhere" and file in ("task.toml", "func_forward.py", "config_forward.json", "shapes.yaml", "prompt.txt", "reference.py"):
-                done = h.run("describe", path, timeout=60)
+                done = h.run("describe", path)
                 h.check(done.returncode in (0, 2) and not any(leak in done.stdout + done.stderr for leak in LEAK), "%s: %s nowhere" % (name, file), done)
                 continue
             refused("%s: %s as %s" % (name, file, kind), ["describe", path])

@@ -1,13 +1,15 @@
 """Ctrl-C ends a run and a compile at once, with code 130 and no process left behind."""
 import os
+import resource
 import signal
 import subprocess
 import sys
 import time
 
 from harness import Harness
+from processes import PATIENCE, at_work, gone, marked, used
 
-h = Harness(sys.argv[1])
+h = Harness(sys.argv[1], own_cache=True)
 compiler = h.compiler()
 MARK = "KW_INTERRUPT_TEST_%d" % os.getpid()
 
@@ -37,38 +39,21 @@ __global__ void deep(int* y) { y[0] = Tree<22, 1>::value(y[0]); }
 """
 
 
-def marked():
-    found = []
-    for pid in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            with open("/proc/%s/environ" % pid, "rb") as file:
-                if MARK.encode() in file.read():
-                    found.append(int(pid))
-        except OSError:
-            pass
-    return found
-
-
-for name, text, wait in (("run", LONG_RUN, 2.5), ("compile", LONG_COMPILE, 2.5)):
+counted = sum(resource.getrusage(resource.RUSAGE_CHILDREN)[:2])  # seconds of work of what has ended
+for name, text in (("run", LONG_RUN), ("compile", LONG_COMPILE)):
     module = h.write(name + ".cu", text)
-    process = subprocess.Popen([h.binary, "run", module, "--dim", "N=20000", "--device", "vgpu", "--compiler", compiler, "--timeout", "300"],
+    process = subprocess.Popen([h.binary, "run", module, "--dim", "N=2", "--device", "vgpu", "--compiler", compiler, "--timeout", "3600"],
                                env=dict(h.environment, **{MARK: "1"}), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    time.sleep(wait)
-    h.check(process.poll() is None, "%s is still busy after %s s" % (name, wait))
+    started = at_work(MARK, seconds=0.5)
+    h.check(process.poll() is None and started, "%s is at work" % name)
+    before = sum(used(pid) for pid in started)
     process.send_signal(signal.SIGINT)
-    started = time.time()
-    try:
-        out, err = process.communicate(timeout=30)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        out, err = process.communicate()
+    out, err = process.communicate(timeout=PATIENCE)
     h.check(process.returncode == 130, "%s: exit 130, not %s: %s %s" % (name, process.returncode, out, err))
-    h.check(time.time() - started < 20, "%s ends soon" % name)
-    for _ in range(50):
-        if not marked():
-            break
-        time.sleep(0.1)
-    h.check(not marked(), "%s leaves no process behind: %s" % (name, marked()))
+    h.check(gone(MARK), "%s leaves no process behind: %s" % (name, marked(MARK)))
+    spent = sum(resource.getrusage(resource.RUSAGE_CHILDREN)[:2]) - counted - before
+    counted += spent + before
+    h.check(spent < 10, "%s ends soon, not after %.1f s of work" % (name, spent))
     left = [entry for root, _, files in os.walk(h.folder) for entry in files if ".tmp" in entry]
     h.check(not left, "%s leaves no temporary file: %s" % (name, left))
 
@@ -76,17 +61,15 @@ for name, text, wait in (("run", LONG_RUN, 2.5), ("compile", LONG_COMPILE, 2.5))
 if compiler == "nvrtc":
     process = subprocess.Popen([h.binary, "run", h.path("compile.cu"), "--dim", "N=2", "--device", "vgpu", "--compiler", compiler],
                                env=dict(h.environment, **{MARK: "1"}), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    killed = set()
-    for _ in range(300):
-        if process.poll() is not None:
-            break
-        time.sleep(0.1)
-        for pid in set(marked()) - killed - {process.pid}:
-            time.sleep(0.7)  # until it is at work
-            os.kill(pid, signal.SIGKILL)
-            killed.add(pid)
-    out, err = process.communicate(timeout=60)
+    killed, end = set(), time.time() + PATIENCE
+    while process.poll() is None and time.time() < end:
+        for pid in set(marked(MARK)) - killed - {process.pid}:
+            if used(pid) >= 0.3:  # it is at work
+                os.kill(pid, signal.SIGKILL)
+                killed.add(pid)
+        time.sleep(0.02)
+    out, err = process.communicate(timeout=PATIENCE)
     h.check(len(killed) == 2 and process.returncode == 1 and "SIGKILL" in out,
             "%d killed workers: exit %s: %s %s" % (len(killed), process.returncode, out, err))
-    h.check(not marked(), "the killed worker leaves nothing behind: %s" % marked())
+    h.check(gone(MARK), "the killed worker leaves nothing behind: %s" % marked(MARK))
 h.finish()

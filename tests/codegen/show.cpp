@@ -1,22 +1,35 @@
-// Prints the modules generated for a reference: show_module REFERENCE.py [--designs | --design N]
-// [--target sm_90] [--input SPEC …].
+// Prints the modules generated for a reference: show_module REFERENCE.py [--designs | --design N |
+// --all] [--target sm_90] [--input SPEC …] [--function NAME] [--dims NAME=N …].
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <string>
 
 #include "codegen/codegen.h"
 #include "frontend/load.h"
 
+namespace {
+constexpr size_t kMost = 24;  // of --all: regions multiply, and large references have thousands
+}
+
 int main(int argc, char** argv) {
   kw::frontend::LoadOptions load;
   std::string path, target = "sm_90";
-  bool list = false;
+  bool list = false, all = false;
   size_t which = 0;
   for (int i = 1; i < argc; ++i) {
     const std::string word = argv[i];
     if (word == "--designs") {
       list = true;
+    } else if (word == "--all") {
+      all = true;
+    } else if (word == "--function" && i + 1 < argc) {
+      load.function = argv[++i];
+    } else if (word == "--dims" && i + 1 < argc) {
+      const std::string value = argv[++i];
+      const size_t equals = value.find('=');
+      load.dims[value.substr(0, equals)] = std::atoll(value.c_str() + equals + 1);
     } else if (word == "--design" && i + 1 < argc) {
       which = static_cast<size_t>(std::atol(argv[++i]));
     } else if (word == "--target" && i + 1 < argc) {
@@ -41,6 +54,14 @@ int main(int argc, char** argv) {
   if (!designs) return fail(designs.error());
   if (list) {
     for (const auto& design : *designs) fmt::print("{}\n", kw::codegen::design_text(design));
+    return 0;
+  }
+  if (all) {
+    for (size_t i = 0; i < std::min(designs->size(), kMost); ++i) {
+      const auto text = kw::codegen::generate(*task, (*designs)[i], options);
+      if (!text) return fail(text.error());
+      fmt::print("=== {}\n{}", kw::codegen::design_text((*designs)[i]), *text);
+    }
     return 0;
   }
   if (which >= designs->size()) return fail(kw::input_error("there is no such design"));

@@ -9,6 +9,12 @@
 namespace kw::codegen_tests {
 namespace {
 
+/// All of them, made once.
+const std::vector<WindowCase>& cases() {
+  static const std::vector<WindowCase> kCases = window_cases();
+  return kCases;
+}
+
 task::Dims dims_of(const graph::Graph& graph) {
   task::Dims dims;
   for (const graph::NamedNode& input : graph.inputs) {
@@ -24,7 +30,7 @@ class Windows : public testing::TestWithParam<size_t> {};
 TEST_P(Windows, GiveTheTruth) {
   Harness& harness = Harness::get();
   if (!harness.problem().empty()) GTEST_SKIP() << harness.problem();
-  const WindowCase one = window_cases()[GetParam()];
+  const WindowCase& one = cases()[GetParam()];
   const std::string only = os::env("KW_CODEGEN_ONLY");
   if (!only.empty() && one.name.find(only) == std::string::npos) GTEST_SKIP() << "not asked for";
   task::Task task = task_of(one.graph);
@@ -44,8 +50,8 @@ TEST_P(Windows, GiveTheTruth) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Graphs, Windows, testing::Range<size_t>(0, window_cases().size()),
-                         [](const auto& one) { return window_cases()[one.param].name; });
+INSTANTIATE_TEST_SUITE_P(Graphs, Windows, testing::Range<size_t>(0, cases().size()),
+                         [](const auto& one) { return cases()[one.param].name; });
 
 }  // namespace
 }  // namespace kw::codegen_tests

@@ -16,6 +16,7 @@ ROOT = os.path.dirname(os.path.dirname(HERE))
 desk = Desk(sys.argv[1])
 check = desk.check
 SHORT = ["--retries", "performance=0", "--retries", "polish=0"]
+WITHOUT_TORCH = {"KW_TORCH_PYTHON": "/nowhere/python"}  # which would be asked in vain, and for long
 
 # Group -> file -> tests of GoogleTest as Suite.Name (* is all of them), or words that stand in a script.
 COVERED = {
@@ -357,7 +358,7 @@ def better():
     desk.name = "25 a report for every failure"
     for words, stage in [(["--reference", desk.write("bad.py", "def f(x: 'fp32[N]'):\n    return x.nothing_like_it()\n")], "reference"),
                          (["--reference", desk.write("worse.py", "def f(:\n")], "reference")]:
-        done = desk.run("synthesize", *words, *desk.words, "--proposer", "builtin")
+        done = desk.run("synthesize", *words, *desk.words, "--proposer", "builtin", env=WITHOUT_TORCH)
         report = desk.report(desk.newest())
         check(done.returncode == 2 and report["failed_stage"] == stage and report["failure_reason"], f"{stage}", done)
 
@@ -479,7 +480,7 @@ def fixtures():
     desk.write("fixtures/add_bias/reference.py", "def reference(x, bias):\n    return x.nothing_like_it(bias)\n")
     words += ["--proposer", "builtin", "--time", "0"]
     again = desk.path("again")
-    done = desk.run("eval", "--suite", desk.path("fixtures"), "--out", again, *words, timeout=600)
+    done = desk.run("eval", "--suite", desk.path("fixtures"), "--out", again, *words, env=WITHOUT_TORCH, timeout=600)
     check("add_bias,false" in desk.read(again, "results.csv"), "a row that failed", done)
     desk.write("fixtures/add_bias/reference.py", "def reference(x, bias):\n    return x - bias\n")
     done = desk.run("eval", "--suite", desk.path("fixtures"), "--out", again, *words, "--resume", timeout=600)
@@ -491,7 +492,8 @@ def compiles():
     desk.name = "17 compiling"
     good = desk.write("kept.cu", ABOVE.replace("\n__global__", "\n// %d\n__global__" % os.getpid(), 1))
     words = ["--device", "vgpu", "--compiler", desk.compiler(), "--dim", "M=2", "--dim", "N=40", "--json"]
-    cached = [json.loads(desk.run("run", good, *words).stdout or "{}") for _ in range(2)]
+    own = {"KERNELWRIGHT_CACHE": desk.path("own")}
+    cached = [json.loads(desk.run("run", good, *words, env=own).stdout or "{}") for _ in range(2)]
     kept = [re.search(r'"from_cache": (true|false)', json.dumps(one)) for one in cached]
     check([one and one.group(1) for one in kept] == ["false", "true"], "the second compile is the first: %s" % str(cached)[:2000])
     done = desk.run("run", desk.write("typo.cu", ABOVE.replace("threadIdx.x", "threadIdx.w")), *words[:-1])

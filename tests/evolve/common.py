@@ -30,9 +30,7 @@ class Evolving:
                         "--compiler", self.chosen(), *words, **{"timeout": 900, **options})
 
     def chosen(self):
-        if not hasattr(self, "chosen_compiler"):
-            self.chosen_compiler = self.compiler()
-        return self.chosen_compiler
+        return self.compiler()
 
     def journal(self, folder):
         """What happened, without what a clock says and where sessions begin."""

@@ -27,7 +27,8 @@ CuResult sweep_write(const Launch& launch) {
 CuResult sweep_read(const Launch& launch) {
   uint64_t sum = 0;
   const auto* words = launch.pointer<const uint64_t>(0);
-  for (uint64_t i = 0; i < launch.param<uint64_t>(1) * 2; ++i) sum |= words[i];
+  const uint64_t count = launch.param<uint64_t>(1) * 2;
+  for (uint64_t i = 0; i < count; ++i) sum |= words[i];
   if (sum == ~uint64_t{0}) *launch.pointer<uint32_t>(2) = 1;
   return cuda::kSuccess;
 }
@@ -53,8 +54,17 @@ CuResult copy_jobs(const Launch& launch) {
 CuResult fill_jobs(const Launch& launch) {
   for (unsigned i = 0; i < launch.grid[1]; ++i) {
     const uint64_t* j = job(launch, i);
-    for (uint64_t at = j[0]; at < j[0] + j[2]; ++at)
-      *reinterpret_cast<uint8_t*>(at) = static_cast<uint8_t>(j[1] >> (at % 4 * 8));
+    const auto word = static_cast<uint32_t>(j[1]);
+    const uint64_t end = j[0] + j[2];
+    for (uint64_t at = j[0]; at < end;) {
+      if (at % 4 == 0 && end - at >= 4) {
+        *reinterpret_cast<uint32_t*>(at) = word;
+        at += 4;
+      } else {
+        *reinterpret_cast<uint8_t*>(at) = static_cast<uint8_t>(word >> (at % 4 * 8));
+        ++at;
+      }
+    }
   }
   return cuda::kSuccess;
 }
@@ -74,7 +84,8 @@ CuResult nothing(const Launch&) { return cuda::kSuccess; }
 CuResult traffic_read(const Launch& launch) {
   uint64_t sum = 0;
   const auto* words = launch.pointer<const uint64_t>(0);
-  for (uint64_t i = 0; i < launch.param<uint64_t>(2) * 2; ++i) sum |= words[i];
+  const uint64_t count = launch.param<uint64_t>(2) * 2;
+  for (uint64_t i = 0; i < count; ++i) sum |= words[i];
   if (sum == 1) *launch.pointer<uint32_t>(1) = 1;
   return cuda::kSuccess;
 }
@@ -88,7 +99,8 @@ CuResult traffic_add(const Launch& launch) {
   const auto* a = launch.pointer<const uint64_t>(0);
   const auto* b = launch.pointer<const uint64_t>(1);
   auto* c = launch.pointer<uint64_t>(2);
-  for (uint64_t i = 0; i < launch.param<uint64_t>(3) * 2; ++i) c[i] = a[i] + b[i];
+  const uint64_t count = launch.param<uint64_t>(3) * 2;
+  for (uint64_t i = 0; i < count; ++i) c[i] = a[i] + b[i];
   return cuda::kSuccess;
 }
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """What torch extensions are written with compiles against the stand-in headers and is recorded: a chain of copies, each in its own way.
 
-Usage: idioms_test.py KERNELWRIGHT. Exit 77: no nvcc, or no torch, here.
+Usage: idioms_test.py KERNELWRIGHT [NAME...|--refused]. Exit 77: no nvcc, or no torch, here.
+NAME: these idioms only. --refused: the rest of what is refused, whose like is in the test without it.
 """
 import os
 import subprocess
@@ -17,9 +18,10 @@ NOT_THERE = [  # what PyTorch's own kernels would do, and what the compiler says
     ("return x.sum(1);", '"sum"'), ("return torch::nn::functional::relu(x);", "must be a class or namespace"),
     ("x.mul_(2.0); return x;", '"mul_"'), ("return torch::cat({x, x});", '"cat"'), ("return at::_ops::relu::call(x);", "must be a class or namespace")]
 REFUSED = [  # what PyTorch would compute, what is a question of numbers, and what is said
-    ("return torch::matmul(x, x);", "at::matmul"), ("return at::softmax(x, 1);", "at::softmax"), ("return x + x;", "operator +"),
-    ("return x.contiguous(at::MemoryFormat::ChannelsLast).t().view({-1});", "a view of strided memory"), ("return x;", "one of its inputs"), ("return x.cpu();", "not on the device"),
+    ("return torch::matmul(x, x);", "at::matmul"), ("return x + x;", "operator +"),
+    ("return x.contiguous(at::MemoryFormat::ChannelsLast).t().view({-1});", "a view of strided memory"),
     ("auto y = torch::empty(x.sizes(), torch::kFloat); copied(x, y); return x.clone();", "host memory")]
+REST_REFUSED = [("return at::softmax(x, 1);", "at::softmax"), ("return x;", "one of its inputs"), ("return x.cpu();", "not on the device")]
 
 
 def candidate(functions, cuda, called=None):
@@ -42,36 +44,59 @@ def verify(kernelwright, folder, text):
                            "--cross-check", "never", "--timeout", "280"], capture_output=True, text=True, timeout=900)
 
 
+def skip_where_it_cannot(answer):
+    if answer.returncode == 3:
+        print("SKIPPED:", answer.stderr.strip()[-300:])
+        sys.exit(77)
+
+
+def try_idioms(kernelwright, folder, chosen):
+    answer = verify(kernelwright, folder, candidate([row[0] for row in chosen], text_of(chosen)))
+    skip_where_it_cannot(answer)
+    if answer.returncode != 0:
+        print(f"FAILED: {len(chosen)} idioms\n{answer.stdout[-6000:]}{answer.stderr[-1500:]}")
+        return 1
+    print(f"ok {len(chosen)} idioms")
+    return 0
+
+
+def try_not_there(kernelwright, folder):
+    failed = 0
+    names = [f"f{i}" for i in range(len(NOT_THERE))]
+    rows = [(name, "", body) for name, (body, _) in zip(names, NOT_THERE)]
+    answer = verify(kernelwright, folder, candidate(names, text_of(rows, LITTLE)))
+    for name, (body, said) in zip(names, NOT_THERE):
+        lines = [line for line in answer.stdout.splitlines() if f"{name}:" in line and said in line]
+        good = answer.returncode == 1 and lines
+        failed += not good
+        print("ok" if good else f"FAILED (code {answer.returncode}, wanted '{said}'): {answer.stdout[:1500]}", body)
+    return failed
+
+
+def try_refused(kernelwright, folder, chosen):
+    failed, rows = 0, REFUSED + REST_REFUSED
+    names = [f"f{i}" for i in range(len(rows))]
+    text = text_of([(name, "", body) for name, (body, _) in zip(names, rows)], LITTLE)  # compiled once for all
+    for name, (body, said) in zip(names, rows):
+        if (body, said) not in chosen:
+            continue
+        answer = verify(kernelwright, folder, candidate(names, text, [name]))
+        skip_where_it_cannot(answer)
+        good = answer.returncode == 1 and said in answer.stdout
+        failed += not good
+        print("ok" if good else f"FAILED (code {answer.returncode}, wanted '{said}'): {answer.stdout[:900]}{answer.stderr[-300:]}", body)
+    return failed
+
+
 def main():
-    failed, kernelwright = 0, sys.argv[1]
-    only = sys.argv[2:]
+    kernelwright, only = sys.argv[1], sys.argv[2:]
     with tempfile.TemporaryDirectory() as folder:
-        chosen = [row for row in IDIOMS if not only or row[0] in only]
-        answer = verify(kernelwright, folder, candidate([row[0] for row in chosen], text_of(chosen)))
-        if answer.returncode == 3:
-            print("SKIPPED:", answer.stderr.strip()[-300:])
-            sys.exit(77)
-        if answer.returncode != 0:
-            failed += 1
-            print(f"FAILED: {len(chosen)} idioms\n{answer.stdout[-6000:]}{answer.stderr[-1500:]}")
+        if only == ["--refused"]:
+            failed = try_refused(kernelwright, folder, REST_REFUSED)
         else:
-            print(f"ok {len(chosen)} idioms")
-        if not only:
-            names = [f"f{i}" for i in range(len(NOT_THERE))]
-            rows = [(name, "", body) for name, (body, _) in zip(names, NOT_THERE)]
-            answer = verify(kernelwright, folder, candidate(names, text_of(rows, LITTLE)))
-            for name, (body, said) in zip(names, NOT_THERE):
-                lines = [line for line in answer.stdout.splitlines() if f"{name}:" in line and said in line]
-                good = answer.returncode == 1 and lines
-                failed += not good
-                print("ok" if good else f"FAILED (code {answer.returncode}, wanted '{said}'): {answer.stdout[:1500]}", body)
-        names = [f"f{i}" for i in range(len(REFUSED))]
-        text = text_of([(name, "", body) for name, (body, _) in zip(names, REFUSED)], LITTLE)  # compiled once for all
-        for name, (body, said) in zip(names, REFUSED) if not only else []:
-            answer = verify(kernelwright, folder, candidate(names, text, [name]))
-            good = answer.returncode == 1 and said in answer.stdout
-            failed += not good
-            print("ok" if good else f"FAILED (code {answer.returncode}, wanted '{said}'): {answer.stdout[:900]}{answer.stderr[-300:]}", body)
+            failed = try_idioms(kernelwright, folder, [row for row in IDIOMS if not only or row[0] in only])
+            if not only:
+                failed += try_not_there(kernelwright, folder) + try_refused(kernelwright, folder, REFUSED)
     sys.exit(1 if failed else 0)
 
 

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
-#include <memory>
 
 #include "cases.h"
 #include "engine/cross_check.h"
@@ -14,21 +13,15 @@
 #include "frontend/load.h"
 #include "graph/graph.h"
 #include "oracle/interpreter.h"
+#include "oracle/test_torch.h"
 #include "oracle/torch_export.h"
-#include "oracle/torch_python.h"
 #include "os/files.h"
 #include "verify/families.h"
 
 namespace kw::frontend {
 namespace {
 
-oracle::TorchProcess* process() {
-  static const auto made =
-      oracle::find_torch_python().path.empty()
-          ? nullptr
-          : std::make_unique<oracle::TorchProcess>(oracle::TorchOptions{.many_references = true});
-  return made.get();
-}
+oracle::TorchProcess* process() { return oracle::shared_torch().get(); }
 
 struct Prepared {
   task::Task task;
@@ -64,7 +57,7 @@ std::vector<std::string> some_cases() {
   std::vector<std::string> all = all_cases();
   if (std::getenv("KW_TORCH_ALL") != nullptr) return all;
   std::vector<std::string> some;
-  for (size_t i = 0; i < all.size(); i += 4) some.push_back(all[i]);
+  for (size_t i = 0; i < all.size(); i += 12) some.push_back(all[i]);
   return some;
 }
 

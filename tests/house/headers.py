@@ -2,9 +2,10 @@
 
 headers.py SRC COMPILER. The standard library's part of that is looked up in a table, in which every standard name a header
 uses must have a row; ours is compiled, with the standard library there already: parsing it anew for each of hundreds of
-headers would take minutes. One compilation serves several headers where what stands there first can be of no help to the
-next: it includes that anyway, or has not one word in common with what is declared there.
+headers would take minutes. One compilation serves many headers where what stands there first can be of no help to the
+next: it includes that anyway, or says no word that could mean what is declared there.
 """
+import collections
 import concurrent.futures
 import functools
 import os
@@ -38,11 +39,18 @@ ALSO = {
     "fstream": "string", "sstream": "string", "list": "utility", "deque": "utility", "cstring": "cstddef", "bit": "",
     "stdint.h": "cstdint", "stddef.h": "cstddef", "gtest/gtest.h": "string vector memory utility cstdint",
 }
+TESTS = "gtest/gtest.h"
 # From any of these.
 ANYWHERE = {"size": "cstddef", "to_string": "string", "size_t": "cstddef"}
 USES = {name: header for header, names in STANDARD.items() for name in names.split()}
-WORDS = set("auto bool char class const constexpr default delete double enum extern float if inline int long noexcept short static "
-            "struct template typename union unsigned using void std".split())
+# Words that are never names of ours: std's, whatever stands before them, and the language's.
+FOREIGN = re.compile(r"\bstd::(?:\w+::)*\w+|\b(?:u?int(?:8|16|32|64)_t|size_t)\b")
+WORDS = set("alignas auto bool char class const constexpr default delete double enum extern float if inline int long noexcept "
+            "operator short static static_assert struct template typename union unsigned using void std kw".split())
+# What stands before a name that is declared is a type, and none of these.
+NOT_TYPES = ("and case class co_await co_return co_yield concept const constexpr delete do else enum explicit extern friend goto "
+             "inline mutable namespace new not operator or return static struct throw typename union using virtual volatile")
+DECLARED_HERE = re.compile(rf"\b(?!(?:{NOT_TYPES.replace(' ', '|')})\b)(\w+[>&*]*\s+)(?:[A-Za-z_]\w*)(?=\s*[,;)={{([:])(?!\s*::)")
 COMMENTS = re.compile(r'//[^\n]*|/\*.*?\*/|R"\w*\(.*?\)\w*"|"(?:\\.|[^"\\\n])*"', re.S)
 
 src, compiler = pathlib.Path(sys.argv[1]), sys.argv[2]
@@ -84,6 +92,8 @@ def missing(header):
             problems.append(f"std::{name} has no row in the table of {pathlib.Path(__file__).name}")
         elif wanted not in there and name not in ANYWHERE:
             problems.append(f"std::{name} wants #include <{wanted}>")
+    if re.search(r"\btesting::|\b(?:EXPECT|ASSERT|TEST|ADD_FAILURE|FAIL|SUCCEED|GTEST)(?:_\w+)?\b", text) and TESTS not in there:
+        problems.append(f"GoogleTest's names want #include <{TESTS}>")
     return problems
 
 
@@ -93,6 +103,7 @@ def closure(header):
     return frozenset([header]).union(*(closure(name) for name in includes(header)[0] if name.endswith(".h")))
 
 
+@functools.lru_cache(None)
 def outline(text):
     """What stands at namespace scope: no bodies of functions and classes, and no parameters but operators'."""
     out, inside, head = [], [], ""
@@ -110,9 +121,15 @@ def outline(text):
 
 
 @functools.lru_cache(None)
+def plain(header):
+    """Its text without comments, strings and the standard library's names."""
+    return FOREIGN.sub(" 0 ", COMMENTS.sub(" ", (src / header).read_text()))
+
+
+@functools.lru_cache(None)
 def declared(header):
     """The names a header of ours gives to those that include it, and perhaps a few more."""
-    text = COMMENTS.sub(" ", (src / header).read_text())
+    text = plain(header)
     names = set(re.findall(r"^\s*#\s*define\s+(\w+)", text, re.M))
     for statement in re.split(r"[;{]", outline(re.sub(r"^\s*#(?:[^\n]*\\\n)*[^\n]*", " ", text, flags=re.M))):
         if re.match(r"\s*(?:inline\s+)?namespace\b", statement):
@@ -125,13 +142,64 @@ def declared(header):
     return {name for name in names - WORDS if not name[0].isdigit()}
 
 
+@functools.lru_cache(None)
+def spaces(header):
+    """The namespaces its names are in; none where that cannot be told by looking."""
+    text = plain(header)
+    found = re.findall(r"^namespace (\w+(?:::\w+)*) \{", text, re.M)
+    simple = len(found) == len(re.findall(r"\bnamespace\b", text)) and not re.search(r"#\s*define\b|\bextern\b", text)
+    return set(found) if simple else set()
+
+
+@functools.lru_cache(None)
+def qualifiers(header):
+    """The last parts of all its namespaces."""
+    return set(re.findall(r"\bnamespace\s+(?:\w+::)*(\w+)", plain(header)))
+
+
+@functools.lru_cache(None)
+def used(header):
+    """The words of a header that may be names from elsewhere, those of them that are called, and by qualifier those that
+    have one. Members, and names of what is declared right there, are not looked up."""
+    text = re.sub(r"^\s*#\s*(?:include|pragma)[^\n]*", " ", plain(header), flags=re.M)
+    text = DECLARED_HERE.sub(r"\1 0 ", re.sub(r"(?<!\.)(?:\.|->)\s*[A-Za-z_]\w*", " ", text))
+    calls, qualified = set(re.findall(r"(?<![\w>])::\s*(\w+)", text)), collections.defaultdict(set)
+    calls |= set(re.findall(r"(?<!::)\b(\w+)\s*\(", text))
+    for qualifier, word in re.findall(r"(\w+)\s*::\s*(?:template\s+)?(?=(\w+))", text):
+        qualified[qualifier].add(word)
+    return set(re.findall(r"(?<!::)\b\w+", text)) - WORDS, calls - WORDS, qualified
+
+
+@functools.lru_cache(None)
+def known(header):
+    """The types that what it includes defines, by namespace: nobody else defines those, and their names need no help."""
+    types = collections.defaultdict(set)
+    for name in closure(header) - {header}:
+        if len(spaces(name)) == 1:
+            text = outline(plain(name))
+            types[min(spaces(name))] |= set(re.findall(r"\b(?:struct|class|enum|union)\s+(?:class\s+)?(\w+)[^;()]*\{", text))
+    return types
+
+
+def helps(other, header):
+    """Whether a word of the header could mean what the other declares: one in a namespace around it, a function that is
+    found by its arguments, or a name that is qualified with the other's namespace."""
+    words, calls, qualified = used(header)
+    there, here = spaces(other), spaces(header)
+    if there and here and not any(f"{inner}::".startswith(f"{outer}::") for inner in here for outer in there):
+        words = calls
+    words = words.union(*(qualified[name] for name in qualifiers(other) & qualified.keys()))
+    if len(there) == 1:
+        words = words - known(header)[min(there)]
+    return not words.isdisjoint(declared(other))
+
+
 def groups(headers):
     """All headers, each once, in lists where those before one give it nothing that it does not include."""
     made = []
-    for header in sorted(headers, key=lambda name: (len(closure(name)), name)):
-        used = set(re.findall(r"\w+", COMMENTS.sub(" ", (src / header).read_text())))
+    for header in sorted(headers, key=lambda name: (not spaces(name), len(closure(name)), name)):
         for seen, group in made:
-            if all(used.isdisjoint(declared(other)) for other in seen - closure(header)):
+            if not any(helps(other, header) for other in seen - closure(header)):
                 group.append(header)
                 seen |= closure(header)
                 break
@@ -142,15 +210,16 @@ def groups(headers):
 
 def compile_alone(folder, group):
     return group, subprocess.run(
-        [compiler, "-std=c++20", "-fsyntax-only", "-O0", "-Wall", "-Wextra", "-Winvalid-pch", "-include",
-         str(folder / "standard.h"), "-I", str(src), "-x", "c++", "-"],
+        [compiler, "-std=c++20", "-fsyntax-only", "-O0", "-Wall", "-Wextra", "-Winvalid-pch", "--param",
+         "ggc-min-heapsize=1000000", "-include", str(folder / "standard.h"), "-I", str(src), "-x", "c++", "-"],
         input="".join(f'#include "{header}"\n' for header in group), text=True, capture_output=True)
 
 
 headers = sorted(str(path.relative_to(src)) for path in src.rglob("*.h"))
 with tempfile.TemporaryDirectory() as name, concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
     folder = pathlib.Path(name)
-    (folder / "standard.h").write_text("".join(f"#include <{header}>\n" for header in STANDARD))
+    wanted = set().union(*(includes(header)[1] for header in headers))
+    (folder / "standard.h").write_text("".join(f"#include <{header}>\n" for header in [*STANDARD, TESTS] if header in wanted))
     subprocess.run([compiler, "-std=c++20", "-O0", "-Wall", "-Wextra", "-x", "c++-header", str(folder / "standard.h"), "-o",
                     str(folder / "standard.h.gch")], check=True)
     problems = [(header, problem) for header in headers for problem in missing(header)]

@@ -1,9 +1,10 @@
 """Which of KernelBench's problems are read, agree with PyTorch and get a right kernel with no model in the loop?
 
-sweep.py KERNELWRIGHT [--level N] [--only N,N] [--jobs N] [--device vgpu] [--describe] [--folder CHECKOUT]
+sweep.py KERNELWRIGHT [--level N] [--only N,N] [--jobs N] [--device vgpu] [--describe] [--few [--compare-all]] [--folder CHECKOUT]
 
 Takes problems.py's small ones, or the files of a checkout (its folder that holds level1 and level2, or KW_KERNELBENCH). --describe reads only. A
 problem passes when `synthesize` ends with a module that its gate let through; where PyTorch is found the truth has been compared with it.
+--few takes some of every kind and compares two of them.
 """
 import argparse
 import concurrent.futures
@@ -18,6 +19,7 @@ import time
 import problems
 
 FEW = {(1, 11), (1, 43), (1, 63), (1, 75), (1, 82), (1, 97), (2, 19), (2, 38), (2, 43)}
+COMPARED = {(1, 63), (2, 38)}  # of those; PyTorch takes its seconds to start
 
 
 def from_checkout(folder):
@@ -54,8 +56,10 @@ def judge(options, folder, row):
     stage, passed = "read", "error" not in document
     if passed and not options.describe:
         stage = "kernel"
+        compared = not options.few or options.compare_all or row[:2] in COMPARED
         document = run(options.binary, ["synthesize", "--reference", str(file), "--device", options.device, "--candidates", str(options.candidates), "--versus", "none",
-                                        "--quick", "--proposer", "builtin", "--threads", "1", "--out", str(folder / "runs")], options.limit)
+                                        "--quick", "--proposer", "builtin", "--threads", "1", "--out", str(folder / "runs"),
+                                        "--cross-check", "auto" if compared else "never"], options.limit)
         passed = "error" not in document and bool(document.get("passed", document.get("verdict") == "pass"))
     return row, stage, passed, "" if passed else why(document), time.monotonic() - began
 
@@ -70,6 +74,7 @@ def main():
     parser.add_argument("--candidates", type=int, default=1)
     parser.add_argument("--describe", action="store_true")
     parser.add_argument("--few", action="store_true")
+    parser.add_argument("--compare-all", action="store_true")
     parser.add_argument("--limit", type=int, default=180)
     parser.add_argument("--folder", default=os.environ.get("KW_KERNELBENCH", ""))
     options = parser.parse_args()

@@ -139,7 +139,7 @@ def post(server, wire, body, headers=None, raw=None):
     data = raw if raw is not None else json.dumps(body).encode()
     request = urllib.request.Request(server.url + path, data=data, headers={"content-type": "application/json", **own, **(headers or {})})
     try:
-        with urllib.request.urlopen(request, timeout=20) as reply:
+        with urllib.request.urlopen(request, timeout=300) as reply:
             return reply.status, reply.read().decode()
     except urllib.error.HTTPError as no:
         return no.code, no.read().decode()

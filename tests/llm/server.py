@@ -133,10 +133,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.connection.close()
 
     def stream_bytes(self, wire, conversation, step):
-        out = b""
-        for kind, data in wire.events(conversation, step, self.server.state):
-            out += (f"event: {kind}\n" if kind else "").encode() + f"data: {json.dumps(data)}\n\n".encode()
-        return out + (wire.LAST or "").encode()
+        events = [(f"event: {kind}\n" if kind else "") + f"data: {json.dumps(data)}\n\n"
+                  for kind, data in wire.events(conversation, step, self.server.state)]
+        return "".join([*events, wire.LAST or ""]).encode()
 
     def reply(self, wire, conversation, step, headers):
         if not conversation["stream"] or step.get("fault") == "no_stream":
@@ -271,7 +270,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         time.sleep(step.get("delay", 0))
         if "fault" in step:
             row["problem"] = "fault " + step["fault"]
-            return self.fault(wire, conversation, step, headers)
+            return self.fault(wire, conversation, step, {**headers, **step.get("headers", {})})
         self.reply(wire, conversation, step, headers)
 
 
@@ -301,7 +300,8 @@ class ModelServer(http.server.ThreadingHTTPServer):
             return list(self.state.log)
 
     def __enter__(self):
-        threading.Thread(target=self.serve_forever, daemon=True).start()
+        # Looks often: shutdown() waits for the next look, and tests open dozens of servers.
+        threading.Thread(target=self.serve_forever, args=(0.02,), daemon=True).start()
         return self
 
     def __exit__(self, *_):

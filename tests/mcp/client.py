@@ -1,14 +1,13 @@
 """A client of 'kernelwright mcp' over pipes and over HTTP, in the standard library alone."""
 import http.client
 import json
-import os
 import queue
 import re
 import subprocess
 import threading
 import time
 
-PATIENCE = 120
+PATIENCE = 300
 NAMED = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}}
 
 
@@ -69,7 +68,7 @@ class Pipes:
     def call(self, name, **arguments):
         return self.ask("tools/call", {"name": name, "arguments": arguments})["result"]
 
-    def end(self, timeout=20):
+    def end(self, timeout=PATIENCE):
         """Closes standard input, as clients do; the exit code."""
         try:
             self.process.stdin.close()
@@ -122,30 +121,7 @@ class Http:
 
     def stop(self):
         self.process.terminate()
-        return self.process.wait(20)
-
-
-def marked(mark):
-    """Processes that carry `mark` in their environment: the server's and its children's."""
-    found = []
-    for pid in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            with open("/proc/%s/environ" % pid, "rb") as file:
-                if mark.encode() in file.read():
-                    found.append(int(pid))
-        except OSError:
-            pass
-    return found
-
-
-def gone(mark, allowed=(), seconds=15):
-    """Whether no process with this mark is left but those allowed."""
-    end = time.time() + seconds
-    while time.time() < end:
-        if not set(marked(mark)) - set(allowed):
-            return True
-        time.sleep(0.1)
-    return False
+        return self.process.wait(PATIENCE)
 
 
 SPIN = """//! kernelwright 1

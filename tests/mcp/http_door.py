@@ -9,8 +9,9 @@ import threading
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "cli"))
-from client import NAMED, SPIN, Http, gone, marked  # noqa: E402
+from client import NAMED, PATIENCE, SPIN, Http  # noqa: E402
 from harness import Harness, ROOT  # noqa: E402
+from processes import at_work, gone, marked  # noqa: E402
 
 h = Harness(sys.argv[1])
 compiler = h.compiler()
@@ -111,15 +112,11 @@ server.session = first
 h.check(server.ask("ping")[1]["result"] == {}, "it goes on after sixty idle connections")
 
 # --- jobs and clients that leave ---
-SPINNING = {"module_text": SPIN, "dims": {"N": 20000}, "compiler": compiler, "timeout": 600}
+SPINNING = {"module_text": SPIN, "dims": {"N": 1}, "compiler": compiler, "timeout": 600}
 
 
 def busy():
-    end = time.time() + 20
-    while time.time() < end and not set(marked(MARK)) - {server.process.pid}:
-        time.sleep(0.05)
-    time.sleep(0.5)
-    return set(marked(MARK)) - {server.process.pid}
+    return at_work(MARK, {server.process.pid})
 
 
 outcome = []
@@ -129,7 +126,7 @@ thread.start()
 h.check(busy(), "a job is at work")
 h.check(server.request({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": "spin"}})[0] == 202, "cancelled")
 h.check(gone(MARK, {server.process.pid}), "no process is left: %s" % marked(MARK))
-thread.join(20)
+thread.join(PATIENCE)
 h.check(outcome and "data:" not in outcome[0][2], "and the call is not answered: %s" % outcome)
 
 message = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call",
@@ -148,7 +145,7 @@ busy()
 h.check(server.request(b"", method="DELETE")[0] == 204, "a session is ended")
 h.check(gone(MARK, {server.process.pid}), "and its jobs with it: %s" % marked(MARK))
 h.check(server.ask("ping")[0] == 404 and server.request(b"", method="DELETE")[0] == 404, "it is gone")
-thread.join(20)
+thread.join(PATIENCE)
 h.check(server.stop() == 130 and gone(MARK), "Ctrl-C ends it, code %s" % server.process.returncode)
 
 # --- the token in a file ---

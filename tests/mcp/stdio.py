@@ -6,8 +6,9 @@ import sys
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "cli"))
-from client import NAMED, SPIN, Pipes, gone, marked  # noqa: E402
+from client import NAMED, PATIENCE, SPIN, Pipes  # noqa: E402
 from harness import Harness, ROOT  # noqa: E402
+from processes import at_work, gone, marked  # noqa: E402
 
 h = Harness(sys.argv[1])
 compiler = h.compiler()
@@ -164,16 +165,11 @@ h.check(all(not one["isError"] for one in results), "twelve calls at once")
 server.end()
 
 # --- jobs that are stopped ---
-SPINNING = {"module_text": SPIN, "dims": {"N": 20000}, "compiler": compiler, "timeout": 600}
+SPINNING = {"module_text": SPIN, "dims": {"N": 1}, "compiler": compiler, "timeout": 600}
 
 
 def busy(server):
-    """Waits until a job's process is there."""
-    end = time.time() + 20
-    while time.time() < end and not set(marked(MARK)) - {server.process.pid}:
-        time.sleep(0.05)
-    time.sleep(1)
-    return set(marked(MARK)) - {server.process.pid}
+    return at_work(MARK, {server.process.pid})
 
 
 server = open_server()
@@ -182,9 +178,9 @@ h.check(busy(server), "a job has a process of its own")
 server.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": number, "reason": "test"}})
 h.check(gone(MARK, {server.process.pid}), "a cancelled call leaves no process: %s" % marked(MARK))
 h.check(server.ask("ping")["result"] == {} and number not in server.answers, "and is not answered")
-end = time.time() + 10
+end = time.time() + PATIENCE
 while os.listdir(environment["TMPDIR"]) and time.time() < end:
-    time.sleep(0.1)
+    time.sleep(0.02)
 h.check(os.listdir(environment["TMPDIR"]) == [], "nor leaves files: %s" % list(os.walk(environment["TMPDIR"])))
 
 # A crash of the command's process is an error of the tool, not of the server.
@@ -205,11 +201,10 @@ read = server.ask("resources/read", {"uri": "kernelwright://jobs/" + handle})
 h.check('"passed"' in str(read), "its result as a resource")
 h.check(server.call("job_status", job="job-99")["isError"], "no such job")
 patient = server.call("synthesize", reference="rms_norm.py", device="vgpu", compiler=compiler, dims={"B": 64, "D": 256}, versus=["none"],
-                      cross_check="never", time="60s", wait_seconds=0.2)["structuredContent"]
+                      cross_check="never", time="60s", wait_seconds=0.01)["structuredContent"]
 h.check(patient["state"] in ("queued", "running"), "patience ends in a handle: %s" % patient)
-busy(server)
 server.call("job_cancel", job=patient["job"])
-stopped = server.call("job_result", job=patient["job"], wait_seconds=30)
+stopped = server.call("job_result", job=patient["job"], wait_seconds=60)
 h.check(stopped["isError"] and "resume" in stopped["content"][0]["text"] or not stopped["isError"], "how to go on is said: %s" % str(stopped)[:300])
 
 # The client goes away while a job is at work.

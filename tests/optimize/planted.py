@@ -1,7 +1,7 @@
 """Kernels whose claims are known to be true or false: is every method put into its right class?
 
-planted.py KERNELWRIGHT [NAME...]: those, or all; without a GPU a few of each kind, unless KW_PLANTED_ALL is set. With a GPU the classes
-must be those of expected.json. Without one nothing can be measured, so a method may only be unverified, or known to be missing; never
+planted.py KERNELWRIGHT [NAME...]: those, or all; without a GPU one of each kind, unless KW_PLANTED_ALL is set, or with KW_LONG=1 some
+more. With a GPU the classes must be those of expected.json. Without one nothing can be measured, so a method may only be unverified, or known to be missing; never
 effective. KW_PLANTED_OUT keeps the run folders.
 """
 import json
@@ -15,7 +15,11 @@ import tempfile
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
-FEW = ["claimed_async_copy", "claimed_vector", "coalesced", "shuffles", "useless_hint", "vector_half"]
+sys.path.insert(0, str(HERE.parent / "cli"))
+from harness import shared_cache  # noqa: E402
+
+FEW = ["claimed_vector", "coalesced", "useless_hint"]
+MORE = ["claimed_async_copy", "shuffles", "vector_half"]
 COLUMNS = "{:22} {:34} {:22} {:22} {:>7}  {}"
 
 
@@ -72,6 +76,8 @@ def main():
     binary = os.path.abspath(sys.argv[1])
     names = sys.argv[2:]
     gpu = subprocess.run([binary, "doctor", "--has", "gpu"], capture_output=True).returncode == 0
+    if not gpu and (cache := shared_cache(binary)):  # on a GPU the user's own calibration counts
+        os.environ["KERNELWRIGHT_CACHE"] = cache
     compilers = [one for one in ("nvrtc", "nvcc", "clang")
                  if subprocess.run([binary, "doctor", "--has", one], capture_output=True).returncode == 0]
     if not compilers:
@@ -79,7 +85,7 @@ def main():
         return 77
     words = [] if gpu else ["--device", "vgpu"]
     if not gpu and not names and not os.environ.get("KW_PLANTED_ALL"):
-        names = FEW
+        names = MORE if os.environ.get("KW_LONG") == "1" else FEW
     keep = os.environ.get("KW_PLANTED_OUT")
     root = pathlib.Path(keep or tempfile.mkdtemp(prefix="kw_planted_"))
     cases = sorted(one for one in (HERE / "planted").iterdir() if one.is_dir() and (not names or one.name in names))

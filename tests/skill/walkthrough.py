@@ -69,7 +69,7 @@ if runs:
     h.check(re.findall(r"^## (.*)$", read("templates", "analysis.md"), re.M) == written, "templates/analysis.md has the headings %s" % written)
 # Tools that SKILL.md names in brackets are offered by the server.
 tools = set(re.findall(r"\[([a-z]+(?:_[a-z]+)*)\](?!\()", read("SKILL.md")))
-done = subprocess.run([h.binary, "mcp"], cwd=h.path("work"), env=h.environment, text=True, capture_output=True, timeout=60, input=(
+done = subprocess.run([h.binary, "mcp"], cwd=h.path("work"), env=h.environment, text=True, capture_output=True, timeout=600, input=(
     '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25"}}\n{"jsonrpc":"2.0","id":2,"method":"tools/list"}\n'))
 offered = set(re.findall(r'"name":"([a-z_]+)"', done.stdout))
 h.check(tools and tools <= offered, "SKILL.md names tools that are not offered: %s" % sorted(tools - offered))

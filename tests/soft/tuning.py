@@ -155,10 +155,10 @@ def check_stopped(desk, how):
         environment = {**desk.environment, **desk.serve(server)}
         process = subprocess.Popen([*words, "--out", folder], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         journal = os.path.join(folder, "numerics", "journal.jsonl")
-        for _ in range(1200):
+        while process.poll() is None:
             if os.path.exists(journal) and desk.read(folder, "numerics/journal.jsonl").count("\n") >= 3:
                 break
-            time.sleep(0.05)
+            time.sleep(0.02)
         process.send_signal(how)
         words = process.communicate()[1]
     if how == signal.SIGINT:

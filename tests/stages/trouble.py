@@ -117,14 +117,14 @@ check(done.returncode == 0 and "1.001f" not in jobs.read(folder, "final/kernel.c
 check("polish" in warnings(folder), "and the warning says so: " + warnings(folder))
 
 # Ctrl-C in the middle of a request: what was judged is kept, the cost is shown, resume goes on and asks nothing twice.
-with ModelServer(steps=[{"text": fenced(WRONG)}, {"fault": "hang", "seconds": 60}], key=KEY) as server:
+with ModelServer(steps=[{"text": fenced(WRONG)}, {"fault": "hang", "seconds": 3600}], key=KEY) as server:
     env = {**jobs.environment, **jobs.serve(server)}
     process = subprocess.Popen([jobs.binary, "synthesize", "--reference", jobs.reference, *jobs.words, *LLM], env=env, text=True,
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, cwd=jobs.folder)
     while process.poll() is None and not (server.requests() and server.requests()[-1]["problem"] == "fault hang"):
-        time.sleep(0.05)
+        time.sleep(0.02)
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=600)
     folder = jobs.newest()
     report = jobs.report(folder)
     check(process.returncode == 130 and report["interrupted"], "Ctrl-C: interrupted\n" + out + err)

@@ -16,7 +16,7 @@ def start(*words):
     known = set(h.runs())
     process = subprocess.Popen([h.binary, "synthesize", "--reference", REFERENCE, *h.words, *words], env=h.environment,
                                cwd=h.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    deadline = time.time() + 120
+    deadline = time.time() + 600
     while time.time() < deadline and process.poll() is None:
         fresh = [folder for folder in h.runs() if folder not in known]
         if fresh and len(h.added_so_far(fresh[0])) >= 3:
@@ -60,7 +60,7 @@ def after_interrupt():
     if folder is None:
         return
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=600)
     h.check(process.returncode == 130, "Ctrl-C: exit 130, not %s" % process.returncode)
     h.check("kernelwright resume " + folder in out + err, "it says how to go on: %s" % (out + err)[-800:])
     done = h.run("resume", folder, "--candidates", "5")

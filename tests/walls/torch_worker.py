@@ -7,12 +7,11 @@ import sys
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-for folder in ("cli", "mcp"):
-    sys.path.insert(0, os.path.join(HERE, "..", folder))
-from client import gone, marked  # noqa: E402
+sys.path.insert(0, os.path.join(HERE, "..", "cli"))
 from harness import Harness, skip  # noqa: E402
+from processes import PATIENCE, gone, marked  # noqa: E402
 
-h = Harness(sys.argv[1])
+h = Harness(sys.argv[1], own_cache=True)
 h.environment["TMPDIR"] = h.path("temporary")
 os.makedirs(h.path("temporary"))
 torch = json.loads(h.run("doctor", "--json").stdout)["tools"]
@@ -116,10 +115,9 @@ else:
     h.check("cannot confine it fully" in done.stderr, "missing walls are named", done)
 h.check("temporary" in could, "it has a folder of its own", done)
 h.check(open(secret).read() == "do not read" and not os.path.exists(plain), "files are as they were")
-for _ in range(50):
-    if not sleepers():
-        break
-    time.sleep(0.1)
+end = time.time() + PATIENCE
+while sleepers() and time.time() < end:
+    time.sleep(0.02)
 h.check(not sleepers(), "no process is left behind: %s" % sleepers())
 left = [name for name in os.listdir(h.path("temporary")) if name.startswith("kernelwright-torch-")]
 h.check(not left, "no folder is left behind: %s" % left)
