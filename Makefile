@@ -1,7 +1,7 @@
 # make         build
 # make demo    build, then show the main job on the virtual GPU
-# make test    build everything and run all tests this machine can run
-# make test-all  the same, then again on a minimal Debian with its own packages alone (tools/bare-check; root, an hour)
+# make test    build everything and run all tests this machine can run, but long sweeps
+# make test-all  the same with long sweeps, then `make test` on a minimal Debian with its own packages alone (tools/bare-check; root)
 # make asan    the same tests under AddressSanitizer and UBSan
 # make bench   the benchmarks (figures, not tests)
 # make wheel   the Python package with library and workers, as a wheel in BUILD/dist
@@ -27,6 +27,8 @@ test: $(BUILD)/build.ninja
 	@tools/run-tests $(BUILD)
 
 test-all: test
+	@tools/quiet "building long tests" cmake --build $(BUILD) --target long_tests
+	@tools/run-tests $(BUILD) --all -L '^long$$'
 	@tools/bare-check
 	@tools/bare-check --wheels
 
