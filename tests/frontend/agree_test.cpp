@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <map>
 
 #include "cases.h"
 #include "engine/cross_check.h"
@@ -68,6 +69,12 @@ std::string test_name(const testing::TestParamInfo<std::string>& one) {
   return name;
 }
 
+/// What we read ourselves and cannot take from an export, and what is said then.
+const std::map<std::string, std::string> kRefused = {
+    {"agree/masked_update", "a mask as index"},
+    {"agree/bags_by_offsets", "padding_idx is not supported"},
+    {"agree/sampling", "grid_sampler_2d"}};
+
 class TorchAgrees : public testing::TestWithParam<std::string> {};
 class TorchExports : public TorchAgrees {};
 
@@ -103,6 +110,12 @@ TEST_P(TorchExports, TheSameGraph) {
   for (const oracle::TorchTensor& constant : answer.outputs)
     exported.constants[constant.name] = constant.tensor;
   const auto task = task_from_export(std::move(exported));
+  if (const auto refused = kRefused.find(GetParam()); refused != kRefused.end()) {
+    ASSERT_FALSE(task) << "is read now";
+    EXPECT_NE(task.error().message.find(refused->second), std::string::npos)
+        << task.error().message;
+    return;
+  }
   ASSERT_TRUE(task) << task.error().message;
   const auto graph = task->reference->trace({});
   ASSERT_TRUE(graph) << graph.error().message;
