@@ -4,7 +4,7 @@ set(KW_HANG_SECONDS 3600)
 
 # kw_light_test(target): a test program whose own code is not worth optimising. In builds that are made once (KW_UNITY) it
 # is not, and GoogleTest and the standard library are parsed once for all of them. Where single files change, the compiler's
-# cache does more, and it cannot see into precompiled headers.
+# cache does more.
 if(KW_UNITY)
   file(WRITE ${PROJECT_BINARY_DIR}/test_headers.cpp "int main() {}\n")
   add_executable(kw_test_headers EXCLUDE_FROM_ALL ${PROJECT_BINARY_DIR}/test_headers.cpp)

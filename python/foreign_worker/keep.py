@@ -22,7 +22,7 @@ def receive():
         while len(data) < count:
             piece = os.read(CHANNEL, min(count - len(data), 1 << 20))
             if not piece:
-                os._exit(0)  # nobody asks any more
+                os._exit(0)  # the engine has closed the channel
             data += piece
         return data
 
@@ -58,7 +58,7 @@ def copied():
     said, say_to = os.pipe()
     number = os.fork()
     if number == 0:
-        os.dup2(say_to, 1)  # what the candidate prints is no answer
+        os.dup2(say_to, 1)  # the candidate's prints are not part of the answer
         os.dup2(say_to, 2)
         for descriptor in (CHANNEL, answer, said, say_to):
             os.close(descriptor)

@@ -40,16 +40,14 @@ InterruptWatch::InterruptWatch() : end_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)
 
 InterruptWatch::~InterruptWatch() {
   done_ = true;
-  const uint64_t one = 1;
-  if (end_ >= 0) [[maybe_unused]]
-    const ssize_t n = ::write(end_, &one, sizeof(one));
+  ::eventfd_write(end_, 1);
   thread_.join();
-  if (end_ >= 0) ::close(end_);
+  ::close(end_);
 }
 
 void InterruptWatch::wait() {
   while (!done_ && !os::interrupted()) {
-    pollfd fds[] = {{os::interrupt_fd(), POLLIN, 0}, {end_, POLLIN, 0}};  // poll() passes over -1
+    pollfd fds[] = {{os::interrupt_fd(), POLLIN, 0}, {end_, POLLIN, 0}};  // poll() ignores -1
     ::poll(fds, 2, kPollMs);
   }
   for (int waited = 0; !done_ && waited < kGraceMs; waited += 10) {

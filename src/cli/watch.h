@@ -24,7 +24,7 @@ class InterruptWatch {
   void wait();
 
   std::atomic<bool> done_{false};
-  const int end_;  // readable when the work has ended, so that nobody waits for the next look
+  const int end_;  // an eventfd, readable when the work has ended; -1: the thread polls
   std::thread thread_;
 };
 

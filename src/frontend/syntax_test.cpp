@@ -2,15 +2,15 @@
 
 #include <gtest/gtest.h>
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <optional>
 
 #include "base/text.h"
 #include "os/files.h"
 #include "os/process.h"
+#include "os/scratch.h"
 
 namespace kw::frontend {
 namespace {
@@ -88,7 +88,10 @@ class SyntaxThroughAProgram : public testing::Test {
     const auto real = os::run_process({"python3", "-I", "-c", "import sys; print(sys.executable)"});
     ASSERT_TRUE(real);
     interpreter_ = trim(real->out);
-    ASSERT_NE(::mkdtemp(folder_.data()), nullptr);
+    auto scratch = os::ScratchFolder::make("syntax");
+    ASSERT_TRUE(scratch);
+    scratch_ = std::move(scratch).value();
+    folder_ = scratch_->path();
     std::filesystem::create_symlink(interpreter_, folder_ + "/behind");
     ASSERT_TRUE(os::write_file(folder_ + "/python3", "#!/bin/sh\necho asked >> '" + folder_ +
                                                          "/asked'\n[ -e '" + folder_ +
@@ -100,14 +103,13 @@ class SyntaxThroughAProgram : public testing::Test {
   }
   void TearDown() override {
     ::setenv("PATH", path_.c_str(), 1);
-    std::error_code ignored;
-    std::filesystem::remove_all(folder_, ignored);
   }
   int64_t asked() const {
     const auto text = os::read_file(folder_ + "/asked");
     return text ? std::ranges::count(*text, '\n') : 0;
   }
-  std::string folder_ = "/tmp/kw-syntax-XXXXXX", interpreter_;
+  std::optional<os::ScratchFolder> scratch_;
+  std::string folder_, interpreter_;
   const std::string path_ = os::env("PATH");
 };
 

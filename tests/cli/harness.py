@@ -18,7 +18,7 @@ def skip(reason):
 
 def shared_cache(binary):
     """One cache for all tests of this very binary, beside it: what one of them has compiled the others need not. None where
-    nobody may write; another binary gets another folder."""
+    the folder is read-only; another binary gets another folder."""
     state = os.stat(binary)
     root = os.path.join(os.path.dirname(os.path.realpath(binary)), "test-cache")
     name = "%x-%x" % (state.st_size, state.st_mtime_ns)

@@ -93,7 +93,7 @@ def missing(header):
         elif wanted not in there and name not in ANYWHERE:
             problems.append(f"std::{name} wants #include <{wanted}>")
     if re.search(r"\btesting::|\b(?:EXPECT|ASSERT|TEST|ADD_FAILURE|FAIL|SUCCEED|GTEST)(?:_\w+)?\b", text) and TESTS not in there:
-        problems.append(f"GoogleTest's names want #include <{TESTS}>")
+        problems.append(f"GoogleTest's names need #include <{TESTS}>")
     return problems
 
 
@@ -172,7 +172,7 @@ def used(header):
 
 @functools.lru_cache(None)
 def known(header):
-    """The types that what it includes defines, by namespace: nobody else defines those, and their names need no help."""
+    """The types that what it includes defines, by namespace: no other header defines those, and their names need no help."""
     types = collections.defaultdict(set)
     for name in closure(header) - {header}:
         if len(spaces(name)) == 1:
