@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <numeric>
 
+#include "base/utf8.h"
+
 namespace kw {
 
 std::string_view trim(std::string_view text) {
@@ -114,6 +116,26 @@ std::string shell_quote(std::string_view word) {
     return std::string(word);
   }
   return "'" + replace_all(std::string(word), "'", "'\\''") + "'";
+}
+
+std::string printable(std::string_view text) {
+  std::string out;
+  while (!text.empty()) {
+    const size_t length = utf8_length(text);
+    const auto first = static_cast<unsigned char>(text[0]);
+    const bool control =
+        (first < 0x20 && first != '\n' && first != '\t') || first == 0x7f ||
+        (length == 2 && first == 0xc2 && static_cast<unsigned char>(text[1]) < 0xa0);
+    if (control) {
+      out += '?';
+    } else if (length == 0) {
+      out += "\xef\xbf\xbd";
+    } else {
+      out += text.substr(0, length);
+    }
+    text.remove_prefix(std::max<size_t>(length, 1));
+  }
+  return out;
 }
 
 }  // namespace kw

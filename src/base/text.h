@@ -30,5 +30,8 @@ std::string did_you_mean(std::string_view word, const std::vector<std::string>& 
 std::string human_bytes(uint64_t bytes);
 /// "fp16" -> "fp16", "a b" -> "'a b'": safe to paste into a POSIX shell.
 std::string shell_quote(std::string_view word);
+/// Text from outside (sources, compilers, kernels' printf) made safe to show: control bytes except
+/// newline and tab become '?', bytes that are not UTF-8 become U+FFFD.
+std::string printable(std::string_view text);
 
 }  // namespace kw

@@ -7,6 +7,7 @@
 #include "cli/values.h"
 #include "engine/bench_tools.h"
 #include "engine/load.h"
+#include "engine/load_reference.h"
 #include "engine/verify_tools.h"
 #include "os/files.h"
 

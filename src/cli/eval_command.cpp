@@ -114,7 +114,7 @@ Result<engine::EvalRequest> eval_request(const Args& args, Io& io) {
 std::string row_text(const evaluation::Row& row, const report::Style& style) {
   if (!row.passed) {
     return fmt::format("{} {}: {}", paint(style, report::Paint::Error, "failed"), row.failure_kind,
-                       report::printable(std::string(
+                       printable(std::string(
                            split_lines(row.failure_reason.empty() ? "?" : row.failure_reason)[0])));
   }
   std::string text = paint(style, report::Paint::Good, "passed");

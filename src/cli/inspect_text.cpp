@@ -23,7 +23,7 @@ std::string status_text(const std::string& status, const Style& style) {
 
 // "2026-11-15T09:12:44Z" -> "2026-11-15 09:12:44".
 std::string time_text(const std::string& utc) {
-  return utc.size() == 20 ? utc.substr(0, 10) + " " + utc.substr(11, 8) : report::printable(utc);
+  return utc.size() == 20 ? utc.substr(0, 10) + " " + utc.substr(11, 8) : printable(utc);
 }
 
 std::string speed_text(const store::RunRow& run) {
@@ -42,12 +42,12 @@ std::string tunes_text(const std::map<std::string, int64_t>& tunes) {
 }
 
 std::string line(const char* title, const std::string& text) {
-  return text.empty() ? "" : fmt::format("  {:<11}{}\n", title, report::printable(text));
+  return text.empty() ? "" : fmt::format("  {:<11}{}\n", title, printable(text));
 }
 
 // One line of possibly many, for tables.
 std::string first_line(const std::string& text, size_t most) {
-  const std::string one = report::printable(text.substr(0, text.find('\n')));
+  const std::string one = printable(text.substr(0, text.find('\n')));
   return one.size() <= most ? one : one.substr(0, one.find_last_of(' ', most)) + " …";
 }
 
@@ -107,11 +107,11 @@ std::string candidates_table(const engine::RunView& view, size_t most, const Sty
                {"tunables"}});
   for (size_t i = 0; i < std::min(most, view.candidates.size()); ++i) {
     const store::CandidateRow& row = view.candidates[i];
-    const std::string verdict = row.verdict.empty() ? "not judged" : report::printable(row.verdict);
+    const std::string verdict = row.verdict.empty() ? "not judged" : printable(row.verdict);
     const std::string what =
         row.verdict == "passed" || row.reason.empty() ? row.origin : row.reason;
     table.add({row.id, verdict, optional_text(row.microseconds), optional_text(row.estimate_us),
-               first_line(what, 60), report::printable(tunes_text(row.tunes))});
+               first_line(what, 60), printable(tunes_text(row.tunes))});
   }
   std::string text = table.empty() ? "" : "\n" + table.text(style);
   if (view.candidates.size() > most) {
@@ -123,8 +123,8 @@ std::string candidates_table(const engine::RunView& view, size_t most, const Sty
 std::string events_text(const engine::RunView& view) {
   std::string text = "\n";
   for (const record::Event& event : view.events) {
-    text += fmt::format("  {:>9.3f} s  {:<10} {}\n", event.seconds, report::printable(event.kind),
-                        report::printable(event.data.dump()));
+    text += fmt::format("  {:>9.3f} s  {:<10} {}\n", event.seconds, printable(event.kind),
+                        printable(event.data.dump()));
   }
   return text;
 }
@@ -139,7 +139,7 @@ std::string differences_text(const char* title, const std::vector<engine::Differ
   if (list.empty()) return "";
   Table table({{title}, {"before"}, {"after"}});
   for (const engine::Difference& one : list) {
-    table.add({report::printable(one.what), first_line(one.before.empty() ? "-" : one.before, 60),
+    table.add({printable(one.what), first_line(one.before.empty() ? "-" : one.before, 60),
                first_line(one.after.empty() ? "-" : one.after, 60)});
   }
   return "\n" + table.text(style);
@@ -149,7 +149,7 @@ std::string coloured_diff(const std::string& diff, const Style& style) {
   if (diff.empty()) return "";
   std::string text = "\n";
   for (const std::string_view each : split_lines(diff)) {
-    const std::string shown = report::printable(each);
+    const std::string shown = printable(each);
     const char sign = shown.empty() ? ' ' : shown[0];
     text += (sign == '-'   ? report::paint(style, Paint::Error, shown)
              : sign == '+' ? report::paint(style, Paint::Good, shown)
@@ -195,7 +195,7 @@ std::string runs_text(const std::vector<store::RunRow>& runs, const Style& style
                {"seconds", Table::Align::Right},
                {"size", Table::Align::Right}});
   for (const store::RunRow& run : runs) {
-    table.add({report::printable(run.id), report::printable(run.name),
+    table.add({printable(run.id), printable(run.name),
                status_text(run.status, style), speed_text(run), optional_text(run.speedup),
                std::to_string(run.passed), std::to_string(run.candidates),
                fmt::format("{:.1f}", run.seconds), human_bytes(static_cast<uint64_t>(run.bytes))});
@@ -206,7 +206,7 @@ std::string runs_text(const std::vector<store::RunRow>& runs, const Style& style
 std::string inspect_text(const engine::RunView& view, size_t most, bool events,
                          const Style& style) {
   std::string text =
-      fmt::format("{}  {}  {}\n", report::printable(view.run.id), report::printable(view.run.name),
+      fmt::format("{}  {}  {}\n", printable(view.run.id), printable(view.run.name),
                   status_text(view.run.status, style));
   text += line("when", sessions_text(view)) + line("folder", view.run.folder);
   text += line("asked", join({view.run.target, view.run.proposer}, " "));
@@ -218,7 +218,7 @@ std::string inspect_text(const engine::RunView& view, size_t most, bool events,
   text += line("candidates", counts_text(view)) + models_lines(view);
   for (const std::string& what : view.damage) {
     text += "  " + report::paint(style, Paint::Error, "damaged") + "    " +
-            report::printable(what) + "\n";
+            printable(what) + "\n";
   }
   text += candidates_table(view, most, style);
   if (events) text += events_text(view);
@@ -232,7 +232,7 @@ std::string candidate_text(const engine::CandidateView& view, const Style& style
   std::string text =
       fmt::format("{}  {}\n", one.id,
                   report::paint(style, verdict == "passed" ? Paint::Good : Paint::Warning,
-                                report::printable(verdict)));
+                                printable(verdict)));
   text += line("from", one.proposer) + line("what", one.origin);
   text += line("tunables", tunes_text(one.tunes)) + line("parents", join(one.parents, " "));
   text += line("added", fmt::format("after {:.3f} s", one.when));
@@ -242,8 +242,8 @@ std::string candidate_text(const engine::CandidateView& view, const Style& style
   if (const auto us = store::measured_us(view.timing)) {
     text += line("time", report::short_number(*us) + " us, measured");
   }
-  if (!view.compile_log.empty()) text += "\n" + report::printable(view.compile_log) + "\n";
-  return text + "\n" + report::printable(one.text);
+  if (!view.compile_log.empty()) text += "\n" + printable(view.compile_log) + "\n";
+  return text + "\n" + printable(one.text);
 }
 
 std::string diff_text(const engine::RunDiff& diff, const Style& style) {
@@ -251,7 +251,7 @@ std::string diff_text(const engine::RunDiff& diff, const Style& style) {
   Table table(
       {{"run"}, {"task"}, {"status"}, {"best", Table::Align::Right}, {"passed"}, {"tried"}});
   for (const store::RunRow* run : {&diff.before, &diff.after}) {
-    table.add({report::printable(run->id), report::printable(run->name),
+    table.add({printable(run->id), printable(run->name),
                status_text(run->status, style), speed_text(*run), std::to_string(run->passed),
                std::to_string(run->candidates)});
   }
@@ -263,11 +263,11 @@ std::string diff_text(const engine::RunDiff& diff, const Style& style) {
 std::string gc_text(const store::GcReport& report, bool removed, const Style& style) {
   std::string text;
   for (const store::GcItem& item : report.items) {
-    text += fmt::format("{:<40} {:>10}  {}", report::printable(item.run.id),
+    text += fmt::format("{:<40} {:>10}  {}", printable(item.run.id),
                         human_bytes(static_cast<uint64_t>(item.run.bytes)), item.why);
     if (!item.problem.empty()) {
       text += "  " + report::paint(style, Paint::Error, "kept") + ": " +
-              report::printable(item.problem);
+              printable(item.problem);
     }
     text += "\n";
   }

@@ -4,6 +4,7 @@
 
 #include <cstdio>
 
+#include "base/text.h"
 #include "os/files.h"
 #include "os/interrupt.h"
 
@@ -71,14 +72,14 @@ void Io::note(const std::string& what) {
   if (listener_ != nullptr) listener_->note(what);
   if (!json_)
     write(stderr, report::paint(error_style_, report::Paint::Warning, "kernelwright: note:") + " " +
-                      report::printable(what) + "\n");
+                      printable(what) + "\n");
 }
 
 void Io::complain(const std::string& what) {
   progress("");
   if (!json_)
     write(stderr, report::paint(error_style_, report::Paint::Error, "kernelwright:") + " " +
-                      report::printable(what) + "\n");
+                      printable(what) + "\n");
 }
 
 Json Io::envelope(int code) const {

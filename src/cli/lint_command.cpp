@@ -7,6 +7,7 @@
 #include "cli/command.h"
 #include "cli/values.h"
 #include "engine/lint.h"
+#include "engine/verify_tools.h"
 #include "os/files.h"
 
 namespace kw::cli {
@@ -32,10 +33,10 @@ std::string row_text(const lint::Report& result, const report::Style& style) {
   for (const lint::Finding& finding : result.findings) {
     if (std::ranges::find(rules, finding.rule) == rules.end()) rules.push_back(finding.rule);
     const std::string line = finding.message.substr(0, finding.message.find('\n'));
-    why += fmt::format("    {}: {}\n", finding.rule, report::printable(line));
+    why += fmt::format("    {}: {}\n", finding.rule, printable(line));
   }
   const std::string verdict = fmt::format("{:<10}", result.verdict());
-  return fmt::format("{:<{}}  {}  {}\n{}", report::printable(result.task), kNameColumn,
+  return fmt::format("{:<{}}  {}  {}\n{}", printable(result.task), kNameColumn,
                      paint(style, paint_of(result), verdict), join(rules, ", "), why);
 }
 

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <optional>
 
+#include "base/text.h"
 #include "cli/values.h"
 #include "report/style.h"
 
@@ -15,7 +16,7 @@ bool person_there() { return ::isatty(STDIN_FILENO) != 0 && ::isatty(STDERR_FILE
 std::optional<std::string> ask_person(Io& io, const std::string& question) {
   if (!person_there()) return std::nullopt;
   io.progress("");
-  std::fprintf(stderr, "%s\n> ", report::printable(question).c_str());
+  std::fprintf(stderr, "%s\n> ", printable(question).c_str());
   std::fflush(stderr);
   std::string line;
   for (int c = std::getchar(); c != EOF && c != '\n'; c = std::getchar())

@@ -9,7 +9,7 @@
 #include "cli/values.h"
 #include "engine/devices.h"
 #include "engine/import.h"
-#include "engine/verify_tools.h"
+#include "engine/load_reference.h"
 #include "os/files.h"
 #include "os/permissions.h"
 

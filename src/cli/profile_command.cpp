@@ -5,8 +5,8 @@
 #include "cli/values.h"
 #include "engine/bench_tools.h"
 #include "engine/judge.h"
+#include "engine/load_reference.h"
 #include "engine/profile.h"
-#include "engine/verify_tools.h"
 #include "os/files.h"
 #include "profile/sass_text.h"
 #include "profile/text.h"
@@ -85,7 +85,7 @@ std::string launches_text(const engine::Evidence& evidence) {
 
 std::string evidence_text(const engine::ProfileReport& report) {
   const engine::Evidence& evidence = *report.evidence;
-  const optimize::Examined& examined = evidence.examined;
+  const profile::Examined& examined = evidence.examined;
   std::string text = head_text(report, evidence) + launches_text(evidence) + "\n";
   if (report.plan) text += profile::metrics_text(examined.metrics);
   if (!examined.counters) text += "no hardware counters: " + examined.no_counters + "\n";

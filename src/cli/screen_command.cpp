@@ -2,9 +2,10 @@
 
 #include <algorithm>
 
+#include "base/text.h"
 #include "cli/command.h"
+#include "engine/load_reference.h"
 #include "engine/screen.h"
-#include "engine/verify_tools.h"
 
 namespace kw::cli {
 
@@ -28,7 +29,7 @@ std::string group_text(const std::vector<Screened>& all, Scope scope, const repo
                                  count(all, scope));
   for (const Screened& one : all) {
     if (one.scope != scope) continue;
-    text += fmt::format("  {}: {}{}\n", report::printable(one.name), report::printable(one.reason),
+    text += fmt::format("  {}: {}{}\n", printable(one.name), printable(one.reason),
                         one.reader == "torch.export" ? " (read by torch.export)" : "");
   }
   return text;

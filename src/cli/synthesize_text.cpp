@@ -52,7 +52,7 @@ std::string failure_text(const engine::SynthesisReport& report, const report::St
   out += fmt::format(" {}at stage {}", report.task_name.empty() ? "" : report.task_name + " ",
                      report.failed_stage);
   // What is not a candidate's doing is said where errors are said.
-  out += report.error_blame ? "\n" : ": " + report::printable(report.failure_reason) + "\n";
+  out += report.error_blame ? "\n" : ": " + printable(report.failure_reason) + "\n";
   // A full disk or a lost GPU can be mended, and then nothing has to be judged twice.
   const bool machine = report.error_blame == static_cast<int>(Blame::Environment);
   if (report.interrupted || (machine && !report.folder.empty()))
@@ -72,7 +72,7 @@ std::string progress_text(const engine::SynthesisProgress& progress) {
   }
   if (progress.eta_seconds) out += fmt::format(", at most {:.0f} s more", *progress.eta_seconds);
   // A status line that wraps cannot be rewritten.
-  const std::string detail = report::printable(progress.detail);
+  const std::string detail = printable(progress.detail);
   if (!detail.empty() && out.size() + detail.size() < kLineWidth) out += " — " + detail;
   return out;
 }
@@ -102,8 +102,8 @@ std::string synthesis_text(const engine::SynthesisReport& report, const report::
   if (!report.models.empty())
     out += row("models", fmt::format("{}; cost {}", report.models, report.cost));
   for (const std::string& warning : report.warnings)
-    out += row("warning", report::paint(style, report::Paint::Warning, report::printable(warning)));
-  for (const std::string& note : report.notes) out += row("note", report::printable(note));
+    out += row("warning", report::paint(style, report::Paint::Warning, printable(warning)));
+  for (const std::string& note : report.notes) out += row("note", printable(note));
   out += row("run", fmt::format("{} in {:.1f} s; all of it in {}", report.run_id,
                                 report.wall_seconds, report.folder));
   if (report.passed && !report.measured)

@@ -30,7 +30,7 @@ std::string message_text(const CompileMessage& message, const kernel::Module& mo
   const Paint paint =
       message.severity == CompileMessage::Severity::Error ? Paint::Error : Paint::Warning;
   std::string out = report::paint(style, paint, kNames[static_cast<int>(message.severity)]) + ": " +
-                    report::paint(style, Paint::Strong, report::printable(message.text)) + "\n";
+                    report::paint(style, Paint::Strong, printable(message.text)) + "\n";
   if (message.line <= 0) return out;
   out += "  " + report::location(module.file_name, message.line, message.column) + "\n";
   return out + report::excerpt(module.text, {{message.line, message.column, "", paint}}, style);
@@ -40,7 +40,7 @@ std::string log_tail(const std::string& log) {
   const std::vector<std::string_view> lines = split_lines(log);
   std::string out;
   for (size_t i = lines.size() > kLogLines ? lines.size() - kLogLines : 0; i < lines.size(); ++i) {
-    out += "  " + report::printable(lines[i]) + "\n";
+    out += "  " + printable(lines[i]) + "\n";
   }
   return out;
 }
@@ -78,7 +78,7 @@ std::string status_text(const exec::RunOutcome& outcome, const Style& style) {
   // The findings below say it better, with the place.
   const bool told =
       !outcome.findings.empty() && outcome.findings.front().message == outcome.message;
-  return word + (told || outcome.message.empty() ? "" : ": " + report::printable(outcome.message)) +
+  return word + (told || outcome.message.empty() ? "" : ": " + printable(outcome.message)) +
          "\n";
 }
 
@@ -98,7 +98,7 @@ std::string printed_text(const std::string& printed) {
   if (printed.empty()) return "";
   std::string out = "printed by the kernels:\n";
   for (const std::string_view line : split_lines(printed))
-    out += "  | " + report::printable(line) + "\n";
+    out += "  | " + printable(line) + "\n";
   return out;
 }
 

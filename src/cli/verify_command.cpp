@@ -3,6 +3,7 @@
 #include "cli/values.h"
 #include "cli/verify_text.h"
 #include "engine/devices.h"
+#include "engine/load_reference.h"
 #include "engine/verify.h"
 #include "engine/verify_tools.h"
 #include "os/files.h"

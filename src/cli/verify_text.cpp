@@ -28,7 +28,7 @@ std::string list_rows(const char* title, const std::vector<std::string>& lines, 
       text += verify_row("", fmt::format("… and {} more (--explain)", lines.size() - i));
       break;
     }
-    text += verify_row(i == 0 ? title : "", report::printable(lines[i]));
+    text += verify_row(i == 0 ? title : "", printable(lines[i]));
   }
   return text;
 }
@@ -38,7 +38,7 @@ std::string stages_text(const engine::VerifyReport& report, const Style& style) 
   for (const verify::StageReport& stage : report.gate.stages) {
     text += fmt::format("  {:<12} {:<9} {:.2f} s\n", record::stage_name(stage.stage), stage.outcome,
                         stage.seconds);
-    for (const std::string& line : stage.lines) text += "    " + report::printable(line) + "\n";
+    for (const std::string& line : stage.lines) text += "    " + printable(line) + "\n";
   }
   return text;
 }

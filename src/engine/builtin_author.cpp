@@ -39,7 +39,7 @@ class BuiltinAuthor : public optimize::Author {
   /// A variant that was looked at.
   struct Looked {
     propose::Variant variant;
-    search::Look look;
+    exec::Look look;
   };
   propose::Shelf shelf_with(const std::string& parent) const;
   /// Those that compile and run, the fastest first; `refused` says why another does not.
@@ -90,7 +90,7 @@ Result<std::vector<BuiltinAuthor::Looked>> BuiltinAuthor::looked_at(
     std::vector<propose::Variant> variants, std::string& refused) {
   std::vector<std::string> texts;
   for (const propose::Variant& variant : variants) texts.push_back(variant.text);
-  const std::vector<search::Look> looks = KW_TRY(workshop_.screen(texts));
+  const std::vector<exec::Look> looks = KW_TRY(workshop_.screen(texts));
   std::vector<Looked> out;
   for (size_t i = 0; i < variants.size(); ++i) {
     if (looks[i].refused.empty())

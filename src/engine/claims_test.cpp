@@ -48,8 +48,8 @@ class SayingWorkshop : public TaskWorkshop {
   std::string task_hash() const override { return ""; }
   std::string task_name() const override { return ""; }
   bool measures() const override { return false; }
-  Result<std::vector<search::Look>> screen(const std::vector<std::string>&) override {
-    return std::vector<search::Look>{};
+  Result<std::vector<exec::Look>> screen(const std::vector<std::string>&) override {
+    return std::vector<exec::Look>{};
   }
   void expect(const std::vector<std::string>&) override {}
   Result<std::string> code_of(const std::string& kernel) override {
@@ -62,9 +62,9 @@ class SayingWorkshop : public TaskWorkshop {
   Result<std::optional<optimize::Noise>> noise(const std::string&) override {
     return std::optional<optimize::Noise>();
   }
-  Result<optimize::Examined> examine(const std::string&, std::optional<double>,
+  Result<profile::Examined> examine(const std::string&, std::optional<double>,
                                      const std::string&) override {
-    return optimize::Examined{};
+    return profile::Examined{};
   }
   Result<std::optional<std::vector<profile::SassFunction>>> machine_code(
       const std::string&) override {

@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include "engine/verify_tools.h"
 #include "frontend/load.h"
 #include "oracle/interpreter.h"
 #include "oracle/test_torch.h"

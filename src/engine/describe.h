@@ -6,7 +6,7 @@
 
 #include "base/json.h"
 #include "base/result.h"
-#include "engine/verify_tools.h"
+#include "engine/load_reference.h"
 #include "graph/cost.h"
 #include "task/task.h"
 

@@ -15,12 +15,6 @@ namespace kw::engine {
 
 namespace {
 
-Tool examine_row(const ToolRow& row, Examination& examination) {
-  Tool tool{row.name, row.title, ToolState::Missing, "", "", "", row.cost, row.remedy};
-  row.probe(examination, tool);
-  return tool;
-}
-
 void examine_models(DoctorReport& report) {
   const auto config = llm::load_config();
   if (!config) {
@@ -69,32 +63,6 @@ DoctorReport examine() {
   report.cache_folder = os::cache_directory();
   examine_models(report);
   return report;
-}
-
-std::optional<Tool> examine_one(const std::string& name) {
-  Examination examination;
-  for (const ToolRow& row : tool_rows()) {
-    if (name == row.name) return examine_row(row, examination);
-  }
-  return std::nullopt;
-}
-
-std::vector<std::string> tool_names() {
-  std::vector<std::string> names;
-  for (const ToolRow& row : tool_rows()) names.emplace_back(row.name);
-  return names;
-}
-
-const char* tool_state_name(ToolState state) {
-  switch (state) {
-    case ToolState::Found:
-      return "found";
-    case ToolState::Limited:
-      return "limited";
-    case ToolState::Missing:
-      return "missing";
-  }
-  return "missing";
 }
 
 Json to_json(const DoctorReport& report) {

@@ -7,21 +7,9 @@
 #include <vector>
 
 #include "base/json.h"
-#include "exec/device.h"
+#include "engine/probes.h"
 
 namespace kw::engine {
-
-enum class ToolState : uint8_t { Found, Limited, Missing };
-
-struct Tool {
-  std::string name;   // stable: "nvrtc", "ncu-counters", …
-  std::string title;  // for people
-  ToolState state = ToolState::Missing;
-  std::string version, path;
-  std::string note;    // what limits it, or why it was not found
-  std::string cost;    // what its absence costs
-  std::string remedy;  // how to get it
-};
 
 /// Whether the provider of a language model can be called, and where its key is; never the key.
 struct ModelProvider {
@@ -47,12 +35,7 @@ struct DoctorReport {
 
 /// Asks everything; takes a second or two where there is a GPU.
 DoctorReport examine();
-/// Only the named tool; nullopt when no tool has this name.
-std::optional<Tool> examine_one(const std::string& name);
-/// The names examine_one() knows.
-std::vector<std::string> tool_names();
 
-const char* tool_state_name(ToolState state);
 Json to_json(const DoctorReport& report);
 
 }  // namespace kw::engine

@@ -160,7 +160,7 @@ class Gathering {
   }
 
   Status show_code() {
-    optimize::Examined& out = out_.examined;
+    profile::Examined& out = out_.examined;
     if (!request_.show_code) return Done{};
     tell("reading the machine code");
     auto functions = code_of(build_, request_, &out.no_sass);
@@ -172,7 +172,7 @@ class Gathering {
   Status ask_hardware() {
     tell("asking the profiler");
     Hardware hardware = KW_TRY(read_hardware(build_, request_, tools_));
-    optimize::Examined& out = out_.examined;
+    profile::Examined& out = out_.examined;
     out.counters = hardware.counters;
     out.no_counters = std::move(hardware.problem);
     out.ncu_report = std::move(hardware.report);
@@ -207,7 +207,7 @@ class Gathering {
     facts.launch_us = rates_.launch_us;
     facts.call_us = us.value_or(out_.call.get("duration_us").value_or(0));
     profile::add_call_facts(out_.call, facts);
-    optimize::Examined& out = out_.examined;
+    profile::Examined& out = out_.examined;
     out.roofline = profile::roofline(out_.call, time_floor(), ceilings(), us);
     for (const kernel::Launch& launch : build_.program.launches) {
       out.launches.push_back(fmt::format("{} grid({}, {}, {}) block({}, {}, {}) shared({})",
@@ -259,7 +259,7 @@ Result<Evidence> gather_evidence(const EvidenceRequest& request, const BenchTool
   return Gathering(request, tools, progress).run();
 }
 
-Result<optimize::Examined> examine_module(const EvidenceRequest& request, const BenchTools& tools,
+Result<profile::Examined> examine_module(const EvidenceRequest& request, const BenchTools& tools,
                                           const Progress& progress) {
   Evidence evidence = KW_TRY(gather_evidence(request, tools, progress));
   return std::move(evidence.examined);
@@ -273,7 +273,7 @@ Result<std::optional<std::vector<profile::SassFunction>>> machine_code(
 }
 
 profile::Plan plan_for(const Evidence& evidence, const task::Task& task) {
-  const optimize::Examined& examined = evidence.examined;
+  const profile::Examined& examined = evidence.examined;
   profile::PlanInput input{
       examined.metrics, examined.roofline, evidence.target,
       profile::fingerprint(task::task_hash(task), evidence.target, examined.roofline.bottleneck),

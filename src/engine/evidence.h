@@ -10,8 +10,8 @@
 
 #include "compile/disassemble.h"
 #include "engine/bench.h"
-#include "optimize/workshop.h"
 #include "profile/call.h"
+#include "profile/examined.h"
 #include "profile/plan.h"
 
 namespace kw::engine {
@@ -49,7 +49,7 @@ struct LaunchEvidence {
 };
 
 struct Evidence {
-  optimize::Examined examined;
+  profile::Examined examined;
   std::vector<LaunchEvidence> launches;
   size_t dearest = 0;       // whose metrics `examined` has
   profile::MetricSet call;  // of all launches together: what the roofline was made of
@@ -68,7 +68,7 @@ struct Evidence {
 Result<Evidence> gather_evidence(const EvidenceRequest& request, const BenchTools& tools,
                                  const Progress& progress = {});
 /// The part that optimising needs.
-Result<optimize::Examined> examine_module(const EvidenceRequest& request, const BenchTools& tools,
+Result<profile::Examined> examine_module(const EvidenceRequest& request, const BenchTools& tools,
                                           const Progress& progress = {});
 
 /// Machine code alone, of all kernels that the shape needs. Nothing when no tool here can show it;

@@ -109,7 +109,7 @@ class EvidenceTest : public ::testing::Test {
 
 TEST_F(EvidenceTest, CountsAndPlanWithoutAnyTool) {
   const Evidence evidence = gather();
-  const optimize::Examined& examined = evidence.examined;
+  const profile::Examined& examined = evidence.examined;
   EXPECT_EQ(examined.metrics.kernel, "twice");
   EXPECT_EQ(known(examined.metrics, "global_load_sectors"), 512);
   EXPECT_EQ(known(examined.metrics, "grid_blocks"), 64);
@@ -181,7 +181,7 @@ TEST_F(EvidenceTest, ModulesThatCannotBeUsedAreTheUsersBusiness) {
 TEST_F(EvidenceTest, HardwareCountersOutweighAllElse) {
   request_.ncu = program("ncu", std::string(kQuery) + kPage);
   const Evidence evidence = gather();
-  const optimize::Examined& examined = evidence.examined;
+  const profile::Examined& examined = evidence.examined;
   EXPECT_TRUE(examined.counters) << examined.no_counters;
   EXPECT_EQ(examined.no_counters, "");
   EXPECT_EQ(known(examined.metrics, "duration_us"), 50);

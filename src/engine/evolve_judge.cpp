@@ -44,7 +44,7 @@ void EvolveJudge::describe(const record::Candidate& candidate, evolve::Seen& see
 
 // One by one, so that registers are known of all and estimates can be compared.
 Result<evolve::Seen> EvolveJudge::estimated(const record::Candidate& candidate) {
-  const search::Look look = KW_TRY(judge_.screen({candidate})).front();
+  const exec::Look look = KW_TRY(judge_.screen({candidate})).front();
   search::Entry& known = entry(candidate);
   known.refused = look.refused;
   known.estimate_us = look.us;
@@ -88,7 +88,7 @@ Result<evolve::Seen> EvolveJudge::judge_model(const record::Candidate& candidate
 Result<std::vector<evolve::Seen>> EvolveJudge::judge(
     const std::vector<record::Candidate>& candidates) {
   std::vector<evolve::Seen> out(candidates.size());
-  search::Candidates generated;
+  exec::Candidates generated;
   std::vector<size_t> at;
   for (size_t i = 0; i < candidates.size(); ++i) {
     if (!candidates[i].model.empty()) {
@@ -103,7 +103,7 @@ Result<std::vector<evolve::Seen>> EvolveJudge::judge(
     }
   }
   if (generated.empty()) return out;
-  const std::vector<search::Look> looks = KW_TRY(judge_.measure(generated));
+  const std::vector<exec::Look> looks = KW_TRY(judge_.measure(generated));
   for (size_t k = 0; k < at.size(); ++k) {
     search::Entry& known = entry(generated[k]);
     known.refused = looks[k].refused;

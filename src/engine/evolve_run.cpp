@@ -220,7 +220,7 @@ Status Synthesis::certify_evolved() {
     certify_begin_ = seconds();
     for (size_t i = 0; i < order.size() && i < kMostCertified && !outcome.winner; ++i) {
       ++certifications_;
-      const search::Look look = KW_TRY(judge_->certify(order[i]->candidate));
+      const exec::Look look = KW_TRY(judge_->certify(order[i]->candidate));
       search::Entry& entry = archive_.at(order[i]->candidate.id);
       entry.refused = look.refused;
       entry.certified = look.refused.empty();

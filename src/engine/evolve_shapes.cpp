@@ -104,13 +104,13 @@ Result<BothTimes> times_at(Judge& judge, const record::Candidate& winner,
   double* const places[] = {&both.us, &both.baseline_us};
   const record::Candidate* const candidates[] = {&winner, &baseline};
   for (int i = 0; i < 2; ++i) {
-    const search::Look look = KW_TRY(judge.screen({*candidates[i]})).front();
+    const exec::Look look = KW_TRY(judge.screen({*candidates[i]})).front();
     if (!look.refused.empty()) both.problem = look.refused;
     if (look.at_least) both.problem = "counting it was given up";
     *places[i] = look.us;
   }
   if (!judge.measures() || !both.problem.empty()) return both;
-  const std::vector<search::Look> looks = KW_TRY(judge.measure({winner, baseline}));
+  const std::vector<exec::Look> looks = KW_TRY(judge.measure({winner, baseline}));
   for (int i = 0; i < 2; ++i) {
     if (!looks[static_cast<size_t>(i)].refused.empty())
       both.problem = looks[static_cast<size_t>(i)].refused;

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "engine/cross_check.h"
-#include "engine/verify_tools.h"
+#include "engine/load_reference.h"
 #include "oracle/interpreter.h"
 #include "oracle/test_torch.h"
 #include "os/files.h"

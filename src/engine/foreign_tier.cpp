@@ -21,7 +21,6 @@
 #include "kernel/recorded.h"
 #include "os/files.h"
 #include "os/permissions.h"
-#include "report/style.h"
 #include "verify/shapes.h"
 
 namespace kw::engine {
@@ -95,7 +94,7 @@ class Recorder {
  public:
   Recorder(const ForeignRequest& request, std::string text)
       : request_(request), text_(std::move(text)) {
-    name_ = report::printable(std::filesystem::path(request.path).filename().string());
+    name_ = printable(std::filesystem::path(request.path).filename().string());
   }
 
   Result<CandidateText> run() { return is_python(request_.path) ? run_python() : run_cuda(); }
@@ -139,7 +138,7 @@ class Recorder {
     if (!wants_tuning(python.text) || request_.device.is_virtual) return Done{};
     Tuned tuned = KW_TRY(tune_python(python));
     if (!tuned.failed.empty())
-      out_.notes.push_back("tuning on the GPU: " + report::printable(tuned.failed));
+      out_.notes.push_back("tuning on the GPU: " + printable(tuned.failed));
     python.tuned = std::move(tuned.choices);
     return Done{};
   }
@@ -449,7 +448,7 @@ VerifyReport refused_report(const CandidateText& candidate, const task::Task& ta
                             const VerifyRequest& request) {
   VerifyReport report;
   report.module_name =
-      report::printable(request.module_path.substr(request.module_path.rfind('/') + 1));
+      printable(request.module_path.substr(request.module_path.rfind('/') + 1));
   report.trust = "foreign";
   report.task_name = task.name;
   report.task_hash = task::task_hash(task);

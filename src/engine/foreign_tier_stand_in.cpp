@@ -18,7 +18,6 @@
 #include "os/files.h"
 #include "os/interrupt.h"
 #include "os/landlock.h"
-#include "report/style.h"
 
 namespace kw::engine {
 namespace {
@@ -127,7 +126,7 @@ std::string ended_by(const os::ProcessResult& process, double timeout_seconds) {
   if (process.signal == SIGSYS) {
     const std::string which = last_words(process);
     return "it started a process or a thread, or used the network or another process" +
-           (which.starts_with("system call ") ? " (" + report::printable(which) + ")" : "");
+           (which.starts_with("system call ") ? " (" + printable(which) + ")" : "");
   }
   if (process.signal == SIGSEGV || process.signal == SIGBUS)
     return "it touched memory that is not there; tensors are device pointers";
@@ -312,7 +311,7 @@ ForeignBuildRequest StandIn::build_request(const Json& want) {
   ExtensionFlags chosen = choose_flags(flags);
   made.flags = std::move(chosen.taken);
   for (const std::string& flag : chosen.left_out)
-    note(fmt::format("the flag {} of its extension is left out", report::printable(flag)));
+    note(fmt::format("the flag {} of its extension is left out", printable(flag)));
   const std::filesystem::path folder =
       std::filesystem::absolute(request_.python.path).parent_path();
   for (const std::string& file : beside(request_.python.path)) {
@@ -357,16 +356,16 @@ Result<std::vector<StandIn::Answer>> StandIn::ask_all(const std::string& python,
 
 PythonCapture StandIn::read(const Answer& answer) {
   PythonCapture captured;
-  captured.refused = report::printable(answer.json["refused"].as_string());
+  captured.refused = printable(answer.json["refused"].as_string());
   if (!answer.json.contains("recording"))
     captured.refused = ended_by(answer.process, request_.python.timeout_seconds);
   for (const auto& [number, why] : answer.json["ended"].members()) {
     if (const auto index = parse_int(number))
-      ended_[static_cast<size_t>(*index)] = report::printable(why.as_string());
+      ended_[static_cast<size_t>(*index)] = printable(why.as_string());
   }
   for (const auto& [entry, text] : answer.json["images"].members())
     images_.emplace(entry, text.as_string());
-  for (const Json& text : answer.json["notes"].items()) note(report::printable(text.as_string()));
+  for (const Json& text : answer.json["notes"].items()) note(printable(text.as_string()));
   captive::ParamReads reads;
   for (const auto& [entry, text] : images_) reads.merge(captive::param_reads(text));
   for (const auto& [key, build] : builds_) reads.merge(captive::param_reads(build.ptx));
@@ -403,7 +402,7 @@ Result<std::vector<PythonCapture>> StandIn::capture(const std::vector<PythonPlac
   for (const Answer& answer : answers) {
     if (const std::string& error = answer.json["error"].as_string();
         !error.empty() && !answer.ready)
-      return environment_error("recording a Python candidate: " + report::printable(error));
+      return environment_error("recording a Python candidate: " + printable(error));
     captured.push_back(answer.json.contains("wants") ? PythonCapture{{}, kOtherExtensions}
                                                      : read(answer));
   }

@@ -7,11 +7,10 @@
 #include <set>
 
 #include "base/text.h"
-#include "engine/verify_tools.h"
+#include "engine/load_reference.h"
 #include "frontend/spec_text.h"
 #include "kernel/parse.h"
 #include "os/files.h"
-#include "report/style.h"
 
 namespace kw::engine {
 
@@ -127,7 +126,7 @@ std::vector<std::string> words_for(const task::Task& task, const foreign::Import
 
 Result<ImportReport> import_module(const std::string& path, const ImportOptions& options) {
   ImportReport report;
-  report.file = report::printable(std::filesystem::path(path).filename().string());
+  report.file = printable(std::filesystem::path(path).filename().string());
   report.source = KW_TRY(os::read_file(path, foreign::kMaxForeignBytes));
   if (report.source.starts_with("\xef\xbb\xbf")) report.source.erase(0, 3);  // editors' mark
   foreign::ImportRequest request;

@@ -167,10 +167,10 @@ VerifyRequest Judge::verify_request(const record::Candidate& candidate) const {
   return request;
 }
 
-Result<search::Look> Judge::refuse(const record::Candidate& candidate,
+Result<exec::Look> Judge::refuse(const record::Candidate& candidate,
                                    const record::Verdict& verdict) {
   KW_TRY(run_.judged(candidate.id, record::to_json(verdict)));
-  return search::Look{0, verdict_reason(verdict)};
+  return exec::Look{0, verdict_reason(verdict)};
 }
 
 // What goes wrong here goes wrong at the gate as well, and is told there.
@@ -191,13 +191,13 @@ void Judge::await_truths() {
   truths_.clear();
 }
 
-Result<std::vector<search::Look>> Judge::measure(const search::Candidates& candidates) {
+Result<std::vector<exec::Look>> Judge::measure(const exec::Candidates& candidates) {
   for (const record::Candidate& candidate : candidates) {
     compile_ahead(*ahead_, candidate, exec::ImageKind::Ptx, Wanted::All);
     compile_ahead(*ahead_, candidate, lanes_.first().tools.verify.gpu->info().image, Wanted::All);
   }
   await_truths();
-  std::vector<std::optional<Result<search::Look>>> looks(candidates.size());
+  std::vector<std::optional<Result<exec::Look>>> looks(candidates.size());
   std::atomic<size_t> next = 0;
   std::atomic<bool> failed = false;
   const auto work = [&](Lane& lane) {
@@ -211,7 +211,7 @@ Result<std::vector<search::Look>> Judge::measure(const search::Candidates& candi
     others.emplace_back([&, i] { work(*lanes_.all()[i]); });
   work(lanes_.first());
   for (std::thread& thread : others) thread.join();
-  std::vector<search::Look> out;
+  std::vector<exec::Look> out;
   for (auto& look : looks) {
     if (look && !*look) return std::move(*look).error();
     if (look) out.push_back(std::move(**look));
@@ -227,7 +227,7 @@ void Judge::compile_whole(const record::Candidate& candidate) {
   compile_ahead(*whole_, shipped, exec::ImageKind::Cubin, measures() ? Wanted::All : Wanted::Timed);
 }
 
-Result<search::Look> Judge::certify(const record::Candidate& candidate) {
+Result<exec::Look> Judge::certify(const record::Candidate& candidate) {
   KW_TRY(os::check_interrupted());
   tell("certifying " + candidate.origin);
   BenchRequest request;
@@ -255,7 +255,7 @@ Result<search::Look> Judge::certify(const record::Candidate& candidate) {
   const std::string reason = verdict_reason(made.bench.verdict);
   if (!reason.empty()) {
     last_refusal_ = std::move(made.bench.gate);
-    return search::Look{0, reason};
+    return exec::Look{0, reason};
   }
   KW_TRY(note_resources(candidate, made));
   double us = made.bench.estimate ? made.bench.estimate->us : 0;
@@ -264,7 +264,7 @@ Result<search::Look> Judge::certify(const record::Candidate& candidate) {
     us = rank_measured(candidate.id);
   }
   certificate_ = std::move(made);
-  return search::Look{us, ""};
+  return exec::Look{us, ""};
 }
 
 // The images that ship, which are those that were judged, and what they cost on the chip.

@@ -77,7 +77,7 @@ struct RaceOptions {
   bool quick = false;  // few samples in each
 };
 
-class Judge : public search::Evaluator {
+class Judge : public exec::Evaluator {
  public:
   /// Everything must outlive this. An Error when the task cannot be traced at its shapes.
   static Result<std::unique_ptr<Judge>> make(const JudgeRequest& request, Lanes& lanes,
@@ -85,14 +85,14 @@ class Judge : public search::Evaluator {
   ~Judge() override;
 
   bool measures() const override;
-  Result<std::vector<search::Look>> screen(const search::Candidates& candidates) override;
-  Result<std::vector<search::Look>> measure(const search::Candidates& candidates) override;
-  Result<std::vector<search::Look>> pair(const search::Candidates& candidates, int effort) override;
-  Result<search::Look> certify(const record::Candidate& candidate) override;
+  Result<std::vector<exec::Look>> screen(const exec::Candidates& candidates) override;
+  Result<std::vector<exec::Look>> measure(const exec::Candidates& candidates) override;
+  Result<std::vector<exec::Look>> pair(const exec::Candidates& candidates, int effort) override;
+  Result<exec::Look> certify(const record::Candidate& candidate) override;
 
   /// Judges all, then times those that passed together, interleaved, each process anew; only where
   /// measures(). The same candidate may run several times. Parallel to the candidates.
-  Result<std::vector<Racer>> race(const search::Candidates& candidates, const RaceOptions& options);
+  Result<std::vector<Racer>> race(const exec::Candidates& candidates, const RaceOptions& options);
   /// Keeps the candidate, compiles it, and runs it where asked. What it is refused for is kept.
   Result<Trial> trial(const record::Candidate& candidate, bool run);
   /// The gate at the timed shape and the task's smaller ones; its verdict is kept.
@@ -101,7 +101,7 @@ class Judge : public search::Evaluator {
   /// or the module does not serve that shape.
   Result<std::string> code_of(const record::Candidate& candidate);
   /// Begins to compile for dims() what code_of() will be asked for.
-  void expect(const search::Candidates& candidates);
+  void expect(const exec::Candidates& candidates);
   /// What screening estimated at dims(); nullptr when it has not looked.
   const Cost* cost(const std::string& id) const;
   /// What it counted there; empty when it has not.
@@ -157,29 +157,29 @@ class Judge : public search::Evaluator {
                      exec::ImageKind image, Wanted shapes);
   /// The images that would ship.
   void compile_whole(const record::Candidate& candidate);
-  Result<search::Look> screen_one(const record::Candidate& candidate);
+  Result<exec::Look> screen_one(const record::Candidate& candidate);
   Result<Counted> count_at(Site& site, const kernel::Module& module,
                            const record::Candidate& candidate);
-  Result<search::Look> refuse(const record::Candidate& candidate, const record::Verdict& verdict);
+  Result<exec::Look> refuse(const record::Candidate& candidate, const record::Verdict& verdict);
   /// Counted again with the registers of the kernels at the timed shape, or refused because they do
   /// not assemble; nothing when nothing here makes cubins.
   Result<std::optional<Counted>> with_registers(const Site& site,
                                                 const record::Candidate& candidate);
-  Result<search::Look> finish_screening(const record::Candidate& candidate, bool at_least = false);
+  Result<exec::Look> finish_screening(const record::Candidate& candidate, bool at_least = false);
   /// The time a candidate is ranked by.
   double rank_us(const bench::Measurement& measured) const;
-  Result<search::Look> measure_one(Lane& lane, const record::Candidate& candidate);
+  Result<exec::Look> measure_one(Lane& lane, const record::Candidate& candidate);
   Status find_shape(Lane& lane, size_t site);
   /// Whether all could be timed at that shape; what is rejected says so in its look.
-  Result<bool> pair_at(Lane& lane, size_t site, const search::Candidates& candidates, int effort,
-                       std::vector<search::Look>& looks);
+  Result<bool> pair_at(Lane& lane, size_t site, const exec::Candidates& candidates, int effort,
+                       std::vector<exec::Look>& looks);
   /// Gate and timed shape of one of a race.
   Status admit(const record::Candidate& candidate, Racer& racer);
   /// One try at timing these together; false when one of them has to go first.
-  Result<bool> time_racers(const search::Candidates& candidates, const std::vector<size_t>& members,
+  Result<bool> time_racers(const exec::Candidates& candidates, const std::vector<size_t>& members,
                            const RaceOptions& options, std::vector<Racer>& racers);
   /// After a race that broke down: which of them does so alone.
-  Status find_culprit(const search::Candidates& candidates, const std::vector<size_t>& members,
+  Status find_culprit(const exec::Candidates& candidates, const std::vector<size_t>& members,
                       const std::string& why, std::vector<Racer>& racers);
   Status note_time(Site& site, const record::Candidate& candidate, const char* kind,
                    const bench::Measurement& measured);

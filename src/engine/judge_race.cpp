@@ -33,7 +33,7 @@ Status Judge::admit(const record::Candidate& candidate, Racer& racer) {
   return Done{};
 }
 
-Status Judge::find_culprit(const search::Candidates& candidates, const std::vector<size_t>& members,
+Status Judge::find_culprit(const exec::Candidates& candidates, const std::vector<size_t>& members,
                            const std::string& why, std::vector<Racer>& racers) {
   LaneShape& at = lanes_.first().shapes.front();
   bool found = false;
@@ -54,7 +54,7 @@ Status Judge::find_culprit(const search::Candidates& candidates, const std::vect
   return Done{};
 }
 
-Result<bool> Judge::time_racers(const search::Candidates& candidates,
+Result<bool> Judge::time_racers(const exec::Candidates& candidates,
                                 const std::vector<size_t>& members, const RaceOptions& options,
                                 std::vector<Racer>& racers) {
   Lane& lane = lanes_.first();
@@ -101,7 +101,7 @@ Result<bool> Judge::time_racers(const search::Candidates& candidates,
   return true;
 }
 
-Result<std::vector<Racer>> Judge::race(const search::Candidates& candidates,
+Result<std::vector<Racer>> Judge::race(const exec::Candidates& candidates,
                                        const RaceOptions& options) {
   KW_CHECK(measures(), "a race needs a clock");
   for (const record::Candidate& candidate : candidates) {

@@ -130,7 +130,7 @@ void Judge::compile_ahead(AheadCompiler& compiler, const record::Candidate& cand
   }
 }
 
-Result<search::Look> Judge::finish_screening(const record::Candidate& candidate, bool at_least) {
+Result<exec::Look> Judge::finish_screening(const record::Candidate& candidate, bool at_least) {
   const double us = rank_of([&](const Site& site) {
     const auto cost = site.costs.find(candidate.id);
     return cost == site.costs.end() ? 0 : as_ranked(cost->second.us);
@@ -141,10 +141,10 @@ Result<search::Look> Judge::finish_screening(const record::Candidate& candidate,
   profile.set("timed_at", task::dims_text(dims())).set("scale", first().scale);
   profile.set("rates", request_.calibration->gpu).set("at_least", at_least);
   KW_TRY(run_.profiled(candidate.id, profile));
-  return search::Look{us, "", at_least};
+  return exec::Look{us, "", at_least};
 }
 
-Result<search::Look> Judge::screen_one(const record::Candidate& candidate) {
+Result<exec::Look> Judge::screen_one(const record::Candidate& candidate) {
   KW_TRY(run_.add(candidate));
   const Result<kernel::Module> module = parse_module(candidate.text, "module.cu");
   if (!module) return refuse(candidate, rejected(record::Stage::Static, module.error().message));
@@ -252,11 +252,11 @@ Result<std::optional<Judge::Counted>> Judge::with_registers(const Site& site,
       Counted{std::nullopt, cost_of(cost_request(site, candidate, std::move(launches)))});
 }
 
-Result<std::vector<search::Look>> Judge::screen(const search::Candidates& candidates) {
+Result<std::vector<exec::Look>> Judge::screen(const exec::Candidates& candidates) {
   begin_truths();
   for (const record::Candidate& candidate : candidates)
     compile_ahead(*ahead_, candidate, exec::ImageKind::Ptx, Wanted::Counted);
-  std::vector<search::Look> looks;
+  std::vector<exec::Look> looks;
   double best = 0;
   for (const record::Candidate& candidate : candidates) {
     KW_TRY(os::check_interrupted());

@@ -301,8 +301,8 @@ TEST_F(JudgeTest, NothingWrongIsTimedOrShipped) {
   }
 }
 
-search::Candidates with_threads(const std::vector<int64_t>& values) {
-  search::Candidates out;
+exec::Candidates with_threads(const std::vector<int64_t>& values) {
+  exec::Candidates out;
   for (const int64_t threads : values)
     out.push_back(record::make_candidate(kJudgedModule, {{"THREADS", threads}}, "test", "racer"));
   return out;

@@ -125,11 +125,11 @@ bench::MeasureOptions Judge::measure_options(const TimedShape& shape,
   return options;
 }
 
-Result<search::Look> Judge::measure_one(Lane& lane, const record::Candidate& candidate) {
+Result<exec::Look> Judge::measure_one(Lane& lane, const record::Candidate& candidate) {
   KW_TRY(os::check_interrupted());
   tell("judging " + candidate.origin);
   const std::string reason = verdict_reason(KW_TRY(ready(lane, candidate)));
-  if (!reason.empty()) return search::Look{0, reason};
+  if (!reason.empty()) return exec::Look{0, reason};
   for (size_t i = 0; i < sites_.size(); ++i) {
     if (!timed_at(i)) continue;
     const LaneShape& at = lane.shapes[i];
@@ -139,7 +139,7 @@ Result<search::Look> Judge::measure_one(Lane& lane, const record::Candidate& can
     if (const auto verdict = timing_verdict(outcome)) return refuse(candidate, *verdict);
     KW_TRY(note_time(*sites_[i], candidate, "quick", outcome.measurements[0]));
   }
-  return search::Look{rank_measured(candidate.id), ""};
+  return exec::Look{rank_measured(candidate.id), ""};
 }
 
 double Judge::rank_us(const bench::Measurement& measured) const {
@@ -176,8 +176,8 @@ Status Judge::note_time(Site& site, const record::Candidate& candidate, const ch
   return run_.timed(candidate.id, json);
 }
 
-Result<bool> Judge::pair_at(Lane& lane, size_t site, const search::Candidates& candidates,
-                            int effort, std::vector<search::Look>& looks) {
+Result<bool> Judge::pair_at(Lane& lane, size_t site, const exec::Candidates& candidates,
+                            int effort, std::vector<exec::Look>& looks) {
   LaneShape& at = lane.shapes[site];
   std::vector<TimedCandidate*> timed;
   std::vector<exec::TimedProgram> programs;
@@ -208,11 +208,11 @@ Result<bool> Judge::pair_at(Lane& lane, size_t site, const search::Candidates& c
   return true;
 }
 
-Result<std::vector<search::Look>> Judge::pair(const search::Candidates& candidates, int effort) {
+Result<std::vector<exec::Look>> Judge::pair(const exec::Candidates& candidates, int effort) {
   Lane& lane = lanes_.first();
   // Best first: most likely this one will be certified, and here is the time to compile it.
   if (!candidates.empty()) compile_whole(candidates.front());
-  std::vector<search::Look> looks(candidates.size());
+  std::vector<exec::Look> looks(candidates.size());
   for (size_t i = 0; i < candidates.size(); ++i) {
     KW_TRY(os::check_interrupted());
     looks[i].refused = verdict_reason(KW_TRY(ready(lane, candidates[i])));

@@ -93,7 +93,7 @@ Result<std::string> Judge::code_of(const record::Candidate& candidate) {
   return code;
 }
 
-void Judge::expect(const search::Candidates& candidates) {
+void Judge::expect(const exec::Candidates& candidates) {
   const exec::Device& device = *lanes_.first().tools.verify.virtual_gpu;
   for (const record::Candidate& candidate : candidates) {
     const Result<kernel::Module> module = parse_module(candidate.text, "module.cu");

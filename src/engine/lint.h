@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "engine/load_reference.h"
 #include "engine/run.h"
-#include "engine/verify_tools.h"
 #include "exec/oracle.h"
 #include "lint/lint.h"
 

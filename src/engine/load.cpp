@@ -7,7 +7,6 @@
 #include "base/text.h"
 #include "kernel/parse.h"
 #include "os/files.h"
-#include "report/style.h"
 
 namespace kw::engine {
 
@@ -15,7 +14,7 @@ namespace {
 
 // As messages and reports show it: a name may hold any byte.
 std::string shown_name(const std::string& path) {
-  std::string name = report::printable(path.substr(path.rfind('/') + 1));
+  std::string name = printable(path.substr(path.rfind('/') + 1));
   std::replace(name.begin(), name.end(), '\n', '?');
   return name;
 }

@@ -106,7 +106,7 @@ Result<stages::Look> JudgeBench::trial(const record::Candidate& candidate, bool 
   stages::Look look;
   look.ok = made.well;
   look.text =
-      anonymous(report::printable(trial_text(made, stages::without_comments(candidate.text))));
+      anonymous(printable(trial_text(made, stages::without_comments(candidate.text))));
   if (made.well) return look;
   look.reason = anonymous(verdict_reason(made.verdict));
   entry(candidate).refused = look.reason;
@@ -126,14 +126,14 @@ Result<stages::Look> JudgeBench::verify(const record::Candidate& candidate) {
   stages::Look look;
   look.reason = anonymous(verdict_reason(report.gate.verdict));
   look.ok = look.reason.empty();
-  look.text = anonymous(report::printable(gate_text(report)));
+  look.text = anonymous(printable(gate_text(report)));
   entry(candidate).refused = look.reason;
   if (look.ok) KW_TRY(estimate(candidate));
   return look;
 }
 
 Status JudgeBench::estimate(const record::Candidate& candidate) {
-  const search::Look look = KW_TRY(judge_.screen({candidate})).front();
+  const exec::Look look = KW_TRY(judge_.screen({candidate})).front();
   search::Entry& known = entry(candidate);
   known.refused = look.refused;
   known.estimate_us = look.us;
@@ -146,7 +146,7 @@ Result<stages::Look> JudgeBench::time(const record::Candidate& candidate) {
   stages::Look look;
   look.reason = refused(candidate.id);
   if (look.reason.empty() && judge_.measures()) {
-    const search::Look timed = KW_TRY(judge_.measure({candidate})).front();
+    const exec::Look timed = KW_TRY(judge_.measure({candidate})).front();
     entry(candidate).measured_us = timed.us;
     entry(candidate).refused = look.reason = timed.refused;
   }

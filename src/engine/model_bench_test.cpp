@@ -175,16 +175,13 @@ TEST(KernelSpecOf, ATaskIsDeterministic) {
 
 TEST(ResolveProposer, KnowsItsNames) {
   std::string warning;
-  SynthesizeRequest request;
+  ModelOptions models;
   for (const char* name : {"builtin", "llm", "hybrid"}) {
-    request.proposer = name;
-    EXPECT_EQ(*resolve_proposer(request, &warning), name);
+    EXPECT_EQ(*resolve_proposer(name, models, &warning), name);
   }
-  request.proposer = "auto";
-  request.models.model_id = "ollama:llama3";
-  EXPECT_EQ(*resolve_proposer(request, &warning), "hybrid") << "a model was named";
-  request.proposer = "hybird";
-  const auto unknown = resolve_proposer(request, &warning);
+  models.model_id = "ollama:llama3";
+  EXPECT_EQ(*resolve_proposer("auto", models, &warning), "hybrid") << "a model was named";
+  const auto unknown = resolve_proposer("hybird", models, &warning);
   ASSERT_FALSE(unknown);
   EXPECT_TRUE(says(unknown.error().message, "did you mean 'hybrid'")) << unknown.error().message;
 }

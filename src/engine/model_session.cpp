@@ -41,21 +41,22 @@ void hide_keys(const llm::Config& config) {
   os::add_key_variables(names);
 }
 
-Result<std::string> resolve_proposer(const SynthesizeRequest& request, std::string* warning) {
-  if (std::ranges::find(kProposers, request.proposer) == kProposers.end()) {
+Result<std::string> resolve_proposer(const std::string& proposer, const ModelOptions& models,
+                                     std::string* warning) {
+  if (std::ranges::find(kProposers, proposer) == kProposers.end()) {
     return input_error(fmt::format("--proposer: there is no '{}'{}; proposers: {}",
-                                   request.proposer, did_you_mean(request.proposer, kProposers),
+                                   proposer, did_you_mean(proposer, kProposers),
                                    join(kProposers, ", ")));
   }
-  if (request.proposer != "auto") return request.proposer;
-  if (names_models(request.models)) return std::string("hybrid");
+  if (proposer != "auto") return proposer;
+  if (names_models(models)) return std::string("hybrid");
   const Result<llm::Config> config = llm::load_config();
   if (!config) {
     // Nobody asked for a model, so nobody is stopped by how they are configured.
     *warning = "no model is asked: " + config.error().message;
     return std::string("builtin");
   }
-  const stages::Plan plan = KW_TRY(stages::make_plan(plan_words(request.models), *config));
+  const stages::Plan plan = KW_TRY(stages::make_plan(plan_words(models), *config));
   return std::string(keys_present(*config, plan) ? "hybrid" : "builtin");
 }
 

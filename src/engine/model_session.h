@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/synthesize.h"
+#include "engine/model_options.h"
 #include "llm/client.h"
 #include "stages/plan.h"
 
@@ -56,7 +56,8 @@ class ModelSession {
 
 /// "builtin", "llm" or "hybrid" for what was asked; `warning` is set when a key might have been
 /// meant to be used and cannot be. The Error lists the proposers.
-Result<std::string> resolve_proposer(const SynthesizeRequest& request, std::string* warning);
+Result<std::string> resolve_proposer(const std::string& proposer, const ModelOptions& models,
+                                     std::string* warning);
 
 /// No child process is given the keys of these providers.
 void hide_keys(const llm::Config& config);

@@ -322,4 +322,36 @@ const oracle::FoundPython& Examination::torch_python() {
   return *torch_python_;
 }
 
+Tool examine_row(const ToolRow& row, Examination& examination) {
+  Tool tool{row.name, row.title, ToolState::Missing, "", "", "", row.cost, row.remedy};
+  row.probe(examination, tool);
+  return tool;
+}
+
+std::optional<Tool> examine_one(const std::string& name) {
+  Examination examination;
+  for (const ToolRow& row : tool_rows()) {
+    if (name == row.name) return examine_row(row, examination);
+  }
+  return std::nullopt;
+}
+
+std::vector<std::string> tool_names() {
+  std::vector<std::string> names;
+  for (const ToolRow& row : tool_rows()) names.emplace_back(row.name);
+  return names;
+}
+
+const char* tool_state_name(ToolState state) {
+  switch (state) {
+    case ToolState::Found:
+      return "found";
+    case ToolState::Limited:
+      return "limited";
+    case ToolState::Missing:
+      return "missing";
+  }
+  return "missing";
+}
+
 }  // namespace kw::engine

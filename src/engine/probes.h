@@ -1,17 +1,35 @@
-// How doctor looks for each tool: one row per tool, one function per way of looking. Internal to
-// engine.
+// Which tools this machine has: one row per tool, one function per way of looking.
 #pragma once
 
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "compile/search.h"
-#include "engine/doctor.h"
+#include "exec/device.h"
 #include "oracle/torch_python.h"
 
 namespace kw::engine {
+
+enum class ToolState : uint8_t { Found, Limited, Missing };
+
+struct Tool {
+  std::string name;   // stable: "nvrtc", "ncu-counters", …
+  std::string title;  // for people
+  ToolState state = ToolState::Missing;
+  std::string version, path;
+  std::string note;    // what limits it, or why it was not found
+  std::string cost;    // what its absence costs
+  std::string remedy;  // how to get it
+};
+
+const char* tool_state_name(ToolState state);
+/// Only the named tool; nullopt when no tool has this name.
+std::optional<Tool> examine_one(const std::string& name);
+/// The names examine_one() knows.
+std::vector<std::string> tool_names();
 
 struct DriverFacts {
   std::string version, path;
@@ -42,6 +60,7 @@ struct ToolRow {
   const char* remedy;
 };
 std::span<const ToolRow> tool_rows();
+Tool examine_row(const ToolRow& row, Examination& examination);
 
 /// The version in what a tool prints for --version: "V13.0.88" before any other dotted number; ""
 /// when there is none.

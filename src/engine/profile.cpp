@@ -104,7 +104,7 @@ Result<ProfileReport> profile_module(const task::Task& task, const ProfileReques
 }
 
 Json to_json(const Evidence& evidence) {
-  const optimize::Examined& examined = evidence.examined;
+  const profile::Examined& examined = evidence.examined;
   Json dims = Json::object();
   for (const auto& [name, value] : evidence.dims) dims.set(name, value);
   Json claimed = Json::array();

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "base/text.h"
-#include "engine/verify_tools.h"
+#include "engine/load_reference.h"
 #include "evaluation/suite.h"
 #include "frontend/load.h"
 #include "frontend/syntax.h"

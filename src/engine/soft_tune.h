@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/synthesize.h"
+#include "engine/model_options.h"
 #include "soft/tune.h"
 
 namespace kw::engine {

@@ -53,7 +53,7 @@ Status Synthesis::open_models() {
   // Whoever writes kernels: no helper needs the keys.
   if (const auto config = llm::load_config()) hide_keys(*config);
   std::string warning;
-  request_.proposer = KW_TRY(resolve_proposer(request_, &warning));
+  request_.proposer = KW_TRY(resolve_proposer(request_.proposer, request_.models, &warning));
   if (!warning.empty()) report_.warnings.push_back(warning);
   if (request_.proposer == "builtin") {
     if (!request_.readers.model.empty())
@@ -350,7 +350,7 @@ Result<std::string> Synthesis::certify_annotated(const record::Candidate& made,
   if (!compiled.ok) return "the annotated module was refused: " + compiled.reason;
   const std::string slower = KW_TRY(slower_than(winner, made, plain));
   if (!slower.empty()) return slower;
-  const search::Look look = KW_TRY(judge_->certify(made));
+  const exec::Look look = KW_TRY(judge_->certify(made));
   KW_TRY(work_->journal->show("stage5_polish", made.id));
   search::Entry& entry = archive_.at(made.id);
   entry.refused = look.refused;
@@ -367,14 +367,14 @@ Result<std::string> Synthesis::slower_than(const search::Entry& winner,
                                            const Certificate& plain) {
   const bool same = stages::same_code(plain.text, made.text);
   search::Entry& entry = archive_.at(made.id);
-  const std::vector<search::Look> screened = KW_TRY(judge_->screen({winner.candidate, made}));
+  const std::vector<exec::Look> screened = KW_TRY(judge_->screen({winner.candidate, made}));
   entry.estimate_us = screened[1].us;
   entry.at_least = screened[1].at_least;
   entry.refused = screened[1].refused;
   double before = screened[0].us, after = screened[1].us;
   bool slower = screened[1].at_least && !screened[0].at_least;  // counting was given up
   if (judge_->measures() && entry.alive()) {
-    const std::vector<search::Look> looks =
+    const std::vector<exec::Look> looks =
         KW_TRY(judge_->pair({winner.candidate, made}, kPolishEffort));
     before = looks[0].us;
     after = entry.measured_us = looks[1].us;

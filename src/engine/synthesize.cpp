@@ -13,6 +13,7 @@
 #include "engine/cross_check.h"
 #include "engine/devices.h"
 #include "engine/evolve_work.h"
+#include "engine/load_reference.h"
 #include "engine/model_work.h"
 #include "engine/synthesis.h"
 #include "engine/verify_tools.h"

@@ -12,7 +12,6 @@
 #include "os/entropy.h"
 #include "os/interrupt.h"
 #include "os/memory.h"
-#include "report/style.h"
 #include "verify/families.h"
 
 namespace kw::engine {
@@ -129,7 +128,7 @@ Result<VerifyReport> verify_module(const std::string& module_text, const task::T
   const task::Task& task = *kept.task;
   VerifyReport report;
   report.module_name =
-      report::printable(request.module_path.substr(request.module_path.rfind('/') + 1));
+      printable(request.module_path.substr(request.module_path.rfind('/') + 1));
   report.module_text = module_text;
   if (kernel::is_recorded(module_text)) report.trust = "foreign";
   report.task_name = task.name;

@@ -7,11 +7,12 @@
 #include "base/hash.h"
 #include "engine/bench_tools.h"
 #include "engine/devices.h"
-#include "engine/doctor.h"
 #include "engine/evidence.h"
 #include "engine/evidence_build.h"
 #include "engine/judge.h"
 #include "engine/lanes.h"
+#include "engine/load_reference.h"
+#include "engine/probes.h"
 #include "engine/verify_tools.h"
 #include "os/files.h"
 #include "os/scratch.h"
@@ -46,8 +47,8 @@ optimize::Ratio ratio_of(const bench::Comparison& first) {
   return ratio;
 }
 
-search::Candidates as_candidates(const std::vector<std::string>& kernels) {
-  search::Candidates out;
+exec::Candidates as_candidates(const std::vector<std::string>& kernels) {
+  exec::Candidates out;
   for (size_t i = 0; i < kernels.size(); ++i) {
     out.push_back(record::make_candidate(kernels[i], {}, "optimize",
                                          fmt::format("kernel {} of {}", i + 1, kernels.size())));
@@ -115,14 +116,14 @@ class EngineWorkshop : public TaskWorkshop {
   std::string task_hash() const override;
   std::string task_name() const override { return task_->name; }
   bool measures() const override { return judge_->measures(); }
-  Result<std::vector<search::Look>> screen(const std::vector<std::string>& kernels) override;
+  Result<std::vector<exec::Look>> screen(const std::vector<std::string>& kernels) override;
   void expect(const std::vector<std::string>& kernels) override {
     judge_->expect(as_candidates(kernels));
   }
   Result<std::string> code_of(const std::string& kernel) override;
   Result<std::vector<optimize::Raced>> race(const std::vector<std::string>& kernels) override;
   Result<std::optional<optimize::Noise>> noise(const std::string& kernel) override;
-  Result<optimize::Examined> examine(const std::string& kernel, std::optional<double> us,
+  Result<profile::Examined> examine(const std::string& kernel, std::optional<double> us,
                                      const std::string& report) override;
   Result<std::optional<std::vector<profile::SassFunction>>> machine_code(
       const std::string& kernel) override;
@@ -136,8 +137,8 @@ class EngineWorkshop : public TaskWorkshop {
   EvidenceRequest evidence_request(const std::string& kernel) const;
   /// Judged on the virtual GPU and estimated.
   Result<optimize::Raced> judged(const record::Candidate& candidate);
-  Result<std::vector<Racer>> timed(const search::Candidates& candidates);
-  Result<std::vector<optimize::Raced>> raced_once(const search::Candidates& candidates);
+  Result<std::vector<Racer>> timed(const exec::Candidates& candidates);
+  Result<std::vector<optimize::Raced>> raced_once(const exec::Candidates& candidates);
 
   WorkshopRequest request_;
   Progress progress_;
@@ -254,7 +255,7 @@ Json EngineWorkshop::environment() {
   return json.set("notes", std::move(notes));
 }
 
-Result<std::vector<search::Look>> EngineWorkshop::screen(const std::vector<std::string>& kernels) {
+Result<std::vector<exec::Look>> EngineWorkshop::screen(const std::vector<std::string>& kernels) {
   return judge_->screen(as_candidates(kernels));
 }
 
@@ -281,7 +282,7 @@ Result<optimize::Raced> EngineWorkshop::judged(const record::Candidate& candidat
     return out;
   }
   // One by one, so that registers are known of all and estimates can be compared.
-  const search::Look look = KW_TRY(judge_->screen({candidate})).front();
+  const exec::Look look = KW_TRY(judge_->screen({candidate})).front();
   if (look.us > 0) out.us = look.us;
   if (!look.refused.empty()) out.problem = "no estimate: " + look.refused;
   if (const Cost* cost = judge_->cost(candidate.id)) out.details.set("estimate", to_json(*cost));
@@ -289,7 +290,7 @@ Result<optimize::Raced> EngineWorkshop::judged(const record::Candidate& candidat
 }
 
 // Many are looked at quickly first; the first of them stays in any case.
-Result<std::vector<Racer>> EngineWorkshop::timed(const search::Candidates& candidates) {
+Result<std::vector<Racer>> EngineWorkshop::timed(const exec::Candidates& candidates) {
   const RaceOptions quick{1, true};
   if (request_.quick) return judge_->race(candidates, quick);
   if (candidates.size() <= kMostTogether) return judge_->race(candidates, RaceOptions{});
@@ -302,7 +303,7 @@ Result<std::vector<Racer>> EngineWorkshop::timed(const search::Candidates& candi
                            [&](size_t i) { return racers[i].measurement->summary.median; });
   if (best.size() >= kMostTogether) best.resize(kMostTogether - 1);
   best.insert(best.begin(), 0);
-  search::Candidates chosen;
+  exec::Candidates chosen;
   for (const size_t i : best) chosen.push_back(candidates[i]);
   std::vector<Racer> again = KW_TRY(judge_->race(chosen, RaceOptions{}));
   for (size_t k = 0; k < best.size(); ++k) {
@@ -313,7 +314,7 @@ Result<std::vector<Racer>> EngineWorkshop::timed(const search::Candidates& candi
 }
 
 Result<std::vector<optimize::Raced>> EngineWorkshop::raced_once(
-    const search::Candidates& candidates) {
+    const exec::Candidates& candidates) {
   std::vector<optimize::Raced> out;
   if (measures()) {
     for (const Racer& racer : KW_TRY(timed(candidates))) out.push_back(raced(racer));
@@ -331,8 +332,8 @@ Result<std::vector<optimize::Raced>> EngineWorkshop::raced_once(
 // Several methods may have one switch: the same text is raced once. A copy of the first stays one,
 // since it is compared with the first.
 Result<std::vector<optimize::Raced>> EngineWorkshop::race(const std::vector<std::string>& kernels) {
-  const search::Candidates candidates = as_candidates(kernels);
-  search::Candidates different;
+  const exec::Candidates candidates = as_candidates(kernels);
+  exec::Candidates different;
   std::vector<size_t> at;  // in `different`
   for (size_t i = 0; i < candidates.size(); ++i) {
     size_t k = std::min<size_t>(i, 1);
@@ -363,7 +364,7 @@ Result<std::optional<optimize::Noise>> EngineWorkshop::noise(const std::string& 
   return std::optional(noise);
 }
 
-Result<optimize::Examined> EngineWorkshop::examine(const std::string& kernel,
+Result<profile::Examined> EngineWorkshop::examine(const std::string& kernel,
                                                    std::optional<double> us,
                                                    const std::string& report) {
   EvidenceRequest ask = evidence_request(kernel);

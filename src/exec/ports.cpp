@@ -2,6 +2,7 @@
 
 #include "exec/compiler.h"
 #include "exec/device.h"
+#include "exec/evaluator.h"
 #include "exec/oracle.h"
 
 namespace kw::exec {
@@ -31,6 +32,7 @@ Compiler::~Compiler() = default;
 Device::~Device() = default;
 void Device::recycle(std::vector<tensor::HostTensor>) {}
 Oracle::~Oracle() = default;
+Evaluator::~Evaluator() = default;
 
 const char* run_status_name(RunStatus status) {
   switch (status) {

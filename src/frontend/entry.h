@@ -8,9 +8,9 @@
 
 #include "base/result.h"
 #include "frontend/evaluator.h"
-#include "frontend/load.h"
 #include "frontend/spec_text.h"
 #include "frontend/trace.h"
+#include "task/task.h"
 
 namespace kw::frontend {
 

@@ -23,14 +23,6 @@ std::string padding(std::string_view text) {
   return out;
 }
 
-std::string printable(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) {
-    if (static_cast<unsigned char>(c) < 0x20 && c != '\t') c = '?';
-  }
-  return out;
-}
-
 // The source line with a caret under the place, cut to a window around it when the line is very
 // long.
 std::string snippet(std::string_view line, const Diagnostic& diagnostic) {

@@ -17,7 +17,7 @@ using Code = std::vector<profile::SassFunction>;
 /// Looks for every claimed method in one champion.
 class MethodWatch {
  public:
-  MethodWatch(Folder& folder, Workshop& workshop, const Examined& champion)
+  MethodWatch(Folder& folder, Workshop& workshop, const profile::Examined& champion)
       : folder_(folder), workshop_(workshop), champion_(champion) {}
 
   Result<Sighting> look(const Ablation& ablation) {
@@ -40,7 +40,7 @@ class MethodWatch {
         ablation.attribution.kind == Attribution::Kind::Broken ||
         ablation.attribution.kind == Attribution::Kind::Essential)
       return seen;
-    const Examined& other = *KW_TRY(examined(ablation));
+    const profile::Examined& other = *KW_TRY(examined(ablation));
     const Sighting counted = seen_by_counters(method, champion_.metrics, other.metrics);
     const bool absent = seen.state == profile::SassState::Absent;
     const bool other_launches = champion_.launches != other.launches;
@@ -66,10 +66,10 @@ class MethodWatch {
     return *parent_;
   }
 
-  Result<const Examined*> examined(const Ablation& ablation) {
+  Result<const profile::Examined*> examined(const Ablation& ablation) {
     auto known = examined_.find(ablation.text);
     if (known == examined_.end()) {
-      Examined seen = KW_TRY(workshop_.examine(ablation.text, ablation.attribution.ablated_us, ""));
+      profile::Examined seen = KW_TRY(workshop_.examine(ablation.text, ablation.attribution.ablated_us, ""));
       known = examined_.emplace(ablation.text, std::move(seen)).first;
     }
     return &known->second;
@@ -77,11 +77,11 @@ class MethodWatch {
 
   Folder& folder_;
   Workshop& workshop_;
-  const Examined& champion_;
+  const profile::Examined& champion_;
   std::optional<std::optional<Code>> parent_;
   // By text: methods of one switch have the same kernel without them.
   std::map<std::string, std::optional<Code>> codes_;
-  std::map<std::string, Examined> examined_;
+  std::map<std::string, profile::Examined> examined_;
 };
 
 }  // namespace
@@ -97,7 +97,7 @@ Result<Outcome> check_sass(Folder& folder, Workshop& workshop, const CloseOption
   if (options.say) options.say("examining the champion");
   const std::string report = name("kernel.ncu-rep");
   KW_TRY(folder.remove(report));
-  const Examined examined =
+  const profile::Examined examined =
       KW_TRY(workshop.examine(champion, state.champion->us, folder.at(report)));
   Kept kept;
   kept.file = name("kernel.cu");

@@ -76,7 +76,7 @@ Result<profile::Source> source_of(const std::string& name) {
 
 }  // namespace
 
-Evidence evidence_of(const Examined& examined) {
+Evidence evidence_of(const profile::Examined& examined) {
   return {examined.metrics, examined.roofline, examined.counters, examined.no_counters};
 }
 

@@ -18,7 +18,7 @@ struct Evidence {
   std::string no_counters;
 };
 
-Evidence evidence_of(const Examined& examined);
+Evidence evidence_of(const profile::Examined& examined);
 
 /// ncu_top.json: the `count` worst metrics of each axis by the catalogue's triggers, then all.
 Json metrics_document(const Evidence& evidence, const std::string& kernel,

@@ -73,10 +73,10 @@ class FakeWorkshop : public Workshop {
     return std::optional(Noise{0.2, mde_pct, 12});
   }
 
-  Result<Examined> examine(const std::string& kernel, std::optional<double> us,
+  Result<profile::Examined> examine(const std::string& kernel, std::optional<double> us,
                            const std::string& report) override {
     ++examined;
-    Examined seen;
+    profile::Examined seen;
     for (const std::vector<std::string>& words : behaviour(kernel, "metric"))
       seen.metrics.set(words[0], std::atof(words[1].c_str()), profile::Source::Ncu, "fake");
     seen.roofline = roofline;

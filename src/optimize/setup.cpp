@@ -106,7 +106,7 @@ Status fill_folder(Folder& folder, const SetupRequest& request, Workshop& worksh
   }
   if (say) say("examining the baseline");
   const std::string report = "baseline/best_input.ncu-rep";
-  const Examined examined = KW_TRY(workshop.examine(request.text, raced.us, folder.at(report)));
+  const profile::Examined examined = KW_TRY(workshop.examine(request.text, raced.us, folder.at(report)));
   if (!examined.ncu_report.empty()) state.baseline.ncu_report = report;
   KW_TRY(keep_evidence(folder, evidence_of(examined), "baseline/roofline.json",
                        "baseline/ncu_top.json", state.baseline));

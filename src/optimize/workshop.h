@@ -8,9 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "profile/metric_set.h"
-#include "profile/roofline.h"
-#include "profile/sass.h"
+#include "profile/examined.h"
 
 namespace kw::optimize {
 
@@ -40,18 +38,6 @@ struct Noise {
   int64_t pairs = 0;
 };
 
-/// Everything known about one kernel at the shape that counts.
-struct Examined {
-  profile::MetricSet metrics;         // of its most expensive launch
-  profile::Roofline roofline;         // of the whole call
-  std::vector<std::string> launches;  // of the call, each with its geometry
-  bool counters = false;              // hardware counters were read
-  std::string no_counters;            // why not, with the way out
-  std::string ncu_report;             // path of the .ncu-rep that was written; "" when none
-  std::vector<profile::SassFunction> sass;
-  std::string no_sass;  // why there is no machine code; "" when there is
-};
-
 class Workshop {
  public:
   virtual ~Workshop();
@@ -72,7 +58,7 @@ class Workshop {
   /// Nothing without a clock.
   virtual Result<std::optional<Noise>> noise(const std::string& kernel) = 0;
   /// `us`: as raced. `report`: where a profiler's report goes; "" = not kept.
-  virtual Result<Examined> examine(const std::string& kernel, std::optional<double> us,
+  virtual Result<profile::Examined> examine(const std::string& kernel, std::optional<double> us,
                                    const std::string& report) = 0;
   /// Machine code alone; nothing when no tool here can show it.
   virtual Result<std::optional<std::vector<profile::SassFunction>>> machine_code(

@@ -50,26 +50,6 @@ std::string paint(const Style& style, Paint paint, std::string_view text) {
   return code_of(paint) + std::string(text) + "\033[0m";
 }
 
-std::string printable(std::string_view text) {
-  std::string out;
-  while (!text.empty()) {
-    const size_t length = utf8_length(text);
-    const auto first = static_cast<unsigned char>(text[0]);
-    const bool control =
-        (first < 0x20 && first != '\n' && first != '\t') || first == 0x7f ||
-        (length == 2 && first == 0xc2 && static_cast<unsigned char>(text[1]) < 0xa0);
-    if (control) {
-      out += '?';
-    } else if (length == 0) {
-      out += "\xef\xbf\xbd";
-    } else {
-      out += text.substr(0, length);
-    }
-    text.remove_prefix(std::max<size_t>(length, 1));
-  }
-  return out;
-}
-
 std::string with_commas(uint64_t value) {
   std::string digits = std::to_string(value);
   for (size_t at = digits.size(); at > 3;) {

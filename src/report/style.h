@@ -19,11 +19,6 @@ struct Style {
 /// The text in that paint, or unchanged when the style has no colour.
 std::string paint(const Style& style, Paint paint, std::string_view text);
 
-/// Text from outside (sources, compilers, kernels' printf) made safe to show: control bytes except
-/// newline and tab become
-/// '?', bytes that are not UTF-8 become U+FFFD.
-std::string printable(std::string_view text);
-
 /// 1234567 -> "1,234,567".
 std::string with_commas(uint64_t value);
 /// Four significant digits at most, no exponent for everyday sizes: "0.001234", "12.5", "1.2e-09",

@@ -1,11 +1,11 @@
-// What a search sees of the world: someone who proposes candidates and someone who judges them.
-// With a canned evaluator a whole search runs in milliseconds.
+// What a search sees of those who propose candidates.
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "base/result.h"
+#include "exec/evaluator.h"
 #include "record/candidate.h"
 #include "search/archive.h"
 
@@ -18,30 +18,6 @@ class Proposer {
   /// At most `count` candidates that the archive does not know, the most promising first. None:
   /// there is nothing left to try.
   virtual Result<std::vector<record::Candidate>> propose(size_t count, const Archive& archive) = 0;
-};
-
-/// What one look at a candidate gave: a time, or why it is out. One of the two is set.
-struct Look {
-  double us = 0;
-  std::string refused;
-  bool at_least = false;  // `us` is only a lower limit
-};
-using Candidates = std::vector<record::Candidate>;
-
-/// Answers are parallel to the candidates. Errors are the machine's, never a candidate's.
-class Evaluator {
- public:
-  virtual ~Evaluator();
-  /// Whether there is a clock; without one only screen() and certify() are called.
-  virtual bool measures() const = 0;
-  /// Cheap: compiles, counts, estimates.
-  virtual Result<std::vector<Look>> screen(const Candidates& candidates) = 0;
-  /// The gate, then a quick timing of each.
-  virtual Result<std::vector<Look>> measure(const Candidates& candidates) = 0;
-  /// All on the clock together, interleaved; `effort` (1, 2, …) says how many samples are worth it.
-  virtual Result<std::vector<Look>> pair(const Candidates& candidates, int effort) = 0;
-  /// The full gate with fresh inputs, and where there is a clock the full timing.
-  virtual Result<Look> certify(const record::Candidate& candidate) = 0;
 };
 
 }  // namespace kw::search

@@ -44,7 +44,7 @@ struct Outcome {
 
 /// Goes on from what the archive holds; everything learnt is in it afterwards, also when an Error
 /// (the machine's, or "interrupted") ends the search.
-Result<Outcome> run(Proposer& proposer, Evaluator& evaluator, Archive& archive,
+Result<Outcome> run(Proposer& proposer, exec::Evaluator& evaluator, Archive& archive,
                     const Options& options);
 
 }  // namespace kw::search
