@@ -1,4 +1,4 @@
-// The program. Everything it does is in src/cli.
+// The program. Everything it does is in src/apps/cli.
 #include "cli/main.h"
 
 int main(int argc, char** argv) { return kw::cli::main(argc, argv); }

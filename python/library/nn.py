@@ -1,6 +1,6 @@
 """Modules of torch.nn that are made of others: evaluated like a reference, by the same rules; never run.
 
-Names of parameters and their order are PyTorch's. aten.nn.* are rows of our own (src/frontend/ops_recurrent.cpp).
+Names of parameters and their order are PyTorch's. aten.nn.* are rows of our own (src/read/frontend/ops_recurrent.cpp).
 """
 import aten
 import copy

@@ -21,29 +21,29 @@ WITHOUT_TORCH = {"KW_TORCH_PYTHON": "/nowhere/python"}  # which would be asked i
 # Group -> file -> tests of GoogleTest as Suite.Name (* is all of them), or words that stand in a script.
 COVERED = {
     1: {
-        "src/stages/spec_test.cpp": ["PlanDefaults.AreOneThreeThreeThreeOne"],
-        "src/verify/shapes_test.cpp": ["Shapes.AreTheTasksOwnAndAwkwardOnes"],
+        "src/search/stages/spec_test.cpp": ["PlanDefaults.AreOneThreeThreeThreeOne"],
+        "src/judge/verify/shapes_test.cpp": ["Shapes.AreTheTasksOwnAndAwkwardOnes"],
     },
     2: {
-        "src/stages/spec_test.cpp": ["KernelSpec.IsFrozen", "KernelSpec.ComesBackFromItsJson", "ReadSpec.NormalisesOrRefuses"],
+        "src/search/stages/spec_test.cpp": ["KernelSpec.IsFrozen", "KernelSpec.ComesBackFromItsJson", "ReadSpec.NormalisesOrRefuses"],
     },
     3: {
-        "src/stages/spec_test.cpp": ["ReadInterview.TakesFencedAndBareJson", "ReadSpec.NormalisesOrRefuses"],
-        "src/stages/stages_test.cpp": ["StagesTest.InterviewRefusesProse"],
+        "src/search/stages/spec_test.cpp": ["ReadInterview.TakesFencedAndBareJson", "ReadSpec.NormalisesOrRefuses"],
+        "src/search/stages/stages_test.cpp": ["StagesTest.InterviewRefusesProse"],
     },
     5: {
-        "src/stages/stages_test.cpp": [
+        "src/search/stages/stages_test.cpp": [
             "StagesTest.SendsCompileErrorAndSourceBack",
             "StagesTest.StopsWhenTheBudgetsAreSpent",
             "StagesTest.WhatToolsSawCountsWhenTheAnswerIsWords",
         ],
     },
     6: {
-        "src/stages/stages_test.cpp": ["StagesTest.EscalatesWithTheWholeHistory", "StagesTest.NobodyIsEscalatedToUnasked"],
+        "src/search/stages/stages_test.cpp": ["StagesTest.EscalatesWithTheWholeHistory", "StagesTest.NobodyIsEscalatedToUnasked"],
         "tests/stages/trouble.py": ["both in the trace"],
     },
     7: {
-        "src/verify/gate_test.cpp": [
+        "src/judge/verify/gate_test.cpp": [
             "GateTest.EveryShapeHasItsSets",
             "GateTest.WrongNumbersCarryTheWorstElementAndALine",
             "Static.IsRejectedWithTheReason",
@@ -51,96 +51,96 @@ COVERED = {
         ],
     },
     8: {
-        "src/verify/shapes_test.cpp": [
+        "src/judge/verify/shapes_test.cpp": [
             "Families.OffsetHasALargeMean",
             "Families.ProbeHasOneElementThatDwarfsTheRest",
             "Pool.ASeedReplaysAndEntropyDoesNot",
         ],
-        "src/verify/families_test.cpp": ["Families.SpikesReachBeyondHalvesInEverySecondDraw"],
+        "src/judge/verify/families_test.cpp": ["Families.SpikesReachBeyondHalvesInEverySecondDraw"],
     },
     9: {
-        "src/stages/stages_test.cpp": ["StagesTest.HardGateWithoutRepairs"],
+        "src/search/stages/stages_test.cpp": ["StagesTest.HardGateWithoutRepairs"],
     },
     10: {
-        "src/stages/stages_test.cpp": ["StagesTest.RepairsWhatIsWrong"],
+        "src/search/stages/stages_test.cpp": ["StagesTest.RepairsWhatIsWrong"],
         "tests/engineer/personas.py": ["stage3_repair/attempt_01/correctness_report.md"],
     },
     11: {
-        "src/engine/eval_test.cpp": ["EvalRow.TakesTheBestBaseline", "EvalRow.WithoutAClockNothingIsClaimed"],
-        "src/engine/bench_test.cpp": ["BenchTest.AReferenceTorchCannotCallCostsOnlyTheBaselines"],
+        "src/search/engine/eval_test.cpp": ["EvalRow.TakesTheBestBaseline", "EvalRow.WithoutAClockNothingIsClaimed"],
+        "src/search/engine/bench_test.cpp": ["BenchTest.AReferenceTorchCannotCallCostsOnlyTheBaselines"],
     },
     12: {
-        "src/stages/stages_test.cpp": [
+        "src/search/stages/stages_test.cpp": [
             "StagesTest.PerformanceKeepsTheBestAndGatesEveryone",
             "StagesTest.PerformanceNeverGetsWorse",
             "StagesTest.PerformanceStopsAtTheGoal",
         ],
     },
     13: {
-        "src/engine/bench_test.cpp": ["BenchTest.WithoutAGpuThereIsAnEstimate"],
-        "src/verify/gate_test.cpp": ["GateTest.TheGpuSeesTheBenchmarkShapeItself"],
+        "src/search/engine/bench_test.cpp": ["BenchTest.WithoutAGpuThereIsAnEstimate"],
+        "src/judge/verify/gate_test.cpp": ["GateTest.TheGpuSeesTheBenchmarkShapeItself"],
     },
     14: {
-        "src/engine/torch_baselines_test.cpp": ["FakeBaselines.AFailingModeKeepsItsOutcome", "FakeBaselines.WithoutCudaIsAnOutcome"],
-        "src/engine/bench_test.cpp": ["BenchTest.TorchModesAreTimedBesideTheCandidate"],
+        "src/search/engine/torch_baselines_test.cpp": ["FakeBaselines.AFailingModeKeepsItsOutcome", "FakeBaselines.WithoutCudaIsAnOutcome"],
+        "src/search/engine/bench_test.cpp": ["BenchTest.TorchModesAreTimedBesideTheCandidate"],
     },
     15: {
-        "src/engine/cost_model_test.cpp": [
+        "src/search/engine/cost_model_test.cpp": [
             "CostModel.ACopyIsBoundByMemoryNearTheFloor",
             "CostModel.NothingIsQuickerThanALaunch",
             "CostModel.FewBlocksLeaveTheGpuIdle",
         ],
-        "src/engine/model_bench_test.cpp": ["BoundText.GivesAdviceForTheBound"],
+        "src/search/engine/model_bench_test.cpp": ["BoundText.GivesAdviceForTheBound"],
     },
     16: {
-        "src/vgpu/counters_test.cpp": ["*"],
-        "src/engine/check_test.cpp": ["Doctor.KnowsWhetherAProfileReadCounters"],
+        "src/run/vgpu/counters_test.cpp": ["*"],
+        "src/search/engine/check_test.cpp": ["Doctor.KnowsWhetherAProfileReadCounters"],
         "tests/cli/doctor.py": ["ncu"],
     },
     17: {
-        "src/compile/cache_test.cpp": ["Cache.RemembersAcrossObjects", "Cache.DamagedEntriesAreMadeAgain"],
-        "src/compile/search_test.cpp": ["Search.NothingFoundIsOneClearError"],
-        "src/compile/messages_test.cpp": ["ParseLog.KnowsEveryDialect"],
-        "src/compile/program_compiler_test.cpp": ["Nvcc.IsStoppedInTime"],
-        "src/os/process_test.cpp": ["Child.EndsAreTold", "Child.AnAbsurdFrameLengthIsRefused"],
+        "src/run/compile/cache_test.cpp": ["Cache.RemembersAcrossObjects", "Cache.DamagedEntriesAreMadeAgain"],
+        "src/run/compile/search_test.cpp": ["Search.NothingFoundIsOneClearError"],
+        "src/run/compile/messages_test.cpp": ["ParseLog.KnowsEveryDialect"],
+        "src/run/compile/program_compiler_test.cpp": ["Nvcc.IsStoppedInTime"],
+        "src/base/os/process_test.cpp": ["Child.EndsAreTold", "Child.AnAbsurdFrameLengthIsRefused"],
     },
     18: {
-        "src/store/run_test.cpp": ["Run.KeepsEverythingItIsGiven"],
-        "src/store/index_test.cpp": ["RunId.SortsByTimeAndFitsInAFileName"],
+        "src/judge/store/run_test.cpp": ["Run.KeepsEverythingItIsGiven"],
+        "src/judge/store/index_test.cpp": ["RunId.SortsByTimeAndFitsInAFileName"],
     },
     19: {
-        "src/stages/stages_test.cpp": ["StagesTest.PolishGivesAnAnnotatedModule", "StagesTest.PolishThatFailsSaysWhy"],
+        "src/search/stages/stages_test.cpp": ["StagesTest.PolishGivesAnAnnotatedModule", "StagesTest.PolishThatFailsSaysWhy"],
         "tests/engineer/misfits.py": ["is wrong where it is timed"],
     },
     20: {
-        "src/cli/synthesize_text_test.cpp": ["SynthesizeText.SaysWhatHowSureHowFastAndWhere", "SynthesizeText.AFailedSearchSaysWhy"],
-        "src/store/index_test.cpp": ["FindRun.ByPathIdBeginningAndLatest"],
+        "src/apps/cli/synthesize_text_test.cpp": ["SynthesizeText.SaysWhatHowSureHowFastAndWhere", "SynthesizeText.AFailedSearchSaysWhy"],
+        "src/judge/store/index_test.cpp": ["FindRun.ByPathIdBeginningAndLatest"],
     },
     21: {
-        "src/evaluation/suite_test.cpp": ["SuiteFolder.FindsFoldersAndFilesInNaturalOrder", "SuiteFolder.SelectsByNameAndPattern"],
-        "src/evaluation/row_test.cpp": ["Row.TheFirstColumnsAreThoseOthersKnow", "Row.ReadsTheTablesOfOthers"],
-        "src/evaluation/totals_test.cpp": ["Totals.SpeedupsAreOrderedAndBracketed"],
-        "src/engine/eval_test.cpp": ["EvalFailure.IsToldApartByBlame"],
-        "src/evaluation/runner_test.cpp": ["RunnerTest.RegressionsAgainstAnEarlierRun"],
+        "src/search/evaluation/suite_test.cpp": ["SuiteFolder.FindsFoldersAndFilesInNaturalOrder", "SuiteFolder.SelectsByNameAndPattern"],
+        "src/search/evaluation/row_test.cpp": ["Row.TheFirstColumnsAreThoseOthersKnow", "Row.ReadsTheTablesOfOthers"],
+        "src/search/evaluation/totals_test.cpp": ["Totals.SpeedupsAreOrderedAndBracketed"],
+        "src/search/engine/eval_test.cpp": ["EvalFailure.IsToldApartByBlame"],
+        "src/search/evaluation/runner_test.cpp": ["RunnerTest.RegressionsAgainstAnEarlierRun"],
     },
     22: {
-        "src/llm/llm_test.cpp": ["ModelIds.AreProviderAndModel", "Config.KeysComeFromTheEnvironmentOnly"],
+        "src/search/llm/llm_test.cpp": ["ModelIds.AreProviderAndModel", "Config.KeysComeFromTheEnvironmentOnly"],
         "tests/stages/trouble.py": ["a key: hybrid"],
     },
     23: {
-        "src/llm/wire_test.cpp": ["Bodies.AreGolden", "Streams.AreReadWhateverThePiecesAre"],
-        "src/llm/llm_test.cpp": ["ToolCalls.KeepWhatCannotBeParsed"],
-        "src/llm/decorators_test.cpp": ["Degrading.ChangesNothingWhereAllIsThere"],
+        "src/search/llm/wire_test.cpp": ["Bodies.AreGolden", "Streams.AreReadWhateverThePiecesAre"],
+        "src/search/llm/llm_test.cpp": ["ToolCalls.KeepWhatCannotBeParsed"],
+        "src/search/llm/decorators_test.cpp": ["Degrading.ChangesNothingWhereAllIsThere"],
         "tests/llm/providers_test.cpp": ["*"],
     },
     25: {
         "tests/verify/mutants_test.cpp": ["*"],
         "tests/verify/imposters_test.cpp": ["*"],
-        "src/engine/bench_test.cpp": ["BenchTest.WhatIsWrongIsNeverTimed"],
+        "src/search/engine/bench_test.cpp": ["BenchTest.WhatIsWrongIsNeverTimed"],
         "tests/engineer/misfits.py": ["wrong at the timed shape"],
         "tests/exploits/027-cache-by-pointer/expect.txt": ["cached_for"],
         "tests/exploits/036-side-stream/expect.txt": ["host"],
-        "src/evaluation/runner_test.cpp": ["RunnerTest.ResumeKeepsWhatPassedAndTriesAgainWhatFailed"],
+        "src/search/evaluation/runner_test.cpp": ["RunnerTest.ResumeKeepsWhatPassedAndTriesAgainWhatFailed"],
     },
 }
 
@@ -163,7 +163,7 @@ RUN = (8, 14, 16, 17, 25)  # groups that rest on tests of a module alone: those 
 
 def run_tests(path, names):
     """The tests a group names, by the module's own test program beside ours."""
-    module = re.match(r"src/(\w+)/", path)
+    module = re.match(r"src/\w+/(\w+)/", path)
     program = os.path.join(os.path.dirname(os.path.abspath(sys.argv[1])), "src", f"kw_{module.group(1)}_test") if module else ""
     if not path.endswith(".cpp") or not os.path.exists(program):
         return

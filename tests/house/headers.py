@@ -54,13 +54,21 @@ DECLARED_HERE = re.compile(rf"\b(?!(?:{NOT_TYPES.replace(' ', '|')})\b)(\w+[>&*]
 COMMENTS = re.compile(r'//[^\n]*|/\*.*?\*/|R"\w*\(.*?\)\w*"|"(?:\\.|[^"\\\n])*"', re.S)
 
 src, compiler = pathlib.Path(sys.argv[1]), sys.argv[2]
+districts = sorted(path for path in src.iterdir() if path.is_dir())
+
+
+places = {str(path.relative_to(district)): path for district in districts for path in district.rglob("*") if path.is_file()}
+
+
+def text_of(header):
+    return places[header].read_text()
 
 
 @functools.lru_cache(None)
 def includes(header):
     """Of one header of ours: headers of ours, and others."""
-    text = (src / header).read_text()
-    ours = {name for name in re.findall(r'^\s*#\s*include "([^"]+)"', text, re.M) if (src / name).exists()}
+    text = text_of(header)
+    ours = {name for name in re.findall(r'^\s*#\s*include "([^"]+)"', text, re.M) if name in places}
     return ours, set(re.findall(r"^\s*#\s*include <([^>]+)>", text, re.M))
 
 
@@ -82,7 +90,7 @@ def standard_headers(header):
 
 
 def missing(header):
-    text = COMMENTS.sub(" ", (src / header).read_text())
+    text = COMMENTS.sub(" ", text_of(header))
     used = set(re.findall(r"\bstd::(\w+)", text)) | set(re.findall(r"(?<![\w:])(u?int(?:8|16|32|64)_t)\b", text))
     there = standard_headers(header)
     problems = []
@@ -123,7 +131,7 @@ def outline(text):
 @functools.lru_cache(None)
 def plain(header):
     """Its text without comments, strings and the standard library's names."""
-    return FOREIGN.sub(" 0 ", COMMENTS.sub(" ", (src / header).read_text()))
+    return FOREIGN.sub(" 0 ", COMMENTS.sub(" ", text_of(header)))
 
 
 @functools.lru_cache(None)
@@ -211,11 +219,11 @@ def groups(headers):
 def compile_alone(folder, group):
     return group, subprocess.run(
         [compiler, "-std=c++20", "-fsyntax-only", "-O0", "-Wall", "-Wextra", "-Winvalid-pch", "--param",
-         "ggc-min-heapsize=1000000", "-include", str(folder / "standard.h"), "-I", str(src), "-x", "c++", "-"],
+         "ggc-min-heapsize=1000000", "-include", str(folder / "standard.h"), *(f"-I{folder}" for folder in districts), "-x", "c++", "-"],
         input="".join(f'#include "{header}"\n' for header in group), text=True, capture_output=True)
 
 
-headers = sorted(str(path.relative_to(src)) for path in src.rglob("*.h"))
+headers = sorted(name for name in places if name.endswith(".h"))
 with tempfile.TemporaryDirectory() as name, concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
     folder = pathlib.Path(name)
     wanted = set().union(*(includes(header)[1] for header in headers))

@@ -57,7 +57,7 @@ def definitions(path):
 modules = (src / "CMakeLists.txt").read_text()
 apart = set(re.findall(r"\b(\w+\.cpp)\b", " ".join(re.findall(r"(?:APART|SIMD) ([^)]*)\)", modules))))
 failed = 0
-for module in sorted(path for path in src.iterdir() if path.is_dir()):
+for module in sorted(path for path in src.glob("*/*") if path.is_dir()):
     for tests in (False, True):
         places, meanings = collections.defaultdict(set), collections.defaultdict(set)
         for path in sorted(module.glob("*.cpp")):
