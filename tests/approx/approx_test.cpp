@@ -11,7 +11,6 @@
 
 #include "arch/arch.h"
 #include "base/text.h"
-#include "wording/approx.h"
 #include "engine/devices.h"
 #include "engine/run.h"
 #include "engine/workers.h"
@@ -23,6 +22,7 @@
 #include "oracle/interpreter.h"
 #include "os/files.h"
 #include "verify/metric.h"
+#include "wording/approx.h"
 
 namespace kw::approx_tests {
 namespace {
@@ -87,7 +87,7 @@ class Writer {
   explicit Writer(const Graph& graph) : graph_(graph) {}
 
   std::string value(NodeId id) {
-    if (const auto shortcut = wording::find_shortcut(graph_, id)) {
+    if (const auto shortcut = generate::find_shortcut(graph_, id)) {
       std::string text = shortcut->expression;
       for (size_t i = 0; i < shortcut->arguments.size(); ++i)
         text = replace_all(text, fmt::format("{{{}}}", i), value(shortcut->arguments[i]));
@@ -178,7 +178,7 @@ __global__ void k(const {2}* x, {2}* y, int n) {{
   y[i] = {4};
 }}
 )",
-                     name, wording::device_functions(writer.functions()), type, up, down);
+                     name, generate::device_functions(writer.functions()), type, up, down);
 }
 
 /// Every value of a half type; for fp32 values of every size, thickest where functions bend.

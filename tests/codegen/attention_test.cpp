@@ -76,10 +76,10 @@ class Fused : public testing::TestWithParam<size_t> {
       shape.insert(task_.benchmark_shapes[0].begin(), task_.benchmark_shapes[0].end());
       task_.correctness_shapes.push_back(shape);
     }
-    const auto designs = codegen::designs(task_, Harness::get().options());
+    const auto designs = generate::designs(task_, Harness::get().options());
     ASSERT_TRUE(designs) << designs.error().message;
     design_ = designs->front();
-    const auto text = codegen::generate(task_, design_, Harness::get().options());
+    const auto text = generate::generate(task_, design_, Harness::get().options());
     ASSERT_TRUE(text) << text.error().message;
     text_ = *text;
   }
@@ -89,14 +89,14 @@ class Fused : public testing::TestWithParam<size_t> {
   }
 
   task::Task task_;
-  codegen::Design design_;
+  generate::Design design_;
   std::string text_;
 };
 
 TEST_P(Fused, IsOneKernel) {
   const size_t middle = design_.choices.size() / 2;
   EXPECT_EQ(design_.choices[middle].schedule, kFused[GetParam()].design)
-      << codegen::design_text(design_);
+      << generate::design_text(design_);
 }
 
 TEST_P(Fused, PassesTheGate) {
@@ -112,9 +112,9 @@ class Kept : public Fused {};
 TEST_P(Kept, IsRightWithEverySwitchOff) {
   Harness& harness = Harness::get();
   if (!harness.problem().empty()) GTEST_SKIP() << harness.problem();
-  codegen::Options options = harness.options();
+  generate::Options options = harness.options();
   options.switches = true;
-  const auto text = codegen::generate(task_, design_, options);
+  const auto text = generate::generate(task_, design_, options);
   ASSERT_TRUE(text) << text.error().message;
   engine::VerifyPools pools;
   for (const char* name : {"SHUFFLE", "UNROLLED", "RESTRICT"}) {

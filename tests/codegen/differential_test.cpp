@@ -50,18 +50,18 @@ void judge_graph(const std::string& name, const graph::Graph& graph,
                  const std::vector<tensor::HostTensor>& inputs) {
   Harness& harness = Harness::get();
   const task::Task task = task_of(graph);
-  const auto designs = codegen::designs(task, harness.options());
+  const auto designs = generate::designs(task, harness.options());
   ASSERT_TRUE(designs) << name << ": " << designs.error().message;
-  for (const codegen::Design& design : *designs) {
-    const std::string label = name + ": " + codegen::design_text(design);
-    const auto text = codegen::generate(task, design, harness.options());
+  for (const generate::Design& design : *designs) {
+    const std::string label = name + ": " + generate::design_text(design);
+    const auto text = generate::generate(task, design, harness.options());
     ASSERT_TRUE(text) << label << ": " << text.error().message;
     const std::string wrong = harness.judge(*text, graph, inputs);
     EXPECT_EQ(wrong, "") << label << "\n" << graph::print(graph) << *text;
     if (!all_asked()) break;
   }
   if (is_floor((*designs)[0])) {
-    std::printf("floor: %s: %s\n", name.c_str(), codegen::design_text((*designs)[0]).c_str());
+    std::printf("floor: %s: %s\n", name.c_str(), generate::design_text((*designs)[0]).c_str());
   }
 }
 
@@ -149,14 +149,14 @@ TEST_P(References, PassTheGate) {
   const auto task = frontend::load_task(
       path, fs::is_directory(path) ? frontend::LoadOptions{} : options_of(path));
   ASSERT_TRUE(task) << task.error().message;
-  const auto designs = codegen::designs(*task, harness.options());
+  const auto designs = generate::designs(*task, harness.options());
   ASSERT_TRUE(designs) << designs.error().message;
   if (is_floor((*designs)[0]))
-    std::printf("floor: %s\n", codegen::design_text((*designs)[0]).c_str());
+    std::printf("floor: %s\n", generate::design_text((*designs)[0]).c_str());
   engine::VerifyPools pools;
-  for (const codegen::Design& design : *designs) {
-    const std::string label = codegen::design_text(design);
-    const auto text = codegen::generate(*task, design, harness.options());
+  for (const generate::Design& design : *designs) {
+    const std::string label = generate::design_text(design);
+    const auto text = generate::generate(*task, design, harness.options());
     ASSERT_TRUE(text) << label << ": " << text.error().message;
     EXPECT_EQ(harness.judge(*text, *task, pools), "") << label;
     std::printf("%s\n", label.c_str());

@@ -48,8 +48,8 @@ void expect_golden(const std::string& file, const std::string& got) {
   EXPECT_EQ(got, want.str()) << file;
 }
 
-codegen::Options options(const char* target) {
-  codegen::Options out;
+generate::Options options(const char* target) {
+  generate::Options out;
   out.target = *arch::find_target(target);
   return out;
 }
@@ -66,9 +66,9 @@ class Golden : public testing::TestWithParam<std::string> {
 };
 
 TEST_P(Golden, Module) {
-  const auto designs = codegen::designs(task_, options("sm_90"));
+  const auto designs = generate::designs(task_, options("sm_90"));
   ASSERT_TRUE(designs) << designs.error().message;
-  const auto text = codegen::generate(task_, (*designs)[0], options("sm_90"));
+  const auto text = generate::generate(task_, (*designs)[0], options("sm_90"));
   ASSERT_TRUE(text) << text.error().message;
   expect_golden(GetParam() + ".cu", *text);
 }
@@ -76,7 +76,7 @@ TEST_P(Golden, Module) {
 TEST_P(Golden, GraphBehindThePasses) {
   const auto graph = task_.reference->trace(task_.benchmark_shapes[0]);
   ASSERT_TRUE(graph) << graph.error().message;
-  const auto after = codegen::run_passes(*graph, {});
+  const auto after = generate::run_passes(*graph, {});
   ASSERT_TRUE(after) << after.error().message;
   expect_golden(GetParam() + ".graph", graph::print(*after));
 }
@@ -84,11 +84,11 @@ TEST_P(Golden, GraphBehindThePasses) {
 // Every design parses, keeps its kernels short and its search space small, on every target.
 TEST_P(Golden, EveryDesignIsAReadableModule) {
   for (const char* target : {"sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_120"}) {
-    const auto designs = codegen::designs(task_, options(target));
+    const auto designs = generate::designs(task_, options(target));
     ASSERT_TRUE(designs) << designs.error().message;
-    for (const codegen::Design& design : *designs) {
-      const std::string label = codegen::design_text(design) + " on " + target;
-      const auto text = codegen::generate(task_, design, options(target));
+    for (const generate::Design& design : *designs) {
+      const std::string label = generate::design_text(design) + " on " + target;
+      const auto text = generate::generate(task_, design, options(target));
       ASSERT_TRUE(text) << label << ": " << text.error().message;
       const kernel::ParseOutcome parsed = kernel::parse(*text, "module.cu");
       ASSERT_TRUE(parsed.module) << label << "\n" << *text;
@@ -112,23 +112,23 @@ TEST_P(Golden, EveryDesignIsAReadableModule) {
 TEST(Designs, AreReplayedByName) {
   auto task = frontend::load_task((folder() / "softmax.py").string());
   ASSERT_TRUE(task) << task.error().message;
-  const auto designs = codegen::designs(*task, options("sm_90"));
+  const auto designs = generate::designs(*task, options("sm_90"));
   ASSERT_TRUE(designs) << designs.error().message;
   EXPECT_GE(designs->size(), 3U);
   EXPECT_EQ(designs->back().choices.back().schedule, "generic");
-  const auto once = codegen::generate(*task, designs->front(), options("sm_90"));
-  const auto again = codegen::generate(*task, designs->front(), options("sm_90"));
+  const auto once = generate::generate(*task, designs->front(), options("sm_90"));
+  const auto again = generate::generate(*task, designs->front(), options("sm_90"));
   ASSERT_TRUE(once && again);
   EXPECT_EQ(*once, *again);
-  const auto unknown = codegen::generate(*task, {{{"softmax", "no_such_row"}}}, options("sm_90"));
+  const auto unknown = generate::generate(*task, {{{"softmax", "no_such_row"}}}, options("sm_90"));
   ASSERT_FALSE(unknown);
   EXPECT_EQ(unknown.error().blame, Blame::Input);
-  const auto many = codegen::generate(
-      *task, {std::vector<codegen::Choice>(9, {"softmax", "generic"})}, options("sm_90"));
+  const auto many = generate::generate(
+      *task, {std::vector<generate::Choice>(9, {"softmax", "generic"})}, options("sm_90"));
   ASSERT_FALSE(many);
-  codegen::Options no_such = options("sm_90");
+  generate::Options no_such = options("sm_90");
   no_such.disabled_passes = {"nothing"};
-  EXPECT_FALSE(codegen::designs(*task, no_such));
+  EXPECT_FALSE(generate::designs(*task, no_such));
 }
 
 INSTANTIATE_TEST_SUITE_P(Modules, Golden, testing::ValuesIn(names()),

@@ -48,8 +48,8 @@ Harness::Harness() {
   device_ = std::move(device).value();
 }
 
-codegen::Options Harness::options() const {
-  codegen::Options options;
+generate::Options Harness::options() const {
+  generate::Options options;
   options.target = *arch::find_target("sm_90");
   return options;
 }
@@ -158,9 +158,9 @@ task::Task task_of(const graph::Graph& graph) {
   return task;
 }
 
-bool is_floor(const codegen::Design& design) {
+bool is_floor(const generate::Design& design) {
   return std::any_of(design.choices.begin(), design.choices.end(),
-                     [](const codegen::Choice& one) { return one.schedule == "generic"; });
+                     [](const generate::Choice& one) { return one.schedule == "generic"; });
 }
 
 }  // namespace kw::codegen_tests

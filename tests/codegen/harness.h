@@ -28,7 +28,7 @@ class Harness {
 
   /// Why nothing can be judged here; "" when it can.
   const std::string& problem() const { return problem_; }
-  codegen::Options options() const;
+  generate::Options options() const;
   /// "" when the gate passes the module, else what it says. `family`: of the inputs; "" = all.
   std::string judge(const std::string& module_text, const task::Task& task,
                     engine::VerifyPools& pools, const std::string& family = "");
@@ -54,6 +54,6 @@ class Harness {
 task::Task task_of(const graph::Graph& graph);
 
 /// Whether every fast schedule left this design's kernels to the floor.
-bool is_floor(const codegen::Design& design);
+bool is_floor(const generate::Design& design);
 
 }  // namespace kw::codegen_tests

@@ -131,7 +131,7 @@ graph::Graph graph_of(const PhaseCase& one) {
   return std::move(*gradients);
 }
 
-bool has_schedule(const codegen::Design& design, const std::string& name) {
+bool has_schedule(const generate::Design& design, const std::string& name) {
   return std::any_of(design.choices.begin(), design.choices.end(), [&](const auto& choice) {
     return choice.schedule.find(name) != std::string::npos;
   });
@@ -150,7 +150,7 @@ TEST_P(PhasedProducts, GiveTheTruth) {
     task.dims["N"] = {};
     task.benchmark_shapes = task.correctness_shapes = {dims};
   }
-  const auto designs = codegen::designs(task, harness.options());
+  const auto designs = generate::designs(task, harness.options());
   ASSERT_TRUE(designs) << designs.error().message;
   const char* schedule = GetParam().schedule;
   const auto design = std::find_if(designs->begin(), designs->end(), [&](const auto& one) {
@@ -158,10 +158,10 @@ TEST_P(PhasedProducts, GiveTheTruth) {
   });
   ASSERT_EQ(design != designs->end(), schedule != nullptr);
   if (schedule == nullptr) return;
-  const auto text = codegen::generate(task, *design, harness.options());
+  const auto text = generate::generate(task, *design, harness.options());
   ASSERT_TRUE(text) << text.error().message;
   EXPECT_EQ(harness.judge(*text, graph, inputs_for(graph, 7), dims), "")
-      << codegen::design_text(*design) << "\n"
+      << generate::design_text(*design) << "\n"
       << *text;
 }
 

@@ -74,14 +74,14 @@ void expect_truth(const graph::Graph& graph, const std::string& schedule,
                   const std::vector<Setting>& settings = {{1, {}}, {5, {}}, {132, {}}}) {
   Harness& harness = Harness::get();
   const task::Task task = task_of(graph);
-  const auto designs = codegen::designs(task, harness.options());
+  const auto designs = generate::designs(task, harness.options());
   ASSERT_TRUE(designs) << designs.error().message;
   const auto inputs = inputs_for(graph, 5);
   bool offered = false;
-  for (const codegen::Design& design : *designs) {
+  for (const generate::Design& design : *designs) {
     if (design.choices.size() != 1 || design.choices[0].schedule != schedule) continue;
     offered = true;
-    const auto text = codegen::generate(task, design, harness.options());
+    const auto text = generate::generate(task, design, harness.options());
     ASSERT_TRUE(text) << text.error().message;
     for (const Setting& setting : settings) {
       EXPECT_EQ(harness.judge(*text, graph, inputs, {}, setting), "") << setting.sms << *text;
@@ -134,10 +134,10 @@ TEST(Products, ComputeWhatLiesBetweenThemOnce) {
   const NodeId y = made(b.matmul(hidden, weight("c")));
   const graph::Graph graph = std::move(b).finish({{"y", y}});
   const task::Task task = task_of(graph);
-  const auto designs = codegen::designs(task, harness.options());
+  const auto designs = generate::designs(task, harness.options());
   ASSERT_TRUE(designs) << designs.error().message;
-  EXPECT_EQ(codegen::design_text(designs->front()), "graph=matmul graph_2=matmul graph_3=matmul");
-  const auto text = codegen::generate(task, designs->front(), harness.options());
+  EXPECT_EQ(generate::design_text(designs->front()), "graph=matmul graph_2=matmul graph_3=matmul");
+  const auto text = generate::generate(task, designs->front(), harness.options());
   ASSERT_TRUE(text) << text.error().message;
   for (const char* kernel : {"graph<int, 4, 4>", "graph_2<int, 4, 4>", "graph_3<int, 4, 4>"}) {
     EXPECT_NE(text->find(kernel), std::string::npos) << kernel << *text;

@@ -161,11 +161,11 @@ TEST(RandomGraphs, EveryDesignGivesTheTruth) {
     task::Task task = task_of(graph);
     task.dims = {{"B", {}}, {"D", {}}};
     task.benchmark_shapes = task.correctness_shapes = {{{"B", kRows}, {"D", kColumns}}};
-    const auto designs = codegen::designs(task, harness.options());
+    const auto designs = generate::designs(task, harness.options());
     ASSERT_TRUE(designs) << designs.error().message << "\n" << graph::print(graph);
-    for (const codegen::Design& design : *designs) {
-      const std::string label = fmt::format("seed {}: {}", seed, codegen::design_text(design));
-      const auto text = codegen::generate(task, design, harness.options());
+    for (const generate::Design& design : *designs) {
+      const std::string label = fmt::format("seed {}: {}", seed, generate::design_text(design));
+      const auto text = generate::generate(task, design, harness.options());
       ASSERT_TRUE(text) << label << ": " << text.error().message;
       const std::string wrong =
           harness.judge(*text, graph, inputs, {{"B", kRows}, {"D", kColumns}});

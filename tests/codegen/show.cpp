@@ -46,26 +46,26 @@ int main(int argc, char** argv) {
   };
   const auto task = kw::frontend::load_task(path, load);
   if (!task) return fail(task.error());
-  kw::codegen::Options options;
+  kw::generate::Options options;
   const auto row = kw::arch::find_target(target);
   if (!row) return fail(row.error());
   options.target = *row;
-  const auto designs = kw::codegen::designs(*task, options);
+  const auto designs = kw::generate::designs(*task, options);
   if (!designs) return fail(designs.error());
   if (list) {
-    for (const auto& design : *designs) fmt::print("{}\n", kw::codegen::design_text(design));
+    for (const auto& design : *designs) fmt::print("{}\n", kw::generate::design_text(design));
     return 0;
   }
   if (all) {
     for (size_t i = 0; i < std::min(designs->size(), kMost); ++i) {
-      const auto text = kw::codegen::generate(*task, (*designs)[i], options);
+      const auto text = kw::generate::generate(*task, (*designs)[i], options);
       if (!text) return fail(text.error());
-      fmt::print("=== {}\n{}", kw::codegen::design_text((*designs)[i]), *text);
+      fmt::print("=== {}\n{}", kw::generate::design_text((*designs)[i]), *text);
     }
     return 0;
   }
   if (which >= designs->size()) return fail(kw::input_error("there is no such design"));
-  const auto text = kw::codegen::generate(*task, (*designs)[which], options);
+  const auto text = kw::generate::generate(*task, (*designs)[which], options);
   if (!text) return fail(text.error());
   fmt::print("{}", *text);
   return 0;

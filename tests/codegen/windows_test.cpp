@@ -37,14 +37,14 @@ TEST_P(Windows, GiveTheTruth) {
   const task::Dims dims = dims_of(one.graph);
   for (const auto& [name, value] : dims) task.dims[name] = {};
   task.benchmark_shapes = task.correctness_shapes = {dims};
-  const auto designs = codegen::designs(task, harness.options());
+  const auto designs = generate::designs(task, harness.options());
   ASSERT_TRUE(designs) << designs.error().message;
   const auto inputs = inputs_for(one.graph, 11);
-  for (const codegen::Design& design : *designs) {
-    const auto text = codegen::generate(task, design, harness.options());
+  for (const generate::Design& design : *designs) {
+    const auto text = generate::generate(task, design, harness.options());
     ASSERT_TRUE(text) << text.error().message;
     EXPECT_EQ(harness.judge(*text, one.graph, inputs, dims), "")
-        << codegen::design_text(design) << "\n"
+        << generate::design_text(design) << "\n"
         << graph::print(one.graph) << *text;
     if (os::env("KW_CODEGEN_ALL").empty()) break;
   }

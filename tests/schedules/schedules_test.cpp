@@ -103,8 +103,8 @@ const std::vector<Case>& cases() {
   return kCases;
 }
 
-bool uses(const codegen::Design& design, const std::string& schedule) {
-  for (const codegen::Choice& choice : design.choices)
+bool uses(const generate::Design& design, const std::string& schedule) {
+  for (const generate::Choice& choice : design.choices)
     if (choice.schedule == schedule) return true;
   return false;
 }
@@ -116,13 +116,13 @@ class Schedules : public testing::TestWithParam<Case> {
     auto loaded = frontend::load_task(path);
     ASSERT_TRUE(loaded) << loaded.error().message;
     task_ = std::move(loaded).value();
-    auto all = codegen::designs(task_, Harness::get().options());
+    auto all = generate::designs(task_, Harness::get().options());
     ASSERT_TRUE(all) << all.error().message;
     designs_ = std::move(all).value();
   }
 
   task::Task task_;
-  std::vector<codegen::Design> designs_;
+  std::vector<generate::Design> designs_;
 };
 
 TEST_P(Schedules, PassTheGate) {
@@ -134,10 +134,10 @@ TEST_P(Schedules, PassTheGate) {
     const auto design = std::find_if(designs_.begin(), designs_.end(),
                                      [&](const auto& one) { return uses(one, schedule); });
     ASSERT_NE(design, designs_.end()) << schedule << " is not offered";
-    const auto text = codegen::generate(task_, *design, harness.options());
+    const auto text = generate::generate(task_, *design, harness.options());
     ASSERT_TRUE(text) << text.error().message;
     EXPECT_EQ(harness.judge(*text, task_, pools, all ? "" : "spikes"), "")
-        << codegen::design_text(*design) << *text;
+        << generate::design_text(*design) << *text;
     if (!all) break;
   }
 }
@@ -165,18 +165,18 @@ size_t combinations(const std::vector<std::string_view>& lines) {
 }
 
 TEST_P(Schedules, CanBeReadAndSearched) {
-  for (const codegen::Design& design : designs_) {
+  for (const generate::Design& design : designs_) {
     bool ours = false;
     for (const std::string& schedule : GetParam().schedules) ours = ours || uses(design, schedule);
     if (!ours || design.choices.size() > 1) continue;
-    const auto text = codegen::generate(task_, design, Harness::get().options());
+    const auto text = generate::generate(task_, design, Harness::get().options());
     ASSERT_TRUE(text) << text.error().message;
     const std::vector<std::string_view> lines = split_lines(*text);
-    EXPECT_LE(longest_kernel(lines), kMostLines) << codegen::design_text(design);
-    EXPECT_LE(combinations(lines), kMostCombinations) << codegen::design_text(design);
+    EXPECT_LE(longest_kernel(lines), kMostLines) << generate::design_text(design);
+    EXPECT_LE(combinations(lines), kMostCombinations) << generate::design_text(design);
     for (const std::string_view line : lines) {
       const bool plan = line.rfind("//!", 0) == 0;
-      EXPECT_TRUE(plan || line.size() <= kMostColumns) << codegen::design_text(design) << line;
+      EXPECT_TRUE(plan || line.size() <= kMostColumns) << generate::design_text(design) << line;
     }
   }
 }

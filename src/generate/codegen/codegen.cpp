@@ -15,7 +15,7 @@
 #include "codegen/schedule.h"
 #include "codegen/switches.h"
 
-namespace kw::codegen {
+namespace kw::generate {
 
 namespace {
 
@@ -220,4 +220,4 @@ Result<std::string> generate(const task::Task& task, const Design& design, const
                      options.switches);
 }
 
-}  // namespace kw::codegen
+}  // namespace kw::generate

@@ -10,7 +10,7 @@
 #include "base/result.h"
 #include "task/task.h"
 
-namespace kw::codegen {
+namespace kw::generate {
 
 /// Which schedule a kernel of the partition gets.
 struct Choice {
@@ -42,4 +42,4 @@ Result<std::vector<Design>> designs(const task::Task& task, const Options& optio
 /// the best guess for the task's first benchmark shape, every optimisation a `method` line.
 Result<std::string> generate(const task::Task& task, const Design& design, const Options& options);
 
-}  // namespace kw::codegen
+}  // namespace kw::generate

@@ -4,9 +4,9 @@
 
 #include "codegen/passes.h"
 #include "codegen/rewrite.h"
-#include "codegen/words.h"
+#include "emit/emit.h"
 
-namespace kw::codegen {
+namespace kw::generate {
 
 using graph::Graph;
 using graph::Node;
@@ -53,4 +53,4 @@ std::optional<NodeId> change(Rewriter& r, const Node& node) {
 
 Graph decompose(const Graph& graph) { return Rewriter(graph).run(change); }
 
-}  // namespace kw::codegen
+}  // namespace kw::generate

@@ -5,9 +5,9 @@
 
 #include "codegen/passes.h"
 #include "codegen/rewrite.h"
-#include "codegen/words.h"
+#include "emit/emit.h"
 
-namespace kw::codegen {
+namespace kw::generate {
 
 using graph::Graph;
 using graph::Node;
@@ -66,4 +66,4 @@ Graph disjoint(const Graph& graph) {
   });
 }
 
-}  // namespace kw::codegen
+}  // namespace kw::generate

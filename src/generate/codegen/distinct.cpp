@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-namespace kw::codegen {
+namespace kw::generate {
 
 namespace {
 
@@ -77,4 +77,4 @@ void make_distinct(std::vector<Sequence>& sequences) {
   }
 }
 
-}  // namespace kw::codegen
+}  // namespace kw::generate

@@ -6,10 +6,10 @@
 
 #include "codegen/module_text.h"
 
-namespace kw::codegen {
+namespace kw::generate {
 
 /// Renames lets and scratch of later sequences where an earlier one means something else by the
 /// name. Device code keeps its own names: what a plan passes, it passes by position.
 void make_distinct(std::vector<Sequence>& sequences);
 
-}  // namespace kw::codegen
+}  // namespace kw::generate

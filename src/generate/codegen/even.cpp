@@ -8,9 +8,9 @@
 #include <set>
 #include <string>
 
-#include "codegen/words.h"
+#include "emit/emit.h"
 
-namespace kw::codegen {
+namespace kw::generate {
 
 using graph::Graph;
 using graph::Node;
@@ -77,4 +77,4 @@ std::optional<Graph> with_even_quotients(const Graph& graph, const task::Dims& d
   return even;
 }
 
-}  // namespace kw::codegen
+}  // namespace kw::generate

@@ -8,10 +8,10 @@
 #include "graph/graph.h"
 #include "task/task.h"
 
-namespace kw::codegen {
+namespace kw::generate {
 
 /// The graph with every dim that is divided as a multiple of its quotient, guarded by "D % 4 == 0".
 /// Nothing where no quotient comes out even at these dims.
 std::optional<graph::Graph> with_even_quotients(const graph::Graph& graph, const task::Dims& dims);
 
-}  // namespace kw::codegen
+}  // namespace kw::generate

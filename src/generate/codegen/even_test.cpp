@@ -6,7 +6,7 @@
 #include "codegen/distinct.h"
 #include "graph/builder.h"
 
-namespace kw::codegen {
+namespace kw::generate {
 namespace {
 
 using graph::Dim;
@@ -69,4 +69,4 @@ TEST(DistinctNames, AreGivenWhereMeaningsDiffer) {
 }
 
 }  // namespace
-}  // namespace kw::codegen
+}  // namespace kw::generate

@@ -3,9 +3,9 @@
 
 #include "codegen/passes.h"
 #include "codegen/rewrite.h"
-#include "codegen/words.h"
+#include "emit/emit.h"
 
-namespace kw::codegen {
+namespace kw::generate {
 
 using graph::Graph;
 using graph::Node;
@@ -67,4 +67,4 @@ std::optional<NodeId> fold(Rewriter& r, const Node& node) {
 
 Graph fold_constants(const Graph& graph) { return Rewriter(graph).run(fold); }
 
-}  // namespace kw::codegen
+}  // namespace kw::generate

@@ -5,11 +5,11 @@
 #include <optional>
 #include <string>
 
-#include "codegen/words.h"
+#include "emit/emit.h"
 #include "kernel/expr.h"
 #include "kernel/parse_expr.h"
 
-namespace kw::codegen {
+namespace kw::generate {
 
 namespace {
 
@@ -85,4 +85,4 @@ std::vector<VariantChoice> launch_groups(const Sequence& sequence,
   return groups;
 }
 
-}  // namespace kw::codegen
+}  // namespace kw::generate

@@ -7,7 +7,7 @@
 #include "codegen/module_text.h"
 #include "task/task.h"
 
-namespace kw::codegen {
+namespace kw::generate {
 
 /// One variant per kernel.
 using VariantChoice = std::vector<size_t>;
@@ -19,4 +19,4 @@ using VariantChoice = std::vector<size_t>;
 std::vector<VariantChoice> launch_groups(const Sequence& sequence,
                                          const std::vector<task::Dims>& shapes);
 
-}  // namespace kw::codegen
+}  // namespace kw::generate

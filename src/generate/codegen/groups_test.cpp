@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace kw::codegen {
+namespace kw::generate {
 namespace {
 
 Kernel kernel_with(const std::vector<std::string>& conditions) {
@@ -45,4 +45,4 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& row) { return std::string(row.param.name); });
 
 }  // namespace
-}  // namespace kw::codegen
+}  // namespace kw::generate

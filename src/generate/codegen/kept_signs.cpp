@@ -8,7 +8,7 @@
 #include "codegen/passes.h"
 #include "codegen/rewrite.h"
 
-namespace kw::codegen {
+namespace kw::generate {
 
 using graph::Graph;
 using graph::Node;
@@ -63,4 +63,4 @@ Graph kept_signs(const Graph& graph) {
   });
 }
 
-}  // namespace kw::codegen
+}  // namespace kw::generate

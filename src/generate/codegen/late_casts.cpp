@@ -6,10 +6,10 @@
 
 #include "codegen/passes.h"
 #include "codegen/rewrite.h"
-#include "codegen/words.h"
+#include "emit/emit.h"
 #include "graph/movement.h"
 
-namespace kw::codegen {
+namespace kw::generate {
 
 using graph::Graph;
 using graph::Node;
@@ -47,4 +47,4 @@ Graph late_casts(const Graph& graph) {
   return has_windows ? Rewriter(graph).run(cast_later) : graph;
 }
 
-}  // namespace kw::codegen
+}  // namespace kw::generate

@@ -8,9 +8,9 @@
 #include "base/text.h"
 #include "codegen/groups.h"
 #include "codegen/switches.h"
-#include "codegen/words.h"
+#include "emit/emit.h"
 
-namespace kw::codegen {
+namespace kw::generate {
 
 namespace {
 
@@ -354,4 +354,4 @@ std::string module_text(const task::Task& task, const std::vector<Sequence>& seq
   return ModuleText(task, sequences, switches).text(note);
 }
 
-}  // namespace kw::codegen
+}  // namespace kw::generate

@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "codegen/partition.h"
-#include "codegen/words.h"
+#include "emit/emit.h"
 
-namespace kw::codegen {
+namespace kw::generate {
 
 /// One trace's kernels, in the order they run.
 struct Sequence {
@@ -20,4 +20,4 @@ struct Sequence {
 std::string module_text(const task::Task& task, const std::vector<Sequence>& sequences,
                         const std::string& note, bool switches = false);
 
-}  // namespace kw::codegen
+}  // namespace kw::generate

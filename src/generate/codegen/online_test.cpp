@@ -2,11 +2,11 @@
 #include <gtest/gtest.h>
 
 #include "codegen/passes.h"
-#include "codegen/words.h"
+#include "emit/emit.h"
 #include "graph/builder.h"
 #include "rows/row_plan.h"
 
-namespace kw::codegen {
+namespace kw::generate {
 namespace {
 
 using graph::Builder;
@@ -54,10 +54,10 @@ TEST_P(OnlineTable, IsFoundByItsForm) {
   region.loads[made->inputs[0].node] = {"x", input.dtype, input.shape};
   const NodeId out = made->outputs[0].node;
   region.stores.push_back({out, {"y", (*made)[out].dtype, (*made)[out].shape}});
-  const auto plan = rows::plan_rows(region);
+  const auto plan = plan_rows(region);
   ASSERT_TRUE(plan);
   EXPECT_EQ(plan->passes.size(), 2U);
-  const auto online = rows::plan_online(region, *plan);
+  const auto online = plan_online(region, *plan);
   EXPECT_EQ(online.has_value(), GetParam().centred);
   if (online) {
     EXPECT_EQ(online->passes.size(), 1U);
@@ -91,4 +91,4 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& row) { return std::string(row.param.name); });
 
 }  // namespace
-}  // namespace kw::codegen
+}  // namespace kw::generate

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "codegen/words.h"
+#include "emit/emit.h"
 
-namespace kw::codegen {
+namespace kw::generate {
 
 using graph::Node;
 using graph::NodeId;
@@ -503,4 +503,4 @@ Partition make_partition(const Program& program, const Situation& situation, Fus
   return out;
 }
 
-}  // namespace kw::codegen
+}  // namespace kw::generate

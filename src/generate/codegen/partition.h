@@ -6,7 +6,7 @@
 #include "codegen/program.h"
 #include "codegen/schedule.h"
 
-namespace kw::codegen {
+namespace kw::generate {
 
 struct Partition {
   std::vector<Region> regions;  // in the order they run
@@ -23,4 +23,4 @@ enum class Fusing : uint8_t {
 /// The graph is the program's: it must stay.
 Partition make_partition(const Program& program, const Situation& situation, Fusing fusing);
 
-}  // namespace kw::codegen
+}  // namespace kw::generate

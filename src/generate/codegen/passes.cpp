@@ -6,7 +6,7 @@
 
 #include "base/text.h"
 
-namespace kw::codegen {
+namespace kw::generate {
 
 namespace {
 
@@ -49,4 +49,4 @@ Result<graph::Graph> run_passes(const graph::Graph& graph,
   return out;
 }
 
-}  // namespace kw::codegen
+}  // namespace kw::generate

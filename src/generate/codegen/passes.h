@@ -9,7 +9,7 @@
 #include "base/result.h"
 #include "graph/graph.h"
 
-namespace kw::codegen {
+namespace kw::generate {
 
 struct Pass {
   const char* name;
@@ -46,4 +46,4 @@ graph::Graph short_places(const graph::Graph& graph);
 // late_casts.cpp: halves stay halves behind windows
 graph::Graph late_casts(const graph::Graph& graph);
 
-}  // namespace kw::codegen
+}  // namespace kw::generate

@@ -9,7 +9,7 @@
 #include "graph/compose_window.h"
 #include "graph/derive.h"
 
-namespace kw::codegen {
+namespace kw::generate {
 namespace {
 
 using graph::Builder;
@@ -218,4 +218,4 @@ TEST(Passes, UnknownNamesAreRefused) {
 }
 
 }  // namespace
-}  // namespace kw::codegen
+}  // namespace kw::generate

@@ -6,9 +6,9 @@
 #include <numeric>
 
 #include "codegen/passes.h"
-#include "codegen/words.h"
+#include "emit/emit.h"
 
-namespace kw::codegen {
+namespace kw::generate {
 
 using graph::Graph;
 using graph::Node;
@@ -190,4 +190,4 @@ Result<Program> make_program(const Graph& trace, Names& names, const Options& op
   return program;
 }
 
-}  // namespace kw::codegen
+}  // namespace kw::generate

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "codegen/codegen.h"
-#include "codegen/words.h"
+#include "emit/emit.h"
 
-namespace kw::codegen {
+namespace kw::generate {
 
 /// Plan names of a task's things, the same for all its traces.
 struct Names {
@@ -37,4 +37,4 @@ struct Program {
 /// Errors: passes that do not exist, and passes that broke the graph (bugs).
 Result<Program> make_program(const graph::Graph& trace, Names& names, const Options& options);
 
-}  // namespace kw::codegen
+}  // namespace kw::generate

@@ -2,9 +2,9 @@
 // exponential in it is exp(0), so that its reciprocal is safe and one division per row is enough.
 #include "codegen/passes.h"
 #include "codegen/rewrite.h"
-#include "codegen/words.h"
+#include "emit/emit.h"
 
-namespace kw::codegen {
+namespace kw::generate {
 
 using graph::Graph;
 using graph::Node;
@@ -46,4 +46,4 @@ std::optional<NodeId> invert(Rewriter& r, const Node& node) {
 
 Graph reciprocal(const Graph& graph) { return Rewriter(graph).run(invert); }
 
-}  // namespace kw::codegen
+}  // namespace kw::generate

@@ -1,6 +1,6 @@
 #include "codegen/rewrite.h"
 
-namespace kw::codegen {
+namespace kw::generate {
 
 using graph::Graph;
 using graph::Node;
@@ -62,4 +62,4 @@ NodeId Rewriter::filled(const Node& like, double number) {
   return add(std::move(expand));
 }
 
-}  // namespace kw::codegen
+}  // namespace kw::generate

@@ -7,7 +7,7 @@
 
 #include "graph/graph.h"
 
-namespace kw::codegen {
+namespace kw::generate {
 
 /// How often each node is read, by others and as a result.
 std::vector<int> uses_of(const graph::Graph& graph);
@@ -33,4 +33,4 @@ class Rewriter {
   graph::Graph to_;
 };
 
-}  // namespace kw::codegen
+}  // namespace kw::generate

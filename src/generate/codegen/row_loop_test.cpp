@@ -3,21 +3,15 @@
 #include <gtest/gtest.h>
 
 #include "codegen/passes.h"
-#include "codegen/words.h"
+#include "emit/emit.h"
 #include "graph/builder.h"
 #include "graph/compose_conv.h"
 #include "lines/joining.h"
 #include "lines/selection.h"
 #include "moves/matmul.h"
 
-namespace kw::codegen {
+namespace kw::generate {
 
-using lines::has_wide_keys;
-using lines::Joining;
-using lines::results_per_row;
-using lines::Selection;
-using lines::selection_of;
-using moves::product_of;
 namespace {
 
 using graph::NodeId;
@@ -219,4 +213,4 @@ TEST(Settle, LeavesOneChoiceBesideOthers) {
 }
 
 }  // namespace
-}  // namespace kw::codegen
+}  // namespace kw::generate

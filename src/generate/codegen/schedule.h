@@ -22,9 +22,9 @@
 #include <string>
 #include <vector>
 
-#include "codegen/words.h"
+#include "emit/emit.h"
 
-namespace kw::codegen {
+namespace kw::generate {
 
 struct Schedule {
   const char* name;
@@ -44,4 +44,4 @@ const Schedule* find_schedule(const std::string& name);
 /// node, if any, is that one.
 std::vector<const Schedule*> schedules_for(const Region& region, const Situation& situation);
 
-}  // namespace kw::codegen
+}  // namespace kw::generate

@@ -4,9 +4,9 @@
 
 #include "codegen/passes.h"
 #include "codegen/rewrite.h"
-#include "codegen/words.h"
+#include "emit/emit.h"
 
-namespace kw::codegen {
+namespace kw::generate {
 
 using graph::Graph;
 using graph::Node;
@@ -57,4 +57,4 @@ Graph short_places(const Graph& graph) {
   });
 }
 
-}  // namespace kw::codegen
+}  // namespace kw::generate

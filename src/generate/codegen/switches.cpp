@@ -6,7 +6,7 @@
 
 #include "base/text.h"
 
-namespace kw::codegen {
+namespace kw::generate {
 namespace {
 
 constexpr const char* kSplitMethod = "memory.split_k_parallel_reduce";
@@ -149,4 +149,4 @@ Switched with_switches(const std::string& code) {
   return out;
 }
 
-}  // namespace kw::codegen
+}  // namespace kw::generate

@@ -8,7 +8,7 @@
 
 #include "codegen/module_text.h"
 
-namespace kw::codegen {
+namespace kw::generate {
 
 /// A kernel's split into parts becomes a choice. Before its text is written.
 void add_split_switch(Kernel& kernel);
@@ -21,4 +21,4 @@ struct Switched {
 };
 Switched with_switches(const std::string& code);
 
-}  // namespace kw::codegen
+}  // namespace kw::generate

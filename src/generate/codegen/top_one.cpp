@@ -3,9 +3,9 @@
 // wins.
 #include "codegen/passes.h"
 #include "codegen/rewrite.h"
-#include "codegen/words.h"
+#include "emit/emit.h"
 
-namespace kw::codegen {
+namespace kw::generate {
 
 using graph::Graph;
 using graph::Node;
@@ -32,4 +32,4 @@ std::optional<NodeId> take_best(Rewriter& r, const Node& node) {
 
 Graph top_one(const Graph& graph) { return Rewriter(graph).run(take_best); }
 
-}  // namespace kw::codegen
+}  // namespace kw::generate

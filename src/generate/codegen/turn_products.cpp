@@ -5,7 +5,7 @@
 #include "codegen/passes.h"
 #include "codegen/rewrite.h"
 
-namespace kw::codegen {
+namespace kw::generate {
 
 using graph::Graph;
 using graph::Node;
@@ -51,4 +51,4 @@ Graph turn_products(const Graph& graph) {
   });
 }
 
-}  // namespace kw::codegen
+}  // namespace kw::generate

@@ -2,7 +2,7 @@
 #include "codegen/passes.h"
 #include "codegen/rewrite.h"
 
-namespace kw::codegen {
+namespace kw::generate {
 
 using graph::Graph;
 using graph::Node;
@@ -33,4 +33,4 @@ std::optional<NodeId> turn(Rewriter& r, const Node& node) {
 
 Graph turn_scan(const Graph& graph) { return Rewriter(graph).run(turn); }
 
-}  // namespace kw::codegen
+}  // namespace kw::generate

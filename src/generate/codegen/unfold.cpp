@@ -9,9 +9,9 @@
 
 #include "codegen/passes.h"
 #include "codegen/rewrite.h"
-#include "codegen/words.h"
+#include "emit/emit.h"
 
-namespace kw::codegen {
+namespace kw::generate {
 
 using graph::Graph;
 using graph::Node;
@@ -32,7 +32,7 @@ struct Spatial {
   /// Places with all phases, and those of them that only rounding up to the result needs.
   int64_t more() const {
     const Dim enough = (size + Dim(reach())) * Dim(stride) - start - extent;
-    return emit::never_negative(enough) ? 0 : 1;
+    return never_negative(enough) ? 0 : 1;
   }
   /// Places in front, and at the end, of which nothing is wanted.
   int64_t skipped() const {
@@ -312,4 +312,4 @@ Graph unfold(const Graph& graph) {
   });
 }
 
-}  // namespace kw::codegen
+}  // namespace kw::generate

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace kw::emit {
+namespace kw::generate {
 
 namespace {
 
@@ -65,4 +65,4 @@ Joined joined(const Domain& domain, const std::vector<Dim>& used,
   return out;
 }
 
-}  // namespace kw::emit
+}  // namespace kw::generate

@@ -9,7 +9,7 @@
 
 #include "emit/index.h"
 
-namespace kw::emit {
+namespace kw::generate {
 
 struct Axis {
   std::string name;
@@ -37,4 +37,4 @@ struct Joined {
 Joined joined(const Domain& domain, const std::vector<Dim>& used,
               const std::vector<std::string>& names);
 
-}  // namespace kw::emit
+}  // namespace kw::generate

@@ -7,9 +7,9 @@
 #include "base/check.h"
 #include "base/text.h"
 #include "emit/reshapes.h"
-#include "emit/words.h"
+#include "wording/wording.h"
 
-namespace kw::emit {
+namespace kw::generate {
 
 using graph::Node;
 using graph::NodeId;
@@ -490,4 +490,4 @@ Value Emitter::picked(NodeId id, const Index& index) {
   return value(node.inputs[0], at);
 }
 
-}  // namespace kw::emit
+}  // namespace kw::generate

@@ -12,9 +12,9 @@
 
 #include "emit/index.h"
 #include "emit/region.h"
-#include "emit/words.h"
+#include "wording/wording.h"
 
-namespace kw::emit {
+namespace kw::generate {
 
 inline constexpr size_t kMostStatements = 400;  // of one thread's straight code
 
@@ -180,4 +180,4 @@ Value serial_value(Emitter& e, graph::NodeId node, const Index& index);
 std::string serial_rank(Emitter& e, int level, const graph::Node& selection, graph::NodeId input,
                         const Index& at, const std::string& candidate);
 
-}  // namespace kw::emit
+}  // namespace kw::generate

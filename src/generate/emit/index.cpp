@@ -4,7 +4,7 @@
 
 #include "base/check.h"
 
-namespace kw::emit {
+namespace kw::generate {
 
 namespace {
 
@@ -277,4 +277,4 @@ std::string as_factor(const Dim& dim) {
   return simple ? text : "(" + text + ")";
 }
 
-}  // namespace kw::emit
+}  // namespace kw::generate

@@ -10,7 +10,7 @@
 
 #include "graph/dim.h"
 
-namespace kw::emit {
+namespace kw::generate {
 
 using graph::Dim;
 using graph::Shape;
@@ -59,4 +59,4 @@ Index reshaped(const Shape& from, const Index& index, const Shape& to, const Ran
 /// "(2 * D)" or "D": usable as a factor or divisor in a plan expression.
 std::string as_factor(const Dim& dim);
 
-}  // namespace kw::emit
+}  // namespace kw::generate

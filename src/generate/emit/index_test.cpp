@@ -5,7 +5,7 @@
 #include "emit/domain.h"
 #include "task/task.h"
 
-namespace kw::emit {
+namespace kw::generate {
 namespace {
 
 Dim dim(const char* name, int64_t value) { return Dim::symbol(name, value); }
@@ -116,4 +116,4 @@ TEST(Domain, JoinsWhatEveryAccessSeesAsOne) {
 }
 
 }  // namespace
-}  // namespace kw::emit
+}  // namespace kw::generate

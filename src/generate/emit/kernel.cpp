@@ -5,9 +5,9 @@
 #include <algorithm>
 
 #include "base/text.h"
-#include "emit/words.h"
+#include "wording/wording.h"
 
-namespace kw::emit {
+namespace kw::generate {
 
 namespace {
 
@@ -151,4 +151,4 @@ std::string all_of(const std::vector<std::string>& conditions) {
   return join(kept, " && ");
 }
 
-}  // namespace kw::emit
+}  // namespace kw::generate

@@ -10,7 +10,7 @@
 
 #include "emit/emitter.h"
 
-namespace kw::emit {
+namespace kw::generate {
 
 struct Tune {
   std::string name;
@@ -75,4 +75,4 @@ std::string fits_int(const Region& region);
 /// "a && b" without empty ones and repetitions.
 std::string all_of(const std::vector<std::string>& conditions);
 
-}  // namespace kw::emit
+}  // namespace kw::generate

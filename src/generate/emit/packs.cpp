@@ -6,7 +6,7 @@
 
 #include "emit/kernel.h"
 
-namespace kw::emit {
+namespace kw::generate {
 
 namespace {
 
@@ -119,4 +119,4 @@ void Packs::each_variant(bool packed, const std::string& extent, const std::stri
   add("", fits.empty() ? "int" : "long long", "1");
 }
 
-}  // namespace kw::emit
+}  // namespace kw::generate

@@ -9,7 +9,7 @@
 
 #include "emit/emitter.h"
 
-namespace kw::emit {
+namespace kw::generate {
 
 /// The name of the variable that counts inside a pack.
 inline constexpr const char* kLane = "lane";
@@ -73,4 +73,4 @@ class Packs {
   std::vector<Dim> multiples_;  // numbers that must be multiples of the pack's length
 };
 
-}  // namespace kw::emit
+}  // namespace kw::generate

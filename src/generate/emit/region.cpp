@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace kw::emit {
+namespace kw::generate {
 
 using graph::NodeId;
 using graph::OpKind;
@@ -38,4 +38,4 @@ std::vector<NodeId> heavy_nodes(const Region& region) {
   return heavy;
 }
 
-}  // namespace kw::emit
+}  // namespace kw::generate

@@ -10,7 +10,7 @@
 #include "emit/index.h"
 #include "graph/graph.h"
 
-namespace kw::emit {
+namespace kw::generate {
 
 /// A contiguous tensor in memory: an input, an output or scratch of the module.
 struct Buffer {
@@ -44,4 +44,4 @@ std::vector<graph::NodeId> interior(const Region& region);
 std::vector<graph::NodeId> heavy_nodes(const Region& region);
 bool is_heavy(graph::Op op);
 
-}  // namespace kw::emit
+}  // namespace kw::generate

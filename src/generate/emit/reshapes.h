@@ -3,7 +3,7 @@
 
 #include "emit/region.h"
 
-namespace kw::emit {
+namespace kw::generate {
 
 /// The node under any reshapes that this region computes.
 inline graph::NodeId before_reshapes(const Region& region, graph::NodeId id) {
@@ -13,4 +13,4 @@ inline graph::NodeId before_reshapes(const Region& region, graph::NodeId id) {
   return id;
 }
 
-}  // namespace kw::emit
+}  // namespace kw::generate

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace kw::emit {
+namespace kw::generate {
 
 using graph::NodeId;
 using graph::OpKind;
@@ -188,7 +188,7 @@ std::map<std::string, Dim> ReducedLoop::rename(const Dim& lane) const {
 
 void ReducedLoop::write_parts(const Joined& joined, const std::string& whole, Emitter& e,
                               CudaWriter& w) {
-  emit::write_parts(joined.axes, whole, e, w);
+  generate::write_parts(joined.axes, whole, e, w);
 }
 
 bool same_shape(const Shape& a, const Shape& b) {
@@ -233,4 +233,4 @@ std::string scratch_name(const Region& region, const std::string& what) {
   return name;
 }
 
-}  // namespace kw::emit
+}  // namespace kw::generate

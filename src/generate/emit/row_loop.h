@@ -11,7 +11,7 @@
 #include "emit/emitter.h"
 #include "emit/kernel.h"
 
-namespace kw::emit {
+namespace kw::generate {
 
 class RowLoop {
  public:
@@ -100,4 +100,4 @@ bool same_shape(const Shape& a, const Shape& b);
 void write_parts(const std::vector<Axis>& axes, const std::string& whole, Emitter& e,
                  CudaWriter& w);
 
-}  // namespace kw::emit
+}  // namespace kw::generate

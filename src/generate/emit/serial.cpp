@@ -8,9 +8,9 @@
 
 #include "base/text.h"
 #include "emit/emitter.h"
-#include "emit/words.h"
+#include "wording/wording.h"
 
-namespace kw::emit {
+namespace kw::generate {
 
 using graph::Node;
 using graph::NodeId;
@@ -482,4 +482,4 @@ Value serial_value(Emitter& e, NodeId node, const Index& index) {
   return Serial(e, node, index).run();
 }
 
-}  // namespace kw::emit
+}  // namespace kw::generate

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace kw::emit {
+namespace kw::generate {
 
 void settle(Kernel& kernel, const Situation& situation) {
   if (situation.alone) return;
@@ -34,4 +34,4 @@ void settle(Kernel& kernel, const Situation& situation) {
   });
 }
 
-}  // namespace kw::emit
+}  // namespace kw::generate

@@ -5,11 +5,11 @@
 #include "emit/kernel.h"
 #include "emit/situation.h"
 
-namespace kw::emit {
+namespace kw::generate {
 
 /// With other kernels beside it, the first value of each tunable, and of the vectors' width also
 /// the value that switches them off. Methods that cannot be switched off any more say so by having
 /// no `off`.
 void settle(Kernel& kernel, const Situation& situation);
 
-}  // namespace kw::emit
+}  // namespace kw::generate

@@ -4,7 +4,7 @@
 #include "arch/arch.h"
 #include "task/task.h"
 
-namespace kw::emit {
+namespace kw::generate {
 
 struct Situation {
   arch::Target target{};
@@ -13,4 +13,4 @@ struct Situation {
   bool switches = false;  // what a schedule always does can be switched off
 };
 
-}  // namespace kw::emit
+}  // namespace kw::generate

@@ -5,9 +5,9 @@
 #include <limits>
 
 #include "emit/kernel.h"
-#include "emit/words.h"
+#include "wording/wording.h"
 
-namespace kw::emit {
+namespace kw::generate {
 namespace {
 
 using graph::Op;
@@ -146,4 +146,4 @@ TEST(Text, HelpersComeBeforeTheirUsers) {
 }
 
 }  // namespace
-}  // namespace kw::emit
+}  // namespace kw::generate

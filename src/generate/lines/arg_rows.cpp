@@ -11,13 +11,13 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "emit/emit.h"
 #include "lines/joining.h"
 #include "lines/own_row.h"
 #include "lines/schedules.h"
 #include "lines/siblings.h"
-#include "lines/words.h"
 
-namespace kw::lines {
+namespace kw::generate {
 
 using graph::Node;
 using graph::NodeId;
@@ -412,4 +412,4 @@ Kernel arg_split_emit(const Region& region, const Situation& situation) {
   return RowArg(region, situation, Searchers::Split).emit();
 }
 
-}  // namespace kw::lines
+}  // namespace kw::generate

@@ -10,12 +10,12 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "emit/emit.h"
 #include "lines/joining.h"
 #include "lines/own_row.h"
 #include "lines/schedules.h"
-#include "lines/words.h"
 
-namespace kw::lines {
+namespace kw::generate {
 
 using graph::Node;
 using graph::NodeId;
@@ -484,4 +484,4 @@ Kernel column_split_emit(const Region& region, const Situation& situation) {
   return ColumnReduce(region, situation, true).emit();
 }
 
-}  // namespace kw::lines
+}  // namespace kw::generate

@@ -5,9 +5,9 @@
 #include <limits>
 
 #include "base/text.h"
-#include "lines/words.h"
+#include "emit/emit.h"
 
-namespace kw::lines {
+namespace kw::generate {
 
 using tensor::DType;
 
@@ -199,4 +199,4 @@ std::string Joining::definitions(std::set<std::string>& functions, Lanes lanes) 
   return w.text();
 }
 
-}  // namespace kw::lines
+}  // namespace kw::generate

@@ -8,7 +8,7 @@
 #include "graph/op.h"
 #include "tensor/dtype.h"
 
-namespace kw::lines {
+namespace kw::generate {
 
 class Joining {
  public:
@@ -57,4 +57,4 @@ class Joining {
   Places places_;
 };
 
-}  // namespace kw::lines
+}  // namespace kw::generate

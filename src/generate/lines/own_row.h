@@ -7,7 +7,7 @@
 
 #include "wording/writer.h"
 
-namespace kw::lines {
+namespace kw::generate {
 
 class OwnRow {
  public:
@@ -17,7 +17,7 @@ class OwnRow {
   /// What is compared with the number of rows.
   const char* name() const { return shared_ ? "own_row" : "row"; }
   /// Defines it, and `row`.
-  void write(wording::CudaWriter& w, const std::string& place, const std::string& rows) const {
+  void write(CudaWriter& w, const std::string& place, const std::string& rows) const {
     w.line("const Index " + std::string(name()) + " = " + place + ";");
     if (shared_) w.line("const Index row = own_row < " + rows + " ? own_row : 0;");
   }
@@ -26,4 +26,4 @@ class OwnRow {
   bool shared_;
 };
 
-}  // namespace kw::lines
+}  // namespace kw::generate

@@ -15,12 +15,12 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "emit/emit.h"
 #include "lines/joining.h"
 #include "lines/scan.h"
 #include "lines/schedules.h"
-#include "lines/words.h"
 
-namespace kw::lines {
+namespace kw::generate {
 
 using graph::Node;
 using graph::NodeId;
@@ -524,4 +524,4 @@ Kernel scan_chain_emit(const Region& region, const Situation& situation) {
   return RowScan(region, situation, Scanners::Chain).emit();
 }
 
-}  // namespace kw::lines
+}  // namespace kw::generate

@@ -4,11 +4,11 @@
 #include <optional>
 #include <set>
 
+#include "emit/emit.h"
 #include "lines/joining.h"
 #include "lines/siblings.h"
-#include "lines/words.h"
 
-namespace kw::lines {
+namespace kw::generate {
 
 /// One input, one way, perhaps values and places.
 struct Scans : Siblings {
@@ -40,4 +40,4 @@ void write_chain_link(CudaWriter& w, const Joining& joining, const std::string& 
 void write_ticket(CudaWriter& w, const Joining& joining, const std::string& length,
                   const std::string& tile);
 
-}  // namespace kw::lines
+}  // namespace kw::generate

@@ -4,10 +4,10 @@
 // whoever is waited for has started already.
 #include <fmt/core.h>
 
+#include "emit/emit.h"
 #include "lines/scan.h"
-#include "lines/words.h"
 
-namespace kw::lines {
+namespace kw::generate {
 
 namespace {
 
@@ -96,4 +96,4 @@ void write_ticket(CudaWriter& w, const Joining& joining, const std::string& leng
   w.line(fmt::format("const Index start = part * {};", tile));
 }
 
-}  // namespace kw::lines
+}  // namespace kw::generate

@@ -11,11 +11,11 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "emit/emit.h"
 #include "lines/scan.h"
 #include "lines/schedules.h"
-#include "lines/words.h"
 
-namespace kw::lines {
+namespace kw::generate {
 
 using graph::NodeId;
 using tensor::DType;
@@ -467,4 +467,4 @@ Kernel scan_columns_split_emit(const Region& region, const Situation& situation)
   return ColumnScan(region, situation, true).emit();
 }
 
-}  // namespace kw::lines
+}  // namespace kw::generate

@@ -1,9 +1,9 @@
 #include <fmt/core.h>
 
+#include "emit/emit.h"
 #include "lines/scan.h"
-#include "lines/words.h"
 
-namespace kw::lines {
+namespace kw::generate {
 
 using graph::Node;
 using graph::NodeId;
@@ -70,4 +70,4 @@ std::string converted(const Region& region, const Scans& scans, const Joining& j
   return fmt::format("static_cast<{}>({})", to, in.expr.text);
 }
 
-}  // namespace kw::lines
+}  // namespace kw::generate

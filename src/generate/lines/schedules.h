@@ -2,9 +2,9 @@
 // reductions, selections, reductions over leading dims.
 #pragma once
 
-#include "lines/words.h"
+#include "emit/emit.h"
 
-namespace kw::lines {
+namespace kw::generate {
 
 // scan.cpp: a group of threads per row
 bool scan_applies(const Region& region, const Situation& situation);
@@ -40,4 +40,4 @@ Kernel top_k_emit(const Region& region, const Situation& situation);
 bool sort_applies(const Region& region, const Situation& situation);
 Kernel sort_emit(const Region& region, const Situation& situation);
 
-}  // namespace kw::lines
+}  // namespace kw::generate

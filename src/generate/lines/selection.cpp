@@ -3,9 +3,9 @@
 #include <fmt/core.h>
 
 #include "base/text.h"
-#include "lines/words.h"
+#include "emit/emit.h"
 
-namespace kw::lines {
+namespace kw::generate {
 
 using graph::Node;
 using graph::NodeId;
@@ -122,4 +122,4 @@ bool SelectionResults::write(Emitter& e, int level, const std::string& order, Cu
   return follows;
 }
 
-}  // namespace kw::lines
+}  // namespace kw::generate

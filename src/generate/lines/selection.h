@@ -9,7 +9,7 @@
 
 #include "lines/siblings.h"
 
-namespace kw::lines {
+namespace kw::generate {
 
 /// Values and places of one selection.
 struct Selection : Siblings {
@@ -52,4 +52,4 @@ class SelectionResults {
 std::optional<Dim> results_per_row(const Region& region, const Selection& selection,
                                    const Store& store);
 
-}  // namespace kw::lines
+}  // namespace kw::generate

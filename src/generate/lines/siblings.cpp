@@ -1,6 +1,6 @@
 #include "lines/siblings.h"
 
-namespace kw::lines {
+namespace kw::generate {
 
 using graph::Node;
 using graph::NodeId;
@@ -24,4 +24,4 @@ std::optional<Siblings> siblings_of(
   return siblings;
 }
 
-}  // namespace kw::lines
+}  // namespace kw::generate

@@ -6,9 +6,9 @@
 #include <optional>
 #include <set>
 
-#include "lines/words.h"
+#include "emit/emit.h"
 
-namespace kw::lines {
+namespace kw::generate {
 
 struct Siblings {
   std::set<graph::NodeId> nodes;
@@ -24,4 +24,4 @@ std::optional<Siblings> siblings_of(
     const Region& region,
     const std::function<bool(const graph::Node& first, const graph::Node& node)>& alike);
 
-}  // namespace kw::lines
+}  // namespace kw::generate

@@ -7,10 +7,10 @@
 #include <fmt/core.h>
 
 #include "base/text.h"
+#include "emit/emit.h"
 #include "lines/schedules.h"
-#include "lines/words.h"
 
-namespace kw::lines {
+namespace kw::generate {
 
 using graph::NodeId;
 using tensor::DType;
@@ -304,4 +304,4 @@ Kernel sort_emit(const Region& region, const Situation& situation) {
   return kernel;
 }
 
-}  // namespace kw::lines
+}  // namespace kw::generate

@@ -1,12 +1,12 @@
 // Sorting kernels as the last resort of every selection: right for every length and count.
 #pragma once
 
+#include "emit/emit.h"
 #include "lines/selection.h"
-#include "lines/words.h"
 
-namespace kw::lines {
+namespace kw::generate {
 
 /// Adds kernels named like the region, and variants of which the last always holds.
 void add_sort(const Region& region, const Situation& situation, Kernel& kernel);
 
-}  // namespace kw::lines
+}  // namespace kw::generate

@@ -11,12 +11,12 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "emit/emit.h"
 #include "lines/schedules.h"
 #include "lines/selection.h"
 #include "lines/sort.h"
-#include "lines/words.h"
 
-namespace kw::lines {
+namespace kw::generate {
 
 using graph::NodeId;
 
@@ -298,4 +298,4 @@ Kernel top_k_emit(const Region& region, const Situation& situation) {
   return TopK(region, situation).emit();
 }
 
-}  // namespace kw::lines
+}  // namespace kw::generate

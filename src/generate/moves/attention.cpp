@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "emit/emit.h"
 #include "moves/causal.h"
-#include "moves/words.h"
 
-namespace kw::moves {
+namespace kw::generate {
 
 using graph::Node;
 using graph::NodeId;
@@ -415,4 +415,4 @@ std::optional<Attention> attention_of(const Region& region) {
   return attention;
 }
 
-}  // namespace kw::moves
+}  // namespace kw::generate

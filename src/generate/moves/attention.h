@@ -10,11 +10,11 @@
 #include <string>
 #include <vector>
 
+#include "emit/emit.h"
 #include "moves/causal.h"
 #include "moves/matmul.h"
-#include "moves/words.h"
 
-namespace kw::moves {
+namespace kw::generate {
 
 struct AttentionNodes {
   graph::NodeId first = 0, second = 0;  // the products
@@ -127,4 +127,4 @@ std::optional<Attention> attention_of(const Region& region);
 void add_plain_attention(Kernel& kernel, const Region& region, const Situation& situation,
                          const std::string& name);
 
-}  // namespace kw::moves
+}  // namespace kw::generate

@@ -12,12 +12,12 @@
 #include <map>
 
 #include "base/text.h"
+#include "emit/emit.h"
 #include "moves/attention.h"
 #include "moves/attention_steps.h"
 #include "moves/schedules.h"
-#include "moves/words.h"
 
-namespace kw::moves {
+namespace kw::generate {
 
 using graph::NodeId;
 using tensor::DType;
@@ -434,4 +434,4 @@ Kernel attention_mma_emit(const Region& region, const Situation& situation) {
   return kernel;
 }
 
-}  // namespace kw::moves
+}  // namespace kw::generate

@@ -6,12 +6,12 @@
 #include <fmt/core.h>
 
 #include "base/text.h"
+#include "emit/emit.h"
 #include "moves/attention.h"
 #include "moves/attention_steps.h"
 #include "moves/schedules.h"
-#include "moves/words.h"
 
-namespace kw::moves {
+namespace kw::generate {
 
 using graph::NodeId;
 using tensor::DType;
@@ -349,4 +349,4 @@ Kernel attention_emit(const Region& region, const Situation& situation) {
   return kernel;
 }
 
-}  // namespace kw::moves
+}  // namespace kw::generate

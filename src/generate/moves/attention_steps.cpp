@@ -2,7 +2,7 @@
 
 #include "base/text.h"
 
-namespace kw::moves {
+namespace kw::generate {
 
 namespace {
 
@@ -271,4 +271,4 @@ std::vector<std::string> attention_helpers(tensor::DType half) {
   return {"pack_place", "load_operands", "power_of_two", add_product(half), pair_of_halves(half)};
 }
 
-}  // namespace kw::moves
+}  // namespace kw::generate

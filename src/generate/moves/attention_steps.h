@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "moves/words.h"
+#include "emit/emit.h"
 
-namespace kw::moves {
+namespace kw::generate {
 
 /// On tensor cores: NAME_load, NAME_scores, NAME_hide, NAME_lift, NAME_mix and NAME_leave.
 /// `causal`: NAME_hide_later too. `empty_is_zero`: a row that saw nothing gives 0, not NaN.
@@ -19,4 +19,4 @@ std::string plain_attention_steps(const std::string& name);
 /// The helpers that the former call.
 std::vector<std::string> attention_helpers(tensor::DType half);
 
-}  // namespace kw::moves
+}  // namespace kw::generate

@@ -10,7 +10,7 @@
 #include "graph/compose_norm.h"
 #include "graph/term.h"
 
-namespace kw::moves {
+namespace kw::generate {
 namespace {
 
 using graph::Builder;
@@ -265,4 +265,4 @@ INSTANTIATE_TEST_SUITE_P(Attention, Masks, testing::Range<size_t>(0, std::size(k
                          [](const auto& one) { return kMasks[one.param].name; });
 
 }  // namespace
-}  // namespace kw::moves
+}  // namespace kw::generate

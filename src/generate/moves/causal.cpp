@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-namespace kw::moves {
+namespace kw::generate {
 
 using graph::Node;
 using graph::NodeId;
@@ -134,4 +134,4 @@ std::optional<Causal> causal_of(const Region& region, NodeId scores, const Index
   return std::nullopt;
 }
 
-}  // namespace kw::moves
+}  // namespace kw::generate

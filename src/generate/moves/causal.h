@@ -3,9 +3,9 @@
 
 #include <optional>
 
-#include "moves/words.h"
+#include "emit/emit.h"
 
-namespace kw::moves {
+namespace kw::generate {
 
 /// Scores that are -inf at every key beyond `row + reach`.
 struct Causal {
@@ -20,4 +20,4 @@ std::optional<Causal> causal_of(const Region& region, graph::NodeId scores, cons
 /// The number a node has everywhere, where it is one.
 std::optional<double> constant_of(const Region& region, graph::NodeId node);
 
-}  // namespace kw::moves
+}  // namespace kw::generate

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 
+#include "emit/emit.h"
 #include "moves/schedules.h"
-#include "moves/words.h"
 
-namespace kw::moves {
+namespace kw::generate {
 
 using graph::NodeId;
 using graph::Op;
@@ -201,4 +201,4 @@ Kernel gather_rows_emit(const Region& region, const Situation& situation) {
   return GatherRows(region, situation).emit();
 }
 
-}  // namespace kw::moves
+}  // namespace kw::generate

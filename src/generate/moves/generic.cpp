@@ -2,10 +2,10 @@
 // region. Sorted elements are written to their rank, so that each is looked at once.
 #include <fmt/core.h>
 
+#include "emit/emit.h"
 #include "moves/schedules.h"
-#include "moves/words.h"
 
-namespace kw::moves {
+namespace kw::generate {
 
 using graph::Node;
 using graph::NodeId;
@@ -122,4 +122,4 @@ bool generic_applies(const Region& region, const Situation&) {
 
 Kernel generic_emit(const Region& region, const Situation&) { return Generic(region).emit(); }
 
-}  // namespace kw::moves
+}  // namespace kw::generate

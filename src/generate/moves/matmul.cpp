@@ -11,12 +11,12 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "emit/emit.h"
 #include "moves/matmul_operand.h"
 #include "moves/matmul_split.h"
 #include "moves/schedules.h"
-#include "moves/words.h"
 
-namespace kw::moves {
+namespace kw::generate {
 
 using tensor::DType;
 
@@ -403,4 +403,4 @@ Kernel matmul_split_emit(const Region& region, const Situation& situation) {
   return kernel;
 }
 
-}  // namespace kw::moves
+}  // namespace kw::generate

@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
+#include "emit/emit.h"
 #include "moves/matmul_phases.h"
-#include "moves/words.h"
 
-namespace kw::moves {
+namespace kw::generate {
 
 /// What a block takes: a tile, or a part of one along k where the last wave is not full, or a tile
 /// with rows of one phase.
@@ -149,7 +149,7 @@ bool write_results(const Region& region, graph::NodeId from, const Index& index,
 
 /// Within which bounds an element of `from` at `index` must lie to be stored; none where there are
 /// several stores.
-std::vector<emit::Bound> bounds_of_store(const Region& region, graph::NodeId from,
+std::vector<Bound> bounds_of_store(const Region& region, graph::NodeId from,
                                          const Index& index, const Ranges& ranges);
 
 /// The dims that dim `d` of a node is made of, seen from below (what it is computed from) and from
@@ -157,4 +157,4 @@ std::vector<emit::Bound> bounds_of_store(const Region& region, graph::NodeId fro
 Shape parts_below(const Region& region, graph::NodeId node, size_t d);
 Shape parts_above(const Region& region, graph::NodeId node, size_t d);
 
-}  // namespace kw::moves
+}  // namespace kw::generate

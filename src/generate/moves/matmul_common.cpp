@@ -4,10 +4,10 @@
 #include <cstdlib>
 
 #include "base/text.h"
+#include "emit/emit.h"
 #include "moves/matmul.h"
-#include "moves/words.h"
 
-namespace kw::moves {
+namespace kw::generate {
 
 using graph::Node;
 using graph::NodeId;
@@ -232,4 +232,4 @@ std::optional<Product> product_of(const Region& region, bool strip, Tiling tilin
   return product;
 }
 
-}  // namespace kw::moves
+}  // namespace kw::generate

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace kw::moves {
+namespace kw::generate {
 
 namespace {
 
@@ -71,4 +71,4 @@ std::vector<Cut> cuts_of(const Extents& product, bool split, const std::vector<i
   return cuts;
 }
 
-}  // namespace kw::moves
+}  // namespace kw::generate

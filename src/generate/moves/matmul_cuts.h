@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace kw::moves {
+namespace kw::generate {
 
 /// A product's extents at the shape to be fast at.
 struct Extents {
@@ -46,4 +46,4 @@ double clocks_of(const Extents& product, const Cut& cut, const Pace& pace, int64
 std::vector<Cut> cuts_of(const Extents& product, bool split, const std::vector<int64_t>& heights,
                          const std::vector<int64_t>& widths, const Pace& pace, int64_t sms);
 
-}  // namespace kw::moves
+}  // namespace kw::generate

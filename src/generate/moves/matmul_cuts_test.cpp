@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <string>
 
-namespace kw::moves {
+namespace kw::generate {
 namespace {
 
 constexpr int64_t kSms = 132;
@@ -66,4 +66,4 @@ TEST(CutsInOrder, NoTileIsLessThanAWarp) {
 }
 
 }  // namespace
-}  // namespace kw::moves
+}  // namespace kw::generate

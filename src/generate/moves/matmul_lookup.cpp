@@ -5,7 +5,7 @@
 #include "base/text.h"
 #include "graph/movement.h"
 
-namespace kw::moves {
+namespace kw::generate {
 
 using graph::Node;
 using graph::NodeId;
@@ -25,7 +25,7 @@ std::optional<std::pair<Dim, Dim>> taken_apart(const Dim& sum, const std::set<st
     bool has_own = false, has_other = false;
     for (const std::string& factor : factors) {
       term = term * Dim::symbol(factor, 1);
-      for (const std::string& word : emit::identifiers(factor)) {
+      for (const std::string& word : identifiers(factor)) {
         has_own = has_own || names.count(word) > 0;
         has_other = has_other || others.count(word) > 0;
       }
@@ -74,7 +74,7 @@ std::optional<Lookup> Lookup::find(const Region& region, const ProductOperand& o
   trial.open(operand.variables(), 0);
   trial.value(operand.node, operand.view.index);
   if (trial.accesses().size() != 1 || !trial.accesses()[0].bounded) return {};
-  const emit::Access& access = trial.accesses()[0];
+  const Access& access = trial.accesses()[0];
   const auto apart = taken_apart(substitute(access.address, e.rename), names_of(operand.k()),
                                  names_of(operand.side()));
   Lookup found(operand);
@@ -90,9 +90,9 @@ std::optional<Lookup> Lookup::find(const Region& region, const ProductOperand& o
   return found;
 }
 
-bool Lookup::find_taps(const emit::Access& access, Emitter& e) {
+bool Lookup::find_taps(const Access& access, Emitter& e) {
   int64_t bits = 0;
-  for (const emit::Bound& bound : access.bounds) {
+  for (const Bound& bound : access.bounds) {
     const Dim index = substitute(bound.index, e.rename);
     Tap tap{e.text(index), e.text(bound.front), e.text(bound.end), {"", Dim(1)}, true, bits};
     // The fewest taps: windows are smaller than what they are seen from.
@@ -188,4 +188,4 @@ void Lookup::write_load(CudaWriter& w, const std::string& place, const std::stri
                      as_memory ? element : from_memory(dtype_, element)));
 }
 
-}  // namespace kw::moves
+}  // namespace kw::generate

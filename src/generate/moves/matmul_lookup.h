@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "emit/emit.h"
 #include "moves/matmul.h"
-#include "moves/words.h"
 
-namespace kw::moves {
+namespace kw::generate {
 
 /// Whether the node is nothing but elements of one buffer, moved, and zeros.
 bool is_moved(const Region& region, graph::NodeId id);
@@ -49,7 +49,7 @@ class Lookup {
     std::string bit(const std::string& tap) const;
   };
   explicit Lookup(const ProductOperand& operand) : operand_(operand) {}
-  bool find_taps(const emit::Access& access, Emitter& e);
+  bool find_taps(const Access& access, Emitter& e);
   /// Adds to `word` what the column, or else the row, knows of taps.
   void write_taps(CudaWriter& w, const std::string& word, bool row) const;
   std::string own(const char* what) const;
@@ -62,4 +62,4 @@ class Lookup {
   std::vector<Tap> taps_;
 };
 
-}  // namespace kw::moves
+}  // namespace kw::generate

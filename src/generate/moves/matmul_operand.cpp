@@ -6,7 +6,7 @@
 
 #include "base/text.h"
 
-namespace kw::moves {
+namespace kw::generate {
 
 using tensor::DType;
 
@@ -168,4 +168,4 @@ void Staged::write_keep(CudaWriter& w) const {
   });
 }
 
-}  // namespace kw::moves
+}  // namespace kw::generate

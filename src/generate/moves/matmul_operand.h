@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
+#include "emit/emit.h"
 #include "moves/matmul.h"
 #include "moves/matmul_lookup.h"
-#include "moves/words.h"
 
-namespace kw::moves {
+namespace kw::generate {
 
 class Staged {
  public:
@@ -58,4 +58,4 @@ class Staged {
   std::string element_;
 };
 
-}  // namespace kw::moves
+}  // namespace kw::generate

@@ -8,7 +8,7 @@
 #include "moves/matmul.h"
 #include "moves/matmul_lookup.h"
 
-namespace kw::moves {
+namespace kw::generate {
 
 namespace {
 
@@ -56,7 +56,7 @@ int64_t left_of_all(const std::vector<PhaseRange>& ranges, const PhaseNumbers& n
 
 }  // namespace
 
-std::optional<PhaseRange> PhaseRange::of(const emit::Bound& bound, const std::vector<Axis>& axes,
+std::optional<PhaseRange> PhaseRange::of(const Bound& bound, const std::vector<Axis>& axes,
                                          const Axis& channel) {
   for (const Axis& axis : axes) {
     const auto step = coefficient(bound.index, axis.name);
@@ -84,7 +84,7 @@ Dim Phases::count() const {
 
 void Phases::write(Emitter& e, CudaWriter& w) const {
   std::vector<std::string> tests;
-  for (const emit::Bound& bound : alive) {
+  for (const Bound& bound : alive) {
     tests.push_back(fmt::format("{0} >= {1} && {0} < {2}", e.text(bound.index), e.text(bound.front),
                                 e.text(bound.end)));
   }
@@ -116,7 +116,7 @@ Extents Phases::average(const Extents& whole) const {
       numbers[axes[a].name] = rest % axes[a].extent.value();
       rest /= axes[a].extent.value();
     }
-    const bool any = std::all_of(alive.begin(), alive.end(), [&](const emit::Bound& bound) {
+    const bool any = std::all_of(alive.begin(), alive.end(), [&](const Bound& bound) {
       const int64_t at = value_at(bound.index, numbers);
       return at >= bound.front.value() && at < bound.end.value();
     });
@@ -155,7 +155,7 @@ bool same_axes(const Run& one, const Run& other) {
                     });
 }
 
-emit::Bound renamed_bound(const emit::Bound& bound, const std::map<std::string, Dim>& by) {
+Bound renamed_bound(const Bound& bound, const std::map<std::string, Dim>& by) {
   return {substitute(bound.index, by), bound.front, bound.end};
 }
 
@@ -212,8 +212,8 @@ bool Product::find_k_ranges() {
   if (e.accesses().size() != 1 || !e.accesses()[0].bounded) return false;
   const std::vector<Axis>& axes = left_.k().axes.axes;
   const Axis& channel = left_.side().axes.axes[0];
-  for (const emit::Bound& seen : e.accesses()[0].bounds) {
-    const emit::Bound bound = renamed_bound(seen, left_.rename());
+  for (const Bound& seen : e.accesses()[0].bounds) {
+    const Bound bound = renamed_bound(seen, left_.rename());
     const auto range = PhaseRange::of(bound, axes, channel);
     if (range && !left_.k().is_whole() && !has_range(phases_.k, range->axis.name)) {
       phases_.k.push_back(*range);
@@ -230,7 +230,7 @@ void Product::find_column_ranges() {
   std::map<std::string, Dim> by = result_.row.axes.rename;
   by.insert(result_.column.axes.rename.begin(), result_.column.axes.rename.end());
   if (result_.column.is_whole()) return;
-  for (const emit::Bound& seen : bounds_of_store(region_, id_, result_.index, ranges_)) {
+  for (const Bound& seen : bounds_of_store(region_, id_, result_.index, ranges_)) {
     const auto range =
         PhaseRange::of(renamed_bound(seen, by), result_.column.axes.axes, result_.row.axes.axes[0]);
     if (!range || has_range(phases_.columns, range->axis.name)) continue;
@@ -249,7 +249,7 @@ void Product::find_phases() {
         decides = decides || mentions(range.rest, rows[a].name);
       }
     }
-    for (const emit::Bound& bound : phases_.alive) {
+    for (const Bound& bound : phases_.alive) {
       decides = decides || mentions(bound.index, rows[a].name);
     }
     if (decides && rows[a].extent.is_constant()) phases_.axes.push_back(rows[a]);
@@ -316,4 +316,4 @@ void Product::write_batch(Emitter& e, CudaWriter& w) const {
   w.line(fmt::format("const Index end = alive ? {} : 0;", count_left(left_.k(), e)));
 }
 
-}  // namespace kw::moves
+}  // namespace kw::generate

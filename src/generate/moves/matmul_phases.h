@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
+#include "emit/emit.h"
 #include "moves/matmul_cuts.h"
-#include "moves/words.h"
 
-namespace kw::moves {
+namespace kw::generate {
 
 /// What a phase leaves of an axis of k or of the columns: front <= rest + step * axis < end.
 struct PhaseRange {
@@ -21,7 +21,7 @@ struct PhaseRange {
   Dim front{0}, end{0};
 
   /// Nothing where the bound is not about one of the axes alone, or about the rows' channel.
-  static std::optional<PhaseRange> of(const emit::Bound& bound, const std::vector<Axis>& axes,
+  static std::optional<PhaseRange> of(const Bound& bound, const std::vector<Axis>& axes,
                                       const Axis& channel);
   /// The first number, and the first one beyond the last, are these, if positive, over `divisor()`.
   Dim first() const;
@@ -35,7 +35,7 @@ struct PhaseRange {
 struct Phases {
   std::vector<Axis> axes;  // of the rows; a block has one number of each
   std::vector<PhaseRange> k, columns;
-  std::vector<emit::Bound> alive;  // where one does not hold, all of k is zeros
+  std::vector<Bound> alive;  // where one does not hold, all of k is zeros
 
   bool empty() const { return axes.empty(); }
   Dim count() const;
@@ -46,4 +46,4 @@ struct Phases {
   Extents average(const Extents& whole) const;
 };
 
-}  // namespace kw::moves
+}  // namespace kw::generate

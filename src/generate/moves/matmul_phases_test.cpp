@@ -6,18 +6,18 @@
 #include "emit/region.h"
 #include "graph/builder.h"
 
-namespace kw::moves {
+namespace kw::generate {
 namespace {
 
 const Axis kChannel{"m2", Dim(8)}, kPhase{"m0", Dim(2)}, kTap{"k0", Dim(2)};
 
 /// Of 3 taps with a stride of 2, turned: tap 2 - 2 * k0 + m0 is one of the kernel's.
-emit::Bound tap_bound() {
+Bound tap_bound() {
   return {variable("m0") + Dim(2) - Dim(2) * variable("k0"), Dim(0), Dim(3)};
 }
 
 /// With a padding of 1: column 2 * n0 + m0 - 1 is one of the result's W.
-emit::Bound column_bound(int64_t width) {
+Bound column_bound(int64_t width) {
   return {Dim(2) * variable("n0") + variable("m0") - Dim(1), Dim(0), Dim::symbol("W", width)};
 }
 
@@ -36,11 +36,11 @@ TEST(PhaseRange, IsFoundInBoundsOfOneAxis) {
 
 TEST(PhaseRange, IsNotFoundWhereOthersDecide) {
   const Axis other{"k1", Dim(2)};
-  const emit::Bound both{variable("k0") + variable("k1"), Dim(0), Dim(3)};
+  const Bound both{variable("k0") + variable("k1"), Dim(0), Dim(3)};
   EXPECT_FALSE(PhaseRange::of(both, {other, kTap}, kChannel));
-  const emit::Bound of_channel{variable("k0") + variable("m2"), Dim(0), Dim(3)};
+  const Bound of_channel{variable("k0") + variable("m2"), Dim(0), Dim(3)};
   EXPECT_FALSE(PhaseRange::of(of_channel, {kTap}, kChannel));
-  const emit::Bound of_phase{variable("m0"), Dim(0), Dim(1)};
+  const Bound of_phase{variable("m0"), Dim(0), Dim(1)};
   EXPECT_FALSE(PhaseRange::of(of_phase, {kTap}, kChannel));
 }
 
@@ -92,4 +92,4 @@ const bool alive = m0 >= 0 && m0 < 1 && k0_from < k0_past;
 }
 
 }  // namespace
-}  // namespace kw::moves
+}  // namespace kw::generate

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace kw::moves {
+namespace kw::generate {
 
 namespace {
 
@@ -183,4 +183,4 @@ void TileShare::add_finish(Kernel& kernel) const {
   }
 }
 
-}  // namespace kw::moves
+}  // namespace kw::generate

@@ -9,11 +9,11 @@
 #include <utility>
 #include <vector>
 
+#include "emit/emit.h"
 #include "moves/matmul.h"
 #include "moves/matmul_cuts.h"
-#include "moves/words.h"
 
-namespace kw::moves {
+namespace kw::generate {
 
 /// The tiles a product may be cut into.
 struct TileSizes {
@@ -68,4 +68,4 @@ class TileShare {
   std::string step_;
 };
 
-}  // namespace kw::moves
+}  // namespace kw::generate

@@ -7,13 +7,13 @@
 #include <fmt/core.h>
 
 #include "base/text.h"
+#include "emit/emit.h"
 #include "moves/matmul.h"
 #include "moves/matmul_lookup.h"
 #include "moves/matmul_split.h"
 #include "moves/schedules.h"
-#include "moves/words.h"
 
-namespace kw::moves {
+namespace kw::generate {
 
 using tensor::DType;
 
@@ -415,4 +415,4 @@ Kernel matmul_wmma_split_emit(const Region& region, const Situation& situation) 
   return kernel;
 }
 
-}  // namespace kw::moves
+}  // namespace kw::generate

@@ -2,10 +2,10 @@
 // these need no division, so a run is taken apart once and not at every load.
 #include <algorithm>
 
+#include "emit/emit.h"
 #include "moves/matmul.h"
-#include "moves/words.h"
 
-namespace kw::moves {
+namespace kw::generate {
 
 using graph::Node;
 using graph::NodeId;
@@ -148,4 +148,4 @@ Shape parts_above(const Region& region, NodeId node, size_t d) {
   return Above(region, node, d).parts();
 }
 
-}  // namespace kw::moves
+}  // namespace kw::generate

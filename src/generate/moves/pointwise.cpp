@@ -6,10 +6,10 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "emit/emit.h"
 #include "moves/schedules.h"
-#include "moves/words.h"
 
-namespace kw::moves {
+namespace kw::generate {
 
 using graph::NodeId;
 
@@ -328,4 +328,4 @@ Kernel pointwise_loop_emit(const Region& region, const Situation& situation) {
   return Pointwise(region, situation, true).emit();
 }
 
-}  // namespace kw::moves
+}  // namespace kw::generate

@@ -4,10 +4,10 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "emit/emit.h"
 #include "moves/matmul.h"
-#include "moves/words.h"
 
-namespace kw::moves {
+namespace kw::generate {
 
 using graph::Node;
 using graph::NodeId;
@@ -62,14 +62,14 @@ std::optional<Place> place_of(const Element& of, NodeId id) {
 
 }  // namespace
 
-std::vector<emit::Bound> bounds_of_store(const Region& region, NodeId from, const Index& index,
+std::vector<Bound> bounds_of_store(const Region& region, NodeId from, const Index& index,
                                          const Ranges& ranges) {
-  std::vector<emit::Bound> bounds;
+  std::vector<Bound> bounds;
   if (region.stores.size() != 1) return bounds;
   const std::optional<Place> to = place_of({region, from, index, ranges}, region.stores[0].node);
   if (!to) return bounds;
   for (const auto& [place, extent] : to->limits) {
-    if (emit::never_negative(place) && emit::surely_below(place, extent, ranges)) continue;
+    if (never_negative(place) && surely_below(place, extent, ranges)) continue;
     bounds.push_back({place, Dim(0), extent});
   }
   return bounds;
@@ -90,8 +90,8 @@ bool write_results(const Region& region, NodeId from, const Index& index, const 
     std::vector<std::string> tests;
     for (const auto& [place, extent] : to->limits) {
       if (inside.count(place.text()) > 0) continue;
-      if (!emit::never_negative(place)) tests.push_back(e.text(place) + " >= 0");
-      if (!emit::surely_below(place, extent, ranges)) {
+      if (!never_negative(place)) tests.push_back(e.text(place) + " >= 0");
+      if (!surely_below(place, extent, ranges)) {
         tests.push_back(fmt::format("{} < {}", e.text(place), e.text(extent)));
       }
     }
@@ -120,4 +120,4 @@ bool write_results(const Region& region, NodeId from, const Index& index, const 
   return in_place;
 }
 
-}  // namespace kw::moves
+}  // namespace kw::generate

@@ -12,10 +12,10 @@
 #include <fmt/core.h>
 
 #include "base/text.h"
+#include "emit/emit.h"
 #include "moves/schedules.h"
-#include "moves/words.h"
 
-namespace kw::moves {
+namespace kw::generate {
 
 using graph::Node;
 using graph::NodeId;
@@ -309,4 +309,4 @@ Kernel scatter_block_emit(const Region& region, const Situation& situation) {
   return kernel;
 }
 
-}  // namespace kw::moves
+}  // namespace kw::generate

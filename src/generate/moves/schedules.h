@@ -2,9 +2,9 @@
 // multiplied as matrices.
 #pragma once
 
-#include "moves/words.h"
+#include "emit/emit.h"
 
-namespace kw::moves {
+namespace kw::generate {
 
 // pointwise.cpp: one thread per few elements
 bool pointwise_applies(const Region& region, const Situation& situation);
@@ -62,4 +62,4 @@ Kernel attention_mma_emit(const Region& region, const Situation& situation);
 bool attention_applies(const Region& region, const Situation& situation);
 Kernel attention_emit(const Region& region, const Situation& situation);
 
-}  // namespace kw::moves
+}  // namespace kw::generate

@@ -7,11 +7,11 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "emit/emit.h"
 #include "moves/matmul.h"
 #include "moves/schedules.h"
-#include "moves/words.h"
 
-namespace kw::moves {
+namespace kw::generate {
 
 using graph::Node;
 using graph::NodeId;
@@ -276,4 +276,4 @@ Kernel tap_sums_emit(const Region& region, const Situation& situation) {
   return TapSums(region, situation).emit();
 }
 
-}  // namespace kw::moves
+}  // namespace kw::generate

@@ -12,11 +12,11 @@
 #include <numeric>
 
 #include "base/text.h"
+#include "emit/emit.h"
 #include "moves/matmul.h"
 #include "moves/schedules.h"
-#include "moves/words.h"
 
-namespace kw::moves {
+namespace kw::generate {
 
 using graph::Node;
 using graph::NodeId;
@@ -71,7 +71,7 @@ class Taps {
     if (quotients(before) < quotients(domain_)) domain_ = before;
     if (domain_.dims.empty()) columns_ = 1;
     if (columns_ > 1) {
-      e_.on_access = [this](const emit::Access& access, const std::string& condition, int level) {
+      e_.on_access = [this](const Access& access, const std::string& condition, int level) {
         return packed(access, condition, level);
       };
     }
@@ -143,8 +143,8 @@ class Taps {
   const Axis& column() const { return domain_.dims.back(); }
 
   /// An element as one of a pack, unless it sticks out at the sides.
-  std::optional<Value> packed(const emit::Access& access, const std::string& condition, int level) {
-    for (const emit::Bound& bound : access.bounds) {
+  std::optional<Value> packed(const Access& access, const std::string& condition, int level) {
+    for (const Bound& bound : access.bounds) {
       if (mentions(bound.index, "left")) return std::nullopt;
     }
     const auto step = coefficient(access.address, "left");
@@ -530,4 +530,4 @@ Kernel taps_emit(const Region& region, const Situation& situation) {
   return kernel;
 }
 
-}  // namespace kw::moves
+}  // namespace kw::generate

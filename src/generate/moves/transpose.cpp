@@ -7,10 +7,10 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "emit/emit.h"
 #include "moves/schedules.h"
-#include "moves/words.h"
 
-namespace kw::moves {
+namespace kw::generate {
 
 using graph::NodeId;
 using graph::Op;
@@ -341,4 +341,4 @@ Kernel transpose_emit(const Region& region, const Situation& situation) {
   return kernel;
 }
 
-}  // namespace kw::moves
+}  // namespace kw::generate

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace kw::rows {
+namespace kw::generate {
 
 using graph::NodeId;
 
@@ -66,4 +66,4 @@ std::vector<std::string> Keeper::declarations() const {
   return lines;
 }
 
-}  // namespace kw::rows
+}  // namespace kw::generate

@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
-#include "rows/words.h"
+#include "emit/emit.h"
 
-namespace kw::rows {
+namespace kw::generate {
 
 /// A node at an index, the latter as text: the same node is another value where a row is turned
 /// round.
@@ -55,4 +55,4 @@ class Keeper {
   bool busy_ = false;  // a value inside a kept one is not kept itself
 };
 
-}  // namespace kw::rows
+}  // namespace kw::generate

@@ -5,11 +5,11 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "emit/emit.h"
 #include "rows/row_kernel.h"
 #include "rows/schedules.h"
-#include "rows/words.h"
 
-namespace kw::rows {
+namespace kw::generate {
 
 using graph::Node;
 using graph::NodeId;
@@ -270,4 +270,4 @@ Kernel lanes_per_row_emit(const Region& region, const Situation& situation) {
   return RowSchedule(region, situation, Team::Lanes).emit();
 }
 
-}  // namespace kw::rows
+}  // namespace kw::generate

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "rows/words.h"
+#include "emit/emit.h"
 
-namespace kw::rows {
+namespace kw::generate {
 
 using graph::Node;
 using graph::NodeId;
@@ -517,4 +517,4 @@ std::string partials_name(const Region& region, NodeId reduction) {
   return fmt::format("{}_{}_parts", graph::op_info(region.node(reduction).op).name, reduction);
 }
 
-}  // namespace kw::rows
+}  // namespace kw::generate

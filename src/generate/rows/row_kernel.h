@@ -8,11 +8,11 @@
 #include <utility>
 #include <vector>
 
+#include "emit/emit.h"
 #include "rows/keeper.h"
 #include "rows/row_plan.h"
-#include "rows/words.h"
 
-namespace kw::rows {
+namespace kw::generate {
 
 /// Who shares a row: a block, a few lanes of a warp, or several blocks that each see a part of it.
 enum class Team : uint8_t { Block, Lanes, Split };
@@ -123,4 +123,4 @@ std::string joined_text(graph::Op op, const std::string& name, const Value& x, c
 /// Scratch that holds a reduction's partial results, one per part of a row.
 std::string partials_name(const Region& region, graph::NodeId reduction);
 
-}  // namespace kw::rows
+}  // namespace kw::generate

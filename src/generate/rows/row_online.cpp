@@ -4,10 +4,10 @@
 
 #include <utility>
 
+#include "emit/emit.h"
 #include "rows/row_kernel.h"
-#include "rows/words.h"
 
-namespace kw::rows {
+namespace kw::generate {
 
 using graph::NodeId;
 
@@ -102,4 +102,4 @@ void RowKernel::rescale(NodeId id) {
                         totals_.at(max)));
 }
 
-}  // namespace kw::rows
+}  // namespace kw::generate

@@ -5,9 +5,9 @@
 #include <limits>
 
 #include "base/check.h"
-#include "rows/words.h"
+#include "emit/emit.h"
 
-namespace kw::rows {
+namespace kw::generate {
 
 using graph::Node;
 using graph::NodeId;
@@ -344,4 +344,4 @@ const char* combine_of(Op op) {
   }
 }
 
-}  // namespace kw::rows
+}  // namespace kw::generate

@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "rows/words.h"
+#include "emit/emit.h"
 
-namespace kw::rows {
+namespace kw::generate {
 
 /// A sum of exp(x - shift) in the same pass as the maximum its shift comes from: what was summed is
 /// rescaled as the maximum grows.
@@ -76,4 +76,4 @@ std::string identity_of(graph::Op op, tensor::DType dtype);
 /// "Add", "Larger": the helper that joins two partial results.
 const char* combine_of(graph::Op op);
 
-}  // namespace kw::rows
+}  // namespace kw::generate

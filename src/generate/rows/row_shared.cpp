@@ -5,11 +5,11 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "emit/emit.h"
 #include "rows/row_kernel.h"
 #include "rows/schedules.h"
-#include "rows/words.h"
 
-namespace kw::rows {
+namespace kw::generate {
 
 namespace {
 
@@ -126,4 +126,4 @@ Kernel shared_rows_emit(const Region& region, const Situation&) {
   return SharedRows(region).emit();
 }
 
-}  // namespace kw::rows
+}  // namespace kw::generate

@@ -6,11 +6,11 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "emit/emit.h"
 #include "rows/row_kernel.h"
 #include "rows/schedules.h"
-#include "rows/words.h"
 
-namespace kw::rows {
+namespace kw::generate {
 
 using graph::NodeId;
 
@@ -150,4 +150,4 @@ bool split_rows_apply(const Region& region, const Situation& situation) {
 
 Kernel split_rows_emit(const Region& region, const Situation&) { return SplitRows(region).emit(); }
 
-}  // namespace kw::rows
+}  // namespace kw::generate

@@ -1,9 +1,9 @@
 // The functions behind the schedule table's rows for row programs.
 #pragma once
 
-#include "rows/words.h"
+#include "emit/emit.h"
 
-namespace kw::rows {
+namespace kw::generate {
 
 // row.cpp: chains of reductions over a row and what is computed from them
 /// The tunable that merges the passes of a maximum and its sum of exponentials, and its method.
@@ -28,4 +28,4 @@ Kernel shared_rows_emit(const Region& region, const Situation& situation);
 bool split_rows_apply(const Region& region, const Situation& situation);
 Kernel split_rows_emit(const Region& region, const Situation& situation);
 
-}  // namespace kw::rows
+}  // namespace kw::generate

@@ -10,11 +10,11 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "emit/emit.h"
 #include "rows/schedules.h"
 #include "rows/stack_kernel.h"
-#include "rows/words.h"
 
-namespace kw::rows {
+namespace kw::generate {
 
 using graph::NodeId;
 
@@ -271,4 +271,4 @@ Kernel stacked_split_emit(const Region& region, const Situation& situation) {
   return StackSchedule(region, situation, true).emit();
 }
 
-}  // namespace kw::rows
+}  // namespace kw::generate

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
-#include "rows/words.h"
+#include "emit/emit.h"
 
-namespace kw::rows {
+namespace kw::generate {
 
 using graph::Node;
 using graph::NodeId;
@@ -402,4 +402,4 @@ void StackKernel::write_head(CudaWriter& w) {
   w.line("const Index own_columns = own_row < rows ? last : 0;");
 }
 
-}  // namespace kw::rows
+}  // namespace kw::generate

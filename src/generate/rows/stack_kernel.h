@@ -9,11 +9,11 @@
 #include <utility>
 #include <vector>
 
+#include "emit/emit.h"
 #include "rows/row_kernel.h"
 #include "rows/row_plan.h"
-#include "rows/words.h"
 
-namespace kw::rows {
+namespace kw::generate {
 
 /// Where a stack finds the columns it has seen already.
 enum class Reading : uint8_t {
@@ -96,4 +96,4 @@ class StackKernel {
   std::vector<std::pair<std::string, std::string>> parameters_;
 };
 
-}  // namespace kw::rows
+}  // namespace kw::generate

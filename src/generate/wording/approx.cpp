@@ -10,7 +10,7 @@
 
 #include "wording/types.h"
 
-namespace kw::wording {
+namespace kw::generate {
 namespace {
 
 using graph::Graph;
@@ -230,4 +230,4 @@ std::optional<Shortcut> find_shortcut(const Graph& graph, NodeId node) {
   return std::nullopt;
 }
 
-}  // namespace kw::wording
+}  // namespace kw::generate

@@ -11,7 +11,7 @@
 
 #include "graph/graph.h"
 
-namespace kw::wording {
+namespace kw::generate {
 
 /// How to write a node: an expression over other nodes' values.
 struct Shortcut {
@@ -30,4 +30,4 @@ inline constexpr const char* kFastMath = "FAST_MATH";
 /// tunable FAST_MATH.
 std::string device_functions(const std::set<std::string>& names);
 
-}  // namespace kw::wording
+}  // namespace kw::generate

@@ -14,7 +14,7 @@
 #include "base/check.h"
 #include "wording/approx.h"
 
-namespace kw::wording {
+namespace kw::generate {
 namespace {
 
 struct FunctionRow {
@@ -183,4 +183,4 @@ std::string device_functions(const std::set<std::string>& names) {
   return text;
 }
 
-}  // namespace kw::wording
+}  // namespace kw::generate

@@ -6,7 +6,7 @@
 
 #include "graph/term.h"
 
-namespace kw::wording {
+namespace kw::generate {
 namespace {
 
 using graph::apply;
@@ -85,4 +85,4 @@ TEST(DeviceFunctions, BringWhatTheyNeedAndNothingElse) {
 }
 
 }  // namespace
-}  // namespace kw::wording
+}  // namespace kw::generate

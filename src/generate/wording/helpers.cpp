@@ -6,7 +6,7 @@
 #include "wording/joins.h"
 #include "wording/layout_texts.h"
 
-namespace kw::wording {
+namespace kw::generate {
 
 namespace {
 
@@ -572,4 +572,4 @@ std::string helper_functions(const std::set<std::string>& names) {
   return text;
 }
 
-}  // namespace kw::wording
+}  // namespace kw::generate

@@ -6,7 +6,7 @@
 
 #include "tensor/dtype.h"
 
-namespace kw::wording {
+namespace kw::generate {
 
 /// Definitions of these functions and those they need, each before its users. Names that are not
 /// in the table are left to others.
@@ -15,4 +15,4 @@ bool is_helper(const std::string& name);
 /// The one that multiplies these halves on tensor cores.
 std::string add_product(tensor::DType half);
 
-}  // namespace kw::wording
+}  // namespace kw::generate

@@ -1,7 +1,7 @@
 // Texts of the device functions that join values: of lanes, of a block, of parts of a row.
 #pragma once
 
-namespace kw::wording {
+namespace kw::generate {
 
 inline constexpr const char* kReduceLanes =
     R"(// Joins the values of kLanes neighbouring lanes; all of them get the result.
@@ -101,4 +101,4 @@ __device__ __forceinline__ void join_squares(float& count, float& mean, float& s
 }
 )";
 
-}  // namespace kw::wording
+}  // namespace kw::generate

@@ -1,7 +1,7 @@
 // Device code about where things lie: packs of elements, words, tiles. Rows of helpers.cpp.
 #pragma once
 
-namespace kw::wording {
+namespace kw::generate {
 
 inline constexpr const char* kPack =
     R"(// Neighbouring elements that are loaded and stored as one word.
@@ -66,4 +66,4 @@ __device__ __forceinline__ Pack<T, kCount> load_pack(const T* from) {
 }
 )";
 
-}  // namespace kw::wording
+}  // namespace kw::generate

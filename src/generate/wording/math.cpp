@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "wording/types.h"
 
-namespace kw::wording {
+namespace kw::generate {
 
 using graph::Op;
 using tensor::DType;
@@ -202,4 +202,4 @@ bool is_costly(Op op) {
   }
 }
 
-}  // namespace kw::wording
+}  // namespace kw::generate

@@ -9,7 +9,7 @@
 #include "graph/op.h"
 #include "tensor/dtype.h"
 
-namespace kw::wording {
+namespace kw::generate {
 
 /// An expression, and whether it needs parentheses as an operand.
 struct Expr {
@@ -27,4 +27,4 @@ Expr pointwise_text(graph::Op op, tensor::DType from, tensor::DType to,
 /// Calls expensive enough that a value is better kept than computed twice.
 bool is_costly(graph::Op op);
 
-}  // namespace kw::wording
+}  // namespace kw::generate

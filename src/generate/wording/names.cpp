@@ -6,7 +6,7 @@
 
 #include "kernel/names.h"
 
-namespace kw::wording {
+namespace kw::generate {
 
 namespace {
 
@@ -70,4 +70,4 @@ std::string safe_name(const std::string& name, std::set<std::string>& taken) {
   return free;
 }
 
-}  // namespace kw::wording
+}  // namespace kw::generate

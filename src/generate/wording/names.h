@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace kw::wording {
+namespace kw::generate {
 
 /// Words of C++ and CUDA, and what the schedules call their own variables. Nothing else may be
 /// called so.
@@ -17,4 +17,4 @@ std::span<const std::string_view> reserved_words();
 /// taken from then on.
 std::string safe_name(const std::string& name, std::set<std::string>& taken);
 
-}  // namespace kw::wording
+}  // namespace kw::generate

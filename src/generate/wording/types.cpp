@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-namespace kw::wording {
+namespace kw::generate {
 
 using tensor::DType;
 
@@ -105,4 +105,4 @@ std::string literal(DType dtype, double number, int64_t integer) {
 
 bool is_floating(DType dtype) { return in_float(dtype) || dtype == DType::Fp64; }
 
-}  // namespace kw::wording
+}  // namespace kw::generate

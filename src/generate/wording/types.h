@@ -5,7 +5,7 @@
 
 #include "tensor/dtype.h"
 
-namespace kw::wording {
+namespace kw::generate {
 
 /// The element type of pointers: "__half", "long long". fp4 pairs and e8m0 are bytes.
 const char* memory_type(tensor::DType dtype);
@@ -28,4 +28,4 @@ bool is_integer(tensor::DType dtype);  // bool is none
 /// "0.1f", "1e-12", "-7LL", "true".
 std::string literal(tensor::DType dtype, double number, int64_t integer);
 
-}  // namespace kw::wording
+}  // namespace kw::generate

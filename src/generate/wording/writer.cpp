@@ -1,6 +1,6 @@
 #include "wording/writer.h"
 
-namespace kw::wording {
+namespace kw::generate {
 
 namespace {
 
@@ -79,4 +79,4 @@ void CudaWriter::comment(std::string_view text) {
   }
 }
 
-}  // namespace kw::wording
+}  // namespace kw::generate

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace kw::wording {
+namespace kw::generate {
 
 class CudaWriter {
  public:
@@ -43,4 +43,4 @@ class CudaWriter {
   std::string text_;
 };
 
-}  // namespace kw::wording
+}  // namespace kw::generate

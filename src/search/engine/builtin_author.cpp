@@ -54,14 +54,14 @@ class BuiltinAuthor : public optimize::Author {
 };
 
 Status BuiltinAuthor::open() {
-  codegen::Options options;
+  generate::Options options;
   options.target = KW_TRY(arch::find_target(workshop_.target()));
   options.switches = true;
   // What is written first in a list is the best guess for the shape that counts.
-  for (const codegen::Design& design : KW_TRY(codegen::designs(workshop_.task(), options))) {
+  for (const generate::Design& design : KW_TRY(generate::designs(workshop_.task(), options))) {
     try {
-      const auto text = codegen::generate(workshop_.task(), design, options);
-      if (text) designs_.add(codegen::design_text(design), *text);
+      const auto text = generate::generate(workshop_.task(), design, options);
+      if (text) designs_.add(generate::design_text(design), *text);
     } catch (const Bug&) {
       continue;  // one that trips over a bug of ours spoils itself alone
     }

@@ -51,23 +51,23 @@ std::string speed_text(const evolve::Seen& seen) {
 }  // namespace
 
 Result<std::unique_ptr<TaskDesigns>> TaskDesigns::make(const task::Task& task,
-                                                       const codegen::Options& options) {
+                                                       const generate::Options& options) {
   std::unique_ptr<TaskDesigns> designs(new TaskDesigns(task, options));
-  for (const codegen::Design& design : KW_TRY(codegen::designs(task, options)))
-    designs->names_.push_back(codegen::design_text(design));
+  for (const generate::Design& design : KW_TRY(generate::designs(task, options)))
+    designs->names_.push_back(generate::design_text(design));
   return designs;
 }
 
 Result<std::string> TaskDesigns::text(const std::string& name, bool switches) {
-  codegen::Design design;
+  generate::Design design;
   for (const std::string& choice : split(name, ' ')) {
     const size_t equals = choice.find('=');
     if (equals == std::string::npos) return input_error("'" + name + "' is no design");
     design.choices.push_back({choice.substr(0, equals), choice.substr(equals + 1)});
   }
-  codegen::Options options = options_;
+  generate::Options options = options_;
   options.switches = switches;
-  return codegen::generate(task_, design, options);
+  return generate::generate(task_, design, options);
 }
 
 EvolveProposer::~EvolveProposer() {

@@ -26,15 +26,15 @@ namespace kw::engine {
 class TaskDesigns : public evolve::Designs {
  public:
   static Result<std::unique_ptr<TaskDesigns>> make(const task::Task& task,
-                                                   const codegen::Options& options);
+                                                   const generate::Options& options);
   const std::vector<std::string>& names() const override { return names_; }
   Result<std::string> text(const std::string& name, bool switches) override;
 
  private:
-  TaskDesigns(const task::Task& task, codegen::Options options)
+  TaskDesigns(const task::Task& task, generate::Options options)
       : task_(task), options_(std::move(options)) {}
   const task::Task& task_;
-  codegen::Options options_;
+  generate::Options options_;
   std::vector<std::string> names_;
 };
 

@@ -119,7 +119,7 @@ Status Synthesis::open_evolution() {
   evolving_ = std::make_unique<EvolveWork>();
   EvolveWork& work = *evolving_;
   work.state = evolved_so_far(*run_);
-  codegen::Options options;
+  generate::Options options;
   options.target = KW_TRY(arch::find_target(tools_.verify.virtual_gpu->info().target));
   work.designs = KW_TRY(TaskDesigns::make(*task_, options));
   work.breeder = std::make_unique<evolve::Breeder>(*work.designs, order_seed_);

@@ -58,11 +58,11 @@ stages::TensorArg tensor_arg(const std::string& declaration) {
 }  // namespace
 
 Result<std::string> interface_lines(const task::Task& task, const arch::Target& target) {
-  codegen::Options options;
+  generate::Options options;
   options.target = target;
-  const std::vector<codegen::Design> designs = KW_TRY(codegen::designs(task, options));
+  const std::vector<generate::Design> designs = KW_TRY(generate::designs(task, options));
   if (designs.empty()) return std::string();
-  const std::string module = KW_TRY(codegen::generate(task, designs.front(), options));
+  const std::string module = KW_TRY(generate::generate(task, designs.front(), options));
   std::string out;
   for (const std::string_view line : split_lines(module)) {
     const std::string word = plan_parts(line).first;

@@ -312,7 +312,7 @@ Status Synthesis::create_run() {
 
 Result<std::unique_ptr<search::Proposer>> Synthesis::make_proposer() {
   if (only_measure_ || (work_ && work_->proposer == "llm")) return propose::no_proposer();
-  codegen::Options options;
+  generate::Options options;
   options.target = KW_TRY(arch::find_target(tools_.verify.virtual_gpu->info().target));
   std::unique_ptr<search::Proposer> made =
       KW_TRY(propose::builtin_proposer(*task_, options, order_seed_));

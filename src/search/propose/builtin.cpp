@@ -244,16 +244,16 @@ Result<std::vector<record::Candidate>> Builtin::propose(size_t count,
 }
 
 Result<std::unique_ptr<Builtin>> builtin_proposer(const task::Task& task,
-                                                  const codegen::Options& options, uint64_t seed) {
-  const auto recipe = [&task, options](const codegen::Design& design) {
-    return Recipe{codegen::design_text(design),
-                  [&task, design, options] { return codegen::generate(task, design, options); }};
+                                                  const generate::Options& options, uint64_t seed) {
+  const auto recipe = [&task, options](const generate::Design& design) {
+    return Recipe{generate::design_text(design),
+                  [&task, design, options] { return generate::generate(task, design, options); }};
   };
   std::vector<Recipe> recipes;
-  for (const codegen::Design& design : KW_TRY(codegen::designs(task, options)))
+  for (const generate::Design& design : KW_TRY(generate::designs(task, options)))
     recipes.push_back(recipe(design));
   const auto named = [recipe](const std::string& name) {
-    codegen::Design design;
+    generate::Design design;
     for (const std::string& choice : split(name, ' ')) {
       const size_t equals = choice.find('=');
       design.choices.push_back({choice.substr(0, equals), choice.substr(equals + 1)});

@@ -90,7 +90,7 @@ class Builtin : public search::Proposer {
 
 /// Of code generation's designs for this task.
 Result<std::unique_ptr<Builtin>> builtin_proposer(const task::Task& task,
-                                                  const codegen::Options& options, uint64_t seed);
+                                                  const generate::Options& options, uint64_t seed);
 
 /// Proposes nothing: for measuring what a run has kept.
 std::unique_ptr<search::Proposer> no_proposer();

@@ -1,4 +1,4 @@
-// The words of device code that are used here by their own names.
+// All of this module: how device code is worded.
 #pragma once
 
 #include "wording/approx.h"
@@ -7,9 +7,3 @@
 #include "wording/names.h"
 #include "wording/types.h"
 #include "wording/writer.h"
-
-namespace kw::emit {
-
-#include "wording/vocabulary.inc"
-
-}  // namespace kw::emit

@@ -1,4 +1,4 @@
-// All that a family of schedules stands on. vocabulary.inc has its names.
+// All that a family of schedules stands on: device code, regions and their values.
 #pragma once
 
 #include "emit/domain.h"
@@ -11,9 +11,4 @@
 #include "emit/row_loop.h"
 #include "emit/settle.h"
 #include "emit/situation.h"
-#include "wording/approx.h"
-#include "wording/helpers.h"
-#include "wording/math.h"
-#include "wording/names.h"
-#include "wording/types.h"
-#include "wording/writer.h"
+#include "wording/wording.h"
